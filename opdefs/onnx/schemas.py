@@ -9,14 +9,14 @@ import onnx.defs
 from onnx.defs import OpSchema
 
 from opdefs.onnx.functions import expansion
-from shapeinf.lattice.dtypes import ONNX_NAMES
+from shapeinf.lattice.dtypes import FROM_ONNX_NAMES
 from shapeinf.ops import ArgDef, AttrDef, OpDef
 
 _KINDS = {"seq": "sequence", "optional": "optional"}
-_SPECIAL = {"float": "float32", "double": "float64"}
 _LARGEST = (1 << 31) - 1
 """Files have versions of 64 bits, `onnx.defs` takes 32."""
-_DTYPES = set(ONNX_NAMES.values())
+_DTYPES = {onnx_name.lower(): name for onnx_name, name in FROM_ONNX_NAMES.items()}
+"""Our names by those in type strings: `{"float": "float32", ...}`."""
 
 SOURCES: dict[str, Callable[[str, str, int], OpDef | None]] = {}
 """Lookup functions of domains that `onnx` does not define; packages of such operators register theirs."""
@@ -75,8 +75,7 @@ def fixed_dtype(type_text: str) -> str | None:
     if "(" not in type_text:
         return None
     inner = type_text.rstrip(")").rpartition("(")[2]
-    name = _SPECIAL.get(inner, inner)
-    return name if name in _DTYPES else None
+    return _DTYPES.get(inner)
 
 
 def _attribute(name: str, a: OpSchema.Attribute) -> AttrDef:

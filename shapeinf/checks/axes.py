@@ -26,11 +26,11 @@ _LEAST_SIZES = (2, LARGE)
 
 
 def _report(
-    model: CheckedModel, code: str, message: str, condition: Precondition, help: str | None = None
+    model: CheckedModel, code: str, message: str, precondition: Precondition, help: str | None = None
 ) -> Diagnostic:
-    node = condition.node
+    node = precondition.node
     location = model.location(node)
-    because = condition.message
+    because = precondition.message
     return Diagnostic("warning", code, message, node, model.op(node), because=because, help=help, location=location)
 
 
@@ -45,31 +45,31 @@ def _report(
 )
 def over_constrained_axes(model: CheckedModel) -> Iterator[Diagnostic]:
     """Symbols of inputs that nodes fix, and products of them that nodes fix."""
-    for condition in model.preconditions:
-        symbol = condition.terms[0]
-        if condition.kind == "value" and isinstance(symbol, Dimension):
-            size = condition.terms[1]
+    for precondition in model.preconditions:
+        symbol = precondition.terms[0]
+        if precondition.kind == "value" and isinstance(symbol, Dimension):
+            size = precondition.terms[1]
             message = f"{_dynamic(model, symbol)} but can only be {size}"
             help = f"declare it as {size}, or export the model without the constant that fixes it"
-            yield _report(model, "C101", message, condition, help)
-        elif condition.kind == "range":
-            yield from _upper_bound(model, condition)
-        elif condition.kind == "equality":
-            yield from _equation(model, condition)
-        elif condition.kind == "alternative":
-            yield from _alternative(model, condition)
+            yield _report(model, "C101", message, precondition, help)
+        elif precondition.kind == "range":
+            yield from _upper_bound(model, precondition)
+        elif precondition.kind == "equality":
+            yield from _equation(model, precondition)
+        elif precondition.kind == "alternative":
+            yield from _alternative(model, precondition)
 
 
-def _upper_bound(model: CheckedModel, condition: Precondition) -> Iterator[Diagnostic]:
+def _upper_bound(model: CheckedModel, precondition: Precondition) -> Iterator[Diagnostic]:
     """An upper bound that leaves few sizes, or follows from an equation; not the end of a table with many rows."""
-    symbol, *equation = condition.terms
-    if condition.least is None and isinstance(symbol, Dimension):
-        most, least = condition.bound, _lower_bound(model, symbol)
+    symbol, *equation = precondition.terms
+    if precondition.least is None and isinstance(symbol, Dimension):
+        most, least = precondition.bound, _lower_bound(model, symbol)
         if most is not None and (
             most - least < _MAX_LISTED or (equation and not ends_at_a_switch(equation, symbol, most))
         ):
             sizes = f"{least} to {most}" if least < most - 1 else f"{most} or {least}" if least < most else str(most)
-            yield _report(model, "C101", f"{_dynamic(model, symbol)} but can only be {sizes}", condition)
+            yield _report(model, "C101", f"{_dynamic(model, symbol)} but can only be {sizes}", precondition)
 
 
 def _lower_bound(model: CheckedModel, symbol: Dimension) -> int:
@@ -78,68 +78,68 @@ def _lower_bound(model: CheckedModel, symbol: Dimension) -> int:
     return max(*bounds, int(max(0, model.initial_store.bounds(symbol)[0])), 0)
 
 
-def _equation(model: CheckedModel, condition: Precondition) -> Iterator[Diagnostic]:
-    product = _fixed_product(model, condition.clauses[0].expression)
+def _equation(model: CheckedModel, precondition: Precondition) -> Iterator[Diagnostic]:
+    product = _fixed_product(model, precondition.clauses[0].expression)
     if product is None:
-        if condition.terms[0] not in model.store.solved:
-            yield from _no_large_solution(model, condition)
+        if precondition.terms[0] not in model.store.solved:
+            yield from _no_large_solution(model, precondition)
     else:
         text, number = product
-        message = f"{text}{_axes_in(model, condition.terms)} is dynamic but can only be {number}"
-        yield _report(model, "C101", message, condition)
+        message = f"{text}{_axes_in(model, precondition.terms)} is dynamic but can only be {number}"
+        yield _report(model, "C101", message, precondition)
 
 
-def _alternative(model: CheckedModel, condition: Precondition) -> Iterator[Diagnostic]:
-    dynamic = [d for d in condition.terms if isinstance(d, Dimension)]
-    fixed = [d for d in condition.terms if isinstance(d, int)]
+def _alternative(model: CheckedModel, precondition: Precondition) -> Iterator[Diagnostic]:
+    dynamic = [d for d in precondition.terms if isinstance(d, Dimension)]
+    fixed = [d for d in precondition.terms if isinstance(d, int)]
     if len(dynamic) == 1 and fixed and dynamic[0] in model.axes:
-        yield _report(model, "C101", f"{_dynamic(model, dynamic[0])} but can only be {fixed[0]} or 1", condition)
+        yield _report(model, "C101", f"{_dynamic(model, dynamic[0])} but can only be {fixed[0]} or 1", precondition)
     elif dynamic and not (len(dynamic) == 2 and all(d.is_symbol for d in dynamic)):
-        yield from _no_large_solution(model, condition)
+        yield from _no_large_solution(model, precondition)
 
 
-def _no_large_solution(model: CheckedModel, condition: Precondition) -> Iterator[Diagnostic]:
+def _no_large_solution(model: CheckedModel, precondition: Precondition) -> Iterator[Diagnostic]:
     """A precondition that of all tested sizes none above 1, or only small ones, satisfy."""
-    symbols = condition.free_symbols
-    has_maxima = _has_maxima(condition.terms)
+    symbols = precondition.free_symbols
+    has_maxima = _has_maxima(precondition.terms)
     if len(symbols) == 1 and has_maxima:
-        yield from _few_solutions(model, condition)
+        yield from _few_solutions(model, precondition)
         return
     for least in (2,) if has_maxima else (2, LARGE, FAR):
-        samples = sample_solutions(model.store, symbols, least, condition.clauses, condition.terms)
-        if _are_all_illegal(condition, samples):
-            names = f"{' and '.join(sorted(map(str, symbols)))}{_axes_in(model, condition.terms)}"
+        samples = sample_solutions(model.store, symbols, least, precondition.clauses, precondition.terms)
+        if _are_all_illegal(precondition, samples):
+            names = f"{' and '.join(sorted(map(str, symbols)))}{_axes_in(model, precondition.terms)}"
             message = f"no tested sizes of {names} from {least} on are legal"
-            yield _report(model, "C101", message, condition, f"the node requires {condition.text}")
+            yield _report(model, "C101", message, precondition, f"the node requires {precondition.text}")
             return
 
 
-def _may_hold(condition: Precondition, binding: Binding) -> bool:
-    return condition.holds(binding) is not False
+def _may_hold(precondition: Precondition, binding: Binding) -> bool:
+    return precondition.holds(binding) is not False
 
 
-def _are_all_illegal(condition: Precondition, samples: Iterable[Binding]) -> bool:
+def _are_all_illegal(precondition: Precondition, samples: Iterable[Binding]) -> bool:
     """Whether all samples violate a precondition; False for no samples."""
     any_sample = False
     for binding in samples:
-        if _may_hold(condition, binding):
+        if _may_hold(precondition, binding):
             return False
         any_sample = True
     return any_sample
 
 
-def _few_solutions(model: CheckedModel, condition: Precondition) -> Iterator[Diagnostic]:
+def _few_solutions(model: CheckedModel, precondition: Precondition) -> Iterator[Diagnostic]:
     """A precondition on one dim that few sizes satisfy, for another reason than the end of a table."""
-    (symbol,) = condition.free_symbols
+    (symbol,) = precondition.free_symbols
     bounds = model.store.interval(symbol)
     sizes = range(max(1, bounds.lo or 0), MOST + 1 if bounds.hi is None else min(bounds.hi, MOST) + 1)
-    legal = [size for size in sizes if _may_hold(condition, {symbol.name: size})]
-    if legal and (_may_continue(legal, sizes) or ends_at_a_switch(condition.terms, symbol, legal[-1])):
+    legal = [size for size in sizes if _may_hold(precondition, {symbol.name: size})]
+    if legal and (_may_continue(legal, sizes) or ends_at_a_switch(precondition.terms, symbol, legal[-1])):
         return
     few = len(legal) <= _MAX_LISTED
     listed = " or ".join(map(str, legal[:_MAX_LISTED])) if few else f"one of {len(legal)} sizes up to {legal[-1]}"
     message = f"{_dynamic(model, symbol)} but can only be {listed or 'none of the tested sizes'}"
-    yield _report(model, "C101", message, condition, f"the node requires {condition.text}")
+    yield _report(model, "C101", message, precondition, f"the node requires {precondition.text}")
 
 
 def _may_continue(legal: list[int], sizes: range) -> bool:
@@ -197,7 +197,7 @@ def _fixed_product(model: CheckedModel, equation: Dim) -> tuple[str, int] | None
     """`("batch*seq", 128)` for `batch*seq - 128 == 0`: only few sizes of its symbols satisfy it."""
     if isinstance(equation, int):
         return None
-    constant = next((c for monomial, c in equation.terms if not monomial), 0)
+    constant = equation.constant
     rest = equation - constant
     if not isinstance(rest, Dimension) or constant == 0:
         return None
@@ -219,18 +219,18 @@ def _fixed_product(model: CheckedModel, equation: Dim) -> tuple[str, int] | None
 )
 def merged_names(model: CheckedModel) -> Iterator[Diagnostic]:
     """Named symbols of inputs that nodes require to be equal, always or unless one of them is 1."""
-    for condition in model.preconditions:
-        dims = [d for d in condition.terms if isinstance(d, Dimension)]
+    for precondition in model.preconditions:
+        dims = [d for d in precondition.terms if isinstance(d, Dimension)]
         if len(dims) != 2 or dims[0] is dims[1] or not all(d in model.named for d in dims):
             continue
-        if condition.kind in ("equality", "alternative"):
-            unless = "" if condition.kind == "equality" else ", unless one of them is 1"
+        if precondition.kind in ("equality", "alternative"):
+            unless = "" if precondition.kind == "equality" else ", unless one of them is 1"
             first, second = sorted(dims, key=list(model.axes).index)
             message = (
                 f"{first} ({model.axes_text(first)}) and {second} ({model.axes_text(second)}) must be equal{unless}, "
                 f"but have two names"
             )
-            yield _report(model, "C102", message, condition, f"call both {first}")
+            yield _report(model, "C102", message, precondition, f"call both {first}")
 
 
 # -- C105 ----------------------------------------------------------------------------------------------------------
@@ -249,38 +249,38 @@ def coupled_axes(model: CheckedModel) -> Iterator[Diagnostic]:
     (`total == past + seq`).
     """
     nodes: set[str] = set()
-    for condition in model.preconditions:
-        symbols = condition.free_symbols
-        if condition.kind not in _COUPLING_KINDS or len(symbols) < 2 or set(condition.terms) <= model.named:
+    for precondition in model.preconditions:
+        symbols = precondition.free_symbols
+        if precondition.kind not in _COUPLING_KINDS or len(symbols) < 2 or set(precondition.terms) <= model.named:
             continue
-        if condition.node in nodes or not model.are_independent(symbols):
+        if precondition.node in nodes or not model.are_independent(symbols):
             continue
-        example = _coupling_example(model, condition)
+        example = _coupling_example(model, precondition)
         if example is not None:
-            nodes.add(condition.node)
+            nodes.add(precondition.node)
             legal, mixed = map(model.binding_text, example)
             axes = " and ".join(f"{model.symbol_text(s)} ({model.axes_text(s)})" for s in model.axes if s in symbols)
             yield Diagnostic(
                 "warning",
                 "C105",
-                f"{axes} must fit each other: {condition.text}; the graph fails at {mixed}, but may run at {legal}",
-                condition.node,
-                condition.op,
-                because=condition.message,
+                f"{axes} must fit each other: {precondition.text}; the graph fails at {mixed}, but may run at {legal}",
+                precondition.node,
+                precondition.op,
+                because=precondition.message,
                 help="ignore this if it is intended; otherwise a node upstream uses the wrong axis",
-                location=condition.location,
+                location=precondition.location,
             )
 
 
-def _coupling_example(model: CheckedModel, condition: Precondition) -> tuple[Binding, Binding] | None:
+def _coupling_example(model: CheckedModel, precondition: Precondition) -> tuple[Binding, Binding] | None:
     """A legal binding, and an illegal one that differs in one size, which another legal binding has."""
-    symbols = condition.free_symbols
+    symbols = precondition.free_symbols
     names = {symbol.name for symbol in symbols}
     is_legal = legality_test(model.initial_store, names)
     required = [other for other in model.preconditions if other.free_symbols <= symbols]
-    dims = [*condition.terms, *(clause.expression for clause in condition.clauses)]
+    dims = [*precondition.terms, *(clause.expression for clause in precondition.clauses)]
     for least in _LEAST_SIZES:
-        samples = sample_solutions(model.initial_store, symbols, least, condition.clauses, dims)
+        samples = sample_solutions(model.initial_store, symbols, least, precondition.clauses, dims)
         legal = (
             binding
             for binding in itertools.islice(samples, _MAX_SAMPLES)
@@ -289,6 +289,6 @@ def _coupling_example(model: CheckedModel, condition: Precondition) -> tuple[Bin
         for binding, other_binding in itertools.permutations(itertools.islice(legal, _MAX_MIXED), 2):
             for name in names:
                 mixed = {**binding, name: other_binding[name]}
-                if condition.holds(mixed) is False and is_legal(mixed):
+                if precondition.holds(mixed) is False and is_legal(mixed):
                     return binding, mixed
     return None

@@ -119,17 +119,17 @@ def size_changes(inference: Inference, step: NodeStep, own_sizes: bool, constant
         return
     if not own_sizes or preserves_shape(inference, step):
         for axis in _axes_of_weights(inference, step, dims, constants):
-            yield _with_unknown_axes(slot, (axis,))
+            yield _replace_axes_by_unknowns(slot, (axis,))
             for size in (near for near in near_numbers(dims[axis]) if near > 0):
                 other = (*dims[:axis], size, *dims[axis + 1 :])
                 text = f"{size} in place of {dims[axis]} on axis {axis} of its output"
-                yield Change(text, SOLVED, prepare=_with_dims(slot, dims, other))
+                yield Change(text, SOLVED, prepare=_replace_dims(slot, dims, other))
         return
     choices: list[tuple[int, ...]] = [(axis,) for axis in range(len(dims))]
     if len(dims) > 1 and all(isinstance(dim, int) for dim in dims):
         choices.append(tuple(range(len(dims))))
     for axes in choices:
-        yield _with_unknown_axes(slot, axes)
+        yield _replace_axes_by_unknowns(slot, axes)
 
 
 def _single_output(inference: Inference, step: NodeStep) -> tuple[int, tuple[Dim, ...] | None]:
@@ -166,7 +166,7 @@ def has_own_sizes(inference: Inference, step: NodeStep, constants: set[int]) -> 
     return any(integers_in(type_) is not None for type_ in types) or (call is not None and call.rule.variadic)
 
 
-def _with_unknown_axes(slot: int, axes: tuple[int, ...]) -> Change:
+def _replace_axes_by_unknowns(slot: int, axes: tuple[int, ...]) -> Change:
     runs: list[tuple[Inference, list[Dim], list[Dim]]] = []
 
     def prepare(fresh: Inference) -> None:
@@ -211,10 +211,10 @@ def list_changes(inference: Inference, step: NodeStep, sizes: Iterable[Dim]) -> 
     if numbers is not None and numbers.shape.rank == 1 and len(numbers.elements or ()) <= _MAX_RANK:
         for index in range(len(numbers.elements or ()) + 1):
             for size in (None, *sizes):
-                yield _with_added_number(outputs[0], index, size)
+                yield _insert_number(outputs[0], index, size)
 
 
-def _with_added_number(slot: int, index: int, number: Dim | None) -> Change:
+def _insert_number(slot: int, index: int, number: Dim | None) -> Change:
     runs: list[tuple[Inference, Dim]] = []
 
     def prepare(fresh: Inference) -> None:
@@ -247,10 +247,10 @@ def outline_changes(inference: Inference, step: NodeStep) -> Iterator[Change]:
     others += [tuple(dims[axis] for axis in order) for order in other_orders(len(dims))]
     for other in dict.fromkeys(others):
         if other != dims:
-            yield Change(f"{Shape(other)} in place of {Shape(dims)}", OUTLINE, prepare=_with_dims(slot, dims, other))
+            yield Change(f"{Shape(other)} in place of {Shape(dims)}", OUTLINE, prepare=_replace_dims(slot, dims, other))
 
 
-def _with_dims(slot: int, old: tuple[Dim, ...], new: tuple[Dim, ...]) -> Prepare:
+def _replace_dims(slot: int, old: tuple[Dim, ...], new: tuple[Dim, ...]) -> Prepare:
     """Replaces the dims of a value, if they still are the old ones."""
 
     def prepare(fresh: Inference) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Mapping
 
 from shapeinf.contract import Precondition
+from shapeinf.engine.declarations import GENERATED
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import DeclaredType, Graph, Node
 from shapeinf.lattice import ShapeStore, TensorType
@@ -14,8 +14,6 @@ from shapeinf.result import Result
 from shapeinf.sharing import cached_property
 from shapeinf.solver.sampling import Binding, legal_bindings
 
-GENERATED = re.compile(r"unk__\d+")
-"""Names that onnx's own inference generates anew in each run: they carry no meaning."""
 MAX_EXAMPLES = 64
 
 
@@ -117,7 +115,7 @@ class CheckedModel:
     @cached_property
     def preconditions(self) -> list[Precondition]:
         """What each node requires of the dims of the inputs unconditionally."""
-        always = (each for condition in self.result.contract.always for each in (condition, *condition.weaker))
+        always = (each for precondition in self.result.contract.always for each in (precondition, *precondition.weaker))
         return [each for each in always if each.free_symbols and each.kind not in ("guard", "assumption")]
 
     def op(self, node: str) -> str:
@@ -144,3 +142,8 @@ class CheckedModel:
     def has_only_input_symbols(self, dim: Dim) -> bool:
         """Whether a dim depends on symbols of the inputs only."""
         return isinstance(dim, int) or all(s in self.axes for s in dim.symbols())
+
+
+def dim_spec(dim: Dim) -> int | str | None:
+    """A dim as the spec of another inference: a number, a text, or None for an unknown."""
+    return dim if isinstance(dim, int) else None if dim.is_anonymous else str(dim)

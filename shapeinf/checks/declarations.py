@@ -7,11 +7,12 @@ from contextlib import suppress
 
 import attrs
 
-from shapeinf.checks.checked_model import GENERATED, CheckedModel
+from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.registry import register_check
 from shapeinf.constraints.records import try_evaluate
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.engine.compiled import NodeStep
+from shapeinf.engine.declarations import GENERATED
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
 from shapeinf.engine.tensor_info import TensorInfo

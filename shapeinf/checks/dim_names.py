@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from shapeinf.api import infer
-from shapeinf.checks.checked_model import GENERATED, CheckedModel
+from shapeinf.checks.checked_model import CheckedModel, dim_spec
 from shapeinf.checks.registry import register_check
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.declarations import GENERATED
 from shapeinf.errors import ShapeInferenceError
-from shapeinf.expr import Dim, Dimension
+from shapeinf.expr import Dimension
 from shapeinf.inputs.options import InferenceOptions
+from shapeinf.inputs.reader import SpecLike
 from shapeinf.lattice import TensorType
 from shapeinf.result import Result
 
@@ -131,20 +133,15 @@ def conflicting_names(model: CheckedModel) -> Iterator[Diagnostic]:
 
 def _infer_with_split_names(model: CheckedModel, shared: set[Dimension]) -> Result | None:
     """The inference with a name for each axis; None where it fails or has errors too."""
-    inputs: dict[str, list[Dim | str]] = {}
+    inputs: dict[str, SpecLike] = {}
     for name, dims in model.input_dims.items():
         own = [f"`{name}.shape[{axis}]`" if dim in shared else "" for axis, dim in enumerate(dims)]
-        inputs[name] = [axis_name or _dim_spec(dim) for axis_name, dim in zip(own, dims, strict=True)]
+        inputs[name] = [axis_name or dim_spec(dim) for axis_name, dim in zip(own, dims, strict=True)]
     try:
         result = infer(model.graph, InferenceOptions(inputs=inputs, declared="check"))
     except ShapeInferenceError:
         return None
     return None if any(d.severity == "error" for d in result.diagnostics) else result
-
-
-def _dim_spec(dim: Dim) -> Dim | str:
-    """A dim as the spec of another inference: a number, a text, or unknown."""
-    return dim if isinstance(dim, int) else "?" if dim.is_anonymous else str(dim)
 
 
 def _input_symbol(result: Result, tensor: str, axis: int) -> Dimension | None:

@@ -80,7 +80,7 @@ def violations_at(
 def generic_bindings(model: CheckedModel, count: int) -> Iterator[Binding]:
     """Legal sizes of all dims of the inputs that have as little in common as possible."""
     symbols = list(model.axes)
-    required = [condition for condition in model.preconditions if condition.clauses]
+    required = [precondition for precondition in model.preconditions if precondition.clauses]
     is_legal = legality_test(model.initial_store, {symbol.name for symbol in symbols})
     columns = [_candidate_sizes(model, symbol, index, required) for index, symbol in enumerate(symbols)]
     rows = (dict(zip([s.name for s in symbols], row, strict=True)) for row in _rows(columns))
@@ -91,9 +91,9 @@ def generic_bindings(model: CheckedModel, count: int) -> Iterator[Binding]:
 
 def _solve_equations(binding: Binding, required: Iterable[Precondition]) -> Binding:
     """A binding with the size that an equation determines for one dim: `total == past + seq`."""
-    for condition in required:
-        solution = solve_clause(condition.clauses[0]) if len(condition.clauses) == 1 else None
-        if solution is not None and condition.holds(binding) is False:
+    for precondition in required:
+        solution = solve_clause(precondition.clauses[0]) if len(precondition.clauses) == 1 else None
+        if solution is not None and precondition.holds(binding) is False:
             size = try_evaluate(solution[1], binding)
             binding = binding if size is None or size < 0 else {**binding, solution[0].name: size}
     return binding
@@ -107,13 +107,13 @@ def _candidate_sizes(model: CheckedModel, symbol: Dimension, index: int, require
     multiples = [factor * prime for factor in _FACTORS for prime in primes[:4]]
     near_the_end = [] if high is None else [high - index % (high - low + 1), high]
     sizes = dict.fromkeys([*multiples, *near_the_end, *(low + n for n in (7 + index, 3 + index, 2, 1, 0))])
-    alone = [condition for condition in required if condition.free_symbols == {symbol}]
+    alone = [precondition for precondition in required if precondition.free_symbols == {symbol}]
     return [
         size
         for size in sizes
         if size >= low
         and (high is None or size <= high)
-        and all(condition.holds({symbol.name: size}) is not False for condition in alone)
+        and all(precondition.holds({symbol.name: size}) is not False for precondition in alone)
     ]
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import attrs
 
 from shapeinf.api import infer
-from shapeinf.checks.checked_model import CheckedModel
+from shapeinf.checks.checked_model import CheckedModel, dim_spec
 from shapeinf.checks.numeric_runs import explain_mismatch, input_shapes_at, run_at_shapes
 from shapeinf.checks.sizes import overflowing_sizes, unbounded_sizes
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.errors import ModelError, ShapeInferenceError, SpecError, UnknownNameError
-from shapeinf.expr import Dim, Dimension, Scope
+from shapeinf.expr import Dimension, Scope
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.inputs.reader import SpecLike
 from shapeinf.inputs.spec import parse_shape_spec, split_specs
@@ -29,7 +29,6 @@ C153 = register_code("C153", "error", "shapes between those of a profile with wh
 CORNERS = ("min", "opt", "max")
 MAX_BETWEEN = 24
 """Bindings between the corners that are tested by a what-if run each."""
-_MAX_PRODUCTS = 4096
 
 Shapes = dict[str, tuple[int, ...]]
 
@@ -166,7 +165,7 @@ def _check_sizes(model: CheckedModel, profile: Profile) -> Iterator[Diagnostic]:
     """The sizes that overflow or lose their bound within the ranges of the profile."""
     box = _box(model, profile)
     inputs: dict[str, SpecLike] = {
-        name: [box[d] if isinstance(d, Dimension) and d in box and d.symbol.anonymous else _dim_spec(d) for d in dims]
+        name: [box[d] if isinstance(d, Dimension) and d in box and d.symbol.anonymous else dim_spec(d) for d in dims]
         for name, dims in model.input_dims.items()
     }
     dims = {symbol.name: ends for symbol, ends in box.items() if not symbol.symbol.anonymous}
@@ -178,10 +177,6 @@ def _check_sizes(model: CheckedModel, profile: Profile) -> Iterator[Diagnostic]:
     ranged.ranges = {symbol.name: box for symbol in ranged.axes}
     yield from overflowing_sizes(ranged)
     yield from unbounded_sizes(ranged)
-
-
-def _dim_spec(dim: Dim) -> int | str | None:
-    return dim if isinstance(dim, int) else None if dim.is_anonymous else str(dim)
 
 
 def _box(model: CheckedModel, profile: Profile) -> dict[Dimension, tuple[int, int]]:
@@ -201,7 +196,7 @@ def _candidates(model: CheckedModel, box: Mapping[Dimension, tuple[int, int]]) -
     illegal = (
         binding
         for binding in spread_bindings(box)
-        if any(condition.holds(binding) is False for condition in model.preconditions)
+        if any(precondition.holds(binding) is False for precondition in model.preconditions)
     )
     yield from itertools.islice(illegal, MAX_BETWEEN // 2)
     yield from central_bindings(box)

@@ -153,8 +153,8 @@ def _node_index(model: CheckedModel, first: Diagnostic) -> int | None:
     if node is None:
         return None
     output = next((name for name in node.outputs if name), None)
-    program = model.result.inference.compiled
-    return None if output is None else program.producers[program.slots[output]]
+    compiled = model.result.inference.compiled
+    return None if output is None else compiled.producers[compiled.slots[output]]
 
 
 def _node_around(model: CheckedModel, inner: str) -> Node | None:
@@ -209,8 +209,8 @@ class _RepairSearch:
         self.repairs: list[Repair] = []
         self.is_complete = True
         """Whether all pairs of axes of inputs were tested."""
-        program = model.result.inference.compiled
-        self.constants = {program.slots[name] for name in model.graph.constants}
+        compiled = model.result.inference.compiled
+        self.constants = {compiled.slots[name] for name in model.graph.constants}
         self.weights = self.constants if is_error else set()
 
     def operand_changes(self, step: NodeStep) -> Iterator[Change]:

@@ -21,13 +21,14 @@ C161 = register_code("C161", "error", "a data type of a serving config differs f
 C162 = register_code("C162", "error", "dims of a serving config differ from the model's")
 C163 = register_code("C163", "error", "a batch size of a serving config with which the graph cannot run")
 
-_TYPES = {
+_TRITON_DTYPES = {
     "TYPE_BOOL": "bool",
     "TYPE_STRING": "string",
     "TYPE_BF16": "bfloat16",
     **{f"TYPE_FP{bits}": f"float{bits}" for bits in (16, 32, 64)},
     **{f"TYPE_{sign}INT{bits}": f"{sign.lower()}int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)},
 }
+"""Our element types by Triton's names."""
 
 
 @attrs.frozen
@@ -105,7 +106,7 @@ def _check_port(
 ) -> Iterator[Diagnostic]:
     """The mismatches of one input or output with its type and dims in the model."""
     dtype = model.result.tensors[port.name].dtype
-    if dtype is not None and _TYPES.get(port.dtype) != dtype:
+    if dtype is not None and _TRITON_DTYPES.get(port.dtype) != dtype:
         message = f"{port.name} is {port.dtype or 'without a data type'} in the config, but {dtype} in the model"
         yield Diagnostic("error", C161, message, tensor=port.name)
     if dims is None:

@@ -113,7 +113,7 @@ class WhatIfRuns:
         """
         if not self.affordable:
             return None
-        run = self.starts[step.index].fork(_change_program(self.model.result.inference.compiled, step, change))
+        run = self.starts[step.index].fork(_apply_change(self.model.result.inference.compiled, step, change))
         after_node = _begin_at(run, step, change)
         except_node = "" if change.prepare is None else step.site
         run.progress = self._stop_at_new_errors(run, after_node, except_node)
@@ -183,7 +183,7 @@ class WhatIfRuns:
         """Whether the changed graph runs at generic sizes that it allows."""
 
         def prepare(fresh: Inference) -> None:
-            before, after = _around_node(fresh, step, change)
+            before, after = _around_node(fresh, change)
 
             def progress(done: int, _: int) -> None:
                 if done == step.index:
@@ -216,13 +216,13 @@ class WhatIfRuns:
         return bool(new - {(v.code, v.node) for v in without if v.node != self.first[1]})
 
 
-def _change_program(program: CompiledGraph, step: NodeStep, change: Change) -> CompiledGraph:
-    """The program with another kind of node at an index, or with other inputs of it."""
+def _apply_change(compiled: CompiledGraph, step: NodeStep, change: Change) -> CompiledGraph:
+    """The graph with another kind of node at an index, or with other inputs of it."""
     if change.kind is not None:
-        return program.replace_node(step.index, change.kind)
+        return compiled.replace_node(step.index, change.kind)
     if change.inputs is None:
-        return program
-    edited = program.replace_node(step.index, step.operation.kind)
+        return compiled
+    edited = compiled.replace_node(step.index, step.operation.kind)
     key, _, outputs, name = edited.rows[step.index]
     rows = list(edited.rows)
     rows[step.index] = (key, change.inputs, outputs, name)
@@ -230,7 +230,7 @@ def _change_program(program: CompiledGraph, step: NodeStep, change: Change) -> C
     return edited
 
 
-def _around_node(fresh: Inference, step: NodeStep, change: Change) -> tuple[Callable[[], None], Callable[[], None]]:
+def _around_node(fresh: Inference, change: Change) -> tuple[Callable[[], None], Callable[[], None]]:
     """Functions to call before and after the changed node runs: they replace a constant for it alone."""
     if change.prepare is not None:
         change.prepare(fresh)
@@ -251,7 +251,7 @@ def _around_node(fresh: Inference, step: NodeStep, change: Change) -> tuple[Call
 
 def _begin_at(run: Inference, step: NodeStep, change: Change) -> Callable[[int], None]:
     """Prepares a run that begins at the changed node; returns the function to call after each node."""
-    before, after = _around_node(run, step, change)
+    before, after = _around_node(run, change)
     before()
 
     def after_node(done: int) -> None:

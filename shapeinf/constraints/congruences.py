@@ -90,7 +90,7 @@ class Congruences(dict[int, Congruence]):
     def outer(self, d: Dim) -> Dim:
         """A dim written in quotients, in symbols again."""
         symbols = d.symbols() if isinstance(d, Dimension) else ()
-        return _Writer([r for r in map(self.by_quotient, symbols) if r is not None]).back(d)
+        return _Writer([c for c in map(self.by_quotient, symbols) if c is not None]).back(d)
 
     def no_root(self, e: Dimension) -> bool:
         """True when no integers that satisfy the congruences make `e` zero."""
@@ -140,9 +140,9 @@ class Congruences(dict[int, Congruence]):
             return None
         symbol = self.scope.atom_dim(monomial[0])
         rest = -(constant // common) * pow(factor // common, -1, modulus) % modulus
-        return self._lifted(symbol, modulus, rest, source)
+        return self._lift(symbol, modulus, rest, source)
 
-    def _lifted(self, symbol: Dimension, modulus: int, rest: int, source: Source) -> Congruence:
+    def _lift(self, symbol: Dimension, modulus: int, rest: int, source: Source) -> Congruence:
         """The congruence of a symbol, or, for a hidden one, that of the symbol that it is the quotient of."""
         old = self.by_quotient(symbol)
         if old is not None:
@@ -170,9 +170,9 @@ class _Writer(Substitution):
     """Writes dims in quotients; a division or maximum in which a quotient would stay keeps its symbols."""
 
     def __init__(self, congruences: Sequence[Congruence]) -> None:
-        super().__init__({r.symbol: r.quotient * r.modulus + r.rest for r in congruences})
-        self.congruences = {r.quotient: r for r in congruences}
-        self.symbols = {r.quotient.atom: r.atom for r in congruences}
+        super().__init__({c.symbol: c.quotient * c.modulus + c.rest for c in congruences})
+        self.congruences = {c.quotient: c for c in congruences}
+        self.symbols = {c.quotient.atom: c.atom for c in congruences}
 
     def _order(self, atom: int) -> int:
         return self.symbols.get(atom, atom)
@@ -186,12 +186,12 @@ class _Writer(Substitution):
         if isinstance(atom, Floor):
             top, bottom = self.dim(atom.numerator), self.dim(atom.denominator)
             new = top // bottom
-            return self.back(top) // self.back(bottom) if self._stuck(new) else new
+            return self.back(top) // self.back(bottom) if self._contains_quotient(new) else new
         args = [self.dim(a) for a in atom.args]
         new = maximum(*args)
-        return maximum(*map(self.back, args)) if self._stuck(new) else new
+        return maximum(*map(self.back, args)) if self._contains_quotient(new) else new
 
-    def _stuck(self, d: Dim) -> bool:
+    def _contains_quotient(self, d: Dim) -> bool:
         """Whether a quotient is inside of a division or maximum."""
         if isinstance(d, int):
             return False

@@ -41,10 +41,10 @@ def body_preconditions(inference: Inference, budget: Budget) -> Iterator[Precond
             with suppress(ShapeError):  # what the rest of the graph contradicts
                 store.add(constraint)
         reader = PreconditionReader(inference, budget, inference.store, store)
-        for condition in reader.read():
-            if _is_on_inputs(condition, reader):
-                kind = condition.kind if condition.kind == "assumption" else "guard"
-                yield attrs.evolve(condition, kind=kind, where=where, clauses=(), least=None, weaker=())
+        for precondition in reader.read():
+            if _is_on_inputs(precondition, reader):
+                kind = precondition.kind if precondition.kind == "assumption" else "guard"
+                yield attrs.evolve(precondition, kind=kind, where=where, clauses=(), least=None, weaker=())
 
 
 def _bodies(inference: Inference) -> Iterator[tuple[str, States]]:
@@ -57,8 +57,8 @@ def _bodies(inference: Inference) -> Iterator[tuple[str, States]]:
             yield from _bodies(child)
 
 
-def _is_on_inputs(condition: Precondition, reader: PreconditionReader) -> bool:
-    return bool(condition.free_symbols) and condition.free_symbols <= reader.labels.keys()
+def _is_on_inputs(precondition: Precondition, reader: PreconditionReader) -> bool:
+    return bool(precondition.free_symbols) and precondition.free_symbols <= reader.labels.keys()
 
 
 # -- assumptions -------------------------------------------------------------------------------------------------------
@@ -74,17 +74,25 @@ def _without_assuming(reader: PreconditionReader, preconditions: list[Preconditi
         return preconditions
     store = reader.inference.initial_store.copy()
     store.assuming = False
-    terms = {_key(condition): condition.terms for condition in preconditions}
+    terms = {_key(precondition): precondition.terms for precondition in preconditions}
     rest = rerun(reader.inference, store)
     exact = list(PreconditionReader(rest, reader.budget).read())
-    required = [attrs.evolve(condition, terms=terms.get(_key(condition), condition.terms)) for condition in exact]
+    required = [
+        attrs.evolve(precondition, terms=terms.get(_key(precondition), precondition.terms)) for precondition in exact
+    ]
     assumed = [c for c in preconditions if c.kind == "assumption" and not c.is_implied_by(rest.store)]
     return [*(attrs.evolve(c, weaker=tuple(w for w in c.weaker if w.kind == "assumption")) for c in assumed), *required]
 
 
-def _key(condition: Precondition) -> tuple[object, ...]:
+def _key(precondition: Precondition) -> tuple[object, ...]:
     """What stays the same in an inference that assumes nothing, where the dims may be others."""
-    return condition.node, condition.message, condition.kind, condition.terms[:1], condition.least is None
+    return (
+        precondition.node,
+        precondition.message,
+        precondition.kind,
+        precondition.terms[:1],
+        precondition.least is None,
+    )
 
 
 def _follow_from_assumptions(preconditions: Sequence[Precondition]) -> bool:
@@ -93,15 +101,17 @@ def _follow_from_assumptions(preconditions: Sequence[Precondition]) -> bool:
     They are a least size that is no more than the assumed one, and equations of symbols that are assumed to be larger
     than 1: operands that broadcast need not be equal where they are 1.
     """
-    assumptions = [condition for condition in preconditions if condition.kind == "assumption"]
-    assumed = {symbol for condition in assumptions for symbol in condition.free_symbols}
-    least = {condition.terms[0]: condition.least for condition in assumptions if condition.least is not None}
-    for condition in preconditions if assumed else ():
-        if condition.kind == "range":
-            known = least.get(condition.terms[0])
-            if known is not None and condition.least is not None and condition.least <= known:
+    assumptions = [precondition for precondition in preconditions if precondition.kind == "assumption"]
+    assumed = {symbol for precondition in assumptions for symbol in precondition.free_symbols}
+    least = {
+        precondition.terms[0]: precondition.least for precondition in assumptions if precondition.least is not None
+    }
+    for precondition in preconditions if assumed else ():
+        if precondition.kind == "range":
+            known = least.get(precondition.terms[0])
+            if known is not None and precondition.least is not None and precondition.least <= known:
                 return True
-        elif condition.kind != "assumption" and not assumed.isdisjoint(condition.free_symbols):
+        elif precondition.kind != "assumption" and not assumed.isdisjoint(precondition.free_symbols):
             return True
     return False
 
@@ -117,24 +127,24 @@ def _hidden_by_declarations(reader: PreconditionReader, known: Iterable[Precondi
     inference = reader.inference
     if not trusts_declarations(inference):
         return
-    conditions = list(known)
-    store = _add_preconditions(inference.initial_store, conditions)
-    texts = {(condition.node, condition.text) for condition in conditions}
+    listed = list(known)
+    store = _add_preconditions(inference.initial_store, listed)
+    texts = {(precondition.node, precondition.text) for precondition in listed}
     comparing = PreconditionReader(rerun(inference, inference.initial_store.copy()), reader.budget)
-    for condition in comparing.read():
-        is_known = (condition.node, condition.text) in texts
-        if _is_on_inputs(condition, comparing) and not is_known and not condition.is_implied_by(store):
-            yield condition
+    for precondition in comparing.read():
+        is_known = (precondition.node, precondition.text) in texts
+        if _is_on_inputs(precondition, comparing) and not is_known and not precondition.is_implied_by(store):
+            yield precondition
 
 
 def _add_preconditions(before: ShapeStore, preconditions: Iterable[Precondition]) -> ShapeStore:
     """The constraints before any node has run, and these preconditions."""
     store = before.copy()
-    for condition in preconditions:
-        for clause in condition.clauses if len(condition.clauses) == 1 else ():
+    for precondition in preconditions:
+        for clause in precondition.clauses if len(precondition.clauses) == 1 else ():
             with suppress(ShapeError):  # the graph cannot run at all
                 if clause.zero:
-                    store.add_equal(clause.expression, 0, Source(condition.node, condition.message))
+                    store.add_equal(clause.expression, 0, Source(precondition.node, precondition.message))
                 else:
-                    store.add_le(0, clause.expression, Source(condition.node, condition.message))
+                    store.add_le(0, clause.expression, Source(precondition.node, precondition.message))
     return store

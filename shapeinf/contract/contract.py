@@ -24,10 +24,10 @@ from shapeinf.solver.budget import WORK, Budget, cut_text
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT
 from shapeinf.texts import escape_lines
 
-STEPS_A_NODE = 200
+STEPS_PER_NODE = 200
 """The cost of inferring a node once more, in the steps of a budget."""
 
-STEPS_A_TERM = 2
+STEPS_PER_TERM = 2
 """The cost of a term of a dim that was in no table."""
 
 _NOT_SIMPLIFIED = f"{cut_text('contract.with_work(...)')}: some of these are listed as they were added, not simplified"
@@ -211,7 +211,7 @@ class _SizeRuns:
         self._name = name
         self._budget = budget
         self._scope = inference.store.scope
-        self._steps = STEPS_A_NODE * len(inference.compiled.rows) + 2 * STEPS_PER_CONSTRAINT * inference.store.count
+        self._steps = STEPS_PER_NODE * len(inference.compiled.rows) + 2 * STEPS_PER_CONSTRAINT * inference.store.count
         self._known: dict[int, bool] = {}
 
     def succeeds(self, size: int) -> bool | None:
@@ -219,7 +219,7 @@ class _SizeRuns:
         if size not in self._known and self._budget.take(self._steps):
             before = self._scope.work
             self._known[size] = self._runs(self._name, size)
-            self._budget.spend(STEPS_A_TERM * (self._scope.work - before))
+            self._budget.spend(STEPS_PER_TERM * (self._scope.work - before))
         return self._known.get(size)
 
 

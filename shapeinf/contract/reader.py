@@ -54,13 +54,13 @@ class PreconditionReader:
         """The preconditions, all equations and divisibilities of one symbol as one where they come to one."""
         preconditions = self._tightest()
         groups: dict[Dimension, list[Precondition]] = {}
-        for condition in preconditions:
-            if _is_zero(condition) and len(condition.free_symbols) == 1 and condition.kind != "assumption":
-                groups.setdefault(next(iter(condition.free_symbols)), []).append(condition)
+        for precondition in preconditions:
+            if _is_zero(precondition) and len(precondition.free_symbols) == 1 and precondition.kind != "assumption":
+                groups.setdefault(next(iter(precondition.free_symbols)), []).append(precondition)
         merged: dict[int, Precondition | None] = {}
         least: dict[Dimension, int] = {}
         for symbol, group in groups.items():
-            zero = [clause.expression for condition in group for clause in condition.clauses]
+            zero = [clause.expression for precondition in group for clause in precondition.clauses]
             low = max(0, int(max(-1, self.before.bounds(symbol)[0])))
             congruence = find_congruence(symbol, zero, low, self.budget)
             if congruence is None:
@@ -73,8 +73,8 @@ class PreconditionReader:
                 group[0], kind="divisibility", text=text, terms=(symbol,), clauses=clauses
             )
             least[symbol] = low + (rest - low) % modulus
-        for condition in preconditions:
-            left = merged.get(id(condition), condition)
+        for precondition in preconditions:
+            left = merged.get(id(precondition), precondition)
             if left is not None and not _is_below(left, least):
                 yield left
 
@@ -88,25 +88,25 @@ class PreconditionReader:
             low, high = map(self.store.canon, relation.operands)
             if self.store.prove_le(low, high) is False:
                 text = f"not {self.format(low)} <= {self.format(high)}"
-                yield from self._condition("relation", text, relation.source, low, high, clauses=())
+                yield from self._precondition("relation", text, relation.source, low, high, clauses=())
 
     def _tightest(self) -> list[Precondition]:
         """All conditions, kind after kind, each in the order added; of bounds of a dim on a side only the tightest.
 
         Of those that are as tight the first; where the tightest is an assumption, the tightest requirement as well.
         """
-        conditions = [*self._all(), *self._advice()]
+        preconditions = [*self._all(), *self._advice()]
         sides: dict[tuple[Dim, bool], list[Precondition]] = {}
-        for condition in conditions:
-            if condition.bound is not None:
-                sides.setdefault((condition.terms[0], condition.least is None), []).append(condition)
+        for precondition in preconditions:
+            if precondition.bound is not None:
+                sides.setdefault((precondition.terms[0], precondition.least is None), []).append(precondition)
         tightest: dict[int, Precondition] = {}
         for (_, upper), group in sides.items():
             ordered = sorted(reversed(group), key=lambda c: -(c.bound or 0) if upper else c.bound or 0)
-            required = [i for i, condition in enumerate(ordered) if condition.kind != "assumption"]
+            required = [i for i, precondition in enumerate(ordered) if precondition.kind != "assumption"]
             for i in {len(ordered) - 1, *required[-1:]}:
                 tightest[id(ordered[i])] = attrs.evolve(ordered[i], weaker=tuple(ordered[:i]))
-        return [tightest.get(id(c), c) for c in conditions if c.bound is None or id(c) in tightest]
+        return [tightest.get(id(c), c) for c in preconditions if c.bound is None or id(c) in tightest]
 
     def _all(self) -> Iterator[Precondition]:
         """Solved equalities, then the kinds in order, then all others as they were added."""
@@ -126,7 +126,7 @@ class PreconditionReader:
             return self._range(constraint)
         return self._relation(constraint) if constraint.kind == "relation" else self._pending(constraint)
 
-    def _condition(
+    def _precondition(
         self, kind: Kind, text: str, source: Source, *terms: Dim, clauses: tuple[Clause, ...], least: int | None = None
     ) -> Iterator[Precondition]:
         """A condition, if a node requires it, and if the declared ranges do not make it true anyway."""
@@ -157,7 +157,7 @@ class PreconditionReader:
             return
         kind: Kind = "value" if isinstance(value, int) else "equality"
         text = f"{self.format(symbol)} == {self.format(value)}"
-        yield from self._condition(kind, text, constraint.source, symbol, value, clauses=constraint.clauses)
+        yield from self._precondition(kind, text, constraint.source, symbol, value, clauses=constraint.clauses)
 
     def _names_unknown(self, source: Source, symbol: Dimension) -> bool:
         """Whether a node defines an unknown of its own, which requires nothing."""
@@ -180,7 +180,7 @@ class PreconditionReader:
             return
         text = self.format(canonical.expression)
         text = f"({text})" if " " in text else text
-        yield from self._condition(
+        yield from self._precondition(
             "divisibility",
             f"{text} % {constraint.divisor} == 0",
             constraint.source,
@@ -201,10 +201,10 @@ class PreconditionReader:
         least = symbol - clauses[0].expression
         if isinstance(least, int):
             text = f"{self.format(symbol)} >= {least}"
-            yield from self._condition("range", text, source, symbol, *about, clauses=clauses, least=least)
+            yield from self._precondition("range", text, source, symbol, *about, clauses=clauses, least=least)
         else:
             text = f"{self.format(symbol)} <= {clauses[0].expression + symbol}"
-            yield from self._condition("range", text, source, symbol, *about, clauses=clauses)
+            yield from self._precondition("range", text, source, symbol, *about, clauses=clauses)
 
     def _relation(self, constraint: Constraint) -> Iterator[Precondition]:
         expression = self.store.canon(constraint.expression)
@@ -219,7 +219,7 @@ class PreconditionReader:
         bounds = self._interval(constraint)
         if bounds is None:
             text = self._compare(expression, "<=")
-            return self._condition("relation", text, source, expression, clauses=constraint.clauses)
+            return self._precondition("relation", text, source, expression, clauses=constraint.clauses)
         return iter(bounds)
 
     def _compare(self, expression: Dim, sign: Literal["<=", "=="]) -> str:
@@ -244,14 +244,16 @@ class PreconditionReader:
             return iter(bounds)
         if constraint.equation is not None:
             e = canonical.expression
-            return self._condition("equality", self._compare(e, "=="), constraint.source, e, clauses=canonical.clauses)
+            return self._precondition(
+                "equality", self._compare(e, "=="), constraint.source, e, clauses=canonical.clauses
+            )
         return self._disjunction(constraint, canonical)
 
     def _disjunction(self, constraint: Constraint, canonical: Constraint) -> Iterator[Precondition]:
         """A disjunction without the clauses that cannot hold; none where a clause always holds."""
         operands, clauses = canonical.operands, canonical.clauses
         if not clauses:
-            yield from self._condition("guard", constraint.text, constraint.source, *operands, clauses=())
+            yield from self._precondition("guard", constraint.text, constraint.source, *operands, clauses=())
             return
         verdicts = [self.store.prove_eq(clause.expression, 0) for clause in clauses]
         if True in verdicts:
@@ -260,7 +262,7 @@ class PreconditionReader:
         parts = constraint.template.split(" or ")
         text = " or ".join(parts[i] for i in undecided).format(*map(self.format, operands))
         left = tuple(clauses[i] for i in undecided)
-        yield from self._condition("alternative", text, constraint.source, *operands, clauses=left)
+        yield from self._precondition("alternative", text, constraint.source, *operands, clauses=left)
 
     def _advice(self) -> Iterator[Precondition]:
         for relation in self.store.advice:
@@ -287,15 +289,15 @@ class PreconditionReader:
         return [c for clause in clauses for c in self._bound(symbol, clause, canonical.source, about)]
 
 
-def _is_zero(condition: Precondition) -> bool:
-    return len(condition.clauses) == 1 and condition.clauses[0].zero
+def _is_zero(precondition: Precondition) -> bool:
+    return len(precondition.clauses) == 1 and precondition.clauses[0].zero
 
 
-def _is_below(condition: Precondition, least: Mapping[Dimension, int]) -> bool:
+def _is_below(precondition: Precondition, least: Mapping[Dimension, int]) -> bool:
     """Whether a lower bound is no more than the first size that a divisibility leaves."""
-    symbol = condition.terms[0] if condition.terms else 0
+    symbol = precondition.terms[0] if precondition.terms else 0
     known = least.get(symbol) if isinstance(symbol, Dimension) else None
-    return condition.least is not None and known is not None and known >= condition.least
+    return precondition.least is not None and known is not None and known >= precondition.least
 
 
 def find_congruence(

@@ -108,24 +108,24 @@ def _compare_dims(old: Result, new: Result, dims: Correspondence) -> Iterator[Di
 
 def _compare_preconditions(old: Result, new: Result, dims: Correspondence) -> Iterator[Difference]:
     """Preconditions of one contract that the other does not have."""
-    before = {_key(condition, dims, True): condition for condition in old.contract.preconditions}
-    after = {_key(condition, dims, False): condition for condition in new.contract.preconditions}
-    for key, condition in before.items():
+    before = {_key(precondition, dims, True): precondition for precondition in old.contract.preconditions}
+    after = {_key(precondition, dims, False): precondition for precondition in new.contract.preconditions}
+    for key, precondition in before.items():
         if key not in after:
-            yield Difference("condition", condition.text, _source_text(condition), None)
-    for key, condition in after.items():
+            yield Difference("condition", precondition.text, _source_text(precondition), None)
+    for key, precondition in after.items():
         if key not in before:
-            yield Difference("condition", condition.text, None, _source_text(condition))
+            yield Difference("condition", precondition.text, None, _source_text(precondition))
 
 
-def _key(condition: Precondition, dims: Correspondence, first: bool) -> Hashable:
+def _key(precondition: Precondition, dims: Correspondence, first: bool) -> Hashable:
     """The meaning of a precondition in terms that both sides share."""
     map_dim = dims.map_first if first else dims.map_second
-    if condition.kind in ("value", "equality") and len(condition.terms) == 2:
-        a, b = condition.terms
+    if precondition.kind in ("value", "equality") and len(precondition.terms) == 2:
+        a, b = precondition.terms
         return frozenset([map_dim(a - b), map_dim(b - a)])
-    return condition.kind, dims.rename_first(condition.text) if first else condition.text
+    return precondition.kind, dims.rename_first(precondition.text) if first else precondition.text
 
 
-def _source_text(condition: Precondition) -> str:
-    return f"{condition.message} ({condition.node})"
+def _source_text(precondition: Precondition) -> str:
+    return f"{precondition.message} ({precondition.node})"

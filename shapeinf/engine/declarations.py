@@ -13,11 +13,9 @@ from shapeinf.expr import Dim, Dimension, parse_dim
 from shapeinf.graph import DeclaredType
 from shapeinf.inputs.options import DeclaredMode
 from shapeinf.inputs.reader import InputReader
-from shapeinf.lattice import MapType, OptionalAxes, OptionalType, SequenceType, Shape, TensorType, Type
+from shapeinf.lattice import OptionalAxes, Shape, TensorType, Type
 
-_KINDS = {SequenceType: "sequence", OptionalType: "optional", MapType: "map"}
-
-_GENERATED = re.compile(r"unk__\d+")
+GENERATED = re.compile(r"unk__\d+")
 """Names that onnx's own inference generates in each run: they carry no information."""
 
 
@@ -45,17 +43,7 @@ def trusts_declarations(inference: Inference) -> bool:
     if inference.declared_mode != "trust":
         return False
     declared = {declaration_source(name) for name in inference.compiled.graph.declared}
-    store = inference.store
-    return any(
-        source in declared
-        for source in (
-            *store.sources.values(),
-            *(step.source for bounds in store.ranges.values() for step in bounds.steps()),
-            *(constraint.source for constraint in store.relations),
-            *(constraint.source for constraint in store.divisibilities),
-            *(constraint.source for constraint in store.disjunctions),
-        )
-    )
+    return any(constraint.source in declared for constraint in inference.store.constraints())
 
 
 def declaration_source(name: str) -> Source:
@@ -118,9 +106,8 @@ class Refiner:
         unknown = isinstance(inferred, TensorType) and inferred.dtype is None and inferred.shape.dims is None
         if unknown and self.trust and self.declared.kind != "tensor":
             return self.reader.read_declared(self.declared, self.name)
-        kind = "tensor" if isinstance(inferred, TensorType) else _KINDS[type(inferred)]
-        if not unknown and kind != self.declared.kind:
-            self._report(step, f"the declared kind of {self.name} ({self.declared.kind})", kind)
+        if not unknown and inferred.kind != self.declared.kind:
+            self._report(step, f"the declared kind of {self.name} ({self.declared.kind})", inferred.kind)
         return inferred
 
     def _refine_shape(self, shape: Shape, step: NodeStep) -> Shape:
@@ -188,8 +175,8 @@ class Refiner:
     def _is_informative(self, name: str, unknown: bool) -> bool:
         """Whether a name identifies a size: in a body, which may run often, only names of inputs do."""
         if self.inference.store.scope.has(name):
-            return not _GENERATED.fullmatch(name)
-        return unknown and not self.inference.path and not _GENERATED.fullmatch(name)
+            return not GENERATED.fullmatch(name)
+        return unknown and not self.inference.path and not GENERATED.fullmatch(name)
 
     def _report(self, step: NodeStep, declared: str, inferred: str) -> None:
         site, op = self.inference.path + step.site, str(step.operation)

@@ -130,21 +130,21 @@ class Inference:
     @property
     def diagnostics(self) -> list[Diagnostic]:
         """All diagnostics, in the order of the graph; those of bodies after those of their node."""
-        result: list[Diagnostic] = []
+        diagnostics: list[Diagnostic] = []
         locations = self.compiled.graph.locations
         for index in sorted({*self.node_diagnostics, *self.children}):
             notes = self.node_diagnostics.get(index, [])
             at = locations.get(self.compiled.step(index).node.name, "") if locations else ""
-            result += [attrs.evolve(note, location=at) for note in notes] if at else notes
+            diagnostics += [attrs.evolve(note, location=at) for note in notes] if at else notes
             seen = set()
             for note in (note for run in self.extra_runs.get(index, ()) for note in run.diagnostics):
                 if note.severity == "error" and (note.node, note.code) not in seen:
                     seen.add((note.node, note.code))
-                    result.append(note)
+                    diagnostics.append(note)
             for child in self.children.get(index, {}).values():
                 inside = child.diagnostics if child.certain else map(_as_warning, child.diagnostics)
-                result += (note for note in inside if (note.node, note.code) not in seen)
-        return result
+                diagnostics += (note for note in inside if (note.node, note.code) not in seen)
+        return diagnostics
 
     def set(self, name: str, new: Type | None) -> None:
         """Put the type of an input or constant into its slot."""

@@ -9,7 +9,7 @@ import attrs
 from shapeinf.engine.inference import Inference
 from shapeinf.formats.annotation import Annotation
 from shapeinf.graph import FunctionKey
-from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, TensorType, Type
+from shapeinf.lattice import MapType, Shape, TensorType, Type
 
 
 @attrs.frozen
@@ -48,9 +48,6 @@ def tensor_infos(inference: Inference) -> dict[str, TensorInfo]:
     return infos
 
 
-_KINDS = {SequenceType: "sequence", OptionalType: "optional"}
-
-
 def tensor_info(value: Type | None) -> TensorInfo:
     """A type as the public record; unknown for a value that was never reached."""
     if value is None:
@@ -58,7 +55,7 @@ def tensor_info(value: Type | None) -> TensorInfo:
     if isinstance(value, TensorType):
         return TensorInfo(value.dtype, value.shape)
     inner = tensor_info(value.element)
-    kind = f"map({value.key})" if isinstance(value, MapType) else _KINDS[type(value)]
+    kind = f"map({value.key})" if isinstance(value, MapType) else value.kind
     return TensorInfo(inner.dtype, inner.shape, kind if inner.kind == "tensor" else f"{kind}({inner.kind})")
 
 

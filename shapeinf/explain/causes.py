@@ -135,13 +135,13 @@ def outside(point: Point) -> Point | None:
 
 def inside(point: Point, frame: GraphFrame, step: NodeStep) -> Point | None:
     """The output of a body that an output of its node is; the last outputs of both correspond, in order."""
-    program = frame.inference.compiled
+    compiled = frame.inference.compiled
     position = step.outputs.index(point.slot)
     if step.operation.bodies:
-        position += len(program.graph.outputs) - len(step.outputs)
-    if not 0 <= position < len(program.graph.outputs):
+        position += len(compiled.graph.outputs) - len(step.outputs)
+    if not 0 <= position < len(compiled.graph.outputs):
         return None
-    return point._replace(frame=frame, slot=program.slots[program.graph.outputs[position]])
+    return point._replace(frame=frame, slot=compiled.slots[compiled.graph.outputs[position]])
 
 
 def _below(point: Point, step: NodeStep) -> Point | None:

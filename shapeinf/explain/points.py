@@ -65,9 +65,9 @@ class GraphFrame:
     def first(self) -> dict[Dimension, Point]:
         """The first occurrence of each unknown symbol: in an input, else in the output of a node."""
         first: dict[Dimension, Point] = {}
-        program = self.inference.compiled
-        outputs = (slot for row in program.rows for slot in row[2] if slot != UNUSED)
-        sources = (slot for slot in range(len(program.names)) if program.producers[slot] is None)
+        compiled = self.inference.compiled
+        outputs = (slot for row in compiled.rows for slot in row[2] if slot != UNUSED)
+        sources = (slot for slot in range(len(compiled.names)) if compiled.producers[slot] is None)
         for slot in (*sources, *outputs):
             for symbol, facet, index in _symbols(self.inference.current(slot)):
                 first.setdefault(symbol, Point(self, slot, facet, index))

@@ -16,7 +16,7 @@ MOST_ELEMENTS = 64
 """Longer contents are no shape; they are not probed."""
 STEPS_PER_RULE = 100
 """The cost of one run of a rule, in steps of a budget."""
-STEPS_PER_CONSTRAINT = 5
+STEPS_PER_COPIED_CONSTRAINT = 5
 """The cost of copying a constraint."""
 STEPS_PER_NEW_CONSTRAINT = 200
 """The cost of adding a constraint."""
@@ -31,7 +31,7 @@ def sources(point: Point, step: NodeStep) -> list[Point]:
     if not probe.possible:
         return []
     for contents, ones in ((True, False), (False, False), (False, True), (True, True)):
-        origins = probe.origins(probe.marked(contents, ones))
+        origins = probe.origins(probe.mark_inputs(contents, ones))
         if origins:
             return origins
     return probe.constants()
@@ -49,9 +49,9 @@ def blockers(point: Point, step: NodeStep) -> list[Point]:
     for contents in (True,) if point.facet == "element" else (False, True):
         unknown = [p for position in range(len(step.arguments)) for p in probe.unknown(position, contents)]
         for rank in RANKS_TRIED if unknown else ():
-            lifted = probe.lifted(rank, contents)
+            lifted = probe.lift(rank, contents)
             if probe.is_known(lifted):
-                return [p for p in unknown if not probe.is_known(probe.lowered(lifted, p))][:1] or unknown[:1]
+                return [p for p in unknown if not probe.is_known(probe.lower(lifted, p))][:1] or unknown[:1]
     return []
 
 
@@ -77,7 +77,7 @@ class _Probe:
         """The output type by the rule; None when the rule fails, and when the budget is exhausted."""
         assert self.call is not None
         store, budget = self.inference.store, self.point.frame.budget
-        if not budget.take(STEPS_PER_RULE + STEPS_PER_CONSTRAINT * store.count):
+        if not budget.take(STEPS_PER_RULE + STEPS_PER_COPIED_CONSTRAINT * store.count):
             return None
         before, scratch = store.scope.work, store.copy()
         try:
@@ -108,7 +108,7 @@ class _Probe:
 
     # -- sources of the output --------------------------------------------------------------------------------------
 
-    def marked(self, contents: bool, ones: bool) -> Inputs:
+    def mark_inputs(self, contents: bool, ones: bool) -> Inputs:
         """The inputs with a marker for every axis (and, only with `ones`, for those of size 1).
 
         Contents that the rule reads stay, with a marker for every symbolic number; without `contents` they are dropped.
@@ -147,7 +147,7 @@ class _Probe:
         """Whether the output depends on an element."""
         elements = list(known.elements or ())
         elements[index] = mark = self.mark(self.step.arguments[position], "element", index, None)
-        for inputs in ([*self.types], self.marked(contents=True, ones=True)):
+        for inputs in ([*self.types], self.mark_inputs(contents=True, ones=True)):
             inputs[position] = PartialTensor(known.dtype, known.shape, elements)
             size = size_in(self.run(inputs), self.point.facet, self.point.at)
             if isinstance(size, Dimension) and mark in size.symbols():
@@ -201,7 +201,7 @@ class _Probe:
             return [0]
         return list(range(count)) if count <= MOST_ELEMENTS else []
 
-    def lifted(self, rank: int, contents: bool) -> Inputs:
+    def lift(self, rank: int, contents: bool) -> Inputs:
         """The inputs as if all were known; an unknown rank, or number of sizes, is taken to be `rank`."""
         inputs: Inputs = []
         for position, known in enumerate(self.types):
@@ -239,7 +239,7 @@ class _Probe:
         marks = [self.mark(slot, "element", i, None) for i in range(rank or 1)]
         return PartialTensor(known.dtype, Shape(() if single else (len(marks),)), marks)
 
-    def lowered(self, lifted: Inputs, point: Point) -> Inputs:
+    def lower(self, lifted: Inputs, point: Point) -> Inputs:
         """The lifted inputs with one unknown restored."""
         inputs = list(lifted)
         for position, slot in enumerate(self.step.arguments):

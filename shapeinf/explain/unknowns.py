@@ -99,8 +99,8 @@ def unknowns(inference: Inference, work: int = WORK) -> list[UnknownGroup]:
     by_cause: dict[tuple[Cause, ...], list[Unknown]] = {}  # those whose cause was not searched are one group
     for origins, members in groups.values():
         by_cause.setdefault(tuple(dict.fromkeys(map(cause_of, origins))), []).extend(members)
-    result = [UnknownGroup(causes, tuple(members)) for causes, members in by_cause.items()]
-    return sorted(result, key=lambda group: -group.count)
+    unsorted = (UnknownGroup(causes, tuple(members)) for causes, members in by_cause.items())
+    return sorted(unsorted, key=lambda group: -group.count)
 
 
 def _unknown_points(frame: GraphFrame, slot: int) -> list[Point]:
@@ -126,7 +126,7 @@ def cause_of(root: Root) -> Cause:
         return _BUDGET_EXHAUSTED
     if step is None:
         name = frame.name(root.point.slot)
-        return Cause("input", name, "", _input_reason(root, name), (name,))
+        return Cause("input", name, "", _input_reason(root), (name,))
     kind, reason = _kind_and_reason(root, step)
     if kind == "budget":
         return _BUDGET_EXHAUSTED
@@ -135,7 +135,7 @@ def cause_of(root: Root) -> Cause:
     return Cause(kind, site, str(step.operation), reason, _values(frame, step), location)
 
 
-def _input_reason(root: Root, name: str) -> str:
+def _input_reason(root: Root) -> str:
     if root.point.facet == "rank":
         return "it is declared without a shape"
     return f"its axis {root.point.at} has neither a size nor a name"

@@ -143,8 +143,8 @@ class _Evaluation:
         return self.dim(floor.numerator) // divisor
 
     def largest(self, args: Sequence[Dim]) -> Value:
-        result, *others = [self.dim(a) for a in args]
+        most, *others = [self.dim(a) for a in args]
         for a in others:
-            both_ints = isinstance(result, int) and isinstance(a, int)
-            result = max(result, a) if both_ints else np.maximum(result, a)
-        return result
+            both_ints = isinstance(most, int) and isinstance(a, int)
+            most = max(most, a) if both_ints else np.maximum(most, a)
+        return most

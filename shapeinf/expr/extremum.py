@@ -23,10 +23,10 @@ def maximum(*dims: Dim) -> Dim:
     scope = scope_of(dims)
     if scope is None:
         return max(dims)  # type: ignore[type-var]
-    result = scope.maxima.get(dims)
-    if result is None:
-        result = scope.maxima[dims] = _maximum(scope, dims)
-    return result
+    largest = scope.maxima.get(dims)
+    if largest is None:
+        largest = scope.maxima[dims] = _maximum(scope, dims)
+    return largest
 
 
 def minimum(*dims: Dim) -> Dim:

@@ -33,10 +33,10 @@ class BoundsTable:
         """Whether a dim is known to be at least 0."""
         if isinstance(d, int):
             return d >= 0
-        result = self.differences.get(d)
-        if result is None:
-            result = self.differences[d] = bounds_with(d, self)[0] >= 0
-        return result
+        known = self.differences.get(d)
+        if known is None:
+            known = self.differences[d] = bounds_with(d, self)[0] >= 0
+        return known
 
     def forget(self) -> None:
         """Clear the memos: the bounds of some symbol have changed."""
@@ -124,13 +124,13 @@ def bounds_with(d: Dim, known: BoundsTable, splits: int = _MAX_SPLITS, left: _Sp
         return d, d
     d.scope.work += len(d.terms)
     try:
-        result = _interval_bounds(d, known)
+        bounds = _interval_bounds(d, known)
         if len(d.terms) > 1 and splits > 0 and not _is_linear(d):
             left = left or _Splits()
             left.parts -= 1
             if left.parts >= 0:
-                result = _meet(result, _split_bounds(d, known, splits, left))
-        return result
+                bounds = _meet(bounds, _split_bounds(d, known, splits, left))
+        return bounds
     except OverflowError:
         return -inf, inf
 
@@ -138,18 +138,18 @@ def bounds_with(d: Dim, known: BoundsTable, splits: int = _MAX_SPLITS, left: _Sp
 def _split_bounds(d: Dimension, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
     """Bounds of a sum by its common factor, and through one of its floors or maxima."""
     atoms = d.scope.atoms
-    result = _factored_bounds(d, known, splits, left)
+    bounds = _factored_bounds(d, known, splits, left)
     for monomial, coefficient in d.terms:
         atom = d.scope.only_atom(monomial)
         if isinstance(atom, Floor) and isinstance(atom.denominator, int):
-            return _meet(result, _split_floor(d, monomial, coefficient, atom, known, splits - 1, left))
+            return _meet(bounds, _split_floor(d, monomial, coefficient, atom, known, splits - 1, left))
         if isinstance(atom, Maximum):
-            return _meet(result, _split_maximum(d, monomial, coefficient, atom, known, splits - 1, left))
+            return _meet(bounds, _split_maximum(d, monomial, coefficient, atom, known, splits - 1, left))
     for number in set(d.atom_numbers()):
         atom = atoms[number]
         if isinstance(atom, Floor) and isinstance(atom.denominator, Dimension):
-            result = _meet(result, _split_remainder(d, number, atom, known, splits - 1, left))
-    return result
+            bounds = _meet(bounds, _split_remainder(d, number, atom, known, splits - 1, left))
+    return bounds
 
 
 def _is_linear(d: Dimension) -> bool:
@@ -186,7 +186,7 @@ def _factored_bounds(d: Dimension, known: BoundsTable, splits: int, left_parts: 
 def _monomial_bounds(scope: Scope, monomial: Monomial, known: BoundsTable) -> Bounds:
     if len(monomial) == 1:
         return _atom_bounds(scope, monomial[0], known)
-    result: Bounds = (1, 1)
+    bounds: Bounds = (1, 1)
     previous = -1
     for atom in monomial:
         if atom == previous:
@@ -199,23 +199,23 @@ def _monomial_bounds(scope: Scope, monomial: Monomial, known: BoundsTable) -> Bo
             factor = _product(factor, (low, high))
         if power % 2 == 0 and low < 0:
             factor = (max(factor[0], 0), factor[1])
-        result = _product(result, factor)
-    return result
+        bounds = _product(bounds, factor)
+    return bounds
 
 
 def _atom_bounds(scope: Scope, atom: int, known: BoundsTable) -> Bounds:
-    result = known.atoms.get(atom)
-    if result is None:
+    bounds = known.atoms.get(atom)
+    if bounds is None:
         record = scope.atoms[atom]
         if isinstance(record, Symbol):
-            result = known.symbol(atom, record)
+            bounds = known.symbol(atom, record)
         elif isinstance(record, Floor):
-            result = quotient_bounds(bounds_with(record.numerator, known), bounds_with(record.denominator, known))
+            bounds = quotient_bounds(bounds_with(record.numerator, known), bounds_with(record.denominator, known))
         else:
             pairs = [bounds_with(a, known) for a in record.args]
-            result = max(p[0] for p in pairs), max(p[1] for p in pairs)
-        known.atoms[atom] = result
-    return result
+            bounds = max(p[0] for p in pairs), max(p[1] for p in pairs)
+        known.atoms[atom] = bounds
+    return bounds
 
 
 def _split_floor(

@@ -115,17 +115,17 @@ class FormatRegistry:
 
     def save(self, graph: Graph, annotation: Annotation, target: Target) -> None:
         """Write an annotated graph in the format that it was read from."""
-        chosen = next((format for format in self.formats if format.name == graph.dialect), self.default)
+        chosen = next((format_ for format_ in self.formats if format_.name == graph.dialect), self.default)
         if chosen.write is None:
             raise ShapeInferenceError(f"{chosen.title} models can be read, but not written")
         chosen.write(graph, annotation, target)
 
     def _format_of(self, model: Any, options: FormatOptions | None) -> Format:
         candidate = Candidate(model)
-        recognised = next((format for format in self.formats if format.sniff(candidate)), None)
+        recognised = next((format_ for format_ in self.formats if format_.sniff(candidate)), None)
         if options is None:
             return recognised or self.default
-        owner = next((format for format in self.formats if format.options is type(options)), None)
+        owner = next((format_ for format_ in self.formats if format_.options is type(options)), None)
         if owner is None:
             raise ShapeInferenceError(f"{options!r} are not options of a format")
         if recognised not in (None, owner):
@@ -134,7 +134,7 @@ class FormatRegistry:
 
     def command_line(self) -> dict[str, CommandLineOption]:
         """The options of all formats on the command line, by name."""
-        return {name: option for format in self.formats for name, option in format.command_line().items()}
+        return {name: option for format_ in self.formats for name, option in format_.command_line().items()}
 
     def options(self, values: Mapping[str, object]) -> FormatOptions | None:
         """The options record of values from the command line, by name; None where all have their defaults.
@@ -147,8 +147,8 @@ class FormatRegistry:
         return records[0] if records else None
 
     def _records(self, values: Mapping[str, object]) -> Iterable[FormatOptions]:
-        for format in self.formats:
-            if format.options is not None:
-                record = format.options(**{name: values[name] for name in format.command_line() if name in values})
-                if record != format.options():
+        for format_ in self.formats:
+            if format_.options is not None:
+                record = format_.options(**{name: values[name] for name in format_.command_line() if name in values})
+                if record != format_.options():
                     yield record

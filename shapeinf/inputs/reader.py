@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 import attrs
 
 from shapeinf.errors import Contradiction, ShapeInferenceError, Source, UnknownNameError
-from shapeinf.expr import Dim, Dimension, Scope, parse_dim_lenient, quote_name
+from shapeinf.expr import Dim, Dimension, Interval, Scope, parse_dim_lenient, quote_name
 from shapeinf.graph import DeclaredType, Graph
 from shapeinf.inputs.named_dims import HINTS, DimBounds, NamedDim, recognize_dim
 from shapeinf.inputs.spec import DimRange, parse_axis, parse_dim_range, parse_shape_spec, split_specs
@@ -150,7 +150,7 @@ class InputReader:
             return symbol
         bounds = DimRange(dim.min, dim.max)
         if dim.min is not None or dim.max is not None:
-            text = f"{name}={bounds.lo}" if bounds.lo == bounds.hi else f"{name}={_format_range(bounds)}"
+            text = f"{name}={bounds.lo}" if bounds.lo == bounds.hi else f"{name}={Interval(bounds.lo, bounds.hi)}"
             self._add(lambda source: self.store.add_range(symbol, bounds.lo, bounds.hi, source), text)
         if dim.multiple_of > 1:
             text = f"{name} % {dim.multiple_of} == 0"
@@ -188,7 +188,7 @@ class InputReader:
         limits = DimRange(bounds.min, bounds.max)
         if declared is None or bounds.hint is None or (bounds.hint == "DYNAMIC" and isinstance(declared, int)):
             return self._read_range(limits, site)
-        text = f"{site} in {_format_range(limits)}"
+        text = f"{site} in {Interval(limits.lo, limits.hi)}"
         self._add(lambda source: self.store.add_range(declared, limits.lo, limits.hi, source), text)
         return declared
 
@@ -198,10 +198,6 @@ class InputReader:
             raise ShapeInferenceError(f"{site}: the dim derived from {root} is no size: {dim!r}")
         self._add(lambda source: self.store.add_le(0, dim, source), f"{site} = {dim}")
         return dim
-
-
-def _format_range(bounds: DimRange) -> str:
-    return f"{'' if bounds.lo is None else bounds.lo}..{'' if bounds.hi is None else bounds.hi}"
 
 
 def add_ranges(

@@ -183,46 +183,49 @@ def relax_type(relaxer: Relaxer, a: Type, b: Type, site: str, *, same_iteration:
 
     See `Relaxer.dim` for `same_iteration`.
     """
-    once = same_iteration
     if a == b:
         return a
     if isinstance(a, TensorType) and isinstance(b, TensorType):
         dtype = a.dtype if a.dtype == b.dtype else None
-        shape = relaxer.shape(a.shape, b.shape, site, same_iteration=once)
+        shape = relaxer.shape(a.shape, b.shape, site, same_iteration=same_iteration)
         left, right = a.elements, b.elements
         if left is None or right is None or a.shape != b.shape:
             return TensorType(dtype, shape)
         pairs = enumerate(zip(left, right, strict=True))
-        return PartialTensor(dtype, shape, (_relax_element(relaxer, x, y, site, i, once) for i, (x, y) in pairs))
+        return PartialTensor(
+            dtype, shape, (_relax_element(relaxer, x, y, site, i, same_iteration) for i, (x, y) in pairs)
+        )
     if isinstance(a, SequenceType) and type(a) is type(b) and isinstance(b, SequenceType):
         if type(a) is SequenceType and type(b) is SequenceType:
-            return _relax_sequences(relaxer, a, b, site, once)
+            return _relax_sequences(relaxer, a, b, site, same_iteration)
         source = Source(site, "either may be true here")
-        return _rewrap(a, b, relax_type(relaxer, a.element, b.element, site, same_iteration=once), source)
+        return _rewrap(a, b, relax_type(relaxer, a.element, b.element, site, same_iteration=same_iteration), source)
     raise ShapeError(f"{a!r} and {b!r} are of different kinds and have no common type")
 
 
-def _relax_sequences(relaxer: Relaxer, a: SequenceType, b: SequenceType, site: str, once: bool) -> SequenceType:
+def _relax_sequences(
+    relaxer: Relaxer, a: SequenceType, b: SequenceType, site: str, same_iteration: bool
+) -> SequenceType:
     """The join of sequences: the element type of an empty one does not count; items stay separate in equal numbers."""
     if a.length == 0 or b.length == 0:
         element = b.element if a.length == 0 else a.element
     else:
-        element = relax_type(relaxer, a.element, b.element, site, same_iteration=once)
+        element = relax_type(relaxer, a.element, b.element, site, same_iteration=same_iteration)
     if a.items is not None and b.items is not None and len(a.items) == len(b.items):
         pairs = enumerate(zip(a.items, b.items, strict=True))
-        items = (relax_type(relaxer, x, y, f"{site}[{i}]", same_iteration=once) for i, (x, y) in pairs)
+        items = (relax_type(relaxer, x, y, f"{site}[{i}]", same_iteration=same_iteration) for i, (x, y) in pairs)
         return SequenceType(element, items=tuple(items))
     if a.length is None or b.length is None:
         return SequenceType(element)
-    return SequenceType(element, relaxer.dim(a.length, b.length, f"{site}.length", same_iteration=once))
+    return SequenceType(element, relaxer.dim(a.length, b.length, f"{site}.length", same_iteration=same_iteration))
 
 
-def _relax_element(relaxer: Relaxer, x: Element, y: Element, site: str, index: int, once: bool) -> Element:
+def _relax_element(relaxer: Relaxer, x: Element, y: Element, site: str, index: int, same_iteration: bool) -> Element:
     """The element itself where both are the same; integers that differ are joined like sizes."""
     if _identical(x, y):
         return x
     if _is_integer(x) and _is_integer(y):
-        return relaxer.dim(x, y, f"{site}.value", index, same_iteration=once)  # type: ignore[arg-type]
+        return relaxer.dim(x, y, f"{site}.value", index, same_iteration=same_iteration)  # type: ignore[arg-type]
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import attrs
 import ml_dtypes
@@ -62,6 +62,7 @@ class TensorType:
     """A tensor's element type (numpy name, None when unknown) and shape."""
 
     __slots__ = ("dtype", "shape")
+    kind: ClassVar[Literal["tensor"]] = "tensor"
 
     def __init__(self, dtype: str | None, shape: Shape) -> None:
         """`dtype` is a numpy-style name such as `float32`."""
@@ -249,6 +250,7 @@ class SequenceType:
     """
 
     __slots__ = ("element", "items", "length")
+    kind: ClassVar[Literal["sequence", "optional", "map"]] = "sequence"
 
     def __init__(self, element: Type, length: Dim | None = None, items: tuple[Type, ...] | None = None) -> None:
         """`length` is that of `items` where these are known."""
@@ -272,13 +274,14 @@ class SequenceType:
 
     def __repr__(self) -> str:
         """`sequence(float32[2])`."""
-        return f"{type(self).__name__.removesuffix('Type').lower()}({self.element!r})"
+        return f"{self.kind}({self.element!r})"
 
 
 class OptionalType(SequenceType):
     """A value of the element type, or no value."""
 
     __slots__ = ()
+    kind = "optional"
 
     def __init__(self, element: Type) -> None:
         """`element` is the type of the value when it is present."""
@@ -289,6 +292,7 @@ class MapType(SequenceType):
     """A map from keys of a dtype to values of the element type."""
 
     __slots__ = ("key",)
+    kind = "map"
 
     def __init__(self, key: str, value: Type) -> None:
         """`key` is the dtype of the keys."""

@@ -32,9 +32,9 @@ def lay_out(values: npt.ArrayLike, layout: Layout, padding_value: Any = 0) -> np
     [1, 4, 2, 5, 3, 6]
     """
     array = np.asarray(values)
-    type = ArrayType("pred", array.shape, layout)
-    memory = _fill(array, (physical_elements(type),), padding_value)
-    memory[linear_indices(type).reshape(-1)] = array.reshape(-1)
+    array_type = ArrayType("pred", array.shape, layout)
+    memory = _fill(array, (physical_elements(array_type),), padding_value)
+    memory[linear_indices(array_type).reshape(-1)] = array.reshape(-1)
     return memory
 
 
@@ -44,11 +44,11 @@ def take_out(memory: npt.ArrayLike, dims: Iterable[int], layout: Layout) -> npt.
     >>> take_out([1, 4, 2, 5, 3, 6], (2, 3), Layout((0, 1))).tolist()
     [[1, 2, 3], [4, 5, 6]]
     """
-    type = ArrayType("pred", dims, layout)
-    elements, room = np.asarray(memory), physical_elements(type)
+    array_type = ArrayType("pred", dims, layout)
+    elements, room = np.asarray(memory), physical_elements(array_type)
     if elements.shape != (room,):
         raise LayoutError(f"the memory of this array has {room} elements in one dim, not the shape {elements.shape}")
-    array: npt.NDArray[Any] = elements[linear_indices(type)]
+    array: npt.NDArray[Any] = elements[linear_indices(array_type)]
     return array
 
 
@@ -124,8 +124,8 @@ class PaddedLayout:
         [[1, 0, 0], [2, 0, 0]]
         """
         array = np.asarray(values)
-        type = self.padded(ArrayType("pred", array.shape))
-        padded = _fill(array, type.sizes, self.padding_value)
+        array_type = self.padded(ArrayType("pred", array.shape))
+        padded = _fill(array, array_type.sizes, self.padding_value)
         padded[tuple(slice(size) for size in array.shape)] = array
         return padded
 

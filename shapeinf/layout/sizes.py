@@ -25,7 +25,7 @@ def stored_bits(array: ArrayType) -> int:
     return array.layout.element_size_in_bits or 8 * array.element.bytes
 
 
-def byte_size(type: PhysicalType, pointer_size: int = POINTER_SIZE) -> Dim:
+def byte_size(value: PhysicalType, pointer_size: int = POINTER_SIZE) -> Dim:
     """The bytes of the elements without padding; of a tuple, those of its table of pointers.
 
     Tiles and tail padding do not count, as in XLA: `physical_byte_size` counts them. Dynamic dims count their bound,
@@ -35,11 +35,11 @@ def byte_size(type: PhysicalType, pointer_size: int = POINTER_SIZE) -> Dim:
     (60, 16, 0)
     """
     integer(pointer_size, "pointer_size", 1)
-    if isinstance(type, ArrayType):
-        return _bytes(type.elements, stored_bits(type))
-    if isinstance(type, TupleType):
-        return pointer_size * len(type.elements)
-    return 0 if type == TOKEN else pointer_size
+    if isinstance(value, ArrayType):
+        return _bytes(value.elements, stored_bits(value))
+    if isinstance(value, TupleType):
+        return pointer_size * len(value.elements)
+    return 0 if value == TOKEN else pointer_size
 
 
 def physical_elements(array: ArrayType) -> Dim:

@@ -24,7 +24,6 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _INTEGER = re.compile(r"-?[0-9]+")
 _INTEGER_ALONE = re.compile(r"-?[0-9]+\s*[],]")
 _MAX_DIGITS = 19
-_MAX_EXCERPT = 40
 
 Item = TypeVar("Item")
 

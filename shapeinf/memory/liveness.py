@@ -31,11 +31,11 @@ class GraphInstance:
     path: str = ""
     inner: bool = False
     """Whether this is a body or a function."""
-    program: CompiledGraph = attrs.field(init=False)
+    compiled: CompiledGraph = attrs.field(init=False)
     """The compiled graph, shared by all runs."""
 
-    @program.default
-    def _program(self) -> CompiledGraph:
+    @compiled.default
+    def _compiled(self) -> CompiledGraph:
         return self.runs[0].compiled
 
 
@@ -134,7 +134,7 @@ class _Walk:
         self, instance: GraphInstance, slot: int, role: Role, birth: int, name: str | None = None, cause: str = ""
     ) -> int:
         """Add a live range, named after the value, with a number where bodies of one node use a name twice."""
-        name = instance.path + instance.program.names[slot] if name is None else name
+        name = instance.path + instance.compiled.names[slot] if name is None else name
         self.live_ranges.append(
             LiveRange(self._unique(name), instance, slot, role, birth, birth - 1, role != "activation", cause)
         )
@@ -155,20 +155,20 @@ class _Walk:
 
     def sources(self, instance: GraphInstance) -> list[int]:
         """A list of live ranges by slot, filled in for inputs and constants."""
-        program = instance.program
-        values = [NO_VALUE] * len(program.names)
-        for name in program.graph.constants:
-            slot = program.slots[name]
+        compiled = instance.compiled
+        values = [NO_VALUE] * len(compiled.names)
+        for name in compiled.graph.constants:
+            slot = compiled.slots[name]
             values[slot] = self.weight(instance, slot)
         if not instance.inner:
-            for name in program.graph.inputs:
-                if name not in program.graph.constants:
-                    values[program.slots[name]] = self.add_range(instance, program.slots[name], "input", 0)
+            for name in compiled.graph.inputs:
+                if name not in compiled.graph.constants:
+                    values[compiled.slots[name]] = self.add_range(instance, compiled.slots[name], "input", 0)
         return values
 
     def weight(self, instance: GraphInstance, slot: int) -> int:
         """The live range of a constant of the model."""
-        key = (id(instance.program), slot)
+        key = (id(instance.compiled), slot)
         if key not in self.weights:
             self.weights[key] = self.add_range(instance, slot, "weight", 0)
         return self.weights[key]
@@ -177,13 +177,13 @@ class _Walk:
 
     def run(self, instance: GraphInstance, values: list[int], order: Iterable[int]) -> None:
         """Walk the nodes of a graph; the values of a cycle are live until its last node."""
-        groups = instance.program.groups
+        groups = instance.compiled.groups
         if groups is None:
             for index in order:
                 self.node(instance, values, index)
             return
         for group in groups:
-            _, inputs, outputs, _ = instance.program.rows[group[0]]
+            _, inputs, outputs, _ = instance.compiled.rows[group[0]]
             if len(group) > 1 or not set(inputs).isdisjoint(slot for slot in outputs if slot != UNUSED):
                 self.cycle(instance, values, group)
             else:
@@ -191,7 +191,7 @@ class _Walk:
 
     def cycle(self, instance: GraphInstance, values: list[int], group: Sequence[int]) -> None:
         """Walk the nodes of a cycle."""
-        rows, start = instance.program.rows, len(self.points)
+        rows, start = instance.compiled.rows, len(self.points)
         for index in group:
             for slot in rows[index][2]:
                 if slot != UNUSED:
@@ -205,15 +205,15 @@ class _Walk:
 
     def node(self, instance: GraphInstance, values: list[int], index: int) -> None:
         """Walk one node, its bodies first."""
-        key, inputs, outputs, _ = instance.program.rows[index]
-        operation = instance.program.operations[key]
+        key, inputs, outputs, _ = instance.compiled.rows[index]
+        operation = instance.compiled.operations[key]
         if operation.bodies or operation.body is not None:
-            self.compound(instance, values, instance.program.step(index))
+            self.compound(instance, values, instance.compiled.step(index))
         else:
             stored = operation.op_def is not None and operation.op_def.stored
             writes = tuple([self.output(instance, values, slot, len(self.points), stored) for slot in outputs])
             reads = tuple([NO_VALUE if slot == MISSING else values[slot] for slot in inputs])
-            self.append(instance, instance.program.step(index), Event(operation.op_def, reads, writes))
+            self.append(instance, instance.compiled.step(index), Event(operation.op_def, reads, writes))
         if not instance.inner:
             self.point_of[index] = len(self.points) - 1
 
@@ -274,22 +274,22 @@ class _Walk:
         self, instance: GraphInstance, values: list[int], step: NodeStep, inner: GraphInstance
     ) -> tuple[int, ...]:
         """Walk a function on the values of its caller; its outputs are those of the call."""
-        program = inner.program
+        compiled = inner.compiled
         inner_values = self.sources(inner)
-        for name, slot in zip(program.graph.inputs, step.arguments, strict=False):
-            inner_values[program.slots[name]] = NO_VALUE if slot == MISSING else values[slot]
+        for name, slot in zip(compiled.graph.inputs, step.arguments, strict=False):
+            inner_values[compiled.slots[name]] = NO_VALUE if slot == MISSING else values[slot]
         first = len(self.live_ranges)
-        self.run(inner, inner_values, range(len(program.rows)))
+        self.run(inner, inner_values, range(len(compiled.rows)))
         writes: list[int] = []
-        for slot, name in zip(step.outputs, program.graph.outputs, strict=False):
-            number = inner_values[program.slots[name]]
+        for slot, name in zip(step.outputs, compiled.graph.outputs, strict=False):
+            number = inner_values[compiled.slots[name]]
             if slot == UNUSED or number == NO_VALUE:
                 writes.append(NO_VALUE if slot == UNUSED else self.output(instance, values, slot, len(self.points)))
                 continue
             live_range = self.live_ranges[number]
             if number >= first and live_range.role == "activation" and number not in writes:
                 self.names.discard(live_range.name)
-                live_range.name = self._unique(instance.path + instance.program.names[slot])
+                live_range.name = self._unique(instance.path + instance.compiled.names[slot])
                 live_range.instance, live_range.slot = instance, slot
             values[slot] = number
             writes.append(number)
@@ -309,18 +309,18 @@ class _Walk:
         if not runs:
             return []  # a branch that never runs, or a loop without trips
         inner = GraphInstance(tuple(runs), f"{instance.path}{step.site}/", True)
-        program, start = inner.program, len(self.points)
+        compiled, start = inner.compiled, len(self.points)
         inner_values = self.sources(inner)
         for captured, slot in zip(step.operation.captures, step.captured, strict=True):
-            if captured in program.slots:
-                inner_values[program.slots[captured]] = values[slot]
-        own = [self.add_range(inner, program.slots[formal], "activation", start) for formal in program.graph.inputs]
-        for formal, number in zip(program.graph.inputs, own, strict=True):
-            inner_values[program.slots[formal]] = number
+            if captured in compiled.slots:
+                inner_values[compiled.slots[captured]] = values[slot]
+        own = [self.add_range(inner, compiled.slots[formal], "activation", start) for formal in compiled.graph.inputs]
+        for formal, number in zip(compiled.graph.inputs, own, strict=True):
+            inner_values[compiled.slots[formal]] = number
             self.live_ranges[number].reserved = True
-        self.run(inner, inner_values, range(len(program.rows)))
+        self.run(inner, inner_values, range(len(compiled.rows)))
         self.extend(own, max(len(self.points) - 1, start))
-        return [inner_values[program.slots[output]] for output in program.graph.outputs]
+        return [inner_values[compiled.slots[output]] for output in compiled.graph.outputs]
 
     def opaque_body(self, instance: GraphInstance, step: NodeStep, start: int) -> int:
         """A live range of unknown size, for the contents of a node that were not inferred."""

@@ -25,8 +25,8 @@ def least_timeline(
 
     It is that of the file, without sizes, where nodes run in cycles.
     """
-    program = inference.compiled
-    if program.groups is not None:
+    compiled = inference.compiled
+    if compiled.groups is not None:
         return file, None
     sizes = [builder.size(live_range).bytes for live_range in liveness.live_ranges]
     binding = typical_binding(builder.store, [size for size in sizes if size is not None])
@@ -39,7 +39,7 @@ def least_timeline(
         if role == "output":
             outputs.add(slot)
     best, least = file, peak_at(file, binding)
-    for order in candidates(program, weights, outputs):
+    for order in candidates(compiled, weights, outputs):
         timeline = builder.timeline(order)
         peak = peak_at(timeline, binding)
         if peak < least:
@@ -85,13 +85,13 @@ def peak_at(timeline: Timeline, binding: Mapping[str, int]) -> int:
     return most
 
 
-def candidates(program: CompiledGraph, weights: Sequence[int], outputs: Collection[int]) -> Iterator[list[int]]:
+def candidates(compiled: CompiledGraph, weights: Sequence[int], outputs: Collection[int]) -> Iterator[list[int]]:
     """Topological orders that may have a smaller peak: greedy ones, from the front and from the back.
 
     `weights` are the bytes of each slot; the slots in `outputs` live to the end.
     """
-    yield _Forward(program, weights, outputs).order()
-    yield _Backward(program, weights).order()[::-1]
+    yield _Forward(compiled, weights, outputs).order()
+    yield _Backward(compiled, weights).order()[::-1]
 
 
 class _Greedy:
@@ -101,13 +101,13 @@ class _Greedy:
     it takes O(E log E).
     """
 
-    def __init__(self, program: CompiledGraph) -> None:
-        self.reads = [tuple({slot for slot in row[1] if slot != MISSING}) for row in program.rows]
-        self.writes = [tuple({slot for slot in row[2] if slot != UNUSED}) for row in program.rows]
-        self.producers = program.producers
-        self.consumers = program.consumers
-        self.costs = [0] * len(program.rows)
-        self.pending = [0] * len(program.rows)
+    def __init__(self, compiled: CompiledGraph) -> None:
+        self.reads = [tuple({slot for slot in row[1] if slot != MISSING}) for row in compiled.rows]
+        self.writes = [tuple({slot for slot in row[2] if slot != UNUSED}) for row in compiled.rows]
+        self.producers = compiled.producers
+        self.consumers = compiled.consumers
+        self.costs = [0] * len(compiled.rows)
+        self.pending = [0] * len(compiled.rows)
         self.heap: list[tuple[int, int, int]] = []
         self.clock = 0
 
@@ -151,8 +151,8 @@ class _Greedy:
 class _Forward(_Greedy):
     """In the direction of time: outputs become alive, inputs die with their last consumer."""
 
-    def __init__(self, program: CompiledGraph, weights: Sequence[int], outputs: Collection[int]) -> None:
-        super().__init__(program)
+    def __init__(self, compiled: CompiledGraph, weights: Sequence[int], outputs: Collection[int]) -> None:
+        super().__init__(compiled)
         self.weights = weights
         self.uses = [0 if slot in outputs else len(consumers) for slot, consumers in enumerate(self.consumers)]
         self.done = [False] * len(self.costs)
@@ -178,8 +178,8 @@ class _Forward(_Greedy):
 class _Backward(_Greedy):
     """Against time: inputs become alive with the first consumer that is taken, outputs die."""
 
-    def __init__(self, program: CompiledGraph, weights: Sequence[int]) -> None:
-        super().__init__(program)
+    def __init__(self, compiled: CompiledGraph, weights: Sequence[int]) -> None:
+        super().__init__(compiled)
         self.weights = weights
         self.alive = [False] * len(self.consumers)
         for node, (reads, writes) in enumerate(zip(self.reads, self.writes, strict=True)):

@@ -189,9 +189,9 @@ class InferenceContext(TensorsMixin):
         changed = False
         merged = []
         for (shape, dtype), (other, other_dtype) in zip(old, data, strict=True):
-            result = self._merge_or_keep(shape, other)
-            changed |= _is_more_specific(shape, result) or dtype != other_dtype
-            merged.append((result, other_dtype))
+            new = self._merge_or_keep(shape, other)
+            changed |= _is_more_specific(shape, new) or dtype != other_dtype
+            merged.append((new, other_dtype))
         if changed:
             self._handles[side, index] = merged
         return changed

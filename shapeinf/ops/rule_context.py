@@ -188,10 +188,10 @@ class RuleContext:
         """The join at this site of shapes of which any may be true; those not inferred yet (None) do not count."""
         inferred = [s for s in shapes if s is not None]
         self.created_unknowns = True
-        result = inferred[0]
+        joined = inferred[0]
         for shape in inferred[1:]:
-            result = self.store.relaxer.shape(result, shape, self.site)
-        return result
+            joined = self.store.relaxer.shape(joined, shape, self.site)
+        return joined
 
     def relax_type(self, a: Type, b: Type, label: str, *, same_iteration: bool = False) -> Type:
         """The join of two types at a label of this site; unknown for types of different kinds.

@@ -12,6 +12,7 @@ from shapeinf.errors import LimitError, MissingSizeError
 from shapeinf.expr import Dim, evaluate
 from shapeinf.memory import Memory
 from shapeinf.memory.peak import PeakAt, PeakBound
+from shapeinf.memory.peak.answers import qualify
 from shapeinf.memory.planning import KINDS, Plan
 from shapeinf.report.model import named_dims
 from shapeinf.report.text import dims_text
@@ -98,13 +99,13 @@ def memory_lines(summary: MemorySummary, top: int) -> Iterator[str]:
 
 
 def _peak_at_lines(summary: MemorySummary, peak: PeakAt, top: int) -> Iterator[str]:
-    qualifier = "at least " if peak.at_least else "at most " if peak.at_most else ""
+    size = qualify(exact_bytes(peak.bytes), peak.at_least, peak.at_most)
     node = f" at {peak.point.op} '{peak.point.node}' (#{peak.index})" if peak.point else ""
-    yield f"  {summary.binding or 'always'}: {qualifier}{exact_bytes(peak.bytes)}{node}"
+    yield f"  {summary.binding or 'always'}: {size}{node}"
     uncounted = {buffer.name for buffer in summary.bound.peak.unbounded}
-    for buffer, size in peak.alive[:top]:
+    for buffer, count in peak.alive[:top]:
         least = " (at least)" if buffer.name in uncounted else ""
-        yield f"{_share(size, peak)}{buffer.name}: {buffer.dtype or '?'}{buffer.shape}{least}"
+        yield f"{_share(count, peak)}{buffer.name}: {buffer.dtype or '?'}{buffer.shape}{least}"
     if len(peak.alive) > top:
         yield f"{_share(sum(size for _, size in peak.alive[top:]), peak)}{len(peak.alive) - top} more"
 
@@ -123,9 +124,9 @@ def _bound(peak: PeakBound) -> str:
         return f"no bound: {peak.cause}"
     if peak.value is None:
         return f"no bound: {', '.join(peak.unbounded)} may be as large as you like (--dim gives ranges)"
-    least = "at least " if peak.at_least else ""
     reached = ", ".join(f"{name}={size}" for name, size in peak.sizes.items())
-    return f"{least}{exact_bytes(peak.value)}, {f'reached at {reached}' if peak.tight and reached else peak.engine}"
+    proof = f"reached at {reached}" if peak.tight and reached else peak.engine
+    return f"{qualify(exact_bytes(peak.value), peak.at_least, False)}, {proof}"
 
 
 def _roles(memory: Memory) -> dict[str, Dim]:

@@ -8,11 +8,12 @@ import attrs
 import numpy as np
 
 from shapeinf.engine.tensor_info import TensorInfo
+from shapeinf.lattice.dtypes import DTYPES
 from shapeinf.runtime.model_file import numpy_type
 from shapeinf.runtime.protocol import Buffer, LoadedModel, ObservedType, Refusal, WrittenOutput
 from shapeinf.runtime.records import Mismatch, Skipped
 
-PACKED = ("int4", "uint4", "float4e2m1", "int2", "uint2")
+PACKED = frozenset(dtype.name for dtype in DTYPES if dtype.bits is not None and dtype.bits <= 4)
 """Several elements of these share a byte."""
 MAX_BYTES = 1 << 33
 """Larger buffers are not allocated."""

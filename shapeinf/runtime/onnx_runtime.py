@@ -146,7 +146,7 @@ class OnnxRuntimeModel:
                 values = session.run(list(names), dict(feeds.arrays), options)
             else:
                 values = session.run_with_ort_values(list(names), dict(feeds.values), options)
-        return [_observed(value) for value in values]
+        return [_observe_type(value) for value in values]
 
     def fetch(self, name: str, feeds: Feeds) -> Any:
         """A sequence, optional or map of the exposed model as a Python value."""
@@ -173,10 +173,10 @@ class OnnxRuntimeModel:
         with self._running() as options:
             session.run_with_iobinding(binding, options)
         values = binding.get_outputs()[: len(buffers)]  # in the order of the binding
-        return [WrittenOutput(_observed(value), value.data_ptr()) for value in values]
+        return [WrittenOutput(_observe_type(value), value.data_ptr()) for value in values]
 
 
-def _observed(value: Any) -> ObservedType:
+def _observe_type(value: Any) -> ObservedType:
     """The type of an OrtValue, or of an array."""
     if isinstance(value, np.ndarray):
         return ObservedType.from_array(value)

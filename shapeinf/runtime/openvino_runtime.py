@@ -10,25 +10,21 @@ import numpy as np
 
 from shapeinf.errors import MissingPackageError
 from shapeinf.graph import Graph
+from shapeinf.lattice.dtypes import SHORT_NAMES
 from shapeinf.runtime.model_file import path_or_bytes
 from shapeinf.runtime.protocol import Buffer, ObservedType, Refusal, WrittenOutput, refusals
 
 _DTYPES = {
     "boolean": "bool",
-    "bf16": "bfloat16",
-    "f16": "float16",
-    "f32": "float32",
-    "f64": "float64",
     "f8e4m3": "float8e4m3fn",
     "f8e5m2": "float8e5m2",
-    **{f"{sign}{bits}": f"{name}{bits}" for sign, name in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)},
     "i4": "int4",
     "u4": "uint4",
-    "string": "string",
+    **{short: name for short, name in SHORT_NAMES.items() if short != "bool"},
 }
 """Element types by OpenVINO's names."""
 
-_TYPES = {dtype: name for name, dtype in _DTYPES.items()}
+_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 
 
 def runtime() -> OpenVino:
@@ -108,7 +104,7 @@ class OpenVinoModel:
     def prepare(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> dict[str, Any]:
         """Arrays as tensors of OpenVINO. Raises Refusal for strings and for element types that it does not have."""
         for name, dtype in dtypes.items():
-            if dtype not in _TYPES or dtype == "string":
+            if dtype not in _NAMES or dtype == "string":
                 raise Refusal(f"input {name} has element type {dtype}, which is not run in OpenVINO here")
         with refusals():
             return {name: self._tensor(array, dtypes[name]) for name, array in arrays.items()}
@@ -120,7 +116,7 @@ class OpenVinoModel:
         return self.package.Tensor(contiguous, self.package.Shape(list(array.shape)), self._type(dtype))
 
     def _type(self, dtype: str) -> Any:
-        return getattr(self.package.Type, _TYPES[dtype])
+        return getattr(self.package.Type, _NAMES[dtype])
 
     def observe(self, names: Sequence[str], feeds: Mapping[str, Any]) -> list[ObservedType]:
         """The types of these tensors in a run of the model that has them as outputs too."""
@@ -129,7 +125,7 @@ class OpenVinoModel:
             self._exposed = list(names), _add_outputs(model, names), self._compile(model)
         _, indices, compiled = self._exposed
         request = self._run(compiled, feeds)
-        return [_observed(request.get_output_tensor(indices[name])) for name in names]
+        return [_observe_type(request.get_output_tensor(indices[name])) for name in names]
 
     def fetch(self, name: str, feeds: Mapping[str, Any]) -> Any:
         """Sequences and optionals are not tensors of OpenVINO, and some tensors are folded away."""
@@ -151,7 +147,7 @@ class OpenVinoModel:
                 memory[indices[buffer.name]] = self.package.Tensor(buffer.bytes, shape, self._type(buffer.dtype))
         request = self._run(compiled, feeds, memory)
         outputs = [request.get_output_tensor(indices[buffer.name]) for buffer in buffers]
-        return [WrittenOutput(_observed(tensor), tensor.data.ctypes.data) for tensor in outputs]
+        return [WrittenOutput(_observe_type(tensor), tensor.data.ctypes.data) for tensor in outputs]
 
     def _run(self, compiled: Any, feeds: Mapping[str, Any], outputs: Mapping[int, Any] | None = None) -> Any:
         """One run; where it takes too long it is cancelled (which no loop obeys) and raises Refusal."""
@@ -188,5 +184,5 @@ def _output_indices(model: Any) -> dict[str, int]:
     }
 
 
-def _observed(tensor: Any) -> ObservedType:
+def _observe_type(tensor: Any) -> ObservedType:
     return ObservedType(_DTYPES.get(tensor.element_type.get_type_name()), tuple(tensor.shape))

@@ -49,14 +49,16 @@ def choose_sizes(
     for name in arrays:
         if name not in names:
             raise UnknownNameError("input", name, names)
-    bind = _with_arrays(symbolic, sizes, arrays)
+    bind = _add_sizes_of_arrays(symbolic, sizes, arrays)
     first = infer(bind, {name: list(shape) for name, shape in arrays.items()})
     open_dims = _open_dims(first, names)
     fallback: RunSizes | None = None
     for binding in _candidates(first, open_dims):
         shapes = {name: _shape(first, name, binding) for name in names if first.tensors[name].kind == "tensor"}
         named = {name: size for name, size in binding.items() if not first.scope.symbol(name).is_anonymous}
-        replaced = {name: list(shape) for name, shape in shapes.items() if name in arrays or _nameless(symbolic, name)}
+        replaced = {
+            name: list(shape) for name, shape in shapes.items() if name in arrays or _has_unnamed_dims(symbolic, name)
+        }
         result = infer({**bind, **named}, replaced)
         chosen = {label: binding[symbol.name] for symbol, label in open_dims.items()}
         run = RunSizes({**bind, **chosen}, chosen, shapes, result)
@@ -67,7 +69,9 @@ def choose_sizes(
     return fallback
 
 
-def _with_arrays(symbolic: Result, sizes: Mapping[str, int], arrays: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
+def _add_sizes_of_arrays(
+    symbolic: Result, sizes: Mapping[str, int], arrays: Mapping[str, tuple[int, ...]]
+) -> dict[str, int]:
     """The user's sizes, and those of the named dims of arrays."""
     known = dict(sizes)
     for name, shape in arrays.items():
@@ -125,6 +129,6 @@ def _size(dim: Dim, binding: Binding, name: str) -> int:
     return size
 
 
-def _nameless(result: Result, name: str) -> bool:
+def _has_unnamed_dims(result: Result, name: str) -> bool:
     shape = result.tensors[name].shape
     return shape.dims is None or any(symbol.is_anonymous for symbol in shape.symbols())

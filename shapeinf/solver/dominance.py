@@ -74,13 +74,13 @@ class Shift:
         if monomial[:1] == (UNEXPANDED,):
             bounds = [self.store.bounds(self.store.scope.atom_dim(atom)) for atom in monomial[1:]]
             return 0 if any(high <= 0 for _, high in bounds) else prod(high for _, high in bounds)
-        result: float = 1
+        most: float = 1
         for atom in monomial:
             low, high = self.store.bounds(self.store.scope.atom_dim(atom))
             if high <= low:
                 return 0
-            result *= high - low
-        return result
+            most *= high - low
+        return most
 
     def _low(self, atom: int) -> float:
         if atom not in self._lower:

@@ -159,13 +159,13 @@ class Elimination:
         factors = [scope.atom_dim(atom) for atom in monomial]
         if len(factors) > 1 and any(self.store.bounds(f)[0] < 0 for f in factors):
             return self._number(product, up)
-        result: Dim = 1
+        limit: Dim = 1
         for atom in monomial:
             bound = self._atom(scope, atom, up)
             if bound is None or self.store.bounds(bound)[0] < 0 < len(monomial) - 1:
                 return self._number(product, up)
-            result = result * bound
-        return result
+            limit = limit * bound
+        return limit
 
     def _atom(self, scope: Scope, number: int, up: bool) -> Dim | None:
         atom, d = scope.atoms[number], scope.atom_dim(number)

@@ -103,7 +103,7 @@ def _all_constraints(
     queried = writer.dim(symbol)  # named even where it is solved: that is a constraint like the others
     constraints = [f"{queried} = {writer.dim(store.canon(symbol))}", f"{low} <= {queried} <= {high}"]
     constraints += [writer.constraint(c.rewrite(store.canon)) for c in store.pending() if c.kind == "disjunction"]
-    constraints += writer.store()
+    constraints += writer.constraints()
     if any(len(monomial) > 1 or not _is_symbol(store, monomial) for monomial in writer.names):
         raise IslLimitReached
     return writer, constraints
@@ -167,7 +167,7 @@ def _decide(store: ConstraintStore, e: Dim, holds: str, fails: str, budget: Budg
     writer = _ParameterText(store, budget)
     try:
         text = writer.dim(e)
-        known = writer.store(e)
+        known = writer.constraints(e)
         for value, relation in ((True, fails), (False, holds)):
             constraints = [*known, _relation(text, relation)]
             size = writer.size(constraints)
@@ -200,13 +200,14 @@ class _ParameterText:
         """The number of variables that isl needs: the parameters, and one for each division."""
         return len(self.names) + sum(text.count("floor") + text.count(" mod ") for text in constraints)
 
-    def store(self, about: Dim | None = None) -> list[str]:
-        """All facts, or those that a dim has to do with, and the bounds of the parameters that are named then."""
+    def constraints(self, about: Dim | None = None) -> list[str]:
+        """The constraints but disjunctions (those related to `about`, if any), and the bounds of the parameters."""
         related = None if about is None else self._store.related(about)
         pending = [c for c in self._store.pending() if c.kind != "disjunction"]
         pending.sort(key=lambda c: c.kind == "divisibility")  # they come last
-        wanted = [c for c in pending if related is None or id(c) in related]
-        constraints = [self.constraint(c.rewrite(self._store.canon)) for c in wanted]
+        constraints = [
+            self.constraint(c.rewrite(self._store.canon)) for c in pending if related is None or id(c) in related
+        ]
         for monomial, name in self.names.items():
             low, high = self._store.bounds(self._store.scope.monomial_dim(monomial))
             constraints += [f"{name} >= {int(low)}"] if low > -inf else []

@@ -294,7 +294,7 @@ class _CoordinateText:
 
     def domain(self) -> str:
         """All linear constraints on the coordinates, directly or through another constraint."""
-        left = list(self._store())
+        left = list(self._pending_constraints())
         known = 0
         while known != len(self.symbols) + len(left):
             known = len(self.symbols) + len(left)
@@ -311,11 +311,11 @@ class _CoordinateText:
     def _add_alternatives(self) -> None:
         """The disjunctions whose symbols are all there; each once, in whichever order of operands it was added."""
         added = set()
-        for disjunction in self.store.disjunctions:
+        for disjunction in (c for c in self.store.pending() if c.kind == "disjunction"):
             operands = tuple(map(self.store.canon, disjunction.operands))
             symbols = {s for d in operands if isinstance(d, Dimension) for s in d.symbols()}
             key = (disjunction.template, frozenset(operands))
-            if disjunction.kind == "equality" or not symbols or not symbols <= set(self.symbols) or key in added:
+            if not symbols or not symbols <= set(self.symbols) or key in added:
                 continue
             if self.alternatives < MAX_ALTERNATIVES and disjunction.alternatives is not None:
                 added.add(key)
@@ -343,7 +343,8 @@ class _CoordinateText:
         elif text is not None:
             self.constraints.append(f"0 {relation} {text}")
 
-    def _store(self) -> Iterator[tuple[Dimension, str]]:
+    def _pending_constraints(self) -> Iterator[tuple[Dimension, str]]:
+        """Relations, divisibilities and equalities on the symbols, as canonical dims with their sign."""
         store = self.store
         related: set[int] = set().union(*map(store.related, self.symbols))
         pending = [c for c in store.pending() if id(c) in related]

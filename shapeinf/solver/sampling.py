@@ -138,7 +138,7 @@ def _divisions(dims: Iterable[Dim]) -> Iterator[tuple[int, int]]:
         for atom in (d.scope.atoms[number] for monomial, _ in d.terms for number in monomial):
             if isinstance(atom, Floor) and isinstance(atom.denominator, int) and isinstance(atom.numerator, Dimension):
                 by = outer * atom.denominator
-                yield by, next((c for monomial, c in atom.numerator.terms if not monomial), 0)
+                yield by, atom.numerator.constant
                 left.append((atom.numerator, by))
             elif isinstance(atom, Maximum):
                 left += [(arg, outer) for arg in atom.args]
@@ -247,7 +247,9 @@ def sample_points(store: ConstraintStore, symbols: Iterable[Dimension], budget: 
     return points
 
 
-def _random_point(store: ConstraintStore, symbols: Iterable[Dimension], source: random.Random, number: int) -> Binding:
+def _random_point(
+    store: ConstraintStore, symbols: Iterable[Dimension], generator: random.Random, number: int
+) -> Binding:
     """Sizes of all magnitudes; the first two points are all small and all large."""
     point = {}
     for symbol in symbols:
@@ -255,8 +257,8 @@ def _random_point(store: ConstraintStore, symbols: Iterable[Dimension], source: 
         least = int(low) if low != -inf else 0
         most = int(high) if high != inf else least + _RANDOM_WIDTH
         width = most - least
-        reach = min(width, 1 << source.randrange(1 + width.bit_length()))
-        step = (0, width)[number] if number < 2 else source.randint(0, reach)
+        reach = min(width, 1 << generator.randrange(1 + width.bit_length()))
+        step = (0, width)[number] if number < 2 else generator.randint(0, reach)
         congruence = store.congruences.by_symbol(symbol)
         size = least + step
         point[symbol.name] = size - (size - congruence.rest) % congruence.modulus if congruence else size

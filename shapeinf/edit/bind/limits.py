@@ -30,22 +30,22 @@ def check_ranges(result: Result, ranges: Mapping[str, tuple[int | None, int | No
             source = _source(store, symbol)
             yield _report(result, message, source.node, source.reason)
             continue
-        for condition in result.contract.always:
-            illegal = None if condition.kind == "assumption" else _counterexample(store, condition, symbol)
+        for precondition in result.contract.always:
+            illegal = None if precondition.kind == "assumption" else _counterexample(store, precondition, symbol)
             if illegal is not None:
                 message = f"{name} is requested as {as_interval(requested)}, but the graph fails where it is {illegal}"
-                yield _report(result, f"{message}: {condition.text}", condition.node, condition.message)
+                yield _report(result, f"{message}: {precondition.text}", precondition.node, precondition.message)
                 break
 
 
-def _counterexample(store: ShapeStore, condition: Precondition, symbol: Dimension) -> int | None:
+def _counterexample(store: ShapeStore, precondition: Precondition, symbol: Dimension) -> int | None:
     """The first value of the symbol within its bounds that violates a precondition on it alone."""
-    if condition.free_symbols != {symbol}:
+    if precondition.free_symbols != {symbol}:
         return None
     low, high = store.bounds(symbol)
     first = 0 if low == -inf else int(low)
     last = first + MAX_TESTED_VALUES - 1 if high == inf else min(int(high), first + MAX_TESTED_VALUES - 1)
-    return next((v for v in range(first, last + 1) if condition.holds({symbol.name: v}) is False), None)
+    return next((v for v in range(first, last + 1) if precondition.holds({symbol.name: v}) is False), None)
 
 
 def _source(store: ShapeStore, symbol: Dimension) -> Source:
@@ -57,7 +57,7 @@ def _source(store: ShapeStore, symbol: Dimension) -> Source:
 
 def _report(result: Result, message: str, node: str, reason: str) -> Diagnostic:
     """An error at the node that requires it."""
-    program = result.inference.compiled
-    sites = (program.step(index) for index in range(len(program.rows)))
+    compiled = result.inference.compiled
+    sites = (compiled.step(index) for index in range(len(compiled.rows)))
     op = next((str(step.operation) for step in sites if step.site == node), "")
     return Diagnostic("error", "S140", message, node, op, because=reason, location=result.graph.locations.get(node, ""))

@@ -72,7 +72,7 @@ def rebatch(
     if base.coverage.unknown_ops:
         listed = ", ".join(sorted(base.coverage.unknown_ops))
         raise RebatchError("operators without a rule may require the old size", [listed])
-    search = Search(_with_constants(base), old, axis, name, chosen, options, base)
+    search = Search(_fold_constants(base), old, axis, name, chosen, options, base)
     result, obstacle = search.solve()
     if obstacle is not None:
         done = [f"rewritten before: {rewrite}" for rewrite in search.rewrites]
@@ -106,7 +106,7 @@ def _fixed_inputs(base: Result, axis: int, wanted: Sequence[str]) -> tuple[tuple
     return tuple(sizes), next(iter(sizes.values()))
 
 
-def _with_constants(base: Result) -> Graph:
+def _fold_constants(base: Result) -> Graph:
     """The graph with constants in place of nodes without inputs that compute known numbers."""
     graph, inference = base.graph, base.inference
     constants: dict[str, PartialTensor] = {}

@@ -22,15 +22,15 @@ MAX_NODES = 400
 
 def constants_above(inference: Inference, index: int) -> Iterator[str]:
     """The constants with known integers that a node and those upstream of it read, nearest first."""
-    program = inference.compiled
-    constants = program.graph.constants
+    compiled = inference.compiled
+    constants = compiled.graph.constants
     seen: set[str] = set()
     queue, visited = deque([index]), {index}
     while queue and len(visited) <= MAX_NODES:
-        for slot in program.step(queue.popleft()).inputs:
+        for slot in compiled.step(queue.popleft()).inputs:
             if slot == MISSING:
                 continue
-            name, producer = program.names[slot], program.producers[slot]
+            name, producer = compiled.names[slot], compiled.producers[slot]
             if producer is not None and producer not in visited:
                 visited.add(producer)
                 queue.append(producer)
@@ -48,28 +48,28 @@ def is_list(type_: Type | None) -> bool:
 
 def only_sizes(inference: Inference, name: str, index: int) -> bool:
     """Whether an item of a constant is used unchanged in shapes, and nowhere else."""
-    program = inference.compiled
-    constant = inference.current(program.slots[name])
+    compiled = inference.compiled
+    constant = inference.current(compiled.slots[name])
     assert isinstance(constant, TensorType) and constant.elements is not None
     mark = inference.store.scope.fresh(f"item {index} of {name}", 1)
-    marked: dict[int, Type] = {program.slots[name]: _with(constant, index, mark)}
-    queue, done = deque(program.consumers[program.slots[name]]), set[int]()
-    if name in program.graph.outputs:
+    marked: dict[int, Type] = {compiled.slots[name]: _replace_item(constant, index, mark)}
+    queue, done = deque(compiled.consumers[compiled.slots[name]]), set[int]()
+    if name in compiled.graph.outputs:
         return False
     while queue:
         consumer = queue.popleft()
         if consumer in done:
             continue
         done.add(consumer)
-        outputs = _outputs_with_mark(inference, program.step(consumer), marked, mark)
-        if outputs is None or any(program.names[slot] in program.graph.outputs for slot in outputs):
+        outputs = _outputs_with_mark(inference, compiled.step(consumer), marked, mark)
+        if outputs is None or any(compiled.names[slot] in compiled.graph.outputs for slot in outputs):
             return False
         marked.update(outputs)
-        queue.extend(reader for slot in outputs for reader in program.consumers[slot])
+        queue.extend(reader for slot in outputs for reader in compiled.consumers[slot])
     return True
 
 
-def _with(constant: TensorType, index: int, mark: Dimension) -> PartialTensor:
+def _replace_item(constant: TensorType, index: int, mark: Dimension) -> PartialTensor:
     elements = list(constant.elements or ())
     elements[index] = mark
     return PartialTensor(constant.dtype, constant.shape, elements)
@@ -92,11 +92,11 @@ def _outputs_with_mark(
     except (ShapeError, ModelError, NotKnown, ArithmeticError, ValueError, TypeError, IndexError):
         return None
     outputs: dict[int, Type] = {}
-    is_size = any(mark is s or _has(value, mark) for s, value in store.solved.items() if s not in before)
+    is_size = any(mark is s or _contains(value, mark) for s, value in store.solved.items() if s not in before)
     for slot, output in zip(step.outputs, outcome.types, strict=False):
         if slot == UNUSED or not isinstance(output, TensorType):
             continue
-        with_mark = [e for e in output.elements or () if _has(e, mark)]
+        with_mark = [e for e in output.elements or () if _contains(e, mark)]
         if any(e is not mark for e in with_mark):
             return None  # part of a calculation
         if with_mark:
@@ -105,5 +105,5 @@ def _outputs_with_mark(
     return outputs if outputs or is_size else None
 
 
-def _has(value: object, mark: Dimension) -> bool:
+def _contains(value: object, mark: Dimension) -> bool:
     return any(mark in d.symbols() for d in dims_in(value))

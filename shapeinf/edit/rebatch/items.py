@@ -19,12 +19,12 @@ from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type,
 def mixing_node(inference: Inference, symbol: Dimension) -> NodeStep | None:
     """The first node that may mix items; None where they stay separate everywhere."""
     contiguous: set[int] = set()
-    program = inference.compiled
-    for name in program.graph.inputs:
-        slot = program.slots[name]
+    compiled = inference.compiled
+    for name in compiled.graph.inputs:
+        slot = compiled.slots[name]
         if _axes(inference.current(slot), symbol) == [0]:
             contiguous.add(slot)
-    for step in program.steps:
+    for step in compiled.steps:
         holders = [s for s in step.inputs if s != MISSING and _axes(inference.current(s), symbol)]
         counts = [s for s in step.inputs if s != MISSING and _in_contents(inference.current(s), symbol)]
         if not holders and not counts:

@@ -38,7 +38,7 @@ class Rewrite:
 
 @attrs.frozen
 class Obstacle:
-    """A reason why the axis cannot be dynamic; `index` is that of the node in the program."""
+    """A reason why the axis cannot be dynamic; `index` is that of the node in execution order."""
 
     index: int
     text: str
@@ -78,9 +78,9 @@ class Search:
             for v in self._new_violations(result)
         ]
         symbol = result.scope.symbol(self.name)
-        for condition in result.contract.preconditions:
-            if any(isinstance(d, Dimension) and symbol in d.symbols() for d in condition.terms):
-                obstacles.append(Obstacle(_index_of(result, condition.node), str(condition)))
+        for precondition in result.contract.preconditions:
+            if any(isinstance(d, Dimension) and symbol in d.symbols() for d in precondition.terms):
+                obstacles.append(Obstacle(_index_of(result, precondition.node), str(precondition)))
         obstacles += self._outputs(result, symbol)
         first = min(obstacles, key=lambda obstacle: obstacle.index, default=None)
         return self._mixing(result, first) or first
@@ -104,12 +104,12 @@ class Search:
 
     def _outputs(self, result: Result, symbol: Dimension) -> Iterator[Obstacle]:
         """Outputs that keep the old size in the axis and have the new one in another."""
-        program = result.inference.compiled
+        compiled = result.inference.compiled
         for name in self.graph.outputs:
             dims = result.tensors[name].shape.dims or ()
             mixed = any(isinstance(d, Dimension) and symbol in d.symbols() for d in dims)
             if mixed and len(dims) > self.axis and dims[self.axis] == self.old:
-                producer = program.producers[program.slots[name]]
+                producer = compiled.producers[compiled.slots[name]]
                 text = f"the output {name} becomes {result.tensors[name].shape}"
                 yield Obstacle(0 if producer is None else producer, text)
 
@@ -157,11 +157,11 @@ class Search:
         taken = [i for i, e in enumerate(result.graph.constants[name].elements or ()) if e == REST and i != index]
         if not taken:
             return ()
-        program, (other, *more) = result.inference.compiled, taken
+        compiled, (other, *more) = result.inference.compiled, taken
         if more or not only_sizes(result.inference, name, other):
             return None
-        for consumer in program.consumers[program.slots[name]]:
-            for output in program.step(consumer).node.outputs:
+        for consumer in compiled.consumers[compiled.slots[name]]:
+            for output in compiled.step(consumer).node.outputs:
                 dims = self.base.tensors[output].shape.dims or () if output else ()
                 size = dims[other] if other < len(dims) else None
                 if isinstance(size, int):

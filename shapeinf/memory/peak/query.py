@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from shapeinf.engine.input_symbols import find_symbol
 from shapeinf.errors import Contradiction, MissingSizeError, ShapeInferenceError, Source
-from shapeinf.expr import Dim, Dimension, evaluate, format_dim, quote_name
+from shapeinf.expr import Dim, Dimension, Interval, evaluate, format_dim, quote_name
 from shapeinf.inputs.assumptions import add_assumptions
 from shapeinf.inputs.reader import RangeLike, as_sizes, to_named_dim
 from shapeinf.lattice import ShapeStore
@@ -70,7 +70,7 @@ class SizeQuery:
         for name, value in ranges.items():
             symbol = self.symbol(name)
             spec = to_named_dim(name, value)
-            source = Source("", f"{self.labels[symbol]} in {_range_text(spec.min, spec.max)} is requested")
+            source = Source("", f"{self.labels[symbol]} in {Interval(spec.min, spec.max)} is requested")
             self._check_minimum(symbol, spec.min, source)
             _add(lambda: store.add_range(symbol, spec.min, spec.max, source), source)  # noqa: B023
             if spec.multiple_of > 1:
@@ -156,7 +156,3 @@ def _check_disjunctions(store: ShapeStore, query: str) -> None:
         operands = (str(store.canon(d)) for d in violated.operands)
         message = f"{violated.template.format(*operands)} does not hold for {query}"
         raise Contradiction(message, Source("", query), violated.source)
-
-
-def _range_text(low: int | None, high: int | None) -> str:
-    return f"{'' if low is None else low}..{'' if high is None else high}"

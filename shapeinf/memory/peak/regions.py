@@ -23,7 +23,7 @@ from shapeinf.solver.long_sums import canonical_form
 MAX_SIZES = 1 << 20
 MAX_NUMBERS = 1 << 22
 """Values in memory at one time."""
-NUMBERS_A_STEP = 500
+NUMBERS_PER_STEP = 500
 
 
 def regions_of(
@@ -37,7 +37,7 @@ def regions_of(
     low = bounds.lo or 0
     if not terms or bounds.hi < low:
         return ()
-    dims = [univariate(canonical_form(store, term.size), symbol, store, query) for term in terms]
+    dims = [univariate(canonical_form(store, term.size), symbol, query) for term in terms]
     parts = [np.argmax(values, axis=0) for values in values_along(dims, symbol, low, bounds.hi, budget)]
     winners = np.concatenate(parts)
     starts = [0, *(np.flatnonzero(np.diff(winners)) + 1).tolist()]
@@ -48,7 +48,7 @@ def regions_of(
     )
 
 
-def univariate(d: Dim, symbol: Dimension, store: ShapeStore, query: SizeQuery) -> Dim:
+def univariate(d: Dim, symbol: Dimension, query: SizeQuery) -> Dim:
     """The dim, if it has no other symbol than this one. Raises MissingSizeError."""
     symbols = d.symbols() if isinstance(d, Dimension) else frozenset()
     others = symbols - {symbol}
@@ -68,7 +68,7 @@ def values_along(
     """
     count = high - low + 1
     program = lower(dims)
-    steps = count * len(program.instructions) // NUMBERS_A_STEP
+    steps = count * len(program.instructions) // NUMBERS_PER_STEP
     if count > MAX_SIZES or not budget.take(steps):
         raise LimitError(f"{count} sizes of {symbol} are too many to evaluate: give a smaller range")
     width = max(1, MAX_NUMBERS // max(len(dims), len(program.instructions)))

@@ -52,11 +52,6 @@ def format_document(document: Document, comment: Comment | None = None) -> str:
     return _Printer(document.dialect).document(document, comment)
 
 
-def format_expression(expression: Expr, dialect: DialectName = "final") -> str:
-    """An expression as canonical text."""
-    return _Printer(dialect).expression(expression)
-
-
 class _Printer:
     def __init__(self, dialect: DialectName) -> None:
         self.dialect = dialect
@@ -186,12 +181,12 @@ class _Printer:
         return f"[for {loops}{condition} yield {item}]"
 
     def _invocation(self, expression: Invocation) -> str:
-        of = f"<{expression.type_argument}>" if expression.type_argument else ""
+        type_argument = f"<{expression.type_argument}>" if expression.type_argument else ""
         arguments = []
         for argument in expression.arguments:
             value = self.expression(argument.value)
             arguments.append(value if argument.name is None else f"{self._identifier(argument.name)} = {value}")
-        return f"{self._identifier(expression.name)}{of}({', '.join(arguments)})"
+        return f"{self._identifier(expression.name)}{type_argument}({', '.join(arguments)})"
 
 
 def _number(number: Number) -> str:
