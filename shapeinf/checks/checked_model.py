@@ -1,4 +1,4 @@
-"""The input of every check: an inferred model, with declarations and user bounds apart from what its nodes require."""
+"""The input of every check: an inferred model, declarations and user bounds apart from the requirements of nodes."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class CheckedModel:
 
     @cached_property
     def preconditions(self) -> list[Precondition]:
-        """What each node requires of the dims of the inputs unconditionally."""
+        """The unconditional requirements of each node on the dims of the inputs."""
         always = (each for condition in self.result.contract.always for each in (condition, *condition.weaker))
         return [each for each in always if each.free_symbols and each.kind not in ("guard", "assumption")]
 

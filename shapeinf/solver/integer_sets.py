@@ -201,11 +201,13 @@ class _ParameterText:
         return len(self.names) + sum(text.count("floor") + text.count(" mod ") for text in constraints)
 
     def store(self, about: Dim | None = None) -> list[str]:
-        """All facts, or those that a dim has to do with, and the bounds of the parameters that are named then."""
+        """All constraints, or those that concern a dim, and the bounds of the parameters that are named then."""
         related = None if about is None else self._store.related(about)
         pending = [c for c in self._store.pending() if c.kind != "disjunction"]
         pending.sort(key=lambda c: c.kind == "divisibility")  # they come last
-        constraints = [self.constraint(c.rewrite(self._store.canon)) for c in pending if related is None or id(c) in related]
+        constraints = [
+            self.constraint(c.rewrite(self._store.canon)) for c in pending if related is None or id(c) in related
+        ]
         for monomial, name in self.names.items():
             low, high = self._store.bounds(self._store.scope.monomial_dim(monomial))
             constraints += [f"{name} >= {int(low)}"] if low > -inf else []

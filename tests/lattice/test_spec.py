@@ -101,7 +101,7 @@ REFUSED = [
     ("[4//0]", 2, "division"),
     ("[foo(1)]", 5, "max"),
     ("[batch-]", 7, "a number, a name"),
-    ("{'x':[1,3]}", 0, "in place of a dict"),  # paddle2onnx
+    ("{'x':[1,3]}", 0, "instead of a dict"),  # paddle2onnx
     ("[1,3]f32,[1,2]f32", 5, "several need names"),  # pnnx
     ("b^2", 1, "a product"),  # jax
     ("b**2", 2, "a product"),
