@@ -31,7 +31,7 @@ class UpperBound:
         tight: whether it is attained at known sizes that satisfy all constraints.
         sizes: those sizes, by the names of symbols; empty when not known.
         unbounded: the names of symbols without an upper bound, where there is no bound.
-        cut: the budget of work ended the search for a lower one.
+        cut: the work budget ended the search for a lower one.
     """
 
     value: int | None
