@@ -98,7 +98,7 @@ REFUSED = [
     ("x:-3", 2, "at least 0"),
     ("[1,2]q", 5, "element type"),
     ("[a b]", 3, "operator or the end"),
-    ("[4//0]", 2, "division"),
+    ("[4//0]", 2, "divisor"),
     ("[foo(1)]", 5, "max"),
     ("[batch-]", 7, "a number, a name"),
     ("{'x':[1,3]}", 0, "instead of a dict"),  # paddle2onnx
