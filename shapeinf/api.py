@@ -46,13 +46,13 @@ def infer_shapes(
         dims: ranges of named dims: `{"batch": "1..8"}`, `(1, 8)`, an int, or `[NamedDim("H", multiple_of=32)]`. A range
             that begins below `min_dim` takes precedence over it.
         bind: values of named dims, a shorter form of `dims`.
-        inputs: shapes of inputs in place of the declared ones: text (`"[batch, 3, 224, 224]"`), a list with ints,
+        inputs: shapes of inputs instead of the declared ones: text (`"[batch, 3, 224, 224]"`), a list with ints,
             names and None, or `{axis: value}` to change some axes only; a value may be a `NamedDim` or a torch.export
             `Dim`. A text alone is for the only input, or holds names: `"ids:1x128 mask:1x128"`.
         assume: relations such as `"past + seq <= 4096"` or `"H % 32 == 0"`; a redundant one is a note (S112).
         mode: "best" continues after a failing node (its outputs are unknown), "strict" raises the first error.
         min_dim: the least size of a dim that the file or the user names.
-        declared: "trust" lets declared shapes of node outputs fill what inference leaves unknown, "check" only
+        declared: "trust" uses declared shapes of node outputs where inference has none, "check" only
             compares them, "ignore" does neither.
         format_options: how to read a file of its format, such as `NnefOptions(dialect="tract")`.
         registry: the operators; all installed dialects by default.

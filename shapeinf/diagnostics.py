@@ -91,14 +91,14 @@ class Diagnostic:
 
 @attrs.frozen
 class Code:
-    """What a diagnostic code means.
+    """The meaning of a diagnostic code.
 
     Args:
         code: a letter (C checks, N language of a document, P plans, S inference) and three digits, the first of which
             groups codes of one subject.
         severities: the severities with which it is reported.
         title: its meaning in one line.
-        explanation: when it is reported, and what to do; empty where the title says all.
+        explanation: when it is reported, and the repair; empty where the title is enough.
     """
 
     code: str
@@ -142,10 +142,10 @@ register_code(
     "S104",
     "error",
     "an input of the wrong kind",
-    "Such as a sequence in place of a tensor; in strict mode also an unknown element type.",
+    "Such as a sequence instead of a tensor; in strict mode also an unknown element type.",
 )
 register_code("S105", "error", "a size outside of 0..2**63 - 1")
-register_code("S110", "note", "an unusual dim name in the file", "The message says how the name was read.")
+register_code("S110", "note", "an unusual dim name in the file", "The message states how the name was read.")
 register_code(
     "S111",
     "warning",

@@ -169,7 +169,7 @@ class ExportError(ShapeInferenceError):
 
 
 class BindError(ShapeInferenceError):
-    """The graph cannot run with the requested dims; `diagnostics` name the nodes and what they require."""
+    """The graph cannot run with the requested dims; `diagnostics` name the nodes and their requirements."""
 
     def __init__(self, headline: str, diagnostics: Sequence[Diagnostic]) -> None:
         """Keep both."""
@@ -183,7 +183,7 @@ class BindError(ShapeInferenceError):
 
 
 class RebatchError(ShapeInferenceError):
-    """The axis cannot be made dynamic; `reasons` name what prevents it."""
+    """The axis cannot be made dynamic; `reasons` name the causes."""
 
     def __init__(self, headline: str, reasons: Sequence[str] = ()) -> None:
         """Keep both."""
@@ -203,7 +203,7 @@ class TextError(ShapeInferenceError, ValueError):
         text: the text.
         position: the position of the error in it, from 0.
         expected: what the grammar expects there.
-        message: the message in place of the usual one.
+        message: the message instead of the usual one.
     """
 
     def __init__(self, text: str, position: int, expected: str, message: str = "") -> None:

@@ -4,7 +4,7 @@
 
     python tools/make_floor_plan.py
 
-What a package is for is the first line of its docstring. The arrows of the picture are the imports of today, without
+The purpose of a package is the first line of its docstring. The arrows of the picture are the imports of today, without
 those that follow from others.
 """
 
@@ -94,7 +94,7 @@ def arrows() -> nx.DiGraph:
 
 
 def table() -> str:
-    """The packages from the top to the ground, with what each is for."""
+    """The packages from the top down, with their purposes."""
     rows = [f"| `shapeinf/{path_of(n).relative_to(SOURCE).parts[0]}` | {purpose(n)} |" for n in reversed(ORDER)]
     return "\n".join(
         ["| package | what it holds |", "|---|---|", *rows, "| `opdefs` | The operators, a package a dialect. |"]

@@ -1,6 +1,6 @@
-"""Write `docs/operators.md`: every operator of the ONNX dialect, and what its rule does.
+"""Write `docs/operators.md`: every operator of the ONNX dialect, and its rule.
 
-Run it after a new release of onnx, and whenever a test says that the table is stale:
+Run it after a new release of onnx, and whenever a test reports a stale table:
 
     python tools/make_operator_table.py
 
@@ -14,7 +14,7 @@ The table comes from the registry and from the rules themselves. A rule is exami
   body;
 - it infers *backwards* if a reachable function calls a method of the context that adds a constraint (`CONSTRAINING`).
 
-The table says what a rule may do; for particular inputs there may be nothing to read, give or infer.
+The table lists the possible effects of a rule; for particular inputs there may be nothing to read, give or infer.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ HEAD = "| operator | since | shape | reads | gives | back |\n|---|---|---|---|--
 
 @attrs.frozen
 class RuleSummary:
-    """What a rule reads, gives and constrains."""
+    """The inputs that a rule reads, its outputs and its constraints."""
 
     shape: str
     reads: tuple[str, ...]

@@ -5,12 +5,12 @@
 
 Damages every `NAME.onnx` of the folder (with `--own` also the models of this project) in each way of `tools/damage`
 and prints, for each kind: how many cases there are, the share with a finding, the share whose first finding is on the
-damaged node (or names the damaged input), and the share where it is there or at a node beside it. Models are of one of
+damaged node (or names the damaged input), and the share where it is there or at an adjacent node. Models are of one of
 two halves by the hash of their family's name, so that one can be looked at while the other is not. Damage counts only
 where onnxruntime shows it: it refuses to run, or it makes other shapes than declared, with inputs with which the
 undamaged model runs, or, where an input's declaration is damaged, with inputs of the shapes that the damaged file
-declares. Only a misspelt name counts by itself. `--declared` says what the file declares: what onnx's own inference
-knows, nothing but the outputs, or what `result.save` writes.
+declares. Only a misspelt name counts separately. `--declared` selects the declarations in the file: those of onnx's own
+inference, the outputs only, or those that `result.save` writes.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def hits(first: Diagnostic, damaged: Damage) -> bool:
 
 
 def annotated(p: Patient, path: Path, declared: str) -> Patient:
-    """The patient with the declarations that are asked for."""
+    """The patient with the selected declarations."""
     if declared == "shapeinf":
         target = path.parent / "annotated.onnx"
         infer_shapes(p.model).save(target)
@@ -168,7 +168,7 @@ class Case:
 
     @property
     def near(self) -> bool:
-        """Whether the first finding is on the damaged node or on one beside it."""
+        """Whether the first diagnostic is at the damaged node or at an adjacent one."""
         return self.hit or (bool(self.findings) and self.findings[0].subject in beside(self.damage))
 
     @property
@@ -183,7 +183,7 @@ def is_held_out(model: str) -> bool:
 
 
 def beside(damage: Damage) -> set[str]:
-    """The names of what makes the inputs of the damaged nodes, and of what reads their outputs."""
+    """The producers of the inputs of the damaged nodes, and the consumers of their outputs."""
     nodes = list(damage.model.graph.node)
     here = [n for n in nodes if damage.labels & {n.name, *n.output}]
     read = {name for node in here for name in node.input}

@@ -47,7 +47,7 @@ def attention(
     if min(left_window_size, right_window_size) < -1:
         c.fail("a window size must be at least 0, or -1 for no limit", left_window_size, right_window_size)
     if (past_key is None) != (past_value is None):
-        c.fail("past_key and past_value must be given together")
+        c.fail("past_key and past_value must be present together")
     if c.version >= 25:
         _check_variant(c, q, lengths, past_key, q_num_heads, kv_num_heads)
     query = split_heads(c, q, q_num_heads, "the query")

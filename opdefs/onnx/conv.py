@@ -129,7 +129,7 @@ def conv_transpose(
     channels = w[1] * group
     require_vector(c, b, channels, "the bias length must equal the output channels w[1] * group")
     if auto_pad not in ("", "NOTSET") and any(window.pads):
-        c.fail("pads and auto_pad cannot both be given", auto_pad, window.pads)
+        c.fail("pads and auto_pad cannot both be set", auto_pad, window.pads)
     steps = spatial_attribute(window.strides, rank, 1, c, "strides")
     spread = spatial_attribute(window.dilations, rank, 1, c, "dilations")
     full = [

@@ -20,8 +20,8 @@ from shapeinf.sharing import hold_locks
 def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Diagnostic]:
     """All diagnostics of a model that was inferred with `declared="check"`, in the order of the graph; notes last.
 
-    The first one is the nearest to the cause. What follows from another diagnostic comes after it and names its node as
-    the `cause`. `ranges` are the dims with bounds of the user: what these bounds allow is more than a note.
+    The first one is the nearest to the cause. One that follows from another comes after it and names its node as the
+    `cause`. `ranges` are the dims with bounds of the user: a case within these bounds is more than a note.
     """
     with hold_locks(result):
         model = CheckedModel(result, ranges)
@@ -54,7 +54,7 @@ def _sort(diagnostics: Iterable[Diagnostic], model: CheckedModel) -> list[Diagno
 
 
 def _put_cause_first(diagnostics: list[Diagnostic], model: CheckedModel) -> list[Diagnostic]:
-    """The diagnostics with the likely cause first: a violated declaration, else what a repair points to.
+    """The diagnostics with the likely cause first: a violated declaration, else the node of a repair.
 
     A single failure of one declared axis is caused by the declaration or an input. A single node that violates its
     declaration is the cause, or a node that computes sizes for it, which declarations do not cover.

@@ -15,12 +15,12 @@ from shapeinf.expr.atoms import Floor, Maximum
 from shapeinf.solver.sampling import FAR, LARGE, MOST, Binding, legality_test, sample_solutions
 
 _MAX_LISTED = 4
-"""Up to so many legal sizes are listed; of more the message has the count."""
+"""The most legal sizes that are listed; past it the message has their count."""
 _COUPLING_KINDS = ("equality", "alternative", "divisibility")
 """Bounds do not couple axes: a table of positions for the cells of an image has an end."""
 _MAX_SAMPLES = 1024
 _MAX_MIXED = 12
-"""So many legal bindings are mixed with each other."""
+"""The number of legal bindings that are mixed with each other."""
 _LEAST_SIZES = (2, LARGE)
 """Sizes to begin with: an axis of 1 broadcasts where others do not, small ones become one after a division."""
 

@@ -1,4 +1,4 @@
-"""Small changes of one node: what it may have been before an edit broke it.
+"""Small changes of one node: its possible state before an edit broke it.
 
 A change replaces what the node states (an attribute, a constant that it reads, its list of inputs), or leaves what it
 computes unknown: then the what-if run determines the size that the rest of the graph requires there.
@@ -38,12 +38,12 @@ class Change:
     """A change of one node.
 
     Args:
-        text: the change as text: `perm (0, 2, 1) in place of (0, 1, 2)`.
+        text: the change as text: `perm (0, 2, 1) instead of (0, 1, 2)`.
         weight: how well it explains (less is better).
         kind: another operator or other attributes.
         inputs: other input slots.
         constant: a slot and its contents for this node alone.
-        prepare: makes what the node computes unknown in an inference.
+        prepare: replaces the outputs of the node by unknowns in an inference.
         required: with `prepare`: the size that the rest of the graph then requires, as text; None where it is not
             determined, so that the change is no repair.
     """
@@ -66,11 +66,11 @@ def attribute_changes(step: NodeStep) -> Iterator[Change]:
     for name, value in kind.attrs.items():
         for other in other_values(value):
             edited = attrs.evolve(kind, attrs={**kind.attrs, name: other})
-            yield Change(f"{name} {_value_text(other)} in place of {_value_text(value)}", ATTRIBUTE, kind=edited)
+            yield Change(f"{name} {_value_text(other)} instead of {_value_text(value)}", ATTRIBUTE, kind=edited)
     numbers = {name: n for name, n in kind.attrs.items() if isinstance(n, int) and not isinstance(n, bool)}
     for offset in (1, -1) if len(numbers) > 1 else ():  # a range of axes that is off by one
         moved = {name: n + offset for name, n in numbers.items()}
-        text = ", ".join(f"{name} {n} in place of {numbers[name]}" for name, n in moved.items())
+        text = ", ".join(f"{name} {n} instead of {numbers[name]}" for name, n in moved.items())
         yield Change(text, NUMBERS, kind=attrs.evolve(kind, attrs={**kind.attrs, **moved}))
 
 
@@ -92,7 +92,7 @@ def operand_changes(inference: Inference, step: NodeStep) -> Iterator[Change]:
         for numbers in () if old is None else other_numbers(old.elements or ()):
             assert old is not None
             new = PartialTensor(old.dtype, old.shape, numbers)
-            text = f"{list(numbers)} in place of {list(old.elements or ())} in {name}"
+            text = f"{list(numbers)} instead of {list(old.elements or ())} in {name}"
             yield Change(text, NUMBERS, constant=(slot, new))
 
 
@@ -122,7 +122,7 @@ def size_changes(inference: Inference, step: NodeStep, own_sizes: bool, constant
             yield _replace_axes_by_unknowns(slot, (axis,))
             for size in (near for near in near_numbers(dims[axis]) if near > 0):
                 other = (*dims[:axis], size, *dims[axis + 1 :])
-                text = f"{size} in place of {dims[axis]} on axis {axis} of its output"
+                text = f"{size} instead of {dims[axis]} on axis {axis} of its output"
                 yield Change(text, SOLVED, prepare=_replace_dims(slot, dims, other))
         return
     choices: list[tuple[int, ...]] = [(axis,) for axis in range(len(dims))]
@@ -160,7 +160,7 @@ def _axes_of_weights(inference: Inference, step: NodeStep, dims: tuple[Dim, ...]
 
 
 def has_own_sizes(inference: Inference, step: NodeStep, constants: set[int]) -> bool:
-    """Whether constants or the number of its inputs determine what a node computes."""
+    """Whether constants or the number of its inputs determine the outputs of a node."""
     types = [inference.table.types[inference.numbers[slot]] for slot in step.arguments if slot in constants]
     call = step.operation.call
     return any(integers_in(type_) is not None for type_ in types) or (call is not None and call.rule.variadic)
@@ -189,7 +189,7 @@ def _replace_axes_by_unknowns(slot: int, axes: tuple[int, ...]) -> Change:
             return None
         fresh, dims, old = runs[-1]
         if len(axes) > 1:
-            return f"other sizes in place of {Shape(old)}"
+            return f"other sizes instead of {Shape(old)}"
         return _required_size(fresh, axes[0], dims[axes[0]], old[axes[0]])
 
     return Change("", SOLVED, prepare=prepare, required=required)
@@ -201,7 +201,7 @@ def _required_size(fresh: Inference, axis: int, unknown: Dim, old: Dim) -> str |
     known = isinstance(size, int) or not any(s.is_anonymous for s in size.symbols())
     if not known or fresh.store.prove_eq(size, old) is True:
         return None
-    return f"{size} in place of {old} on axis {axis} of its output"
+    return f"{size} instead of {old} on axis {axis} of its output"
 
 
 def list_changes(inference: Inference, step: NodeStep, sizes: Iterable[Dim]) -> Iterator[Change]:
@@ -238,7 +238,7 @@ def _insert_number(slot: int, index: int, number: Dim | None) -> Change:
 
 
 def outline_changes(inference: Inference, step: NodeStep) -> Iterator[Change]:
-    """An axis of 1 added to or removed from what a node computes; its axes in another order."""
+    """An axis of 1 added to or removed from the output of a node; its axes in another order."""
     slot, dims = _single_output(inference, step)
     if dims is None or len(dims) > _MAX_RANK:
         return
@@ -247,7 +247,7 @@ def outline_changes(inference: Inference, step: NodeStep) -> Iterator[Change]:
     others += [tuple(dims[axis] for axis in order) for order in other_orders(len(dims))]
     for other in dict.fromkeys(others):
         if other != dims:
-            yield Change(f"{Shape(other)} in place of {Shape(dims)}", OUTLINE, prepare=_replace_dims(slot, dims, other))
+            yield Change(f"{Shape(other)} instead of {Shape(dims)}", OUTLINE, prepare=_replace_dims(slot, dims, other))
 
 
 def _replace_dims(slot: int, old: tuple[Dim, ...], new: tuple[Dim, ...]) -> Prepare:
@@ -310,7 +310,7 @@ def _other_tuples(value: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     near = ((*value[:i], m, *value[i + 1 :]) for i, n in head for m in (n - 1, n + 1))
     uniform = len(value) > 1 and len(set(value)) == 1
     all_changed = [(value[0] + d,) * len(value) for d in (-1, 1)] if uniform else []
-    for other in (*near, *all_changed):  # the numbers of windows often are equal on all axes: a repair keeps that
+    for other in (*near, *all_changed):  # the numbers of windows often are equal on all axes: a repair preserves that
         if min(other) >= 0 and len(set(other)) <= len(set(value)):
             yield other
 
@@ -337,7 +337,7 @@ def near_numbers(number: object) -> Iterator[int]:
 
 
 def other_orders(length: int) -> Iterator[tuple[int, ...]]:
-    """Other orders of so many axes: first two exchanged, then all others of a few."""
+    """Other orders of `length` axes: first two exchanged, then all others of a few."""
     identity = tuple(range(length))
     swaps = list(_swaps(identity))
     yield from swaps

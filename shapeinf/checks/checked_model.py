@@ -1,4 +1,4 @@
-"""The input of every check: an inferred model, with declarations and user bounds apart from what its nodes require."""
+"""The input of every check: an inferred model, declarations and user bounds apart from the requirements of nodes."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class CheckedModel:
 
     @cached_property
     def preconditions(self) -> list[Precondition]:
-        """What each node requires of the dims of the inputs unconditionally."""
+        """The unconditional requirements of each node on the dims of the inputs."""
         always = (each for precondition in self.result.contract.always for each in (precondition, *precondition.weaker))
         return [each for each in always if each.free_symbols and each.kind not in ("guard", "assumption")]
 

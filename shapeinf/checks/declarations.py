@@ -1,4 +1,4 @@
-"""Checks of what the file declares of values inside the graph and of outputs, against what the graph computes."""
+"""Checks of the declarations of values inside the graph and of outputs, against the computed shapes."""
 
 from __future__ import annotations
 
@@ -286,7 +286,7 @@ class _ObservedSize:
 
 
 class _Snapshots:
-    """The constraints of a run so far and what the names of the file state; copied when they have changed."""
+    """The constraints of a run so far and those of names in the file; copied when they have changed."""
 
     def __init__(self, model: CheckedModel, inference: Inference) -> None:
         self.model = model

@@ -72,7 +72,7 @@ def read_profiles(path: str) -> list[Profile]:
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ModelError(f"is no JSON: {error}", node=path) from None
+        raise ModelError(f"is not JSON: {error}", node=path) from None
     return [_profile(entry, path) for entry in (data if isinstance(data, list) else [data])]
 
 

@@ -40,12 +40,12 @@ from shapeinf.graph import MISSING, UNUSED, Node
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 
 Candidates = Literal["all", "inputs", "sizes"]
-"""What may change: nodes and inputs, inputs only, nodes that compute sizes for the first failure."""
+"""The candidates for a change: nodes and inputs, inputs only, nodes that compute sizes for the first failure."""
 _MAX_NODES = 300
 _MAX_NUMBERS_IN_STATES = 1_000_000
 """The most type numbers that the states before all candidate nodes may hold."""
 _MAX_NAMES = 4
-"""So many names of inputs are candidates for a missing size."""
+"""The number of names of inputs that are candidates for a missing size."""
 C114 = register_code(
     "C114", "warning", "a node or input that is likely wrong", "With a small change of it no other diagnostic remains."
 )
@@ -58,7 +58,7 @@ class Repair:
     Args:
         node: the node or input.
         op: the operator.
-        change: the change as text: `perm (0, 2, 1) in place of (0, 1, 2)`.
+        change: the change as text: `perm (0, 2, 1) instead of (0, 1, 2)`.
         remaining: the number of failures that remain.
         weight: how well the change explains (less is better).
     """
@@ -200,7 +200,7 @@ def _upstream_nodes(inference: Inference, index: int | None, by_sizes: bool) -> 
 
 
 class _RepairSearch:
-    """Tests changes of nodes and inputs, and keeps the repairs."""
+    """Tests changes of nodes and inputs, and collects the repairs."""
 
     def __init__(self, model: CheckedModel, runs: WhatIfRuns, is_error: bool) -> None:
         """`is_error` states that a node certainly fails, so that a weight may be wrong."""
@@ -218,7 +218,7 @@ class _RepairSearch:
         return operand_changes(self.model.result.inference, step)
 
     def size_changes(self, step: NodeStep) -> Iterator[Change]:
-        """Unknown sizes in place of those that a node computes."""
+        """Unknown sizes instead of those that a node computes."""
         inference = self.model.result.inference
         own_sizes = has_own_sizes(inference, step, self.constants)
         yield from size_changes(inference, step, own_sizes, self.weights)
@@ -254,7 +254,7 @@ class _RepairSearch:
             exchanged = PartialTensor(input_type.dtype, Shape(other), None)
             remaining = self.runs.remaining_with_input(name, exchanged)
             if remaining is not None:
-                text = f"{exchanged.shape} in place of {input_type.shape}"
+                text = f"{exchanged.shape} instead of {input_type.shape}"
                 self.repairs.append(Repair(name, "", text, remaining, INPUT))
                 return
 
@@ -288,7 +288,7 @@ class _RepairSearch:
 
 
 def _is_as_known(old: tuple[object, ...], new: tuple[object, ...]) -> bool:
-    """Whether the element type is the same, and as many sizes and integers are known."""
+    """Whether the element type and the numbers of known sizes and integers are the same."""
     same_type = old[0] in (None, new[0])
     return same_type and all(_count_unknown(b) <= _count_unknown(a) for a, b in zip(old[1:], new[1:], strict=True))
 

@@ -1,6 +1,6 @@
 """A what-if run that trusts each declaration, so that only a node that itself violates one is reported.
 
-A wrong node makes everything downstream wrong too. Where the file declares what the node should compute, this run
+A wrong node corrupts everything downstream. Where the file declares what the node should compute, this run
 continues downstream with the declaration: what it still reports is reported at the wrong node itself.
 """
 

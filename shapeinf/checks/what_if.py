@@ -29,9 +29,9 @@ _CHECKS_COST = 4
 _START_COST = 10
 """The cost of a run from the first node on, in visits, and more for each axis of an input."""
 _TERMS_PER_VISIT = 50
-"""So many terms of dims that are computed anew cost as much as the visit of a node."""
+"""The number of computed terms of dims that costs as much as the visit of a node."""
 _NUMERIC_RUNS = 2
-"""So many sets of sizes prove that a repaired graph runs."""
+"""The number of sets of sizes that prove that a repaired graph runs."""
 RunChecks = Callable[[CheckedModel], Iterable[Diagnostic]]
 
 
@@ -40,7 +40,7 @@ class _HopelessError(Exception):
 
 
 class _InputRequirements:
-    """What nodes require of the inputs: a what-if run that adds to it, or repeats the first diagnostic, may end."""
+    """Requirements of nodes on the inputs: a what-if run that adds some, or repeats the first diagnostic, may end."""
 
     def __init__(self, model: CheckedModel, diagnostics: list[Diagnostic]) -> None:
         first = diagnostics[0]

@@ -116,7 +116,7 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
         multiple=True,
         metavar="[NAME:]SHAPE",
         callback=input_shapes,
-        help="Shape of an input in place of the declared one: 'x:[batch,3,224,224]', 'x:1x3xhxw', '[1..8,?]'. "
+        help="Shape of an input instead of the declared one: 'x:[batch,3,224,224]', 'x:1x3xhxw', '[1..8,?]'. "
         "Repeatable; a value may hold several shapes.",
     ),
     "assume": click.option(

@@ -21,7 +21,7 @@ def added_between(before: ConstraintStore, after: ConstraintStore) -> Iterator[C
 
 
 def add_common(store: ConstraintStore, first: States, second: States, source: Source) -> None:
-    """Add what both alternatives imply: one of them holds. `source` is that of what follows from both together."""
+    """Add what both alternatives imply: one of them holds. `source` is that of the implied constraints."""
     for states, (_, other) in ((first, second), (second, first)):
         for constraint in (*added_between(*states), *_equal_symbols(*states)):
             if other.implies(constraint):

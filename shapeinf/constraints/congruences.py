@@ -1,7 +1,7 @@
 """Congruences of symbols, such as `H % 32 == 0`, and the canonical form of floor divisions under them.
 
 Inside, such a symbol is written as `modulus*quotient + rest`, with a hidden symbol for the quotient; then every
-division that is exact goes away. What comes out is written in the symbol again: `32*(H//32)` is `H`,
+division that is exact disappears. The result is written in the symbol again: `32*(H//32)` is `H`,
 `16*(H//32)` is `H//2`. Both ways are functions, so equal dims come out as one object.
 """
 

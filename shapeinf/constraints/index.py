@@ -17,7 +17,7 @@ ConstraintSets = dict[Dimension, dict[Constraint, None]]
 
 
 class UndoLog:
-    """Writes to tables and lists; what was written inside of `all_or_nothing` is undone when that fails."""
+    """Writes to tables and lists; those inside of `all_or_nothing` are undone when it fails."""
 
     def __init__(self) -> None:
         """Nothing is recorded outside of `all_or_nothing`."""
@@ -103,7 +103,7 @@ class Uses:
         self._dims: dict[Dimension, list[Dimension]] = {}
 
     def add(self, dim: Dimension, depends: Dim) -> None:
-        """What is cached of `dim` depends on the symbols of `depends`."""
+        """The cached results of `dim` depend on the symbols of `depends`."""
         if isinstance(depends, Dimension):
             for symbol in depends.symbols():
                 self._dims.setdefault(symbol, []).append(dim)
@@ -183,13 +183,13 @@ class ConstraintIndex:
         return tuple(c for c in constraints if c.kind != "equality" or c in self.disjunctions)
 
     def has_multiple(self, divisor: int, e: Dim) -> bool:
-        """Whether a constraint says that this number, or a multiple of it, divides this dim."""
+        """Whether a constraint states that this number, or a multiple of it, divides this dim."""
         return any(
             c.kind == "divisibility" and c.expression is e and c.divisor % divisor == 0 for c in self._candidates(e)
         )
 
     def has_equality(self, e: Dimension) -> bool:
-        """Whether a constraint says that this dim is 0."""
+        """Whether a constraint states that this dim is 0."""
         return any(c.equation is e for c in self._candidates(e))
 
     def _candidates(self, e: Dim) -> tuple[Constraint, ...]:

@@ -78,7 +78,7 @@ def parse_alternatives(template: str) -> tuple[Alternative, ...] | None:
 
 @attrs.frozen(cache_hash=True)
 class Constraint:
-    """What must hold of dims: one of its clauses.
+    """A statement about dims: one of its clauses holds.
 
     Args:
         kind: what it is. An equality is solved (then its operands are a symbol and its value) or pending.
@@ -102,7 +102,7 @@ class Constraint:
 
     @property
     def clauses(self) -> tuple[Clause, ...]:
-        """What must be true, one of it; none for a condition in words, which is about data."""
+        """The clauses, of which one must hold; none for a condition in words, which is about data."""
         return self.clauses_in(lambda d: d)
 
     def clauses_in(self, form: Callable[[Dim], Dim]) -> tuple[Clause, ...]:

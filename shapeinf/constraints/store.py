@@ -47,7 +47,7 @@ class ConstraintStore:
         self.sources: dict[Dimension, Source] = {}
         self.ranges: dict[int, Range] = {}
         self.congruences = Congruences(scope)
-        """What the divisibilities come to for single symbols."""
+        """The congruences that follow from divisibilities, by symbol."""
         self._canonical: dict[Dimension, Dim] = {}
         self._bounds: dict[Dimension, Bounds] = {}
         self._uses = Uses()
@@ -116,7 +116,7 @@ class ConstraintStore:
             self._canonical[d] = form = self.congruences.canonical(form)
             self._uses.add(d, form)
             if form is not d:
-                self._uses.add(d, d)  # what is known of these may be undone
+                self._uses.add(d, d)  # the constraints on these may be undone
         return form
 
     def bounds(self, d: Dim) -> Bounds:
@@ -282,7 +282,7 @@ class ConstraintStore:
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _invalidate(self, symbol: Dimension | None = None) -> None:
-        """Clear what is cached of dims that depend on a symbol, or of all dims."""
+        """Clear the caches of dims that depend on a symbol, or of all dims."""
         self.version += 1
         self._known.forget()
         if symbol is None:
@@ -300,7 +300,7 @@ class ConstraintStore:
             with self._undo_log.all_or_nothing():
                 yield
         except Exception:
-            self._invalidate()  # all is as it was before, but for what was cached meanwhile
+            self._invalidate()  # all is restored except the caches
             raise
 
     def _restore(self, before: ConstraintStore) -> None:
@@ -337,7 +337,7 @@ class ConstraintStore:
         self._recheck(symbol)
 
     def _add_congruence(self, e: Dim, divisor: int, source: Source, message: str) -> None:
-        """Add the congruence of a single symbol that `divisor` dividing `e` comes to, if any."""
+        """Add the congruence of a single symbol that follows from `divisor` dividing `e`, if any."""
         try:
             congruence = self.congruences.derive(e, divisor, source)
         except NoSolution:
@@ -423,7 +423,7 @@ class ConstraintStore:
         self._recheck(symbol)
 
     def _recheck(self, symbol: Dimension) -> None:
-        """Recheck what is pending on a symbol: it may be decided, contradicted or solvable now."""
+        """Recheck the pending constraints on a symbol: they may be decided, contradicted or solvable now."""
         for constraint in self._pending.with_symbol(symbol):
             if constraint.kind == "relation":
                 self._recheck_relation(constraint)
@@ -466,7 +466,7 @@ class ConstraintStore:
         self._pending.follow_disjunction(disjunction, map(self.canon, disjunction.operands))
 
     def _conflict_source(self, *dims: Dim | str) -> Source | None:
-        """The source to name beside that of a contradiction: of what is known about the symbols of these dims.
+        """The second source of a contradiction: that of a constraint on the symbols of these dims.
 
         A dim that is a number by now names no symbol: it is the one that equals this number, if only one does.
         """

@@ -38,7 +38,7 @@ def body_preconditions(inference: Inference, budget: Budget) -> Iterator[Precond
     for where, states in _bodies(inference):
         store = inference.store.copy()
         for constraint in added_between(*states):
-            with suppress(ShapeError):  # what the rest of the graph contradicts
+            with suppress(ShapeError):  # the rest of the graph contradicts it
                 store.add(constraint)
         reader = PreconditionReader(inference, budget, inference.store, store)
         for precondition in reader.read():
@@ -85,7 +85,7 @@ def _without_assuming(reader: PreconditionReader, preconditions: list[Preconditi
 
 
 def _key(precondition: Precondition) -> tuple[object, ...]:
-    """What stays the same in an inference that assumes nothing, where the dims may be others."""
+    """The part of an inference without assumptions that stays the same, where dims may differ."""
     return (
         precondition.node,
         precondition.message,
@@ -120,7 +120,7 @@ def _follow_from_assumptions(preconditions: Sequence[Precondition]) -> bool:
 
 
 def _hidden_by_declarations(reader: PreconditionReader, known: Iterable[Precondition]) -> Iterator[Precondition]:
-    """What nodes require of the inputs beyond what is known, because a declaration of an output implies it.
+    """The requirements of nodes that the store does not show, since a declaration of an output implies them.
 
     It is read from the same inference with declarations that are only compared.
     """

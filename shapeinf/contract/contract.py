@@ -40,7 +40,7 @@ class Answer:
     Args:
         verdict: True, False, or None for "can't tell": it depends on data, or on dims without a value.
         reasons: the rules that it breaks, or the conditions that are left; of a legal one, why runtimes may refuse it.
-        cut: the budget of work was reached: with more, some conditions that are left may turn out to hold.
+        cut: the work budget was reached: with more, some conditions that are left may turn out to hold.
     """
 
     verdict: bool | None
@@ -75,7 +75,7 @@ class Contract:
 
     @cached_property
     def preconditions(self) -> tuple[Precondition, ...]:
-        """What nodes require beyond what user and file declare; those that come to one divisibility are that one.
+        """The requirements of nodes that user and file do not declare; equations about one dim are one divisibility.
 
         Last those of bodies that may not run, which name the body in `where`.
         """
@@ -85,7 +85,7 @@ class Contract:
     def always(self) -> tuple[Precondition, ...]:
         """The preconditions that hold whenever the graph runs, whichever bodies run.
 
-        They are what nodes require, also where a declaration of the file that is trusted implies the same.
+        They include requirements that a trusted declaration of the file implies.
         """
         return tuple(unconditional_preconditions(self._reader))
 
@@ -99,12 +99,12 @@ class Contract:
 
     @property
     def cut(self) -> bool:
-        """Whether the budget of work was reached: then some preconditions are listed without being simplified."""
+        """Whether the work budget was reached: then some preconditions are listed without being simplified."""
         return bool(self.preconditions) and self._budget.cut
 
     def __str__(self) -> str:
         """One precondition a line."""
-        lines = escape_lines(map(str, self.preconditions)) or "nothing is required of the inputs"
+        lines = escape_lines(map(str, self.preconditions)) or "no preconditions on the inputs"
         return f"{lines}\n({_NOT_SIMPLIFIED})" if self.cut else lines
 
     def check(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> Answer:
@@ -145,7 +145,7 @@ class Contract:
         store = self._inference.initial_store.copy()
         try:
             for name, size in sizes.items():
-                store.add_equal(self._symbol(name), size, Source("", f"{name} is requested to be {size}"))
+                store.add_equal(self._symbol(name), size, Source("", f"{name} has the requested size {size}"))
         except ShapeError as error:
             return Answer(False, (str(error),))
         inference = self._rerun(store)

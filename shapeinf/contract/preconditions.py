@@ -18,7 +18,7 @@ from shapeinf.lattice import ShapeStore, TensorType
 
 Kind = Literal["value", "equality", "divisibility", "range", "relation", "alternative", "guard", "assumption"]
 """`guard` holds for one branch or body, or depends on data. `assumption` is no requirement:
-the graph may run without it, but then some shapes differ from those that were inferred."""
+the graph may run without it, but then some shapes differ from the inferred ones."""
 
 
 @attrs.frozen(eq=False)

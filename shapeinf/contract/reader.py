@@ -1,7 +1,7 @@
 """Preconditions, read from the constraints that nodes have added.
 
-What user and file declare is no precondition; neither is an equality that only names an unknown of a node, such as an
-output whose size was inferred later. What a node requires of an unknown of another node is a condition on data.
+Declarations of user and file are not preconditions; nor is an equality that only names an unknown of a node, such as
+an output whose size was inferred later. A requirement on an unknown of another node is a condition on data.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ class PreconditionReader:
         return f"{self.format(less)} {sign} {self.format(more)}"
 
     def _pending(self, constraint: Constraint) -> Iterator[Precondition]:
-        """A disjunction or an equality that could not be solved: the bounds that it comes to, or itself."""
+        """A disjunction or an unsolved equality: the bounds that it is equivalent to, or itself."""
         canonical = constraint.rewrite(self.store.canon)
         about = canonical.operands if constraint.equation is None else (constraint.equation,)
         bounds = self._interval(canonical, about)
@@ -271,7 +271,7 @@ class PreconditionReader:
                 yield from self._at_least_zero(high - low, relation.source)
 
     def _interval(self, canonical: Constraint, about: tuple[Dim, ...] = ()) -> list[Precondition] | None:
-        """The bounds that a constraint on one symbol comes to, if any; `about` are further dims of these."""
+        """The bounds that a constraint on one symbol is equivalent to, if any; `about` are further dims of these."""
         symbols = symbols_of([canonical.expression, *canonical.operands])
         if len(symbols) != 1 or not symbols <= self.labels.keys():
             return None

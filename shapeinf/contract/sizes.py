@@ -23,7 +23,7 @@ class LegalSizes:
         name: the dim.
         values: the legal sizes, in order.
         engine: "isl" when they were solved for, "evaluation" when each size was tried.
-        untried: sizes in question that were not tried: the budget of work was reached.
+        untried: sizes in question that were not tried: the work budget was reached.
 
     >>> print(LegalSizes("H", (32, 64, 96, 128), "isl"))
     H in 32, 64, ..., 128

@@ -85,7 +85,9 @@ class BodyRun:
         assert isinstance(other, BodyRun)
         first, second = self._last.undone, other._last.undone
         if first is not None and second is not None:
-            source = Source(self.outer.path + self.step.site, "one of the branches runs, and neither takes other sizes")
+            source = Source(
+                self.outer.path + self.step.site, "one of the branches runs, and neither accepts other sizes"
+            )
             add_common(self.outer.store, first, second, source)
             self.outer.table.refresh()
 

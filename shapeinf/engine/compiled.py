@@ -27,7 +27,7 @@ from shapeinf.sharing import cached_property
 
 
 class Operation:
-    """What equal nodes share: the call of the operator's rule, or the graph that defines it.
+    """The data that equal nodes share: the call of the operator's rule, or the graph that defines it.
 
     `call` is None for an operator without a rule; it is then defined by `body`, a function of the model, or by
     `op_def.expand`, a definition in terms of other operators.
@@ -276,7 +276,7 @@ class _Compiler:
         try:
             rows = [self.row(graph.nodes[i], slots) for i in ordered]
         except KeyError as error:
-            cause = f"{error.args[0]!r} is no input, constant or node output of this graph or of an outer graph"
+            cause = f"{error.args[0]!r} is not an input, constant or node output of this graph or of an outer graph"
             raise ModelError(cause) from None
         index = {node: position for position, node in enumerate(ordered)}
         indexed = None if groups is None else [[index[node] for node in group] for group in groups]

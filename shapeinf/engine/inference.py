@@ -152,7 +152,7 @@ class Inference:
         self.numbers[self.compiled.slots[name]] = 0 if new is None else self.table.add(new)
 
     def fork(self, compiled: CompiledGraph | None = None) -> Inference:
-        """A copy that runs on by itself, perhaps with other nodes on the same slots; declarations are ignored there."""
+        """An independent copy, perhaps with other nodes on the same slots; it ignores declarations."""
         other = copy(self)
         if compiled is not None:
             other.compiled = compiled
@@ -170,7 +170,7 @@ class Inference:
     # -- running -----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Run the whole graph: single nodes once, in order, cycles to their fixpoint."""
+        """Run the graph: single nodes once, in order, cycles to their fixpoint."""
         compiled = self.compiled
         if compiled.groups is None:
             self.run_straight()
@@ -435,7 +435,7 @@ def violations(inference: Inference, *, certain: bool = True) -> Iterator[tuple[
     """The diagnostics of nodes that fail at run time, in the order of the graph, each with whether that is certain.
 
     These are the errors, and the warnings of code S101: a violated constraint that no shape depends on. It is not
-    certain in a branch that may not run, nor where a rule of ours failed.
+    certain in a branch that may not run, nor where a rule failed.
     """
     compiled = inference.compiled
     for index in sorted({*inference.node_diagnostics, *inference.children}):

@@ -1,4 +1,4 @@
-"""Sessions: the one place where an inference of a model is set up, updated and run again with changes."""
+"""Sessions: only here is an inference of a model set up, updated and run again with changes."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class Session:
             return []  # the inference is set up again
         ignored = _add_file_assumptions(store, graph)
         for text in add_assumptions(store, self.options.assume):
-            reader.redundant.append(f"the assumption '{text}' is redundant: it follows from what is known")
+            reader.redundant.append(f"the assumption '{text}' is redundant: it follows from known constraints")
         declare(inference, reader, self.options.declared)
         return ignored
 

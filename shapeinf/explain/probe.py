@@ -62,7 +62,7 @@ def is_late(point: Point, step: NodeStep) -> bool:
 
 
 class _Probe:
-    """Runs of one node's rule with marker symbols in place of sizes; `marks` has the point of each."""
+    """Runs of one node's rule with marker symbols instead of sizes; `marks` has the point of each."""
 
     def __init__(self, point: Point, step: NodeStep) -> None:
         self.point = point
@@ -160,7 +160,7 @@ class _Probe:
         return self.call.reads(position)
 
     def mark(self, slot: int, facet: Facet, index: int, dim: Dim | None) -> Dimension:
-        """A marker symbol in place of a size, with its bounds."""
+        """A marker symbol instead of a size, with its bounds."""
         store = self.inference.store
         low: int | None = 2
         if isinstance(dim, Dimension):
@@ -216,7 +216,7 @@ class _Probe:
         return inputs
 
     def with_sizes(self, position: int, known: TensorType, rank: int) -> TensorType:
-        """An input with a marker in place of each unknown size."""
+        """An input with a marker instead of each unknown size."""
         slot, dims = self.step.arguments[position], known.shape.dims
         if dims is None:
             return TensorType(known.dtype, Shape([self.mark(slot, "axis", i, None) for i in range(rank)]))
@@ -228,7 +228,7 @@ class _Probe:
         )
 
     def with_contents(self, position: int, known: TensorType, rank: int) -> TensorType:
-        """An input with a marker in place of each unknown number."""
+        """An input with a marker instead of each unknown number."""
         slot, missing = self.step.arguments[position], self.open_elements(position)
         if known.shape.is_concrete:
             elements = list(known.elements or [None] * len(missing))

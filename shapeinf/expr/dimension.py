@@ -216,7 +216,7 @@ class Scope:
         self.atoms: list[Atom] = []
         self.dims: dict[Terms, Dimension] = {}
         self.maxima: dict[tuple[Dim, ...], Dim] = {}
-        self.capped: dict[Dimension, str] = {}  # symbol in place of an expression past a cap: which cap
+        self.capped: dict[Dimension, str] = {}  # symbol instead of an expression past a cap: which cap
         self.declared_bounds: dict[
             int, tuple[float, float]
         ] = {}  # of atoms, by the declared bounds of symbols; see `interval`
@@ -271,7 +271,7 @@ class Scope:
             return symbol
 
     def opaque(self, reason: str, lo: int | None, hi: int | None) -> Dimension:
-        """A fresh symbol in place of an expression past a cap; the reason is recorded."""
+        """A fresh symbol instead of an expression past a cap; the reason is recorded."""
         symbol = self.fresh("capped", lo, hi)
         self.capped[symbol] = reason
         return symbol

@@ -106,11 +106,11 @@ class _Parser:
         tree = self._sum()
         if self.at < len(self.tokens):
             divided = self.tokens[self.at][1] == "/"
-            raise self._error("'//' (floor division) in place of '/'" if divided else "an operator or the end")
+            raise self._error("'//' (floor division) instead of '/'" if divided else "an operator or the end")
         try:
             dim = tree()
         except ZeroDivisionError:
-            raise DimSyntaxError(self.text, self.applied, "a division by something else than 0") from None
+            raise DimSyntaxError(self.text, self.applied, "a divisor other than 0") from None
         named = {value for _, value, _ in self.tokens}
         symbols = () if isinstance(dim, int) else dim.symbols()
         if any(s in self.scope.capped and s.name not in named for s in symbols):
@@ -248,13 +248,13 @@ class _Parser:
 
 
 def _alternative(character: str) -> str:
-    """What to write in place of a character that no dim contains."""
+    """The replacement of a character that no dim contains."""
     if character in ("'", '"'):
         return "a name without quotes (an odd one in backquotes)"
     return _PRODUCT if character == "^" else "a number, a name or an operator"
 
 
-_PRODUCT = "a product such as b*b (powers are not read)"
+_PRODUCT = "a product such as b*b (powers are not supported)"
 
 
 _CAPS = f"at most {MAX_TERMS} terms of {MAX_DEGREE} factors, and {MAX_DEPTH} divisions or maxima in one another"

@@ -1,4 +1,4 @@
-"""What a format brings, and which format a model is of.
+"""The record of a format, and the detection of the format of a model.
 
 A format names itself, recognises its models, reads and writes them, and has its own options record, so that a new one
 adds no parameter to `infer_shapes`, to `bind` or to the command line (docs/dev/add-a-format.md).
@@ -47,7 +47,7 @@ def command_line(
 
 
 class Candidate:
-    """A model whose format is not known yet, with what formats recognise it by."""
+    """A model of unknown format, with the data by which formats recognise it."""
 
     def __init__(self, model: object) -> None:
         """`model` is a path, a text, bytes or an object of a format's library."""
@@ -67,7 +67,7 @@ class Candidate:
         try:
             with open(self.text, "rb") as file:
                 return file.read(HEAD)
-        except (OSError, ValueError):  # the reader of the format reports what is wrong with the path
+        except (OSError, ValueError):  # the reader of the format reports the error of the path
             return b""
 
 
@@ -104,7 +104,7 @@ class FormatRegistry:
 
     formats: Sequence[Format]
     default: Format
-    """The format of models that none recognises: its reader reports what is wrong."""
+    """The format of models that none recognises: its reader reports the error."""
 
     def load(self, model: Any, options: FormatOptions | None = None) -> Graph:
         """Read a model. Raises ShapeInferenceError for options of another format."""

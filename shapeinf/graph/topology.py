@@ -19,11 +19,11 @@ def validate(graph: Graph, captures: Iterable[str] = (), *, allow_cycles: bool =
         for name in node.inputs:
             if name and name not in producers and name not in outer:
                 raise ModelError(
-                    f"input {name!r} is no input, no constant and no node's output", node=node_label(graph, index)
+                    f"input {name!r} is not an input, a constant or a node's output", node=node_label(graph, index)
                 )
     for name in graph.outputs:
         if name not in producers and name not in outer:
-            raise ModelError(f"graph output {name!r} is produced by no node")
+            raise ModelError(f"no node produces the graph output {name!r}")
     if not allow_cycles and topological_order(graph) is None:
         cycle = next(group for group in components(graph) if len(group) > 1 or _reads_itself(graph, group[0]))
         names = ", ".join(node_label(graph, i) for i in cycle[:8])

@@ -1,1 +1,1 @@
-"""What users and files specify of inputs: shape specs, ranges, objects of other tools, assumptions, options."""
+"""Inputs as users and files specify them: shape specs, ranges, objects of other tools, assumptions, options."""

@@ -98,7 +98,7 @@ _UNSUPPORTED = {
     "!=": "<=, >=, <, > or ==: constraints cannot express that two sizes differ; state which one is larger",
     "or": "one relation: constraints cannot express alternatives; infer once for each of them",
     "||": "one relation: constraints cannot express alternatives; infer once for each of them",
-    "not": "the opposite relation in place of 'not'",
+    "not": "the opposite relation instead of 'not'",
 }
 
 

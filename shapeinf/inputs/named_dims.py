@@ -28,7 +28,7 @@ class NamedDim:
     """A named size with bounds (inclusive, None is no bound) and a divisor.
 
     It is used for an axis in `inputs`, or in `dims`. It is not called `Dim`, as in torch.export, because
-    `shapeinf.Dim` is the type of every size. torch's own objects are accepted in its place.
+    `shapeinf.Dim` is the type of every size. torch's own objects are accepted too.
 
     >>> NamedDim("H", 32, 512, multiple_of=32).assumptions
     ('H >= 32', 'H <= 512', 'H % 32 == 0')
@@ -150,7 +150,7 @@ def recognize_dim(value: object) -> int | NamedDim | DimBounds | tuple[NamedDim,
     except TypeError:
         pass
     raise ShapeInferenceError(
-        f"{value!r} is no size: use an int, None, a text, a (low, high) pair, a NamedDim or a torch.export Dim"
+        f"{value!r} is not a size: use an int, None, a text, a (low, high) pair, a NamedDim or a torch.export Dim"
     )
 
 

@@ -1,4 +1,4 @@
-"""What users and files specify of inputs, as types and constraints."""
+"""The user's and the file's specs of inputs, as types and constraints."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class InputReader:
     min_dim: int = 1
     lints: list[str] = attrs.Factory(list)
     redundant: list[str] = attrs.Factory(list)
-    """Messages about what the user specifies to no effect."""
+    """Messages about specs of the user without effect."""
     lowered: dict[str, int] = attrs.Factory(dict)
     """The least sizes of named dims that the user allows below `min_dim`."""
     constraining: set[str] = attrs.Factory(set)
@@ -88,7 +88,7 @@ class InputReader:
             return TensorType(dtype, self._change_axes(spec, known, site))
         values = spec.as_list() if hasattr(spec, "as_list") else spec
         if not hasattr(values, "__iter__"):
-            raise ShapeInferenceError(f"{spec!r} is no shape of input {site}: use a text, a list or {{axis: size}}")
+            raise ShapeInferenceError(f"{spec!r} is not a shape of input {site}: use a text, a list or {{axis: size}}")
         return TensorType(dtype, self._read_shape(tuple(values), site, known))
 
     def _read_shape(self, values: Sequence[object], site: str, known: Shape | None = None) -> Shape:
@@ -180,7 +180,7 @@ class InputReader:
         return symbol
 
     def _read_bounds(self, bounds: DimBounds, site: str, declared: Dim | None) -> Dim:
-        """AUTO keeps the declared size, STATIC needs a number, DYNAMIC keeps a name; without a hint any in bounds."""
+        """AUTO is the declared size, STATIC needs a number, DYNAMIC the declared name; without a hint any in bounds."""
         if bounds.min is not None and bounds.min == bounds.max:
             return bounds.min
         if bounds.hint == "STATIC" and not isinstance(declared, int):
@@ -195,7 +195,7 @@ class InputReader:
     def _read_derived(self, root: NamedDim, fn: Callable[..., object], site: str) -> Dim:
         dim = fn(self.add_named(root))
         if not isinstance(dim, (int, Dimension)):
-            raise ShapeInferenceError(f"{site}: the dim derived from {root} is no size: {dim!r}")
+            raise ShapeInferenceError(f"{site}: the dim derived from {root} is not a size: {dim!r}")
         self._add(lambda source: self.store.add_le(0, dim, source), f"{site} = {dim}")
         return dim
 
@@ -258,7 +258,7 @@ def to_named_dim(name: str, value: RangeLike) -> NamedDim:
     if isinstance(dim, int):
         return NamedDim(name, dim, dim)
     if not isinstance(dim, NamedDim) or dim.name != name:
-        raise ShapeInferenceError(f"{value!r} is no range of {name}: use 4, '1..8', (1, 8) or a NamedDim")
+        raise ShapeInferenceError(f"{value!r} is not a range of {name}: use 4, '1..8', (1, 8) or a NamedDim")
     return dim
 
 

@@ -96,7 +96,7 @@ class _SpecReader:
         """The spec."""
         brace = self.text.find("{")
         if brace >= 0 and "`" not in self.text[:brace] and any(quote in self.text for quote in "'\""):
-            raise self._error(brace, "NAME:[1,3,224,224] in place of a dict in braces")
+            raise self._error(brace, "NAME:[1,3,224,224] instead of a dict in braces")
         name, dtype, start = self._head()
         start = _skip_blanks(self.text, start)
         begin, end, bracketed, trailing = self._body(start)
@@ -172,7 +172,7 @@ class _SpecReader:
         if piece == "...":
             raise self._error(begin, "a dim: '...' stands alone")
         if piece == "_":
-            raise self._error(begin, "a dim: ? for an unknown size ('_' is no name)")
+            raise self._error(begin, "a dim: ? for an unknown size ('_' is not a name)")
         if _RANGE.fullmatch(piece):
             return _range(self.text, begin, piece)
         named = _NAMED_RANGE.fullmatch(piece)

@@ -83,7 +83,7 @@ DTYPES = (
     Dtype("resource", None, "handle", None, ("resource", 20)),
     Dtype("variant", None, "handle", None, ("variant", 21)),
 )
-"""All element types. Other tables of element types are made from this one."""
+"""All element types. Other tables of element types are derived from this one."""
 
 ML_DTYPES = {dtype.name: dtype.ml_dtypes for dtype in DTYPES if dtype.ml_dtypes is not None}
 """The names in `ml_dtypes` of the types that numpy does not have."""

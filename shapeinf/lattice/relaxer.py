@@ -23,7 +23,7 @@ from shapeinf.lattice.shape import Shape
 MAX_WIDENINGS = 2
 
 MAX_SIDES = 8
-"""Distinct sides of a join site past which the site has no symbolic limit: nobody could read it."""
+"""Distinct sides of a join site past which the site has no symbolic limit: it would be unreadable."""
 
 
 @attrs.define

@@ -59,7 +59,7 @@ class Shape:
         try:
             return self.require()[index] if self.dims is None else self.dims[index]
         except IndexError:
-            raise ShapeError(f"there is no axis {index}", operands=(str(self),)) from None
+            raise ShapeError(f"axis {index} is out of range", operands=(str(self),)) from None
 
     def __iter__(self) -> Iterator[Dim]:
         """The dims in order."""

@@ -1,4 +1,4 @@
-"""Constraints on dims, shapes learned for unknown ranks, and what nodes assume."""
+"""Constraints on dims, shapes inferred for unknown ranks, and the assumptions of nodes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ShapeStore(ConstraintStore):
         self.advice: list[Constraint] = []
         """Requirements of some runtimes beyond the operators' definitions: reported, never used in inference."""
         self.presumed: dict[Dimension, bool] = {}
-        """For each symbol of an input whether its least size is presumed, not given by the user. Copies share it."""
+        """For each symbol of an input whether its least size is presumed, not that of the user. Copies share it."""
         self.open_ended: set[int] = set()
         """Atoms of symbols without an upper bound before any was assumed. Copies share it."""
         self.assuming = True
@@ -34,7 +34,7 @@ class ShapeStore(ConstraintStore):
         self.tentative = False
         """Whether constraints are added to be undone, as by a body that may not run: no least size is assumed there."""
         self.assumed: list[Constraint] = []
-        """What nodes assume of presumed sizes; without it they run, but with other shapes."""
+        """The assumptions of nodes about presumed sizes; without them they run, but with other shapes."""
         self._relaxer: Relaxer | None = None
 
     @property
@@ -45,7 +45,7 @@ class ShapeStore(ConstraintStore):
         return self._relaxer
 
     def canon_shape(self, shape: Shape) -> Shape:
-        """The shape with canonical dims; the learned shape in place of an unknown rank."""
+        """The shape with canonical dims; the inferred shape instead of an unknown rank."""
         while shape.dims is None and shape in self.shapes:
             shape = self.shapes[shape]
         if shape.dims is None or not (self.solved or self.narrowed):

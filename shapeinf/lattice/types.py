@@ -309,7 +309,7 @@ class MapType(SequenceType):
 
 
 Type = TensorType | SequenceType
-"""What a value of a graph can be (OptionalType and MapType are SequenceTypes by storage, not by meaning)."""
+"""The types of a value of a graph (OptionalType and MapType are SequenceTypes by storage, not by meaning)."""
 
 
 def _count(shape: Shape) -> int:

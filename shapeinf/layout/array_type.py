@@ -53,7 +53,7 @@ class ArrayType:
         except NotKnown:
             raise LayoutError("an array in memory needs a known rank") from None
         if len(sizes) > MAX_RANK:
-            raise LimitError(f"an array has {len(sizes)} dims; at most {MAX_RANK} are read")
+            raise LimitError(f"an array has {len(sizes)} dims; at most {MAX_RANK} are supported")
         layout = Layout.descending(len(sizes)) if layout is None else layout
         flags = tuple(d is None for d in sizes) if dynamic is None else tuple(map(bool, dynamic))
         if layout.rank != len(sizes):

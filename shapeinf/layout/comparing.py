@@ -10,7 +10,7 @@ from shapeinf.layout.array_type import ArrayType, PhysicalType, TupleType
 from shapeinf.layout.proofs import Proofs, every
 
 Aspect = Literal["dtype", "float precision", "layout", "dynamic"]
-"""What a comparison may ignore. Unless it ignores "dynamic", a dim without a bound equals only another such dim."""
+"""Aspects that a comparison may ignore. Unless "dynamic" is ignored, a dim without a bound equals only another one."""
 
 _ASPECTS = frozenset({"dtype", "float precision", "layout", "dynamic"})
 

@@ -16,7 +16,7 @@ class ElementType:
         name: its name in XLA's text, such as `f32`.
         dtype: its name in shapeinf, such as `float32`.
         bits: how many bits of an element carry its value.
-        kind: what sort of number it is.
+        kind: the sort of number.
     """
 
     name: str

@@ -20,7 +20,7 @@ MAX_MEMORY_SPACE = 127
 """XLA stores the memory space in 8 bits and truncates larger numbers silently; here they are refused."""
 
 Tile = tuple[int | Literal["*"], ...]
-"""Sizes of one tile, major to minor. `*` makes one dim of a dim and the next more minor one, before it is tiled."""
+"""Sizes of one tile, major to minor. `*` merges a dim and the next more minor one before it is tiled."""
 
 
 @attrs.frozen
@@ -56,7 +56,7 @@ def permutation(values: Iterable[int], name: str, rank: int | None = None) -> tu
         raise LayoutError(f"{name} must be a list of dims, not {values!r}")
     dims = tuple(values)
     if len(dims) > MAX_RANK:
-        raise LimitError(f"{name} has {len(dims)} dims; at most {MAX_RANK} are read")
+        raise LimitError(f"{name} has {len(dims)} dims; at most {MAX_RANK} are supported")
     rank = len(dims) if rank is None else rank
     if len(dims) != rank:
         raise LayoutError(f"{name} has {len(dims)} dims, but the array has {rank}")
@@ -72,7 +72,7 @@ def _tile(sizes: Sequence[int | Literal["*"]]) -> Tile:
     if not tile:
         raise LayoutError("a tile must have a size")
     if len(tile) > MAX_RANK:
-        raise LimitError(f"a tile has {len(tile)} sizes; at most {MAX_RANK} are read")
+        raise LimitError(f"a tile has {len(tile)} sizes; at most {MAX_RANK} are supported")
     if tile[-1] == "*":
         raise LayoutError("'*' makes one dim of two: it cannot be the last of a tile")
     return tile
@@ -81,7 +81,7 @@ def _tile(sizes: Sequence[int | Literal["*"]]) -> Tile:
 def _tiles(tiles: Iterable[Sequence[int | Literal["*"]]]) -> tuple[Tile, ...]:
     parsed = tuple(map(_tile, tiles))
     if len(parsed) > MAX_RANK:
-        raise LimitError(f"a layout has {len(parsed)} tiles; at most {MAX_RANK} are read")
+        raise LimitError(f"a layout has {len(parsed)} tiles; at most {MAX_RANK} are supported")
     return parsed
 
 

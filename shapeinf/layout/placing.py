@@ -102,7 +102,7 @@ class PaddedLayout:
         permutation(self.minor_to_major, "minor_to_major", len(self.padded_dimensions))
 
     def padded(self, array: ArrayType, store: ConstraintStore | None = None) -> ArrayType:
-        """The array with its padding as part of its dims: what it takes in memory, its strides and its places.
+        """The array with its padding as part of its dims: its size in memory, its strides and its offsets.
 
         The layout that the array has is not used. LayoutError where a padded size is certainly less than the dim.
 

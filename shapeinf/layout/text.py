@@ -42,7 +42,7 @@ def parse_type(text: str, scope: Scope | None = None) -> PhysicalType:
     shapeinf.errors.LayoutSyntaxError: 'f32[2,3]{1,0:T(8,128}': expected ')' at character 21
     """
     if len(text) > MAX_TEXT:
-        raise LimitError(f"a text of {len(text)} characters; at most {MAX_TEXT} are read")
+        raise LimitError(f"a text of {len(text)} characters; at most {MAX_TEXT} are supported")
     return _Reader(text, scope).read()
 
 
@@ -53,7 +53,7 @@ def parse_layout(text: str) -> Layout:
     {1,0:T(8,128)E(4)}
     """
     if len(text) > MAX_TEXT:
-        raise LimitError(f"a text of {len(text)} characters; at most {MAX_TEXT} are read")
+        raise LimitError(f"a text of {len(text)} characters; at most {MAX_TEXT} are supported")
     return _Reader(text, None).read_layout()
 
 

@@ -1,4 +1,4 @@
-"""What a model needs of memory: lifetimes, a symbolic peak, plans, and their proof."""
+"""The memory that a model needs: lifetimes, a symbolic peak, plans, and their proof."""
 
 from shapeinf.memory.memory import Memory
 from shapeinf.memory.sizes import Size, size_of, size_of_tensor

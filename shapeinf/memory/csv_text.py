@@ -27,7 +27,7 @@ def csv_text(rows: Iterable[Sequence[object]]) -> str:
 
 
 def escape_cell(text: str) -> str:
-    r"""Text for a cell, with a `'` before what a spreadsheet would take for a formula.
+    r"""Text for a cell, with a `'` before text that a spreadsheet would take for a formula.
 
     Control characters become escapes, also after a `'`, so that `unescape_cell` restores them.
 

@@ -44,7 +44,7 @@ class LiveRange:
     """A value from the program point of its birth to the last one that needs it.
 
     The storage of a `reserved` value is never reused for a result, even after its last use. A live range without a slot
-    stands for a body that was not inferred; `cause` says why.
+    stands for a body that was not inferred; `cause` has the reason.
     """
 
     name: str
@@ -100,7 +100,7 @@ def flatten(inference: Inference, order: Sequence[int] | None = None) -> Livenes
 
 
 def _claim_views_of_weights(live_ranges: Sequence[LiveRange], events: Iterable[Event]) -> None:
-    """Make every view of a weight a weight too; an output of the model keeps memory of its own."""
+    """Make every view of a weight a weight too; an output of the model has memory of its own."""
     for event in events:
         for output, source in event.op_def.views.items() if event.op_def is not None else ():
             if output >= len(event.writes) or source >= len(event.reads):

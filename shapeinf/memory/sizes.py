@@ -20,7 +20,7 @@ MAX_BITS = 4096
 
 
 class Size(NamedTuple):
-    """The bytes of a value; None where they are not known, and then `cause` says why."""
+    """The bytes of a value; None where they are unknown, and then `cause` has the reason."""
 
     bytes: Dim | None
     cause: str = ""

@@ -27,7 +27,7 @@ class Buffer:
 
     Args:
         name: the first value in it; a value of a body or function is named by its path.
-        size: bytes; None where not known, and then `cause` says why. May hold symbols of data-dependent sizes.
+        size: bytes; None where unknown, and then `cause` has the reason. May hold symbols of data-dependent sizes.
         birth: the program point of its producer (0 for inputs and weights).
         death: the program point after its last consumer (the number of points for outputs and weights).
         role: weight, input, output or activation.

@@ -74,7 +74,7 @@ class InferenceContext(TensorsMixin):
             return self.store.canon_shape(self._inputs[index])
         tensor = self.types[index]
         if not isinstance(tensor, TensorType):
-            raise ShapeError(f"input {index} is no tensor")
+            raise ShapeError(f"input {index} is not a tensor")
         return self.store.canon_shape(tensor.shape)
 
     def output(self, which: int | str) -> Shape:

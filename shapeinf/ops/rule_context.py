@@ -163,7 +163,7 @@ class RuleContext:
         assumption, which is a warning.
         """
         if known == 0 and isinstance(total, Dimension):
-            self.expect(total, 0, f"{message}: there must be none, yet sizes are taken to be at least 1")
+            self.expect(total, 0, f"{message}: the count must be 0, but named dims are at least 1")
         else:
             self.merge(total, known, message)
 
@@ -239,7 +239,7 @@ class RuleContext:
         """Several axes counted from the front; ShapeError when one is out of range or named twice."""
         normalized = tuple(self.axis(a, rank) for a in axes)
         if len(set(normalized)) != len(normalized):
-            self.fail("no axis may be named twice", normalized)
+            self.fail("axes must be distinct", normalized)
         return normalized
 
     # -- queries and unknowns ----------------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ class RuleContext:
         return NotKnown(reason, dtype)
 
     def unknowable_rank(self, reason: str, shape: OptionalAxes) -> NotKnown:
-        """The exception for an output of unknown rank: `shape` is resolved once the rank is learned."""
+        """The exception for an output of unknown rank: `shape` is resolved once the rank is inferred."""
         return RankNotKnown(reason, shape)
 
     def interval(self, d: Dim) -> Interval:

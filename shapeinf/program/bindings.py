@@ -22,7 +22,7 @@ MAX_BINDINGS = 1 << 24
 Size = int | Sequence[int] | npt.NDArray[Any]
 """The size of a dim: an int for all bindings, or an array with one for each."""
 
-_GIVE = "give an int, or an array with one for each binding"
+_GIVE = "specify an int, or an array with one per binding"
 
 
 @attrs.frozen
@@ -87,7 +87,7 @@ class Binder:
         for name, size in [*(sizes or {}).items(), *more.items()]:
             symbol = self.symbol(name)
             if symbol in sizes_of:
-                raise ValueError(f"the size of {name!r} is given twice")
+                raise ValueError(f"the size of {name!r} is specified twice")
             sizes_of[symbol] = _numbers(name, size)
         lengths = {len(v): self.labels[s] for s, v in sizes_of.items() if not isinstance(v, int)}
         if len(lengths) > 1:

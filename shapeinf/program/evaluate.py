@@ -124,7 +124,7 @@ class EvaluatedShapes:
         if missing:
             labels, store = self._bindings.labels, self._lowered.table.store
             listed = ", ".join(f"{labels[s]} (which lies in {store.interval(s)})" for s in missing)
-            raise NoSizeError(quantity, f"it depends on data; it has one when you give a size for {listed}")
+            raise NoSizeError(quantity, f"it depends on data; specify a size for {listed}")
 
     def _row(self, values: Values, row: int, quantity: str) -> Ints:
         return self._check(values, (row,), quantity, values.matrix[row])

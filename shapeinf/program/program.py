@@ -95,7 +95,7 @@ class ShapeProgram:
     def __call__(self, sizes: Mapping[str, Size] | None = None, /, **more: Size) -> EvaluatedShapes:
         """All shapes at some bindings: a size is an int, or one int for each binding.
 
-        Names that are no identifiers go into the mapping. Raises UnknownNameError and MissingSizeError for names,
+        Names that are not identifiers go into the mapping. Raises UnknownNameError and MissingSizeError for names,
         IllegalSizeError for sizes that violate a constraint, ValueError for invalid sizes.
         """
         bindings = self._binder.bind(sizes, more)

@@ -123,7 +123,7 @@ def _bound(peak: PeakBound) -> str:
     if peak.cause:
         return f"no bound: {peak.cause}"
     if peak.value is None:
-        return f"no bound: {', '.join(peak.unbounded)} may be as large as you like (--dim gives ranges)"
+        return f"no bound: specify upper bounds of {', '.join(peak.unbounded)} with --dim"
     reached = ", ".join(f"{name}={size}" for name, size in peak.sizes.items())
     proof = f"reached at {reached}" if peak.tight and reached else peak.engine
     return f"{qualify(exact_bytes(peak.value), peak.at_least, False)}, {proof}"
@@ -198,14 +198,14 @@ def plan_lines(plan: Plan, result: Result, memory: Memory) -> Iterator[str]:
     if plan.cut:
         yield f"upper bounds of sizes, and so the arena, may be too large: {cut_text('--work')}"
     for tensor in plan.unplaced:
-        yield f"no place for {tensor.name}: {tensor.cause}"
+        yield f"unplaced {tensor.name}: {tensor.cause}"
     unbounded = _unbounded_dims(memory) if plan.unplaced else ()
     if unbounded:
-        yield f"--bind gives sizes and --dim upper bounds for {', '.join(unbounded)}"
+        yield f"--bind sets sizes and --dim upper bounds for {', '.join(unbounded)}"
 
 
 def _slot_table(plan: Plan) -> Iterator[str]:
-    rows = [("offset", "bytes", "moments", "tensor")]
+    rows = [("offset", "bytes", "points", "tensor")]
     for slot in sorted(plan.slots, key=lambda slot: (slot.offset, slot.lower)):
         rows.append((str(slot.offset), str(slot.size), f"{slot.lower}..{slot.upper - 1}", slot.name))
     widths = [max(len(row[k]) for row in rows) for k in range(3)]

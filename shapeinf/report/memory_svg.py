@@ -130,11 +130,11 @@ def draw_plan(view: MemoryView) -> str:
         if height > 13:
             parts.append(_name(slot.name, width, x + width / 2, y + height / 2, on_rest=colour is None))
     parts += _limits(frame, view)
-    return _svg(frame, parts, "Places of tensors in memory over time")
+    return _svg(frame, parts, "Offsets of tensors in memory over time")
 
 
 def _limits(frame: Axes, view: MemoryView) -> Iterator[str]:
-    """The end of the arena, and the peak, which no plan goes below."""
+    """The end of the arena, and the peak, a lower bound of every plan."""
     left, right, top = frame.left, frame.width - frame.right, frame.y(view.arena)
     limits = [("arena", view.arena, right - 4, "end"), ("peak: no plan needs less", view.peak_bytes, left + 4, "start")]
     for label, count, x, anchor in limits[: 1 + (view.peak_bytes < view.arena)]:

@@ -18,13 +18,13 @@ def as_markdown(model: str, diagnostics: Sequence[Diagnostic]) -> str:
     >>> print(as_markdown("m.onnx", [Diagnostic("note", "C140", "a | b", "n")]))
     ### `m.onnx`: 1 note
     <BLANKLINE>
-    | severity | code | where | what |
+    | severity | code | subject | message |
     |---|---|---|---|
     | note | C140 | `n` | a \| b |
     """
     lines = [f"### {_code(model)}: {severity_counts(diagnostics)}"]
     if diagnostics:
-        lines += ["", "| severity | code | where | what |", "|---|---|---|---|"]
+        lines += ["", "| severity | code | subject | message |", "|---|---|---|---|"]
         lines += [_row(diagnostic) for diagnostic in diagnostics]
     return "\n".join(lines)
 

@@ -22,7 +22,7 @@ MAX_UNKNOWNS = 8
 def tensor_table(report: ModelReport) -> Table:
     """A line a tensor: name, element type, shape, range of the shape where dims are bounded, operator."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for heading in ("tensor", "type", "shape", "range", "made by"):
+    for heading in ("tensor", "type", "shape", "range", "producer"):
         table.add_column(heading, overflow="fold")
     for name in report.computed:
         tensor = report.tensors[name]

@@ -32,7 +32,7 @@ class BoundOutputs:
         """Allocate the buffer of an output; `observed` is its type in the first run.
 
         A runtime refuses a buffer of another shape than that of the run. So an output of which only bounds are known
-        gets no buffer, but must fit into as many bytes as its bounds allow.
+        gets no buffer, but must fit into the bytes that its bounds allow.
         """
         reason = _binding_obstacle(info, max_bytes)
         if not reason and isinstance(info.shape.dims, tuple) and all(isinstance(d, int) for d in info.shape.dims):

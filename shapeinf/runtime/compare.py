@@ -16,7 +16,7 @@ Verdict = Literal["exact", "bounded", "unknown", "wrong"]
 class InferredTypes:
     """One inference, with the sizes that its symbols have in a run.
 
-    Sizes that depend on data are learned from the run: a symbol has one size in all tensors, so the first tensor with
+    Sizes that depend on data are taken from the run: a symbol has one size in all tensors, so the first tensor with
     it gives the size, and every other one must agree.
     """
 
@@ -29,7 +29,7 @@ class InferredTypes:
         self.bound = frozenset(self.sizes)
 
     def learn(self, observed: Iterable[tuple[str, ObservedType]]) -> None:
-        """Learn the sizes of symbols from tensors of the run."""
+        """Read the sizes of symbols from tensors of the run."""
         for name, type_ in observed:
             self._learn(self.result.tensors[name].shape.dims or (), type_.shape)
 

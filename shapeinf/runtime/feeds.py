@@ -54,7 +54,7 @@ def _dtype(result: Result, name: str, arrays: Mapping[str, Any]) -> str:
     if info.dtype is None:
         raise Refusal(f"the element type of input {name} is not known")
     if name in arrays and info.dtype != "string" and arrays[name].dtype != numpy_type(info.dtype):
-        raise Refusal(f"the array for input {name} is {arrays[name].dtype.name}, the model wants {info.dtype}")
+        raise Refusal(f"the array for input {name} is {arrays[name].dtype.name}, the model requires {info.dtype}")
     return info.dtype
 
 

@@ -1,4 +1,4 @@
-"""OpenVINO behind the protocol: its ONNX front end keeps the names of tensors, and each of them can be an output."""
+"""OpenVINO behind the protocol: its ONNX front end preserves names of tensors, and each of them can be an output."""
 
 from __future__ import annotations
 

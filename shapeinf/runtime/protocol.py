@@ -1,4 +1,4 @@
-"""What `verify` needs of a runtime, and what both sides exchange: a module a runtime implements `Runtime`.
+"""The interface between `verify` and a runtime: a module a runtime implements `Runtime`.
 
 `docs/dev/add-a-runtime.md` shows how to add one.
 """

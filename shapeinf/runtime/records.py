@@ -1,4 +1,4 @@
-"""The result of a verification: one record a run, with what differs and what was left out."""
+"""The result of a verification: one record a run, with the differences and the skipped tensors."""
 
 from __future__ import annotations
 

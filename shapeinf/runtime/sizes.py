@@ -22,7 +22,7 @@ Infer = Callable[[Mapping[str, int], Mapping[str, SpecLike]], Result]
 
 @attrs.frozen
 class RunSizes:
-    """The sizes of one run, and what is inferred with them.
+    """The sizes of one run, and the types inferred with them.
 
     Args:
         sizes: the size of every dim of the inputs by its label.
@@ -98,7 +98,7 @@ def _open_dims(result: Result, names: list[str]) -> dict[Dimension, str]:
         if info.kind != "tensor":
             continue
         if info.shape.dims is None:
-            raise ShapeInferenceError(f"the rank of input {name} is not known: give an array or a shape for it")
+            raise ShapeInferenceError(f"the rank of input {name} is unknown: specify an array or a shape")
         for axis, dim in enumerate(info.shape.dims):
             if isinstance(dim, Dimension):
                 for symbol in sorted(dim.symbols(), key=str):
@@ -114,7 +114,7 @@ def _candidates(result: Result, open_dims: Mapping[Dimension, str]) -> list[Bind
     bindings = distinct_bindings(result.store, open_dims, MAX_CHECKED)
     if not bindings:
         names = ", ".join(sorted(map(str, open_dims)))
-        raise ShapeInferenceError(f"no small sizes can be found for {names}: give them")
+        raise ShapeInferenceError(f"no small sizes can be found for {names}: specify them")
     return bindings
 
 
@@ -125,7 +125,7 @@ def _shape(result: Result, name: str, binding: Binding) -> tuple[int, ...]:
 def _size(dim: Dim, binding: Binding, name: str) -> int:
     size = int(evaluate(dim, binding))
     if size < 0:
-        raise ShapeInferenceError(f"a size of input {name} comes out as {size}: give other sizes")
+        raise ShapeInferenceError(f"a size of input {name} is {size}: specify other sizes")
     return size
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 WORK = 5_000_000
 """Steps of one query by default: a few seconds in the worst case."""
 
-CUT = "the budget of work was reached"
+CUT = "the work budget was reached"
 """The remark on answers that more work might improve."""
 
 
@@ -17,9 +17,9 @@ def cut_text(remedy: str) -> str:
     """The same with the option that raises the budget.
 
     >>> cut_text("memory(work=...)")
-    'the budget of work was reached; memory(work=...) takes a larger one'
+    'the work budget was reached; memory(work=...) sets a larger one'
     """
-    return f"{CUT}; {remedy} takes a larger one"
+    return f"{CUT}; {remedy} sets a larger one"
 
 
 class Budget:

@@ -12,7 +12,7 @@ SHORT = 24
 
 
 def is_long(d: Dim) -> bool:
-    """Whether a dim has so many terms that its arithmetic may reach the cap."""
+    """Whether a dim has enough terms for its arithmetic to reach the cap."""
     return not isinstance(d, int) and len(d.terms) > SHORT
 
 

@@ -28,7 +28,7 @@ LARGE = 32
 FAR = 512
 """A condition that holds up to here has no end."""
 _MULTIPLE = 2**6 * 3**2 * 5**2 * 7 * 11
-"""A multiple of what real models need multiples of."""
+"""A multiple of the divisors that real models require."""
 _LONGEST_STEP = 128
 MAX_PERIOD = 4096
 MAX_OFFSETS = 8
@@ -76,7 +76,7 @@ def sample_bindings(
 def sample_solutions(
     store: ConstraintStore, symbols: Iterable[Dimension], least: int, clauses: Iterable[Clause], about: Iterable[Dim]
 ) -> Iterator[Binding]:
-    """Such bindings, each followed by those in which one symbol has the size that makes a clause true, if any."""
+    """Such bindings, each followed by those in which one symbol has the size at which a clause holds, if any."""
     symbols = list(symbols)
     pivots = [solution for clause in clauses if (solution := solve_clause(clause)) is not None]
     for binding in sample_bindings(store, symbols, least, about):
@@ -113,7 +113,7 @@ def central_bindings(box: Box) -> Iterator[Binding]:
 
 
 def _steps(dims: Iterable[Dim]) -> tuple[int, set[int]]:
-    """The least common multiple of the numbers that dims divide by (1 where that is large); what they add before."""
+    """The least common multiple of the divisors of dims (1 where that is large); the constants added before."""
     period, offsets = 1, {0}
     for divisor, offset in _divisions(dims):
         period = lcm(period, divisor)
@@ -124,7 +124,7 @@ def _steps(dims: Iterable[Dim]) -> tuple[int, set[int]]:
 
 
 def _divisions(dims: Iterable[Dim]) -> Iterator[tuple[int, int]]:
-    """What dims divide by, one division inside of another together, and the constant that is added before.
+    """The divisors of dims, those of nested divisions multiplied, and the constant that is added before.
 
     A part that several dims share is visited once for each number that it is divided by outside.
     """

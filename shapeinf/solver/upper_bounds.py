@@ -31,7 +31,7 @@ class UpperBound:
         tight: whether it is attained at known sizes that satisfy all constraints.
         sizes: those sizes, by the names of symbols; empty when not known.
         unbounded: the names of symbols without an upper bound, where there is no bound.
-        cut: the budget of work ended the search for a lower one.
+        cut: the work budget ended the search for a lower one.
     """
 
     value: int | None
@@ -122,11 +122,11 @@ def narrow_ranges(store: ConstraintStore, dims: Iterable[Dim], budget: Budget) -
     for symbol in sorted({s for d in forms if isinstance(d, Dimension) for s in d.symbols()}, key=str):
         if not store.related(symbol) and symbol not in in_words:
             continue
-        source = Source("", f"all that is known of {symbol}")
+        source = Source("", f"the constraints on {symbol}")
         try:
             bounds = value_range(store, symbol, budget)
         except Infeasible:
-            raise Contradiction(f"no sizes satisfy all that is known of {symbol}", source) from None
+            raise Contradiction(f"no sizes satisfy the constraints on {symbol}", source) from None
         if bounds is not None:
             store.add_range(symbol, *bounds, source)
 
@@ -147,7 +147,7 @@ def _bound_by_isl(
     largest = maximize(store, e, enough, budget)
     if largest is not None and largest.empty:
         raise Contradiction(
-            f"no sizes satisfy all that is known of {_format_symbols(e.symbols())}", Source("", "all constraints")
+            f"no sizes satisfy the constraints on {_format_symbols(e.symbols())}", Source("", "all constraints")
         )
     isl_value = None if largest is None else largest.value
     if isl_value is None and simple is None:

@@ -230,7 +230,7 @@ def turned(inner=None, **attributes):
 @pytest.mark.parametrize(
     ("one", "code", "place", "said"),
     [
-        (turned(perm=[0, 2, 1]), "C114", "make_t", "perm [0, 1, 2] in place of [0, 2, 1]"),
+        (turned(perm=[0, 2, 1]), "C114", "make_t", "perm [0, 1, 2] instead of [0, 2, 1]"),
         (turned({"r": ["batch", "seq", 6], "t": ["batch", "seq", 6]}, perm=[0, 2, 1]), "C110", "make_t", "declared as"),
         (turned({"t": ["batch", 7, 6]}, perm=[0, 1, 2]), "C110", "make_t", "declared as 7"),
     ],
@@ -249,7 +249,7 @@ def test_sizes_of_several_axes_are_one_repair() -> None:
     constants = [numbers("sizes", 5, 7), numbers("zero", 0)]
     first, *rest = run_check(model(nodes, {"r": ["seq"], "x": ["batch", "seq"]}, {"y": None}, constants=constants))
     assert (first.code, first.subject) == ("C114", "make_e")
-    assert "other sizes in place of [5, 7]" in first.message
+    assert "other sizes instead of [5, 7]" in first.message
     assert {f.cause for f in rest if f.fails} == {"make_e"}
 
 

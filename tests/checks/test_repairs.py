@@ -57,7 +57,7 @@ def heads(index=1, parts="batch seq count rest", drop=None):
 @pytest.mark.parametrize(
     ("one", "place", "said"),
     [
-        (heads(index=0), "make_seq", "[1] in place of [0] in one"),
+        (heads(index=0), "make_seq", "[1] instead of [0] in one"),
         (heads(parts="batch batch seq count rest"), "make_sizes", "removed"),
         (heads(drop="seq"), "make_sizes", "an added number, seq, at index 1"),
     ],
@@ -77,7 +77,7 @@ def test_sizes_of_a_broken_declaration_are_traced_too() -> None:
     one.graph.value_info.extend(helper.make_tensor_value_info(name, 1, dims) for name, dims in inner.items())
     first, *_ = run_check(one)
     assert (first.code, first.subject) == ("C114", "make_seq")
-    assert "[1] in place of [0] in one" in first.message
+    assert "[1] instead of [0] in one" in first.message
 
 
 BY_ITSELF = {

@@ -54,7 +54,7 @@ def test_inputs_of_unknown_size_are_no_0_bytes(model: Path) -> None:
         (["--bind", "n=100", "--budget", "4799"], 1, "the peak does not fit"),
         (["--dim", "n=1..100", "--budget", "4800 B"], 0, "4.69 KiB (4,800 bytes), reached at n=100"),
         (["--dim", "n=1..101", "--budget", "4.7kB"], 1, "the peak does not fit"),
-        (["--budget", "1GiB"], 1, "no bound: n may be as large as you like"),
+        (["--budget", "1GiB"], 1, "no bound: specify upper bounds of n with --dim"),
     ],
 )
 def test_budgets(model: Path, options: list[str], exit_code: int, words: str) -> None:

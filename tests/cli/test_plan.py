@@ -75,8 +75,8 @@ def test_a_plan_that_is_too_small_for_the_range(model, tmp_path):
 def test_a_tensor_without_a_bound_is_not_placed(model, tmp_path):
     done = run(model)
     assert done.exit_code == 1
-    assert "no place for a: its size 16*n has no upper bound\n" in done.output
-    assert done.output.endswith("--bind gives sizes and --dim upper bounds for n\n")
+    assert "unplaced a: its size 16*n has no upper bound\n" in done.output
+    assert done.output.endswith("--bind sets sizes and --dim upper bounds for n\n")
     assert run(model, "-o", tmp_path / "p.json").exit_code == 1
     checked = run("verify", tmp_path / "p.json", "-m", model)
     assert (

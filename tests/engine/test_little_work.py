@@ -19,7 +19,7 @@ def test_unknowns_under_a_small_budget_are_right(work):
     partial = {unknown: group.causes for group in groups for unknown in group.unknowns}
     assert partial.keys() == complete.keys()
     cut = [group for group in groups if group.cause.kind == "budget"]
-    assert len(cut) == 1 and "unknowns(work=...) takes a larger one" in str(cut[0])
+    assert len(cut) == 1 and "unknowns(work=...) sets a larger one" in str(cut[0])
     assert all(causes == complete[unknown] or causes[0].kind == "budget" for unknown, causes in partial.items())
     for unknown in complete:
         lines = result.explain(unknown.tensor, unknown.axis or 0, work=work)

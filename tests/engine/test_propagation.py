@@ -339,7 +339,7 @@ def test_an_operator_that_wants_nothing_of_a_size_breaks_only_an_assumption(op, 
     assert {name: str(result.tensors[name].shape) for name in outputs} == outputs
     (warning,) = result.diagnostics
     assert warning.severity == "warning"
-    assert "taken to be at least 1" in warning.message
+    assert "named dims are at least 1" in warning.message
     assert not infer_shapes(graph, min_dim=0).diagnostics
     with pytest.raises(ShapeError, match="must"):
         infer_shapes(graph, bind={"N": 2}, mode="strict")

@@ -98,10 +98,10 @@ REFUSED = [
     ("x:-3", 2, "at least 0"),
     ("[1,2]q", 5, "element type"),
     ("[a b]", 3, "operator or the end"),
-    ("[4//0]", 2, "division"),
+    ("[4//0]", 2, "divisor"),
     ("[foo(1)]", 5, "max"),
     ("[batch-]", 7, "a number, a name"),
-    ("{'x':[1,3]}", 0, "in place of a dict"),  # paddle2onnx
+    ("{'x':[1,3]}", 0, "instead of a dict"),  # paddle2onnx
     ("[1,3]f32,[1,2]f32", 5, "several need names"),  # pnnx
     ("b^2", 1, "a product"),  # jax
     ("b**2", 2, "a product"),

@@ -1,7 +1,7 @@
 """The totals of a model at given sizes, in a way that shares nothing with the symbolic peak.
 
 Names alive at each node follow from the file alone (`independent`). Shapes come from inferring the model anew with
-numbers in place of its dims, those inside of bodies from onnx's own inference of the same. numpy adds up.
+numbers instead of its dims, those inside of bodies from onnx's own inference of the same. numpy adds up.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Lifetimes worked out anew from a ModelProto, with plain sets: what is alive when each node runs, by name.
 
-Shapes are concrete: onnx's own inference of a model with numbers in place of names. Bodies follow docs/memory.md.
+Shapes are concrete: onnx's own inference of a model with numbers instead of names. Bodies follow docs/memory.md.
 """
 
 from __future__ import annotations

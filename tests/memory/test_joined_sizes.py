@@ -37,7 +37,7 @@ def test_the_larger_branch_is_the_bound(name):
     for n, m in product((1, 2, 7), (1, 3, 20)):
         (size,) = [size for buffer, size in peak.at(N=n, M=m).alive if buffer.name == "y"]
         assert size == 16 * rows(n, m)
-    assert str(result.contract) == "nothing is required of the inputs"
+    assert str(result.contract) == "no preconditions on the inputs"
 
 
 LOOP = """g (int64 n, bool q, float[N, 4] x, float[M, 4] z) => (float[] y, float[] w) {{

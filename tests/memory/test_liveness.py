@@ -193,7 +193,7 @@ def test_sizes_that_depend_on_data_are_bounded_by_other_dims():
     # in the last trip: n, i, c, d, the state of 5 times 3 rows, the next of 6 times 3, and room for the result
     assert peak.bytes == 8 + 8 + 1 + 1 + (15 + 18 + 18) * 16
     assert str(peak).startswith(f"at most {peak.bytes} bytes at Concat 'y/s2'")
-    assert str(result.contract) == "nothing is required of the inputs"
+    assert str(result.contract) == "no preconditions on the inputs"
 
 
 def test_a_loop_that_gives_up_claims_nothing():

@@ -308,7 +308,7 @@ def test_dims_with_the_names_of_arguments_go_into_the_mapping():
 
 def test_a_size_in_both_mapping_and_keywords_is_refused():
     for ask in (forced().at, forced().over):
-        with pytest.raises(ShapeInferenceError, match="H is given twice: 8 and 16"):
+        with pytest.raises(ShapeInferenceError, match="H is specified twice: 8 and 16"):
             ask({"H": 8}, H=16)
 
 

@@ -43,13 +43,13 @@ CASES = {
         [],
         ["a b c"],
     ),
-    "not in place of inputs, outputs and weights": (
+    "not instead of inputs, outputs and weights": (
         """g (float[N, 4] x) => (float[] y, float[] a) <float[4] w = {1, 2, 3, 4}> {
            a = Relu(x)  b = Neg(a)  c = Abs(w)  d = Add(b, c)  y = Softmax(d) }""",
         [],
         ["b d"],
     ),
-    "not in place of what is read later": (
+    "not instead of what is read later": (
         "g (float[N, 4] x) => (float[] y) { a = Softmax(x)  b = Relu(a)  c = Add(b, a)  y = Softmax(c) }",
         [],
         ["b c"],

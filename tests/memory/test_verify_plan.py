@@ -70,7 +70,7 @@ def test_slots_that_are_too_small_by_rough_bounds():
     assert verify_plan(candidate, timeline, store) == []
     rough = {d.tensor: d for d in verify_plan(candidate, timeline, store, work=0)}
     assert {KINDS[d.code] for d in rough.values()} == {"too small"}
-    assert " at most (the budget of work was reached" in rough["c"].message
+    assert " at most (the work budget was reached" in rough["c"].message
 
 
 def test_roles():
@@ -202,7 +202,7 @@ def a_plan(changes=None, arena=144, alignment=8, unplaced=(), without=()):
         (
             a_plan(without=["b"], unplaced=[Unplaced("b", "too hard")]),
             [("missing", "b")],
-            ["needs 80 bytes; the plan says: too hard"],
+            ["needs 80 bytes; cause in the plan: too hard"],
         ),
         (a_plan({"b": (1, 3, 79, 64)}), [("too small", "b")], ["its slot has 79 bytes, it needs 80"]),
         (a_plan({"b": (1, 3, 80, 65)}, 145), [("misaligned", "b")], ["its offset 65 is not a multiple of 8"]),
@@ -212,7 +212,7 @@ def a_plan(changes=None, arena=144, alignment=8, unplaced=(), without=()):
         (
             a_plan({"b": (2, 3, 80, 64)}),
             [("lifetime", "b")],
-            ["the plan keeps it at program points [2, 3), the model at [1, 3)"],
+            ["its live range is [2, 3) in the plan, [1, 3) in the model"],
         ),
         (a_plan({"b": (1, 2, 80, 64)}), [("lifetime", "b")], []),
         (a_plan({"b": (0, 9, 80, 64)}), [], []),

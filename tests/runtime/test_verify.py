@@ -210,7 +210,7 @@ def test_mistakes_of_the_user(options: dict[str, Any], error: type[Exception], w
 
 def test_arrays_of_another_type_are_not_run() -> None:
     verification = of(MATMUL, arrays={"x": np.zeros((1, 2))})
-    assert verification.runs[0].refused == "the array for input x is float64, the model wants float32"
+    assert verification.runs[0].refused == "the array for input x is float64, the model requires float32"
 
 
 def test_without_the_runtime_the_error_has_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
     python tools/bench/onnx.py MODELS... [--repeats 5] [--peers] [--save]
 
 `c++` is the documented way of the onnx package: `onnx.load`, `infer_shapes(data_prop=True)`, every shape read into a
-dict. Ratios above 1 say how many times longer a peer takes than shapeinf. `--peers` also runs those that are installed
+dict. Ratios above 1 are how many times longer a peer takes than shapeinf. `--peers` also runs those that are installed
 of onnx-shape-inference and ONNX Runtime's symbolic_shape_infer; `--save` compares writing annotated files.
 """
 

@@ -4,7 +4,7 @@
 
 Without models: a decoder of 3,000 nodes with a cache, in which every layer has widths of its own, and convolutions of
 3,000 nodes in which every block has a size of its own. `call` is one call of the program: every distinct dim of all
-tensors is evaluated, and every fact is looked at; what is left for a shape is to copy its rows. `all arrays` is the
+tensors is evaluated, and every constraint is checked; a shape then only copies its rows. `all arrays` is the
 call and then the array of every tensor, `all numbers` that and the elements and bytes of every tensor, and their total.
 `again` is the fastest way to do without, for one binding: `infer_shapes` with all sizes bound, of a file (which is
 mapped, and takes less than a model in memory), or `result.update` with the shapes of all inputs.

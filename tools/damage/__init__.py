@@ -1,6 +1,6 @@
 """Damages ONNX models in the ways in which real ones get damaged, to measure what `shapeinf check` finds.
 
-Models are `NAME.onnx` files with a `NAME.truth.json` of observed shapes beside them. `tools/measure_damage.py` prints
+Models are `NAME.onnx` files and `NAME.truth.json` with observed shapes. `tools/measure_damage.py` prints
 how much of the damage is found.
 """
 

@@ -1,4 +1,4 @@
-"""Damage to constants that say sizes, and to weights."""
+"""Damage to constants that hold sizes, and to weights."""
 
 from __future__ import annotations
 

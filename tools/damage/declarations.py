@@ -1,4 +1,4 @@
-"""Damage to what a file declares."""
+"""Damage to the declarations of a file."""
 
 from __future__ import annotations
 

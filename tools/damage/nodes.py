@@ -1,4 +1,4 @@
-"""Damage to nodes: their attributes, and what they read."""
+"""Damage to nodes: their attributes, and their inputs."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def bind(
     """Freeze, re-range or rename dims of a model, after a proof that its graph allows it.
 
     Args:
-        model: what `infer_shapes` takes.
+        model: any model that `infer_shapes` takes.
         dims: by name, a size (`4`), bounds (`"1..512"`, `(1, 512)`), another dim or an expression of dims (`"2*seq"`),
             or a new name (`"tokens"`).
         options: as for `infer_shapes`; their assumptions are saved too. `dims` and `bind` come from `dims`.

@@ -54,7 +54,7 @@ def rebatch(
     used in shapes only, and if all shapes afterwards are the old ones at the old size.
 
     Args:
-        model: what `infer_shapes` takes.
+        model: any model that `infer_shapes` takes.
         axis: the axis, from 0.
         name: the name of the dim.
         inputs: the inputs that have it; all that have this axis by default.
@@ -62,7 +62,7 @@ def rebatch(
 
     Raises:
         UnknownNameError: an input that the model does not have.
-        RebatchError: the inputs have no common fixed size there, or the graph keeps the size.
+        RebatchError: the inputs have no common fixed size there, or the graph fixes the size.
     """
     graph, options = as_graph(model, options), attrs.evolve(options, declared="ignore", format_options=None)
     base = infer(graph, options)
@@ -107,7 +107,7 @@ def _fixed_inputs(base: Result, axis: int, wanted: Sequence[str]) -> tuple[tuple
 
 
 def _fold_constants(base: Result) -> Graph:
-    """The graph with constants in place of nodes without inputs that compute known numbers."""
+    """The graph with constants instead of nodes without inputs that compute known numbers."""
     graph, inference = base.graph, base.inference
     constants: dict[str, PartialTensor] = {}
     for step in inference.compiled.steps:

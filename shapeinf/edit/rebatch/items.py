@@ -39,7 +39,7 @@ def mixing_node(inference: Inference, symbol: Dimension) -> NodeStep | None:
 def _keeps_separate(
     inference: Inference, step: NodeStep, symbol: Dimension, holders: list[int], contiguous: set[int]
 ) -> bool:
-    """Whether a node keeps the items separate; adds its outputs with contiguous items to `contiguous`."""
+    """Whether a node leaves the items separate; adds its outputs with contiguous items to `contiguous`."""
     outputs, batch = _run_with_symbols(inference, step, symbol)
     for position, slot in enumerate(step.outputs):
         if slot == UNUSED:
@@ -68,7 +68,7 @@ def _keeps_separate(
 def _run_with_symbols(
     inference: Inference, step: NodeStep, symbol: Dimension
 ) -> tuple[list[Type] | None, set[Dimension]]:
-    """The outputs of a rule for a symbol in place of each axis, and the symbols in place of the batch."""
+    """The outputs of a rule for a symbol instead of each axis, and the symbols instead of the batch."""
     assert step.operation.call is not None
     store = inference.store.copy()
     batch: set[Dimension] = set()
@@ -93,7 +93,7 @@ def _run_with_symbols(
 def _mark(
     store: ShapeStore, dim: Dim, site: str, symbol: Dimension, marks: dict[Dim, Dimension], batch: set[Dimension]
 ) -> Dim:
-    """A symbol in place of an axis, the same for all axes that are the batch; sizes of 1 stay, for broadcasting."""
+    """A symbol instead of an axis, the same for all axes that are the batch; sizes of 1 stay, for broadcasting."""
     if dim == 1:
         return dim
     known = marks if dim is symbol else {}

@@ -19,7 +19,7 @@ from shapeinf.result import Result
 
 MAX_OTHERS = 16
 COPY, REST = 0, -1
-"""What an item becomes: the size of the same axis of the input, or the rest of the elements."""
+"""The new value of an item: the size of the same axis of the input, or the rest of the elements."""
 
 
 @attrs.frozen

@@ -108,7 +108,7 @@ class Builder:
     # -- literals ----------------------------------------------------------------------------------------------------
 
     def _literal(self, value: Value) -> bytes:
-        """The name of a constant for a literal in place of a tensor."""
+        """The name of a constant for a literal instead of a tensor."""
         dtype = DTYPES[primitive_of(value) or "scalar"]
         if type(value) is tuple and dtype == "int64" and self.document.dialect == "tract" and _fits(value, 31):
             dtype = "int32"  # only single integers are dims in tract

@@ -1,4 +1,4 @@
-"""What a graph was read from, for writing."""
+"""The source of a graph, for writing."""
 
 from __future__ import annotations
 

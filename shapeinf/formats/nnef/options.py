@@ -1,4 +1,4 @@
-"""How the user wants an NNEF document to be read."""
+"""The options for reading an NNEF document."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def read(model: str | os.PathLike[str] | bytes, options: NnefOptions | None = No
     """
     options = options or NnefOptions()
     if not isinstance(model, (str, os.PathLike, bytes)):
-        raise UnknownFormatError(f"a {type(model).__name__} is no NNEF model: give a path, a text, or bytes")
+        raise UnknownFormatError(f"a {type(model).__name__} is not an NNEF model: pass a path, a text, or bytes")
     located = locate(model)
     source = located.document
     document, operations = _parse(source, options)

@@ -97,9 +97,9 @@ def _extent(where: str, dim: Dim, dialect: DialectName) -> Expr:
     if dialect == "provisional" and dim.is_anonymous:
         return Number(0)  # "unspecified", 3.3.4
     if dialect != "tract":
-        raise ModelError(f"a document of this dialect cannot express {dim}: give it a number", node=where)
+        raise ModelError(f"a document of this dialect cannot express {dim}: use a number", node=where)
     if any(symbol.is_anonymous for symbol in dim.symbols()):
-        raise ModelError("give it a number or a name", node=where)
+        raise ModelError("use a number or a name", node=where)
     return _sum(where, dim)
 
 
@@ -109,7 +109,7 @@ def _sum(where: str, dim: Dimension) -> Expr:
     for monomial, coefficient in sorted(dim.terms, key=lambda term: (term[1] < 0, not term[0])):
         symbols = [dim.scope.atom_dim(atom) for atom in monomial]
         if not all(symbol.is_symbol for symbol in symbols):
-            raise ModelError(f"a document cannot express {dim}: give it a number or a name", node=where)
+            raise ModelError(f"a document cannot express {dim}: use a number or a name", node=where)
         size = coefficient if total is None else abs(coefficient)
         factors: list[Expr] = [Number(size)] if size != 1 or not symbols else []
         factors += [Name(symbol.name) for symbol in symbols]
@@ -122,7 +122,7 @@ def _sum(where: str, dim: Dimension) -> Expr:
 
 
 def _extensions(document: Document, assumptions: Iterable[str]) -> tuple[Extension, ...]:
-    """The extensions with these assertions in place of the unconditional ones; those of scenarios stay."""
+    """The extensions with these assertions instead of the unconditional ones; those of scenarios stay."""
     relations = list(assumptions)
     if relations and document.dialect != "tract":
         raise ModelError(f"a document of this dialect cannot express {relations[0]}")

@@ -19,7 +19,7 @@ from shapeinf.graph import Graph
 
 
 def write(graph: Graph, annotation: Annotation, target: Target) -> None:
-    """Write the annotated document to a path or a stream. A file appears whole or not at all.
+    """Write the annotated document to a path or a stream. A file is replaced atomically.
 
     Raises ModelError for a graph that was not read from an NNEF model, and for the path of an archive or a folder.
     """

@@ -1,4 +1,4 @@
-"""ONNX files. What reads and writes them is imported on use: `onnx` takes long to import."""
+"""ONNX files. Readers and writers are imported on use: `onnx` takes long to import."""
 
 from __future__ import annotations
 

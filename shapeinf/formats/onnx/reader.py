@@ -21,7 +21,7 @@ from shapeinf.lattice.dtypes import ONNX_NAMES
 MAX_NESTING = 32
 
 MAX_PIECE = 1 << 20
-"""Bytes of a small tensor in another file: those whose contents are wanted have few elements."""
+"""Bytes of a small tensor in another file: those whose contents are needed have few elements."""
 
 _DEFAULT_DOMAIN = "ai.onnx"
 
@@ -230,7 +230,7 @@ def _inside(folder: str | None, location: str, name: str) -> str | None:
     if folder is None or not location:
         return None
     if not is_path(location):
-        raise ModelError(f"the location of its data is no path: {location!r}", node=name)
+        raise ModelError(f"the location of its data is not a path: {location!r}", node=name)
     root = os.path.realpath(folder)
     path = os.path.realpath(os.path.join(root, location))
     if os.path.commonpath((root, path)) != root:
@@ -250,7 +250,7 @@ def _piece(path: str, offset: str | None, length: str | None, name: str) -> byte
             file.seek(start)
             return file.read(count)
     except ValueError as error:
-        raise ModelError(f"the position of its data is no number: {offset!r}, {length!r}", node=name) from error
+        raise ModelError(f"the position of its data is not a number: {offset!r}, {length!r}", node=name) from error
     except OSError as error:
         raise ModelError(f"its data cannot be read: {error.strerror}", node=name) from error
 

@@ -26,7 +26,7 @@ def initializer(buffer: Buffer, pos: int, end: int, constants: Mapping[str, Part
 
 
 def constant_node(data: bytes, constants: Mapping[str, PartialTensor]) -> bytes:
-    """A NodeProto that makes a constant, with other contents. Raises ModelError for one that cannot have any."""
+    """A NodeProto of a constant, with other contents. Raises ModelError for one that cannot have any."""
     node = onnx.NodeProto.FromString(data)
     wanted = constants[node.output[0]]
     items = [e for e in wanted.elements or () if isinstance(e, int)]

@@ -1,6 +1,6 @@
 """ONNX files to `Graph`, straight from their bytes: payloads of large tensors are skipped, equal nodes decoded once.
 
-The same `Graph` as `reader` makes from protobuf objects (a test proves it), several times faster; rare parts (types,
+The same `Graph` as `reader` builds from protobuf objects (a test proves it), several times faster; rare parts (types,
 typed tensor data, sparse tensors) are left to protobuf.
 """
 
@@ -144,7 +144,7 @@ class _Scanner:
         """Consecutive NodeProtos from `pos` on, until another field comes; where it stopped.
 
         The hot loop of loading. Writers put inputs, outputs and name first; the bytes that follow (operator,
-        attributes, domain) are equal for equal nodes, so they are decoded once and found again as a whole. The three
+        attributes, domain) are equal for equal nodes, so they are decoded once and looked up together. The three
         loops are alike and stay written out: a call a field would double the time.
         """
         tails, numbers, values, rows = _KINDS, nodes.numbers, nodes.values, nodes.rows
@@ -220,7 +220,7 @@ class _Scanner:
         for number, kind, start, end in fields(data, 0, len(data)):
             if kind == BYTES and number in strings:
                 strings[number].append(data[start:end])
-                if number == 4:  # what came before the operator is not in its tail, so the tail must not stand for it
+                if number == 4:  # fields before the operator are not in its tail, so the tail must not be its key
                     tail = before if not attributes and not strings[7] and not strings[8] else len(data)
                 elif number < 4:
                     tail = len(data)

@@ -1,4 +1,4 @@
-"""Where an ONNX model comes from: a file (mapped, never read as a whole), bytes, or an object of onnx or onnx_ir."""
+"""Where an ONNX model comes from: a file (mapped, never read completely), bytes, or an object of onnx or onnx_ir."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ TEXT_FORMATS = {".onnxtxt": "onnxtxt", ".json": "json", ".textproto": "textproto
 def read(model: str | os.PathLike[str] | bytes | onnx.ModelProto | Any) -> Graph:
     """Read a path, bytes, a `ModelProto` or an `onnx_ir.Model`.
 
-    Raises UnknownFormatError for what is no ONNX file, ModelError for a file that is cut off or malformed.
+    Raises UnknownFormatError for a file that is not ONNX, ModelError for a file that is cut off or malformed.
     """
     if isinstance(model, onnx.ModelProto):
         return read_model(model)
     if isinstance(model, bytes):
-        return _scan_buffer(model, "the given bytes", None)
+        return _scan_buffer(model, "<bytes>", None)
     if isinstance(model, (str, os.PathLike)):
         return _read_file(check_path(model))
     if type(model).__module__.startswith("onnx_ir"):
         import onnx_ir
 
         return read_model(onnx_ir.to_proto(model))
-    raise UnknownFormatError(f"a {type(model).__name__} is no model that shapeinf can read")
+    raise UnknownFormatError(f"a {type(model).__name__} is not a model that shapeinf can read")
 
 
 def _read_file(path: str) -> Graph:
@@ -78,10 +78,10 @@ def _read_text(path: str, text_format: str) -> Graph:
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
     except (DecodeError, ValueError, onnx.parser.ParseError) as error:
-        raise ModelError(f"is no ONNX model in {text_format} form: {error}", node=path) from error
+        raise ModelError(f"is not an ONNX model in {text_format} form: {error}", node=path) from error
     except Exception as error:  # protobuf's json and text parsers have errors of their own, without a common base
         if type(error).__module__.startswith("google.protobuf"):
-            raise ModelError(f"is no ONNX model in {text_format} form: {error}", node=path) from error
+            raise ModelError(f"is not an ONNX model in {text_format} form: {error}", node=path) from error
         raise
     graph = read_model(model, os.path.dirname(os.path.abspath(path)))
     graph.source = path

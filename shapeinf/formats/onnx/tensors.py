@@ -48,7 +48,7 @@ class TensorScanner:
     """Decodes the TensorProtos of one file; tensors of equal shape and type share one object."""
 
     def __init__(self, folder: str | None, where: str = "") -> None:
-        """Small external tensors are read from `folder`, ranges of large ones from the file, when they are wanted."""
+        """Small external tensors are read from `folder`, ranges of large ones from the file, on demand."""
         self.folder = folder
         self.where = where
         self.external = False
@@ -90,7 +90,7 @@ class TensorScanner:
         return tensor
 
     def _header_tensor(self, data: bytes) -> PartialTensor | None:
-        """The tensor that dims and type describe; None for one whose contents are wanted, or that is damaged."""
+        """The tensor that dims and type describe; None for one whose contents are needed, or that is damaged."""
         dims, dtype = _header(data)
         wanted = any(d < 0 for d in dims) or wants_contents(dtype, dims) or wants_range(dtype, dims)
         return None if wanted else PartialTensor(dtype, Shape(dims), None)

@@ -123,7 +123,7 @@ class _Writer:
         self.types: dict[int, bytes] = {}
 
     def graph(self, pos: int, end: int, graph: Graph, annotation: Annotation) -> list[Piece]:
-        """A GraphProto: all but what is declared of node outputs stays."""
+        """A GraphProto: everything except declarations of node outputs stays."""
         tensors = annotation.tensors
         produced = [name for node in graph.nodes for name in node.outputs if name in tensors]
         known = {name for name in produced if tensors[name].dtype is not None}
@@ -220,7 +220,7 @@ class _Writer:
         return [_field(11, bytes(value.SerializeToString()))]
 
     def output(self, pos: int, end: int, tensors: Mapping[str, Info]) -> list[Piece]:
-        """A graph output with its inferred type; what is not known stays as it was."""
+        """A graph output with its inferred type; unknown parts stay as they were."""
         info = tensors.get(self.name(pos, end))
         if info is None or info.dtype is None:
             return _message(12, [(pos, end)])

@@ -16,7 +16,7 @@ from shapeinf.memory.timeline import Buffer
 from shapeinf.program.bindings import Bindings
 
 COLUMNS = ("name", "role", "dtype", "shape", "bytes", "birth", "death", "offset", "cause")
-"""`bytes` is empty where it is not known, and an upper bound where it depends on data; `cause` says why. `shape` joins
+"""`bytes` is empty where unknown, and an upper bound where it depends on data; `cause` has the reason. `shape` joins
 sizes with `x`, with `?` for a size that depends on data."""
 
 Row = dict[str, Any]

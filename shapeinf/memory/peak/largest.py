@@ -2,7 +2,7 @@
 
 Where the peak is monotone in the dim, the result is found by bisection; else every size of the dim is checked. Either
 way all constraints hold at it, and the peak there is at most the budget. Where the work budget is reached, the sizes
-that are left are not checked, and the result says so.
+that are left are not checked, and the result reports it.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class LargestSearch:
             if reason:
                 raise LimitError(reason)
             missing = sorted(map(self.query.label, bound.unbounded))
-            raise MissingSizeError(missing or ["other dims"], "give it a size or a range")
+            raise MissingSizeError(missing or ["other dims"], "specify a size or a range")
         return bound
 
     def _is_coupled(self) -> bool:
@@ -183,7 +183,7 @@ class LargestSearch:
     def _finite(self) -> int:
         high = self.high if self.high is not None else upper_bound(self.store, self.symbol, budget=self.work).value
         if high is None:
-            raise MissingSizeError([self.name], "give it a range: the peak is not monotone in it")
+            raise MissingSizeError([self.name], "specify a range: the peak is not monotone in it")
         return high
 
     def _search_sizes(self, budget: int) -> Largest:
@@ -194,7 +194,7 @@ class LargestSearch:
         high = self._finite()
         for value in range(high, self.low - 1, -1):
             if high - value >= MAX_TRIED:
-                raise LimitError(f"none of the {MAX_TRIED} largest sizes of {self.name} fits: give a smaller range")
+                raise LimitError(f"none of the {MAX_TRIED} largest sizes of {self.name} fits: specify a smaller range")
             if not self.work.take(STEPS_PER_CONSTRAINT * (2 + self.store.count) + sum(map(_terms, self.dims))):
                 return self._result(budget, None)
             if witness and self._exceeds(budget, {**witness, self.symbol.name: value}):
@@ -261,7 +261,7 @@ class LargestSearch:
             if self.work.cut:
                 return
             top = start - 1
-        raise LimitError(f"too many sizes of {self.name} to check: give a smaller range")
+        raise LimitError(f"too many sizes of {self.name} to check: specify a smaller range")
 
     def _legal_by_propagation(self, start: int, top: int) -> Iterator[int]:
         for value in range(top, start - 1, -1):

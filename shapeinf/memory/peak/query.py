@@ -136,7 +136,7 @@ def merge_specs(specs: Mapping[str, SpecT] | None, more: Mapping[str, SpecT]) ->
     """Sizes or ranges of a mapping and of keywords. Raises ShapeInferenceError for a name in both."""
     for name in more:
         if specs and name in specs:
-            raise ShapeInferenceError(f"{name} is given twice: {specs[name]!r} and {more[name]!r}")
+            raise ShapeInferenceError(f"{name} is specified twice: {specs[name]!r} and {more[name]!r}")
     return {**(specs or {}), **more}
 
 

@@ -33,7 +33,7 @@ def regions_of(
     symbol = query.representative(name, store)
     bounds = store.interval(symbol)
     if bounds.hi is None:
-        raise MissingSizeError([query.labels[query.symbol(name)]], "give it a range")
+        raise MissingSizeError([query.labels[query.symbol(name)]], "specify a range")
     low = bounds.lo or 0
     if not terms or bounds.hi < low:
         return ()
@@ -70,7 +70,7 @@ def values_along(
     program = lower(dims)
     steps = count * len(program.instructions) // NUMBERS_PER_STEP
     if count > MAX_SIZES or not budget.take(steps):
-        raise LimitError(f"{count} sizes of {symbol} are too many to evaluate: give a smaller range")
+        raise LimitError(f"{count} sizes of {symbol} are too many to evaluate: specify a smaller range")
     width = max(1, MAX_NUMBERS // max(len(dims), len(program.instructions)))
     for start in range(low, high + 1, width):
         sizes = np.arange(start, min(start + width, high + 1), dtype=np.int64)
@@ -88,7 +88,7 @@ def _exact(
     matrix = evaluated.matrix.astype(object)
     wide = np.flatnonzero(np.logical_or.reduce(list(evaluated.overflow.values())))
     if not budget.take(len(wide) * len(program.instructions)):
-        raise LimitError(f"{len(wide)} of these sizes need more bytes than fit 64 bits: give a smaller range")
+        raise LimitError(f"{len(wide)} of these sizes need more bytes than fit 64 bits: specify a smaller range")
     for column in wide:
         matrix[:, column] = run_exactly(program, [int(sizes[column])] * len(program.symbols))
     return matrix

@@ -15,7 +15,7 @@ from shapeinf.memory.planning.problem import Plan, Problem, Request
 Planner = Callable[[Problem], Plan]
 
 MANY = 20_000
-"""From so many buffers on `best` tries three planners only; each takes seconds."""
+"""From this number of buffers on `best` tries three planners only; each takes seconds."""
 
 SEARCHES = 8
 """The number of searches of `thorough`."""
@@ -193,7 +193,7 @@ def _conflicts(blocks: Blocks) -> Ints:
 def _improve(blocks: Blocks, offsets: Ints, order: Ints, least: int, seed: int) -> Ints:
     """Offsets that are no worse, from an order that the skyline packs so; `least` is a lower bound for the arena.
 
-    Each step swaps two blocks of the order, and keeps the swap unless the arena grows.
+    Each step swaps two blocks of the order, and reverts the swap if the arena grows.
     """
     random = Random(seed)
     arena = blocks.arena(offsets)

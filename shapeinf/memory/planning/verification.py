@@ -77,7 +77,7 @@ def verify_plan(
         alignment: every offset must be a multiple of it; by default the alignment of the plan.
         roles: the roles of buffers that need a slot; others may have one.
         labels: as in `plan`.
-        work: the budget, in steps. Past it bounds are rougher, and messages about slots that are too small say so.
+        work: the budget, in steps. Past it bounds are rougher, and messages about slots that are too small state it.
 
     Raises UnknownNameError and Contradiction as `plan` does.
     """
@@ -98,7 +98,7 @@ def _violation(code: str, tensor: str, message: str, *others: str) -> Diagnostic
 
 
 def _check_slots(plan: Plan, step: int) -> Iterator[Diagnostic]:
-    """Check each slot by itself."""
+    """Check single slots."""
     for slot in plan.slots:
         if slot.size and slot.offset % step:
             yield _violation(MISALIGNED, slot.name, f"its offset {slot.offset} is not a multiple of {step}")
@@ -140,7 +140,7 @@ class _Verifier:
         if not slots:
             if required and need != 0 and isinstance(need, int):
                 cause = self.causes.get(buffer.name, "")
-                suffix = f"; the plan says: {cause}" if cause else ""
+                suffix = f"; cause in the plan: {cause}" if cause else ""
                 yield _violation(MISSING, buffer.name, f"it has no slot, and needs {need} bytes{suffix}")
             return
         first = slots[0]
@@ -154,7 +154,7 @@ class _Verifier:
         begin, end = min(slot.lower for slot in slots), max(slot.upper for slot in slots)
         if begin > buffer.birth or end < end_of(buffer):
             live = f"[{buffer.birth}, {end_of(buffer)})"
-            message = f"the plan keeps it at program points [{begin}, {end}), the model at {live}"
+            message = f"its live range is [{begin}, {end}) in the plan, {live} in the model"
             yield _violation(LIFETIME, first.name, message)
 
     def check_overlaps(self) -> Iterator[Diagnostic]:
@@ -213,7 +213,7 @@ class OccupiedBlock:
 def overlaps(blocks: Sequence[OccupiedBlock]) -> Iterator[tuple[OccupiedBlock, OccupiedBlock]]:
     """The pairs of blocks of different owners that share a byte at some point, at most MAX_OVERLAPS + 1.
 
-    A sweep over time. Live blocks that overlap no other are kept sorted, so that only neighbours are compared; the
+    A sweep over time. Live blocks that overlap no other stay sorted, so that only neighbours are compared; the
     others, few, are compared with every new block.
     """
     events = sorted(

@@ -66,8 +66,8 @@ DEVIATIONS = (
     stricter(
         "QuantizeLinear DequantizeLinear", "must have exactly one element", "before opset 13 the scale is a scalar"
     ),
-    stricter(REDUCTIONS, "no axis may be named twice", NAMED_TWICE),
-    stricter("Squeeze Unsqueeze", "no axis may be named twice", NAMED_TWICE),
+    stricter(REDUCTIONS, "axes must be distinct", NAMED_TWICE),
+    stricter("Squeeze Unsqueeze", "axes must be distinct", NAMED_TWICE),
     stricter("Resize Upsample", "must be of rank 1", "scales and sizes hold one value an axis: a list"),
     looser("Resize", "scale values being 1", ONLY_ONE_RUNTIME),
     looser("Resize", "outermost", ONLY_ONE_RUNTIME),

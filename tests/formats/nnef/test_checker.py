@@ -104,7 +104,7 @@ WRONG = {
     "scalar default of an integer": fragment(f"(x: {T}, k: {I} = 1.5) #!\n-> (y: {T})", "y = x;"),
     "integer default of a tensor": fragment(f"(x: {T}, k: {T} = 1) #!\n-> (y: {T})", "y = x;"),
     "string default of an array": fragment(f"(x: {T}, k: {I}[] = ['a']) #!\n-> (y: {T})", "y = x;"),
-    "default that is no literal": fragment(f"(x: {T}, k: {I} = 1 + 1) #!\n-> (y: {T})", "y = x;"),
+    "default that is not a literal": fragment(f"(x: {T}, k: {I} = 1 + 1) #!\n-> (y: {T})", "y = x;"),
     "default that is a name": fragment(f"(x: {T}, j: {I}, k: {I} = j) #!\n-> (y: {T})", "y = x;"),
     # Identifiers (3.3.2)
     "unknown name": graph("y = relu(z); #!"),

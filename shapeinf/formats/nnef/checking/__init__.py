@@ -1,1 +1,1 @@
-"""What is wrong with a document before anything of it is evaluated: the static rules of the language."""
+"""The static rules of the language, checked before anything of a document is evaluated."""

@@ -64,7 +64,7 @@ def _size(of: NnefType | None) -> int:
 
 
 def has_tensor(of: NnefType | None) -> bool:
-    """Whether a type is a tensor, or made of some."""
+    """Whether a type is a tensor, or contains one."""
     if isinstance(of, TupleOf):
         return any(map(has_tensor, of.items))
     return has_tensor(of.of) if isinstance(of, ArrayOf) else isinstance(of, TensorOf)
@@ -91,7 +91,7 @@ def format_type(of: NnefType) -> str:
 
 
 def with_argument(of: NnefType, argument: Primitive) -> NnefType:
-    """A type with the type argument of its generic fragment put in the place of `?`."""
+    """A type with the type argument of its generic fragment put for `?`."""
     match of:
         case TupleOf():
             return TupleOf(tuple(with_argument(item, argument) for item in of.items))

@@ -39,7 +39,7 @@ MaybeType = NnefType | None
 
 
 class ExpressionTypes:
-    """The types of the names of one body, and of expressions made of them."""
+    """The types of the names of one body, and of expressions over them."""
 
     def __init__(self, library: Library, casting: Casting, reporter: Reporter) -> None:
         """A body without names so far."""
@@ -146,7 +146,7 @@ class ExpressionTypes:
             return None
         of = unary_type(expression.op, operand, self.casting)
         if of is None:
-            self._wrong(f"there is no operator {expression.op!r} for {format_type(operand)}", expression.at)
+            self._wrong(f"operator {expression.op!r} is not defined for {format_type(operand)}", expression.at)
         return of
 
     def _binary(self, expression: Binary) -> MaybeType:
@@ -156,7 +156,7 @@ class ExpressionTypes:
         of = binary_type(expression.op, left, right, self.casting)
         if of is None:
             operands = f"{format_type(left)} and {format_type(right)}"
-            self._wrong(f"there is no operator {expression.op!r} for {operands}", start_of(expression))
+            self._wrong(f"operator {expression.op!r} is not defined for {operands}", start_of(expression))
         return of
 
     def _select(self, expression: Select) -> MaybeType:
@@ -242,7 +242,7 @@ class ExpressionTypes:
             return None
         if 0 <= index.value < len(value.items):
             return value.items[index.value]
-        self._wrong(f"there is no item {index.value} in a tuple of {len(value.items)} items", index.at)
+        self._wrong(f"index {index.value} is out of range for a tuple of {len(value.items)} items", index.at)
         return None
 
     def _position(self, index: Expr) -> None:

@@ -142,7 +142,7 @@ class InvocationTypes(ExpressionTypes):
                 misplaced = True
             elif name in passed:
                 misplaced = True
-                message = f"parameter {name!r} of {invocation.name!r} is given twice"
+                message = f"parameter {name!r} of {invocation.name!r} is specified twice"
                 self.reporter.error("N403", message, argument.at)
             else:
                 passed[name] = argument, of
@@ -165,7 +165,7 @@ class InvocationTypes(ExpressionTypes):
             problem = f"{invocation.name!r} has {count} parameter{'s' if count != 1 else ''} only"
         elif position >= signature.tensors and self.dialect == "final":
             # The provisional dialect's own examples pass attributes by position; tract's exporters do too.
-            problem = f"{parameters[position].name!r} of {invocation.name!r} is no tensor: give it by name"
+            problem = f"{parameters[position].name!r} of {invocation.name!r} is not a tensor: pass it by name"
         else:
             return parameters[position].name
         self.reporter.error("N403", problem, start_of(argument.value))

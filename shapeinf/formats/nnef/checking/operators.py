@@ -108,7 +108,7 @@ RESULTS: dict[str, NnefType] = {
 
 
 def builtin_wants(name: str, operand: NnefType, casting: Casting) -> str | None:
-    """What a function of the language takes, in words, when it does not take a value of a type; None when it does."""
+    """The operand that a function of the language takes, in words, if it is not a value of a type; else None."""
     if name == "shape_of":
         return None  # Of anything that is no tensor it is [].
     if name in ("length_of", "range_of"):
@@ -116,5 +116,5 @@ def builtin_wants(name: str, operand: NnefType, casting: Casting) -> str | None:
         wants = "an array or a string"
     else:
         fits = isinstance(operand, Primitive)
-        wants = "a single value that is no tensor"
+        wants = "a single value that is not a tensor"
     return None if fits or (casting.dialect == "tract" and isinstance(operand, TensorOf)) else wants

@@ -125,7 +125,7 @@ def _repeat(a: Value, b: Value) -> Value | None:
     if not isinstance(a, (tuple, str)) or type(b) is not int:
         return None
     if b < 0:
-        raise BadValue(f"{b} is no number of times to repeat", 1)
+        raise BadValue(f"{b} is not a number of repetitions", 1)
     if len(a) * b > MAX_ITEMS:
         raise BadValue(f"the {kind_of(a)} has more than {MAX_ITEMS:,} items", code="N902")
     return a * b
@@ -176,17 +176,17 @@ def _range_of(value: Value) -> Value:
 def _integer(value: Value) -> Value:
     if isinstance(value, str):
         if not _INTEGER.fullmatch(value) or len(value) > MAX_BITS // 4:
-            raise BadValue(f"the string {value!r} is no integer literal", 0)
+            raise BadValue(f"the string {value!r} is not an integer literal", 0)
         return int(value)
     if isinstance(value, float) and not math.isfinite(value):
-        raise BadValue("an infinite scalar is no integer", 0)
+        raise BadValue("an infinite scalar is not an integer", 0)
     return math.floor(_primitive("integer", value))
 
 
 def _scalar(value: Value) -> Value:
     if isinstance(value, str):
         if not _SCALAR.fullmatch(value):
-            raise BadValue(f"the string {value!r} is no scalar literal", 0)
+            raise BadValue(f"the string {value!r} is not a scalar literal", 0)
         return float(value)
     try:
         return float(_primitive("scalar", value))

@@ -267,7 +267,7 @@ class Emitter:
         )
 
     def _follow(self, form: Form, inputs: list[Value | None]) -> None:
-        """Literal integers in place of scalars are scalars, unless the tensors among the operands are integers."""
+        """Literal integers instead of scalars are scalars, unless the tensors among the operands are integers."""
         if self._keeps_integers(inputs):
             return
         for slot in form.slots:
@@ -297,7 +297,7 @@ class Emitter:
     def _defer(
         self, form: Form, slot: Slot, value: Value, inputs: list[Value | None], rest: list[Value], at: int
     ) -> object:
-        """An attribute with `InputContents` further inputs in place of unknown values."""
+        """An attribute with `InputContents` further inputs instead of unknown values."""
         if type(value) is tuple:
             return tuple([self._defer(form, slot, item, inputs, rest, at) for item in value])
         if not isinstance(value, RUNTIME):

@@ -1,7 +1,7 @@
 """Evaluation of a document to operations: everything that is known when the graph is built is calculated here.
 
 Source: NNEF 1.0.5, 3.3 "Semantics". A statement of the flat syntax takes a fast path (`flat`); all others run on the
-machine of `machine`, which keeps its own stack, so that fragments may call each other as deep as they like (a limit
+machine of `machine`, which keeps its own stack, so that fragments may call each other to any depth (a limit
 aside).
 """
 
@@ -126,7 +126,7 @@ class _Evaluation:
         return True
 
     def _reuse(self, call: Invocation, target: str) -> bool:
-        """A flat statement like an earlier one but for its tensors; False for all else."""
+        """A flat statement like an earlier one except for its tensors; False for others."""
         arguments, shared = call.arguments, call.shared
         known_call = self.quick.get((call.name, id(shared), len(arguments)))
         if known_call is None or call.type_argument is not None:

@@ -1,4 +1,4 @@
-"""Forms of invocations: which argument goes where, computed once for all invocations that name the same ones."""
+"""Forms of invocations: the parameter of each argument, computed once for all invocations with the same names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Names = tuple["str | None", ...]
 
 
 class Slot:
-    """Where an argument goes: `index` among the inputs of its kind, `name` of its parameter."""
+    """The destination of an argument: `index` among the inputs of its kind, `name` of its parameter."""
 
     __slots__ = ("generic", "index", "kind", "name", "scalar", "text", "type")
 
@@ -143,7 +143,7 @@ def literal(expr: Expr) -> Value:
 
 
 def as_declared(declared: NnefType, value: Value) -> Value:
-    """The value with scalars where the declaration wants them: the dialects differ in what may be an integer."""
+    """The value with scalars where the declaration requires them: the dialects differ in what may be an integer."""
     if isinstance(declared, TupleOf) and isinstance(value, tuple) and len(value) == len(declared.items):
         return tuple([as_declared(t, item) for t, item in zip(declared.items, value, strict=True)])
     if isinstance(declared, ArrayOf) and isinstance(value, tuple) and declared.of is not None:
@@ -152,9 +152,9 @@ def as_declared(declared: NnefType, value: Value) -> Value:
 
 
 def as_tensors(declared: NnefType, value: Value, bound: PrimitiveName | None, *, keep: bool = False) -> Value:
-    """The value with literals in the place of tensors marked as such, for the body of a fragment.
+    """The value with literals for tensors marked as such, for the body of a fragment.
 
-    With `keep`, as tract has it, an integer in the place of a tensor of scalars stays an integer.
+    With `keep`, as tract has it, an integer for a tensor of scalars stays an integer.
     """
     if isinstance(declared, TensorOf):
         if isinstance(value, (int, float, str, tuple)):

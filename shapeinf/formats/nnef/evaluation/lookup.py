@@ -71,7 +71,7 @@ class Lookup:
         return expanded
 
     def _declares(self, fragment: Fragment) -> bool:
-        """Whether a body of the library, or one that it invokes, makes variables."""
+        """Whether a body of the library, or one that it invokes, creates variables."""
         seen: set[str] = set()
         pending: list[Fragment | None] = [fragment]
         while pending:

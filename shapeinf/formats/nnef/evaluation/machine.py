@@ -178,7 +178,7 @@ class Machine:
         if type(condition) is not bool:
             unknown = isinstance(condition, RUNTIME)
             message = (
-                "the condition must be known when the graph is built" if unknown else "the condition is no logical"
+                "the condition must be known when the graph is built" if unknown else "the condition is not a logical"
             )
             raise self.problem(BadValue(message, code="N502"), frame, (), frame.at(expr.condition))
         value: Value = yield expr.then if condition else expr.otherwise, frame, target

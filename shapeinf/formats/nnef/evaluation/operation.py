@@ -29,7 +29,7 @@ class Operation:
     Args:
         op: the operation, as declared.
         inputs: its tensors in the order of the declaration, then the items of its arrays of tensors, then the tensors
-            that its attributes are made of. A literal stands for itself, None for an omitted one.
+            that its attributes consist of. A literal stands for itself, None for an omitted one.
         attributes: all other parameters, with defaults; shared among equal operations. Items that are known
             at run time only are `InputContents` an input.
         outputs: the names of its results; the items of an array one by one.

@@ -1,7 +1,7 @@
 """tract's scan: a fragment that is called for each chunk of an axis.
 
 Its states keep their shape, so the shapes of one call are those of all: the body is written once, between operations
-of our own that turn a whole tensor into a chunk of it, and the result of a call into those of all.
+of our own that turn a tensor into a chunk of it, and the result of a call into those of all.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Scan:
 
 
 def _same(original: str, name: str) -> bool:
-    """Tract's exporters name what they scan as another format does, and the fragment's parameters in plain letters."""
+    """Tract's exporters name scanned values as another format does, and the fragment's parameters in plain letters."""
     plain = "".join(char if char.isalnum() else "_" for char in original)
     return name in (original, plain, f"_{plain}")
 

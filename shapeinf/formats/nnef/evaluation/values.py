@@ -1,7 +1,7 @@
-"""What expressions of an NNEF document evaluate to, and the limits on it.
+"""The values of expressions of an NNEF document, and their limits.
 
 A value that is known when the graph is built is a Python one: int, float, bool, str, and tuples of values for both
-arrays and tuples. What is known only when the graph runs is a `Tensor`, or one of the two extents below.
+arrays and tuples. A value known only when the graph runs is a `Tensor`, or one of the two extents below.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_BITS = 4096
 
 @attrs.define(eq=False)
 class Tensor:
-    """A tensor of the graph, or a literal in the place of one: then it has `literal` and no name.
+    """A tensor of the graph, or a literal for one: then it has `literal` and no name.
 
     `of` is its element type, None where it is not known.
     """
@@ -97,7 +97,7 @@ def is_known(value: Value) -> bool:
 
 
 def kind_of(value: Value) -> str:
-    """What a value is, for messages."""
+    """The description of a value, for messages."""
     names = {bool: "logical", int: "integer", float: "scalar", str: "string", tuple: "array"}
     return names.get(type(value), "tensor")
 
@@ -135,7 +135,7 @@ def flatten(value: Value) -> list[Value]:
 
 
 def as_scalars(value: Value) -> Value:
-    """The value with scalars in place of integers."""
+    """The value with scalars instead of integers."""
     if type(value) is tuple:
         return tuple([as_scalars(item) for item in value])
     if type(value) is int:

@@ -167,14 +167,14 @@ def read_archive(source: str | bytes, name: str | None = None) -> Archive:
     Raises ModelError for a file that is no such archive, for links, devices and paths that lead out of it, LimitError
     for one that would become too large.
     """
-    archive_name = name or (source if isinstance(source, str) else "the given archive")
+    archive_name = name or (source if isinstance(source, str) else "<archive>")
     try:
         with open(source, "rb") if isinstance(source, str) else BytesIO(source) as file:
             kind = kind_of(file.read(512)) or "tar"
             members = _zip_members(file, archive_name) if kind == "zip" else _tar_members(file, kind, archive_name)
             contents = _collect(members, archive_name)
     except tarfile.TarError as error:
-        raise UnknownFormatError(f"is no archive of an NNEF model: {error}", node=archive_name) from error
+        raise UnknownFormatError(f"is not an archive of an NNEF model: {error}", node=archive_name) from error
     except (zlib.error, EOFError, gzip.BadGzipFile) as error:
         raise ModelError(f"the archive is damaged or cut off: {error}", node=archive_name) from error
     except OSError as error:
@@ -220,11 +220,11 @@ def _tar_members(file: BinaryIO, kind: Kind, archive_name: str) -> Iterator[Memb
             count += 1
             if count > MAX_MEMBERS:
                 raise LimitError(f"an archive of more than {MAX_MEMBERS} files", node=archive_name)
-            archive.members = []  # type: ignore[attr-defined]  # else it keeps all of them
+            archive.members = []  # type: ignore[attr-defined]  # else it holds all of them
             if member.isdir():
                 continue
             if not member.isreg() or member.issparse():
-                raise ModelError(f"the archive holds {member.name!r}, which is no regular file", node=archive_name)
+                raise ModelError(f"the archive holds {member.name!r}, which is not a regular file", node=archive_name)
             path = _inside(member.name, archive_name)
             if path.endswith(MODEL_FILES):
                 length = _content_length(path, member.size)

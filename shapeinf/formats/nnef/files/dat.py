@@ -20,7 +20,7 @@ MAX_RANK = 8
 MAX_HEADER = 4096
 """Bytes at the start of a file that hold any header, with the quantization text of the older layout."""
 MAX_SMALL = MAX_HEADER + 8 * 4096
-"""Bytes of the largest file whose contents may be wanted."""
+"""Bytes of the largest file whose contents may be needed."""
 
 _MAGIC = b"\x4e\xef"
 _FINAL_LENGTH = 128
@@ -84,15 +84,15 @@ def read_header(head: bytes, size: int, name: str) -> Header:
     Raises ModelError with the name of the file if it is not a tensor file, is cut off, or contradicts itself.
     """
     if len(head) < 12:
-        raise ModelError(f"is no NNEF tensor file: it has only {size} bytes", node=name)
+        raise ModelError(f"is not an NNEF tensor file: it has only {size} bytes", node=name)
     if head[:2] != _MAGIC:
-        raise ModelError(f"is no NNEF tensor file: it starts with {head[:4]!r}", node=name)
+        raise ModelError(f"is not an NNEF tensor file: it starts with {head[:4]!r}", node=name)
     if tuple(head[2:4]) != (1, 0):
         raise ModelError(f"the version {head[2]}.{head[3]} of tensor files is not supported", node=name)
     length, rank = struct.unpack_from("<II", head, 4)
     if rank > MAX_RANK:
         raise LimitError(f"a tensor of rank {rank}; at most {MAX_RANK} is allowed", node=name)
-    # Both layouts have rank and extents in the same place, and a file may have the length of both: all of it must fit.
+    # Both layouts have rank and extents at the same offset, and a file may have the length of both: all of it must fit.
     final, old = _final(head, size, length, rank), _provisional(head, size, length, rank)
     for header in (final, old):
         if isinstance(header, Header):
@@ -169,7 +169,7 @@ def has_small_contents(header: Header) -> bool:
 
 
 def read_contents(header: Header, data: bytes, dtype: str | None = None) -> PartialTensor:
-    """The tensor of a whole small file; `dtype` is its element type in the graph (else that of its items).
+    """The tensor of a complete small file; `dtype` is its element type in the graph (else that of its items).
 
     Quantized items, and those that numpy has no type for, stay unknown: they stand for other numbers.
     """

@@ -1,4 +1,4 @@
-"""tract's names of element types, such as `f32`, as ours."""
+"""Element types by tract's names, such as `f32`."""
 
 from __future__ import annotations
 

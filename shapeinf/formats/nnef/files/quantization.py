@@ -93,9 +93,9 @@ class _QuantizationParser(ExpressionParser):
 def check_quantization(
     entries: Sequence[Entry], source: SourceText, library: Mapping[str, Fragment], names: Container[str], exact: bool
 ) -> list[ParameterTensor]:
-    """Check entries against the operations and the names of the graph's tensors; what has to broadcast is given back.
+    """Check entries against operations and tensors of the graph; returns the parameters that must broadcast.
 
-    `exact` says that an integer is no scalar. Raises NnefError with all errors.
+    `exact`: an integer is not a scalar. Raises NnefError with all errors.
     """
     errors: list[Diagnostic] = []
     tensors: list[ParameterTensor] = []
@@ -159,7 +159,7 @@ class _EntryCheck:
                 )
                 yield error("N713", message, argument.at)
             elif name in by_parameter:
-                yield error("N713", f"the parameter {name!r} is given twice", argument.at)
+                yield error("N713", f"the parameter {name!r} is specified twice", argument.at)
             by_parameter.setdefault(name, argument)
         for parameter in parameters:
             if parameter.name in by_parameter:
@@ -172,7 +172,7 @@ class _EntryCheck:
         error, kind = self.source.error, parameter.type
         reference = next((e for e in _leaves(value) if not isinstance(e, (Number, Text, Truth))), None)
         if reference is not None:
-            message = f"the value of {parameter.name!r} is no literal: an entry cannot refer to anything"
+            message = f"the value of {parameter.name!r} is not a literal: an entry cannot refer to anything"
             yield error("N714", message, reference.at)
         elif isinstance(kind, TensorOf) and isinstance(value, ArrayExpr):
             shape = _extents(value)

@@ -62,9 +62,9 @@ def locate(model: str | os.PathLike[str] | bytes) -> Located:
     if isinstance(model, bytes):
         if kind_of(model[:512]) is not None:
             return _in_archive(read_archive(model), None)
-        return Located(SourceText(decode_text(model, "the given bytes"), "the given text"))
+        return Located(SourceText(decode_text(model, "<bytes>"), "<text>"))
     if isinstance(model, str) and is_document(model):
-        return Located(SourceText(model.removeprefix("\ufeff"), "the given text"))
+        return Located(SourceText(model.removeprefix("\ufeff"), "<text>"))
     path = check_path(model)
     if os.path.isdir(path):
         return _in_folder(path)
@@ -102,7 +102,7 @@ def _document(kind: str, where: str, names: list[str]) -> str:
 def _with_files(files: ModelFiles, name: str, path: str) -> Located:
     text = files.text(name)
     if text is None:
-        raise ModelError("is no regular file", node=path)
+        raise ModelError("is not a regular file", node=path)
     stem = name.removesuffix(GRAPH)
     quantization = files.text(stem + QUANTIZATION)
     quantization_path = path.removesuffix(GRAPH) + QUANTIZATION

@@ -102,7 +102,7 @@ def _entry(files: ModelFiles, path: str, label: str) -> Entry | None:
 def _difference(
     header: Header, declared: PartialTensor, path: str, dialect: DialectName, *, quantized: bool
 ) -> str | None:
-    """What differs between a file and its declaration."""
+    """The differences between a file and its declaration."""
     dims, stored = declared.shape.require(), header.dims
     # Ranks are open in the provisional dialect: trailing 1s are ignored.
     open_rank = dialect == "provisional"

@@ -17,7 +17,7 @@ MAX_MEMORY = 1 << 28
 """Bytes that a decompressor may take: the header of an xz file may request any number."""
 
 MAX_RATIO = 100
-"""An archive may become so many times larger, once it is past `FREE_SIZE` bytes."""
+"""The largest factor by which an archive may grow, once it is past `FREE_SIZE` bytes."""
 FREE_SIZE = 1 << 30
 MAX_BLOCK = 1 << 20
 """Bytes that are read at once on behalf of the archive's own headers, whose lengths are not trusted."""
@@ -74,7 +74,7 @@ class _Decompressed:
         self._stream = start()
 
     def read(self, size: int, /) -> bytes:
-        """So many bytes, fewer at the end. Raises ModelError for a damaged file, LimitError for a greedy one."""
+        """`size` bytes, fewer at the end. Raises ModelError for a damaged file, LimitError past the limit of size."""
         pieces = []
         while size:
             piece = self._next(size)
@@ -113,7 +113,7 @@ class _Decompressed:
 class Guarded(RawIOBase):
     """The bytes of an archive, for tarfile: seeks are reads, and each byte counts.
 
-    Raises LimitError for one that becomes too large, and for a header that wants too many bytes.
+    Raises LimitError for one that becomes too large, and for a header that needs too many bytes.
     """
 
     def __init__(self, stream: Any, compressed: int, name: str) -> None:
@@ -138,7 +138,7 @@ class Guarded(RawIOBase):
     def read(self, size: int | None = -1) -> bytes:
         """The next bytes of a header."""
         if size is None or not 0 <= size <= MAX_BLOCK:
-            raise LimitError(f"a header of the archive wants {size} bytes; at most {MAX_BLOCK}", node=self._name)
+            raise LimitError(f"a header of the archive needs {size} bytes; at most {MAX_BLOCK}", node=self._name)
         return self._next(size)
 
     def seek(self, offset: int, whence: int = SEEK_SET) -> int:

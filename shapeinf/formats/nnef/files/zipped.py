@@ -55,7 +55,7 @@ def zip_members(
 def _check(member: zipfile.ZipInfo, archive_name: str) -> None:
     kind = stat.S_IFMT(member.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):
-        raise ModelError(f"the archive holds {member.filename!r}, which is no regular file", node=archive_name)
+        raise ModelError(f"the archive holds {member.filename!r}, which is not a regular file", node=archive_name)
     if member.flag_bits & _ENCRYPTED:
         raise ModelError(f"the archive holds {member.filename!r}, which is encrypted", node=archive_name)
     if member.compress_type not in _METHODS:
@@ -65,7 +65,7 @@ def _check(member: zipfile.ZipInfo, archive_name: str) -> None:
 
 
 def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, length: int) -> bytes:
-    """The first bytes of a file, of which there must be so many."""
+    """The first `length` bytes of a file, which must have them."""
     pieces = []
     left = min(length, member.file_size)
     with archive.open(member) as file:

@@ -149,7 +149,7 @@ class Invocation:
     """`name<type_argument>(arguments)`.
 
     `shared` are the last arguments where they are literals that other invocations have too: these have the very same
-    object here, so that what is found out about it can be kept by its identity. Its offsets are those of the first.
+    object here, so that results about it can be cached by its identity. Its offsets are those of the first.
     """
 
     name: str
@@ -270,7 +270,7 @@ class Extension:
 
 @attrs.define(slots=True, unsafe_hash=True)
 class Document:
-    """A whole document. `version` is the text after `version`, such as `1.0`.
+    """A document. `version` is the text after `version`, such as `1.0`.
 
     Documents of the provisional dialect may define several graphs: `graph` is the first.
     """

@@ -88,7 +88,7 @@ class ExpressionParser(Cursor):
         return left
 
     def _plain(self, token: str, at: int) -> Expr | None:
-        # What is most of every document: one token that is a whole expression.
+        # Most of every document: one token that is a complete expression.
         first = token[0]
         if first in NAME_START:
             if token in self.keywords:
@@ -104,7 +104,7 @@ class ExpressionParser(Cursor):
         if token.isdigit():
             return Number(int(sign + token), sign + token, at)
         value = float(sign + token)
-        # The provisional dialect's parsers take 1e3 for an integer: only a point makes a scalar.
+        # The provisional dialect's parsers take 1e3 for an integer: only a literal with a point is a scalar.
         if self.dialect == "provisional" and "." not in token and value.is_integer() and abs(value) < 1e15:
             return Number(int(value), sign + token, at)
         return Number(value, sign + token, at)
@@ -261,7 +261,7 @@ class ExpressionParser(Cursor):
     def _iterator(self) -> tuple[Name, Expr]:
         name = self.name("the name of a loop variable")
         self.expect("in", "after a loop variable")
-        # Not a whole expression: its `if` would be the condition of the comprehension.
+        # Not a complete expression: its `if` would be the condition of the comprehension.
         self._deeper()
         array = self._binary(IN_PRECEDENCE + 1, None, self.at)
         self.depth -= 1

@@ -1,6 +1,6 @@
 """The tokens of an NNEF document.
 
-Source: NNEF 1.0.5, 3.2 "Syntax". One regular expression splits the text; the first character of a token tells its kind.
+Source: NNEF 1.0.5, 3.2 "Syntax". One regular expression splits the text; a token's first character decides its kind.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _number_error(token: str) -> tuple[str, str] | None:
 
 
 def unquote(token: str) -> str:
-    """The characters of a string token: a backslash makes the next character stand for itself."""
+    """The characters of a string token: a backslash escapes the next character."""
     text = token[1:-1]
     return re.sub(r"\\(.)", r"\1", text) if "\\" in text else text
 

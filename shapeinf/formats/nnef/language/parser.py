@@ -243,7 +243,7 @@ class _Parser(DeclarationParser):
         if self.beyond_flat >= 0:
             subject, at = "this expression", self.beyond_flat
         elif not isinstance(value, Invocation):
-            subject = "a right side that is no invocation"
+            subject = "a right side that is not an invocation"
         elif self.nested_call >= 0 and not self._has(FRAGMENTS):
             subject, at = "a call in another call", self.nested_call
         else:

@@ -44,11 +44,11 @@ from shapeinf.texts import escape_unprintable
 _INDENT = "    "
 
 Comment = Callable[[Assignment], str]
-"""What to write after an assignment of the graph, as a comment; "" for nothing."""
+"""The comment after an assignment of the graph; "" for none."""
 
 
 def format_document(document: Document, comment: Comment | None = None) -> str:
-    """The document as canonical text in its dialect, with a comment after each assignment of the graph if wanted."""
+    """The document as canonical text in its dialect, with an optional comment after each assignment of the graph."""
     return _Printer(document.dialect).document(document, comment)
 
 
