@@ -30,8 +30,8 @@ def weights(name, *dims):
 def model(nodes, inputs, outputs, inner=(), constants=()) -> onnx.ModelProto:
     """A model; inputs, outputs and inner values are `{name: dims}`, all float32."""
     values = [
-        [helper.make_tensor_value_info(name, FLOAT, dims) for name, dims in dict(given).items()]
-        for given in (inputs, outputs, inner)
+        [helper.make_tensor_value_info(name, FLOAT, dims) for name, dims in dict(shapes).items()]
+        for shapes in (inputs, outputs, inner)
     ]
     graph = helper.make_graph(nodes, "g", values[0], values[1], list(constants), value_info=values[2])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])

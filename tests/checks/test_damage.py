@@ -31,7 +31,7 @@ def tool():
 
 def shares(cases):
     """The shares with a finding, with the first one on the damaged node, with it there or beside it."""
-    kinds = [[case.findings for case in cases], [case.hit for case in cases], [case.near for case in cases]]
+    kinds = [[case.diagnostics for case in cases], [case.hit for case in cases], [case.near for case in cases]]
     return [sum(map(bool, kind)) / len(cases) for kind in kinds]
 
 
@@ -42,7 +42,7 @@ def is_at_least(cases, *least):
 @pytest.mark.parametrize("path", sorted(MODELS.glob("*.onnx")), ids=lambda path: path.name)
 def test_undamaged_models_are_quiet(path) -> None:
     """They run in onnxruntime at three bindings, so there is nothing to find."""
-    assert [str(one) for one in check(infer_shapes(path, declared="check")) if one.fails] == []
+    assert [str(diagnostic) for diagnostic in check(infer_shapes(path, declared="check")) if diagnostic.fails] == []
 
 
 @pytest.mark.slow
@@ -50,7 +50,7 @@ def test_undamaged_models_are_quiet(path) -> None:
 def test_undamaged_models_run_at_three_bindings(tool, path, tmp_path) -> None:
     """onnxruntime runs what is quiet, and makes what is declared."""
     p = next(tool.patients([path], 0, "onnx", tmp_path))[1]
-    declared = {one.name: one for one in [*p.model.graph.output, *p.model.graph.value_info]}
+    declared = {value.name: value for value in [*p.model.graph.output, *p.model.graph.value_info]}
     runs = tool.observed(p.model, p, tmp_path)
     assert len(runs) >= 3
     for binding, run in enumerate(runs):
