@@ -1,16 +1,16 @@
-"""How much damage `shapeinf check` finds.
+"""How much damage `shapeinf check` detects.
 
     python tools/measure_damage.py [FOLDER] [--own] [--seed 0] [--each 1] [--declared onnx|bare|shapeinf] [--missed]
                                    [--half dev|held] [--every 1]
 
-Damages every `NAME.onnx` of the folder (with `--own` also the models of this project) in each way of `tools/damage`
-and prints, for each kind: how many cases there are, the share with a finding, the share whose first finding is on the
-damaged node (or names the damaged input), and the share where it is there or at a node beside it. Models are of one of
-two halves by the hash of their family's name, so that one can be looked at while the other is not. Damage counts only
-where onnxruntime shows it: it refuses to run, or it makes other shapes than declared, with inputs with which the
-undamaged model runs, or, where an input's declaration is damaged, with inputs of the shapes that the damaged file
-declares. Only a misspelt name counts by itself. `--declared` says what the file declares: what onnx's own inference
-knows, nothing but the outputs, or what `result.save` writes.
+Damages every `NAME.onnx` of the folder (with `--own` also the models of this project) in each way of `tools/damage` and
+prints, for each kind: the number of cases, the share with a diagnostic, the share whose first diagnostic is at the
+damaged node (or names the damaged input), and the share where it is there or at a neighboring node. Models are of one
+of two halves by the hash of their family's name, so that one is for development while the other is held out. Damage
+counts only where onnxruntime shows it: it rejects the model, or it computes other shapes than declared, with inputs
+with which the undamaged model runs, or, where an input's declaration is damaged, with inputs of the shapes that the
+damaged file declares. Only a misspelt name counts by itself. `--declared` says what the file declares: what onnx's own
+inference knows, nothing but the outputs, or what `result.save` writes.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ ort.set_default_logger_severity(4)
 
 
 def feeds(p: Patient, binding: int, model: onnx.ModelProto | None = None) -> dict[str, np.ndarray]:
-    """Inputs as the truth was made with, or as the inputs of another model are declared."""
+    """Inputs of the observed runs, or as the inputs of another model are declared."""
     declared = {} if model is None else {v.name: v.type.tensor_type.shape.dim for v in model.graph.input}
     rng, sizes, arrays = np.random.default_rng(0), p.truth["gen_bindings"][binding], {}
     for spec in p.truth["generator"]:
@@ -73,7 +73,7 @@ def contents(spec: dict[str, Any], shape: list[int], sizes: dict[str, int], rng:
 def observed(
     model: onnx.ModelProto, p: Patient, folder: Path, as_declared: bool = False
 ) -> list[dict[str, tuple[int, ...]] | None]:
-    """The shapes of the declared values at each binding; None where onnxruntime refuses."""
+    """The shapes of the declared values at each binding; None where onnxruntime rejects the model."""
     extended = onnx.ModelProto()
     extended.CopyFrom(model)
     known = {value.name for value in extended.graph.output}
@@ -131,18 +131,18 @@ def size_of(text: str, sizes: dict[str, int]) -> int | None:
 
 
 def failing_diagnostics(model: onnx.ModelProto) -> list[Diagnostic]:
-    """The findings that make a check fail."""
+    """The diagnostics that make a check fail."""
     return [diagnostic for diagnostic in check(infer_shapes(model, declared="check")) if diagnostic.fails]
 
 
 def hits(first: Diagnostic, damaged: Damage) -> bool:
-    """Whether a finding is on the damaged node or tensor, or names the damaged input."""
+    """Whether a diagnostic is at the damaged node or tensor, or names the damaged input."""
     named = bool(damaged.input) and f"{damaged.input}.shape[" in first.message
     return named or first.node in damaged.labels or first.tensor in damaged.labels
 
 
 def annotated(p: Patient, path: Path, declared: str) -> Patient:
-    """The patient with the declarations that are asked for."""
+    """The patient with the requested declarations."""
     if declared == "shapeinf":
         target = path.parent / "annotated.onnx"
         infer_shapes(p.model).save(target)
@@ -152,7 +152,7 @@ def annotated(p: Patient, path: Path, declared: str) -> Patient:
 
 @attrs.frozen
 class Case:
-    """One damage and the findings that it gave, the first one first."""
+    """A damaged model and its diagnostics in order."""
 
     model: str
     damage: Damage
@@ -161,17 +161,17 @@ class Case:
 
     @property
     def held_out(self) -> bool:
-        """Whether the model is of the half that is not looked at."""
+        """Whether the model is of the half that is held out."""
         return is_held_out(self.model)
 
     @property
     def near(self) -> bool:
-        """Whether the first finding is on the damaged node or on one beside it."""
+        """Whether the first diagnostic is at the damaged node or at a neighbor."""
         return self.hit or (bool(self.diagnostics) and self.diagnostics[0].subject in neighbors(self.damage))
 
     @property
     def hit(self) -> bool:
-        """Whether the first finding is on the damaged node."""
+        """Whether the first diagnostic is at the damaged node."""
         return bool(self.diagnostics) and hits(self.diagnostics[0], self.damage)
 
 
@@ -181,7 +181,7 @@ def is_held_out(model: str) -> bool:
 
 
 def neighbors(damage: Damage) -> set[str]:
-    """The names of what makes the inputs of the damaged nodes, and of what reads their outputs."""
+    """The names of producers of the damaged nodes' inputs, and of consumers of their outputs."""
     nodes = list(damage.model.graph.node)
     here = [n for n in nodes if damage.labels & {n.name, *n.output}]
     read = {name for node in here for name in node.input}
@@ -207,7 +207,7 @@ def own_patients(seed: int, declared: str) -> Iterator[tuple[str, Patient]]:
 def measured(
     paths: Iterable[Path], seed: int, each: int, declared: str, own: bool = False, only: Collection[str] = ()
 ) -> Iterator[Case]:
-    """Every case, damaged and checked; ValueError for an undamaged model with findings. `only` some kinds."""
+    """Every case, damaged and checked; ValueError for an undamaged model with diagnostics. `only` some kinds."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         models = itertools.chain(patients(paths, seed, declared, folder), own_patients(seed, declared) if own else ())
@@ -252,7 +252,7 @@ def main() -> None:
 
 
 def missed(case: Case) -> str:
-    """A case of which the first finding is not on the damaged node, on one line."""
+    """A case whose first diagnostic is not at the damaged node, on one line."""
     first = case.diagnostics[0] if case.diagnostics else None
     reported = f"{first.code} {first.subject}: {first.message}" if first else "nothing"
     how = "MISSED" if first is None else "near" if case.near else "elsewhere"

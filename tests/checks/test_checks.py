@@ -1,4 +1,4 @@
-"""Every kind of finding on a model made for it, and its silence where nothing is wrong."""
+"""Each check reports its diagnostic on a model with the defect, and nothing on models without."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def steps(stride: int, other: int):
 
 
 def windows(size: int, more: int = 0):
-    """Rows and columns cut into windows: both must be multiples of the size, after so many more were added."""
+    """Rows and columns cut into windows: after padding by `more`, both must be multiples of the size."""
     numbered = {"rows": 0, "columns": 1, "size": size, "channels": 8}
     sizes = [numbers("pads", 0, 0, 0, more, more, 0), *(numbers(name, n) for name, n in numbered.items())]
     parts = [
@@ -243,7 +243,7 @@ def test_diagnostics_downstream_name_their_cause(proto, code, subject, message) 
 
 
 def test_sizes_of_several_axes_are_repaired_together() -> None:
-    """[1, seq] expanded to [5, 7] says itself that seq is 7; with other numbers it would not."""
+    """[1, seq] expanded to [5, 7] implies seq == 7; other numbers do not."""
     nodes = [node("Unsqueeze", "r zero", "u"), node("Expand", "u sizes", "e"), node("Unsqueeze", "e zero", "p")]
     nodes += [node("Unsqueeze", "x zero", "q"), node("Concat", "p q", "y", axis=0)]
     constants = [numbers("sizes", 5, 7), numbers("zero", 0)]
@@ -290,7 +290,7 @@ def test_bytes_past_32_bits_are_only_a_note() -> None:
 
 @pytest.mark.parametrize(("element", "code"), [("int8", "error"), ("int4", "warning")])
 def test_elements_of_half_a_byte_are_counted_two_a_byte(element, code) -> None:
-    """2^63 elements are 2^63 bytes, one more than an int64 can say; of int4 they are half as many."""
+    """2^63 elements are 2^63 bytes, one more than an int64 holds; of int4 they are half as many."""
     graph = f"g ({element}[n, 2048] x) => ({element}[n, 2048] y) {{ y = Identity(x) }}"
     proto = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]> {graph}')
     assert {f.severity for f in run_check(proto, dims={"n": (1, 2**52)}) if f.code == "C130"} == {code}
@@ -301,7 +301,7 @@ def test_symbols_without_a_bound_are_silent() -> None:
 
 
 def test_the_node_that_loses_the_upper_bound() -> None:
-    """A range whose end is read from data has any length; what depends on it is not said again."""
+    """A range whose end depends on data has any length; nodes that depend on it are not reported again."""
     proto = model([node("ConstantOfShape", "n", "y"), node("Relu", "y", "z")], {"n": [1]}, {"z": None})
     proto.graph.input[0].type.tensor_type.elem_type = INT64
     notes = [f for f in run_check(proto) if f.code == "C140"]

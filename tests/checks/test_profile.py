@@ -51,7 +51,7 @@ def test_a_corner_that_the_graph_cannot_run() -> None:
 
 
 def test_failures_between_the_corners() -> None:
-    """Heights 4, 8 and 16 run; an odd one does not come back from being halved."""
+    """Heights 4, 8 and 16 run; an odd height changes when it is halved and doubled."""
     (diagnostic,) = run_check(halved(), profile("x:1x3x4x8", "x:1x3x16x8", "x:1x3x8x8"))
     assert (diagnostic.code, diagnostic.node, diagnostic.severity) == ("C153", "make_y", "error")
     height = int(diagnostic.message.partition("H = ")[2].partition(":")[0])

@@ -1,4 +1,4 @@
-"""Repairs are shown by a run, and blame what is written in a node; what ranges make true is no finding."""
+"""Repairs are confirmed by inference and name the attribute or constant; what ranges imply is not reported."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_numbers_that_make_a_shape_are_traced_to_their_node(proto, subject, mess
 
 
 def test_sizes_of_a_broken_declaration_are_traced_too() -> None:
-    """The Reshape is the first that is not as declared; a Gather made a size for it."""
+    """The Reshape is the first node that differs from its declaration; a Gather computes one of its sizes."""
     inner = {"cut": ["batch", "seq", 3, 4], "turned": ["batch", 3, "seq", 4], "out": ["batch", 3, "seq", 4]}
     proto = heads(index=0)
     proto.graph.value_info.extend(helper.make_tensor_value_info(name, 1, dims) for name, dims in inner.items())

@@ -1,4 +1,4 @@
-"""Sizes that run out because a constant says so are found; that a table of many positions has an end is no fault."""
+"""A constant that leaves few legal sizes is reported; the end of a table of many positions is not."""
 
 from __future__ import annotations
 

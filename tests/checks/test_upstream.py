@@ -1,4 +1,4 @@
-"""Declarations are compared with what nodes make for all sizes, not only for those that later nodes leave."""
+"""Declarations are compared with shapes at all sizes, not only at those that later nodes allow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def run_check(proto, **options):
 
 
 def turned(times, perm, inner=("q", "k")):
-    """x [batch, seq, 4] so many times over, turned, joined with itself on the last axis; declared as if not turned."""
+    """x [batch, seq, 4] repeated, transposed and concatenated on the last axis; declared as if not transposed."""
     first = "batch" if times == 1 else f"{times}*batch"
     nodes = [
         node("Concat", " ".join(["x"] * times), "q", axis=0),
@@ -34,7 +34,7 @@ def test_a_declaration_that_only_a_later_requirement_makes_true_is_wrong(times) 
 
 
 def test_a_declaration_that_a_later_constant_makes_true_is_stale_too() -> None:
-    """The product needs seq to be 4; that k is [seq, 4] was wrong to say before it."""
+    """The product needs seq to be 4; before it, the declaration of k as [seq, 4] is wrong."""
     nodes = [node("Transpose", "x", "k", perm=[1, 0]), node("MatMul", "k w", "y")]
     declared = {"k": ["seq", 4]}
     proto = model(nodes, {"x": ["seq", 4]}, {"y": None}, declared, [weights("w", 4, 5)])
@@ -49,7 +49,7 @@ def with_declared(proto, **declared):
 
 
 def decoder(**declared):
-    """What is past and seq is joined with a mask [total]; both are named, and stated to be one, before they meet."""
+    """[past + seq] is concatenated with a mask [total]; both may be declared with the same name before they meet."""
     nodes = [
         node("Concat", "p x", "keys", axis=0),
         node("Relu", "m", "visible"),
@@ -88,5 +88,5 @@ def test_three_names_that_may_go_together_do() -> None:
 
 
 def test_behind_the_node_that_requires_it_both_names_are_right() -> None:
-    """That they are two is said once, and by C102."""
+    """Only C102 reports that the names differ."""
     assert {f.code for f in run_check(met("b", c=["b", 12], p=["a", 6], q=["b", 6]))} == {"C102"}

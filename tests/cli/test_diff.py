@@ -1,4 +1,4 @@
-"""`shapeinf diff`: two files of any formats; what is told apart and what is not."""
+"""`shapeinf diff`: two files of any formats; differences that are reported and those that are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`shapeinf explain`: what it prints, its JSON, and its mistakes."""
+"""`shapeinf explain`: output, JSON and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bind`: saved models say the new dims everywhere and run in onnxruntime with them; what cannot run is refused."""
+"""`bind`: saved models have the new dims everywhere and run in onnxruntime; dims that cannot run are rejected."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def make(
 
 
 def fixed_batch() -> onnx.ModelProto:
-    """x [batch, seq, 4] whose batch one Reshape pins to 1."""
+    """x [batch, seq, 4] whose batch a Reshape fixes to 1."""
     nodes = [helper.make_node("Reshape", ["x", "shape"], ["y"], name="Reshape_331")]
     return make(nodes, {"x": ["batch", "seq", 4]}, ["y"], {"shape": np.array([1, 0, 2, 2])})
 
@@ -159,7 +159,7 @@ def test_a_range_must_be_legal_from_end_to_end(low: int, high: int, fine: bool) 
 
 @pytest.mark.parametrize(("low", "high"), [(a, b) for a in range(1, 5) for b in range(a, 5)])
 def test_a_range_over_sizes_that_broadcast_or_not(low: int, high: int) -> None:
-    """What is added has 3 rows: onnxruntime tells which sizes of a batch can be added to them."""
+    """What is added has 3 rows: onnxruntime decides which sizes of a batch can be added to them."""
     nodes = [helper.make_node("Add", ["x", "rows"], ["y"], name="add")]
     model = make(nodes, {"x": ["batch", 4]}, ["y"], {"rows": np.zeros((3, 1), np.float32)})
     session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])

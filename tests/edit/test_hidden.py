@@ -1,4 +1,4 @@
-"""A file that we have annotated says no less of what its graph requires than the file without annotations."""
+"""A file with annotations has all preconditions of the file without."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_annotations_hide_no_precondition(original, how, tmp_path) -> None:
 
 
 def test_two_unnamed_axes_that_must_be_equal_still_are(tmp_path) -> None:
-    """Concat along axis 1 requires equal sizes of all other axes, whatever is declared of what leads there."""
+    """Concat along axis 1 requires equal sizes of all other axes, whatever upstream declarations say."""
     path = tmp_path / "m.onnx"
     bind(CASES["Concat None a"]).save(path)
     result = infer_shapes(path)

@@ -22,7 +22,7 @@ from tests.limits.graphs import drawn
 
 SECONDS = 10
 HARD_SECONDS = 60
-"""Past these the process is ended, in a call that does not look at signals."""
+"""Past these the process is ended, also in a call that ignores signals."""
 ADDRESS_SPACE = 4 << 30
 MOST_RESIDENT = 1 << 20  # KiB
 
@@ -47,7 +47,7 @@ def over_time(*_: object) -> None:
 
 
 def run_questions(seed: int) -> tuple[dict[str, float], list[str]]:
-    """The CPU seconds that each question took, and what went wrong."""
+    """The CPU seconds of each query, and the failures."""
     times: dict[str, float] = {}
     wrong: list[str] = []
     results: list[Result] = []

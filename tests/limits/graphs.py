@@ -49,13 +49,13 @@ class Grown(Block):
         self.top = self.sizes[0]
 
     def step(self, op: str, *inputs: str) -> str:
-        """One more size, which the next ones are made of."""
+        """Add a size, from which later ones are computed."""
         self.top = self.add(op, *inputs)
         self.sizes.append(self.top)
         return self.top
 
     def keep(self, name: str, rank: int) -> None:
-        """One more tensor."""
+        """Add a tensor."""
         self.tensors.append(name)
         self.ranks[name] = rank
 
@@ -63,7 +63,7 @@ class Grown(Block):
         return self.known([self.draw.randint(1, 7)])
 
     def use(self) -> None:
-        """A tensor that is as large as a size says."""
+        """A tensor of the length of a size."""
         draw, source = self.draw, self.draw.choice(self.tensors)
         size = draw.choice((self.top, draw.choice(self.sizes)))
         expanded = self.add("Expand", self.known([0.5], np.float32), self.add("Max", size, self.known([1])))
@@ -96,7 +96,7 @@ def products(graph: Grown) -> None:
 
 
 def tensors(graph: Grown) -> None:
-    """Tensors that are joined, flattened, broadcast and laid out anew: what nodes require adds up."""
+    """Tensors that are joined, flattened, broadcast and laid out anew: requirements accumulate."""
     draw, x = graph.draw, graph.draw.choice(graph.tensors)
     same = [name for name in graph.tensors if graph.ranks[name] == graph.ranks[x]]
     kind = draw.choice(("Add", "Concat", "Flat", "Transpose", "Split", "MatMul"))

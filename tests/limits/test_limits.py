@@ -18,7 +18,7 @@ WALL = 3600
 
 
 def child_lines(start, stop):
-    """What a child says of each seed; the last line is of a seed that ended it, where one did."""
+    """The lines of a child for each seed; the last may be of a seed that ended it."""
     command = [sys.executable, "-m", "tests.limits.child", str(start), str(stop)]
     child = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, timeout=WALL, check=False)
     lines = [json.loads(line) for line in child.stdout.splitlines()]

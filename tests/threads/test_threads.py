@@ -1,4 +1,4 @@
-"""Several threads: first use in a fresh process, one result that all of them ask, dims that all of them add."""
+"""Several threads: first use in a fresh process, queries of a shared result, additions of shared dims."""
 
 import copy
 import json
@@ -28,7 +28,7 @@ USUAL, OFTEN = "0.005", "0.000001"
 
 
 def differences(*arguments):
-    """What a fresh process prints."""
+    """The output of a fresh process."""
     worker = ROOT / "tests" / "threads" / "worker.py"
     done = subprocess.run(
         [sys.executable, worker, *arguments], capture_output=True, text=True, cwd=ROOT, timeout=300, check=False

@@ -1,7 +1,7 @@
 """A process of its own in which several threads start at once; prints how their answers differ from one thread's.
 
 `python worker.py first|shared INTERVAL MODEL...`: "first" lets each thread infer the models itself, "shared" lets all
-ask one result.
+query one result.
 """
 
 import json
@@ -26,7 +26,7 @@ def main(mode, interval, *models):
 
 
 def at_once(work):
-    """What `work` gives in each of several threads that start together; an error as its traceback."""
+    """The results of `work` in several threads that start together; an error as its traceback."""
     results = [None] * THREADS
     start = threading.Barrier(THREADS)
 
@@ -63,7 +63,7 @@ def inferred(model):
 
 
 def answers(result, start):
-    """The answers to all read-only questions, by name; threads begin with different ones."""
+    """The answers to all read-only questions, by name; threads start with different questions."""
     sizes = {name: 4 for name in result.program().inputs}
     last = result.graph.outputs[-1]
     questions = {
@@ -99,7 +99,7 @@ def answer(question):
 
 
 def difference(actual, expected):
-    """What is not as expected, in short."""
+    """The unexpected parts, in short."""
     if isinstance(actual, list):
         actual, expected = (dict(enumerate(side)) for side in (actual, expected))
     if not isinstance(actual, dict):

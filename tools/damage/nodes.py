@@ -1,4 +1,4 @@
-"""Damage to nodes: their attributes, and what they read."""
+"""Damage to nodes: their attributes and inputs."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 @attrs.frozen
 class Damage:
-    """A damaged model. `labels` are the names that a finding about it may carry: a node or a tensor.
+    """A damaged model. `labels` are the names that a diagnostic of it may carry: a node or a tensor.
 
     `input` is the input whose declaration was damaged, if one was; `declaration` says that no node was, `misnamed` that
     only a name was misspelt.
@@ -32,7 +32,7 @@ class Damage:
 
 @attrs.define
 class Patient:
-    """A model with observed shapes; each damage works on a copy. `runs` has what onnxruntime made of it, once asked."""
+    """A model with observed shapes; each damage works on a copy. `runs` caches the results of onnxruntime."""
 
     model: onnx.ModelProto
     truth: dict[str, Any]
@@ -66,7 +66,7 @@ class Patient:
         return next((node for node in self.model.graph.node if name in node.output), None)
 
     def nodes(self, *ops: str) -> list[int]:
-        """Places of nodes of these operators, in a random order; of all without any."""
+        """Indices of nodes of these operators, in a random order; of all without any."""
         indices = [
             i
             for i, n in enumerate(self.model.graph.node)
