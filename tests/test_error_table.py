@@ -38,8 +38,8 @@ def test_the_sources_report_registered_codes_only() -> None:
     assert used == CODES.keys()
 
 
-def test_the_exceptions_of_users_stand_in_one_file() -> None:
-    """Only a format may add its own: no file outside of `formats` names one."""
+def test_public_exceptions_stand_in_errors_py() -> None:
+    """Only a format may add its own: no file outside of `formats` names a format."""
     tool().load_all()
     modules = {error.__module__ for error in tool().subclasses(ShapeInferenceError)}
     assert {name for name in modules if not name.startswith("shapeinf.formats.")} == {"shapeinf.errors"}

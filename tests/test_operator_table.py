@@ -1,4 +1,4 @@
-"""The table of operators in the docs is what the registry says, and no operator is without a rule."""
+"""The table of operators in the docs follows from the registry, and every operator has a rule."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def tool():
 
 def without_rule(operators):
     lookup = default_registry().dialect("onnx").lookup
-    found = []
+    names = []
     for domain, name, version in operators:
         op_def = lookup(domain, name, version)
         if op_def is None or (op_def.rule is None and op_def.expand is None):
-            found.append(f"{domain or 'ai.onnx'}.{name} since {version}")
-    return found
+            names.append(f"{domain or 'ai.onnx'}.{name} since {version}")
+    return names
 
 
 def test_every_operator_of_the_installed_onnx_has_a_rule():
@@ -67,7 +67,7 @@ def test_the_table_is_not_stale():
         ("LSTM", False, False, True),
     ],
 )
-def test_what_rules_do_is_found_out(name, reads, gives, back):
+def test_traits_of_rules_are_detected(name, reads, gives, back):
     lookup = default_registry().dialect("onnx").lookup
     summary = tool().summarize(lookup("", name, 0))
     assert (bool(summary.reads), summary.gives, summary.back) == (reads, gives, back)

@@ -61,13 +61,13 @@ def _type_json(info: TensorInfo) -> list[Any] | None:
     if info.dtype is None:
         return None
     dims = None if info.shape.dims is None else [_dim_json(d) for d in info.shape.dims]
-    found: list[Any] = ["tensor", ONNX_CODES[info.dtype], dims]
+    record: list[Any] = ["tensor", ONNX_CODES[info.dtype], dims]
     for kind in reversed(re.findall(r"map\(\w+\)|sequence|optional", info.kind)):
         if kind.startswith("map"):
-            found = ["map", ONNX_CODES[kind[4:-1]], found]
+            record = ["map", ONNX_CODES[kind[4:-1]], record]
         else:
-            found = [{"sequence": "seq"}.get(kind, kind), found]
-    return found
+            record = [{"sequence": "seq"}.get(kind, kind), record]
+    return record
 
 
 def _dim_json(dim: Dim) -> int | str | None:

@@ -63,12 +63,12 @@ def exceptions() -> str:
 
 def subclasses(base: type[Exception]) -> list[type[Exception]]:
     """The public subclasses of a class, depth first, each once."""
-    found: dict[type[Exception], None] = {}
+    classes: dict[type[Exception], None] = {}
     for error in base.__subclasses__():
         if not error.__name__.startswith("_") and error.__module__.startswith("shapeinf."):
-            found[error] = None
-            found.update(dict.fromkeys(subclasses(error)))
-    return list(found)
+            classes[error] = None
+            classes.update(dict.fromkeys(subclasses(error)))
+    return list(classes)
 
 
 def exception_row(error: type[Exception]) -> str:

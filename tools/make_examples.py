@@ -110,7 +110,7 @@ def decoder() -> onnx.ModelProto:
 
 
 def convnet() -> onnx.ModelProto:
-    """A small U-Net: the skip connection requires that height and width are even."""
+    """A small U-Net: the skip connection requires even height and width."""
     b = Builder(1)
     down = b.add("Conv", "image", b.weight("w1", 8, 3, 3, 3), name="down", pads=[1, 1, 1, 1])
     act = b.add("Relu", down, name="act")

@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def entry(s: Any) -> dict[str, object]:
-    """One operator; false and empty fields are left out."""
+    """One operator; false and empty entries are left out."""
     allowed = {t.type_param_str: t.allowed_type_strs for t in s.type_constraints}
     return {
         "name": s.name,

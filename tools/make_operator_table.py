@@ -86,7 +86,7 @@ def text() -> str:
 
 
 def operators() -> dict[str, dict[str, list[int]]]:
-    """The since-versions of every operator by domain and name: those of onnx, and ours beyond it."""
+    """The since-versions of every operator by domain and name: those of onnx, and further ones of shapeinf."""
     versions: dict[str, dict[str, list[int]]] = {}
     for schema in onnx.defs.get_all_schemas_with_history():
         versions.setdefault(schema.domain, {}).setdefault(schema.name, []).append(schema.since_version)

@@ -1,16 +1,16 @@
-"""How much damage `shapeinf check` finds.
+"""How much damage `shapeinf check` detects.
 
     python tools/measure_damage.py [FOLDER] [--own] [--seed 0] [--each 1] [--declared onnx|bare|shapeinf] [--missed]
                                    [--half dev|held] [--every 1]
 
-Damages every `NAME.onnx` of the folder (with `--own` also the models of this project) in each way of `tools/damage`
-and prints, for each kind: how many cases there are, the share with a finding, the share whose first finding is on the
-damaged node (or names the damaged input), and the share where it is there or at an adjacent node. Models are of one of
-two halves by the hash of their family's name, so that one can be looked at while the other is not. Damage counts only
-where onnxruntime shows it: it refuses to run, or it makes other shapes than declared, with inputs with which the
-undamaged model runs, or, where an input's declaration is damaged, with inputs of the shapes that the damaged file
-declares. Only a misspelt name counts separately. `--declared` selects the declarations in the file: those of onnx's own
-inference, the outputs only, or those that `result.save` writes.
+Damages every `NAME.onnx` of the folder (with `--own` also the models of this project) in each way of `tools/damage` and
+prints, for each kind: the number of cases, the share with a diagnostic, the share whose first diagnostic is at the
+damaged node (or names the damaged input), and the share where it is there or at a neighboring node. Models are of one
+of two halves by the hash of their family's name, so that one is for development while the other is held out. Damage
+counts only where onnxruntime shows it: it rejects the model, or it computes other shapes than declared, with inputs
+with which the undamaged model runs, or, where an input's declaration is damaged, with inputs of the shapes that the
+damaged file declares. Only a misspelt name counts by itself. `--declared` says what the file declares: what onnx's own
+inference knows, nothing but the outputs, or what `result.save` writes.
 """
 
 from __future__ import annotations
@@ -45,28 +45,26 @@ ort.set_default_logger_severity(4)
 
 
 def feeds(p: Patient, binding: int, model: onnx.ModelProto | None = None) -> dict[str, np.ndarray]:
-    """Inputs as the truth was made with, or as the inputs of another model are declared."""
+    """Inputs of the observed runs, or as the inputs of another model are declared."""
     declared = {} if model is None else {v.name: v.type.tensor_type.shape.dim for v in model.graph.input}
-    rng, sizes, found = np.random.default_rng(0), p.truth["gen_bindings"][binding], {}
-    for one in p.truth["generator"]:
-        shape = p.truth["inputs"][one["name"]]["shapes"][binding]
+    rng, sizes, arrays = np.random.default_rng(0), p.truth["gen_bindings"][binding], {}
+    for spec in p.truth["generator"]:
+        shape = p.truth["inputs"][spec["name"]]["shapes"][binding]
         names = p.truth["bindings"][binding]
-        asked = declared.get(one["name"], [])
-        shape = (
-            [d.dim_value or names.get(d.dim_param, n) for d, n in zip(asked, shape, strict=True)] if asked else shape
-        )
-        dtype = p.truth["inputs"][one["name"]]["dtype"]
-        made = contents(one, shape, sizes, rng)
-        found[one["name"]] = made.astype({"string": object, "float": np.float32}.get(dtype, dtype))
-    return found
+        dims = declared.get(spec["name"], [])
+        shape = [d.dim_value or names.get(d.dim_param, n) for d, n in zip(dims, shape, strict=True)] if dims else shape
+        dtype = p.truth["inputs"][spec["name"]]["dtype"]
+        array = contents(spec, shape, sizes, rng)
+        arrays[spec["name"]] = array.astype({"string": object, "float": np.float32}.get(dtype, dtype))
+    return arrays
 
 
-def contents(one: dict[str, Any], shape: list[int], sizes: dict[str, int], rng: np.random.Generator) -> np.ndarray:
-    kind = one["kind"]
+def contents(spec: dict[str, Any], shape: list[int], sizes: dict[str, int], rng: np.random.Generator) -> np.ndarray:
+    kind = spec["kind"]
     if kind == "str":
-        return rng.choice(one["hi"], shape)
+        return rng.choice(spec["hi"], shape)
     if kind in ("int", "scalar_int"):
-        return rng.integers(one["lo"], one["hi"], shape)
+        return rng.integers(spec["lo"], spec["hi"], shape)
     if kind == "arange_past":
         return np.broadcast_to(np.arange(shape[-1]) + sizes.get("past", 0), shape)
     return rng.standard_normal(shape) if kind == "float" else np.ones(shape)
@@ -75,13 +73,13 @@ def contents(one: dict[str, Any], shape: list[int], sizes: dict[str, int], rng: 
 def observed(
     model: onnx.ModelProto, p: Patient, folder: Path, as_declared: bool = False
 ) -> list[dict[str, tuple[int, ...]] | None]:
-    """The shapes of the declared values at each binding; None where onnxruntime refuses."""
-    one = onnx.ModelProto()
-    one.CopyFrom(model)
-    known = {value.name for value in one.graph.output}
-    one.graph.output.extend(value for value in one.graph.value_info if value.name not in known)
+    """The shapes of the declared values at each binding; None where onnxruntime rejects the model."""
+    extended = onnx.ModelProto()
+    extended.CopyFrom(model)
+    known = {value.name for value in extended.graph.output}
+    extended.graph.output.extend(value for value in extended.graph.value_info if value.name not in known)
     path = folder / "damaged.onnx"
-    path.write_bytes(one.SerializeToString())
+    path.write_bytes(extended.SerializeToString())
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     bindings = range(len(p.truth["bindings"]))
@@ -90,14 +88,14 @@ def observed(
     except Exception:
         return [None for _ in bindings]
     names = [value.name for value in session.get_outputs()]
-    found: list[dict[str, tuple[int, ...]] | None] = []
+    shapes: list[dict[str, tuple[int, ...]] | None] = []
     for binding in bindings:
         try:
             values = session.run(None, feeds(p, binding, model if as_declared else None))
-            found.append({n: np.shape(v) for n, v in zip(names, values, strict=True) if hasattr(v, "shape")})
+            shapes.append({n: np.shape(v) for n, v in zip(names, values, strict=True) if hasattr(v, "shape")})
         except Exception:
-            found.append(None)
-    return found
+            shapes.append(None)
+    return shapes
 
 
 def shows(damaged: Damage, p: Patient, folder: Path) -> bool:
@@ -120,11 +118,11 @@ def contradicts(value: onnx.ValueInfoProto, shape: tuple[int, ...], p: Patient, 
         return False
     dims = value.type.tensor_type.shape.dim
     sizes = p.truth["bindings"][binding]
-    meant = [d.dim_value if d.HasField("dim_value") else meant_by(d.dim_param, sizes) for d in dims]
-    return len(meant) != len(shape) or any(m not in (None, n) for m, n in zip(meant, shape, strict=True))
+    wanted = [d.dim_value if d.HasField("dim_value") else size_of(d.dim_param, sizes) for d in dims]
+    return len(wanted) != len(shape) or any(m not in (None, n) for m, n in zip(wanted, shape, strict=True))
 
 
-def meant_by(text: str, sizes: dict[str, int]) -> int | None:
+def size_of(text: str, sizes: dict[str, int]) -> int | None:
     """The size that a name means, or a multiple of one."""
     names = set(re.findall(r"[A-Za-z_]\w*", text))
     if not names or not names <= sizes.keys() or not re.fullmatch(r"[\w+* ]+", text):
@@ -132,19 +130,19 @@ def meant_by(text: str, sizes: dict[str, int]) -> int | None:
     return int(eval(text, {"__builtins__": {}}, sizes))
 
 
-def found(model: onnx.ModelProto) -> list[Diagnostic]:
-    """The findings that make a check fail."""
-    return [one for one in check(infer_shapes(model, declared="check")) if one.fails]
+def failing_diagnostics(model: onnx.ModelProto) -> list[Diagnostic]:
+    """The diagnostics that make a check fail."""
+    return [diagnostic for diagnostic in check(infer_shapes(model, declared="check")) if diagnostic.fails]
 
 
 def hits(first: Diagnostic, damaged: Damage) -> bool:
-    """Whether a finding is on the damaged node or tensor, or names the damaged input."""
+    """Whether a diagnostic is at the damaged node or tensor, or names the damaged input."""
     named = bool(damaged.input) and f"{damaged.input}.shape[" in first.message
     return named or first.node in damaged.labels or first.tensor in damaged.labels
 
 
 def annotated(p: Patient, path: Path, declared: str) -> Patient:
-    """The patient with the selected declarations."""
+    """The patient with the requested declarations."""
     if declared == "shapeinf":
         target = path.parent / "annotated.onnx"
         infer_shapes(p.model).save(target)
@@ -154,27 +152,27 @@ def annotated(p: Patient, path: Path, declared: str) -> Patient:
 
 @attrs.frozen
 class Case:
-    """One damage and the findings that it gave, the first one first."""
+    """A damaged model and its diagnostics in order."""
 
     model: str
     damage: Damage
-    findings: list[Diagnostic]
+    diagnostics: list[Diagnostic]
     seconds: float = 0.0
 
     @property
     def held_out(self) -> bool:
-        """Whether the model is of the half that is not looked at."""
+        """Whether the model is of the half that is held out."""
         return is_held_out(self.model)
 
     @property
     def near(self) -> bool:
-        """Whether the first diagnostic is at the damaged node or at an adjacent one."""
-        return self.hit or (bool(self.findings) and self.findings[0].subject in beside(self.damage))
+        """Whether the first diagnostic is at the damaged node or at a neighbor."""
+        return self.hit or (bool(self.diagnostics) and self.diagnostics[0].subject in neighbors(self.damage))
 
     @property
     def hit(self) -> bool:
-        """Whether the first finding is on the damaged node."""
-        return bool(self.findings) and hits(self.findings[0], self.damage)
+        """Whether the first diagnostic is at the damaged node."""
+        return bool(self.diagnostics) and hits(self.diagnostics[0], self.damage)
 
 
 def is_held_out(model: str) -> bool:
@@ -182,13 +180,13 @@ def is_held_out(model: str) -> bool:
     return hashlib.sha256(model.partition(".")[0].encode()).digest()[0] % 2 == 1
 
 
-def beside(damage: Damage) -> set[str]:
-    """The producers of the inputs of the damaged nodes, and the consumers of their outputs."""
+def neighbors(damage: Damage) -> set[str]:
+    """The names of producers of the damaged nodes' inputs, and of consumers of their outputs."""
     nodes = list(damage.model.graph.node)
     here = [n for n in nodes if damage.labels & {n.name, *n.output}]
     read = {name for node in here for name in node.input}
-    made = {name for node in here for name in node.output}
-    near = [n for n in nodes if read & set(n.output) or made & set(n.input)]
+    written = {name for node in here for name in node.output}
+    near = [n for n in nodes if read & set(n.output) or written & set(n.input)]
     return {name for node in near for name in (node.name, *node.output)} | read
 
 
@@ -209,18 +207,18 @@ def own_patients(seed: int, declared: str) -> Iterator[tuple[str, Patient]]:
 def measured(
     paths: Iterable[Path], seed: int, each: int, declared: str, own: bool = False, only: Collection[str] = ()
 ) -> Iterator[Case]:
-    """Every case, damaged and checked; ValueError for an undamaged model with findings. `only` some kinds."""
+    """Every case, damaged and checked; ValueError for an undamaged model with diagnostics. `only` some kinds."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         models = itertools.chain(patients(paths, seed, declared, folder), own_patients(seed, declared) if own else ())
         for model, p in models:
             p = annotated(p, folder / "model.onnx", declared)
-            for one in found(p.model):
-                raise ValueError(f"{model} is undamaged: {one.code} {one.subject} {one.message}")
+            for diagnostic in failing_diagnostics(p.model):
+                raise ValueError(f"{model} is undamaged: {diagnostic.code} {diagnostic.subject} {diagnostic.message}")
             for damaged in damages(p, each):
                 if damaged.kind in (only or KINDS) and shows(damaged, p, folder):
                     begun = time.perf_counter()
-                    yield Case(model, damaged, found(damaged.model), time.perf_counter() - begun)
+                    yield Case(model, damaged, failing_diagnostics(damaged.model), time.perf_counter() - begun)
 
 
 def main() -> None:
@@ -234,29 +232,31 @@ def main() -> None:
     parser.add_argument("--half", choices=["dev", "held"], help="one half of the models only")
     parser.add_argument("--every", type=int, default=1, help="every so manyth model only")
     parser.add_argument("--only", nargs="*", default=(), help="some kinds only")
-    given = parser.parse_args()
-    paths = sorted(given.folder.glob("*.onnx")) if given.folder else []
-    if given.half:
-        paths = [path for path in paths if is_held_out(path.name) == (given.half == "held")]
+    options = parser.parse_args()
+    paths = sorted(options.folder.glob("*.onnx")) if options.folder else []
+    if options.half:
+        paths = [path for path in paths if is_held_out(path.name) == (options.half == "held")]
     cases = []
-    for case in measured(paths[:: given.every], given.seed, given.each, given.declared, given.own, given.only):
+    for case in measured(
+        paths[:: options.every], options.seed, options.each, options.declared, options.own, options.only
+    ):
         cases.append(case)
-        if given.missed and not case.hit:
+        if options.missed and not case.hit:
             print(missed(case), flush=True)
     kinds = {kind: [c for c in cases if c.damage.kind == kind] for kind in sorted({c.damage.kind for c in cases})}
     halves = {half: [c for c in cases if c.held_out == (half == "held out")] for half in ("dev", "held out")}
     print(f"{'':26}{'cases':>7}{'found':>8}{'first':>8}{'beside':>8}")
     for name, these in {**kinds, **halves, "all": cases}.items():
-        counts = [sum(map(bool, one)) for one in zip(*((c.findings, c.hit, c.near) for c in these), strict=True)]
+        counts = [sum(map(bool, flags)) for flags in zip(*((c.diagnostics, c.hit, c.near) for c in these), strict=True)]
         print(f"{name:26}{len(these):7}" + "".join(f"{count / len(these):8.1%}" for count in counts))
 
 
 def missed(case: Case) -> str:
-    """A case of which the first finding is not on the damaged node, on one line."""
-    first = case.findings[0] if case.findings else None
-    said = f"{first.code} {first.subject}: {first.message}" if first else "nothing"
+    """A case whose first diagnostic is not at the damaged node, on one line."""
+    first = case.diagnostics[0] if case.diagnostics else None
+    reported = f"{first.code} {first.subject}: {first.message}" if first else "nothing"
     how = "MISSED" if first is None else "near" if case.near else "elsewhere"
-    return f"{how} {case.model} {case.damage.kind} {case.damage.description} [{case.seconds:.1f} s]: {said}"
+    return f"{how} {case.model} {case.damage.kind} {case.damage.description} [{case.seconds:.1f} s]: {reported}"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Models of this project with the shapes that onnxruntime makes, to damage them as the models of others.
+"""Models of this project with the shapes that onnxruntime computes, to be damaged like the models of others.
 
 A model counts where onnxruntime runs it at three bindings of its named dims.
 """
@@ -73,7 +73,7 @@ def record_truth(model: onnx.ModelProto) -> dict[str, Any] | None:
 
 
 def create_session(model: onnx.ModelProto) -> ort.InferenceSession:
-    """A session that gives the value of every node too."""
+    """A session that returns the value of every node too."""
     extended = onnx.ModelProto()
     extended.CopyFrom(model)
     known = {value.name for value in extended.graph.output}

@@ -1,4 +1,4 @@
-"""Small models, each with one thing wrong or nothing."""
+"""Small models, each correct or with a single defect."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def weights(name, *dims):
 def model(nodes, inputs, outputs, inner=(), constants=()) -> onnx.ModelProto:
     """A model; inputs, outputs and inner values are `{name: dims}`, all float32."""
     values = [
-        [helper.make_tensor_value_info(name, FLOAT, dims) for name, dims in dict(given).items()]
-        for given in (inputs, outputs, inner)
+        [helper.make_tensor_value_info(name, FLOAT, dims) for name, dims in dict(shapes).items()]
+        for shapes in (inputs, outputs, inner)
     ]
     graph = helper.make_graph(nodes, "g", values[0], values[1], list(constants), value_info=values[2])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
@@ -45,7 +45,7 @@ def reshaped(*sizes):
 
 
 def joined(op, first, second, **attributes):
-    """Two inputs of one axis more, joined."""
+    """x [first, 6] and z [second, 6], joined by an operator."""
     return model([node(op, "x z", "y", **attributes)], {"x": [first, 6], "z": [second, 6]}, {"y": None})
 
 
@@ -57,7 +57,7 @@ def conflicting_names(k, k2):
 
 
 def halved():
-    """A U-Net's skip: halved and doubled again, then joined with what came in; H must be even."""
+    """A U-Net's skip: halved and doubled, then concatenated with the input; H must be even."""
     nodes = [
         node("MaxPool", "x", "p", kernel_shape=[2, 2], strides=[2, 2]),
         node("Resize", "p  scales", "u"),

@@ -1,4 +1,4 @@
-"""Every kind of finding on a model made for it, and its silence where nothing is wrong."""
+"""Each check reports its diagnostic on a model with the defect, and nothing on models without."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from shapeinf.diagnostics import CODES
 from tests.checks.models import INT64, conflicting_names, halved, joined, model, node, numbers, reshaped, weights
 
 
-def run_check(one, **options):
-    return check(infer_shapes(one, declared="check", **options), options.get("dims"))
+def run_check(proto, **options):
+    return check(infer_shapes(proto, declared="check", **options), options.get("dims"))
 
 
 def relu(declared, inner=(), x=("batch", 6)):
@@ -20,14 +20,14 @@ def relu(declared, inner=(), x=("batch", 6)):
     return model(nodes, {"x": list(x)}, {"y": declared}, inner)
 
 
-def steps(one: int, two: int):
-    """Two ways over an axis in steps, that must meet: n fits where (n - 1)//one == (n - 1)//two."""
-    pools = [node("MaxPool", "x", y, kernel_shape=[1], strides=[step]) for y, step in (("p", one), ("q", two))]
+def steps(stride: int, other: int):
+    """Two strided pools of an axis, concatenated: n fits where (n - 1)//stride == (n - 1)//other."""
+    pools = [node("MaxPool", "x", y, kernel_shape=[1], strides=[step]) for y, step in (("p", stride), ("q", other))]
     return model([*pools, node("Concat", "p q", "y", axis=1)], {"x": [1, 3, "n"]}, {"y": None})
 
 
 def windows(size: int, more: int = 0):
-    """Rows and columns cut into windows: both must be multiples of the size, after so many more were added."""
+    """Rows and columns cut into windows: after padding by `more`, both must be multiples of the size."""
     numbered = {"rows": 0, "columns": 1, "size": size, "channels": 8}
     sizes = [numbers("pads", 0, 0, 0, more, more, 0), *(numbers(name, n) for name, n in numbered.items())]
     parts = [
@@ -170,17 +170,17 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("one", "wanted"), CASES.values(), ids=list(CASES))
-def test_each_check_reports_the_right_subject(one, wanted) -> None:
-    code, place, *texts = wanted
-    (first, *_) = [f for f in run_check(one) if f.code == code]
-    assert first.subject == place
+@pytest.mark.parametrize(("proto", "wanted"), CASES.values(), ids=list(CASES))
+def test_each_check_reports_the_right_subject(proto, wanted) -> None:
+    code, subject, *texts = wanted
+    (first, *_) = [f for f in run_check(proto) if f.code == code]
+    assert first.subject == subject
     assert all(text in first.message for text in texts), first.message
     assert first.severity == {"C104": "error", "C112": "note"}.get(code, "warning")
 
 
 @pytest.mark.parametrize(
-    "one",
+    "proto",
     [
         reshaped(-1, 2, 3),
         joined("Add", "batch", "batch"),
@@ -198,20 +198,20 @@ def test_each_check_reports_the_right_subject(one, wanted) -> None:
         cached(),
     ],
 )
-def test_silence_where_nothing_is_wrong(one) -> None:
-    assert [f for f in run_check(one) if f.fails] == []
+def test_silence_where_nothing_is_wrong(proto) -> None:
+    assert [f for f in run_check(proto) if f.fails] == []
 
 
 def test_unnamed_axes_have_no_name_to_be_wrong() -> None:
     assert [f.code for f in run_check(joined("Concat", "unk__1", "unk__2", axis=1))] == []
 
 
-def test_the_cause_comes_before_what_follows_from_it() -> None:
+def test_causes_come_before_their_consequences() -> None:
     """The declaration of a later node is wrong because of an earlier one; notes come last."""
     nodes = [node("Concat", "x x", "h", axis=0), node("Add", "h b", "y"), node("Concat", "p q", "t", axis=0)]
     inputs = {"x": ["batch", 6], "b": [8, 6], "p": ["past", 1], "q": ["seq", 1], "m": ["total"]}
-    one = model(nodes, inputs, {"t": ["total", 1], "y": [9, 6]}, {"h": ["batch", 6]})
-    assert [(f.code, f.subject) for f in run_check(one)] == [
+    proto = model(nodes, inputs, {"t": ["total", 1], "y": [9, 6]}, {"h": ["batch", 6]})
+    assert [(f.code, f.subject) for f in run_check(proto)] == [
         ("C110", "make_h"),
         ("C101", "make_y"),
         ("C111", "make_y"),
@@ -228,22 +228,22 @@ def turned(inner=None, **attributes):
 
 
 @pytest.mark.parametrize(
-    ("one", "code", "place", "said"),
+    ("proto", "code", "subject", "message"),
     [
         (turned(perm=[0, 2, 1]), "C114", "make_t", "perm [0, 1, 2] instead of [0, 2, 1]"),
         (turned({"r": ["batch", "seq", 6], "t": ["batch", "seq", 6]}, perm=[0, 2, 1]), "C110", "make_t", "declared as"),
         (turned({"t": ["batch", 7, 6]}, perm=[0, 1, 2]), "C110", "make_t", "declared as 7"),
     ],
 )
-def test_diagnostics_downstream_name_their_cause(one, code, place, said) -> None:
-    first, *rest = run_check(one)
-    assert (first.code, first.subject) == (code, place)
-    assert said in first.message
-    assert {f.cause for f in rest if f.fails and f.subject != place} <= {place}
+def test_diagnostics_downstream_name_their_cause(proto, code, subject, message) -> None:
+    first, *rest = run_check(proto)
+    assert (first.code, first.subject) == (code, subject)
+    assert message in first.message
+    assert {f.cause for f in rest if f.fails and f.subject != subject} <= {subject}
 
 
-def test_sizes_of_several_axes_are_one_repair() -> None:
-    """[1, seq] expanded to [5, 7] says itself that seq is 7; with other numbers it would not."""
+def test_sizes_of_several_axes_are_repaired_together() -> None:
+    """[1, seq] expanded to [5, 7] implies seq == 7; other numbers do not."""
     nodes = [node("Unsqueeze", "r zero", "u"), node("Expand", "u sizes", "e"), node("Unsqueeze", "e zero", "p")]
     nodes += [node("Unsqueeze", "x zero", "q"), node("Concat", "p q", "y", axis=0)]
     constants = [numbers("sizes", 5, 7), numbers("zero", 0)]
@@ -253,11 +253,11 @@ def test_sizes_of_several_axes_are_one_repair() -> None:
     assert {f.cause for f in rest if f.fails} == {"make_e"}
 
 
-def test_a_repair_that_is_not_the_only_one_names_the_others() -> None:
+def test_an_ambiguous_repair_names_the_alternatives() -> None:
     """Without the second product, an input of [batch, 6, seq] would do as well."""
     nodes = [node("Transpose", "x", "t", perm=[0, 2, 1]), node("MatMul", "t w", "y")]
-    one = model(nodes, {"x": ["batch", "seq", 6]}, {"y": ["batch", "seq", 5]}, constants=[weights("w", 6, 5)])
-    first, *rest = run_check(one)
+    proto = model(nodes, {"x": ["batch", "seq", 6]}, {"y": ["batch", "seq", 5]}, constants=[weights("w", 6, 5)])
+    first, *rest = run_check(proto)
     assert first.code == "C114"
     assert {first.subject, *first.message.split("change of ")[1].split(", ")} == {"x", "make_t"}
     assert {f.cause for f in rest} == {""}
@@ -290,21 +290,21 @@ def test_bytes_past_32_bits_are_only_a_note() -> None:
 
 @pytest.mark.parametrize(("element", "code"), [("int8", "error"), ("int4", "warning")])
 def test_elements_of_half_a_byte_are_counted_two_a_byte(element, code) -> None:
-    """2^63 elements are 2^63 bytes, one more than an int64 can say; of int4 they are half as many."""
+    """2^63 elements are 2^63 bytes, one more than an int64 holds; of int4 they are half as many."""
     graph = f"g ({element}[n, 2048] x) => ({element}[n, 2048] y) {{ y = Identity(x) }}"
-    one = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]> {graph}')
-    assert {f.severity for f in run_check(one, dims={"n": (1, 2**52)}) if f.code == "C130"} == {code}
+    proto = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]> {graph}')
+    assert {f.severity for f in run_check(proto, dims={"n": (1, 2**52)}) if f.code == "C130"} == {code}
 
 
-def test_what_the_ranges_do_not_bound_is_silent() -> None:
+def test_symbols_without_a_bound_are_silent() -> None:
     assert run_check(DOUBLED) == []
 
 
 def test_the_node_that_loses_the_upper_bound() -> None:
-    """A range whose end is read from data has any length; what depends on it is not said again."""
-    one = model([node("ConstantOfShape", "n", "y"), node("Relu", "y", "z")], {"n": [1]}, {"z": None})
-    one.graph.input[0].type.tensor_type.elem_type = INT64
-    notes = [f for f in run_check(one) if f.code == "C140"]
+    """A range whose end depends on data has any length; nodes that depend on it are not reported again."""
+    proto = model([node("ConstantOfShape", "n", "y"), node("Relu", "y", "z")], {"n": [1]}, {"z": None})
+    proto.graph.input[0].type.tensor_type.elem_type = INT64
+    notes = [f for f in run_check(proto) if f.code == "C140"]
     assert [(f.severity, f.node) for f in notes] == [("note", "make_y")]
 
 

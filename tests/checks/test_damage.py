@@ -30,8 +30,8 @@ def tool():
 
 
 def shares(cases):
-    """The shares with a finding, with the first one on the damaged node, with it there or beside it."""
-    kinds = [[case.findings for case in cases], [case.hit for case in cases], [case.near for case in cases]]
+    """The shares with a diagnostic, with the first at the damaged node, and with it there or at a neighbor."""
+    kinds = [[case.diagnostics for case in cases], [case.hit for case in cases], [case.near for case in cases]]
     return [sum(map(bool, kind)) / len(cases) for kind in kinds]
 
 
@@ -41,16 +41,16 @@ def is_at_least(cases, *least):
 
 @pytest.mark.parametrize("path", sorted(MODELS.glob("*.onnx")), ids=lambda path: path.name)
 def test_undamaged_models_are_quiet(path) -> None:
-    """They run in onnxruntime at three bindings, so there is nothing to find."""
-    assert [str(one) for one in check(infer_shapes(path, declared="check")) if one.fails] == []
+    """They run in onnxruntime at three bindings, so there is nothing to report."""
+    assert [str(diagnostic) for diagnostic in check(infer_shapes(path, declared="check")) if diagnostic.fails] == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(MODELS.glob("*.onnx")), ids=lambda path: path.name)
 def test_undamaged_models_run_at_three_bindings(tool, path, tmp_path) -> None:
-    """onnxruntime runs what is quiet, and makes what is declared."""
+    """onnxruntime runs models without diagnostics and computes the declared shapes."""
     p = next(tool.patients([path], 0, "onnx", tmp_path))[1]
-    declared = {one.name: one for one in [*p.model.graph.output, *p.model.graph.value_info]}
+    declared = {value.name: value for value in [*p.model.graph.output, *p.model.graph.value_info]}
     runs = tool.observed(p.model, p, tmp_path)
     assert len(runs) >= 3
     for binding, run in enumerate(runs):
@@ -79,7 +79,7 @@ def test_damage_is_detected_in_our_own_models(tool, declared, least) -> None:
     [("bare", (0.96, 0.76, 0.80)), ("onnx", (0.96, 0.90, 0.90)), ("shapeinf", (0.98, 0.95, 0.95))],
 )
 def test_damage_is_detected_in_many_models(tool, declared, least) -> None:
-    """A little less than what was measured (docs/check.md)."""
+    """Slightly below the measured shares (docs/check.md)."""
     cases = list(tool.measured(sorted(MODELS.glob("*.onnx"))[::7], 5, 1, declared))
     assert len({case.damage.kind for case in cases}) >= 30
     assert is_at_least(cases, *least)

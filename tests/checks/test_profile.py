@@ -16,15 +16,15 @@ def profile(least, largest, usual=""):
     return Profile.complete(parse_shapes(least), parse_shapes(usual) if usual else {}, parse_shapes(largest))
 
 
-def run_check(one, given):
-    return check_profile(CheckedModel(infer_shapes(one, declared="check")), given)
+def run_check(proto, profile):
+    return check_profile(CheckedModel(infer_shapes(proto, declared="check")), profile)
 
 
 SUM = joined("Add", "batch", "batch")
 
 
 @pytest.mark.parametrize(
-    ("given", "code", "text"),
+    ("corners", "code", "text"),
     [
         (profile("x:1x6,z:1x6", "x:8x6,z:8x6"), "", ""),
         (profile("x:1x6", "x:8x6"), "C150", "no shape for z"),
@@ -35,8 +35,8 @@ SUM = joined("Add", "batch", "batch")
         (profile("x:1x6,z:2x6", "x:8x6,z:8x6"), "C151", "batch is 1 in x.shape[0] but 2 in z.shape[0]"),
     ],
 )
-def test_the_corners_fit_the_inputs_and_each_other(given, code, text) -> None:
-    diagnostics = run_check(SUM, given)
+def test_the_corners_fit_the_inputs_and_each_other(corners, code, text) -> None:
+    diagnostics = run_check(SUM, corners)
     assert {f.code for f in diagnostics} == ({code} if code else set())
     assert text in "".join(f.message for f in diagnostics)
     assert all(f.severity == "error" for f in diagnostics)
@@ -50,8 +50,8 @@ def test_a_corner_that_the_graph_cannot_run() -> None:
     assert run_check(reshaped(4, 2, 3), profile("x:4x6,b:4x2x3", "x:4x6,b:4x2x3")) == []
 
 
-def test_what_only_fails_between_the_corners() -> None:
-    """Heights 4, 8 and 16 run; an odd one does not come back from being halved."""
+def test_failures_between_the_corners() -> None:
+    """Heights 4, 8 and 16 run; an odd height changes when it is halved and doubled."""
     (diagnostic,) = run_check(halved(), profile("x:1x3x4x8", "x:1x3x16x8", "x:1x3x8x8"))
     assert (diagnostic.code, diagnostic.node, diagnostic.severity) == ("C153", "make_y", "error")
     height = int(diagnostic.message.partition("H = ")[2].partition(":")[0])
@@ -61,15 +61,15 @@ def test_what_only_fails_between_the_corners() -> None:
 
 
 def test_unnamed_axes_have_profiles_too() -> None:
-    one = joined("Add", None, None)
-    assert run_check(one, profile("x:1x6,z:1x6", "x:8x6,z:1x6")) == []
-    assert [f.code for f in run_check(one, profile("x:2x6,z:2x6", "x:8x6,z:8x6"))] == ["C153"]
+    proto = joined("Add", None, None)
+    assert run_check(proto, profile("x:1x6,z:1x6", "x:8x6,z:1x6")) == []
+    assert [f.code for f in run_check(proto, profile("x:2x6,z:2x6", "x:8x6,z:8x6"))] == ["C153"]
 
 
 def test_volumes_within_a_profile() -> None:
     """4 * 32768 * 32768 are 2^32 elements."""
-    one = model([node("Concat", "x x", "y", axis=0)], {"x": ["n", "m", "m"]}, {"y": None})
-    (diagnostic,) = run_check(one, profile("x:1x1x1", "x:2x32768x32768"))
+    proto = model([node("Concat", "x x", "y", axis=0)], {"x": ["n", "m", "m"]}, {"y": None})
+    (diagnostic,) = run_check(proto, profile("x:1x1x1", "x:2x32768x32768"))
     assert (diagnostic.severity, diagnostic.code, diagnostic.node) == ("warning", "C130", "make_y")
     assert "4294967296 elements" in diagnostic.message
 
@@ -90,8 +90,8 @@ def test_files_of_profiles(tmp_path) -> None:
     path.write_text(json.dumps([{"x": {"min": [1, 6], "max": [8, 6]}}, {"x": {"opt": [2, 6]}}]), encoding="utf-8")
     first, second = read_profiles(str(path))
     path.write_text(json.dumps({"x": {"min": [1, 6], "opt": [2, 6], "max": [8, 6]}}), encoding="utf-8")
-    (whole,) = read_profiles(str(path))
-    assert [whole.corners[c]["x"] for c in ("min", "opt", "max")] == [(1, 6), (2, 6), (8, 6)]
+    (content,) = read_profiles(str(path))
+    assert [content.corners[c]["x"] for c in ("min", "opt", "max")] == [(1, 6), (2, 6), (8, 6)]
     assert [first.corners[c]["x"] for c in ("min", "opt", "max")] == [(1, 6), (8, 6), (8, 6)]
     assert {shape for corner in second.corners.values() for shape in corner.values()} == {(2, 6)}
 
@@ -99,7 +99,7 @@ def test_files_of_profiles(tmp_path) -> None:
 @pytest.mark.parametrize(
     "text", ["", "3", "{", '{"x": 3}', '{"x": {"least": [1]}}', '{"x": {"min": [-1]}}', '{"x": {}}']
 )
-def test_what_is_no_profile(tmp_path, text) -> None:
+def test_invalid_profiles(tmp_path, text) -> None:
     path = tmp_path / "profile.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ModelError):

@@ -1,4 +1,4 @@
-"""Repairs are shown by a run, and blame what is written in a node; what ranges make true is no finding."""
+"""Repairs are confirmed by inference and name the attribute or constant; what ranges imply is not reported."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from shapeinf.checks import check
 from tests.checks.models import INT64, helper, model, node, numbers, weights
 
 
-def run_check(one, **options):
-    return [f for f in check(infer_shapes(one, declared="check", **options), options.get("dims")) if f.fails]
+def run_check(proto, **options):
+    return [f for f in check(infer_shapes(proto, declared="check", **options), options.get("dims")) if f.fails]
 
 
 def classifier(kernel, step, pads=0):
@@ -25,15 +25,15 @@ def classifier(kernel, step, pads=0):
 
 
 @pytest.mark.parametrize(
-    ("one", "low", "high"), [(classifier(1, 32), 1, 32), (classifier(32, 32), 32, 63), (classifier(3, 32, 1), 1, 32)]
+    ("proto", "low", "high"), [(classifier(1, 32), 1, 32), (classifier(32, 32), 32, 63), (classifier(3, 32, 1), 1, 32)]
 )
-def test_what_all_given_sizes_satisfy_is_not_reported(one, low, high) -> None:
+def test_conditions_that_all_requested_sizes_satisfy_are_not_reported(proto, low, high) -> None:
     dims = {"H": (low, high), "W": (low, high)}
-    assert run_check(one, dims=dims) == []
-    assert list(infer_shapes(one, dims=dims).contract) == []
+    assert run_check(proto, dims=dims) == []
+    assert list(infer_shapes(proto, dims=dims).contract) == []
     wider = {**dims, "H": (low, high + 1)}
-    assert {f.code for f in run_check(one, dims=wider)} >= {"C101"}
-    assert len(infer_shapes(one, dims=wider).contract) == 1
+    assert {f.code for f in run_check(proto, dims=wider)} >= {"C101"}
+    assert len(infer_shapes(proto, dims=wider).contract) == 1
 
 
 def heads(index=1, parts="batch seq count rest", drop=None):
@@ -55,27 +55,27 @@ def heads(index=1, parts="batch seq count rest", drop=None):
 
 
 @pytest.mark.parametrize(
-    ("one", "place", "said"),
+    ("proto", "subject", "message"),
     [
         (heads(index=0), "make_seq", "[1] instead of [0] in one"),
         (heads(parts="batch batch seq count rest"), "make_sizes", "removed"),
         (heads(drop="seq"), "make_sizes", "an added number, seq, at index 1"),
     ],
 )
-def test_numbers_that_make_a_shape_are_traced_to_their_node(one, place, said) -> None:
+def test_numbers_that_make_a_shape_are_traced_to_their_node(proto, subject, message) -> None:
     """Nothing inside of the graph is declared; the sizes go wrong long before a node breaks."""
     assert run_check(heads()) == []
-    first, *_ = run_check(one)
-    assert (first.code, first.subject) == ("C114", place)
-    assert said in first.message
+    first, *_ = run_check(proto)
+    assert (first.code, first.subject) == ("C114", subject)
+    assert message in first.message
 
 
 def test_sizes_of_a_broken_declaration_are_traced_too() -> None:
-    """The Reshape is the first that is not as declared; a Gather made a size for it."""
+    """The Reshape is the first node that differs from its declaration; a Gather computes one of its sizes."""
     inner = {"cut": ["batch", "seq", 3, 4], "turned": ["batch", 3, "seq", 4], "out": ["batch", 3, "seq", 4]}
-    one = heads(index=0)
-    one.graph.value_info.extend(helper.make_tensor_value_info(name, 1, dims) for name, dims in inner.items())
-    first, *_ = run_check(one)
+    proto = heads(index=0)
+    proto.graph.value_info.extend(helper.make_tensor_value_info(name, 1, dims) for name, dims in inner.items())
+    first, *_ = run_check(proto)
     assert (first.code, first.subject) == ("C114", "make_seq")
     assert "[1] instead of [0] in one" in first.message
 
@@ -93,9 +93,9 @@ BY_ITSELF = {
 }
 
 
-@pytest.mark.parametrize("one", BY_ITSELF.values(), ids=list(BY_ITSELF))
-def test_a_node_that_fails_for_its_own_constants_comes_before_guesses(one) -> None:
-    first, *_ = run_check(one)
+@pytest.mark.parametrize("proto", BY_ITSELF.values(), ids=list(BY_ITSELF))
+def test_a_node_that_fails_for_its_own_constants_comes_before_guesses(proto) -> None:
+    first, *_ = run_check(proto)
     assert (first.code, first.severity, first.subject) == ("S101", "error", "make_y")
 
 
@@ -114,7 +114,7 @@ def fixed_batch_behind_an_output():
 def test_a_declaration_that_only_a_later_requirement_breaks_comes_behind_it() -> None:
     first, *rest = run_check(fixed_batch_behind_an_output())
     assert (first.code, first.subject) == ("C101", "make_cut")
-    assert {one.cause for one in rest if one.subject == "make_all"} <= {"make_cut"}
+    assert {diagnostic.cause for diagnostic in rest if diagnostic.subject == "make_all"} <= {"make_cut"}
 
 
 def indexed():

@@ -26,10 +26,10 @@ dynamic_batching { preferred_batch_size: [ 4, 8 ] }
 SUM = joined("Add", "batch", "batch")
 
 
-def run_check(tmp_path, text, one=SUM):
+def run_check(tmp_path, text, proto=SUM):
     path = tmp_path / "config.pbtxt"
     path.write_text(text, encoding="utf-8")
-    return check_serving(CheckedModel(infer_shapes(one, declared="check")), read_serving_config(str(path)))
+    return check_serving(CheckedModel(infer_shapes(proto, declared="check")), read_serving_config(str(path)))
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_batch_axis_that_is_fixed(tmp_path) -> None:
 @pytest.mark.parametrize(
     "text", ["input {", "input: [", "a: }", "a b", "3: 4", "input { dims: 3 }", "max_batch_size: many", "a: \x00", "a"]
 )
-def test_what_is_no_config(tmp_path, text) -> None:
+def test_invalid_configs(tmp_path, text) -> None:
     with pytest.raises(ModelError):
         run_check(tmp_path, text)
 

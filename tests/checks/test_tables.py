@@ -1,4 +1,4 @@
-"""Sizes that run out because a constant says so are found; that a table of many positions has an end is no fault."""
+"""A constant that leaves few legal sizes is reported; the end of a table of many positions is not."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def added(start, step, direct=False, rows=ROWS):
         node("Add", "x cut", "y"),
     ]
     constants = [weights("table", 1, rows, 4), numbers("start", start), numbers("axis", 1), numbers("step", step)]
-    one = model(nodes, {"x": ["batch", "seq", 4]}, {"y": None}, constants=constants)
-    del one.graph.output[0].type.tensor_type.shape.dim[:]
-    one.graph.output[0].type.tensor_type.ClearField("shape")
-    one.ir_version = 8
-    return one
+    proto = model(nodes, {"x": ["batch", "seq", 4]}, {"y": None}, constants=constants)
+    del proto.graph.output[0].type.tensor_type.shape.dim[:]
+    proto.graph.output[0].type.tensor_type.ClearField("shape")
+    proto.ir_version = 8
+    return proto
 
 
-def runs(one: onnx.ModelProto, length: int) -> bool:
+def runs(proto: onnx.ModelProto, length: int) -> bool:
     """Whether onnxruntime runs it at a batch of 2."""
     options = ort.SessionOptions()
     options.log_severity_level = 4
-    session = ort.InferenceSession(one.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    session = ort.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
     try:
         session.run(None, {"x": np.zeros((2, length, 4), np.float32)})
     except Exception:
@@ -53,11 +53,11 @@ CASES = [
 @pytest.mark.parametrize(("start", "step", "direct", "rows"), CASES)
 def test_few_legal_sizes_are_reported_and_the_end_of_a_table_is_not(start, step, direct, rows) -> None:
     """Few: four at most, or those that onnxruntime runs end before the table does and before sizes of real models."""
-    one = added(start, step, direct, rows)
-    legal = [length for length in range(1, 200) if runs(one, length)]
+    proto = added(start, step, direct, rows)
+    legal = [length for length in range(1, 200) if runs(proto, length)]
     few = (bool(legal) and legal[-1] < min(rows, 20)) or len(legal) <= 4
-    diagnostics = [f for f in check(infer_shapes(one, declared="check")) if f.code == "C101"]
+    diagnostics = [f for f in check(infer_shapes(proto, declared="check")) if f.code == "C101"]
     assert bool(diagnostics) == few, (legal, [f.message for f in diagnostics])
     if 1 < len(legal) <= 4 and few:
-        shown = diagnostics[0].message.rpartition("can only be ")[2].replace(" to ", " or ").split(" or ")
-        assert {int(size) for size in shown} >= {legal[0], legal[-1]}
+        reported = diagnostics[0].message.rpartition("can only be ")[2].replace(" to ", " or ").split(" or ")
+        assert {int(size) for size in reported} >= {legal[0], legal[-1]}

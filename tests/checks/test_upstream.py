@@ -1,4 +1,4 @@
-"""Declarations are compared with what nodes make for all sizes, not only for those that later nodes leave."""
+"""Declarations are compared with shapes at all sizes, not only at those that later nodes allow."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from shapeinf.checks import check
 from tests.checks.models import halved, model, node, weights
 
 
-def run_check(one, **options):
-    return [f for f in check(infer_shapes(one, declared="check", **options)) if f.fails]
+def run_check(proto, **options):
+    return [f for f in check(infer_shapes(proto, declared="check", **options)) if f.fails]
 
 
 def turned(times, perm, inner=("q", "k")):
-    """x [batch, seq, 4] so many times over, turned, joined with itself on the last axis; declared as if not turned."""
+    """x [batch, seq, 4] repeated, transposed and concatenated on the last axis; declared as if not transposed."""
     first = "batch" if times == 1 else f"{times}*batch"
     nodes = [
         node("Concat", " ".join(["x"] * times), "q", axis=0),
@@ -34,26 +34,26 @@ def test_a_declaration_that_only_a_later_requirement_makes_true_is_wrong(times) 
 
 
 def test_a_declaration_that_a_later_constant_makes_true_is_stale_too() -> None:
-    """The product needs seq to be 4; that k is [seq, 4] was wrong to say before it."""
+    """The product needs seq to be 4; before it, the declaration of k as [seq, 4] is wrong."""
     nodes = [node("Transpose", "x", "k", perm=[1, 0]), node("MatMul", "k w", "y")]
     declared = {"k": ["seq", 4]}
-    one = model(nodes, {"x": ["seq", 4]}, {"y": None}, declared, [weights("w", 4, 5)])
-    first, *_ = run_check(one)
+    proto = model(nodes, {"x": ["seq", 4]}, {"y": None}, declared, [weights("w", 4, 5)])
+    first, *_ = run_check(proto)
     assert (first.code, first.subject) == ("C110", "make_k")
 
 
-def with_declared(one, **declared):
+def with_declared(proto, **declared):
     for name, dims in declared.items():
-        one.graph.value_info.append(model([], {name: dims}, {}).graph.input[0])
-    return one
+        proto.graph.value_info.append(model([], {name: dims}, {}).graph.input[0])
+    return proto
 
 
 def decoder(**declared):
-    """What is past and seq is joined with a mask [total]; both are named, and stated to be one, before they meet."""
+    """[past + seq] is concatenated with a mask [total]; both may be declared with the same name before they meet."""
     nodes = [
         node("Concat", "p x", "keys", axis=0),
-        node("Relu", "m", "shown"),
-        node("Concat", "keys shown", "y", axis=1),
+        node("Relu", "m", "visible"),
+        node("Concat", "keys visible", "y", axis=1),
     ]
     inputs = {"p": ["past", 1], "x": ["seq", 1], "m": ["total", 1]}
     return with_declared(model(nodes, inputs, {"y": ["total", 2]}), **declared)
@@ -66,20 +66,20 @@ def met(second, **declared):
 
 
 @pytest.mark.parametrize(
-    "one",
+    "proto",
     [
         with_declared(halved(), u=[1, 3, "H", 8]),  # of even H, as the skip requires
         met(None, q=["a", 6]),  # an axis without a name may be called a
     ],
 )
-def test_sizes_that_the_graph_can_run_with_are_all_that_is_meant(one) -> None:
-    assert run_check(one) == []
+def test_declarations_that_hold_at_all_legal_sizes_are_silent(proto) -> None:
+    assert run_check(proto) == []
 
 
-def test_what_the_files_own_names_state_holds_behind_that() -> None:
-    assert run_check(decoder(keys=["total", 1], shown=["past + seq", 1])) == []
-    first, *_ = run_check(decoder(shown=["past + seq", 1]))
-    assert (first.code, first.subject) == ("C110", "make_shown")
+def test_equalities_that_declarations_state_hold_behind_them() -> None:
+    assert run_check(decoder(keys=["total", 1], visible=["past + seq", 1])) == []
+    first, *_ = run_check(decoder(visible=["past + seq", 1]))
+    assert (first.code, first.subject) == ("C110", "make_visible")
 
 
 def test_three_names_that_may_go_together_do() -> None:
@@ -88,5 +88,5 @@ def test_three_names_that_may_go_together_do() -> None:
 
 
 def test_behind_the_node_that_requires_it_both_names_are_right() -> None:
-    """That they are two is said once, and by C102."""
+    """Only C102 reports that the names differ."""
     assert {f.code for f in run_check(met("b", c=["b", 12], p=["a", 6], q=["b", 6]))} == {"C102"}

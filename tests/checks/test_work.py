@@ -16,9 +16,9 @@ from tests.formats.damage.cases import case
 def test_inputs_of_hundreds_of_axes(number, monkeypatch):
     """Every pair of axes may be the wrong way round; 15,000 pairs are too many to try."""
     runs = []
-    monkeypatch.setattr(what_if, "rerun", lambda *given: (runs.append(given), rerun(*given))[1])
+    monkeypatch.setattr(what_if, "rerun", lambda *args: (runs.append(args), rerun(*args))[1])
     result = infer_shapes(case("structure", number), declared="check")
-    assert any(one.severity == "error" for one in check(result))
+    assert any(diagnostic.severity == "error" for diagnostic in check(result))
     assert 0 < len(runs) < 1000
 
 

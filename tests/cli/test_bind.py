@@ -1,4 +1,4 @@
-"""`shapeinf bind`: what it prints and writes, and the exit code of every kind of mistake."""
+"""`shapeinf bind`: output, written files, and the exit code of every kind of error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def run(*args: object) -> Result:
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    """y = x * w with x [batch, `seq len`, 3]; with the batch pinned to 1 by a Reshape."""
+    """y = x * w with x [batch, `seq len`, 3]; where a Reshape fixes the batch to 1."""
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", "seq len", 3])
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
     shape = numpy_helper.from_array(np.array([1, 0, 3]), "shape")

@@ -1,4 +1,4 @@
-"""`shapeinf infer`: what it prints, what it writes, and the exit code of every kind of mistake."""
+"""`shapeinf infer`: output, written files, and the exit code of every kind of error."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def model(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def wrong(tmp_path: Path) -> Path:
-    """[batch, 3] times [batch, 3]: 3 must be batch, which is told to be 2."""
+    """[batch, 3] times [batch, 3]: the product requires batch == 3, and the user sets it to 2."""
     nodes = [
         helper.make_node("Concat", ["x", "x"], ["wide"], name="wide", axis=1),
         helper.make_node("Add", ["x", "wide"], ["y"], name="sum"),

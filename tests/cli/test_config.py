@@ -1,4 +1,4 @@
-"""`--config shapes.toml` says the same as options do; what is typed goes before it; mistakes name the key."""
+"""`--config shapes.toml` equals the same options; options on the command line win; errors name the key."""
 
 from __future__ import annotations
 

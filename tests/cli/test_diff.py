@@ -1,4 +1,4 @@
-"""`shapeinf diff`: two files of any formats; what is told apart and what is not."""
+"""`shapeinf diff`: two files of any formats; differences that are reported and those that are not."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ graph g( x ) -> ( y )
         (
             make([2, 3]),
             make([2, 3], dtype=TensorProto.DOUBLE),
-            [f"changed {what}: float32[2, 3] -> float64[2, 3]" for what in ("input x", "output y", "tensor h")],
+            [f"changed {value}: float32[2, 3] -> float64[2, 3]" for value in ("input x", "output y", "tensor h")],
         ),
         (
             make(["n", 3]),
             make(["n", 3], "Transpose"),
-            [f"changed {what}: float32[n, 3] -> float32[3, n]" for what in ("output y", "tensor h")],
+            [f"changed {value}: float32[n, 3] -> float32[3, n]" for value in ("output y", "tensor h")],
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""`shapeinf explain`: what it prints, its JSON, and its mistakes."""
+"""`shapeinf explain`: output, JSON and errors."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_json(model: Path) -> None:
     assert groups[0]["unknowns"][1] == {"tensor": "t", "axis": 0}
 
 
-def test_what_is_bound_is_explained_as_bound(model: Path) -> None:
+def test_bound_symbols_are_explained_as_bound(model: Path) -> None:
     assert (
         "x.shape[0] = 4, declared by an input; batch=4 is specified by the user"
         in run(model, "-t", "x", "-k", "0", "--bind", "batch=4").stdout

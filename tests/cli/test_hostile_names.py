@@ -49,7 +49,7 @@ def info(name, dims):
 
 
 def onnx_model(bad, broken=False):
-    """Every string that a model has is one that begins with, is, or ends with the bad one."""
+    """Every string of a model starts with, equals or ends with the hostile one."""
 
     def n(name):
         return bad + name
@@ -91,7 +91,7 @@ def onnx_model(bad, broken=False):
 
 
 def sound_model(bad):
-    """One that runs, with names that are hostile: what plans, exports and pictures are made of."""
+    """A valid model with hostile names, for plans, exports and pictures."""
     nodes = [
         helper.make_node("Relu", [bad + "x"], [bad + "r"], bad + "relu"),
         helper.make_node("Concat", [bad + "r", bad + "x"], [bad + "y"], bad + "cat", axis=0),
@@ -113,7 +113,7 @@ def nnef_text(bad, broken=False):
 
 
 def run(*arguments):
-    """What a command prints; every character of it is one that a terminal only shows."""
+    """The output of a command; it has no control characters."""
     done = CliRunner().invoke(main, list(map(str, arguments)))
     output = done.output
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
@@ -175,7 +175,7 @@ def test_every_command_only_shows_text(tmp_path, flavour, form):
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
 def test_everything_that_is_written_of_a_model_that_runs(tmp_path, flavour):
-    """With a size for the dim, so that tables, headers and pictures are made."""
+    """The dim has a size, so that tables, headers and pictures are written."""
     bad = STRINGS[flavour]
     path = tmp_path / "m.onnx"
     path.write_bytes(sound_model(bad))

@@ -1,4 +1,4 @@
-"""`shapeinf memory`: what it prints, its pictures and its exit codes."""
+"""`shapeinf memory`: output, pictures and exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`shapeinf plan` and `shapeinf plan verify`: what they print, write and refuse, and their exit codes."""
+"""`shapeinf plan` and `shapeinf plan verify`: output, written files, errors and exit codes."""
 
 from __future__ import annotations
 

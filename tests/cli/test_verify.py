@@ -1,4 +1,4 @@
-"""`shapeinf verify`: what it prints, and its exit codes."""
+"""`shapeinf verify`: output and exit codes."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ WINDOWS = """g (float[1, 1, H] x, float[1, 1, 3] w, float[1, 1, 7] v, float[1, 1
   [pool] y = MaxPool<kernel_shape = [9], strides = [2]>(x) }"""
 
 
-def test_bounds_of_one_dim_each_have_their_own_node():
+def test_bounds_of_a_dim_have_a_node_each():
     conditions = contract(WINDOWS).preconditions
     texts = sorted((c.kind, c.text, c.node) for c in conditions)
     assert texts == [
@@ -124,7 +124,7 @@ def test_bounds_of_one_dim_each_have_their_own_node():
     ]
 
 
-def test_a_bound_lists_the_weaker_ones_that_it_implies():
+def test_a_bound_lists_the_weaker_bounds_that_it_implies():
     (large,) = (c for c in contract(WINDOWS) if c.node == "large")
     assert [(c.text, c.node) for c in large.weaker] == [("H >= 3", "small")]
 

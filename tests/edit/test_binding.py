@@ -1,4 +1,4 @@
-"""`bind`: saved models say the new dims everywhere and run in onnxruntime with them; what cannot run is refused."""
+"""`bind`: saved models have the new dims everywhere and run in onnxruntime; dims that cannot run are rejected."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def make(
     """A model of float inputs with these shapes."""
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in inputs.items()]
     computed = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
-    told = [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in (inner or {}).items()]
+    declared = [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in (inner or {}).items()]
     weights = [numpy_helper.from_array(np.asarray(value), name) for name, value in (constants or {}).items()]
-    graph = helper.make_graph(nodes, "g", values, computed, weights, value_info=told)
+    graph = helper.make_graph(nodes, "g", values, computed, weights, value_info=declared)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
 
 
 def fixed_batch() -> onnx.ModelProto:
-    """x [batch, seq, 4] whose batch one Reshape pins to 1."""
+    """x [batch, seq, 4] whose batch a Reshape fixes to 1."""
     nodes = [helper.make_node("Reshape", ["x", "shape"], ["y"], name="Reshape_331")]
     return make(nodes, {"x": ["batch", "seq", 4]}, ["y"], {"shape": np.array([1, 0, 2, 2])})
 
@@ -108,7 +108,7 @@ def test_weights_and_nodes_stay(tmp_path: Path) -> None:
     assert list(after.graph.node) == list(before.graph.node)
 
 
-def test_bounds_are_kept_in_the_file(tmp_path: Path) -> None:
+def test_bounds_stay_in_the_file(tmp_path: Path) -> None:
     path = str(tmp_path / "m.onnx")
     saved(chain(), Path(path), {"batch": "2..8", "seq": "..512"}, assume=["batch <= seq"])
     result = infer_shapes(path)
@@ -137,7 +137,9 @@ def test_a_fixed_batch_is_rejected_with_the_node(wanted: dict[str, Any]) -> None
 
 def test_sizes_that_the_graph_forces_are_reported_and_written(tmp_path: Path) -> None:
     bound = bind(fixed_batch(), {"seq": 6})
-    assert [(one.text, one.node) for one in bound.result.contract] == [("batch == 1", "Reshape_331")]
+    assert [(precondition.text, precondition.node) for precondition in bound.result.contract] == [
+        ("batch == 1", "Reshape_331")
+    ]
     bound.save(tmp_path / "m.onnx")
     after = onnx.load(tmp_path / "m.onnx")
     assert dims(after.graph.input[0]) == [1, 6, 4]
@@ -157,7 +159,7 @@ def test_a_range_must_be_legal_from_end_to_end(low: int, high: int, fine: bool) 
 
 @pytest.mark.parametrize(("low", "high"), [(a, b) for a in range(1, 5) for b in range(a, 5)])
 def test_a_range_over_sizes_that_broadcast_or_not(low: int, high: int) -> None:
-    """What is added has 3 rows: onnxruntime tells which sizes of a batch can be added to them."""
+    """What is added has 3 rows: onnxruntime decides which sizes of a batch can be added to them."""
     nodes = [helper.make_node("Add", ["x", "rows"], ["y"], name="add")]
     model = make(nodes, {"x": ["batch", 4]}, ["y"], {"rows": np.zeros((3, 1), np.float32)})
     session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
@@ -180,7 +182,7 @@ def test_a_range_over_sizes_that_broadcast_or_not(low: int, high: int) -> None:
 @pytest.mark.parametrize(
     ("wanted", "hint"), [({"batsh": 4}, "did you mean 'batch'"), ({"seq": "2*bach"}, "did you mean 'batch'")]
 )
-def test_an_unknown_name_has_nearest_ones(wanted: dict[str, Any], hint: str) -> None:
+def test_an_unknown_name_has_suggestions(wanted: dict[str, Any], hint: str) -> None:
     with pytest.raises(UnknownNameError, match=hint):
         bind(chain(), wanted)
 
@@ -192,7 +194,7 @@ def test_a_wrong_graph_is_called_so() -> None:
         bind(model, {"batch": 4})
 
 
-def test_dims_without_a_name_are_given_by_shapes(tmp_path: Path) -> None:
+def test_shapes_bind_dims_without_a_name(tmp_path: Path) -> None:
     nodes = [helper.make_node("Relu", ["x"], ["y"])]
     model = make(nodes, {"x": [None, 3, None]}, ["y"])
     after = saved(model, tmp_path / "m.onnx", {}, inputs={"x": "[batch, 3, 8]"})

@@ -1,4 +1,4 @@
-"""Models as text, run by onnxruntime: the sizes that we say must be those that a run has."""
+"""Models as text, run by onnxruntime: inferred sizes must contain those of a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def ones(*shape: int) -> np.ndarray:
 
 
 def parsed(text: str, opset: int = 19, header: str = "") -> onnx.ModelProto:
-    """A model in ONNX's text form, without its header; nothing is declared of what nodes make."""
+    """A model in ONNX's text form, without its header; node outputs have no declarations."""
     opsets = f'"" : {opset}, "my" : 1' if header == "" else header
     model = onnx.parser.parse_model(f"<ir_version: 10, opset_import: [{opsets}]>\n{text}")
     return model
@@ -37,7 +37,7 @@ def shapes(result: Result, *names: str) -> list[str]:
 
 
 def run(model: onnx.ModelProto, feeds: dict[str, Any]) -> dict[str, Any]:
-    """What onnxruntime makes of a model."""
+    """The results of onnxruntime."""
     runtime = pytest.importorskip("onnxruntime")
     options = runtime.SessionOptions()
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -49,7 +49,7 @@ def run(model: onnx.ModelProto, feeds: dict[str, Any]) -> dict[str, Any]:
 
 
 def check(text: str, *runs: dict[str, Any], opset: int = 19, **options: Any) -> Result:
-    """The result for a model, which must allow every run; each run gives the inputs, arrays or lists of them.
+    """The result for a model, which must allow every run; a run is its inputs, arrays or lists of them.
 
     Named dims get the sizes that the inputs of the run have.
     """
@@ -75,7 +75,7 @@ def sizes(model: onnx.ModelProto, arrays: dict[str, Any]) -> dict[str, int]:
 
 
 def agree(result: Result, name: str, real: Any, binding: dict[str, int]) -> None:
-    """What we say of a value allows what a run gave."""
+    """The inferred type of a value contains the value of a run."""
     info = result.tensors[name]
     assert (info.kind == "sequence") == isinstance(real, list), name
     for item in real if isinstance(real, list) else [real]:

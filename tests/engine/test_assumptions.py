@@ -1,4 +1,4 @@
-"""What is assumed of sizes, as text and as objects of our own and of other tools; nothing is silently misread."""
+"""Assumptions about sizes, as text and as objects of shapeinf and of other tools; none is silently misread."""
 
 import enum
 import itertools
@@ -131,7 +131,7 @@ def test_a_canonical_text_reads_back(text):
 
 @given(st.lists(RELATIONS, min_size=1, max_size=4))
 def test_relations_have_the_semantics_of_python(texts):
-    """Python itself reads the same texts; what it finds true must stay possible, and implied means implied."""
+    """Python evaluates the same texts; true ones stay possible, and implied ones hold everywhere."""
     store = ShapeStore()
     for name in "ab":
         store.scope.symbol(name, 1, HIGH)
@@ -152,7 +152,7 @@ def test_relations_have_the_semantics_of_python(texts):
 
 
 def learned(result):
-    """Everything that is known, without who said it."""
+    """All constraints, without their sources."""
     store = result.store
     symbols = [store.scope.symbol(name) for name in ("batch", "H", "W")]
     known = [(str(store.canon(s)), store.interval(s)) for s in symbols]
@@ -205,7 +205,7 @@ def test_a_range_goes_before_min_dim(options, known):
 
 
 def test_the_two_halves_of_a_unet_meet_where_the_size_is_even():
-    """H//2*2 is H for even H only; so the skip connection fits without a doubt."""
+    """H//2*2 is H for even H only; so the skip connection fits at all legal sizes."""
     scales = PartialTensor("float32", Shape((4,)), (1, 1, 2, 2))
     nodes = [
         ("MaxPool", ["x"], ["down"], {"kernel_shape": (2, 2), "strides": (2, 2)}),
@@ -301,7 +301,7 @@ class TorchDim:
 
 
 class TorchDerivedDim:
-    """The form of `2*dim + 1`: its own bounds need sympy, so they are never asked for."""
+    """The form of `2*dim + 1`: its own bounds need sympy, so they are never queried."""
 
     def __init__(self, root, fn):
         self.__name__ = "derived"
@@ -446,7 +446,7 @@ def test_shapes_that_go_to_no_input(inputs):
 
 def test_assumptions_hold_for_the_shapes_of_an_update():
     weight = PartialTensor("float32", Shape((8, 4)), None)
-    for k in (8, "K"):  # nodes learn nothing, or that K is 8
+    for k in (8, "K"):  # nodes imply nothing, or that K is 8
         model = graph([("MatMul", ["x", "w"], ["y"], {})], {"x": ("B", k)}, {"w": weight})
         result = infer_shapes(model).update({"x": {0: NamedDim("B", 1, 64, multiple_of=32)}})
         again = result.update({"x": {1: 8}})

@@ -1,4 +1,4 @@
-"""`If`: what runs in onnxruntime has the inferred shapes, exact where possible.
+"""`If`: runs in onnxruntime have the inferred shapes, exact where possible.
 
 A comment derives an expected shape that is not evident from the definition of the operator.
 """
@@ -104,7 +104,7 @@ def test_constraints_of_a_decided_branch_hold_outside():
 
 
 def test_branches_may_contradict_each_other():
-    """Only one of the products can ever run; the other is not wrong as long as its branch does not."""
+    """Only one of the products can ever run; the other is no error as long as its branch does not run."""
     text = """g (bool c, float[N, K] x, float[3, 4] w, float[5, 4] v) => (float[] y, float[] r) {
       y = If (c) <
         then_branch = a () => (float[] p) { p = MatMul(x, w) },

@@ -1,4 +1,4 @@
-"""Shapes that a file declares of what nodes make: facts where inference does not know, compared where it does."""
+"""Shapes that a file declares for node outputs: used where inference has none, compared where it has."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_two_names_of_inputs_that_a_declaration_would_equate_are_not_equated():
     assert codes(infer_shapes(odd, bind={"N": 3, "M": 4})) == ["S120"]
 
 
-# -- facts
+# -- declarations as constraints
 
 
 def test_a_trusted_size_of_a_data_dependent_dim():
@@ -205,7 +205,7 @@ def test_a_declared_constraint_has_its_source():
 
 
 def test_a_declared_rank_is_known_before_the_nodes_that_need_it():
-    """Flatten of an unknown rank cannot be known; the declaration gives it."""
+    """Flatten of an unknown rank cannot be known; the declaration has it."""
     nodes = [custom("a"), helper.make_node("Flatten", ["a"], ["y"], axis=2)]
     result = infer_shapes(model(nodes, ["N", 2], [("a", ["N", 3, 4, 5])]))
     assert shapes(result, "y") == ["float32[3*N, 20]"]
@@ -242,7 +242,7 @@ def test_another_kind_of_value_is_reported(how):
 
 
 def test_declarations_inside_of_bodies_and_functions():
-    """The nodes of both branches are known only by what their graph declares."""
+    """The nodes of both branches are known only by the declarations of their graph."""
     branch = helper.make_graph(
         [custom("p"), relu("q", "p")], "branch", [], [value("q", None)], value_info=[value("p", ["N", 5])]
     )
@@ -264,7 +264,7 @@ def test_an_update_compares_again():
     ["check", "trust"],
 )
 def test_an_update_keeps_the_way_of_comparing(how):
-    """What a run was told to do with declarations, its updates do as well."""
+    """Updates keep the `declared` option of the first run."""
     nodes = [custom("a"), helper.make_node("MatMul", ["x", "x1"], ["y"])]
     result = infer_shapes(model(nodes, ["N", "K"], [("a", [3, 3])], x1=[4, 8]), declared=how)
     updated = result.update({"x": [2, 4]})

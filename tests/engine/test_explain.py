@@ -1,4 +1,4 @@
-"""Why a size is what it is, and what first did not know: small models whose causes are plain to see."""
+"""Causes of sizes, and first causes of unknown ones: small models whose causes are evident."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ CHAINS = [
 
 
 def matches(line: str, pattern: str) -> bool:
-    """Whether the pieces of the pattern (between `.*`) come in this order, the first one at the start."""
+    """Whether the pieces of the pattern (between `.*`) come in this order, the first at the start."""
     first, *rest = pattern.split(".*")
     at = len(first) if line.startswith(first.rstrip()) else -1
     for piece in rest:

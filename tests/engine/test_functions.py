@@ -18,7 +18,7 @@ def with_functions(graph, *functions):
 
 
 def test_a_function_is_inferred_for_each_call():
-    """The same function gives [N, 8] rows doubled, and a vector doubled."""
+    """The same function doubles the rows of [N, 8] and the length of a vector."""
     text = with_functions(
         "g (float[N, 8] x, float[M] v) => (float[] y, float[] z) { y = my.Twice(x) z = my.Twice(v) }",
         "Twice (p) => (q) { q = Concat<axis = 0>(p, p) }",

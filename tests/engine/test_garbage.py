@@ -1,4 +1,4 @@
-"""Memory goes back: most of it at once, cycles of dims when enough was made."""
+"""Memory is released: most of it at once, cycles of dims after enough allocations."""
 
 import gc
 import weakref
@@ -44,7 +44,7 @@ def test_garbage_is_collected_after_enough_new_objects(pace, monkeypatch):
     monkeypatch.setattr(garbage, "LEAST", 10_000)
     pace.threshold = 10_000
     before = collections()
-    while pace.created < 9_000:  # one inference makes less than the thousand that is left
+    while pace.created < 9_000:  # one inference allocates less than the thousand that is left
         infer_shapes(MODEL)
     assert collections() == before
     while pace.created:

@@ -1,4 +1,4 @@
-"""`Loop`: what runs in onnxruntime has the inferred shapes, exact where possible.
+"""`Loop`: runs in onnxruntime have the inferred shapes, exact where possible.
 
 A comment derives an expected shape that is not evident from the definition of the operator.
 """
@@ -14,7 +14,7 @@ from tests.engine.runtime import F32, check, inferred, ones, parsed, run, shapes
 
 
 def loop(body, inputs, carried, outputs, before="", after="", limit="trips", go=""):
-    """A loop; `body` makes go2 and the values listed after it."""
+    """A loop; `body` computes go2 and the values listed after it."""
     return f"g ({inputs}) => ({outputs}) {{ {before} {carried} = Loop ({limit}, {go}) <body = {body}> {after} }}"
 
 
@@ -30,7 +30,7 @@ CACHE = """g (float[T] steps, float[B, L, 8] cache, float[B, 2, 8] new) => (floa
 
 
 def test_a_growing_cache_has_its_exact_size():
-    """Every trip adds 2 rows, and there are T trips: L + 2*T. Of each trip one scalar is kept: [T]."""
+    """Every trip adds 2 rows, and there are T trips: L + 2*T. Each trip has a scalar: [T]."""
     runs = [{"steps": ones(t), "cache": ones(3, 5, 8), "new": ones(3, 2, 8)} for t in (1, 4)]
     result = check(CACHE, *runs)
     assert shapes(result, "y", "z") == ["float32[B, 2*T + L, 8]", "float32[T]"]
@@ -55,7 +55,7 @@ def test_a_counter_carried_by_the_loop_is_known_after_it():
 
 
 def test_the_iteration_number_is_known_inside_the_body():
-    """Trip i makes [i + 1], and i is 3 in the last of 4 trips."""
+    """Trip i has [i + 1], and i is 3 in the last of 4 trips."""
     text = """g (float[2] x) => (float[] y) {
       n = Constant<value = int64 {4}>()
       y = Loop (n, , x) <body = b (int64 i, bool go, float[] h) => (bool go2, float[] h2) {
@@ -313,7 +313,7 @@ def nested(depth):
 
 
 def test_loops_in_loops_in_loops_end(monkeypatch):
-    """Each level runs the one below several times: what would take too long is unknown, with that as the reason."""
+    """Each level runs the one below several times: sizes past the work limit are unknown, with the limit as reason."""
     monkeypatch.setattr("shapeinf.engine.inference.MAX_WORK_IN_BODIES", 20_000)
     text = f"g (int64 n, bool c, float[N, 3] x) => (float[] y) {{ y = Loop (n, c, x) <body = {nested(12)}> }}"
     result = inferred(text)
@@ -337,7 +337,7 @@ def test_a_branch_in_a_loop_is_decided_by_the_iteration_number():
 
 
 def test_a_body_reads_the_graphs_around_it():
-    """The innermost graph reads `w` of the outermost; what it demands of it holds where the branch runs for sure."""
+    """The innermost graph reads `w` of the outermost; its requirements hold where the branch runs for sure."""
     text = """g (float[T] steps, float[N, 8] x, float[K, 8] w) => (float[] y) {
       trips = Shape<start = 0, end = 1>(steps)
       n = Squeeze(trips)

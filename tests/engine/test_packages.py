@@ -1,4 +1,4 @@
-"""Packages of operators by others: what is wrong with one is named, and nothing else suffers from it."""
+"""Third-party operator packages: a defect is reported by name and affects nothing else."""
 
 import json
 import os
@@ -113,7 +113,7 @@ for op, domain in ("Relu", ""), ("Same", "com.acme"):
 
 
 def answers(folder, **entries):
-    """What a fresh process says of a standard operator and of one of a package with these entry points."""
+    """The output of a fresh process for a standard operator and for one of a package with these entry points."""
     lines = "\n".join(f"{name.replace('_', '.')} = {value}" for name, value in entries.items())
     rule = "from opdefs.onnx import onnx\n@onnx('Same', domain='com.acme')\ndef same(c, x):\n    return x\n"
     (folder / "acme_shapes.py").write_text(rule)

@@ -1,4 +1,4 @@
-"""Facts flow forwards and backwards, cycles reach their fixpoint, an update visits only what depends on it."""
+"""Constraints propagate forwards and backwards, cycles reach a fixpoint, an update visits only its dependents."""
 
 import networkx as nx
 import pytest
@@ -85,7 +85,7 @@ toy = Dialect("toy")
 
 @toy("Merge")
 def merge(c: InferenceContext, *xs: Shape | None) -> Shape:
-    """Either input may be what comes out, as at the head of a loop."""
+    """Either input may be the output, as at the head of a loop."""
     return c.join(*xs)
 
 
@@ -253,7 +253,7 @@ def test_a_value_outside_of_its_range_is_a_contradiction():
         infer_shapes(MLP, dims={"batch": "1..8"}, bind={"batch": 9})
 
 
-# -- what the user says
+# -- user values
 
 MLP = onnx_graph([("Relu", ["x"], ["y"], {})], {"x": ("batch", "seq")})
 

@@ -1,4 +1,4 @@
-"""`rebatch`: the result runs in onnxruntime, and gives for a batch what the model gave for each of its items."""
+"""`rebatch`: the result runs in onnxruntime; its outputs for a batch are those of the model for each item."""
 
 from __future__ import annotations
 

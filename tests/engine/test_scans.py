@@ -1,4 +1,4 @@
-"""`Scan` and `SequenceMap`: what runs in onnxruntime has the inferred shapes, exact where possible.
+"""`Scan` and `SequenceMap`: runs in onnxruntime have the inferred shapes, exact where possible.
 
 A comment derives an expected shape that is not evident from the definition of the operator.
 """

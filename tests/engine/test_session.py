@@ -1,4 +1,4 @@
-"""One place creates inferences: sessions those of models, `bodies` those of graphs inside nodes."""
+"""Only two modules create inferences: `session` for models, `bodies` for graphs inside nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An updated result is the result of an inference that was told everything at once."""
+"""An updated result equals the result of one inference with all inputs."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_ranges_of_dims_that_are_gone_are_ignored() -> None:
 
 
 def test_dims_of_a_result_are_shapes_of_its_update() -> None:
-    """They belong to the old inference, the update may be another one."""
+    """They belong to the old inference; the update may be another."""
     result = infer_shapes(MODELS["nodes learn"])
     batch = result.tensors["x"].shape[0]
     updated = result.update({"x": [2 * batch, 6], "z": [2 * batch, 6]})

@@ -28,7 +28,7 @@ BY_ZERO = [
 
 
 def tower(scope, step, levels):
-    """A dim of several levels, each of which contains the one below it several times."""
+    """A dim of several levels, each of which contains the level below several times."""
     dim, other = scope.symbol("N"), scope.symbol("M")
     for _ in range(levels):
         dim = step(dim, other)
@@ -50,7 +50,7 @@ STEPS = {
 def test_printed_text_is_parsed_back(step, levels):
     """As the same dim of the same scope; in another scope as a dim with the same values.
 
-    Deep maxima are spread out when they are made anew, and may pass a cap then.
+    Deep maxima are expanded when they are rebuilt, and may exceed a limit then.
     """
     scope = Scope()
     dim = tower(scope, STEPS[step], levels)
@@ -168,7 +168,7 @@ def test_deep_texts_are_read_or_refused(text):
 
 def test_a_limit_is_named():
     names = "+".join(f"n{i}" for i in range(MAX_TERMS + 1))
-    for _ in range(2):  # also where the scope has seen it before
+    for _ in range(2):  # also where the scope has it already
         with pytest.raises(DimSyntaxError, match=f"at most {MAX_TERMS} terms"):
             parse_dim(names, scope := Scope())
         with pytest.raises(DimSyntaxError, match=f"at most {MAX_TERMS} terms"):
@@ -193,7 +193,7 @@ def test_odd_dims_of_files_are_names(text, location):
 @pytest.mark.parametrize("version", [2**31 - 1, 2**31, 2**33, 2**62, -(2**40)])
 @pytest.mark.parametrize(("domain", "op"), [("", "Relu"), ("", "Foo"), ("ai.onnx.ml", "Scaler"), ("ai.onnx.ml", "Foo")])
 def test_versions_of_any_size(domain, op, version):
-    """Files have 64 bits for them: a version newer than all known ones is the newest known one."""
+    """Files have 64 bits for them: a version newer than all known ones counts as the newest."""
     x = helper.make_tensor_value_info("x", 1, ["N", 4])
     y = helper.make_tensor_value_info("y", 1, None)
     graph = helper.make_graph([helper.make_node(op, ["x"], ["y"], domain=domain)], "g", [x], [y])

@@ -9,7 +9,7 @@ import numpy as np
 
 
 def memory_of(values, minor_to_major, tiles=(), tail=1):
-    """What lies in memory, place by place."""
+    """The elements in memory, in order."""
     x = np.asarray(values).transpose(minor_to_major[::-1])
     for tile in tiles:
         x = tiled(x, tile)

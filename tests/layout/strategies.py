@@ -31,10 +31,10 @@ def arrays(draw, tiled=True, least=0, largest=5, max_rank=4):
 
 @st.composite
 def described_arrays(draw):
-    """Arrays with all that the text can say."""
+    """Arrays with everything that the text form expresses."""
     dims = draw(st.lists(st.one_of(st.none(), st.integers(0, 1000)), max_size=4))
     dynamic = [d is None or draw(st.booleans()) for d in dims]
-    # XLA refuses splits beside dims that are 0 or without a bound when a tuple is around them.
+    # XLA rejects splits next to dims that are 0 or unbounded when a tuple is around them.
     can_split = [i for i, d in enumerate(dims) if d is not None and d > 3] if all(dims) else []
     where = draw(st.lists(st.sampled_from(can_split), unique=True, max_size=2)) if can_split else []
     layout = Layout(

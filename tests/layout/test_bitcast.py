@@ -35,7 +35,7 @@ def parts(array):
 
 @st.composite
 def reshapes(draw, tiled=False):
-    """A row of factors, cut at two different sets of places into the dims of two arrays."""
+    """A row of factors, cut at two different sets of positions into the dims of two arrays."""
     factors = draw(st.lists(st.sampled_from([1, 2, 2, 3, 4]), max_size=5))
 
     def cut():

@@ -1,4 +1,4 @@
-"""Edits of dims keep memory; comparisons say what differs."""
+"""Edits of dims keep memory; comparisons name the differences."""
 
 from __future__ import annotations
 

@@ -116,13 +116,13 @@ def test_errors(wrong, message):
 def test_three_values():
     scope = Scope()
     n, two, zero = scope.symbol("n", 0), scope.symbol("two", 2), scope.symbol("zero", 0, 0)
-    one = scope.symbol("one", 1, 1)
+    unit = scope.symbol("one", 1, 1)
     for dims, rank, empty, scalar, degenerate in [
         ((n,), None, None, None, None),
         ((n, two), None, None, False, None),
         ((n, 0), None, True, False, None),
         ((two, two), 2, False, False, False),
-        ((one, 1), 0, False, True, True),
+        ((unit, 1), 0, False, True, True),
         ((zero, n), None, True, False, None),
         ((two, 1), 1, False, False, True),
         ((), 0, False, True, False),

@@ -1,4 +1,4 @@
-"""The text form: read back what is printed, point at what is wrong, and agree with XLA's own parser."""
+"""The text form: printed text reads back, errors have positions, and XLA's own parser agrees."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_xla_prints_the_same(xla, actual):
 @given(actual=physical_types(), data=st.data())
 def test_no_text_is_read_that_xla_refuses(xla, actual, data):
     text = str(actual)
-    assume("SC" not in text)  # in tuples XLA refuses them for reasons of its own (see strategies)
+    assume("SC" not in text)  # in tuples XLA rejects them for reasons of its own (see strategies)
     at = data.draw(st.integers(0, len(text)))
     changed = text[:at] + data.draw(st.sampled_from([*"()[]{},:0123*<=TLESDCM -f", ""])) + text[at + 1 :]
     try:

@@ -20,7 +20,7 @@ for line in sys.stdin:
 
 
 class XlaParser:
-    """What XLA prints of a text; None where it refuses it or dies of it."""
+    """The text that XLA prints; None where it rejects the input or crashes."""
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[str] | None = None

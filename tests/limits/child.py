@@ -22,7 +22,7 @@ from tests.limits.graphs import drawn
 
 SECONDS = 10
 HARD_SECONDS = 60
-"""Past these the process is ended, in a call that does not look at signals."""
+"""Past these the process is ended, also in a call that ignores signals."""
 ADDRESS_SPACE = 4 << 30
 MOST_RESIDENT = 1 << 20  # KiB
 
@@ -38,7 +38,7 @@ def main(start: str, stop: str) -> None:
         limit = int(time.process_time()) + HARD_SECONDS * len(QUESTIONS)
         resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
         print(json.dumps({"at": seed}), flush=True)
-        times, wrong = asked(seed)
+        times, wrong = run_questions(seed)
         print(json.dumps({"seed": seed, "times": times, "wrong": wrong}), flush=True)
 
 
@@ -46,17 +46,17 @@ def over_time(*_: object) -> None:
     raise OverTime
 
 
-def asked(seed: int) -> tuple[dict[str, float], list[str]]:
-    """The CPU seconds that each question took, and what went wrong."""
+def run_questions(seed: int) -> tuple[dict[str, float], list[str]]:
+    """The CPU seconds of each query, and the failures."""
     times: dict[str, float] = {}
     wrong: list[str] = []
-    found: list[Result] = []
+    results: list[Result] = []
     model = drawn(seed)
     with timed("infer", times, wrong):
-        found.append(infer_shapes(model))
-    for name, question in QUESTIONS.items() if found else ():
+        results.append(infer_shapes(model))
+    for name, question in QUESTIONS.items() if results else ():
         with timed(name, times, wrong):
-            question(found[0])
+            question(results[0])
     if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MOST_RESIDENT:
         wrong.append("more than 1 GB")
     return times, wrong
@@ -81,7 +81,7 @@ def timed(name: str, times: dict[str, float], wrong: list[str]) -> Iterator[None
 
 def sizes_of(result: Result) -> dict[str, int]:
     """A size for each named dim."""
-    return {name: 2 + place % 3 for place, name in enumerate(result.scope.names())}
+    return {name: 2 + index % 3 for index, name in enumerate(result.scope.names())}
 
 
 def first_dim(result: Result) -> str:
@@ -105,8 +105,8 @@ def saved(result: Result) -> None:
 
 
 QUESTIONS: dict[str, Callable[[Result], object]] = {
-    "str": lambda r: [str(one) for one in r.tensors.values()],
-    "repr": lambda r: [repr(one) for one in r.tensors.values()],
+    "str": lambda r: [str(item) for item in r.tensors.values()],
+    "repr": lambda r: [repr(item) for item in r.tensors.values()],
     "diagnostics": lambda r: [str(note) for note in r.diagnostics],
     "contract": lambda r: str(r.contract),
     "contract.check": lambda r: str(r.contract.check(sizes_of(r))),

@@ -49,13 +49,13 @@ class Grown(Block):
         self.top = self.sizes[0]
 
     def step(self, op: str, *inputs: str) -> str:
-        """One more size, which the next ones are made of."""
+        """Add a size, from which later ones are computed."""
         self.top = self.add(op, *inputs)
         self.sizes.append(self.top)
         return self.top
 
     def keep(self, name: str, rank: int) -> None:
-        """One more tensor."""
+        """Add a tensor."""
         self.tensors.append(name)
         self.ranks[name] = rank
 
@@ -63,11 +63,11 @@ class Grown(Block):
         return self.known([self.draw.randint(1, 7)])
 
     def use(self) -> None:
-        """A tensor that is as large as a size says."""
+        """A tensor of the length of a size."""
         draw, source = self.draw, self.draw.choice(self.tensors)
         size = draw.choice((self.top, draw.choice(self.sizes)))
-        made = self.add("Expand", self.known([0.5], np.float32), self.add("Max", size, self.known([1])))
-        self.keep(self.add("Concat", made, self.add("Reshape", source, self.known([-1])), axis=0), 1)
+        expanded = self.add("Expand", self.known([0.5], np.float32), self.add("Max", size, self.known([1])))
+        self.keep(self.add("Concat", expanded, self.add("Reshape", source, self.known([-1])), axis=0), 1)
 
 
 def tower(graph: Grown) -> None:
@@ -96,23 +96,23 @@ def products(graph: Grown) -> None:
 
 
 def tensors(graph: Grown) -> None:
-    """Tensors that are joined, flattened, broadcast and laid out anew: what nodes require adds up."""
-    draw, one = graph.draw, graph.draw.choice(graph.tensors)
-    same = [name for name in graph.tensors if graph.ranks[name] == graph.ranks[one]]
+    """Tensors that are joined, flattened, broadcast and laid out anew: requirements accumulate."""
+    draw, x = graph.draw, graph.draw.choice(graph.tensors)
+    same = [name for name in graph.tensors if graph.ranks[name] == graph.ranks[x]]
     kind = draw.choice(("Add", "Concat", "Flat", "Transpose", "Split", "MatMul"))
     if kind == "Add":
-        graph.keep(graph.add("Add", one, draw.choice(same)), graph.ranks[one])
+        graph.keep(graph.add("Add", x, draw.choice(same)), graph.ranks[x])
     elif kind == "Concat":
-        graph.keep(graph.add("Concat", one, draw.choice(same), axis=draw.randrange(graph.ranks[one])), graph.ranks[one])
+        graph.keep(graph.add("Concat", x, draw.choice(same), axis=draw.randrange(graph.ranks[x])), graph.ranks[x])
     elif kind == "Flat":
         last = draw.randint(1, 4)
-        graph.keep(graph.add("Reshape", one, graph.known([-1, last])), 2)
+        graph.keep(graph.add("Reshape", x, graph.known([-1, last])), 2)
     elif kind == "Transpose":
-        graph.keep(graph.add("Transpose", one), graph.ranks[one])
+        graph.keep(graph.add("Transpose", x), graph.ranks[x])
     elif kind == "Split":
-        graph.keep(graph.split("Split", 2, one, axis=0)[0], graph.ranks[one])
+        graph.keep(graph.split("Split", 2, x, axis=0)[0], graph.ranks[x])
     else:
-        flat = graph.add("Reshape", one, graph.known([1, -1]))
+        flat = graph.add("Reshape", x, graph.known([1, -1]))
         other = graph.add("Reshape", draw.choice(graph.tensors), graph.known([-1, 1]))
         graph.keep(graph.add("MatMul", other, flat), 2)
     graph.sizes.append(graph.size(graph.tensors[-1], 0))

@@ -17,8 +17,8 @@ ROOT = Path(__file__).parents[2]
 WALL = 3600
 
 
-def told(start, stop):
-    """What a child says of each seed; the last line is of a seed that ended it, where one did."""
+def child_lines(start, stop):
+    """The lines of a child for each seed; the last may be of a seed that ended it."""
     command = [sys.executable, "-m", "tests.limits.child", str(start), str(stop)]
     child = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, timeout=WALL, check=False)
     lines = [json.loads(line) for line in child.stdout.splitlines()]
@@ -27,7 +27,7 @@ def told(start, stop):
 
 
 def verdict(start, stop):
-    lines = told(start, stop)
+    lines = child_lines(start, stop)
     assert not [line for line in lines if line.get("wrong")]
     assert len([line for line in lines if "times" in line]) == stop - start
 
@@ -50,4 +50,4 @@ def test_a_seed_is_a_model_of_many_names_whose_ends_are_known():
         result = infer_shapes(model)
         assert len(result.scope.names()) >= LEAST_DIMS
         assert not [note for note in result.diagnostics if note.severity == "error"]
-        assert any(len(result.tensors[one.name].shape.symbols()) > 1 for one in model.graph.output)
+        assert any(len(result.tensors[value.name].shape.symbols()) > 1 for value in model.graph.output)

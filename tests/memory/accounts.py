@@ -1,6 +1,6 @@
 """The totals of a model at given sizes, in a way that shares nothing with the symbolic peak.
 
-Names alive at each node follow from the file alone (`independent`). Shapes come from inferring the model anew with
+Live names at each node follow from the file alone (`independent`). Shapes come from inferring the model anew with
 numbers instead of its dims, those inside of bodies from onnx's own inference of the same. numpy adds up.
 """
 
@@ -46,7 +46,7 @@ class Account:
         return set().union(*(d.symbols() for d in dims if not isinstance(d, int)))
 
     def at(self, point):
-        """The bytes of every name, None where they are not known; None as a whole where the model does not run."""
+        """The bytes of every name, None where unknown; None instead of the dict where the model does not run."""
         try:
             result = infer_shapes(self.graph, bind=point)
         except Contradiction:
@@ -67,7 +67,7 @@ class Account:
         return (self.alive @ sizes.T).max(axis=0).tolist()
 
     def points(self, count, seed, tries=40):
-        """Up to so many different legal points, with what they need; draws at most `tries` times as often."""
+        """Up to a number of different legal points, with their needs; draws at most `tries` times as often."""
         draw, seen = random.Random(seed), set()
         actual = {}
         for _ in range(tries * count):
@@ -81,7 +81,7 @@ class Account:
         return [(dict(key), column) for key, column in actual.items()]
 
     def at_peak(self, point):
-        """The peak at a point; None where it says that the model does not run."""
+        """The peak at a point; None where the model does not run by it."""
         try:
             return self.peak.at(point)
         except Contradiction:
@@ -111,7 +111,7 @@ def _bytes(actual):
 
 
 def _of_bodies(proto, point):
-    """The bytes of what onnx knows inside of the bodies; of what a trip may make anew, onnx says nothing."""
+    """The bytes of what onnx knows inside of the bodies; onnx has no shapes for sizes that differ from trip to trip."""
     actual = {}
 
     def walk(graph, path):

@@ -1,4 +1,4 @@
-"""Lifetimes worked out anew from a ModelProto, with plain sets: what is alive when each node runs, by name.
+"""Lifetimes computed independently from a ModelProto, with plain sets: the live names when each node runs.
 
 Shapes are concrete: onnx's own inference of a model with numbers instead of names. Bodies follow docs/memory.md.
 """
@@ -80,7 +80,7 @@ def reads(node):
 
 
 def stored(graph, outer=None):
-    """The names that are in the file itself: weights, constants, and what has the elements of one of these.
+    """The names stored in the file: weights, constants, and values that share the elements of one.
 
     `outer` are those of the graphs around it; None for the model's own graph, of which an output has memory of its own.
     """
@@ -95,11 +95,11 @@ def stored(graph, outer=None):
 
 
 def alive(graph, path="", formals=frozenset(), outer=None):
-    """For each moment the names of what nodes have made and is still needed.
+    """For each program point the live names of node outputs.
 
-    A value is needed from its node to the last that reads it, an output to the end. What a body reads of outside is
-    read by its node, whose outputs are there from the body's first moment on; what the body takes is there while it
-    runs, what it gives until its node is done.
+    A value is needed from its node to the last that reads it, an output to the end. Outer values that a body
+    reads are read by its node, whose outputs are live from the body's first program point on; inputs of the body are
+    live while it runs, its outputs until its node is done.
     """
     outputs, held = {v.name for v in graph.output}, stored(graph, outer)
     nodes, points = list(graph.node), []

@@ -11,7 +11,7 @@ from shapeinf.memory.planning import Plan, Problem, Request
 
 @st.composite
 def problems(draw: st.DrawFn, most: int = 14, alignments: tuple[int, ...] = (1, 1, 8, 64, 48)) -> Problem:
-    """Few moments and few sizes, so that buffers meet; now and then sizes of 0 and far apart moments."""
+    """Few program points and few sizes, so that buffers overlap; sometimes sizes of 0 and distant points."""
     times = draw(st.sampled_from([st.integers(0, 6), st.integers(0, 30), st.integers(-(2**62), 2**62)]))
     sizes = draw(st.sampled_from([st.integers(0, 5), st.integers(0, 300), st.integers(0, 2**40)]))
     entries = draw(st.lists(st.tuples(times, times, sizes), max_size=most))
@@ -20,13 +20,13 @@ def problems(draw: st.DrawFn, most: int = 14, alignments: tuple[int, ...] = (1, 
 
 
 def most_alive(problem: Problem) -> int:
-    """The largest sum of the sizes at one moment, at each at which something begins."""
+    """The largest sum of live sizes, over the program points at which a live range starts."""
     points = {r.lower for r in problem.requests}
     return max((sum(r.size for r in problem.requests if r.lower <= t < r.upper) for t in points), default=0)
 
 
 def least_arena(problem: Problem) -> int:
-    """What lives at one moment, one above the other at aligned offsets; the highest is the one that wastes most."""
+    """The live buffers of a program point stacked at aligned offsets, the one with the most waste on top."""
     actual = [0]
     for t in {r.lower for r in problem.requests}:
         alive = [r.size for r in problem.requests if r.lower <= t < r.upper]

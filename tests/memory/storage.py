@@ -1,4 +1,4 @@
-"""Running a graph on the storage that a timeline gives it: what is read must be what was written."""
+"""Running a graph on the storage of a timeline: every read must get what was written."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ VIEWS = {"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Optional", "
 
 
 def replay(result, shared, base):
-    """Play all nodes of the model's own graph: each block holds what was last written to it.
+    """Simulate all nodes of the model's own graph: each block holds what was last written to it.
 
-    Nodes with bodies and their bodies are played as one. `base` is the timeline in which nothing is shared.
+    A node with bodies is simulated as one step. `base` is the timeline in which nothing is shared.
     """
     graph = result.graph
     block = {name: b for b in shared.buffers for name in b.values}

@@ -1,6 +1,6 @@
-"""Real models: at every moment as many bytes as an independent account has for the shapes of onnxruntime's own runs.
+"""Real models: at every program point the bytes of an independent account with the shapes of onnxruntime's runs.
 
-The shapes of all tensors of three runs of each model are recorded beside it.
+The shapes of all tensors of three runs are stored next to each model.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def bytes_of(tensor, run):
 
 
 def symbols_of_run(result, truth, run):
-    """The sizes of a run: of named dims as they were bound, of unknown ones where an axis is just that."""
+    """The sizes of a run: of named dims as bound, of unknown ones where they are an axis."""
     values = dict(truth["bindings"][run])
     for name, tensor in truth["tensors"].items():
         known = result.tensors[name].shape.dims if name in result.tensors else None
@@ -70,7 +70,7 @@ def test_the_totals_of_a_corpus_model(path):
         sizes = {name: bytes_of(tensor, run) for name, tensor in truth["tensors"].items()}
         for buffer in counted:
             missing = [s for s in getattr(buffer.size, "symbols", tuple)() if s.name not in values]
-            if missing:  # the size of a loop's result that inference does not know: there is nothing to compare
+            if missing:  # an unknown size of a loop's result: there is nothing to compare
                 assert all(s.symbol.anonymous for s in missing)
                 sizes[buffer.name] = None
         wanted, actual = [0] * len(graph.node), [0] * len(graph.node)

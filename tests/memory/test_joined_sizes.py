@@ -1,6 +1,6 @@
-"""Sizes that are one thing or another have the larger of both as their bound; what grows has none.
+"""Sizes of alternatives are bounded by the larger; growing sizes have no bound.
 
-What runs really give is counted by onnxruntime; the bounds themselves are arithmetic of the rows of `x` and `z`.
+Real sizes are counted by onnxruntime; the bounds themselves are arithmetic of the rows of `x` and `z`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ BODIES = {
     "one input or the other": (
         """s2 = If (q) <then_branch = t () => (float[] p) { p = Concat<axis = 0>(x, z) },
                         else_branch = e () => (float[] r) { r = Relu(z) }> t2 = Relu(t)""",
-        None,  # what the branches give is of this trip, the state of the one before
+        None,  # the results of the branches are of this trip, the state is of the previous
         lambda n, m: m,
     ),
     "twice as much": ("s2 = Concat<axis = 0>(s, s) t2 = Relu(t)", None, lambda n, m: m),

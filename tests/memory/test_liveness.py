@@ -1,4 +1,4 @@
-"""What is alive when: the same names and bytes as an independent account of the model, at every moment."""
+"""Liveness: the same names and bytes as an independent account of the model, at every program point."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.memory import independent
 
 
 def alive(timeline, binding, roles=("activation", "output")):
-    """For each moment the bytes of what is alive, by name."""
+    """For each program point the live bytes, by name."""
     counted = [b for b in timeline.buffers if b.role in roles]
     return [
         {b.name: evaluate(b.size, binding) for b in counted if b.birth <= t < b.death}
@@ -197,7 +197,7 @@ def test_sizes_that_depend_on_data_are_bounded_by_other_dims():
 
 
 def test_a_loop_that_gives_up_claims_nothing():
-    """Doubling a number of times that nobody knows: the state has no size, and so is no part of any claim."""
+    """Doubling an unknown number of times: the state has no size, and so no bound is claimed for it."""
     text = """g (int64 n, float[N, 4] x) => (float[] y) {
         y = Loop(n, , x) <body = b (int64 i, bool c, float[] s) => (bool d, float[] s2) {
             d = Identity(c)  s2 = Concat<axis = 0>(s, s) }> }"""
@@ -218,7 +218,7 @@ twice (p) => (q, r) { s = Exp(p)  t = Abs(s)  q = Neg(t)  r = Concat<axis = 0>(t
 
 
 def test_functions_work_on_the_values_of_their_caller():
-    """But for the moment of the call itself, all is as when onnx writes the functions out."""
+    """But for the program point of the call itself, all is as when onnx inlines the functions."""
     model = onnx.parser.parse_model(FUNCTIONS)
     timeline = infer_shapes(model).memory().timeline
     written = onnx.inliner.inline_local_functions(model)

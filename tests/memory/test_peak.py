@@ -35,7 +35,7 @@ def peak_of(store, *buffers, points=5, **more):
 
 
 def store_of(*bounds, relations=()):
-    """Facts with symbols of (name, low, high), and relations `expression >= 0`."""
+    """A store with symbols of (name, low, high), and relations `expression >= 0`."""
     store = ShapeStore()
     for name, *pair in bounds:
         store.scope.symbol(name, *pair)
@@ -181,7 +181,7 @@ def test_only_the_symbols_without_a_bound_are_named():
     store = store_of(("H", 1))
     some, any_, more = store.scope.fresh("some", 0, 9), store.scope.fresh("any"), store.scope.fresh("more")
     peak = peak_of(store, ("a", some * any_, 0, 1), ("b", 4 * any_ + more + some, 0, 1))
-    assert [one.cause for one in peak.unbounded] == ["any has no upper bound", "any, more have no upper bound"]
+    assert [reason.cause for reason in peak.unbounded] == ["any has no upper bound", "any, more have no upper bound"]
 
 
 def test_a_formula_past_the_caps_is_no_name_that_a_user_has_to_know():
@@ -190,7 +190,7 @@ def test_a_formula_past_the_caps_is_no_name_that_a_user_has_to_know():
     rows = functools.reduce(operator.add, [store.scope.symbol(f"n{i}") for i in range(80)])
     timeline = Timeline((ProgramPoint("join", "Concat"),), (buffer("all", 4 * rows, 0, 1),))
     cause = "its size, or the formula of it, is too long: a sum of 64 and 1 terms, past the limit of 64 terms"
-    assert [str(one) for one in Peak(timeline, store).unbounded] == [f"all: {cause}"]
+    assert [str(reason) for reason in Peak(timeline, store).unbounded] == [f"all: {cause}"]
     assert plan(timeline, store).unplaced == (Unplaced("all", cause),)
 
 
@@ -266,7 +266,7 @@ def test_errors_of_queries_name_the_cause(sizes, error, words):
     ids=["none", "proofs alone", "one is compared with", "nothing is compared"],
 )
 def test_past_its_limits_more_terms_remain_and_results_stay(monkeypatch, limits, count):
-    """Forty dims, and of each a total that is less than half of another one."""
+    """Forty dims, each with a total that is less than half of another."""
     for limit in limits:
         monkeypatch.setattr(dominance, limit, 1)
     store = store_of(*((f"n{i}", 1) for i in range(40)))
@@ -344,7 +344,7 @@ def test_no_program_points():
 
 
 @pytest.mark.parametrize(
-    ("size", "budget", "given", "expected"),
+    ("size", "budget", "known", "expected"),
     [
         ("4*b*s*s", "64MiB", {"b": 4}, 2048),
         ("4*b*s*s", 15, {"b": 4}, None),
@@ -356,9 +356,9 @@ def test_no_program_points():
         ("64*((s + 1)//2)", 640, {}, 20),
     ],
 )
-def test_largest(size, budget, given, expected):
+def test_largest(size, budget, known, expected):
     store = store_of(("b", 1), ("s", 1))
-    actual = peak_of(store, ("t", parse_dim(size, store.scope), 0, 1)).largest("s", budget, given)
+    actual = peak_of(store, ("t", parse_dim(size, store.scope), 0, 1)).largest("s", budget, known)
     assert (actual.value, actual.proven, actual.unlimited) == (expected, True, False)
 
 

@@ -90,7 +90,7 @@ def agree_over(account, ranges):
 
 @pytest.mark.parametrize(("path", "count"), cases(3, 3))
 def test_no_recorded_run_of_a_corpus_model_needs_more(path, count):
-    """With the sizes that data really came to; of what lies in bodies nothing is recorded."""
+    """With the real data-dependent sizes; shapes inside of bodies are not recorded."""
     recorded = path.with_suffix(".truth.json")
     if not recorded.exists():
         pytest.skip(f"no runs of {path.stem} are recorded")

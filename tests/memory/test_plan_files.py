@@ -1,4 +1,4 @@
-"""minimalloc's CSV and our JSON: what is written reads back, and what makes no sense is refused with its place."""
+"""minimalloc's CSV and shapeinf's JSON: written plans read back, invalid files are rejected with the position."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ def test_any_json_is_read_or_refused(data, where):
         full["slots"] = [data]
     else:
         full[where] = data
-    for one in (data, full):
+    for document in (data, full):
         with contextlib.suppress(PlanError, LimitError):
-            assert isinstance(from_json(one), Plan)
+            assert isinstance(from_json(document), Plan)
 
 
 HEAD = "id,lower,upper,size,offset\n"

@@ -1,4 +1,4 @@
-"""Planners never give a plan that is not valid, and `best` is never worse than the others."""
+"""Planners always return valid plans, and `best` is never worse than the others."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_every_planner_is_valid_and_best_is_the_best(problem):
 
 @given(problems(most=5, alignments=(1,)))
 def test_best_is_the_optimum_of_five_buffers(problem):
-    """Some order of five buffers, each at the lowest place that is free, is an optimum; all orders are tried."""
+    """Some order of five buffers, each at the lowest free offset, is an optimum; all orders are tried."""
     optimum = min(_lowest(problem.requests, order) for order in itertools.permutations(range(len(problem.requests))))
     assert best(problem).arena == optimum
 
@@ -99,7 +99,7 @@ def test_the_same_problem_has_the_same_plan_and_thorough_is_no_larger():
         (greedy_by_size, {"a": 5, "b": 5, "c": 0}),
         # by start: a at 0, c above it; b meets c alone, and fits below it
         (best_fit, {"a": 0, "b": 0, "c": 4}),
-        # 9 bytes at moment 0 to 3: c, then a above it; then b
+        # 9 bytes at program points 0 to 3: c, then a above it; then b
         (greedy_by_breadth, {"a": 5, "b": 5, "c": 0}),
     ],
 )

@@ -109,7 +109,7 @@ def test_dropout_is_a_view_only_where_it_is_for_inference():
 
 
 def test_a_view_knows_a_size_that_its_source_does_not():
-    """Nobody knows the shape of `a`, but it has the elements of `b`; its element type is declared."""
+    """The shape of `a` is unknown, but it has the elements of `b`; its element type is declared."""
     text = """g (float[N, 4] x, int64[2] s) => (float[] y) <float[] a> {
         a = my.Unheard(x)  k = Constant<value = int64[2] {3, 5}>()  b = Reshape(a, k)  y = Softmax(b) }"""
     memory = infer_shapes(parsed(text)).memory(aliases=True)
@@ -133,7 +133,7 @@ def test_captured_values_are_not_overwritten_in_a_body():
     assert live_ranges["y/t"] == (4, 9)
 
 
-# -- laws over random graphs
+# -- properties over random graphs
 
 UNARY = ("Relu", "Identity", "Flatten", "Softmax", "Neg", "Cast")
 
@@ -172,7 +172,7 @@ def totals(timeline, binding):
 
 
 def account(graph, nodes, binding):
-    """Bytes by moment, with sets: rows are followed anew."""
+    """Bytes by program point, with sets: aliases are followed independently."""
     rows = {"x": 1, "z": 2}
     actual = []
     for at, node in enumerate(nodes):
@@ -222,7 +222,7 @@ WIDE = """g (float[N, 4] x) => (float[] y) {
 
 
 def test_an_order_that_finishes_a_branch_before_the_next():
-    """As listed four wide values are alive at once; one after the other, one wide value and up to four scalars."""
+    """As listed four wide values are live at once; one after the other, one wide value and up to four scalars."""
     result = infer_shapes(parsed(WIDE))
     at = {"N": 64}
     memory = result.memory(order="least")
@@ -252,7 +252,7 @@ def test_an_order_that_there_is_not():
 
 
 def test_values_that_differ_from_trip_to_trip_are_not_overwritten():
-    """`t` and `u` have N, 2N and 4N rows in three trips, the same in each trip, but nobody looks at single trips."""
+    """`t` and `u` have N, 2N and 4N rows in three trips, the same in each trip, but single trips are not analyzed."""
     text = """g (float[N, 4] x) => (float[] y) {
         n = Constant<value = int64 {3}>()
         y = Loop(n, , x) <body = b (int64 i, bool c, float[] s) => (bool d, float[] s2) {

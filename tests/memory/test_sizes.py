@@ -102,6 +102,6 @@ def test_containers():
         assert size.cause
 
 
-@pytest.mark.parametrize("one", ELEMENT_TYPES, ids=lambda one: one.name)
-def test_layouts_know_the_same_widths(one):
-    assert element_bits(one.dtype) == one.bits
+@pytest.mark.parametrize("element", ELEMENT_TYPES, ids=lambda element: element.name)
+def test_layouts_know_the_same_widths(element):
+    assert element_bits(element.dtype) == element.bits

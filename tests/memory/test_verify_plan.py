@@ -1,4 +1,4 @@
-"""Plans for timelines, and what `verify_plan` says of plans: by hand, by brute force, and by damage of every kind."""
+"""Plans for timelines, and diagnostics of `verify_plan`: by hand, by brute force, and by damage of every kind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.memory.planning_cases import problems
 
 
 def model(*buffers, ranges=None, relations=()):
-    """A timeline of buffers (name, size as text, birth, death[, role[, values]]), and the facts of its dims."""
+    """A timeline of buffers (name, size as text, birth, death[, role[, values]]), and the store of its dims."""
     scope = Scope()
     for name, (low, high) in (ranges or {}).items():
         scope.symbol(name, low, high)
@@ -113,13 +113,13 @@ def test_sizes_that_there_are_not(sizes, error, text):
             run()
 
 
-FOUND = """
+DATA_DEPENDENT = """
 <ir_version: 8, opset_import: ["" : 17]>
 pick (float[n, 3] x, float[] y) => (int64[2, k] places, float[m] z) { places = NonZero(x)  z = Relu(y) }"""
 
 
 def test_data_dependent_tensors_have_the_bytes_of_their_bound_and_unnamed_axes_have_labels():
-    actual = onnx.parser.parse_model(FOUND)
+    actual = onnx.parser.parse_model(DATA_DEPENDENT)
     actual.graph.input[1].type.tensor_type.shape.dim.add()  # an axis without a name
     memory = infer_shapes(actual).memory()
     sizes = {"n": 5, "y.shape[0]": 7}
@@ -189,7 +189,7 @@ GOOD = {"a": (0, 2, 40, 0), "b": (1, 3, 80, 64), "c": (2, 4, 60, 0)}
 
 
 def a_plan(changes=None, arena=144, alignment=8, unplaced=(), without=()):
-    """A valid plan for CHAIN over RANGES, and what is changed in it."""
+    """A valid plan for CHAIN over RANGES, and a change to it."""
     entries = {name: where for name, where in {**GOOD, **(changes or {})}.items() if name not in without}
     return Plan([Slot(name, *where) for name, where in entries.items()], arena, alignment, "", unplaced)
 
@@ -221,9 +221,9 @@ def a_plan(changes=None, arena=144, alignment=8, unplaced=(), without=()):
             [("overlap", "a"), ("overlap", "b")],
             ["bytes [0, 40) at program points [0, 2) and b: bytes [32, 112) at program points [1, 3) share memory"],
         ),
-        # what overlaps only where the plan says that things live longer
+        # an overlap only because the plan has longer live ranges
         (a_plan({"a": (0, 3, 40, 0)}), [("overlap", "a")], ["by the lifetimes of the plan"]),
-        # what overlaps only because a slot is too small for its tensor
+        # an overlap only because a slot is too small for its tensor
         (a_plan({"a": (0, 2, 40, 0), "b": (1, 3, 80, 32), "c": (2, 4, 60, 112)}, 172), [("overlap", "a")], []),
         (
             a_plan({"a": (0, 2, 8, 0), "b": (1, 3, 80, 8), "c": (2, 4, 60, 88)}, 148),
@@ -258,15 +258,15 @@ def test_alignment_of_the_plan_or_of_the_caller():
 
 
 def test_values_that_share_a_buffer():
-    """A slot may stand for any value of a buffer; several for values of one lie at one place and may be at once."""
+    """A slot may stand for any value of a buffer; several for values of a buffer share an offset and may overlap."""
     timeline, store = model(("a", 8, 0, 4, "activation", ("a", "view")), ("b", 8, 1, 2))
     b = Slot("b", 1, 2, 8, 8)
-    one, other = Slot("a", 0, 2, 8, 0), Slot("view", 1, 4, 8, 0)
-    assert verify_plan(Plan([attrs.evolve(one, name="view", upper=4), b], 16), timeline, store) == []
-    assert verify_plan(Plan([one, other, b], 16), timeline, store) == []
-    apart = verify_plan(Plan([one, attrs.evolve(other, offset=16), b], 24), timeline, store)
+    first, view = Slot("a", 0, 2, 8, 0), Slot("view", 1, 4, 8, 0)
+    assert verify_plan(Plan([attrs.evolve(first, name="view", upper=4), b], 16), timeline, store) == []
+    assert verify_plan(Plan([first, view, b], 16), timeline, store) == []
+    apart = verify_plan(Plan([first, attrs.evolve(view, offset=16), b], 24), timeline, store)
     assert kinds(apart) == [("apart", "view")]
-    assert kinds(verify_plan(Plan([one, b], 16), timeline, store)) == [("lifetime", "a")]
+    assert kinds(verify_plan(Plan([first, b], 16), timeline, store)) == [("lifetime", "a")]
 
 
 def test_an_unused_value_has_a_slot_at_its_producer():

@@ -1,4 +1,4 @@
-"""Questions with little work allowed: right all the same, and they say that they were cut."""
+"""Queries with a small work budget: right all the same, and they report that the budget was reached."""
 
 from __future__ import annotations
 

@@ -62,10 +62,10 @@ def test_ints_and_arrays_go_together() -> None:
     assert actual["half"].tolist() == [[1, 8, 2, 2], [5, 8, 3, 3]]
     assert actual["w"].tolist() == [[8, 3, 3, 3]] * 2
     assert actual["half"].dtype == np.int64 and actual["shape"].tolist() == [[4]] * 2
-    one = program({"rows.shape[0]": 2, "batch": 7}, side=4)
-    assert one["flat"].tolist() == [[7, 8 * 2 * 2]] and one["half"].shape == (1, 4)
+    single = program({"rows.shape[0]": 2, "batch": 7}, side=4)
+    assert single["flat"].tolist() == [[7, 8 * 2 * 2]] and single["half"].shape == (1, 4)
     with pytest.raises(ValueError, match="read-only"):
-        one["flat"][0, 0] = 1
+        single["flat"][0, 0] = 1
 
 
 def test_names_and_bounds() -> None:
@@ -173,9 +173,9 @@ def test_data_dependent_sizes_have_no_number_of_their_own() -> None:
     for ask in (actual.__getitem__, actual.elements):
         with pytest.raises(NoSizeError, match=name):
             ask("where")
-    given = program({name: 5}, n=3)
-    assert given["where"].tolist() == [[2, 5]] and given.bytes("where").tolist() == [8 * 10]
-    assert given.uncounted == () and given.total_bytes.tolist() == [3 * 4 * 4 * 2 + 80]
+    shapes = program({name: 5}, n=3)
+    assert shapes["where"].tolist() == [[2, 5]] and shapes.bytes("where").tolist() == [8 * 10]
+    assert shapes.uncounted == () and shapes.total_bytes.tolist() == [3 * 4 * 4 * 2 + 80]
     most = 8 * 2 * (3 * 4)  # no more than all elements are not zero
     assert actual.bytes("where").tolist() == [most] and actual.uncounted == ()
     assert actual.total_bytes.tolist() == [3 * 4 * 4 * 2 + most]
@@ -235,16 +235,16 @@ def test_no_array_can_be_changed() -> None:
 
 def test_conditions_that_no_call_checks_are_listed() -> None:
     store = ShapeStore()
-    n, actual = store.scope.symbol("n"), store.scope.fresh("found")
+    n, actual = store.scope.symbol("n"), store.scope.fresh("count")
     store.add_le(actual, 2 * n, Source("keep", "two of each at most"))
     store.add_disjunction("the values are sorted", Source("search", "sorted"))
     tensors = {"x": TensorInfo("float32", Shape((n,))), "y": TensorInfo("float32", Shape((actual, n - 4)))}
     program = ShapeProgram(store, tensors, {n: "n"})
-    assert program.unchecked == ("2*n - found >= 0", "the values are sorted")
+    assert program.unchecked == ("2*n - count >= 0", "the values are sorted")
     known = program(n=6)
     assert known.bytes("y").tolist() == [4 * 12 * 2] and known.uncounted == ()  # the bound of `actual`
-    assert program(n=6, found=5).bytes("y").tolist() == [4 * 5 * 2]
-    for sizes in ({"n": 6, "found": 13}, {"n": 3}):  # past its bound; a size below 0
+    assert program(n=6, count=5).bytes("y").tolist() == [4 * 5 * 2]
+    for sizes in ({"n": 6, "count": 13}, {"n": 3}):  # past its bound; a size below 0
         with pytest.raises(IllegalSizeError):
             program(sizes)
     with pytest.raises(NoSizeError, match="no live ranges"):

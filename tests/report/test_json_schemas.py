@@ -1,4 +1,4 @@
-"""Every `--json` output is what its published schema describes, key by key; and records of reports can be pickled."""
+"""Every `--json` output follows its published schema, key by key; and records of reports can be pickled."""
 
 from __future__ import annotations
 

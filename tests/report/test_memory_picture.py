@@ -1,4 +1,4 @@
-"""The picture of memory over time: it shows what the timeline says, whatever the names are."""
+"""The picture of memory over time shows the timeline, whatever the names are."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def test_ticks_reach_the_top_in_few_steps(most: int) -> None:
 
 
 @given(st.integers(0, 5000), st.integers(1, 5000))
-def test_places_lie_in_the_window(start: int, count: int) -> None:
+def test_rectangles_lie_in_the_window(start: int, count: int) -> None:
     window = range(start, start + count)
     result = axis_ticks(window)
     assert set(result) <= set(window) and len(result) <= 11

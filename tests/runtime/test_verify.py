@@ -1,4 +1,4 @@
-"""`verify`: what runs is compared whole, what is wrong is found, and what does not run is never counted as passed."""
+"""`verify`: all tensors of a run are compared, differences are reported, and failed runs never count as passed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def counts(verification: Verification) -> tuple[int, int, int, int]:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),  # tensors, exact, bounded, outputs in buffers of ours
+    ("text", "expected"),  # tensors, exact, bounded, outputs in pre-allocated buffers
     [
         pytest.param(MATMUL, (2, 2, 0, 1), id="plain"),
         pytest.param(CHOICE, (3, 1, 2, 1), id="a size that depends on data"),

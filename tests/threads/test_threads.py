@@ -1,4 +1,4 @@
-"""Several threads: first use in a fresh process, one result that all of them ask, dims that all of them add."""
+"""Several threads: first use in a fresh process, queries of a shared result, additions of shared dims."""
 
 import copy
 import json
@@ -28,7 +28,7 @@ USUAL, OFTEN = "0.005", "0.000001"
 
 
 def differences(*arguments):
-    """What a fresh process prints."""
+    """The output of a fresh process."""
     worker = ROOT / "tests" / "threads" / "worker.py"
     done = subprocess.run(
         [sys.executable, worker, *arguments], capture_output=True, text=True, cwd=ROOT, timeout=300, check=False
@@ -47,7 +47,7 @@ def test_first_use(processes, interval, models):
 
 @pytest.mark.parametrize("processes", PROCESSES)
 @pytest.mark.parametrize("interval", [USUAL, OFTEN])
-def test_one_result_that_all_ask(processes, interval):
+def test_a_result_that_all_threads_query(processes, interval):
     for _ in range(processes):
         assert not differences("shared", interval, *MODELS)
 
@@ -60,16 +60,16 @@ def often():
     sys.setswitchinterval(before)
 
 
-def test_equal_dims_are_one_in_all_threads(often):
+def test_equal_dims_are_the_same_object_in_all_threads(often):
     scope = Scope()
     n, m = scope.symbol("n"), scope.symbol("m")
 
     def work(_):
         dims = [(n * i + m) // (j + 2) + (m * j) % (i + 3) for i in range(1, 12) for j in range(1, 12)]
-        return [*map(id, dims), id(scope.symbol("late")), [str(one) for one in dims]]
+        return [*map(id, dims), id(scope.symbol("late")), [str(dim) for dim in dims]]
 
-    found = at_once(work)
-    assert all(each == found[0] for each in found)
+    results = at_once(work)
+    assert all(each == results[0] for each in results)
 
 
 def test_new_unknowns_are_different_in_all_threads(often):
@@ -78,11 +78,11 @@ def test_new_unknowns_are_different_in_all_threads(often):
     assert len(set(names)) == len(names)
 
 
-def test_one_graph_for_all_threads(often):
+def test_a_graph_that_all_threads_share(often):
     graph = infer_shapes(MODELS[0]).graph
     expected = {name: str(info) for name, info in infer_shapes(graph).tensors.items()}
-    found = at_once(lambda _: {name: str(info) for name, info in infer_shapes(graph).tensors.items()})
-    assert all(each == expected for each in found)
+    results = at_once(lambda _: {name: str(info) for name, info in infer_shapes(graph).tensors.items()})
+    assert all(each == expected for each in results)
 
 
 # -- that nothing is forgotten
@@ -93,10 +93,10 @@ SHARED = [Result, Contract, Memory, Peak, ShapeProgram, EvaluatedShapes]
 @pytest.mark.parametrize("owner", SHARED, ids=lambda owner: owner.__name__)
 def test_every_public_question_takes_the_lock(owner):
     """Whoever asks while another thread holds the lock waits for it."""
-    asked = [name for name in vars(owner) if not name.startswith("_") and name != "lock"]
-    members = [vars(owner)[name] for name in asked]
+    methods = [name for name in vars(owner) if not name.startswith("_") and name != "lock"]
+    members = [vars(owner)[name] for name in methods]
     functions = [m.fget if isinstance(m, property) else getattr(m, "function", m) for m in members]
-    assert not [name for name, f in zip(asked, functions, strict=True) if not hasattr(f, "__wrapped__")]
+    assert not [name for name, f in zip(methods, functions, strict=True) if not hasattr(f, "__wrapped__")]
 
 
 def test_the_lock_of_a_result_keeps_others_out():
@@ -131,8 +131,8 @@ def test_a_generator_cannot_be_exclusive():
         synchronized(type("Numbers", (), {"numbers": numbers}))
 
 
-def test_what_one_thread_works_out_others_take(often):
-    made = []
+def test_threads_share_computed_results(often):
+    computed = []
 
     @synchronized
     class Slow:
@@ -141,14 +141,14 @@ def test_what_one_thread_works_out_others_take(often):
 
         @cached_property
         def value(self):
-            made.append(sum(range(20_000)))
+            computed.append(sum(range(20_000)))
             return object()
 
     slow = Slow()
-    assert len(set(map(id, at_once(lambda _: slow.value)))) == len(made) == 1
+    assert len(set(map(id, at_once(lambda _: slow.value)))) == len(computed) == 1
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda dim: pickle.loads(pickle.dumps(dim))])
 def test_copies_of_dims_calculate_by_themselves(copied):
     scope = Scope()
     n, m = scope.symbol("n"), scope.symbol("m")

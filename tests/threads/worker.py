@@ -1,7 +1,7 @@
 """A process of its own in which several threads start at once; prints how their answers differ from one thread's.
 
 `python worker.py first|shared INTERVAL MODEL...`: "first" lets each thread infer the models itself, "shared" lets all
-ask one result.
+query one result.
 """
 
 import json
@@ -12,37 +12,37 @@ import traceback
 THREADS = 8
 
 
-def main(what, interval, *models):
+def main(mode, interval, *models):
     sys.setswitchinterval(float(interval))
-    if what == "first":
-        found = at_once(lambda number: [inferred(models[(number + i) % len(models)]) for i in range(len(models))])
-        found = [dict(each) if isinstance(each, list) else each for each in found]
+    if mode == "first":
+        per_thread = at_once(lambda number: [inferred(models[(number + i) % len(models)]) for i in range(len(models))])
+        per_thread = [dict(each) if isinstance(each, list) else each for each in per_thread]
         expected = dict(map(inferred, models))
     else:
         results = [infer_shapes_of(model) for model in models]
-        found = at_once(lambda number: [answers(result, number) for result in results])
+        per_thread = at_once(lambda number: [answers(result, number) for result in results])
         expected = [answers(infer_shapes_of(model), 0) for model in models]
-    print(json.dumps([difference(each, expected) for each in found if each != expected]))
+    print(json.dumps([difference(each, expected) for each in per_thread if each != expected]))
 
 
 def at_once(work):
-    """What `work` gives in each of several threads that start together; an error as its traceback."""
-    found = [None] * THREADS
+    """The results of `work` in several threads that start together; an error as its traceback."""
+    results = [None] * THREADS
     start = threading.Barrier(THREADS)
 
     def run(number):
         start.wait()
         try:
-            found[number] = work(number)
+            results[number] = work(number)
         except BaseException:
-            found[number] = traceback.format_exc()
+            results[number] = traceback.format_exc()
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(THREADS)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return found
+    return results
 
 
 def infer_shapes_of(model):
@@ -54,22 +54,27 @@ def infer_shapes_of(model):
 def inferred(model):
     result = infer_shapes_of(model)
     tensors = {name: str(info) for name, info in result.tensors.items()}
-    return model, [tensors, str(result.contract), [str(one) for one in result.diagnostics], result.coverage.known]
+    return model, [
+        tensors,
+        str(result.contract),
+        [str(diagnostic) for diagnostic in result.diagnostics],
+        result.coverage.known,
+    ]
 
 
 def answers(result, start):
-    """The answers to all read-only questions, by name; threads begin with different ones."""
+    """The answers to all read-only questions, by name; threads start with different questions."""
     sizes = {name: 4 for name in result.program().inputs}
     last = result.graph.outputs[-1]
     questions = {
         "tensors": lambda: {name: str(info) for name, info in result.tensors.items()},
-        "diagnostics": lambda: [str(one) for one in result.diagnostics],
+        "diagnostics": lambda: [str(item) for item in result.diagnostics],
         "coverage": lambda: str(result.coverage),
-        "unknowns": lambda: [str(one) for one in result.unknowns()],
+        "unknowns": lambda: [str(item) for item in result.unknowns()],
         "intervals": lambda: [str(result.interval(dim)) for dim in result.tensors[last].shape],
         "sums": lambda: [str(dim * 3 + dim // 5) for dim in result.tensors[last].shape],
         "explain": lambda: result.explain(last, 0),
-        "contract": lambda: [str(one) for one in result.contract],
+        "contract": lambda: [str(item) for item in result.contract],
         "check": lambda: [str(result.contract.check({**sizes, name: 5})) for name in sizes],
         "solve": lambda: [str(result.contract.solve(name, range(1, 9))) for name in sizes],
         "smaller": lambda: str(result.allow_smaller(dict.fromkeys(sizes, 0)).tensors[last]),
@@ -81,10 +86,10 @@ def answers(result, start):
         "bytes": lambda: result.program().masked(sizes).total_bytes.tolist(),
     }
     names = sorted(questions)
-    return {name: asked(questions[name]) for name in names[start:] + names[:start]}
+    return {name: answer(questions[name]) for name in names[start:] + names[:start]}
 
 
-def asked(question):
+def answer(question):
     from shapeinf import ShapeInferenceError
 
     try:
@@ -93,13 +98,13 @@ def asked(question):
         return f"{type(error).__name__}: {error}"
 
 
-def difference(found, expected):
-    """What is not as expected, in short."""
-    if isinstance(found, list):
-        found, expected = (dict(enumerate(side)) for side in (found, expected))
-    if not isinstance(found, dict):
-        return str(found) if found != expected else None
-    return {str(key): difference(found[key], expected[key]) for key in expected if found[key] != expected[key]}
+def difference(actual, expected):
+    """The unexpected parts, in short."""
+    if isinstance(actual, list):
+        actual, expected = (dict(enumerate(side)) for side in (actual, expected))
+    if not isinstance(actual, dict):
+        return str(actual) if actual != expected else None
+    return {str(key): difference(actual[key], expected[key]) for key in expected if actual[key] != expected[key]}
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Damages ONNX models in the ways in which real ones get damaged, to measure what `shapeinf check` finds.
+"""Damages ONNX models in the ways in which real ones get damaged, to measure what `shapeinf check` detects.
 
-Models are `NAME.onnx` files and `NAME.truth.json` with observed shapes. `tools/measure_damage.py` prints
-how much of the damage is found.
+Models are `NAME.onnx` files with a `NAME.truth.json` of observed shapes next to them. `tools/measure_damage.py`
+prints how much of the damage is detected.
 """
 
 from damage import constants, declarations, nodes, operands

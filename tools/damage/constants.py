@@ -88,7 +88,7 @@ def other_reshape(p: Patient) -> Iterator[Damage]:
 
 @damage
 def merged_reshape(p: Patient) -> Iterator[Damage]:
-    """A Reshape has one axis less: a number of its constant is gone."""
+    """A Reshape has one axis less: a number of its constant is missing."""
     for i in p.nodes("Reshape"):
         node = p.model.graph.node[i]
         sizes = p.constant(node.input[1])

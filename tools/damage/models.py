@@ -17,7 +17,7 @@ from damage.patient import KINDS, Damage, Patient, declared_dims
 def patient(path: Path, seed: int, outputs_only: bool = False) -> Patient:
     """A model with names for all nodes, and declared shapes as onnx's own inference sees them (outputs only, if bare).
 
-    An output that onnx does not infer is declared by the name of an input's dim that had its size in every run.
+    Unknown dims of an output are declared by the name of an input's dim that had the same size in every run.
     """
     model = onnx.load(str(path), load_external_data=False)
     truth = json.loads(path.with_name(path.name.removesuffix(".onnx") + ".truth.json").read_text(encoding="utf-8"))
@@ -48,7 +48,7 @@ def name_dims(p: Patient, value: onnx.ValueInfoProto) -> None:
 
 
 def damages(p: Patient, each: int = 1) -> Iterator[Damage]:
-    """The most damages of each kind; kinds are independent of each other."""
+    """Up to a number of damages of each kind; each kind is independent of the others."""
     for kind, doctor in KINDS.items():
         p.rng = random.Random(f"{p.seed}:{kind}")
         for number, damage in enumerate(doctor(p)):

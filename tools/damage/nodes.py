@@ -1,4 +1,4 @@
-"""Damage to nodes: their attributes, and their inputs."""
+"""Damage to nodes: their attributes and inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Damage to operands: lengths of weights, tables, and the inputs of a node."""
+"""Damage to operands: lengths of weights, tables, and changed or removed inputs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from onnx import TensorProto, helper
 from damage.patient import Damage, Patient, attribute, damage, labels, set_attribute
 
 _LARGEST = 4_000_000
-"""Elements of an operand that is replaced."""
+"""Elements of a replaced operand."""
 _NUMBERS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.INT8, TensorProto.UINT8, TensorProto.INT32)
 
 
@@ -111,7 +111,7 @@ def missing_part(p: Patient) -> Iterator[Damage]:
 
 @damage
 def added_transpose(p: Patient) -> Iterator[Damage]:
-    """A pass of another layout has transposed the input of a node."""
+    """A layout pass has transposed an input of a node."""
     for i in p.nodes("MatMul", "Conv", "Add", "Gemm", "LayerNormalization", "Concat"):
         node = p.model.graph.node[i]
         shapes = p.shapes(node.input[0])

@@ -15,7 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 @attrs.frozen
 class Damage:
-    """A damaged model. `labels` are the names that a finding about it may carry: a node or a tensor.
+    """A damaged model. `labels` are the names that a diagnostic of it may carry: a node or a tensor.
 
     `input` is the input whose declaration was damaged, if one was; `declaration`: no node was, `misnamed` that
     only a name was misspelt.

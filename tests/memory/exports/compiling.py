@@ -44,7 +44,7 @@ def compiled(text: str, statements: Iterable[str], folder: Path, kind: str = "c9
 def values(
     actual: MemoryExport, functions: Iterable[str], bindings: Sequence[tuple[int, ...]], folder: Path, kind: str = "c99"
 ) -> list[list[int]]:
-    """What functions of a header with the prefix `m` return: one list of numbers for each binding."""
+    """The results of the functions of a header with the prefix `m`: a list of numbers for each binding."""
     dims = range(len(actual.dims))
     passed = ", ".join(f"(int64_t)v[{i}]" for i in dims)
     reads = "".join(f' && scanf("%lld", &v[{i}]) == 1' for i in dims)

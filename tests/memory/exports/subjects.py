@@ -1,4 +1,4 @@
-"""Hand-made subjects of exports."""
+"""Small subjects of exports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def subject(
     plan: Plan | None = None,
     labels: Mapping[Dimension, str] | None = None,
 ) -> MemoryExport:
-    """Buffers of bytes: each lives at its own moment and the next one, the last one only at its own."""
+    """Buffers of bytes: each is live at its own program point and the next, the last only at its own."""
     count = len(sizes)
     points = tuple(ProgramPoint(f"node{i}", "Step") for i in range(count))
     buffers = tuple(

@@ -1,4 +1,4 @@
-"""The C header compiles without a warning, as C and as C++, and computes what Python's ints say, or that it cannot."""
+"""The C header compiles without a warning, as C and as C++, and computes what Python's ints do, or reports an error."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from shapeinf.memory.exports import c_header
 from shapeinf.memory.exports.c_names import comment, identifiers, prefix_of
 from shapeinf.memory.peak import Peak
 from shapeinf.memory.planning import Plan, Slot
-from tests.laws.strategies import BINDINGS, EXPRESSIONS, NAMES
 from tests.memory.exports.compiling import COMPILERS, compiled, printing, values
 from tests.memory.exports.subjects import subject
+from tests.properties.strategies import BINDINGS, EXPRESSIONS, NAMES
 
 LIMIT = 2**63
 OVERFLOW, ILLEGAL, UNDEFINED = -1, -2, -3
@@ -49,10 +49,10 @@ def draws(count: int) -> list[tuple[int, int]]:
     rng = random.Random(7)
     edges = [2**31, 2**32 - 1, 3037000499, 3037000500, 2**62, 2**63 - 1]
 
-    def one() -> int:
+    def draw_number() -> int:
         return rng.choice([rng.randrange(1, 10), rng.randrange(1, 5000), rng.randrange(1, 2**40), rng.choice(edges)])
 
-    return [(one(), one() - 1) for _ in range(count)]
+    return [(draw_number(), draw_number() - 1) for _ in range(count)]
 
 
 @pytest.mark.parametrize("kind", COMPILERS)
@@ -127,7 +127,7 @@ def test_alternatives_and_division_by_zero(tmp_path: Path) -> None:
     printed = values(subject(store, {"x": a // b + 1}), ["bytes_x"], bindings, tmp_path)
     for (x, y), (size,) in zip(bindings, printed, strict=True):
         expected = ILLEGAL if not (x == y or x == 1 or y == 1) else UNDEFINED if y == 0 else x // y + 1
-        # what has a size is `a // b + 1`, which is at least 0: that is looked at as well, and divides by zero too
+        # sizes are `a // b + 1`, checked to be at least 0: the check divides by zero too
         assert size == expected
 
 

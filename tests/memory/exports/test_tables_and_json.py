@@ -1,4 +1,4 @@
-"""JSON is what its schema says and holds what was put in; tables have the numbers of one binding."""
+"""JSON follows its schema and round-trips; tables have the numbers of one binding."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.memory.exports.subjects import subject
 
 
 def example() -> MemoryExport:
-    """Two known buffers, one that depends on data with a bound, one without, and one of which nothing is known."""
+    """Two known buffers, one that depends on data with a bound, one without, and one of unknown size."""
     store = ShapeStore()
     b, s = store.scope.symbol("batch", 1, 8), store.scope.symbol("seq len")
     nonzero, boxes = store.scope.fresh("kept"), store.scope.fresh("boxes", 0)
@@ -113,11 +113,11 @@ def test_long_formulas_are_exact() -> None:
     side = sum(s[1:], s[0])
     size = size_of_tensor(store, "float32", Shape((side, side, side))).bytes
     store.add_equal(s[7], 2 * z + 1, Source("reshape", "sizes must meet"))
-    one = subject(store, {"cube": size})
-    given = {f"s{i}": 1 for i in range(7)} | {"z": 1}
-    actual = table(csv_text(one, given))["cube"]
+    cube = subject(store, {"cube": size})
+    binding = {f"s{i}": 1 for i in range(7)} | {"z": 1}
+    actual = table(csv_text(cube, binding))["cube"]
     assert (actual["bytes"], actual["cause"]) == (str(4 * (7 + 3) ** 3), "")
-    (tensor,) = as_json(one)["tensors"]
+    (tensor,) = as_json(cube)["tensors"]
     ones = dict.fromkeys(["z", *(f"s{i}" for i in range(8))], 1)
     assert eval(tensor["bytes"], {}, ones) == 4000
 

@@ -1,4 +1,4 @@
-"""Questions about causes with little work allowed: what they say is right, and they say where they ended."""
+"""Causes of sizes under a small work budget: answers are right, and report where the budget was reached."""
 
 import pytest
 

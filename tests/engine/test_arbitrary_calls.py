@@ -1,4 +1,4 @@
-"""Rules called with anything: an outcome or an error of ours, and no time without end."""
+"""Rules called with arbitrary inputs: an outcome or a typed error, in bounded time."""
 
 import random
 

@@ -186,7 +186,7 @@ def test_an_undone_solution_is_replaced_everywhere_when_it_is_solved_again():
 
 
 def test_only_relations_about_its_symbols_are_tried_for_a_dim():
-    """The one that decides is the last of more than are ever tried."""
+    """The deciding value is the last of more than are ever tried."""
     store = ShapeStore()
     names = [store.scope.symbol(f"n{i}") for i in range(101)]
     for left, other in itertools.pairwise(names):
@@ -213,7 +213,7 @@ def test_a_contradiction_changes_nothing_and_names_both_sources():
     [("batch", "5", "x"), ("4", "5", "x"), ("2*batch", "9", "x"), ("8", "9", None), ("4", "7", None), ("6", "2", "y")],
 )
 def test_a_contradiction_names_only_related_sources(left, right, named):
-    """A number alone names no symbol: the only one that equals it is named, or none."""
+    """A number alone names no symbol: the only symbol that equals it is named, or none."""
     store = ShapeStore()
     for name, size, node in (("batch", 4, "x"), ("seq", 7, "z"), ("rows", 6, "y")):
         store.add_equal(store.scope.symbol(name), size, Source(node, "given"))

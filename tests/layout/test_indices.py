@@ -1,4 +1,4 @@
-"""Places in memory are those that numpy's pad, reshape and transpose give."""
+"""Positions in memory are those of numpy's pad, reshape and transpose."""
 
 from __future__ import annotations
 

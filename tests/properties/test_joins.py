@@ -40,7 +40,7 @@ def test_a_side_that_depends_on_the_join_has_no_limit(first, second, step, same_
 
 @given(EXPRESSIONS, st.integers(0, 9))
 def test_sides_of_different_trips_must_be_the_same_in_all_of_them(expression, lowest):
-    """A symbol without a name may be another size in each trip, so it bounds only what is there with it."""
+    """An unnamed symbol may be another size in each trip, so it bounds only dims of the same trip."""
     scope = Scope()
     relaxer = ShapeStore(scope).relaxer
     a, unknown = expression[0](scope), scope.fresh("unknown of a trip", lowest)

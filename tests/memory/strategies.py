@@ -44,7 +44,7 @@ class Drawn:
         return Timeline(tuple(ProgramPoint(f"n{i}", "Op") for i in range(self.length)), tuple(buffers))
 
     def store(self):
-        """The facts with all relations; None where they contradict each other."""
+        """The store with all relations; None where they contradict each other."""
         store = ShapeStore()
         for name in NAMES:
             store.scope.symbol(name, 1, HIGH)
@@ -72,7 +72,7 @@ class Drawn:
 
 
 def value(text, sizes):
-    """What Python makes of a text."""
+    """The value of a text in Python."""
     return eval(text, {"__builtins__": {}, **FUNCTIONS, **sizes})
 
 

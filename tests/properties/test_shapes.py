@@ -175,7 +175,7 @@ def test_tensorflows_relax_examples(a, b, known):
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=60))
 def test_widening_ends(sizes):
-    """However a loop grows, a site changes at most five times: named, two growths an end, the two extremes."""
+    """However a loop grows, a site changes at most five times: named, two widenings of each end, the two extremes."""
     store = ShapeStore()
     relaxer = Relaxer(store)
     state, changes = sizes[0], 0

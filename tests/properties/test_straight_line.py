@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from shapeinf.expr import Scope, evaluate
 from shapeinf.expr.many_bindings import CHUNK, MAX_BITS, run
 from shapeinf.expr.straight_line import Lowering, StraightLine, lower
-from tests.laws.strategies import BINDINGS, EXPRESSIONS, NAMES
+from tests.properties.strategies import BINDINGS, EXPRESSIONS, NAMES
 
 INT64 = range(-(1 << 63), 1 << 63)
 

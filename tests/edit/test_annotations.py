@@ -1,4 +1,4 @@
-"""A file that we have annotated says no less of what its graph requires than the file without annotations."""
+"""A file with annotations has all preconditions of the file without."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ CASES = {
 
 
 def texts(path, declared):
-    return {(one.node, one.text) for one in infer_shapes(path, declared=declared).contract}
+    return {(precondition.node, precondition.text) for precondition in infer_shapes(path, declared=declared).contract}
 
 
 @pytest.mark.parametrize("how", [bind, infer_shapes])
-@pytest.mark.parametrize("one", CASES.values(), ids=list(CASES))
-def test_annotations_hide_no_precondition(one, how, tmp_path) -> None:
+@pytest.mark.parametrize("original", CASES.values(), ids=list(CASES))
+def test_annotations_hide_no_precondition(original, how, tmp_path) -> None:
     path, annotated = tmp_path / "m.onnx", tmp_path / "annotated.onnx"
-    onnx.save(one, path)
+    onnx.save(original, path)
     how(path).save(annotated)
     assert texts(annotated, "trust") == texts(annotated, "ignore")
 
 
 def test_two_unnamed_axes_that_must_be_equal_still_are(tmp_path) -> None:
-    """Concat along axis 1 requires equal sizes of all other axes, whatever is declared of what leads there."""
+    """Concat along axis 1 requires equal sizes of all other axes, whatever upstream declarations say."""
     path = tmp_path / "m.onnx"
     bind(CASES["Concat None a"]).save(path)
     result = infer_shapes(path)
-    assert [str(one.text) for one in result.contract] == ["x.shape[0] == a"]
+    assert [str(precondition.text) for precondition in result.contract] == ["x.shape[0] == a"]
     assert result.contract.check({"x.shape[0]": 2, "a": 3}).verdict is False
