@@ -145,7 +145,7 @@ def preserves_shape(inference: Inference, step: NodeStep) -> bool:
     outputs = [slot for slot in step.outputs if slot != UNUSED]
     dims = outline(inference.current(outputs[0]))[1] if len(outputs) == 1 else None
     inputs = (outline(inference.current(slot))[1] for slot in step.arguments if slot != MISSING)
-    return dims is not None and any(_without_unit_axes(shape) == _without_unit_axes(dims) for shape in inputs)
+    return dims is not None and any(_drop_unit_axes(shape) == _drop_unit_axes(dims) for shape in inputs)
 
 
 def _axes_of_weights(inference: Inference, step: NodeStep, dims: tuple[Dim, ...], constants: set[int]) -> Iterator[int]:
@@ -258,7 +258,7 @@ def _replace_dims(slot: int, old: tuple[Dim, ...], new: tuple[Dim, ...]) -> Prep
             computed = fresh.table.get(number)
             if not isinstance(computed, TensorType) or computed.shape.dims != old:
                 return number
-            elements = computed.elements if _without_unit_axes(old) == _without_unit_axes(new) else None
+            elements = computed.elements if _drop_unit_axes(old) == _drop_unit_axes(new) else None
             return fresh.table.add(PartialTensor(computed.dtype, Shape(new), elements))
 
         fresh.declared[slot] = reshape
@@ -277,7 +277,7 @@ def outline(type_: Type | None) -> tuple[str | None, tuple[Dim, ...] | None]:
     return (type_.dtype, type_.shape.dims) if isinstance(type_, TensorType) else (None, None)
 
 
-def _without_unit_axes(dims: tuple[Dim, ...] | None) -> list[Dim] | None:
+def _drop_unit_axes(dims: tuple[Dim, ...] | None) -> list[Dim] | None:
     return None if dims is None else [dim for dim in dims if dim != 1]
 
 

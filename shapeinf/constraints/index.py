@@ -177,7 +177,7 @@ class ConstraintIndex:
         """The disjunctions that depend on a symbol."""
         return tuple(self._by_operand_symbol.get(symbol, ()))
 
-    def with_symbol(self, symbol: Dimension) -> tuple[Constraint, ...]:
+    def constraints_with(self, symbol: Dimension) -> tuple[Constraint, ...]:
         """The other constraints that depend on a symbol."""
         constraints = self._by_symbol.get(symbol, ())
         return tuple(c for c in constraints if c.kind != "equality" or c in self.disjunctions)
@@ -194,7 +194,7 @@ class ConstraintIndex:
 
     def _candidates(self, e: Dim) -> tuple[Constraint, ...]:
         """The constraints that depend on some symbol of a dim: those of this very dim are among them."""
-        return self.with_symbol(next(iter(e.symbols()))) if isinstance(e, Dimension) else ()
+        return self.constraints_with(next(iter(e.symbols()))) if isinstance(e, Dimension) else ()
 
     def related(self, d: Dim, canon: Callable[[Dim], Dim]) -> set[int]:
         """The ids of all constraints that share a symbol with a canonical dim, or with another such constraint."""
@@ -202,7 +202,7 @@ class ConstraintIndex:
         seen = set(d.symbols()) if isinstance(d, Dimension) else set()
         left = list(seen)
         while left:
-            for constraint in self.with_symbol(left.pop()):
+            for constraint in self.constraints_with(left.pop()):
                 if id(constraint) not in ids:
                     ids.add(id(constraint))
                     expression = canon(constraint.expression)

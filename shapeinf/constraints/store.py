@@ -424,7 +424,7 @@ class ConstraintStore:
 
     def _recheck(self, symbol: Dimension) -> None:
         """Recheck the pending constraints on a symbol: they may be decided, contradicted or solvable now."""
-        for constraint in self._pending.with_symbol(symbol):
+        for constraint in self._pending.constraints_with(symbol):
             if constraint.kind == "relation":
                 self._recheck_relation(constraint)
             elif constraint.kind == "divisibility":

@@ -24,7 +24,7 @@ from shapeinf.solver.budget import Budget
 
 def unconditional_preconditions(reader: PreconditionReader) -> Iterator[Precondition]:
     """The preconditions that hold whenever the graph runs, also those that a trusted declaration hides."""
-    preconditions = _without_assuming(reader, list(reader.read()))
+    preconditions = _read_without_assumptions(reader, list(reader.read()))
     yield from preconditions
     yield from _hidden_by_declarations(reader, preconditions)
 
@@ -64,7 +64,7 @@ def _is_on_inputs(precondition: Precondition, reader: PreconditionReader) -> boo
 # -- assumptions -------------------------------------------------------------------------------------------------------
 
 
-def _without_assuming(reader: PreconditionReader, preconditions: list[Precondition]) -> list[Precondition]:
+def _read_without_assumptions(reader: PreconditionReader, preconditions: list[Precondition]) -> list[Precondition]:
     """The preconditions, where some may follow from assumptions.
 
     Such a requirement need not hold without the assumption: then requirements are read from an inference that assumes

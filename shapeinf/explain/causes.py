@@ -92,7 +92,7 @@ class Roots:
         outer, step = point.frame.outer, point.frame.step
         if outer is None or step is None:
             return Root(point.frame, None, point)
-        passed = outside(point)
+        passed = outer_point(point)
         if passed is not None and not passed.known:
             return self.find(passed)[0]
         slot = next(s for s in step.outputs if s >= 0)
@@ -111,7 +111,7 @@ def _first(point: Point, symbol: Dimension) -> Point:
     return point.frame.first.get(symbol, point)
 
 
-def outside(point: Point) -> Point | None:
+def outer_point(point: Point) -> Point | None:
     """The outer value that an input of a body or function is; None for a value that a loop computes itself.
 
     The last inputs of a body are those of its node, in order; the node itself provides the ones before.
@@ -133,7 +133,7 @@ def outside(point: Point) -> Point | None:
     return point._replace(frame=outer, slot=step.arguments[position])
 
 
-def inside(point: Point, frame: GraphFrame, step: NodeStep) -> Point | None:
+def inner_point(point: Point, frame: GraphFrame, step: NodeStep) -> Point | None:
     """The output of a body that an output of its node is; the last outputs of both correspond, in order."""
     compiled = frame.inference.compiled
     position = step.outputs.index(point.slot)
@@ -151,5 +151,5 @@ def _below(point: Point, step: NodeStep) -> Point | None:
     if size is not None:
         firsts = [frame.first.get(symbol) for frame in frames for symbol in unknowns_in(size)]
         return next((p for p in firsts if p is not None and p.frame.producer(p.slot) is not None), None)
-    outputs = [inside(point, frame, step) for frame in frames]
+    outputs = [inner_point(point, frame, step) for frame in frames]
     return next((p for p in outputs if p is not None and not p.known), None)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import ShapeInferenceError
-from shapeinf.explain.causes import Root, inside, outside
+from shapeinf.explain.causes import Root, inner_point, outer_point
 from shapeinf.explain.points import GraphFrame, Point, size_in, tensor_of, unknowns_in
 from shapeinf.explain.probe import blockers, sources
 from shapeinf.explain.unknowns import cause_of
@@ -73,7 +73,7 @@ def _here(point: Point) -> str:
 
 def _explain_input(point: Point) -> tuple[str, Point | None]:
     """A value that no node of its graph computes: captured or passed in from the outer graph, or an input."""
-    frame, around = point.frame, outside(point)
+    frame, around = point.frame, outer_point(point)
     if around is not None:
         same = frame.inference.compiled.names[point.slot] == around.frame.inference.compiled.names[around.slot]
         moved = _align(point, around)
@@ -89,7 +89,7 @@ def _explain_body(point: Point, step: NodeStep) -> tuple[str, Point | None]:
     """Into the bodies of a node, where they have the same size."""
     frame = point.frame
     here = f"{_here(point)} by {step.operation} {frame.locate(step)}"
-    outputs = [(name, inside(point, inner, step)) for name, inner in frame.inner(step).items()]
+    outputs = [(name, inner_point(point, inner, step)) for name, inner in frame.inner(step).items()]
     aligned = [(name, _align(point, p)) for name, p in outputs if p is not None]
     matched = [(name, p) for name, p in aligned if p is not None]
     if matched and len(matched) == len(outputs):
@@ -183,4 +183,4 @@ def _constraint_source(point: Point) -> str:
     first = size_in(initial, point.facet, point.at)
     symbols = first.symbols() if isinstance(first, Dimension) else ()
     causes = [inference.store.sources[s] for s in inference.store.solved if s in symbols]
-    return f"; {point.frame.with_location(str(causes[0]), causes[0].node)}" if causes else ""
+    return f"; {point.frame.append_location(str(causes[0]), causes[0].node)}" if causes else ""

@@ -50,9 +50,9 @@ class GraphFrame:
 
     def locate(self, step: NodeStep) -> str:
         """A node's name and its location in the source."""
-        return self.with_location(self.inference.path + step.site, step.node.name)
+        return self.append_location(self.inference.path + step.site, step.node.name)
 
-    def with_location(self, text: str, node: str) -> str:
+    def append_location(self, text: str, node: str) -> str:
         """A text and the location of a node in the source."""
         at = self.inference.compiled.graph.locations.get(node)
         return f"{text} at {at}" if at else text

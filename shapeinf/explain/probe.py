@@ -208,14 +208,14 @@ class _Probe:
             if not isinstance(known, TensorType):
                 inputs.append(known)
             elif contents and self.open_elements(position):
-                inputs.append(self.with_contents(position, known, rank))
+                inputs.append(self.replace_contents(position, known, rank))
             elif self.unknown(position, contents=False):
-                inputs.append(self.with_sizes(position, known, rank))
+                inputs.append(self.replace_sizes(position, known, rank))
             else:
                 inputs.append(known)
         return inputs
 
-    def with_sizes(self, position: int, known: TensorType, rank: int) -> TensorType:
+    def replace_sizes(self, position: int, known: TensorType, rank: int) -> TensorType:
         """An input with a marker instead of each unknown size."""
         slot, dims = self.step.arguments[position], known.shape.dims
         if dims is None:
@@ -227,7 +227,7 @@ class _Probe:
             known.dtype, Shape([self.mark(slot, "axis", i, None) if unknowns_in(d) else d for i, d in pairs])
         )
 
-    def with_contents(self, position: int, known: TensorType, rank: int) -> TensorType:
+    def replace_contents(self, position: int, known: TensorType, rank: int) -> TensorType:
         """An input with a marker instead of each unknown number."""
         slot, missing = self.step.arguments[position], self.open_elements(position)
         if known.shape.is_concrete:

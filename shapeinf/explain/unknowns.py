@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.explain.causes import Root, Roots, inside, verdict
+from shapeinf.explain.causes import Root, Roots, inner_point, verdict
 from shapeinf.explain.points import GraphFrame, Point, tensor_of, unknowns_in
 from shapeinf.explain.probe import is_late
 from shapeinf.graph import UNUSED
@@ -171,7 +171,7 @@ def _kind_and_reason(root: Root, step: NodeStep) -> tuple[CauseKind, str]:
 def _body_reason(root: Root, step: NodeStep) -> str:
     frames = root.frame.inner(step)
     if len(frames) > 1:
-        outputs = {name: inside(root.point, frame, step) for name, frame in frames.items()}
+        outputs = {name: inner_point(root.point, frame, step) for name, frame in frames.items()}
         shapes = [f"{name} has {_shape(point)}" for name, point in outputs.items() if point is not None]
         return f"it depends on which of its bodies runs: {', '.join(shapes)}"
     return "the number of iterations of its body is known only at run time"

@@ -68,7 +68,7 @@ def try_format_dim(
     except _TooLong:
         pass
     try:
-        return _PartsPrinter(d.scope, quote, labels or {}, longest).with_parts(d)
+        return _PartsPrinter(d.scope, quote, labels or {}, longest).define_parts(d)
     except _TooLong:
         return None
 
@@ -209,7 +209,7 @@ class _PartsPrinter(_Printer):
     counting = True
     number = 0
 
-    def with_parts(self, d: Dimension) -> str:
+    def define_parts(self, d: Dimension) -> str:
         """The definitions of the named parts and the expression in them."""
         self.counts = Counter()
         self.polynomial(d)

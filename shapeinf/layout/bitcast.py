@@ -122,7 +122,7 @@ def _same_memory(
     filled = every(is_empty(a, store) is False for a in (source, target))
     if room is False:
         return False if filled else None
-    before, after = digits(source, order, proofs), digits(target, tuple(range(target.rank)), proofs)
+    before, after = index_digits(source, order, proofs), index_digits(target, tuple(range(target.rank)), proofs)
     if before is not None and after is not None:
         same = _same_digits(before, after, proofs)
     else:
@@ -132,7 +132,7 @@ def _same_memory(
     return same if same and room else None
 
 
-def digits(array: ArrayType, order: tuple[int, ...], proofs: Proofs) -> list[Digit] | None:
+def index_digits(array: ArrayType, order: tuple[int, ...], proofs: Proofs) -> list[Digit] | None:
     """The digits of the numbers of elements, major first, dims taken in this order; None where a tile may pad."""
     physical: list[Parts] = [[(d, (), array.sizes[d])] for d in array.layout.major_to_minor]
     for tile in array.layout.tiles:

@@ -257,18 +257,18 @@ class _CoordinateText:
             return None
         return self.polynomial(d)
 
-    def _atom(self, number: int) -> str:
-        atom, d = self.scope.atoms[number], self.scope.atom_dim(number)
+    def _atom(self, atom_number: int) -> str:
+        atom, d = self.scope.atoms[atom_number], self.scope.atom_dim(atom_number)
         if isinstance(atom, Symbol):
             return self._symbol(d)
-        if number not in self.names:
-            name = self._coordinate(number)
+        if atom_number not in self.names:
+            name = self._coordinate(atom_number)
             self._within(name, d)
             if isinstance(atom, Floor):
                 self._floor(name, atom)
             else:
                 self._maximum(name, atom)
-        return self.names[number]
+        return self.names[atom_number]
 
     def _symbol(self, symbol: Dimension) -> str:
         if symbol not in self.symbols:

@@ -56,10 +56,10 @@ def is_number(value: Value) -> TypeGuard[float]:
 # -- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def _check_overflow(function: Callable[[float, float], float]) -> Callable[[float, float], float]:
+def _check_overflow(operation: Callable[[float, float], float]) -> Callable[[float, float], float]:
     def compute(a: float, b: float) -> float:
         try:
-            return function(a, b)
+            return operation(a, b)
         except OverflowError:
             raise BadValue("the result is too large for a scalar") from None
 
