@@ -229,7 +229,7 @@ class Result:
         hold for the new shapes, and all nodes run again. This result must not be used any more.
         Raises UnknownNameError for an input that the graph does not have.
         """
-        assert self._session is not None, "a what-if run is not updated"
+        assert self._session is not None, "a what-if run cannot be updated"
         names = input_names(self.graph)
         for name in inputs:
             if name not in names:

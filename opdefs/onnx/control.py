@@ -112,7 +112,7 @@ def batched_scan(
 
 def _split_inputs(c: InferenceContext, values: Sequence[Type], scanned: int) -> tuple[list[Type], list[TensorType]]:
     if scanned < 0 or len(values) < scanned:
-        c.fail("there are fewer inputs than num_scan_inputs", len(values), scanned)
+        c.fail("num_scan_inputs must not exceed the number of inputs", len(values), scanned)
     at = len(values) - scanned
     inputs = [v for v in values[at:] if isinstance(v, TensorType)]
     if len(inputs) < scanned:

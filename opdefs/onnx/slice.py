@@ -25,7 +25,7 @@ def slice_(
             require_vector(c, values.shape, length, f"{name} must be as long as starts")
     count = c.concrete(length)
     if count is not None and count > len(x.shape):
-        c.fail("there are more slices than axes", f"{count} starts", x.shape)
+        c.fail("the number of slices must not exceed the number of axes", f"{count} starts", x.shape)
     named = known_ints(axes) if axes is not None else None if count is None else tuple(range(count))
     if named is None or count is None:
         return _slice_unknown_axes(c, x)

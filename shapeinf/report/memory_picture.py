@@ -92,11 +92,11 @@ def _body(view: MemoryView, title: str) -> Iterator[str]:
 
 def _tables(view: MemoryView) -> Iterator[str]:
     alive = view.alive(view.peak)
-    yield f"<h2>Alive at the peak: {len(alive)} of {len(view.blocks)}</h2>"
+    yield f"<h2>Live at the peak: {len(alive)} of {len(view.blocks)}</h2>"
     yield from _table(view, alive)
     others = [block for block in view.named if not block.birth <= view.peak < block.death]
     if others:
-        yield "<h2>The biggest of all others</h2>"
+        yield "<h2>Largest other tensors</h2>"
         yield from _table(view, others)
     if view.unknown:
         yield f"<h2>Without a known size: {len(view.unknown)}</h2>"

@@ -31,7 +31,7 @@ def quote_text(text: str, limit: int = 120) -> str:
     return escape(shorten_text(text, limit))
 
 
-X_LABEL = "node, in the order in which they run"
+X_LABEL = "node, in execution order"
 
 
 @attrs.frozen

@@ -53,7 +53,7 @@ class BoundOutputs:
             return
         outputs = model.run_into(self.buffers, feeds)
         if not all(buffer.intact for buffer in self.buffers):
-            raise Refusal("it wrote outside of a buffer of the shape that it had agreed to")
+            raise Refusal("it wrote outside of a buffer whose shape it had accepted")
         for buffer, output in zip(self.buffers, outputs, strict=True):
             self._check(buffer, output)
 
@@ -62,7 +62,7 @@ class BoundOutputs:
         inferred = ObservedType(buffer.dtype, buffer.shape)
         if moved or output.type != inferred:
             observed = f"{output.type} elsewhere"
-            self.mismatches.append(Mismatch(buffer.name, "", "", f"{inferred} in our buffer", observed, "buffer"))
+            self.mismatches.append(Mismatch(buffer.name, "", "", f"{inferred} in the bound buffer", observed, "buffer"))
         else:
             self.written[buffer.name] = buffer.size
 

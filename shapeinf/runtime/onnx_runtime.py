@@ -156,7 +156,7 @@ class OnnxRuntimeModel:
 
     def binding_refusal(self, feeds: Feeds) -> str:
         """Inputs of strings cannot be bound, so no output can be."""
-        return "with inputs of strings nothing can be bound" if feeds.values is None else ""
+        return "outputs cannot be bound with string inputs" if feeds.values is None else ""
 
     def run_into(self, buffers: Sequence[Buffer], feeds: Feeds) -> list[WrittenOutput]:
         """Run with an IOBinding of the buffers."""

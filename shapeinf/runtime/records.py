@@ -100,7 +100,7 @@ class Run:
             )
         if self.bound or self.unbound:
             lines.append(
-                f"  {format_count(self.bound, 'output')} bound to buffers of our sizes ({self.bound_bytes} bytes)"
+                f"  {format_count(self.bound, 'output')} bound to buffers of inferred sizes ({self.bound_bytes} bytes)"
             )
         lines += _first_lines(f"  not bound: {output.tensor} ({output.reason})" for output in self.unbound)
         lines += _first_lines(f"  skipped: {tensor.tensor} ({tensor.reason})" for tensor in self.skipped)

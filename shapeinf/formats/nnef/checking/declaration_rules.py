@@ -67,12 +67,12 @@ def _check_names(fragment: Fragment, reporter: Reporter) -> None:
     parameters: set[str] = set()
     for parameter in fragment.parameters:
         if parameter.name in parameters:
-            reporter.error("N302", f"there are two parameters {parameter.name!r}", parameter.at)
+            reporter.error("N302", f"parameter {parameter.name!r} is declared twice", parameter.at)
         parameters.add(parameter.name)
     results: set[str] = set()
     for result in fragment.results:
         if result.name in results:
-            reporter.error("N302", f"there are two results {result.name!r}", result.at)
+            reporter.error("N302", f"result {result.name!r} is declared twice", result.at)
         elif result.name in parameters:
             reporter.error("N302", f"{result.name!r} is both a parameter and a result", result.at)
         results.add(result.name)

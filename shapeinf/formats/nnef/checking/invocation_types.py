@@ -241,7 +241,7 @@ class InvocationTypes(ExpressionTypes):
             of = self.type_of(parameter.default)
             if not self.casting.casts(of, wanted):
                 default = f"the default of parameter {name!r} of {invocation.name!r}"
-                self.reporter.error("N404", f"{default} is no {format_type(wanted)}", invocation.at)
+                self.reporter.error("N404", f"{default} is not of type {format_type(wanted)}", invocation.at)
 
     def _check_context(self, invocation: Invocation) -> None:
         """The rules about the contexts of graph operations (3.3.2 "Identifier Usage", 4.8)."""

@@ -35,7 +35,7 @@ def binary(op: str, left: Value, right: Value) -> Value:
     else:
         result = _OTHERS[op](left, right) if op in _OTHERS else None
     if result is None:
-        raise BadValue(f"the operator {op} has no meaning for {kind_of(left)} and {kind_of(right)}")
+        raise BadValue(f"operator {op} is not defined for {kind_of(left)} and {kind_of(right)}")
     return check_limits(result)
 
 
@@ -45,7 +45,7 @@ def unary(op: str, value: Value) -> Value:
         return not value
     if op != "!" and is_number(value):
         return -value if op == "-" else value
-    raise BadValue(f"the operator {op} has no meaning for {kind_of(value)}")
+    raise BadValue(f"operator {op} is not defined for {kind_of(value)}")
 
 
 def is_number(value: Value) -> TypeGuard[float]:

@@ -189,7 +189,7 @@ class Emitter:
     def operator(self, op: str, values: Sequence[Value], target: Target, base: str, at: int) -> Tensor:
         """The operation that an operator on tensors stands for."""
         if len(values) == 2 and op not in OPERATORS:
-            raise BadValue(f"the operator {op} has no meaning for tensors")
+            raise BadValue(f"operator {op} is not defined for tensors")
         name = OPERATORS[op] if len(values) == 2 else self.copy if op == "+" else _UNARY[op]
         inputs = self._operands(values, at)
         of: PrimitiveName | None = "logical"
