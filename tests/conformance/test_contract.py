@@ -1,4 +1,4 @@
-"""Contracts of real models: what runs in onnxruntime is not forbidden, and what is allowed runs."""
+"""Contracts of real models: sizes that run in onnxruntime are legal, and legal sizes run."""
 
 import json
 import random
@@ -15,8 +15,8 @@ SIZES = (1, 2, 3, 4, 5, 7, 8, 16, 20, 32, 33)
 FEW, MANY = 1, 8
 
 UNSEEN = ("Pad reflect",)
-"""What onnxruntime says where a run fails that the specification (as numpy) allows: reflections of more than the axis
-has."""
+"""Errors of onnxruntime for runs that the specification (as numpy) allows: reflections of
+more than the axis has."""
 
 missing = pytest.mark.skipif(not MODELS, reason="the models are not there: set SHAPEINF_CONFORMANCE")
 

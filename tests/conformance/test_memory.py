@@ -1,7 +1,7 @@
-"""Public benchmarks of planners: CSVs of minimalloc's form with the capacity in the name, and what others reach.
+"""Public benchmarks of planners: minimalloc CSVs with the capacity in the name, and arenas of other planners.
 
-`memory/*.NUMBER.csv` are large; `baseline.json` has what cheap greedy planners reach on them, and
-`omnimalloc_results.json` what those of omnimalloc do, as a multiple of the capacity. `memory/small/*.NUMBER.csv` have
+`memory/*.NUMBER.csv` are large; `baseline.json` has the arenas of cheap greedy planners on them, and
+`omnimalloc_results.json` those of omnimalloc, as a multiple of the capacity. `memory/small/*.NUMBER.csv` have
 the optimum in their names.
 """
 
@@ -39,15 +39,15 @@ def capacity(path):
 
 
 def greedies(path):
-    """What cheap greedy planners of others reach, in bytes by the name of the planner."""
-    found = {}
+    """Arenas of the cheap greedy planners of others, in bytes by name."""
+    capacities = {}
     for entry in need(BASELINE, "memory/baseline.json"):
         if entry["file"] == path.name:
-            found |= {key: value for key, value in entry.items() if key.endswith(("_first", "_best"))}
+            capacities |= {key: value for key, value in entry.items() if key.endswith(("_first", "_best"))}
     for name, (ratio, _) in (OMNIMALLOC or {}).get(path.name, {}).items():
         if name.startswith("greedy") or name == "best_fit":
-            found[name] = round(ratio * capacity(path))
-    return found
+            capacities[name] = round(ratio * capacity(path))
+    return capacities
 
 
 def test_vectors_exist():
@@ -64,17 +64,17 @@ def test_every_planner_is_valid(path):
 
 @pytest.mark.parametrize("path", LARGE, ids=lambda path: path.name)
 def test_best_is_no_worse_than_the_best_of_the_cheap_greedies(path):
-    found = greedies(path)
-    if not found:
+    capacities = greedies(path)
+    if not capacities:
         pytest.skip(f"{path.name}: no baseline")
     # the results of omnimalloc are rounded to 4 digits of the capacity
-    assert best(load_problem(path)).arena <= min(found.values()) + capacity(path) * 5e-5
+    assert best(load_problem(path)).arena <= min(capacities.values()) + capacity(path) * 5e-5
 
 
 @pytest.mark.parametrize("path", LARGE, ids=lambda path: path.name)
 def test_greedy_planners_match_those_of_others(path):
     """Written independently, the same order and the same gaps give the same arena to the byte."""
-    found = greedies(path)
+    published = greedies(path)
     problem = load_problem(path)
     blocks = Blocks.from_problem(problem)
     requests = problem.requests
@@ -88,10 +88,10 @@ def test_greedy_planners_match_those_of_others(path):
     for key, order in orders.items():
         turns = np.array(sorted(range(len(requests)), key=order))
         ours |= {f"{key}_{fit}": blocks.arena(pack(blocks, turns, fit)) for fit in FITS}
-    theirs = {key: value for key, value in found.items() if key in ours}
+    theirs = {key: value for key, value in published.items() if key in ours}
     assert {key: ours[key] for key in theirs} == theirs
-    if "size_first" in found:
-        assert greedy_by_size(problem).arena == found["size_first"]
+    if "size_first" in published:
+        assert greedy_by_size(problem).arena == published["size_first"]
 
 
 @pytest.mark.parametrize("path", SMALL, ids=lambda path: path.name)
@@ -119,7 +119,7 @@ def test_files_read_back(path):
 @pytest.mark.slow
 @pytest.mark.parametrize("path", LARGE, ids=lambda path: path.name)
 def test_thorough(path):
-    """What omnimalloc's search reaches in three seconds, without it and without a clock."""
+    """The arena of omnimalloc's search after three seconds, without it and without a clock."""
     plan = thorough(load_problem(path))
     assert not faults(load_problem(path), plan)
     assert plan.arena <= THROUGH_OMNIMALLOC * capacity(path)

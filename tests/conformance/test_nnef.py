@@ -1,4 +1,4 @@
-"""NNEF documents that others wrote or worked out by hand: what is valid agrees, what is not is refused at its place."""
+"""NNEF documents by others, or worked out by hand: valid ones agree, invalid ones are rejected at their position."""
 
 import io
 import random
@@ -14,7 +14,7 @@ from shapeinf.formats.nnef.language.diagnostics import NnefError
 from shapeinf.formats.nnef.language.types import DTYPES
 from shapeinf.formats.nnef.reader import read
 from tests.conformance.conftest import ROOT, vectors
-from tests.conformance.tract_facts import ELSEWHERE, difference
+from tests.conformance.tract_types import ELSEWHERE, difference
 
 INDEX = "nnef/INDEX.json"
 LISTED = vectors(INDEX) or {"ok": [], "bad": []}
@@ -27,7 +27,7 @@ BY_THE_RULE = {
     "tractsym_slice_neg": {"y": "S - 1"},
     "tract_dyn_slice": {"output_0": "S//2"},
 }
-"""What a sliced axis has by the rule: where tract is wrong (as the README of the vectors says), or knows nothing."""
+"""Extents of sliced axes by the rule, where tract is wrong (see the README of the vectors) or gives none."""
 ABSENT = {"tract_submodel": "the model inside of it is not among the vectors"}
 
 
@@ -36,7 +36,7 @@ def path_of(folder, name):
 
 
 def dialect_of(name):
-    """tract's documents do not all tell that they are its own; all others must."""
+    """Some documents of tract lack its extension line; all others have theirs."""
     return "tract" if name.startswith("tract") else None
 
 
@@ -45,11 +45,11 @@ def expected_of(name):
 
 
 def stripped(dims):
-    """Of the provisional dialect: ranks are open, trailing ones say nothing."""
-    kept = list(dims)
-    while kept and kept[-1] == 1:
-        kept.pop()
-    return kept
+    """In the provisional dialect ranks are open, and trailing ones carry no information."""
+    leading = list(dims)
+    while leading and leading[-1] == 1:
+        leading.pop()
+    return leading
 
 
 def as_tuples(value):
@@ -79,43 +79,45 @@ def test_valid_documents(name):
         assert result.tensors[tensor].dtype == DTYPES[dtype]
     operations = graph.model.operations
     for tensor, attributes in expected.get("attribs", {}).items():
-        found = next(op.attributes for op in operations if tensor in op.outputs)
-        assert {name: as_tuples(found[name]) for name in attributes} == {n: as_tuples(v) for n, v in attributes.items()}
+        actual = next(op.attributes for op in operations if tensor in op.outputs)
+        assert {name: as_tuples(actual[name]) for name in attributes} == {
+            n: as_tuples(v) for n, v in attributes.items()
+        }
     if "ops" in expected:
         check_operations([op.op for op in operations], expected["ops"])
-    check_facts(name, result, expected.get("tract_facts") or {})
+    check_dumps(name, result, expected.get("tract_facts") or {})
 
 
-def check_shape(found, dims, provisional, tensor):
-    assert found.dims is not None, tensor
-    found = list(found.dims)
+def check_shape(shape, dims, provisional, tensor):
+    assert shape.dims is not None, tensor
+    shape = list(shape.dims)
     if provisional:
-        found, dims = stripped(found), stripped(dims)
-    assert len(found) == len(dims), (tensor, found, dims)
-    for a, b in zip(found, dims, strict=True):
-        assert isinstance(a, Dimension) if b == "?" else a == b, (tensor, found, dims)
+        shape, dims = stripped(shape), stripped(dims)
+    assert len(shape) == len(dims), (tensor, shape, dims)
+    for a, b in zip(shape, dims, strict=True):
+        assert isinstance(a, Dimension) if b == "?" else a == b, (tensor, shape, dims)
 
 
-def check_operations(found, expected):
+def check_operations(operations, expected):
     """Copies may come between."""
-    assert [op for op in found if op != "copy"] == [op for op in expected if op != "copy"]
-    assert found.count("copy") >= expected.count("copy")
+    assert [op for op in operations if op != "copy"] == [op for op in expected if op != "copy"]
+    assert operations.count("copy") >= expected.count("copy")
 
 
-def check_facts(name, result, store):
+def check_dumps(name, result, store):
     for side, names in (("inputs", result.graph.inputs), ("outputs", result.graph.outputs)):
-        given = store.get(side)
-        if not given:
+        dumps = store.get(side)
+        if not dumps:
             continue
         if side == "inputs":
-            pairs = [(n, given[n]) for n in names if n in given]
+            pairs = [(n, dumps[n]) for n in names if n in dumps]
         else:
             # tract renames outputs, but keeps their order; of several that it gives one name the last is recorded.
-            pairs = zip(names[-len(given) :], given.values(), strict=True)
-        for tensor, fact in pairs:
+            pairs = zip(names[-len(dumps) :], dumps.values(), strict=True)
+        for tensor, dump in pairs:
             by_rule = BY_THE_RULE.get(name, {}).get(tensor)
             if by_rule is None:
-                wrong = difference(fact, result.tensors[tensor], result.store, quantized="(z:" in fact)
+                wrong = difference(dump, result.tensors[tensor], result.store, quantized="(z:" in dump)
                 assert wrong is None, (tensor, wrong)
             else:
                 assert f"{by_rule}," in f"{str(result.tensors[tensor].shape)[1:-1]},"
@@ -125,17 +127,17 @@ def check_facts(name, result, store):
 @pytest.mark.parametrize("name", INVALID)
 def test_invalid_documents(name):
     vector = vectors(f"nnef/bad/{name}.json")
-    place = vector["suggested_position"]
+    position = vector["suggested_position"]
     try:
         result = infer_shapes(path_of("bad", name))
     except NnefError as error:
-        assert place is None or place["line"] in lines_of(error), (error, vector)
+        assert position is None or position["line"] in lines_of(error), (error, vector)
     except ModelError as error:
-        assert place is None, (error, vector)
+        assert position is None, (error, vector)
     else:
         errors = [d for d in result.diagnostics if d.severity == "error"]
         assert errors, (vector["rule_broken"], result.tensors)
-        assert place is None or place["line"] in {line_of(d.location) for d in errors}, (errors, vector)
+        assert position is None or position["line"] in {line_of(d.location) for d in errors}, (errors, vector)
         with pytest.raises(ShapeError):
             infer_shapes(path_of("bad", name), mode="strict")
 
@@ -154,7 +156,7 @@ ODD = ["0", "-1", "9" * 20, "1e400", "[]", "()", "true", "''", "2.5", "[1,2]", "
 
 
 def damaged(chance, tokens, pool):
-    """The tokens with a few of them gone, swapped, or others in their places."""
+    """The tokens with a few deleted, swapped or replaced."""
     tokens = list(tokens)
     for _ in range(chance.randint(1, 3)):
         i, j = chance.randrange(len(tokens)), chance.randrange(len(tokens))

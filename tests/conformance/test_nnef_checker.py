@@ -22,17 +22,17 @@ OF_VALUES = {
     "int_division_by_zero",
     "lvalue_array_length_frag",
 }
-"""What shows only when values are worked out."""
+"""Rules that only the evaluation of values checks."""
 
 
 def cases(kind, wanted=lambda case: True):
-    found = []
+    params = []
     for path in sorted(FOLDER.glob(f"{kind}/*.nnef")):
-        beside = path.with_suffix(".json" if kind == "bad" else ".expected.json")
-        case = json.loads(beside.read_text(encoding="utf8"))
+        record = path.with_suffix(".json" if kind == "bad" else ".expected.json")
+        case = json.loads(record.read_text(encoding="utf8"))
         if wanted(case):
-            found.append(pytest.param(path, case, id=path.stem))
-    return found or [pytest.param(None, None, id="none")]
+            params.append(pytest.param(path, case, id=path.stem))
+    return params or [pytest.param(None, None, id="none")]
 
 
 def is_static(case):
@@ -40,7 +40,7 @@ def is_static(case):
     return of_graph and case["kind"] != "argument/shape" and case["id"] not in OF_VALUES
 
 
-def found_in(path, dialect=None):
+def diagnostics_of(path, dialect=None):
     source = SourceText(path.read_bytes().decode("utf8", "replace"))
     try:
         document = parse(source, dialect)
@@ -52,7 +52,7 @@ def found_in(path, dialect=None):
 @pytest.mark.parametrize(("path", "case"), cases("bad", is_static))
 def test_a_violation_of_a_static_rule_is_reported_at_its_line(path, case):
     need(path, "nnef/bad")
-    problems = found_in(path)
+    problems = diagnostics_of(path)
     assert problems
     assert position(problems[0])[0] == case["suggested_position"]["line"]
 
@@ -61,4 +61,4 @@ def test_a_violation_of_a_static_rule_is_reported_at_its_line(path, case):
 def test_a_valid_document_has_no_diagnostics(path, case):
     need(path, "nnef/ok")
     dialect = "tract" if case.get("dialect", "").endswith("leniency") or path.stem.startswith("tract") else None
-    assert found_in(path, dialect) == []
+    assert diagnostics_of(path, dialect) == []

@@ -10,7 +10,7 @@ from tests.conformance.conftest import ROOT
 
 FOLDER = ROOT / "nnef_torch"
 DATA = ("nonzero", "masked_select", "unique")
-"""Of what depends on data, only the rank is the same for all."""
+"""For data-dependent shapes only the rank is compared."""
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
 
@@ -21,11 +21,11 @@ def test_archives_exist():
 
 
 def sizes_of(truth):
-    """What the symbols of a document stood for when torch ran."""
+    """The sizes of a document's symbols in the run of torch."""
     axes = (
         (int(name[2:]), int(axis), symbol) for name, of in truth["dynamic_axes"].items() for axis, symbol in of.items()
     )
-    return {symbol: truth["inputs"][place][axis] for place, axis, symbol in axes}
+    return {symbol: truth["inputs"][index][axis] for index, axis, symbol in axes}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -35,7 +35,7 @@ def test_shapes_are_those_of_torch(name):
     sizes = sizes_of(truth)
     assert [d for d in result.diagnostics if d.severity == "error"] == []
     for output, shape in zip(result.graph.outputs, truth["outputs"], strict=False):
-        found = result.tensors[output].shape
-        assert len(found) == len(shape)
+        inferred = result.tensors[output].shape
+        assert len(inferred) == len(shape)
         if not any(word in name for word in DATA):
-            assert [evaluate(dim, sizes) for dim in found] == shape, (output, found)
+            assert [evaluate(dim, sizes) for dim in inferred] == shape, (output, inferred)

@@ -1,8 +1,8 @@
 """9,129 calls of TensorFlow's InferenceContext, traced from its C++ code.
 
-A call passes when it errors exactly where TensorFlow does and with its text; known sizes are the same; where TensorFlow
-gives back an argument's handle ours is provably equal to it; what it records as merged is provably equal afterwards.
-Where TensorFlow says unknown we may be more precise. `relax*` is judged by value (ours is a join, TF's an update).
+A call passes when it fails exactly where TensorFlow does and with its text; known sizes are the same; where
+TensorFlow returns an argument's handle the result is provably equal to it; merged handles are provably equal.
+Results may be more precise than TensorFlow's. `relax*` is compared by value (a join here, an update in TensorFlow).
 """
 
 import re
@@ -43,7 +43,7 @@ DTYPES = {"float": "float32", "double": "float64"}
 
 
 class Handles:
-    """The named handles of one record as our shapes and dims."""
+    """The named handles of a record as shapes and dims."""
 
     def __init__(self):
         self.store = ShapeStore()
@@ -86,8 +86,8 @@ def tensor(data):
 
 
 def context(handles, record):
-    given = record.get("ctx", {})
-    shapes = given.get("inputs", record.get("inputs", []))
+    fields = record.get("ctx", {})
+    shapes = fields.get("inputs", record.get("inputs", []))
     attributes = {k: v for k, v in record.get("attrs", {}).items() if not isinstance(v, dict)}
     c = InferenceContext(
         OpDef("op"),
@@ -96,13 +96,13 @@ def context(handles, record):
         handles.store,
         "op",
         num_outputs=len(record.get("outputs", [1])),
-        input_tensors=[tensor(t) for t in given.get("input_tensors", UNTRACED.get(record["test"], []))],
+        input_tensors=[tensor(t) for t in fields.get("input_tensors", UNTRACED.get(record["test"], []))],
         input_tensors_as_shapes=[
-            None if s is None else handles.shape(s) for s in given.get("input_tensors_as_shapes", [])
+            None if s is None else handles.shape(s) for s in fields.get("input_tensors_as_shapes", [])
         ],
-        input_handles=[handles.handle(h) for h in given.get("input_handles", [])],
+        input_handles=[handles.handle(h) for h in fields.get("input_handles", [])],
     )
-    for index, data in enumerate(given.get("output_handles", [])):
+    for index, data in enumerate(fields.get("output_handles", [])):
         if data is not None:
             c.set_output_handle(index, handles.handle(data))
     return c
@@ -129,7 +129,7 @@ def call(c, method, args):
 
 
 class Judge:
-    """Compares a result with what TensorFlow gave."""
+    """Compares a result with TensorFlow's."""
 
     def __init__(self, handles, by_value):
         self.handles = handles
@@ -157,37 +157,37 @@ class Judge:
 
     def _shape_problem(self, got, want):
         name, _, body = want.partition("=")
-        found = self.store.canon_shape(got)
+        shape = self.store.canon_shape(got)
         if not self.by_value and name in self.arguments[0]:
             same = self.store.canon_shape(self.handles.shapes[name])
-            return None if found == same else f"{found} is not provably {want}"
+            return None if shape == same else f"{shape} is not provably {want}"
         if body == "?":
             return None
-        if found.dims is None:
+        if shape.dims is None:
             return f"unknown is less than {want}"
         wanted = [d for d in body[1:-1].split(",") if d]
-        if len(wanted) != len(found.dims):
-            return f"{found} is of another rank than {want}"
-        return next((p for g, w in zip(found.dims, wanted, strict=True) if (p := self._dim_problem(g, w))), None)
+        if len(wanted) != len(shape.dims):
+            return f"{shape} is of another rank than {want}"
+        return next((p for g, w in zip(shape.dims, wanted, strict=True) if (p := self._dim_problem(g, w))), None)
 
     def _dim_problem(self, got, want):
         name, _, value = want.partition("=")
-        found = self.store.canon(got)
+        dim = self.store.canon(got)
         if value != "?":
-            return None if found == int(value) else f"{found} is not {want}"
+            return None if dim == int(value) else f"{dim} is not {want}"
         if self.by_value:
             return None
         if name in self.arguments[1]:
             same = self.store.canon(self.handles.dims[name])
-            return None if self.store.prove_eq(found, same) is True else f"{found} is not provably {want}"
+            return None if self.store.prove_eq(dim, same) is True else f"{dim} is not provably {want}"
         unrelated = [d for n, d in self.handles.dims.items() if n in self.arguments[1] and isinstance(d, Dimension)]
-        made_of = found.symbols() if isinstance(found, Dimension) else frozenset()
-        equal = [d for d in unrelated if found is d and not made_of]
-        return f"{found} equals the unrelated {equal}" if equal else None
+        symbols = dim.symbols() if isinstance(dim, Dimension) else frozenset()
+        equal = [d for d in unrelated if dim is d and not symbols]
+        return f"{dim} equals the unrelated {equal}" if equal else None
 
 
 def failure(record):
-    """What is wrong with our answer to one call, None when it passes."""
+    """The error of a call's result, None when it passes."""
     handles = Handles()
     c = context(handles, record)
     args = [handles.argument(a, record["method"]) for a in record.get("args", [])]

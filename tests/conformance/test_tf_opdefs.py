@@ -37,10 +37,10 @@ def default_text(value, kind):
     if isinstance(value, list):
         return "[" + ", ".join(default_text(v, kind) for v in value) + "]"
     if isinstance(value, dict):
-        ((what, inner),) = value.items()
-        if what == "type":
+        ((field, inner),) = value.items()
+        if field == "type":
             return "DT_" + type_text(inner).upper()
-        return "{ unknown_rank: true }" if what == "shape" else str(inner)
+        return "{ unknown_rank: true }" if field == "shape" else str(inner)
     if isinstance(value, bool):
         return str(value).lower()
     return f"'{value}'" if isinstance(value, str) else str(value)
@@ -88,8 +88,8 @@ def differences(op, data):
                 if getattr(arg, field) != want[field]:
                     yield f"{arg.name}.{field}: {getattr(arg, field)!r} is not {want[field]!r}"
     for name, want in data["attrs"].items():
-        found = op.attributes[name]
-        got = (found.type, found.minimum, found.has_default, found.default, found.allowed)
+        attribute = op.attributes[name]
+        got = (attribute.type, attribute.minimum, attribute.has_default, attribute.default, attribute.allowed)
         allowed = plain(want["allowed"]) if "allowed" in want else None
         expected_attr = (want["type"], want.get("min"), "default" in want, plain(want.get("default")), allowed)
         if got != expected_attr:
@@ -104,9 +104,9 @@ def test_every_opdef_reads_back(initial):
     failures = {}
     for name in data:
         if name.startswith(initial):
-            found = list(differences(read_back(name, data[name]), data[name]))
-            if found:
-                failures[name] = found
+            changes = list(differences(read_back(name, data[name]), data[name]))
+            if changes:
+                failures[name] = changes
     assert not failures
 
 
@@ -141,7 +141,7 @@ def test_all_errors_are_reported_together():
     ]
 
 
-def test_a_count_without_minimum_is_at_least_one():
+def test_a_count_without_minimum_is_at_least_1():
     op = OpDefBuilder("Pack").input("values: N * T").attr("N: int").attr("T: type").build()
     assert op.attributes["N"].minimum == 1
 

@@ -1,4 +1,4 @@
-"""Every unknown size of the corpus has one first cause, and whoever declares what that node makes makes it known."""
+"""Every unknown size of the corpus has a first cause; a declaration of that node's outputs makes the size known."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ ALL = [model_param(path) for path in MODELS] or [pytest.param(None, marks=pytest
 
 
 def unknown_axes(result: Result) -> Counter[str]:
-    """What is unknown, told apart from how it is grouped; of sequences only the model's authors can say."""
-    found: Counter[str] = Counter()
+    """The unknown axes, independent of their grouping; those of sequences only authors can declare."""
+    counts: Counter[str] = Counter()
     for name, info in result.tensors.items():
         if info.kind != "tensor":
             continue
         if info.shape.dims is None:
-            found[f"the rank of {name}"] += 1
+            counts[f"the rank of {name}"] += 1
             continue
         for axis, dim in enumerate(info.shape.dims):
             if isinstance(dim, Dimension) and dim.is_anonymous:
-                found[f"{name}.shape[{axis}]"] += 1
-    return found
+                counts[f"{name}.shape[{axis}]"] += 1
+    return counts
 
 
 def grouped(result: Result) -> Counter[str]:
@@ -60,7 +60,7 @@ def grouped(result: Result) -> Counter[str]:
 
 
 def declaring(graph: Graph, result: Result, group: UnknownGroup) -> Graph:
-    """The graph as if its author had declared what the causes of a group make; what `result` does not know: a size."""
+    """The graph with declared outputs of the causes of a group; unknown sizes of `result` get a number."""
     declared = dict(graph.declared)
     for cause in group.causes:
         for value in cause.values:
@@ -82,8 +82,8 @@ def some_size(result: Result, dim: int | Dimension) -> int | str:
             bounds = result.interval(symbol)
             low = max(bounds.lo or 0, SOME_SIZE)
             values[symbol] = low if bounds.hi is None else min(low, bounds.hi)
-    found = substitute(dim, values)
-    return found if isinstance(found, int) else str(found)
+    size = substitute(dim, values)
+    return size if isinstance(size, int) else str(size)
 
 
 def texts(groups: list[UnknownGroup]) -> set[str]:
@@ -91,7 +91,7 @@ def texts(groups: list[UnknownGroup]) -> set[str]:
 
 
 def check_groups(graph: Graph, result: Result, truth: Result) -> None:
-    """All unknowns are in one group, and declaring what the causes of a group truly make leaves none of it."""
+    """Groups are disjoint and complete, and declaring the true outputs of the causes resolves each."""
     groups = result.unknowns()
     assert grouped(result) == unknown_axes(result)
     assert [g.count for g in groups] == sorted((g.count for g in groups), reverse=True)
@@ -110,18 +110,18 @@ def test_every_unknown_has_a_cause_that_resolves_it(path: Path) -> None:
     check_groups(graph, result, result)
 
 
-def with_a_mystery(graph: Graph, place: int) -> Graph:
-    """The graph with one node replaced by an operator that nobody knows; nothing is declared of what nodes make."""
+def with_a_mystery(graph: Graph, index: int) -> Graph:
+    """The graph with a node replaced by an unknown operator; only inputs are declared."""
     nodes = list(graph.nodes)
-    old = nodes[place]
-    nodes[place] = Node(NodeKind("Mystery", "nowhere"), old.inputs, old.outputs, old.name)
+    old = nodes[index]
+    nodes[index] = Node(NodeKind("Mystery", "nowhere"), old.inputs, old.outputs, old.name)
     sources = {*graph.inputs, *graph.constants}
-    declared = {name: one for name, one in graph.declared.items() if name in sources}
+    declared = {name: declared_type for name, declared_type in graph.declared.items() if name in sources}
     return attrs.evolve(graph, nodes=nodes, declared=declared)
 
 
 def is_float(result: Result, name: str) -> bool:
-    """Not whole numbers, which may be sizes: who declares a shape does not say what is in it."""
+    """No integers, which may be sizes: a declared shape says nothing about contents."""
     info = result.tensors[name]
     return info.kind == "tensor" and "float" in (info.dtype or "")
 
@@ -132,17 +132,17 @@ def test_unknowns_after_an_unknown_operator_are_caused_by_it(path: Path, seed: i
     graph = load(path)
     healthy = infer_shapes(graph)
     choices = [
-        place
-        for place, node in enumerate(graph.nodes)
+        index
+        for index, node in enumerate(graph.nodes)
         if node.inputs and all(is_float(healthy, name) for name in node.outputs if name)
     ]
-    place = random.Random(f"{path.stem} {seed}").choice(choices)
-    damaged = with_a_mystery(graph, place)
+    index = random.Random(f"{path.stem} {seed}").choice(choices)
+    damaged = with_a_mystery(graph, index)
     result = infer_shapes(damaged)
     check_groups(damaged, result, healthy)
-    outputs = tuple(name for name in graph.nodes[place].outputs if name)
+    outputs = tuple(name for name in graph.nodes[index].outputs if name)
     conflict_source = [group for group in result.unknowns() if group.cause.kind == "operator"]
     unknown = {text.split(".shape[")[0].removeprefix("the rank of ") for text in unknown_axes(result)}
     open_ = unknown & set(outputs)
     assert [group.cause.values for group in conflict_source] == ([outputs] if open_ else [])
-    assert open_ <= {one.tensor for group in conflict_source for one in group.unknowns}
+    assert open_ <= {entry.tensor for group in conflict_source for entry in group.unknowns}

@@ -1,7 +1,7 @@
 """Layouts against XLA's own parser, its tests and brute force: every section of xla/xla.json.
 
-Where XLA takes what cannot be (`strict_ok` is false though `ok` is true), ours must refuse it. Where a vector holds
-XLA's answer and the true one, ours must be the true one.
+Invalid layouts that XLA accepts (`strict_ok` is false though `ok` is true) must be rejected. Where a vector holds
+XLA's answer and the true one, the true one is expected.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ NOTES = {"comment", "true_rank_note"}
 
 def cases(section):
     """One test for each vector of a section; one that skips loudly where the file is not there."""
-    found = (DATA or {}).get(section, [None])
-    listed = found if isinstance(found, list) else [found]
+    params = (DATA or {}).get(section, [None])
+    listed = params if isinstance(params, list) else [params]
     return pytest.mark.parametrize("case", [pytest.param(c, id=f"{section}{i}") for i, c in enumerate(listed)])
 
 
@@ -86,13 +86,13 @@ def test_text_parse(case):
         with pytest.raises(LayoutError):
             parse_type(case["text"])
         return
-    found = parse_type(case["text"])
-    assert str(found) == case["print"]
-    assert parse_type(str(found)) == found
+    parsed = parse_type(case["text"])
+    assert str(parsed) == case["print"]
+    assert parse_type(str(parsed)) == parsed
     if "dims" in case:
-        assert [*found.dims] == [None if d in ("?", None) or d < 0 else d for d in case["dims"]]
-        assert [*found.dynamic] == case["dynamic"]
-        assert [*found.layout.minor_to_major] == case["minor_to_major"]
+        assert [*parsed.dims] == [None if d in ("?", None) or d < 0 else d for d in case["dims"]]
+        assert [*parsed.dynamic] == case["dynamic"]
+        assert [*parsed.layout.minor_to_major] == case["minor_to_major"]
 
 
 @cases("byte_size")
@@ -103,17 +103,17 @@ def test_byte_size(case):
 
 @cases("linear_index")
 def test_linear_index(case):
-    found = array(case["dims"], case["minor_to_major"])
-    assert list(strides(found)) == case["strides_elements"]
-    assert linear_index(found, case["multi_index"]) == case["linear"]
-    assert multi_index(found, case["linear"]) == tuple(case["multi_index"])
+    layout = array(case["dims"], case["minor_to_major"])
+    assert list(strides(layout)) == case["strides_elements"]
+    assert linear_index(layout, case["multi_index"]) == case["linear"]
+    assert multi_index(layout, case["linear"]) == tuple(case["multi_index"])
 
 
 @cases("linear_index_errors")
 def test_linear_index_errors(case):
-    found = array(case["dims"], case["minor_to_major"])
+    layout = array(case["dims"], case["minor_to_major"])
     with pytest.raises(LayoutError):
-        linear_index(found, case["multi_index"]) if "multi_index" in case else multi_index(found, case["linear"])
+        linear_index(layout, case["multi_index"]) if "multi_index" in case else multi_index(layout, case["linear"])
 
 
 @cases("memory")
@@ -141,11 +141,11 @@ def test_padding_errors(case):
 
 @cases("true_rank")
 def test_true_rank(case):
-    found = array(case["dims"])
-    assert true_rank(found) == case["true_rank_xla"]
-    assert sum(d > 1 for d in found.dims) == case["true_rank_doc_gt1"]
-    assert is_effective_scalar(found) is case["is_effective_scalar"]
-    assert has_degenerate_dims(found) is case["has_degenerate"]
+    layout = array(case["dims"])
+    assert true_rank(layout) == case["true_rank_xla"]
+    assert sum(d > 1 for d in layout.dims) == case["true_rank_doc_gt1"]
+    assert is_effective_scalar(layout) is case["is_effective_scalar"]
+    assert has_degenerate_dims(layout) is case["has_degenerate"]
 
 
 @cases("elements_in")
@@ -156,12 +156,12 @@ def test_elements_in(case):
 
 @cases("dimension_number")
 def test_dimension_number(case):
-    found = array([2] * case["rank"])
+    layout = array([2] * case["rank"])
     if case.get("error"):
         with pytest.raises(LayoutError):
-            found.dimension_number(case["dim"])
+            layout.dimension_number(case["dim"])
     else:
-        assert found.dimension_number(case["dim"]) == case["result"]
+        assert layout.dimension_number(case["dim"]) == case["result"]
 
 
 @cases("default_layout")
@@ -172,8 +172,8 @@ def test_default_layout(case):
 
 @cases("for_each_index")
 def test_for_each_index(case):
-    found = array(case["dims"], case.get("minor_to_major"))
-    visited = [list(i) for i in indices(found, case.get("base"), case.get("count"), case.get("incr"))]
+    layout = array(case["dims"], case.get("minor_to_major"))
+    visited = [list(i) for i in indices(layout, case.get("base"), case.get("count"), case.get("incr"))]
     assert len(visited) == case.get("invocations", len(visited))
     assert visited == case.get("visited", visited)
     assert visited == case.get("order", visited)
@@ -181,10 +181,10 @@ def test_for_each_index(case):
 
 @cases("bump_indices")
 def test_bump_indices(case):
-    found = array(case["dims"], range(len(case["dims"])))
+    layout = array(case["dims"], range(len(case["dims"])))
     for before, after in pairwise(case["sequence"]):
-        assert list(next_index(found, before)) == after
-    assert (next_index(found, case["sequence"][-1]) is not None) is case["then"]
+        assert list(next_index(layout, before)) == after
+    assert (next_index(layout, case["sequence"][-1]) is not None) is case["then"]
 
 
 @cases("reshape_is_bitcast")
@@ -272,38 +272,38 @@ COMPARISONS = {
 @cases("compatible")
 def test_compatible(case):
     a, b = parse_type(case["a"]), parse_type(case["b"])
-    asked = set(case) - {"a", "b", "note", "source"}
-    assert {name: COMPARISONS[name](a, b) for name in asked} == {name: case[name] for name in asked}
-    assert {name: COMPARISONS[name](b, a) for name in asked} == {name: case[name] for name in asked}
+    relations = set(case) - {"a", "b", "note", "source"}
+    assert {name: COMPARISONS[name](a, b) for name in relations} == {name: case[name] for name in relations}
+    assert {name: COMPARISONS[name](b, a) for name in relations} == {name: case[name] for name in relations}
 
 
 @cases("tiled")
 def test_tiled(case):
-    found = parse_type(case["shape"])
-    assert list(found.dims) == case["dims"]
-    assert list(found.layout.minor_to_major) == case["minor_to_major"]
-    assert [list(tile) for tile in found.layout.tiles] == case["tiles"]
-    assert found.element.name == case["dtype"]
-    assert found.layout.element_size_in_bits == case["element_size_in_bits"]
-    assert physical_elements(found) == case["physical_elements"]
-    assert physical_byte_size(found) == case["physical_bytes_brute"]
-    assert byte_size(found) == case["unpadded_bytes"]
+    layout = parse_type(case["shape"])
+    assert list(layout.dims) == case["dims"]
+    assert list(layout.layout.minor_to_major) == case["minor_to_major"]
+    assert [list(tile) for tile in layout.layout.tiles] == case["tiles"]
+    assert layout.element.name == case["dtype"]
+    assert layout.layout.element_size_in_bits == case["element_size_in_bits"]
+    assert physical_elements(layout) == case["physical_elements"]
+    assert physical_byte_size(layout) == case["physical_bytes_brute"]
+    assert byte_size(layout) == case["unpadded_bytes"]
     for point in case["points"]:
-        assert linear_index(found, point["index"]) == point["physical_linear"]
-        assert multi_index(found, point["physical_linear"]) == tuple(point["index"])
+        assert linear_index(layout, point["index"]) == point["physical_linear"]
+        assert multi_index(layout, point["physical_linear"]) == tuple(point["index"])
 
 
 @cases("tiled_extra")
 def test_tiled_extra(case):
-    found = parse_type(case["shape"])
+    layout = parse_type(case["shape"])
     for key in set(case) - {"shape", "source", "note"}:
         if key == "ArraySize":
-            assert physical_byte_size(found) == case[key]
+            assert physical_byte_size(layout) == case[key]
         elif key == "ArrayDataSize":
-            assert data_byte_size(found) == case[key]
+            assert data_byte_size(layout) == case[key]
         else:
             index = [int(i) for i in key.removeprefix("LinearIndex_of_").strip("[]").split(",") if i]
-            assert linear_index(found, index) == case[key]
+            assert linear_index(layout, index) == case[key]
 
 
 @cases("byte_strides")

@@ -1,4 +1,4 @@
-"""Small models, and what can be taken away from what they tell."""
+"""Small models, and variants that declare less."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnx import helper
 class Case:
     """A model of few nodes. `deciding` are the inputs whose contents shapes depend on.
 
-    `exact` says that with all of these known every shape is known too; else some depend on data.
+    `exact`: with all of these known every shape is known; else some depend on data.
     """
 
     nodes: list[onnx.NodeProto]
@@ -47,7 +47,7 @@ def case(
     exact: bool = True,
     **attributes: Any,
 ) -> Case:
-    """A model of one node. An input of None is not given; neither is an attribute of None."""
+    """A model of one node. Inputs and attributes of None are left out."""
     present = {k: v for k, v in attributes.items() if v is not None and not (isinstance(v, list) and not v)}
     names = ["" if x is None else f"i{k}" for k, x in enumerate(inputs)]
     node = helper.make_node(op, names, [f"o{k}" for k in range(outputs)], domain=domain, **present)
@@ -63,7 +63,7 @@ def chain(
 
 
 def tensor(shape: Any, dtype: Any = "float32", seed: int = 0) -> np.ndarray:
-    """Small whole numbers, some of them zero and some equal."""
+    """Small integers, some of them zero and some equal."""
     values = np.random.default_rng(seed).integers(-3, 4, tuple(shape))
     if dtype == "string":
         return values.astype(str).astype(object)
@@ -85,7 +85,7 @@ def onnx_dtype(array: np.ndarray) -> int:
 
 @attrs.frozen
 class Variant:
-    """What a model tells of its inputs.
+    """How a model declares its inputs.
 
     Sizes are numbers, names of their own, names that equal sizes share, or nothing, not even a rank. Contents that
     decide shapes are constants, sizes of other tensors (with names), or unknown.
@@ -108,26 +108,26 @@ VARIANTS = tuple(
 def distinct_variants(c: Case) -> list[Variant]:
     """The variants that differ for a case. Sizes of 0 have no name under the policy that named dims are at least 1."""
     empty = any(0 in a.shape for a in c.inputs if a is not None)
-    found = [v for v in VARIANTS if v.contents == "known" or c.deciding]
-    found = [v for v in found if not (empty and v.min_dim and v.sizes in ("named", "shared"))]
-    return [v for v in found if v.min_dim or v.sizes in ("named", "shared") or v.contents == "named"]
+    variants = [v for v in VARIANTS if v.contents == "known" or c.deciding]
+    variants = [v for v in variants if not (empty and v.min_dim and v.sizes in ("named", "shared"))]
+    return [v for v in variants if v.min_dim or v.sizes in ("named", "shared") or v.contents == "named"]
 
 
 def create_binding(c: Case) -> dict[str, int]:
     """The values of all names."""
-    found: dict[str, int] = {}
+    binding: dict[str, int] = {}
     for k, array in enumerate(c.inputs):
         if array is None:
             continue
         for axis, n in enumerate(array.shape):
-            found |= {f"i{k}d{axis}": n, f"s{n}": n}
+            binding |= {f"i{k}d{axis}": n, f"s{n}": n}
         if k in c.deciding and array.dtype == np.int64:
-            found |= {f"i{k}e{j}": int(n) for j, n in enumerate(array.reshape(-1))}
-    return found
+            binding |= {f"i{k}e{j}": int(n) for j, n in enumerate(array.reshape(-1))}
+    return binding
 
 
 def create_model(c: Case, variant: Variant) -> onnx.ModelProto:
-    """The model as a variant tells it."""
+    """The model with the declarations of a variant."""
     inputs, constants, nodes = [], [], []
     for k, array in enumerate(c.inputs):
         if array is None:
@@ -136,8 +136,8 @@ def create_model(c: Case, variant: Variant) -> onnx.ModelProto:
         if k in c.deciding and variant.contents != "unknown" and not named:
             constants.append(onnx.numpy_helper.from_array(array, f"i{k}"))
         elif k in c.deciding and named:
-            more, given, made = _sizes_of_others(k, array, variant.min_dim)
-            inputs, constants, nodes = inputs + more, constants + given, nodes + made
+            more, weights, producers = _sizes_of_others(k, array, variant.min_dim)
+            inputs, constants, nodes = inputs + more, constants + weights, nodes + producers
         else:
             inputs.append(helper.make_tensor_value_info(f"i{k}", onnx_dtype(array), _dims(k, array.shape, variant)))
     outputs = [onnx.ValueInfoProto(name=name) for name in c.outputs]

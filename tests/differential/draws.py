@@ -27,7 +27,7 @@ def axes_of(rank: int, low: int = 0) -> st.SearchStrategy[list[int]]:
         max_size=rank,
         unique_by=lambda a: a[0],
     )
-    return picked.map(lambda found: [a - rank if negative else a for a, negative in found])
+    return picked.map(lambda axes: [a - rank if negative else a for a, negative in axes])
 
 
 def axis_of(rank: int) -> st.SearchStrategy[int]:
@@ -37,8 +37,10 @@ def axis_of(rank: int) -> st.SearchStrategy[int]:
 
 def broadcastable(draw: Draw, count: int, high: int = 4, size: int = 4) -> list[list[int]]:
     """Shapes that broadcast: one shape, of which each operand keeps a tail with some axes made 1."""
-    whole = draw(shapes(high=high, size=size, least=draw(st.sampled_from((0, 1, 1, 1)))))
-    return [[draw(st.sampled_from((n, n, 1))) for n in whole[draw(st.integers(0, len(whole))) :]] for _ in range(count)]
+    result = draw(shapes(high=high, size=size, least=draw(st.sampled_from((0, 1, 1, 1)))))
+    return [
+        [draw(st.sampled_from((n, n, 1))) for n in result[draw(st.integers(0, len(result))) :]] for _ in range(count)
+    ]
 
 
 def opset(*versions: int) -> st.SearchStrategy[int]:

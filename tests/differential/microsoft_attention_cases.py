@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.differential.one_node import Case, Known, runtime_values
+from tests.differential.single_node import Case, Known, runtime_values
 
 N2 = {"num_heads": 2}
 QKV = ("f[2,3,8]", "f[2,5,8]", "f[2,5,8]")

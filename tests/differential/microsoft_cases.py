@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.differential.one_node import NCHWC, Case, Known, runtime_values
+from tests.differential.single_node import NCHWC, Case, Known, runtime_values
 
 TENSOR_SCALE = runtime_values(0.5, dtype=np.float32, shape=())
 ZERO = runtime_values(0, dtype=np.uint8, shape=())

@@ -1,7 +1,7 @@
 """Cases that no CPU kernel of ONNX Runtime runs: its own shape inference, where it has one, must not object."""
 
 from tests.differential.microsoft_attention_cases import GROUPED, LENGTH, N2, known
-from tests.differential.one_node import Case, Known
+from tests.differential.single_node import Case, Known
 
 S = "f[]"
 BITS = {"K": 32, "N": 8, "block_size": 32, "bits": 4}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.differential.microsoft_attention_cases import GROUPED, LENGTH, LINEAR, N2, SCALE, i32, known
-from tests.differential.one_node import Case, runtime_values
+from tests.differential.single_node import Case, runtime_values
 
 ROTATED = {**GROUPED, "do_rotary": 1}
 BITS = {"K": 32, "N": 8, "block_size": 16}

@@ -3,7 +3,7 @@
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from tests.differential.one_node import Case, Known, runtime_values
+from tests.differential.single_node import Case, Known, runtime_values
 
 WORDS, HEADS, WIDTH = 11, 1, 2
 

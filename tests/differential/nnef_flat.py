@@ -1,4 +1,4 @@
-"""Flat NNEF documents as graphs, each statement one node: what rules alone need, without fragments or expressions."""
+"""Flat NNEF documents as graphs, each statement one node: for tests of rules, without fragments or expressions."""
 
 import itertools
 
@@ -30,12 +30,12 @@ def graph_of(text, dialect=None):
         fragment = declarations.get(getattr(call, "name", None))
         if fragment is None or fragment.name.endswith("_layer"):
             raise NotFlatError(str(call))
-        given = _arguments(fragment, call)
+        values = _arguments(fragment, call)
         dtype = DTYPES[call.type_argument.name] if call.type_argument else None
         if fragment.name in ("external", "variable", "constant"):
-            _source(graph, fragment.name, assignment.target.name, given, dtype)
+            _source(graph, fragment.name, assignment.target.name, values, dtype)
         else:
-            nodes.append(_node(graph, fragment, given, assignment.target, dtype))
+            nodes.append(_node(graph, fragment, values, assignment.target, dtype))
     graph.nodes = nodes
     graph.outputs.extend(name.name for name in document.graph.results)
     return graph
@@ -43,20 +43,20 @@ def graph_of(text, dialect=None):
 
 def _arguments(fragment, call):
     positional = [a for a in call.arguments if a.name is None]
-    given = {p.name: a.value for p, a in zip(fragment.parameters, positional, strict=False)}
-    given.update({a.name: a.value for a in call.arguments if a.name is not None})
-    return given
+    values = {p.name: a.value for p, a in zip(fragment.parameters, positional, strict=False)}
+    values.update({a.name: a.value for a in call.arguments if a.name is not None})
+    return values
 
 
-def _source(graph, op, name, given, dtype):
-    items = given["shape"].items
+def _source(graph, op, name, arguments, dtype):
+    items = arguments["shape"].items
     if op == "external":
         graph.inputs.append(name)
         dims = tuple(None if (d := _extent(i)) == 0 else d for i in items)
         graph.declared[name] = DeclaredType(dtype or "float32", dims)
         return
     shape = Shape(_value(i) for i in items)
-    contents = [_value(v) for v in given["value"].items] if op == "constant" else None
+    contents = [_value(v) for v in arguments["value"].items] if op == "constant" else None
     if contents and len(contents) == 1:
         contents *= max(1, _volume(shape))
     graph.constants[name] = PartialTensor(dtype or "float32", shape, contents)
@@ -82,17 +82,17 @@ def _value(item):
     raise NotFlatError(str(item))
 
 
-def _node(graph, fragment, given, target, dtype):
+def _node(graph, fragment, arguments, target, dtype):
     inputs, attributes = [], {}
     for p in fragment.parameters:
         tensor = tensor_type(p.type)
-        value = given.get(p.name, p.default)
+        value = arguments.get(p.name, p.default)
         if tensor is None:
             attributes[p.name] = _value(value)
         elif isinstance(p.type, ArrayOf):
             inputs.extend(_tensor(graph, item) for item in value.items)
         else:
-            inputs.append("" if p.name not in given else _tensor(graph, value))
+            inputs.append("" if p.name not in arguments else _tensor(graph, value))
     if dtype is not None:
         attributes[TYPE_ARGUMENT] = dtype
     while inputs and not inputs[-1]:

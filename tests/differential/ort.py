@@ -1,7 +1,7 @@
-"""Cases run in onnxruntime and compared with what we infer.
+"""Cases run in onnxruntime and compared with inferred shapes.
 
-A family is a function that draws a case. Where onnxruntime refuses a case nothing is claimed; where it runs, every
-tensor's real shape must be what we say, with any part of what the model tells taken away.
+A family is a function that draws a case. A case that onnxruntime rejects is skipped; where it runs, the inferred shapes
+must contain the real ones, in every variant of the declarations.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ sizes = pytest.mark.parametrize("examples", [FEW, pytest.param(MANY, marks=pytes
 
 
 def session_of(model: Any) -> Any:
-    """Not optimised: onnxruntime turns Gather of a Range into a Slice, which clamps, so that what is wrong runs."""
+    """Not optimised: onnxruntime turns Gather of a Range into a Slice, which clamps, so that invalid graphs run."""
     runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of this test")
     options = runtime.SessionOptions()
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -36,7 +36,7 @@ def session_of(model: Any) -> Any:
 
 
 def run(c: Case) -> dict[str, Any] | str:
-    """What onnxruntime makes of a case, or why it refuses it."""
+    """The results of onnxruntime, or why it rejects the case."""
     feeds = {f"i{k}": a for k, a in enumerate(c.inputs) if a is not None and k not in c.deciding}
     try:
         return dict(zip(c.outputs, session_of(create_model(c, KNOWN)).run(c.outputs, feeds), strict=True))
@@ -69,19 +69,19 @@ def wrong(c: Case, variant: Variant, real: dict[str, Any], exact: bool) -> Itera
         info = result.tensors[name]
         if isinstance(value, list) != (info.kind == "sequence"):
             yield f"{name} is a {info.kind}"
-        for one in value if isinstance(value, list) else [value]:
-            if not isinstance(one, (np.ndarray, np.generic)):
+        for item in value if isinstance(value, list) else [value]:
+            if not isinstance(item, (np.ndarray, np.generic)):
                 continue
-            one = np.asarray(one)
-            dtype = "string" if one.dtype.kind == "O" else one.dtype.name
+            item = np.asarray(item)
+            dtype = "string" if item.dtype.kind == "O" else item.dtype.name
             if info.dtype not in (None, dtype) or (exact and info.dtype is None):
                 yield f"{name}: {info.dtype} is not {dtype}"
-            if not contains(result, info.shape, one.shape, binding, exact):
-                yield f"{name}: {info.shape} is not {list(one.shape)}"
+            if not contains(result, info.shape, item.shape, binding, exact):
+                yield f"{name}: {info.shape} is not {list(item.shape)}"
 
 
 def contains(result: Any, shape: Any, real: tuple[int, ...], binding: dict[str, int], exact: bool) -> bool:
-    """Whether a real shape is one of those that an inferred shape allows; with `exact`, the only one."""
+    """Whether an inferred shape contains a real one; with `exact`, only that one."""
     if shape.dims is None:
         return not exact
     if len(shape) != len(real):
@@ -117,7 +117,7 @@ def verify(family: Callable[[Draw], Case], examples: int) -> None:
 
 def families(namespace: dict[str, Any]) -> list[Any]:
     """Every public function of a module that draws a case."""
-    found = [
+    functions = [
         f for f in namespace.values() if inspect.isfunction(f) and list(inspect.signature(f).parameters) == ["draw"]
     ]
-    return [pytest.param(f, id=f.__name__) for f in found if not f.__name__.startswith("_")]
+    return [pytest.param(f, id=f.__name__) for f in functions if not f.__name__.startswith("_")]

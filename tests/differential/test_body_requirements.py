@@ -1,4 +1,4 @@
-"""What bodies demand, by onnxruntime: the graph fails where such a condition does not hold and the body runs."""
+"""Requirements of bodies, by onnxruntime: the graph fails where one does not hold and the body runs."""
 
 import numpy as np
 import onnx
@@ -38,10 +38,10 @@ CASES = [
 ]
 
 
-def session_of(made):
+def session_of(proto):
     known = onnx.ModelProto()
-    known.CopyFrom(made)
-    known.opset_import.pop()  # the domain that onnxruntime does not know, and no node has
+    known.CopyFrom(proto)
+    known.opset_import.pop()  # a domain that onnxruntime lacks and no node uses
     return ort.session_of(known)
 
 
@@ -69,11 +69,16 @@ SCANNED = """g (float[time, batch] x, float[rows] first) => (float[n] y, float[k
 
 def test_requirements_of_a_scan_body_are_unconditional():
     """A scan of at least one element runs its body, and every trip is like the others."""
-    made = model(SCANNED)
-    contract = infer_shapes(made).contract
-    (one,) = contract
-    assert (one.kind, one.text, one.node, one.where) == ("equality", "rows == batch", "scan/join", "")
-    session = session_of(made)
+    proto = model(SCANNED)
+    contract = infer_shapes(proto).contract
+    (precondition,) = contract
+    assert (precondition.kind, precondition.text, precondition.node, precondition.where) == (
+        "equality",
+        "rows == batch",
+        "scan/join",
+        "",
+    )
+    session = session_of(proto)
     for rows in range(1, 5):
         sizes = {"time": 3, "batch": 2, "rows": rows}
         ran = runs(session, sizes, 1)
@@ -82,11 +87,16 @@ def test_requirements_of_a_scan_body_are_unconditional():
 
 
 def test_requirements_of_the_last_of_known_trips_are_unconditional():
-    made = model(STEPS)
-    contract = infer_shapes(made).contract
-    (one,) = contract
-    assert (one.kind, one.text, one.node, one.where) == ("range", "seq >= 5", "again/pick", "")
-    session = session_of(made)
+    proto = model(STEPS)
+    contract = infer_shapes(proto).contract
+    (precondition,) = contract
+    assert (precondition.kind, precondition.text, precondition.node, precondition.where) == (
+        "range",
+        "seq >= 5",
+        "again/pick",
+        "",
+    )
+    session = session_of(proto)
     for seq in range(1, 12):
         ran = runs(session, {"seq": seq}, 1)
         assert ran is (seq >= 5)
@@ -107,10 +117,10 @@ FIRST = """g (float[time, 1] x, float[rows, 2] start, float[batch, 2] w) => (flo
 
 def test_requirements_of_a_certain_first_trip_are_unconditional():
     """Later states depend on data."""
-    made = model(FIRST)
-    contract = infer_shapes(made).contract
-    assert ("equality", "batch == rows") in [(one.kind, one.text) for one in contract.always]
-    session = session_of(made)
+    proto = model(FIRST)
+    contract = infer_shapes(proto).contract
+    assert ("equality", "batch == rows") in [(precondition.kind, precondition.text) for precondition in contract.always]
+    session = session_of(proto)
     for rows in range(1, 4):
         sizes = {"time": 1, "rows": rows, "batch": 2}
         ran = runs(session, sizes, 1)
@@ -122,10 +132,10 @@ def test_requirements_of_a_certain_first_trip_are_unconditional():
 
 @pytest.mark.parametrize(("text", "condition", "where", "tried"), CASES)
 def test_requirements_of_bodies(text, condition, where, tried):
-    made = model(text)
-    (one,) = infer_shapes(made).contract
-    assert (one.kind, one.text, one.where) == ("guard", condition, where)
-    session = session_of(made)
+    proto = model(text)
+    (precondition,) = infer_shapes(proto).contract
+    assert (precondition.kind, precondition.text, precondition.where) == ("guard", condition, where)
+    session = session_of(proto)
     for sizes in tried:
         assert runs(session, sizes, 1) is eval(condition, {}, sizes)
         assert runs(session, sizes, 0)

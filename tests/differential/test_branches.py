@@ -1,4 +1,4 @@
-"""Pairs of branches that demand something, by onnxruntime: what either makes, and what both of them demand."""
+"""Pairs of branches with requirements, by onnxruntime: the shapes of either, and the requirements of both."""
 
 import itertools
 
@@ -10,7 +10,7 @@ from shapeinf import infer_shapes
 from shapeinf.expr import evaluate
 from tests.differential import ort
 
-# What a branch makes of x [n, 4], z [m, 4] and some constants.
+# The result of a branch on x [n, 4], z [m, 4] and some constants.
 BRANCHES = {
     "same": "Identity(x)",
     "halves": "Reshape(x, halves)",
@@ -42,9 +42,9 @@ def model_of(first, second):
 
 
 def real_shapes(model):
-    """For each binding what the then branch makes and what the other one does; None where it fails."""
+    """For each binding the shapes of the then branch and of the else branch; None where it fails."""
     session = ort.session_of(model)
-    found = []
+    shapes = []
     for sizes in SIZES:
         pair = []
         for flag in (True, False):
@@ -53,20 +53,20 @@ def real_shapes(model):
                 pair.append(session.run(None, {"flag": np.array(flag), **arrays})[0].shape)
             except Exception:  # onnxruntime has no class of its own for what fails at run time
                 pair.append(None)
-        found.append(pair)
-    return found
+        shapes.append(pair)
+    return shapes
 
 
 @pytest.mark.parametrize(("first", "second"), list(itertools.combinations(BRANCHES, 2)))
 def test_shapes_and_requirements_of_branches(first, second):
     model = model_of(first, second)
     result = infer_shapes(model)
-    for sizes, made in zip(SIZES, real_shapes(model), strict=True):
-        left = [shape for shape in made if shape is not None]
+    for sizes, real in zip(SIZES, real_shapes(model), strict=True):
+        left = [shape for shape in real if shape is not None]
         answer = result.contract.check(sizes).verdict
-        assert answer is (False if not left else None if len(left) == 1 else True), (sizes, made, answer)
+        assert answer is (False if not left else None if len(left) == 1 else True), (sizes, real, answer)
         bound = infer_shapes(model, bind=sizes)
-        assert bool([d for d in bound.diagnostics if d.severity == "error"]) is not bool(left), (sizes, made)
+        assert bool([d for d in bound.diagnostics if d.severity == "error"]) is not bool(left), (sizes, real)
         if not left:
             continue
         assert all(c.holds(sizes) is not False for c in result.contract.always), (sizes, result.contract)
@@ -77,7 +77,7 @@ def test_shapes_and_requirements_of_branches(first, second):
             assert tuple(evaluate(d, sizes) for d in dims) == left[0]
 
 
-# Two branches, and what the graph demands whichever runs.
+# Two branches, and the requirement of the graph whichever runs.
 COMMON = [
     ("four", "two", ["n >= 2", "n <= 4"]),
     ("halves", "four", ["n % 2 == 0"]),

@@ -27,9 +27,9 @@ def model(text):
     return onnx.parser.parse_model('<ir_version: 10, opset_import: ["" : 21]> ' + text)
 
 
-def ran(made, sizes, x=None):
+def ran(proto, sizes, x=None):
     fill = np.ones(tuple(sizes.values()), np.float32) if x is None else x
-    return session_of(made).run(None, {"x": fill})
+    return session_of(proto).run(None, {"x": fill})
 
 
 @pytest.mark.parametrize("chain", CHAINS)
@@ -37,19 +37,19 @@ def ran(made, sizes, x=None):
 def test_constant_tensors_have_all_or_no_nonzeros(fill, chain):
     pytest.importorskip("onnxruntime")
     start = "flat = Constant<value_ints = [-1]>() zero = Constant<value_ints = [0]>() s = Shape(x)"
-    made = model(f"g (float[N, M] x) => (int64[r, k] y) {{ {start} f = ConstantOfShape<value = {fill}>(s) {chain} }}")
-    rank, count = infer_shapes(made).tensors["y"].shape
+    proto = model(f"g (float[N, M] x) => (int64[r, k] y) {{ {start} f = ConstantOfShape<value = {fill}>(s) {chain} }}")
+    rank, count = infer_shapes(proto).tensors["y"].shape
     for sizes in SIZES:
-        (real,) = ran(made, sizes)
+        (real,) = ran(proto, sizes)
         assert (rank, evaluate(count, sizes)) == real.shape, sizes
 
 
 def test_nonzeros_of_other_tensors_are_counted_at_run_time():
-    made = model(
+    proto = model(
         "g (float[N, M] x) => (y) { s = Shape(x) r = ConstantOfShape<value = float[1] {0.5}>(s) y = NonZero(r) }"
     )
-    count = infer_shapes(made).tensors["y"].shape[1]
-    assert str(infer_shapes(made).interval(count)) == "0.."
+    count = infer_shapes(proto).tensors["y"].shape[1]
+    assert str(infer_shapes(proto).interval(count)) == "0.."
 
 
 TWICE = "g (float[N, M] x) => (y) { a = NonZero(x) b = NonZero(x) y = Add(a, b) }"
@@ -85,17 +85,17 @@ def test_counts_of_different_tensors_may_differ():
 
 
 def test_counts_differ_from_trip_to_trip():
-    """Both are equal in one trip; what is scanned out holds another count for each trip."""
+    """Both are equal in one trip; the scanned output has another count for each trip."""
     pytest.importorskip("onnxruntime")
-    made = model(IN_A_BODY)
-    result = infer_shapes(made)
-    (real,) = ran(made, {"N": 2, "M": 3}, np.array([[0, 1, 2], [0, 0, 1]], np.float32))
+    proto = model(IN_A_BODY)
+    result = infer_shapes(proto)
+    (real,) = ran(proto, {"N": 2, "M": 3}, np.array([[0, 1, 2], [0, 0, 1]], np.float32))
     assert real[:, 1].tolist() == [6, 8, 10]
     assert [str(d) for d in result.tensors["y"].shape] == ["3", "2"]
 
 
 def test_an_update_keeps_counts_equal():
-    made = model(TWICE)
-    result = infer_shapes(made, inputs={"x": [4, "M"]}).update({"x": [5, 7]})
+    proto = model(TWICE)
+    result = infer_shapes(proto, inputs={"x": [4, "M"]}).update({"x": [5, 7]})
     assert result.tensors["a"].shape[1] is result.tensors["b"].shape[1]
     assert str(result.interval(result.tensors["a"].shape[1])) == "0..35"

@@ -1,4 +1,4 @@
-"""The example models run in onnxruntime with exactly the shapes that we say."""
+"""The example models run in onnxruntime with exactly the inferred shapes."""
 
 from pathlib import Path
 

@@ -25,8 +25,8 @@ def test_every_quotient_of_a_narrow_type_has_its_floor_and_ceiling(dtype):
 def test_past_the_limit_quotients_reach_the_next_number():
     """So the limit is no smaller than it must be, but for a factor of 2."""
     limit = 2 * float_format("float16").max_exact
-    found = [(n, d) for n in range(limit, 2 * limit) for d in (3, 7, 2047) if np.floor(np.float16(n / d)) != n // d]
-    assert found
+    pairs = [(n, d) for n in range(limit, 2 * limit) for d in (3, 7, 2047) if np.floor(np.float16(n / d)) != n // d]
+    assert pairs
 
 
 def test_quotients_of_float32_up_to_the_limit():

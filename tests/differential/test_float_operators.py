@@ -1,4 +1,4 @@
-"""Operators that make sizes of floats: ranges, resizes and reductions, against onnxruntime."""
+"""Operators that compute sizes from floats: ranges, resizes and reductions, against onnxruntime."""
 
 from fractions import Fraction
 from math import floor
@@ -17,26 +17,26 @@ FEW = (*range(1, 41), 99, 100, 511, 1000, 4095, 4096)
 
 def parsed(body, inputs, values=""):
     text = f'<ir_version: 10, opset_import: ["" : 21]> g ({inputs}) => (y) <{values}> {{ {body} }}'
-    made = onnx.parser.parse_model(text)
-    made.graph.output[0].type.Clear()
-    return onnx.helper.make_model(made.graph, opset_imports=made.opset_import, ir_version=10)
+    proto = onnx.parser.parse_model(text)
+    proto.graph.output[0].type.Clear()
+    return onnx.helper.make_model(proto.graph, opset_imports=proto.opset_import, ir_version=10)
 
 
-def typed(made, dtype, rank):
+def typed(proto, dtype, rank):
     """onnxruntime wants the type of an output."""
     dims = [None] * rank
-    made.graph.output[0].CopyFrom(onnx.helper.make_tensor_value_info("y", ONNX_CODES[dtype], dims))
-    return made
+    proto.graph.output[0].CopyFrom(onnx.helper.make_tensor_value_info("y", ONNX_CODES[dtype], dims))
+    return proto
 
 
-def problems(made, dims, real):
-    """Sizes at which a run differs from what we infer; what an assumption excludes does not count."""
-    result = infer_shapes(made, dims=dims)
+def problems(proto, dims, real):
+    """Sizes at which a run differs from the inferred shape; sizes that an assumption excludes do not count."""
+    result = infer_shapes(proto, dims=dims)
     assert not [d for d in result.diagnostics if d.severity == "error"], result.diagnostics
     size = result.tensors["y"].shape[0]
-    assumed = [one for one in result.contract.preconditions if one.kind == "assumption"]
+    assumed = [precondition for precondition in result.contract.preconditions if precondition.kind == "assumption"]
     for sizes, count in real:
-        if not all(one.holds(sizes) for one in assumed):
+        if not all(precondition.holds(sizes) for precondition in assumed):
             continue
         if isinstance(size, int) or not size.is_anonymous:
             if evaluate(size, sizes) != count:
@@ -73,29 +73,29 @@ SCALES = (2, 0.5, 1.5, 0.75, 0.1, 0.2, 0.3, 0.6, 0.7, 0.8, 0.9, 1.1, 1.3, 2.3, 1
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_resizes_by_a_scale(scale):
-    """What is known is what onnxruntime makes, and the floor of the exact product as the specification has it."""
+    """A known size is onnxruntime's, and the floor of the exact product as the specification requires."""
     pytest.importorskip("onnxruntime")
-    made = parsed('y = Resize<mode = "nearest">(x, , scale)', "float[N] x", f"float[1] scale = {{{scale!r}}}")
-    session = session_of(typed(onnx.ModelProto.FromString(made.SerializeToString()), "float32", 1))
+    proto = parsed('y = Resize<mode = "nearest">(x, , scale)', "float[N] x", f"float[1] scale = {{{scale!r}}}")
+    session = session_of(typed(onnx.ModelProto.FromString(proto.SerializeToString()), "float32", 1))
     sizes = [n for n in FEW if n * scale >= 1]
     real = [({"N": n}, session.run(None, {"x": np.zeros(n, np.float32)})[0].shape[0]) for n in sizes]
     exact = [
         ({"N": n}, floor(n * Fraction(float(np.float32(scale))))) for n in (*sizes, 2**20, 2**24, 10**7, 10**9 + 7)
     ]
-    assert not [*problems(made, {}, real), *problems(made, {}, exact)]
-    assert not [*problems(made, {"N": "1..5000"}, real)]
+    assert not [*problems(proto, {}, real), *problems(proto, {}, exact)]
+    assert not [*problems(proto, {"N": "1..5000"}, real)]
 
 
 def test_symbolic_scales():
-    """A scale that is a quotient of sizes is rounded, unless it is whole."""
+    """A scale that is a quotient of sizes is rounded, unless it is an integer."""
     pytest.importorskip("onnxruntime")
     chain = 'a = Cast<to = 1>(n) b = Cast<to = 1>(m) scale = Div(b, a) y = Resize<mode = "nearest">(x, , scale)'
-    made = parsed(f"n = Shape(x) m = Shape(z) {chain}", "float[N] x, float[M] z")
-    session = session_of(typed(onnx.ModelProto.FromString(made.SerializeToString()), "float32", 1))
+    proto = parsed(f"n = Shape(x) m = Shape(z) {chain}", "float[N] x, float[M] z")
+    session = session_of(typed(onnx.ModelProto.FromString(proto.SerializeToString()), "float32", 1))
     pairs = [(n, m) for n in range(1, 50, 3) for m in range(n, 60, 7)]
     feeds = [{"x": np.zeros(n, np.float32), "z": np.zeros(m, np.float32)} for n, m in pairs]
     real = [({"N": n, "M": m}, session.run(None, f)[0].shape[0]) for (n, m), f in zip(pairs, feeds, strict=True)]
-    assert not [*problems(made, {}, real)]
+    assert not [*problems(proto, {}, real)]
 
 
 PAIRS = [(n, m) for n in (1, 3, 45, 2047, 2048, 2049, 4097, 2**24, 2**24 + 1) for m in (1, 2, 45, 2049, 2**23 + 1)]

@@ -50,7 +50,7 @@ class Chain:
         return self.then("Cast", to=ONNX_CODES[dtype])
 
     def run(self, sizes):
-        """What onnxruntime makes of these sizes; None where it has no kernel."""
+        """The results of onnxruntime at these sizes; None where it has no kernel."""
         n, k = (helper.make_tensor_value_info(name, TensorProto.INT64, [None]) for name in ("n", self.last))
         graph = helper.make_graph(self.nodes, "chain", [n], [k], self.weights)
         try:
@@ -61,16 +61,16 @@ class Chain:
 
     @np.errstate(all="ignore")
     def computed(self, sizes):
-        """What numpy makes of these sizes, rounding after every operator; numbers that are too large become -1."""
+        """The results of numpy at these sizes, rounded after every operator; numbers that are too large become -1."""
         values = {w.name: onnx.numpy_helper.to_array(w) for w in self.weights} | {"n": np.array(sizes, np.int64)}
         for node in self.nodes:
             x = values[node.input[0]]
             if node.op_type == "Cast":
                 (to,) = (a.i for a in node.attribute)
-                found = truncate_to_int(x) if to == TensorProto.INT64 else x.astype(numpy_dtype(self.dtype))
+                result = truncate_to_int(x) if to == TensorProto.INT64 else x.astype(numpy_dtype(self.dtype))
             else:
-                found = NUMPY[node.op_type](*(values[name] for name in node.input)).astype(x.dtype)
-            values[node.output[0]] = found
+                result = NUMPY[node.op_type](*(values[name] for name in node.input)).astype(x.dtype)
+            values[node.output[0]] = result
         return values[self.last]
 
     def model(self):
@@ -123,18 +123,24 @@ def chains(dtype, constants):
 
 
 def wrong(chain, bound, real):
-    """Every size at which the chain is not what we infer, where N may be up to a bound (None: any).
+    """Every size at which the chain differs from the inferred one, where N may be up to a bound (None: any).
 
-    Sizes that an assumption excludes do not count; one about an unknown that was made on the way excludes all.
+    Sizes that an assumption excludes do not count; one about an intermediate unknown excludes all.
     """
     result = infer_shapes(chain.model(), dims={"N": f"1..{bound or ''}"})
     if [d for d in result.diagnostics if d.severity == "error"]:  # there is no tensor of a negative size
         runs = [n for n, k in zip(SIZES, real.tolist(), strict=True) if k >= 0 and n <= (bound or n)]
         return [f"{result.diagnostics}, yet N={n} runs" for n in runs]
     (dim,) = result.tensors["y"].shape
-    preconditions = [one for one in result.contract.preconditions if one.kind == "assumption"]
+    preconditions = [
+        precondition for precondition in result.contract.preconditions if precondition.kind == "assumption"
+    ]
     for n, k in zip(SIZES, real.tolist(), strict=True):
-        if (bound is not None and n > bound) or k < 0 or not all(one.holds({"N": n}) for one in preconditions):
+        if (
+            (bound is not None and n > bound)
+            or k < 0
+            or not all(precondition.holds({"N": n}) for precondition in preconditions)
+        ):
             continue
         if isinstance(dim, int) or not dim.is_anonymous:
             value = evaluate(dim, {"N": n})
@@ -145,7 +151,7 @@ def wrong(chain, bound, real):
 
 
 def problems(chain, bounds):
-    """What onnxruntime contradicts (None where it has no kernels), and what numpy does."""
+    """Contradictions of onnxruntime (None where it has no kernels), and those of numpy."""
     computed = [] if chain.dtype in NARROW else [p for b in bounds for p in wrong(chain, b, chain.computed(SIZES))]
     real = chain.run(SIZES)
     return computed or (None if real is None else [p for b in bounds for p in wrong(chain, b, real)])
@@ -163,9 +169,9 @@ def bounds_of(dtype, many):
 def test_arithmetic_is_that_of_the_type(dtype, many):
     pytest.importorskip("onnxruntime")
     constants = CONSTANTS if many else (3, 0.5, 0.1, 0.7)
-    found = {describe(c): problems(c, bounds_of(dtype, many)) for c in chains(dtype, constants)}
-    assert not [f"{name}: {p[0]}" for name, p in found.items() if p]
-    assert dtype == "bfloat16" or sum(p is not None for p in found.values()) > 5 * len(constants)
+    by_chain = {describe(c): problems(c, bounds_of(dtype, many)) for c in chains(dtype, constants)}
+    assert not [f"{name}: {p[0]}" for name, p in by_chain.items() if p]
+    assert dtype == "bfloat16" or sum(p is not None for p in by_chain.values()) > 5 * len(constants)
 
 
 @pytest.mark.parametrize("dtype", (*FLOATS, *NARROW))

@@ -13,7 +13,7 @@ from tests.differential.microsoft_cases import CASES
 from tests.differential.microsoft_definition_cases import DEFINITION_CASES
 from tests.differential.microsoft_operand_cases import OPERAND_CASES
 from tests.differential.microsoft_search_cases import SEARCH_CASES
-from tests.differential.one_node import Case, differences, model_of, objections, run
+from tests.differential.single_node import Case, differences, model_of, objections, run
 
 SCHEMAS = json.loads((Path(opdefs.microsoft.__file__).parent / "schemas.json").read_text(encoding="utf-8"))
 

@@ -1,7 +1,7 @@
-"""Every operation of NNEF with each of its operands and lists a little wrong: what the `nnef` package says of it.
+"""Every operation of NNEF with each of its operands and lists slightly wrong, against the `nnef` package.
 
-The list is complete by construction: an operation of the library has a case here, or is named as one that the package
-has no shape function for. What is broken is the same for all of them: each extent of each operand, its rank, and the
+The list is complete by construction: an operation of the library has a case here, or is listed as one without
+a shape function in the package. The same is broken for all of them: each extent of each operand, its rank, and the
 length of each list.
 """
 
@@ -68,7 +68,7 @@ CASES = {
 }
 OUTPUTS = {"max_pool_with_index": 2, "moments": 2, "split": 2, "unstack": 2, "copy_n": 2}
 PARAMETERS = {"alpha": 0.5, "epsilon": 0.5}
-"""What attributes of element-wise operations are given."""
+"""Attributes of element-wise operations."""
 
 SOURCES = {"external", "variable", "constant"}
 """Operations without operands."""
@@ -78,9 +78,9 @@ UNKNOWN_TO_THE_PACKAGE = LAYERS
 
 def base(fragment):
     """A case that is right."""
-    found = CASES.get(fragment.name)
-    if found is not None:
-        return found
+    case = CASES.get(fragment.name)
+    if case is not None:
+        return case
     definition = op_def(fragment)
     attributes = {name: PARAMETERS[name] for name, attr in definition.attributes.items() if attr.required}
     return [X] * len(definition.inputs), attributes
@@ -96,12 +96,12 @@ FRAGMENTS = [
 def broken(shapes, attributes):
     """The case itself, then one thing changed: an extent, a rank, the length of a list, an item of a list of axes."""
     yield shapes, attributes
-    for place, shape in enumerate(shapes):
+    for index, shape in enumerate(shapes):
         others = [(*shape, 2), (*shape, 1), shape[:-1]]
         for axis, size in enumerate(shape):
             others += [(*shape[:axis], other, *shape[axis + 1 :]) for other in {size + 1, 1} - {size}]
         for other in others:
-            yield [*shapes[:place], other, *shapes[place + 1 :]], attributes
+            yield [*shapes[:index], other, *shapes[index + 1 :]], attributes
     for name, value in attributes.items():
         if isinstance(value, tuple):
             others = [value[:-1], (*value, value[-1])]
@@ -118,13 +118,13 @@ def test_the_library_is_covered():
     assert set(CASES) <= {fragment.name for fragment in FRAGMENTS}
 
 
-def too_strict(op, shapes, found):
-    """Why the package refuses what the specification allows, if it does (see NNEF's chapter 4 and its compounds)."""
+def too_strict(op, shapes, ours):
+    """Why the package rejects what the specification allows, if it does (see NNEF's chapter 4 and its compounds)."""
     if op.endswith("conv") and all(d == 1 for d in shapes[-1]):
         return "one bias for all channels"
     if op.endswith(("_pool", "_align", "_resample")) and shapes[2] == (5, 1):
         return "batch_index of rank 2, as the text has it"
-    return "broadcasting, as the formula has it" if by_formula(op, shapes) == found else None
+    return "broadcasting, as the formula has it" if by_formula(op, shapes) == ours else None
 
 
 def by_formula(op, shapes):
@@ -140,19 +140,19 @@ def by_formula(op, shapes):
         return None
 
 
-def too_lenient(op, shapes, attributes, found):
-    """Why the package takes what the specification does not allow, if it does."""
+def too_lenient(op, shapes, attributes, theirs):
+    """Why the package accepts what the specification forbids, if it does."""
     if op == "slice" and len(set(attributes["axes"])) < len(attributes["axes"]):
         return "an axis named twice"
     if op == "separable_conv" and shapes[1][0] % shapes[0][1]:
         return "planes that are no multiple of the channels"
     if op.startswith("separable") and len(shapes[2]) != len(shapes[0]):
         return "a filter of another rank"
-    return lenient(op, shapes, attributes, found)
+    return lenient(op, shapes, attributes, theirs)
 
 
 def is_unchecked(op, shapes):
-    """Why the package gives another shape: it does not look at operands that make the result larger."""
+    """Why the package gives another shape: it ignores operands that enlarge the result."""
     return "the axes of alpha behind those of x" if op == "prelu" and len(shapes[1]) > len(shapes[0]) else None
 
 
@@ -162,16 +162,16 @@ def test_wrong_operands_and_lists(fragment):
     outputs = OUTPUTS.get(op, 1)
     first = None
     for shapes, attributes in broken(*base(fragment)):
-        given = {name: value for name, value in attributes.items() if name != "?"}
-        found = expected(op, shapes, given, outputs, op in ("concat", "stack", "add_n"))
+        known = {name: value for name, value in attributes.items() if name != "?"}
+        theirs = expected(op, shapes, known, outputs, op in ("concat", "stack", "add_n"))
         ours, result = inferred(op, shapes, attributes, outputs)
         if first is None:
-            first = found
-            assert found is not None and ours is not None, (op, shapes, attributes, result.diagnostics)
-        case = (op, shapes, attributes, found, ours, [d.message for d in result.diagnostics])
+            first = theirs
+            assert theirs is not None and ours is not None, (op, shapes, attributes, result.diagnostics)
+        case = (op, shapes, attributes, theirs, ours, [d.message for d in result.diagnostics])
         if ours is None:
-            assert found is None or too_lenient(op, shapes, attributes, found), case
-        elif found is None:
+            assert theirs is None or too_lenient(op, shapes, attributes, theirs), case
+        elif theirs is None:
             assert too_strict(op, shapes, [shape.dims for shape in ours]), case
         else:
-            assert [shape.dims for shape in ours] == found or is_unchecked(op, shapes), case
+            assert [shape.dims for shape in ours] == theirs or is_unchecked(op, shapes), case

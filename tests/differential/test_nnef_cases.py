@@ -1,6 +1,6 @@
-"""What the rules of NNEF operations say where the `nnef` package cannot tell: from the formulas of the specification.
+"""Rules of NNEF operations where the `nnef` package is no oracle: against the formulas of the specification.
 
-Symbolic extents, laws by their words, contents, and the vectors whose documents are flat.
+Symbolic extents, rules by their messages, contents, and the vectors whose documents are flat.
 """
 
 import json
@@ -55,7 +55,7 @@ def case(op, inputs, *expected, version=FINAL, **attributes):
 TWO = ((0, 0), (0, 0))
 
 SHAPES = [
-    # what the package gets wrong or refuses
+    # wrong or rejected in the package
     case("linear", "2,S,8 1,5,8", "2, S, 5"),
     case("linear", "S,8 5,8 1,5", "S, 5"),
     case("add_n", "2,3 1,3,4 2", "2, 3, 4"),
@@ -134,11 +134,11 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize("one", SHAPES, ids=str)
-def test_the_shapes_are_those_of_the_formulas(one):
-    found, result = run(one, len(one.expected))
+@pytest.mark.parametrize("case", SHAPES, ids=str)
+def test_the_shapes_are_those_of_the_formulas(case):
+    shapes, result = run(case, len(case.expected))
     assert not result.diagnostics, result.diagnostics[0]
-    assert found == list(one.expected)
+    assert shapes == list(case.expected)
 
 
 VIOLATIONS = [
@@ -186,26 +186,26 @@ VIOLATIONS = [
 ]
 
 
-@pytest.mark.parametrize("one", VIOLATIONS, ids=str)
-def test_a_violation_is_named(one):
-    _, result = run(one, 1)
+@pytest.mark.parametrize("case", VIOLATIONS, ids=str)
+def test_a_violation_is_named(case):
+    _, result = run(case, 1)
     errors = [str(d) for d in result.diagnostics if d.severity == "error"]
     assert len(errors) == 1
-    assert one.expected[0] in errors[0]
+    assert case.expected[0] in errors[0]
 
 
 def test_every_operation_has_a_rule_with_its_inputs_and_attributes():
     lookup = default_registry().dialect("nnef").lookup
     for dialect in ("final", "provisional"):
         for fragment in library(dialect):
-            found = lookup("", fragment.name, VERSIONS[dialect])
+            op_def = lookup("", fragment.name, VERSIONS[dialect])
             if fragment.name in LAYERS:  # never nodes of a graph
                 continue
-            assert found.rule is not None, fragment.name
-            taken = {*found.rule.attributes, *(f for g in found.rule.groups.values() for f in attrs.fields_dict(g))}
-            assert taken - OTHER_NAMES <= set(found.attributes), fragment.name
-            if not found.rule.variadic:
-                assert [p.name for p in found.rule.params] == [i.name for i in found.inputs], fragment.name
+            assert op_def.rule is not None, fragment.name
+            taken = {*op_def.rule.attributes, *(f for g in op_def.rule.groups.values() for f in attrs.fields_dict(g))}
+            assert taken - OTHER_NAMES <= set(op_def.attributes), fragment.name
+            if not op_def.rule.variadic:
+                assert [p.name for p in op_def.rule.params] == [i.name for i in op_def.inputs], fragment.name
 
 
 OTHER_NAMES = {"axes", "transposeA", "transposeB", "perm", "trA", "trB"}
@@ -248,13 +248,13 @@ def constant(*elements, dtype="int64"):
 
 
 def test_extents_are_followed_through_arithmetic_into_attributes():
-    """`reshape(x, shape = [shape_of(x)[0], (shape_of(x)[1] + 1) / 2 * 2])` and more on extents that are not known."""
+    """`reshape(x, shape = [shape_of(x)[0], (shape_of(x)[1] + 1) / 2 * 2])` and more on unknown extents."""
     steps = [
         ("shape_of_axis", ("x",), {"axis": 0}, "b"),
         ("shape_of_axis", ("x",), {"axis": 1}, "s"),
         ("mul", ("s", "two"), {}, "twice"),
         ("sub", ("twice", "s"), {}, "again"),
-        ("add", ("again", "one"), {}, "more"),
+        ("add", ("again", "unit"), {}, "more"),
         ("div", ("more", "two"), {}, "half"),
         ("max", ("half", "two"), {}, "least"),
         ("unsqueeze", ("twice",), {"axes": (0,)}, "row"),
@@ -269,13 +269,13 @@ def test_extents_are_followed_through_arithmetic_into_attributes():
     nodes = [Node(NodeKind(op, "", attributes), inputs, (name,), name) for op, inputs, attributes, name in steps]
     declared = {"x": ("B", "S", 8), "y": ("Z",), "z": ("B", "S", 2)}
     graph = Graph("g", "nnef", {"": TRACT}, list(declared), ["kept"], nodes)
-    graph.declared.update({name: DeclaredType("float32", given) for name, given in declared.items()})
-    graph.constants.update(two=constant(2), one=constant(1.0, dtype="float32"))
+    graph.declared.update({name: DeclaredType("float32", dims) for name, dims in declared.items()})
+    graph.constants.update(two=constant(2), unit=constant(1.0, dtype="float32"))
     result = infer_shapes(graph)
     assert not result.diagnostics, result.diagnostics[0]
     assert {name: result.tensors[name].dtype for name in ("half", "pair")} == {"half": "int64", "pair": "int64"}
-    shown = {name: str(result.tensors[name].shape) for name in ("kept", "tiled", "cut", "whole")}
-    assert shown == {
+    texts = {name: str(result.tensors[name].shape) for name in ("kept", "tiled", "cut", "whole")}
+    assert texts == {
         "kept": "[B, S, 8]",
         "tiled": "[B, S*((S + 1)//2), 8]",
         "cut": "[2*S]",
@@ -305,8 +305,8 @@ def test_extents_are_followed_through_arithmetic_into_attributes():
 )
 def test_integers_are_exact(op, operands, expected):
     op_def = default_registry().dialect("nnef").lookup("", op, FINAL)
-    found = Call(op_def, {}, FINAL).run([constant(value) for value in operands], ShapeStore(), "node").types[0]
-    assert (found.elements or (None,))[0] == expected
+    info = Call(op_def, {}, FINAL).run([constant(value) for value in operands], ShapeStore(), "node").types[0]
+    assert (info.elements or (None,))[0] == expected
 
 
 @pytest.mark.parametrize(
@@ -337,14 +337,14 @@ ELSEWHERE = {"bad_156_arg_constant_count", "bad_159_arg_label_conflict"}
 
 
 def documents(folder, suffix, wanted):
-    """The documents of a folder with what is expected of them, if that is wanted."""
-    found = []
+    """The documents of a folder, on request with their expectations."""
+    params = []
     for path in sorted((ROOT / "nnef" / folder).glob("*" + suffix)) if INDEX else ():
         source = path.with_name(path.name.removesuffix(suffix) + ".nnef")
         data = json.loads(path.read_text(encoding="utf-8"))
         if wanted(data) and source.stem not in ELSEWHERE:
-            found.append(pytest.param(source, data, id=source.stem))
-    return found or [(None, None)]
+            params.append(pytest.param(source, data, id=source.stem))
+    return params or [(None, None)]
 
 
 def read(source):
@@ -367,12 +367,12 @@ def test_vectors_have_the_expected_shapes(source, data):
     result = infer_shapes(graph)
     assert not [d for d in result.diagnostics if d.severity == "error"]
     provisional = graph.opsets[""] == PROVISIONAL
-    there = [name for name in shapes if name in result.tensors]  # the package names what is in fragments too
+    there = [name for name in shapes if name in result.tensors]  # the package also names tensors inside of fragments
     assert set(graph.outputs) & set(shapes) <= set(there)
     for name in there:
         expected = shapes[name]
-        found = [d if isinstance(d, int) else "?" for d in result.tensors[name].shape]
-        assert (stripped(found) if provisional else found) == (stripped(expected) if provisional else expected)
+        dims = [d if isinstance(d, int) else "?" for d in result.tensors[name].shape]
+        assert (stripped(dims) if provisional else dims) == (stripped(expected) if provisional else expected)
 
 
 @pytest.mark.parametrize(("source", "data"), documents("bad", ".json", lambda data: data["kind"] == "argument/shape"))

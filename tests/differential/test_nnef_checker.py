@@ -5,7 +5,7 @@ import pytest
 from tests.formats.nnef.test_checker import RIGHT, WRONG
 
 CRASHES = {"? in the graph", "array of another length", "not allowed: p[2]"}
-"""What ends the process."""
+"""Documents that end the process."""
 
 ACCEPTS = {
     "external in an expression",
@@ -17,14 +17,14 @@ ACCEPTS = {
     *(f"no operator: {e}" for e in ("i == s", "i < s", "t < t", "b < b", "i * a", "s in a", "x in xs", "a in a")),
     *(f"no operator: {e}" for e in ("!x", "x && x", "c == c")),
 }
-"""What is rejected here, as the specification is understood, and what the package lets pass (or only evaluates)."""
+"""Rejected by shapeinf as the specification is read, accepted (or only evaluated) by the package."""
 
 REJECTS = {
     "declared later",
     "variables at once",
     *(f"value: {e}" for e in ("+x", "!c", "c && b", "t * 2", "a + []", "[] + a", "shape_of(x)", "shape_of(i)")),
 }
-"""What is allowed here, since no rule of the specification is known to forbid it, and the package rejects."""
+"""Accepted by shapeinf, since no rule of the specification is known to forbid it, rejected by the package."""
 
 
 def accepted(text):

@@ -1,4 +1,4 @@
-"""The rule of a compound operation says what the rules of its body say together."""
+"""The rule of a compound operation agrees with the rules of its body."""
 
 import pytest
 from hypothesis import assume, find, given, settings
@@ -66,7 +66,7 @@ def document(op, shapes, attributes, outputs, dialect="final"):
     fragment = LIBRARIES[dialect][op]
     tensors = [p for p in fragment.parameters if tensor_type(p.type)]
     names = [f"in{i}" for i in range(len(shapes))]
-    given, lines = ", ".join(names), []
+    arguments, lines = ", ".join(names), []
     for i, (name, shape) in enumerate(zip(names, shapes, strict=True)):
         of = tensor_type(tensors[min(i, len(tensors) - 1)].type).of
         kind = "scalar" if of.name == "?" else of.name
@@ -74,12 +74,12 @@ def document(op, shapes, attributes, outputs, dialect="final"):
         lines.append(f"{name} = external{kind}(shape = {literal(shape)});")
     results = ", ".join(f"out{i}" for i in range(outputs))
     is_array = isinstance(fragment.results[0].type, ArrayOf)
-    operands = [f"[{given}]" if isinstance(tensors[0].type, ArrayOf) else given]
+    operands = [f"[{arguments}]" if isinstance(tensors[0].type, ArrayOf) else arguments]
     known = {p.name for p in fragment.parameters}
     operands += [f"{name} = {literal(value)}" for name, value in attributes.items() if name in known]
     lines.append(f"{f'[{results}]' if is_array else results} = {op}({', '.join(operands)});")
     version = "version 1.0;" if dialect == "final" else "version 1.0"
-    return f"{version}\ngraph g({given}) -> ({results})\n{{\n{chr(10).join(lines)}\n}}\n"
+    return f"{version}\ngraph g({arguments}) -> ({results})\n{{\n{chr(10).join(lines)}\n}}\n"
 
 
 def literal(value):
@@ -90,7 +90,7 @@ def literal(value):
 
 
 def shapes_of(text, outputs, expand, dialect="final"):
-    """The shapes of the results; None where a law is broken."""
+    """The shapes of the results; None where a rule is broken."""
     source = SourceText(text)
     parsed = parse(source)
     graph = build(evaluate(parsed, source, LIBRARIES[dialect], expand), parsed, source)

@@ -1,6 +1,6 @@
 """Flat graphs of many operations: shapes as the `nnef` package infers them.
 
-Operations that it is known to be wrong about are not drawn: `linear` of a rank above 2, `add_n` with broadcasting, the
+Operations with known defects of the package are not drawn: `linear` of a rank above 2, `add_n` with broadcasting, the
 operations on regions, a singular bias of a convolution, slices and samples with a stride, unsorted axes to unsqueeze.
 """
 
@@ -18,7 +18,7 @@ REDUCE = ("sum_reduce", "mean_reduce", "max_reduce", "min_reduce")
 
 
 class Drawn:
-    """A document that grows by operations whose operands fit, with the shapes that the package gives them."""
+    """A document that grows by operations whose operands fit, with the package's shapes."""
 
     def __init__(self, draw):
         self.draw = draw
@@ -26,7 +26,7 @@ class Drawn:
         self.lines = []
         self.shapes = {}
 
-    def one(self, *choices):
+    def choice(self, *choices):
         return self.draw(st.sampled_from(choices))
 
     def flags(self, count):
@@ -34,7 +34,7 @@ class Drawn:
 
     def source(self):
         rank = self.draw(st.integers(2, 5))
-        shape = [self.one(1, 2, 3, 4, 6, 8, 9) for _ in range(rank)]
+        shape = [self.choice(1, 2, 3, 4, 6, 8, 9) for _ in range(rank)]
         self.inputs.append(self.add(f"external<scalar>(shape = {shape})", shape))
 
     def variable(self, shape):
@@ -48,31 +48,33 @@ class Drawn:
         return names[0]
 
     def grow(self):
-        """One more operation, on a tensor that is there; not on one that was cut to a vector: many need a matrix."""
-        x = self.one(*(name for name, shape in self.shapes.items() if len(shape) > 1))
-        getattr(self, self.one(*STEPS))(x, self.shapes[x])
+        """Add an operation on an existing tensor; not on one cut to a vector: many need a matrix."""
+        x = self.choice(*(name for name, shape in self.shapes.items() if len(shape) > 1))
+        getattr(self, self.choice(*STEPS))(x, self.shapes[x])
 
     def unary(self, x, shape):
-        self.add(f"{self.one(*UNARY)}({x})", shape)
+        self.add(f"{self.choice(*UNARY)}({x})", shape)
 
     def binary(self, x, shape):
         other = [d if keep else 1 for d, keep in zip(shape, self.flags(len(shape)), strict=True)]
         cut = self.draw(st.integers(1, len(shape)))
         y = self.variable(other[:cut])
-        first, second = self.one((x, y), (y, x))
-        self.add(f"{self.one(*BINARY)}({first}, {second})", shape)
+        first, second = self.choice((x, y), (y, x))
+        self.add(f"{self.choice(*BINARY)}({first}, {second})", shape)
 
     def reduction(self, x, shape):
         axes = [i for i, chosen in enumerate(self.flags(len(shape))) if chosen]
         if axes:
-            self.add(f"{self.one(*REDUCE)}({x}, axes = {axes})", [1 if i in axes else d for i, d in enumerate(shape)])
+            self.add(
+                f"{self.choice(*REDUCE)}({x}, axes = {axes})", [1 if i in axes else d for i, d in enumerate(shape)]
+            )
 
     def window(self, spatial):
-        """Padding, stride and dilation for windows, with the extents that they make."""
-        size = [self.one(1, 2, 3) for _ in spatial]
-        stride = [self.one(1, 1, 2, 3) for _ in spatial]
-        dilation = [self.one(1, 1, 2) for _ in spatial]
-        padding = [(self.one(0, 1, 2), self.one(0, 1)) for _ in spatial]
+        """Padding, stride and dilation for windows, with their output extents."""
+        size = [self.choice(1, 2, 3) for _ in spatial]
+        stride = [self.choice(1, 1, 2, 3) for _ in spatial]
+        dilation = [self.choice(1, 1, 2) for _ in spatial]
+        padding = [(self.choice(0, 1, 2), self.choice(0, 1)) for _ in spatial]
         if self.draw(st.booleans()):
             return (
                 size,
@@ -90,8 +92,8 @@ class Drawn:
         if drawn is None:
             return
         size, attributes, extents = drawn
-        groups = self.one(*(g for g in (1, 2, 3) if shape[1] % g == 0))
-        channels = groups * self.one(1, 2)
+        groups = self.choice(*(g for g in (1, 2, 3) if shape[1] % g == 0))
+        channels = groups * self.choice(1, 2)
         weights = self.variable([channels, shape[1] // groups, *size])
         bias = self.variable([1, channels])
         call = f"conv({x}, {weights}, {bias}, {attributes}, groups = {groups}, border = 'constant')"
@@ -102,7 +104,7 @@ class Drawn:
         if drawn is not None:
             size, attributes, extents = drawn
             self.add(
-                f"{self.one('max_pool', 'avg_pool', 'box')}({x}, size = {size}, {attributes}, border = 'ignore')",
+                f"{self.choice('max_pool', 'avg_pool', 'box')}({x}, size = {size}, {attributes}, border = 'ignore')",
                 extents,
             )
 
@@ -118,7 +120,7 @@ class Drawn:
 
     def joining(self, x, shape):
         axis = self.draw(st.integers(0, len(shape) - 1))
-        other = [self.one(1, 2, 3) if i == axis else d for i, d in enumerate(shape)]
+        other = [self.choice(1, 2, 3) if i == axis else d for i, d in enumerate(shape)]
         y = self.variable(other)
         joined = [d + other[i] if i == axis else d for i, d in enumerate(shape)]
         self.add(f"concat([{x}, {y}], axis = {axis})", joined)
@@ -139,7 +141,7 @@ class Drawn:
         )
 
     def product(self, x, shape):
-        columns = self.one(1, 4, 5)
+        columns = self.choice(1, 4, 5)
         y = self.variable([*shape[:-2], shape[-1], columns])
         self.add(f"matmul({x}, {y})", [*shape[:-1], columns])
 
@@ -153,7 +155,7 @@ class Drawn:
 
     def growing(self, x, shape):
         if max(shape) < 200:
-            repeats = [self.one(1, 1, 2) for _ in shape]
+            repeats = [self.choice(1, 1, 2) for _ in shape]
             self.add(f"tile({x}, repeats = {repeats})", [d * r for d, r in zip(shape, repeats, strict=True)])
 
     def document(self):

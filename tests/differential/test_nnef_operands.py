@@ -1,4 +1,4 @@
-"""Every size of every operand of an NNEF operation broken: the `nnef` package judges what the specification leaves."""
+"""Every size of every operand of an NNEF operation broken: the `nnef` package decides where the text is silent."""
 
 import pytest
 
@@ -60,7 +60,7 @@ INTENDED = {
     ("separable_deconv", 2): "filters have the rank of the input; the package does not check it",
     ("separable_deconv", 3): "a bias may be singular",
 }
-"""Operands (operation and index) of which the package says something else than the specification."""
+"""Operands (operation and index) where the package differs from the specification."""
 
 SINGLE = {"sample": "the package wants an index of the input's shape, the specification one of the output's"}
 """Operations that are not broken here, and why."""
@@ -83,8 +83,8 @@ def _changes(shape):
 
 
 def ours(op, shapes, attributes):
-    found, _ = inferred(op, shapes, attributes, 1)
-    return found and [shape.dims for shape in found]
+    computed, _ = inferred(op, shapes, attributes, 1)
+    return computed and [shape.dims for shape in computed]
 
 
 @pytest.mark.parametrize(("op", "shapes", "attributes"), CASES, ids=lambda v: v if isinstance(v, str) else "")
@@ -100,13 +100,13 @@ def test_changed_operands_match_the_package(op, shapes, attributes):
 def test_changed_regions_match_the_package(op, shapes, attributes):
     """By the specification batch indices are [R, 1], which the package does not take; here both forms are."""
     for _, broken in changed(shapes):
-        said = expected(op, broken, attributes, 1, False)
-        assert ours(op, broken, attributes) == (said if broken[2] != (5, 1) else [(5, 4, 3, 3)]), broken
+        theirs = expected(op, broken, attributes, 1, False)
+        assert ours(op, broken, attributes) == (theirs if broken[2] != (5, 1) else [(5, 4, 3, 3)]), broken
 
 
 def test_every_operation_of_two_operands_is_changed():
     lookup = default_registry().dialect("nnef").lookup
-    taken = {op for op in oracle._StandardShapeFuncs if (found := lookup("", op, 1)) and _two(found.inputs)}
+    taken = {op for op in oracle._StandardShapeFuncs if (op_def := lookup("", op, 1)) and _two(op_def.inputs)}
     assert taken == {op for op, *_ in (*CASES, *REGION_CASES)} | set(SINGLE)
 
 

@@ -12,10 +12,10 @@ oracle = pytest.importorskip("nnef.shapes")
 
 
 def inferred(op, shapes, attributes, outputs, declared=None):
-    """The shapes of the outputs, None when a law is broken; `declared` are others than the real input shapes."""
+    """The shapes of the outputs, None when a rule is broken; `declared` replace the real input shapes."""
     names = [f"in{i}" for i in range(len(shapes))]
-    given = zip(names, shapes if declared is None else declared, strict=True)
-    declared = {name: DeclaredType("float32", shape) for name, shape in given}
+    declared_types = zip(names, shapes if declared is None else declared, strict=True)
+    declared = {name: DeclaredType("float32", shape) for name, shape in declared_types}
     results = tuple(f"out{i}" for i in range(outputs))
     node = Node(NodeKind(op, "", attributes), tuple(names), results, "node")
     result = infer_shapes(Graph("g", "nnef", {"": 1}, names, list(results), [node], declared))
@@ -25,14 +25,20 @@ def inferred(op, shapes, attributes, outputs, declared=None):
 
 
 def expected(op, shapes, attributes, outputs, gathered):
-    """What the package says; None where it refuses."""
+    """The shapes of the package; None where it rejects the operands."""
     lists = [list(s) for s in shapes]
     plain = {name: _as_lists(value) for name, value in attributes.items()}
     try:
-        found = oracle._StandardShapeFuncs[op](*([lists] if gathered else lists), **plain)
+        computed = oracle._StandardShapeFuncs[op](*([lists] if gathered else lists), **plain)
     except (AssertionError, IndexError, TypeError):
         return None
-    several = found if isinstance(found, tuple) else found if found and isinstance(found[0], list) else (found,)
+    several = (
+        computed
+        if isinstance(computed, tuple)
+        else computed
+        if computed and isinstance(computed[0], list)
+        else (computed,)
+    )
     shapes = [tuple(s) for s in several]
     return shapes if len(shapes) == outputs else None
 
@@ -43,7 +49,7 @@ def _as_lists(value):
     return value
 
 
-# -- draws: (op, input shapes, attributes) and what else matters -----------------------------------------------------
+# -- draws: (op, input shapes, attributes), and more where it matters ------------------------------------------------
 
 
 def sizes(low=1, high=6, least=0, most=4):
@@ -69,13 +75,13 @@ def similar(draw, shape):
 def window(draw, rank):
     """Padding, stride and dilation; each may be missing."""
     pairs = st.tuples(st.integers(-1, 2), st.integers(-1, 2))
-    found = {}
+    attributes = {}
     for name, items in (("padding", pairs), ("stride", st.integers(0 if draw(st.integers(0, 9)) == 0 else 1, 3))):
         if draw(st.booleans()):
-            found[name] = of_length(draw, items, rank)
+            attributes[name] = of_length(draw, items, rank)
     if draw(st.booleans()):
-        found["dilation"] = of_length(draw, st.integers(1, 2), rank)
-    return found
+        attributes["dilation"] = of_length(draw, st.integers(1, 2), rank)
+    return attributes
 
 
 def unary(draw):
@@ -112,10 +118,10 @@ def debox_to(draw):
     """With `output_shape`, which mostly fits."""
     wanted = draw(sizes(high=9, least=1, most=3))
     attributes = {"size": tuple(draw(st.integers(1, 2)) for _ in wanted), **window(draw, len(wanted))}
-    places = expected("box", [wanted], attributes, 1, False)
+    boxes = expected("box", [wanted], attributes, 1, False)
     x = (
-        places[0]
-        if places and min(places[0]) > 0 and draw(st.integers(0, 5))
+        boxes[0]
+        if boxes and min(boxes[0]) > 0 and draw(st.integers(0, 5))
         else draw(sizes(least=len(wanted), most=len(wanted)))
     )
     return "debox", [x], {**attributes, "output_shape": wanted}
@@ -129,8 +135,8 @@ def conv(draw):
     w = (channels, count) if transposed else (count * max(groups, 1), 1 if groups == 0 else each)
     x = (draw(st.integers(1, 2)), channels + (draw(st.integers(0, 9)) == 0), *draw(sizes(2, 9, rank, rank)))
     w = (*w, *draw(sizes(1, 3, rank, rank)))
-    made = w[1] * (groups or x[1]) if transposed else w[0]
-    bias = draw(st.sampled_from(((), (1, made), (1, made), (1, made + 1))))
+    out_channels = w[1] * (groups or x[1]) if transposed else w[0]
+    bias = draw(st.sampled_from(((), (1, out_channels), (1, out_channels), (1, out_channels + 1))))
     return "deconv" if transposed else "conv", [x, w, bias], {"groups": groups, **window(draw, rank)}
 
 
@@ -191,7 +197,7 @@ def squeeze(draw):
 
 
 def unsqueeze(draw):
-    """Sorted axes: the package puts unsorted ones into wrong places."""
+    """Sorted axes: the package inserts unsorted ones at wrong positions."""
     x = draw(sizes())
     axes = draw(st.lists(st.integers(0, len(x) + 2), max_size=3, unique=True))
     return "unsqueeze", [x], {"axes": tuple(sorted(axes))}
@@ -200,7 +206,7 @@ def unsqueeze(draw):
 def joining(draw):
     x = draw(sizes())
     op = draw(st.sampled_from(("concat", "stack", "add_n")))
-    if op == "add_n":  # the package knows no broadcasting here
+    if op == "add_n":  # the package does not broadcast here
         return op, [x] * draw(st.integers(1, 4)), {}
     axis = draw(st.integers(0, len(x)))
     other = tuple(d + draw(st.integers(0, 2)) if op == "concat" and i == axis else d for i, d in enumerate(x))
@@ -266,14 +272,14 @@ def matmul(draw):
 
 
 def linear(draw):
-    """Matrices: the package knows nothing else, though the formula does."""
+    """Matrices: the package allows nothing else, though the formula does."""
     m, k, n = (draw(st.integers(1, 4)) for _ in range(3))
     bias = draw(st.sampled_from(((), (1, n), (1, n + 1)))) if n > 1 else ()
     return "linear", [(m, k), (n, draw(st.sampled_from((k, k, k + 1)))), bias], {}
 
 
 def regions(draw):
-    """Two spatial axes and `batch_index` of rank 1: the package knows nothing else, though the text does."""
+    """Two spatial axes and `batch_index` of rank 1: the package allows nothing else, though the text does."""
     x = draw(sizes(least=4, most=4))
     op = draw(st.sampled_from(("avg_roi_pool", "max_roi_pool", "roi_resample", "avg_roi_align", "max_roi_align")))
     attributes = {"output_size": of_length(draw, st.integers(0 if not draw(st.integers(0, 9)) else 1, 4), 2)}
@@ -287,7 +293,7 @@ RANGED = ("min_max_linear_quantize", "zero_point_linear_quantize", "linear_quant
 
 
 def ranged(draw):
-    """Parameters that broadcast to the input, of no more axes: the package does not look at more."""
+    """Parameters that broadcast to the input, of no more axes: the package ignores further ones."""
     x = draw(sizes(least=1))
     parameter = similar(draw, x)[: len(x)]
     if draw(st.booleans()):
@@ -312,8 +318,8 @@ DRAWS = [
 ]
 
 
-def lenient(op, shapes, attributes, found):
-    """Why the package takes what the specification does not allow, if it does."""
+def lenient(op, shapes, attributes, theirs):
+    """Why the package accepts what the specification forbids, if it does."""
     axes = attributes.get("axes", ())
     if op == "slice":
         if len(attributes["end"]) != len(axes):
@@ -324,7 +330,7 @@ def lenient(op, shapes, attributes, found):
         return "an axis that is not 1 and vanishes"
     if op.startswith("local_") and not attributes["size"]:
         return "an empty window of a normalization"
-    if any(d < 1 for shape in found for d in shape):
+    if any(d < 1 for shape in theirs for d in shape):
         return "an extent below 1: of a window that does not fit, of a slice behind the end, of too much cropping"
     return None
 
@@ -335,34 +341,34 @@ def test_rules_match_the_nnef_package(draw_case, data):
     op, shapes, attributes, *count = draw_case(data.draw)
     outputs = count[0] if count else {"max_pool_with_index": 2, "moments": 2}.get(op, 1)
     known = {name: value for name, value in attributes.items() if name != "?"}
-    found = expected(op, shapes, known, outputs, op in ("concat", "stack", "add_n"))
+    theirs = expected(op, shapes, known, outputs, op in ("concat", "stack", "add_n"))
     ours, _ = inferred(op, shapes, attributes, outputs)
     if ours is None:
-        assert found is None or lenient(op, shapes, attributes, found), (op, shapes, attributes, found)
+        assert theirs is None or lenient(op, shapes, attributes, theirs), (op, shapes, attributes, theirs)
         return
-    assert found is not None, (op, shapes, attributes, ours)
-    assert [shape.dims for shape in ours] == found, (op, shapes, attributes)
+    assert theirs is not None, (op, shapes, attributes, ours)
+    assert [shape.dims for shape in ours] == theirs, (op, shapes, attributes)
     named, sizes_of_names = with_names(shapes)
-    _check_open(op, shapes, attributes, found, named, sizes_of_names)
-    _check_open(op, shapes, attributes, found, [data.draw(opened(s)) for s in named], sizes_of_names)
+    _check_open(op, shapes, attributes, theirs, named, sizes_of_names)
+    _check_open(op, shapes, attributes, theirs, [data.draw(opened(s)) for s in named], sizes_of_names)
 
 
 def with_names(shapes):
-    """The shapes with a name for every extent, and what the names stand for."""
+    """The shapes with a name for every extent, and the sizes of the names."""
     named = [tuple(f"in{i}d{axis}" for axis in range(len(shape))) for i, shape in enumerate(shapes)]
     return named, {n: d for names, shape in zip(named, shapes, strict=True) for n, d in zip(names, shape, strict=True)}
 
 
 def opened(names):
-    """A shape of which not even all names are known, or nothing at all."""
+    """A shape with some unknown extents, or of unknown rank."""
     return st.none() | st.tuples(*(st.sampled_from((name, None)) for name in names))
 
 
-def _check_open(op, shapes, attributes, found, declared, named):
+def _check_open(op, shapes, attributes, theirs, declared, named):
     """The result is the same, or left open."""
-    ours, result = inferred(op, shapes, attributes, len(found), declared)
+    ours, result = inferred(op, shapes, attributes, len(theirs), declared)
     assert ours is not None, (op, shapes, attributes, declared, result.diagnostics)
-    for shape, real in zip(ours, found, strict=True):
+    for shape, real in zip(ours, theirs, strict=True):
         if shape.dims is None:
             assert None in declared, (op, shapes, attributes)
             continue

@@ -1,8 +1,8 @@
-"""Every published case of the installed onnx package: what we say must be what its data show.
+"""Every published case of the installed onnx package: inferred shapes must be those of its data.
 
 Shapes of outputs are never read from the model: its declarations are taken away first. Inputs are static in one run,
-constants in another, and named in the third, where expressions are evaluated at the sizes of the data. Unknown is
-allowed, wrong is not.
+constants in another, and named in the third, where expressions are evaluated at the sizes of the data. Unknown sizes
+are allowed, wrong ones are not.
 """
 
 import functools
@@ -100,7 +100,7 @@ def test_named_inputs(part):
 
 @pytest.mark.parametrize("part", range(8))
 def test_known_inputs(part):
-    """All tensors given are constants, so that rules see their contents."""
+    """All input tensors are constants, so that rules see their contents."""
     failures = []
     for case in cases()[part::8]:
         inputs, outputs = case.data_sets[0]
@@ -112,11 +112,11 @@ def test_known_inputs(part):
 
 
 def constant(model, arrays):
-    """The model with its inputs in their places, but for those that are no tensors."""
-    given = list(zip(model.graph.input, arrays, strict=False))
-    kept = [value for value, array in given if not isinstance(array, np.ndarray)]
-    known = [onnx.numpy_helper.from_array(array, v.name) for v, array in given if isinstance(array, np.ndarray)]
+    """The model with tensors as constants in place of its inputs."""
+    pairs = list(zip(model.graph.input, arrays, strict=False))
+    inputs = [value for value, array in pairs if not isinstance(array, np.ndarray)]
+    known = [onnx.numpy_helper.from_array(array, v.name) for v, array in pairs if isinstance(array, np.ndarray)]
     del model.graph.input[:]
-    model.graph.input.extend(kept)
+    model.graph.input.extend(inputs)
     model.graph.initializer.extend(known)
     return model

@@ -1,4 +1,4 @@
-"""Axes that are known only when the graph runs, and ranks that other operands tell: bounds are what any axes give."""
+"""Axes that are known only at run time, and ranks that other operands determine: bounds cover all axes."""
 
 from itertools import permutations, product
 
@@ -16,13 +16,15 @@ DIMS = ([1, 3, 4, 5], [1, 3, 1, 5], [2, 1, 1], [1, 1, 4], [6], [3, 3, 3], [2, 5,
 
 def model_of(node, inputs, outputs=("y",), constants=(), opset=21, more=()):
     inputs = [helper.make_tensor_value_info(name, kind, dims) for name, (kind, dims) in inputs.items()]
-    outputs = [one if isinstance(one, onnx.ValueInfoProto) else onnx.ValueInfoProto(name=one) for one in outputs]
+    outputs = [
+        output if isinstance(output, onnx.ValueInfoProto) else onnx.ValueInfoProto(name=output) for output in outputs
+    ]
     constants = [onnx.numpy_helper.from_array(np.asarray(array), name) for name, array in dict(constants).items()]
     graph = helper.make_graph([*more, node], "g", inputs, outputs, constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
 
 
-def made(model, feeds):
+def real_shapes(model, feeds):
     """The shapes of the outputs, None where onnxruntime refuses."""
     try:
         return [array.shape for array in session_of(model).run(None, feeds)]
@@ -31,7 +33,7 @@ def made(model, feeds):
 
 
 def choices(op, rank, count):
-    """All the axes that may be given."""
+    """All possible values of the axes input."""
     return permutations(range(rank + count if op == "Unsqueeze" else rank), count)
 
 
@@ -47,14 +49,14 @@ def test_bounds_cover_all_axes(op, dims, count, attributes):
     node = helper.make_node(op, ["x", "axes"], ["y"], **attributes)
     model = model_of(node, {"x": (TensorProto.FLOAT, dims), "axes": (TensorProto.INT64, [count])})
     x = np.zeros(dims, np.float32)
-    found = [made(model, {"x": x, "axes": np.array(axes)}) for axes in choices(op, len(dims), count)]
-    found = {shape for (shape,) in filter(None, found)}
+    computed = [real_shapes(model, {"x": x, "axes": np.array(axes)}) for axes in choices(op, len(dims), count)]
+    computed = {shape for (shape,) in filter(None, computed)}
     result = infer_shapes(model)
-    if not found:
+    if not computed:
         assert [d.code for d in result.diagnostics if d.severity == "error"] == ["S101"]
         return
     bounds = [result.interval(d) for d in result.tensors["y"].shape]
-    assert [(b.lo, b.hi) for b in bounds] == [(min(sizes), max(sizes)) for sizes in zip(*found, strict=True)]
+    assert [(b.lo, b.hi) for b in bounds] == [(min(sizes), max(sizes)) for sizes in zip(*computed, strict=True)]
 
 
 DFTS = [
@@ -71,10 +73,10 @@ def test_bounds_of_a_transform_along_any_axis(dims, length, onesided):
     inputs = {"x": (TensorProto.FLOAT, dims), "axis": (TensorProto.INT64, [])}
     model = model_of(node, inputs, constants={"length": np.array(length)} if length else ())
     x = np.zeros(dims, np.float32)
-    found = [made(model, {"x": x, "axis": np.array(axis)}) for axis in range(len(dims) - 1)]
-    found = {shape for (shape,) in filter(None, found)}
+    computed = [real_shapes(model, {"x": x, "axis": np.array(axis)}) for axis in range(len(dims) - 1)]
+    computed = {shape for (shape,) in filter(None, computed)}
     bounds = [infer_shapes(model).interval(d) for d in infer_shapes(model).tensors["y"].shape]
-    assert [(b.lo, b.hi) for b in bounds] == [(min(sizes), max(sizes)) for sizes in zip(*found, strict=True)]
+    assert [(b.lo, b.hi) for b in bounds] == [(min(sizes), max(sizes)) for sizes in zip(*computed, strict=True)]
 
 
 RANKS = [
@@ -89,16 +91,16 @@ RANKS = [
 def test_a_node_determines_the_rank_of_its_input(node, constants):
     model = model_of(node, {"x": (TensorProto.FLOAT, None)}, constants=constants)
     x = np.zeros((2, 3, 4), np.float32)
-    (real,) = made(model, {"x": x})
+    (real,) = real_shapes(model, {"x": x})
     result = infer_shapes(model)
     assert len(result.tensors["x"].shape) == x.ndim
-    given = infer_shapes(model, inputs={"x": list(x.shape)})
-    assert list(given.tensors["y"].shape) == list(real)
+    static = infer_shapes(model, inputs={"x": list(x.shape)})
+    assert list(static.tensors["y"].shape) == list(real)
     shape = result.tensors["y"].shape
     assert len(shape) == len(real)
     assert all(size in result.interval(d) for d, size in zip(shape, real, strict=True))
     for rank in (2, 4):
-        assert made(model, {"x": np.zeros((2, 3, 4, 5)[:rank], np.float32)}) is None
+        assert real_shapes(model, {"x": np.zeros((2, 3, 4, 5)[:rank], np.float32)}) is None
 
 
 SQUEEZED = [
@@ -127,7 +129,7 @@ def test_an_inferred_rank_decides_which_axes_are_squeezed(dims, rank, perm, decl
     for sizes in product((1, 2, 5), repeat=len(names)):
         binding = dict(zip(names, sizes, strict=True))
         x = np.zeros([binding.get(d, d) for d in dims], np.float32)
-        real = made(model, {"x": x})
+        real = real_shapes(model, {"x": x})
         verdict = result.contract.check(binding).verdict
         if real is None:
             assert verdict is False, binding
@@ -151,6 +153,6 @@ def test_an_end_past_any_axis_is_the_end(far, step):
     assert "max" not in str(bounded.tensors["y"].shape) and "min" not in str(bounded.tensors["y"].shape)
     for rows, result in product(range(1, 8), (bounded, infer_shapes(model))):
         binding = {"N": rows, "M": 2}
-        (real,) = made(model, {"x": np.zeros((rows, 2), np.float32)})
+        (real,) = real_shapes(model, {"x": np.zeros((rows, 2), np.float32)})
         assert [evaluate(d, binding) for d in result.tensors["y"].shape] == list(real)
         assert result.contract.check(binding).verdict is True

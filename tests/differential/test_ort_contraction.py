@@ -156,7 +156,7 @@ def recurrent(draw):
     steps, batch, size, hidden = (draw(st.integers(1, 3)) for _ in range(4))
     direction = draw(st.sampled_from((None, "forward", "reverse", "bidirectional")))
     count = 2 if direction == "bidirectional" else 1
-    given = [
+    operands = [
         tensor([steps, batch, size]),
         tensor([count, gates * hidden, size]),
         tensor([count, gates * hidden, hidden]),
@@ -166,7 +166,7 @@ def recurrent(draw):
     start = draw(st.sampled_from((None, tensor([count, batch, hidden]))))
     outputs = draw(st.integers(1, 3 if op == "LSTM" else 2))
     attributes = {"hidden_size": hidden, "direction": direction}
-    return case(op, *given, bias, lengths, start, outputs=outputs, opset=draw(opset(7, 14, 21)), **attributes)
+    return case(op, *operands, bias, lengths, start, outputs=outputs, opset=draw(opset(7, 14, 21)), **attributes)
 
 
 @ort.sizes

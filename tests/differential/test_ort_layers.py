@@ -56,9 +56,9 @@ def dft(draw):
 def stft(draw):
     n, length, frame, step = draw(small), draw(st.integers(8, 20)), draw(st.integers(2, 6)), draw(small)
     window, size = np.ones(frame, np.float32), np.array(frame)
-    given = draw(st.sampled_from(((window, None), (window, size))))
+    operands = draw(st.sampled_from(((window, None), (window, size))))
     x = tensor([n, length, 1])
-    return case("STFT", x, np.array(step), *given, deciding=(1, 3), onesided=draw(flag), opset=17)
+    return case("STFT", x, np.array(step), *operands, deciding=(1, 3), onesided=draw(flag), opset=17)
 
 
 def window(draw):
@@ -71,8 +71,14 @@ def window(draw):
 
 def mel_weights(draw):
     bins, length, rate = draw(st.integers(1, 6)), draw(st.integers(8, 20)), 8000
-    given = [np.array(bins), np.array(length), np.array(rate), np.array(0.0, np.float32), np.array(3000.0, np.float32)]
-    return case("MelWeightMatrix", *given, deciding=(0, 1), opset=17)
+    operands = [
+        np.array(bins),
+        np.array(length),
+        np.array(rate),
+        np.array(0.0, np.float32),
+        np.array(3000.0, np.float32),
+    ]
+    return case("MelWeightMatrix", *operands, deciding=(0, 1), opset=17)
 
 
 REDUCTIONS = ("none", "sum", "mean")
@@ -155,13 +161,13 @@ def deform_conv(draw):
     kernel = [draw(st.integers(1, 2)), draw(st.integers(1, 2))]
     size = [draw(st.integers(3, 5)), draw(st.integers(3, 5))]
     out = [s - k + 1 for s, k in zip(size, kernel, strict=True)]
-    places = kernel[0] * kernel[1]
-    mask = draw(st.sampled_from((None, tensor([n, places, *out]))))
+    positions = kernel[0] * kernel[1]
+    mask = draw(st.sampled_from((None, tensor([n, positions, *out]))))
     return case(
         "DeformConv",
         tensor([n, c, *size]),
         tensor([m, c, *kernel]),
-        tensor([n, 2 * places, *out]),
+        tensor([n, 2 * positions, *out]),
         None,
         mask,
         opset=19,
@@ -175,8 +181,8 @@ def det(draw):
 
 def max_unpool(draw):
     h, w = draw(small), draw(small)
-    x, places = tensor([1, 1, h, w]), np.arange(h * w).reshape(1, 1, h, w)
-    return case("MaxUnpool", x, places, kernel_shape=[2, 2], strides=[2, 2], opset=draw(opset(9, 11)))
+    x, indices = tensor([1, 1, h, w]), np.arange(h * w).reshape(1, 1, h, w)
+    return case("MaxUnpool", x, indices, kernel_shape=[2, 2], strides=[2, 2], opset=draw(opset(9, 11)))
 
 
 @ort.sizes

@@ -37,7 +37,7 @@ def each(draw):
         "Normalizer": {"norm": draw(st.sampled_from(("MAX", "L1", "L2")))},
         "Scaler": {"offset": [0.0], "scale": [1.0]},
     }
-    op = draw(st.sampled_from(sorted(name for name, found in attributes.items() if found is not None)))
+    op = draw(st.sampled_from(sorted(name for name, values in attributes.items() if values is not None)))
     return ml(op, x, **attributes[op])
 
 

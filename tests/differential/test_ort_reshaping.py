@@ -21,9 +21,9 @@ def reshape(draw):
             target.append(1)
     zero = 0 in shape
     allow = draw(flag) if zero else None
-    for place, n in enumerate(target):
-        if place < len(shape) and shape[place] == n and not allow and draw(st.booleans()):
-            target[place] = 0
+    for axis, n in enumerate(target):
+        if axis < len(shape) and shape[axis] == n and not allow and draw(st.booleans()):
+            target[axis] = 0
     if target and not zero and draw(st.booleans()):
         target[draw(st.integers(0, len(target) - 1))] = -1
     return case("Reshape", tensor(shape), ints(*target), deciding=(1,), allowzero=allow, opset=draw(opset(14, 19, 21)))
@@ -182,8 +182,8 @@ def range_(draw):
     dtype = draw(st.sampled_from(("int64", "int32", "float32", "float64")))
     fractions = 4 if dtype.startswith("float") else 1
     start, limit, delta = (draw(st.integers(-9, 9)) for _ in range(3))
-    given = [np.array(v / fractions if fractions > 1 else v, dtype) for v in (start, limit, delta or 1)]
-    return case("Range", *given, deciding=(0, 1, 2), opset=11)
+    operands = [np.array(v / fractions if fractions > 1 else v, dtype) for v in (start, limit, delta or 1)]
+    return case("Range", *operands, deciding=(0, 1, 2), opset=11)
 
 
 def eye_like(draw):

@@ -12,7 +12,7 @@ from tests.differential.draws import axis_of, flag, opset, shapes
 SEED = st.integers(0, 999)
 
 
-def _places(draw, shape, size):
+def _indices(draw, shape, size):
     """Indices into an axis, some counted from the end."""
     return np.array(
         draw(st.lists(st.integers(-size, size - 1), min_size=int(np.prod(shape)), max_size=int(np.prod(shape)))),
@@ -23,7 +23,7 @@ def _places(draw, shape, size):
 def gather(draw):
     shape = draw(shapes(low=1))
     at = draw(axis_of(len(shape)))
-    indices = _places(draw, draw(shapes(high=2, size=3, least=0)), shape[at])
+    indices = _indices(draw, draw(shapes(high=2, size=3, least=0)), shape[at])
     deciding = draw(st.sampled_from(((), (0, 1))))
     return case("Gather", tensor(shape, "int64"), indices, deciding=deciding, axis=at, opset=draw(opset(11, 13)))
 
@@ -31,15 +31,15 @@ def gather(draw):
 def gather_elements(draw):
     shape = draw(shapes(low=1))
     at = draw(axis_of(len(shape)))
-    places = _places(draw, [draw(st.integers(1, n)) for n in shape], shape[at])
-    return case("GatherElements", tensor(shape), places, axis=at, opset=draw(opset(11, 13)))
+    indices = _indices(draw, [draw(st.integers(1, n)) for n in shape], shape[at])
+    return case("GatherElements", tensor(shape), indices, axis=at, opset=draw(opset(11, 13)))
 
 
 def _deep(draw, shape, batch):
     """Indices of tuples, after batch axes."""
     depth = draw(st.integers(1, len(shape) - batch))
     outer = [*shape[:batch], *draw(shapes(high=2, size=3))]
-    columns = [_places(draw, outer, n) for n in shape[batch : batch + depth]]
+    columns = [_indices(draw, outer, n) for n in shape[batch : batch + depth]]
     return np.stack(columns, axis=-1)
 
 
@@ -51,22 +51,22 @@ def gather_nd(draw):
 
 def scatter_nd(draw):
     shape = draw(shapes(low=1))
-    places = _deep(draw, shape, 0)
-    updates = tensor([*places.shape[:-1], *shape[places.shape[-1] :]], "int64")
+    indices = _deep(draw, shape, 0)
+    updates = tensor([*indices.shape[:-1], *shape[indices.shape[-1] :]], "int64")
     deciding = draw(st.sampled_from(((), (0, 1, 2))))
     return case(
-        "ScatterND", tensor(shape, "int64"), places, updates, deciding=deciding, opset=draw(opset(11, 13, 16, 18))
+        "ScatterND", tensor(shape, "int64"), indices, updates, deciding=deciding, opset=draw(opset(11, 13, 16, 18))
     )
 
 
 def scatter_elements(draw):
     shape = draw(shapes(low=1))
     at = draw(axis_of(len(shape)))
-    places = _places(draw, [draw(st.integers(1, n)) for n in shape], shape[at])
+    indices = _indices(draw, [draw(st.integers(1, n)) for n in shape], shape[at])
     version = draw(opset(9, 11, 13, 18))
     op = "Scatter" if version < 11 else "ScatterElements"
     at = at % len(shape) if version < 11 else at
-    return case(op, tensor(shape), places, tensor(places.shape), axis=at, opset=version)
+    return case(op, tensor(shape), indices, tensor(indices.shape), axis=at, opset=version)
 
 
 def reverse_sequence(draw):
@@ -160,8 +160,8 @@ def sequence_changes(draw):
     parts, _ = _parts(draw, same=draw(st.booleans()))
     new = tensor(draw(shapes(high=3)))
     n = len(parts)
-    places = ["s", f"i{n}", f"i{n + 1}"] if draw(st.booleans()) else ["s", f"i{n}"]
-    nodes = [_construct(parts), helper.make_node("SequenceInsert", places, ["more"])]
+    inputs = ["s", f"i{n}", f"i{n + 1}"] if draw(st.booleans()) else ["s", f"i{n}"]
+    nodes = [_construct(parts), helper.make_node("SequenceInsert", inputs, ["more"])]
     nodes.append(helper.make_node("SequenceErase", ["more", f"i{n + 1}"], ["less"]))
     return chain(nodes, *parts, new, np.array(draw(st.integers(0, n - 1))), opset=draw(opset(11, 21)))
 

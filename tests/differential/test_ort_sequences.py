@@ -26,7 +26,7 @@ class _Steps:
         self.nodes.append(helper.make_node(op, inputs, [output], **attributes))
         return output
 
-    def place(self, low, high):
+    def position(self, low, high):
         """A position in a range: an input, or the negative of one, which may come from a size."""
         at = self.draw(st.integers(low, high))
         negated = at < 0 and self.draw(st.booleans())
@@ -42,13 +42,13 @@ class _Steps:
         return self.node("SequenceConstruct", [self.tensor() for _ in range(self.length)], "s0")
 
     def changed(self, name, number):
-        """The sequence with one element more or less."""
+        """The sequence with an element inserted or erased."""
         n = self.length
         if n and self.draw(st.booleans()):
-            where = [self.place(-n, n - 1)] if self.draw(st.booleans()) else []
+            where = [self.position(-n, n - 1)] if self.draw(st.booleans()) else []
             self.length -= 1
             return self.node("SequenceErase", [name, *where], f"s{number}")
-        where = [self.place(-n, n)] if self.draw(st.booleans()) else []
+        where = [self.position(-n, n)] if self.draw(st.booleans()) else []
         self.length += 1
         return self.node("SequenceInsert", [name, self.tensor(), *where], f"s{number}")
 
@@ -63,7 +63,7 @@ def changes(draw):
         name = steps.changed(name, number)
     steps.node("SequenceLength", [name], "length")
     if steps.length:
-        steps.node("SequenceAt", [name, steps.place(-steps.length, steps.length - 1)], "one")
+        steps.node("SequenceAt", [name, steps.position(-steps.length, steps.length - 1)], "one")
     return steps.case()
 
 
@@ -77,15 +77,15 @@ def parts(draw):
     kind = draw(st.sampled_from(("step", "sizes", "each")))
     if kind == "step":
         step = draw(st.integers(1, size))
-        given, steps.length = [steps.input(np.array(step))], -(-size // step)
+        operands, steps.length = [steps.input(np.array(step))], -(-size // step)
     elif kind == "sizes":
         first = draw(st.integers(0, size))
-        given, steps.length = [steps.input(ints(first, size - first))], 2
+        operands, steps.length = [steps.input(ints(first, size - first))], 2
     else:
-        given, steps.length = [], size
+        operands, steps.length = [], size
     steps.positions += range(1, len(steps.inputs))
-    name = steps.node("SplitToSequence", [x, *given], "s0", axis=axis)
-    steps.node("SequenceAt", [name, steps.place(-steps.length, steps.length - 1)], "one")
+    name = steps.node("SplitToSequence", [x, *operands], "s0", axis=axis)
+    steps.node("SequenceAt", [name, steps.position(-steps.length, steps.length - 1)], "one")
     if steps.length > 1:
         name = steps.changed(name, 1) if kind == "each" else name
         steps.node("ConcatFromSequence", [name], "all", axis=axis) if name == "s0" else None
@@ -93,13 +93,13 @@ def parts(draw):
 
 
 def _body(nodes, inputs, outputs):
-    """A body: the iteration number, the condition that stays as it is, then what is given."""
+    """A body: the iteration number, the unchanged condition, then the inputs."""
     kinds = {"i": helper.make_tensor_value_info("i", TensorProto.INT64, []),
              "go": helper.make_tensor_value_info("go", TensorProto.BOOL, [])}  # fmt: skip
-    found = [kinds["i"], kinds["go"], *inputs]
+    infos = [kinds["i"], kinds["go"], *inputs]
     going = helper.make_node("Identity", ["go"], ["go2"])
     gone = helper.make_tensor_value_info("go2", TensorProto.BOOL, [])
-    return helper.make_graph([going, *nodes], "body", found, [gone, *outputs])
+    return helper.make_graph([going, *nodes], "body", infos, [gone, *outputs])
 
 
 def _some(name):
@@ -112,31 +112,31 @@ def looped(draw):
     name = steps.start()
     trips = draw(st.integers(0, 3))
     erase = trips <= steps.length and draw(st.booleans())
-    place = draw(st.sampled_from(("first", "last", "number", "none")))
+    target = draw(st.sampled_from(("first", "last", "number", "none")))
     constants = {"first": 0, "last": -1, "number": None, "none": None}
     nodes = []
-    where = {"first": ["at"], "last": ["at"], "number": ["i"], "none": []}[place]
+    where = {"first": ["at"], "last": ["at"], "number": ["i"], "none": []}[target]
     if erase:
-        where = [] if place == "number" else where
+        where = [] if target == "number" else where
         nodes.append(helper.make_node("SequenceErase", ["h", *where], ["h2"]))
     else:
-        where = ["at"] if place == "last" and steps.length else [w for w in where if place != "last"]
+        where = ["at"] if target == "last" and steps.length else [w for w in where if target != "last"]
         nodes.append(helper.make_node("SequenceInsert", ["h", "new", *where], ["h2"]))
     new = steps.tensor()
-    given = [helper.make_node("Identity", [new], ["new"])]
-    if constants[place] is not None and where:
-        given.append(
-            helper.make_node("Constant", [], ["at"], value=numpy_helper.from_array(np.array(constants[place])))
+    prologue = [helper.make_node("Identity", [new], ["new"])]
+    if constants[target] is not None and where:
+        prologue.append(
+            helper.make_node("Constant", [], ["at"], value=numpy_helper.from_array(np.array(constants[target])))
         )
     body = _body(nodes, [_some("h")], [_some("h2")])
     count = steps.input(np.array(trips))
     steps.positions.append(len(steps.inputs) - 1)
-    steps.nodes += given
+    steps.nodes += prologue
     steps.node("Loop", [count, "", name], "s1", body=body)
     steps.length += -trips if erase else trips
     steps.node("SequenceLength", ["s1"], "length")
     if steps.length:
-        steps.node("SequenceAt", ["s1", steps.place(-steps.length, steps.length - 1)], "one")
+        steps.node("SequenceAt", ["s1", steps.position(-steps.length, steps.length - 1)], "one")
     case = steps.case()
     return chain(case.nodes, *case.inputs, deciding=case.deciding, opset=16, exact=False)
 
@@ -164,7 +164,7 @@ def picked_in_a_loop(draw):
 
 
 def mapped(draw):
-    """A body for each element, among them those that another sequence gives."""
+    """A body for each element, among them those of another sequence."""
     steps = _Steps(draw)
     name = steps.start()
     name = steps.changed(name, 1)
@@ -172,8 +172,8 @@ def mapped(draw):
         name = steps.node("SequenceInsert", [name, steps.tensor()], "s2")
     item = helper.make_tensor_value_info("e", TensorProto.FLOAT, None)
     node = helper.make_node("Concat", ["e", "e"], ["d"], axis=draw(st.integers(0, 1)))
-    made = helper.make_tensor_value_info("d", TensorProto.FLOAT, None)
-    steps.node("SequenceMap", [name], "m", body=helper.make_graph([node], "body", [item], [made]))
+    output = helper.make_tensor_value_info("d", TensorProto.FLOAT, None)
+    steps.node("SequenceMap", [name], "m", body=helper.make_graph([node], "body", [item], [output]))
     steps.node("SequenceAt", ["m", steps.input(np.array(-1))], "one")
     steps.positions.append(len(steps.inputs) - 1)
     return chain(steps.nodes, *steps.inputs, deciding=steps.positions, opset=18)

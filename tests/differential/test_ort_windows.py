@@ -17,7 +17,7 @@ def _per_axis(draw, rank, low, high):
 
 
 def _window(draw, rank):
-    """Attributes of a window: pads, less than the kernel, are given where nothing else says them."""
+    """Attributes of a window: pads, less than the kernel, are set where no other attribute determines them."""
     sizes = draw(st.lists(st.integers(1, 3), min_size=rank, max_size=rank))
     auto = draw(st.sampled_from(AUTO))
     pads = [draw(st.integers(0, k - 1)) for k in sizes * 2] if auto == "NOTSET" else None

@@ -21,14 +21,14 @@ class Net:
         self.nodes, self.weights, self.inputs, self.known = [], [], inputs, {}
 
     def add(self, op, *inputs, name="", **attributes):
-        made = f"t{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op, inputs, [made], name=name, **attributes))
-        return made
+        output = f"t{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, inputs, [output], name=name, **attributes))
+        return output
 
     def ints(self, *values, shape=None):
         return self.weight(np.reshape(np.array(values, np.int64), (len(values),) if shape is None else shape))
 
-    def one(self, value):
+    def scalar(self, value):
         return self.ints(value, shape=())
 
     def weight(self, array):
@@ -40,10 +40,10 @@ class Net:
         return self.weight(np.zeros((rows, *(rest or (2,))), np.float32))
 
     def size(self, of, axis):
-        return self.add("Gather", self.add("Shape", of), self.one(axis))
+        return self.add("Gather", self.add("Shape", of), self.scalar(axis))
 
     def range(self, first, last, step=1):
-        ends = (self.one(e) if isinstance(e, int) else e for e in (first, last, step))
+        ends = (self.scalar(e) if isinstance(e, int) else e for e in (first, last, step))
         return self.add("Range", *ends)
 
     def gather_rows(self, table, indices, op="Gather", **attributes):
@@ -68,15 +68,15 @@ def bert():
     """Positions count the tokens, are repeated for each sample, and their rows are added to those of the tokens."""
     net = tokens()
     row = net.add("Unsqueeze", net.range(0, net.size("ids", 1)), net.ints(0))
-    places = net.add("Expand", row, net.add("Shape", "ids"))
-    return net.model(net.add("Add", net.gather_rows(net.table(12), places), net.add("Gather", net.table(5), "ids")))
+    positions = net.add("Expand", row, net.add("Shape", "ids"))
+    return net.model(net.add("Add", net.gather_rows(net.table(12), positions), net.add("Gather", net.table(5), "ids")))
 
 
 def roberta():
     """Positions from 2 on, as running sums of ones."""
     net = tokens()
-    one = helper.make_tensor("one", TensorProto.INT64, [1], [1])
-    sums = net.add("CumSum", net.add("ConstantOfShape", net.add("Shape", "ids"), value=one), net.one(1))
+    scalar = helper.make_tensor("one", TensorProto.INT64, [1], [1])
+    sums = net.add("CumSum", net.add("ConstantOfShape", net.add("Shape", "ids"), value=scalar), net.scalar(1))
     return net.model(net.gather_rows(net.table(12), net.add("Add", sums, net.ints(1))))
 
 
@@ -84,20 +84,20 @@ def buffer():
     """The front of a constant buffer of positions: a longer sequence does not broadcast."""
     net = tokens()
     known = net.ints(*range(12), shape=(1, 12))
-    places = net.add("Slice", known, net.ints(0), net.add("Unsqueeze", net.size("ids", 1), net.ints(0)), net.ints(1))
-    return net.model(net.add("Add", net.gather_rows(net.table(12), places), net.add("Gather", net.table(5), "ids")))
+    positions = net.add("Slice", known, net.ints(0), net.add("Unsqueeze", net.size("ids", 1), net.ints(0)), net.ints(1))
+    return net.model(net.add("Add", net.gather_rows(net.table(12), positions), net.add("Gather", net.table(5), "ids")))
 
 
 def long_buffer():
     """A buffer of more positions than the table has rows."""
     net = tokens()
     known = net.ints(*range(3, 30), shape=(1, 27))
-    places = net.add("Slice", known, net.ints(0), net.add("Unsqueeze", net.size("ids", 1), net.ints(0)), net.ints(1))
-    return net.model(net.gather_rows(net.table(12), places))
+    positions = net.add("Slice", known, net.ints(0), net.add("Unsqueeze", net.size("ids", 1), net.ints(0)), net.ints(1))
+    return net.model(net.gather_rows(net.table(12), positions))
 
 
 def flat_buffer():
-    """The same as one vector."""
+    """The same as a vector."""
     net = tokens()
     end = net.add("Unsqueeze", net.size("ids", 1), net.ints(0))
     return net.model(net.gather_rows(net.table(12), net.add("Slice", net.ints(*range(3, 30)), net.ints(0), end)))
@@ -106,35 +106,37 @@ def flat_buffer():
 def decoder():
     net = with_past()
     past = net.size("cache", 2)
-    places = net.range(past, net.add("Add", past, net.size("ids", 1)))
-    return net.model(net.gather_rows(net.table(12), net.add("Unsqueeze", places, net.ints(0))))
+    positions = net.range(past, net.add("Add", past, net.size("ids", 1)))
+    return net.model(net.gather_rows(net.table(12), net.add("Unsqueeze", positions, net.ints(0))))
 
 
 def shifted_decoder():
     """The past is added to positions from 0 on, and an offset of 2, in int32."""
     net = with_past()
-    places = net.add("Add", net.range(0, net.size("ids", 1)), net.size("cache", 2))
-    places = net.add("Cast", net.add("Add", places, net.one(2)), to=TensorProto.INT32)
-    return net.model(net.gather_rows(net.table(12), net.add("Reshape", places, net.ints(1, -1))))
+    positions = net.add("Add", net.range(0, net.size("ids", 1)), net.size("cache", 2))
+    positions = net.add("Cast", net.add("Add", positions, net.scalar(2)), to=TensorProto.INT32)
+    return net.model(net.gather_rows(net.table(12), net.add("Reshape", positions, net.ints(1, -1))))
 
 
 def cut_decoder():
     """All positions, of which the past ones are cut away."""
     net = with_past()
     past = net.size("cache", 2)
-    places = net.range(0, net.add("Add", past, net.size("ids", 1)))
+    positions = net.range(0, net.add("Add", past, net.size("ids", 1)))
     start = net.add("Unsqueeze", past, net.ints(0))
-    return net.model(net.gather_rows(net.table(12), net.add("Slice", places, start, net.ints(2**31 - 1), net.ints(0))))
+    return net.model(
+        net.gather_rows(net.table(12), net.add("Slice", positions, start, net.ints(2**31 - 1), net.ints(0)))
+    )
 
 
 def last_token():
     net = Net(hidden=(FLOATS, [1, "seq", 2]), cache=(FLOATS, [1, "past"]))
-    index = net.add("Sub", net.size("cache", 1), net.one(1))
+    index = net.add("Sub", net.size("cache", 1), net.scalar(1))
     return net.model(net.gather_rows("hidden", index, axis=1))
 
 
 def fourth_token():
-    return (net := Net(hidden=(FLOATS, ["batch", "seq", 2]))).model(net.gather_rows("hidden", net.one(3), axis=1))
+    return (net := Net(hidden=(FLOATS, ["batch", "seq", 2]))).model(net.gather_rows("hidden", net.scalar(3), axis=1))
 
 
 def third_from_the_end():
@@ -147,7 +149,7 @@ def relative():
     net = with_past()
     queries = net.add("Unsqueeze", net.range(0, net.size("ids", 1)), net.ints(1))
     keys = net.add("Unsqueeze", net.range(0, net.size("cache", 2)), net.ints(0))
-    return net.model(net.gather_rows(net.table(16), net.add("Add", net.add("Sub", queries, keys), net.one(8))))
+    return net.model(net.gather_rows(net.table(16), net.add("Add", net.add("Sub", queries, keys), net.scalar(8))))
 
 
 def every_third():
@@ -162,30 +164,30 @@ def backwards():
 
 def doubled():
     net = tokens()
-    places = net.add("Mul", net.range(0, net.size("ids", 1)), net.one(-2))
-    return net.model(net.gather_rows(net.table(12), net.add("Transpose", places)))
+    positions = net.add("Mul", net.range(0, net.size("ids", 1)), net.scalar(-2))
+    return net.model(net.gather_rows(net.table(12), net.add("Transpose", positions)))
 
 
 def elements():
     net = tokens()
-    places = net.add("Unsqueeze", net.range(0, net.size("ids", 1)), net.ints(1))
-    return net.model(net.gather_rows(net.table(12, 1), places, "GatherElements", axis=0))
+    positions = net.add("Unsqueeze", net.range(0, net.size("ids", 1)), net.ints(1))
+    return net.model(net.gather_rows(net.table(12, 1), positions, "GatherElements", axis=0))
 
 
 def written():
     """A cache into which new rows are written behind the old ones."""
     net = Net(new=(FLOATS, ["seq", 2]), cache=(FLOATS, ["past", 1]))
     past = net.size("cache", 0)
-    places = net.range(past, net.add("Add", past, net.size("new", 0)))
-    index = net.add("Unsqueeze", places, net.ints(-1))
+    positions = net.range(past, net.add("Add", past, net.size("new", 0)))
+    index = net.add("Unsqueeze", positions, net.ints(-1))
     return net.model(net.add("ScatterND", net.table(12), index, "new", name="positions"))
 
 
 def clipped():
     """Positions past the end are the last one: every length runs."""
     net = tokens()
-    places = net.add("Min", net.range(0, net.size("ids", 1)), net.one(11))
-    return net.model(net.gather_rows(net.table(12), places))
+    positions = net.add("Min", net.range(0, net.size("ids", 1)), net.scalar(11))
+    return net.model(net.gather_rows(net.table(12), positions))
 
 
 CASES: dict = {

@@ -1,4 +1,4 @@
-"""Contents that are followed as progressions are what onnxruntime computes, at any sizes; graphs are random."""
+"""Contents inferred as progressions equal those of onnxruntime, at all sizes; graphs are random."""
 
 import random
 
@@ -17,7 +17,7 @@ SIZES = [{"batch": 2, "seq": seq, "past": past} for seq, past in ((1, 1), (1, 4)
 
 
 def plus(net, x, chance):
-    return net.add(chance.choice(("Add", "Sub")), x, chance.choice((net.one(chance.randrange(-3, 4)), past(net))))
+    return net.add(chance.choice(("Add", "Sub")), x, chance.choice((net.scalar(chance.randrange(-3, 4)), past(net))))
 
 
 def minus(net, x, chance):
@@ -25,7 +25,7 @@ def minus(net, x, chance):
 
 
 def times(net, x, chance):
-    return net.add("Mul", *chance.sample((x, net.one(chance.randrange(-3, 4))), 2))
+    return net.add("Mul", *chance.sample((x, net.scalar(chance.randrange(-3, 4))), 2))
 
 
 def doubled(net, x, chance):
@@ -79,7 +79,7 @@ def sums(net, chance):
     fill = onnx.helper.make_tensor("fill", TensorProto.INT64, [1], [chance.randrange(-2, 3)])
     ones = net.add("ConstantOfShape", net.add("Shape", "ids"), value=fill)
     return net.add(
-        "CumSum", ones, net.one(chance.choice((0, 1))), exclusive=chance.randrange(2), reverse=chance.randrange(2)
+        "CumSum", ones, net.scalar(chance.choice((0, 1))), exclusive=chance.randrange(2), reverse=chance.randrange(2)
     )
 
 
@@ -106,11 +106,11 @@ def drawn(seed):
     return model
 
 
-def elements(found, sizes):
-    dims = [evaluate(d, sizes) for d in found.shape]
+def elements(progression, sizes):
+    dims = [evaluate(d, sizes) for d in progression.shape]
     grids = np.indices(dims) if dims else []
-    grown = (step * grid for step, grid in zip(found.steps, grids, strict=True))
-    return sum(grown, np.full(dims, evaluate(found.base, sizes), np.int64))
+    grown = (step * grid for step, grid in zip(progression.steps, grids, strict=True))
+    return sum(grown, np.full(dims, evaluate(progression.base, sizes), np.int64))
 
 
 def output_of(model):
@@ -121,8 +121,8 @@ def output_of(model):
 @pytest.mark.parametrize("seed", range(120))
 def test_progressions(seed):
     model = drawn(seed)
-    found = output_of(model)
-    if not isinstance(found, Progression):
+    progression = output_of(model)
+    if not isinstance(progression, Progression):
         return
     session = session_of(model)
     for sizes in SIZES:
@@ -131,7 +131,7 @@ def test_progressions(seed):
             (expected,) = session.run(None, {i.name: feeds[i.name] for i in session.get_inputs()})
         except Exception:  # sizes that do not broadcast; onnxruntime has no class of its own for what fails
             continue
-        np.testing.assert_array_equal(elements(found, sizes), expected)
+        np.testing.assert_array_equal(elements(progression, sizes), expected)
 
 
 def test_most_are_followed():
@@ -149,11 +149,11 @@ def wrapped_in_a_cast(net):
 
 def wrapped_in_a_sum(net):
     most = filled(net, 2**63 - 1)
-    return net.add("Add", net.add("Add", most, most), net.one(3))
+    return net.add("Add", net.add("Add", most, most), net.scalar(3))
 
 
 def wrapped_in_steps(net):
-    far = net.add("Mul", net.range(0, 2**17 + 1), net.one(2**15))
+    far = net.add("Mul", net.range(0, 2**17 + 1), net.scalar(2**15))
     return net.add("Cast", far, to=TensorProto.INT32)
 
 

@@ -1,6 +1,6 @@
 """Random graphs: of operators of all kinds, of shape arithmetic, and of loops, scans and branches.
 
-onnxruntime must not contradict what we infer, and where it refuses a size alone the contract must not plainly say yes.
+onnxruntime must not contradict inference, and the contract must not say an unconditional yes to sizes it rejects.
 `SHAPEINF_RANDOM_GRAPHS` is how many graphs of each kind the slow profile draws.
 """
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 FEW = 120
 MANY = int(os.environ.get("SHAPEINF_RANDOM_GRAPHS", "6000"))
 MOST_YES = 0.01
-"""The part of the sizes that onnxruntime refuses for which the contract may plainly say yes."""
+"""The share of rejected sizes for which the contract may say an unconditional yes."""
 
 
 @pytest.mark.parametrize("kind", ["networks", "bodies", "sizes"])
@@ -38,12 +38,12 @@ def test_onnxruntime_does_not_contradict(kind, start, stop):
 
 
 def tried(kind, start, stop):
-    """The lines that are printed, and the graph to go on with: onnxruntime may die of one, or hang."""
+    """The printed lines, and the number of the next graph: onnxruntime may die of one, or hang."""
     command = [sys.executable, "-m", "tests.differential.random_graphs", kind, str(start), str(stop)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=20_000)
     lines = done.stdout.splitlines()
     if done.returncode == 0:
         return lines, stop
-    assert done.returncode < 0, done.stderr  # a signal; an exception is an error of ours
+    assert done.returncode < 0, done.stderr  # a signal; an exception is a defect of shapeinf
     assert not lines[-1].startswith("ran "), f"inference dies: {lines[-1]}"
     return lines, 1 + max(int(line.split()[1]) for line in lines if line.startswith("graph "))

@@ -1,4 +1,4 @@
-"""What random graphs have found: models whose contract said yes to sizes that onnxruntime refuses."""
+"""Regressions from random graphs: models whose contract said yes to sizes that onnxruntime rejects."""
 
 import numpy as np
 import onnx
@@ -33,7 +33,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("text", CASES.values(), ids=CASES)
-def test_the_contract_admits_what_onnxruntime_runs(text):
+def test_the_contract_admits_sizes_that_onnxruntime_runs(text):
     model = onnx.parser.parse_model(HEADER + text)
     contract, session = infer_shapes(model).contract, session_of(model)
     ran = set()
@@ -56,10 +56,14 @@ ASSUMING = {
 def test_consequences_of_assumptions_are_not_preconditions(text):
     model = onnx.parser.parse_model(HEADER + text)
     session, result = session_of(model), infer_shapes(model)
-    demands = [one for one in result.contract if one.kind != "assumption"]
+    requirements = [precondition for precondition in result.contract if precondition.kind != "assumption"]
     ran = {(n, m) for n in range(1, 5) for m in range(1, 5) if runs(session, n=n, m=m)}
     for n, m in ran:
-        assert all(one.holds({"n": n, "m": m}) is not False for one in demands), (n, m, demands)
+        assert all(precondition.holds({"n": n, "m": m}) is not False for precondition in requirements), (
+            n,
+            m,
+            requirements,
+        )
         assert result.contract.check(n=n, m=m).verdict is True, (n, m)
     for axis, name in enumerate("nm"):
         assert {size for size in result.contract.solve(name, range(5)) if size} == {pair[axis] for pair in ran}
@@ -68,8 +72,8 @@ def test_consequences_of_assumptions_are_not_preconditions(text):
 def runs(session, fill=np.ones, **sizes):
     dtypes = {"tensor(float)": np.float32, "tensor(int64)": np.int64, "tensor(bool)": np.bool_}
     feeds = {
-        one.name: np.asarray(fill([sizes.get(d, d) for d in one.shape])).astype(dtypes[one.type])
-        for one in session.get_inputs()
+        value.name: np.asarray(fill([sizes.get(d, d) for d in value.shape])).astype(dtypes[value.type])
+        for value in session.get_inputs()
     }
     try:
         session.run(None, feeds)
@@ -78,7 +82,7 @@ def runs(session, fill=np.ones, **sizes):
     return True
 
 
-REJECTED_BY_ONE = {
+REJECTED_BY_ONNXRUNTIME = {
     "a pool of windows with gaps": """g (float[1, n, m] x) => (y) {
         y = MaxPool<kernel_shape = [2], strides = [3], auto_pad = "SAME_LOWER">(x) }""",
     "a pool of nothing": """g (float[n, m] x) => (y) <int64[1] two = {2}, int64[1] many = {9}, int64[1] axis = {1}> {
@@ -94,7 +98,7 @@ REJECTED_BY_ONE = {
 }
 
 
-@pytest.mark.parametrize("text", REJECTED_BY_ONE.values(), ids=REJECTED_BY_ONE)
+@pytest.mark.parametrize("text", REJECTED_BY_ONNXRUNTIME.values(), ids=REJECTED_BY_ONNXRUNTIME)
 def test_legal_sizes_that_onnxruntime_rejects_are_reported(text):
     model = onnx.parser.parse_model(HEADER + text)
     contract, session = infer_shapes(model).contract, session_of(model)

@@ -1,7 +1,7 @@
-"""What ONNX operators say of the storage that they share, by onnxruntime on the published cases of the onnx package.
+"""Storage that ONNX operators declare as shared, by onnxruntime on the published cases of the onnx package.
 
-An output that is a view has the bytes of its source. A result may lie in the place of an input where each of its
-elements needs no other element of that input than the one in its own place: so changing one changes no other.
+An output that is a view has the bytes of its source. A result may overwrite an input where each of its
+elements depends on no other element of that input than the one at its own position.
 """
 
 import functools
@@ -19,22 +19,22 @@ FEW = 6
 @functools.cache
 def marked():
     """(case, node, definition) of the published cases of one node whose operator shares storage."""
-    registry, found = default_registry(), []
+    registry, marks = default_registry(), []
     for case in cases():
         nodes, versions = case.model.graph.node, {o.domain: o.version for o in case.model.opset_import}
-        if len(nodes) != 1 or "training" in case.name:  # what training drops is random
+        if len(nodes) != 1 or "training" in case.name:  # dropout in training is random
             continue
         (node,) = nodes
         definition = registry.lookup("onnx", node.domain, node.op_type, versions.get(node.domain, 0))
         if definition is not None and (definition.views or definition.in_place):
-            found.append((case, node, definition))
-    return found
+            marks.append((case, node, definition))
+    return marks
 
 
 @functools.cache
 def runs():
     """Those of them that onnxruntime has a kernel for: (name, session, feeds, results, node, definition)."""
-    found = []
+    ready = []
     for case, node, definition in marked():
         arrays = [a for a in case.data_sets[0][0] if isinstance(a, np.ndarray)]
         if len(arrays) < len(case.model.graph.input):
@@ -45,8 +45,8 @@ def runs():
             results = session.run(None, feeds)
         except Exception:  # no kernel for the type or version; onnxruntime has no class of its own for it
             continue
-        found.append((case.name, session, feeds, results, node, definition))
-    return found
+        ready.append((case.name, session, feeds, results, node, definition))
+    return ready
 
 
 def test_most_have_runs():
@@ -79,12 +79,12 @@ def spread_over(size):
 
 
 def changes(session, feeds, source, at, before):
-    """The places in the result that differ when one element of an input is another."""
-    found = set()
+    """The positions in the result that differ when an element of an input changes."""
+    positions = set()
     for new in (feeds[source].flat[at - 1], 1, 2):
         other = feeds[source].copy()
         other.flat[at] = new
         after = session.run(None, {**feeds, source: other})[0]
         same = (after == before) | ((after != after) & (before != before))
-        found.update(np.flatnonzero(~same).tolist())
-    return found
+        positions.update(np.flatnonzero(~same).tolist())
+    return positions

@@ -1,7 +1,7 @@
-"""Documents that tract writes of the published ONNX models: what tract reads again we read, and say the same shapes.
+"""Documents that tract writes of the published ONNX models: shapeinf reads all that tract reads, with the same shapes.
 
-tract (github.com/sonos/tract, the package `tract`) reads ONNX, writes NNEF in its own dialect, and tells the facts of
-the outputs of what it reads. Each model is also converted with names for its sizes, and with its integers known.
+tract (github.com/sonos/tract, the package `tract`) reads ONNX, writes NNEF in its own dialect, and gives the types of
+the outputs of a document. Each model is also converted with names for its sizes, and with its integers known.
 """
 
 import os
@@ -14,7 +14,7 @@ import pytest
 from shapeinf import NnefOptions, infer_shapes
 from shapeinf.expr import evaluate
 from shapeinf.formats.nnef.files.datum_types import dtype_of
-from tests.conformance.tract_facts import as_ours, pieces
+from tests.conformance.tract_types import as_ours, pieces
 from tests.differential.test_onnx_data import cases, constant, named, stripped
 from tests.differential.tract_process import Tract
 
@@ -48,7 +48,7 @@ def with_batch(model, arrays):
 
 
 def with_integers(model, arrays):
-    """Its integers are constants: these are what decides about shapes."""
+    """Its integers are constants: they decide shapes."""
     known = [isinstance(array, np.ndarray) and array.dtype.kind in "iu" for array in arrays]
     if len(set(known)) < 2:
         return None
@@ -59,23 +59,23 @@ VARIANTS = [static, with_names, with_batch, with_integers]
 
 
 def problems(result, store, sizes):
-    """What differs from tract's facts, at the sizes of the data."""
-    for name, fact in zip(result.graph.outputs, store, strict=True):
-        *dims, dtype = pieces(fact)
-        found = result.tensors[name]
-        if found.dtype != dtype_of(dtype):
-            yield f"{name}: {found} is not {fact}"
-        if found.shape.dims is None or len(found.shape) != len(dims):
-            yield f"{name}: {found.shape} is not {fact}"
+    """Differences from tract's types, at the sizes of the data."""
+    for name, dump in zip(result.graph.outputs, store, strict=True):
+        *dims, dtype = pieces(dump)
+        info = result.tensors[name]
+        if info.dtype != dtype_of(dtype):
+            yield f"{name}: {info} is not {dump}"
+        if info.shape.dims is None or len(info.shape) != len(dims):
+            yield f"{name}: {info.shape} is not {dump}"
             continue
-        for axis, (ours, theirs) in enumerate(zip(found.shape.dims, dims, strict=True)):
+        for axis, (ours, theirs) in enumerate(zip(info.shape.dims, dims, strict=True)):
             size = value_of(theirs, sizes)
             if size is not None and not may_be(result, ours, size, sizes):
-                yield f"{name}: axis {axis} of {found.shape} is not {theirs}, which is {size}"
+                yield f"{name}: axis {axis} of {info.shape} is not {theirs}, which is {size}"
 
 
 def value_of(dim, sizes):
-    """A dim of tract's at these sizes; None where it has a symbol that tract made up."""
+    """A dim of tract's at these sizes; None where it has a symbol of tract's own."""
     try:
         return eval(as_ours(dim), FUNCTIONS, dict(sizes))
     except (NameError, SyntaxError):
@@ -88,10 +88,10 @@ def may_be(result, dim, size, sizes):
     return size in result.interval(dim)
 
 
-def same_as_onnx(model, result, kept):
+def same_as_onnx(model, result, same_shapes):
     """Where both know an extent of an output, the model has the one of the document, if tract kept its shape."""
     of_model = infer_shapes(model)
-    for ours, theirs, same in zip(of_model.graph.outputs, result.graph.outputs, kept, strict=True):
+    for ours, theirs, same in zip(of_model.graph.outputs, result.graph.outputs, same_shapes, strict=True):
         if not same:
             continue
         a, b = of_model.tensors[ours].shape.dims, result.tensors[theirs].shape.dims
@@ -101,7 +101,7 @@ def same_as_onnx(model, result, kept):
 
 
 def differences(case, variant, tract, folder):
-    """Everything that is wrong with a case; None where tract makes no document of it that it reads itself."""
+    """All differences of a case; None where tract writes no document that it reads itself."""
     arrays = case.data_sets[0][0] if case.data_sets else []
     changed = variant(stripped(case.model), arrays)
     if changed is None:
@@ -114,8 +114,8 @@ def differences(case, variant, tract, folder):
         return None
     result = infer_shapes(target, format_options=NnefOptions("tract"))
     errors = [d.message for d in result.diagnostics if d.severity == "error"]
-    kept = [before == after for before, after in zip(answer.before, answer.after, strict=True)]
-    return [*errors, *problems(result, answer.after, sizes), *same_as_onnx(model, result, kept)]
+    same_shapes = [before == after for before, after in zip(answer.before, answer.after, strict=True)]
+    return [*errors, *problems(result, answer.after, sizes), *same_as_onnx(model, result, same_shapes)]
 
 
 def check(chosen, folder):
@@ -124,9 +124,9 @@ def check(chosen, folder):
     failures, count = [], 0
     with Tract() as tract:
         for case, variant in chosen:
-            found = differences(case, variant, tract, folder)
-            count += found is not None
-            failures += [f"{case.name} {variant.__name__}: {problem}" for problem in found or ()]
+            wrong = differences(case, variant, tract, folder)
+            count += wrong is not None
+            failures += [f"{case.name} {variant.__name__}: {problem}" for problem in wrong or ()]
     assert not failures, "\n".join(failures)
     return count
 

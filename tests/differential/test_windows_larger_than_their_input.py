@@ -1,6 +1,6 @@
-"""Windows over every small axis, by onnxruntime: how many there are, and which sizes are refused.
+"""Windows over every small axis, by onnxruntime: their number, and the sizes that are rejected.
 
-Every question about a size that a window does not fit into has one answer, whichever part of shapeinf is asked.
+Every query about a size that a window does not fit into has the same answer in all parts of shapeinf.
 """
 
 import itertools
@@ -43,7 +43,7 @@ CONVOLUTIONS = [
 
 
 def cases():
-    """All windows of up to 4 places, strides up to 4; padding called SAME only where runtimes follow the definition."""
+    """All windows of up to 4 elements, strides up to 4; padding SAME only where runtimes follow the definition."""
     for operator in (*POOLS, *CONVOLUTIONS):
         name, _, _, dilates, ceils = operator
         spread = (1, 2) if dilates else (1,)
@@ -84,7 +84,7 @@ SAMPLE = random.Random(0).sample(ALL, FEW)
 
 def model_of(operator, attributes):
     op, domain, opset, dilates, ceils = operator
-    kept = {k: v for k, v in attributes.items() if (k != "dilations" or dilates) and (k != "ceil_mode" or ceils)}
+    supported = {k: v for k, v in attributes.items() if (k != "dilations" or dilates) and (k != "ceil_mode" or ceils)}
     bytes_of = op in ("ConvInteger", "NhwcMaxPool")
     kind = TensorProto.UINT8 if bytes_of else TensorProto.FLOAT
     x = [1, "h", 1, 16] if op == "NhwcMaxPool" else [1, 1, "h", 1]
@@ -93,7 +93,7 @@ def model_of(operator, attributes):
     if "Conv" in op:
         shape = [1, 1, *attributes["kernel_shape"]]
         constants.append(helper.make_tensor("w", kind, shape, [1] * int(np.prod(shape))))
-    node = helper.make_node(op, ["x", *("w" for _ in constants)], ["y"], domain=domain, **kept)
+    node = helper.make_node(op, ["x", *("w" for _ in constants)], ["y"], domain=domain, **supported)
     graph = helper.make_graph([node], "g", inputs, [helper.make_empty_tensor_value_info("y")], constants)
     opsets = [helper.make_opsetid("", opset), *([helper.make_opsetid(domain, 1)] if domain else [])]
     return helper.make_model(graph, opset_imports=opsets, ir_version=8)
@@ -102,16 +102,16 @@ def model_of(operator, attributes):
 def real_sizes(model):
     """The shape of the output at each size of the axis, None where onnxruntime refuses it."""
     session = ort.session_of(model)
-    (given,) = session.get_inputs()
-    kind = np.uint8 if "uint8" in given.type else np.float32
-    found = {}
+    (info,) = session.get_inputs()
+    kind = np.uint8 if "uint8" in info.type else np.float32
+    shapes = {}
     for h in SIZES:
         try:
-            (out,) = session.run(None, {"x": np.ones([h if d == "h" else d for d in given.shape], kind)})
-            found[h] = out.shape
+            (out,) = session.run(None, {"x": np.ones([h if d == "h" else d for d in info.shape], kind)})
+            shapes[h] = out.shape
         except Exception:  # onnxruntime has no class of its own for what fails at run time
-            found[h] = None
-    return found
+            shapes[h] = None
+    return shapes
 
 
 def sizes_by_evaluation(result, h):
@@ -123,8 +123,8 @@ def sizes_by_program(result, h):
 
 
 def sizes_by_masked_program(result, h):
-    found = result.program().masked(h=[h, MOST])["y"][0]
-    return None if np.ma.getmaskarray(found).any() else tuple(found.tolist())
+    masked = result.program().masked(h=[h, MOST])["y"][0]
+    return None if np.ma.getmaskarray(masked).any() else tuple(masked.tolist())
 
 
 def compared(operator, attributes):
@@ -156,9 +156,9 @@ def test_a_window_larger_than_its_input(case):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", range(16))
-def test_every_window_larger_than_its_input(place):
-    for case in ALL[place::16]:
+@pytest.mark.parametrize("part", range(16))
+def test_every_window_larger_than_its_input(part):
+    for case in ALL[part::16]:
         compared(*case)
 
 
@@ -194,14 +194,14 @@ def test_assumptions_are_not_reported_as_preconditions(stack):
     contract = result.contract
     assert list(contract.solve("h", range(1, 20))) == legal
     assert all(c.holds({"h": h}) for c in contract if c.kind != "assumption" for h in legal)
-    (finding,) = [f for f in check(result) if f.code == "C101"]
+    (diagnostic,) = [f for f in check(result) if f.code == "C101"]
     low, high = legal[0], legal[-1]
-    assert finding.message.endswith(
+    assert diagnostic.message.endswith(
         f"can only be {low} to {high}" if low < high - 1 else f"can only be {high} or {low}"
     )
 
 
-# A row that a window does not fit into, and what makes it one row: later nodes, or what is declared.
+# A row that a window does not fit into, and what fixes it to one row: later nodes, or a declaration.
 SINGLE = {
     "a later sum": """g (float[1, 4, h, 8] x, float[1, 4, 1, 8] w) => (y, z)
       { y = MaxPool<kernel_shape = [2, 1], strides = [2, 1]>(x)  z = Concat<axis = 1>(x, w) }""",

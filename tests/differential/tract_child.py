@@ -1,7 +1,7 @@
-"""A process that tract runs in: it answers lines `ONNX model <tab> archive to write`, each with a line of JSON.
+"""A process for tract: it answers lines `ONNX model <tab> archive to write`, each with a line of JSON.
 
-tract may abort the process that it runs in. The answer has the facts of the model's outputs `before` it was written as
-NNEF, and `after` that was read again (ceil_mode, for one, gets lost); or `error`, which is what tract says.
+tract may abort the process that it runs in. The answer has the types of the model's outputs `before` it is written as
+NNEF, and `after` that is read again (ceil_mode, for one, gets lost); or tract's `error`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 def framework() -> Any:
     import tract  # only here: this file is imported where it is looked for examples
 
-    found = tract.nnef().with_onnx().with_pulse().with_extended_identifier_syntax()
-    return found.with_tract_extra().with_tract_transformers()
+    nnef = tract.nnef().with_onnx().with_pulse().with_extended_identifier_syntax()
+    return nnef.with_tract_extra().with_tract_transformers()
 
 
 def store(model: Any) -> list[str]:
@@ -30,7 +30,7 @@ def answer(source: str, target: str) -> dict[str, Any]:
         before = store(model)
         framework().write_model_to_tar(model, target)
         return {"before": before, "after": store(framework().load(target))}
-    except Exception as error:  # tract raises what it likes
+    except Exception as error:  # tract raises exceptions of any class
         return {"error": str(error).partition("Stack backtrace")[0].strip()}
 
 

@@ -1,4 +1,4 @@
-"""tract in a process of its own, which it may end: the next question starts another one."""
+"""tract in a process of its own, which it may end: the next request starts another one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Tract:
             self.process = None
 
     def converted(self, source, target):
-        """The facts of the outputs where tract writes `source` to `target` and reads that; None where it does not."""
+        """The types of the outputs where tract writes `source` to `target` and reads that; None where it fails."""
         if self.process is None:
             self.process = subprocess.Popen(
                 [sys.executable, str(CHILD)],
@@ -53,8 +53,8 @@ class Tract:
         if not line:
             self.stop()
             return None
-        found = json.loads(line)
-        return None if "error" in found else ConstraintStore(found["before"], found["after"])
+        answer = json.loads(line)
+        return None if "error" in answer else ConstraintStore(answer["before"], answer["after"])
 
     def _answer(self, question):
         """A line of JSON; nothing where tract ended its process, or takes too long."""

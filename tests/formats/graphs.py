@@ -39,5 +39,5 @@ def _value(value: object) -> Any:
     if isinstance(value, PartialTensor):
         return value.dtype, value.shape, repr(value.elements)
     if isinstance(value, tuple):
-        return tuple(_value(one) for one in value)
+        return tuple(_value(item) for item in value)
     return type(value).__name__, repr(value)

@@ -1,4 +1,4 @@
-"""An attribute of another kind than its definition says is the file's fault (S103), for every operator there is."""
+"""An attribute of another kind than its definition is a defect of the file (S103), for every operator."""
 
 import random
 
@@ -26,20 +26,20 @@ VALUES = {
 }
 NATIVE = {"int": 1, "float": 0.5, "string": "text", "ints": (1, 2), "floats": (0.5,), "strings": ("a",), "bool": True}
 FITS = {("int", "float"), ("ints", "floats")}
-"""(given, wanted): an int is a number too."""
+"""(kind in the file, defined kind): an int is a number too."""
 
 
 def attributes_of(op_def):
-    """The attributes of an operator with the kinds that its schema says, else its rule."""
-    kinds = {name: one.type for name, one in op_def.attributes.items()}
+    """The attributes of an operator with the kinds of its schema, else of its rule."""
+    kinds = {name: attribute.type for name, attribute in op_def.attributes.items()}
     named = {name: kinds.get(name, "") for name in (*op_def.rule.attributes, *op_def.rule.kinds)}
     return {**kinds, **named, **{name: kind for name, kind in op_def.rule.kinds.items() if not kinds.get(name)}}
 
 
 def every(dialect):
-    found = default_registry().dialect(dialect)
-    for domain, op, since in found:
-        op_def = found.lookup(domain, op, since)
+    operators = default_registry().dialect(dialect)
+    for domain, op, since in operators:
+        op_def = operators.lookup(domain, op, since)
         for name, kind in attributes_of(op_def).items():
             yield domain, op, since, op_def, name, kind
 
@@ -78,13 +78,15 @@ def sampled(cases, share):
 @pytest.mark.parametrize("share", SHARES)
 def test_no_rule_of_onnx_fails(share):
     failing = []
-    cases = ((entry, given) for entry in every("onnx") for given in (*VALUES, "nothing") if given != entry[-1])
-    for (domain, op, since, op_def, name, kind), given in sampled(cases, share):
-        for node in nodes(op_def, domain, op, of_kind(name, given)):
+    cases = (
+        (entry, value_kind) for entry in every("onnx") for value_kind in (*VALUES, "nothing") if value_kind != entry[-1]
+    )
+    for (domain, op, since, op_def, name, kind), value_kind in sampled(cases, share):
+        for node in nodes(op_def, domain, op, of_kind(name, value_kind)):
             for rank in (1, 4):
-                codes = {one.code for one in infer_shapes(model_of(node, since, rank)).diagnostics}
+                codes = {diagnostic.code for diagnostic in infer_shapes(model_of(node, since, rank)).diagnostics}
                 if "S301" in codes:
-                    failing.append((op, since, name, kind, given, len(node.input), rank))
+                    failing.append((op, since, name, kind, value_kind, len(node.input), rank))
     assert not failing
 
 
@@ -92,21 +94,23 @@ def test_no_rule_of_onnx_fails(share):
 def test_a_wrong_kind_is_reported_with_its_name(share):
     """Where nothing else can be wrong before: the attribute is named, with the kind that it must be of."""
     unsaid = []
-    cases = ((entry, given) for entry in every("onnx") for given in VALUES if entry[-1] in VALUES)
-    for (domain, op, since, op_def, name, kind), given in sampled(cases, share):
-        if given == kind or (given, kind) in FITS:
+    cases = ((entry, value_kind) for entry in every("onnx") for value_kind in VALUES if entry[-1] in VALUES)
+    for (domain, op, since, op_def, name, kind), value_kind in sampled(cases, share):
+        if value_kind == kind or (value_kind, kind) in FITS:
             continue
-        found = infer_shapes(model_of(list(nodes(op_def, domain, op, of_kind(name, given)))[-1], since, 4)).diagnostics
-        said = next((one.message for one in found if one.code == "S103"), "")
-        if not any(text in said for text in ("required", "takes at", f"{name!r} must be of")):
-            unsaid.append((op, since, name, kind, given, list(map(str, found))))
+        diagnostics = infer_shapes(
+            model_of(list(nodes(op_def, domain, op, of_kind(name, value_kind)))[-1], since, 4)
+        ).diagnostics
+        message = next((diagnostic.message for diagnostic in diagnostics if diagnostic.code == "S103"), "")
+        if not any(text in message for text in ("required", "takes at", f"{name!r} must be of")):
+            unsaid.append((op, since, name, kind, value_kind, list(map(str, diagnostics))))
     assert not unsaid
 
 
 def test_no_rule_of_nnef_fails():
     failing = []
     for _, op, since, op_def, name, kind in every("nnef"):
-        for given, value in NATIVE.items():
+        for value_kind, value in NATIVE.items():
             for count in range(len(op_def.rule.params) + 1):
                 graph = nx.DiGraph(
                     dialect="nnef",
@@ -115,6 +119,6 @@ def test_no_rule_of_nnef_fails():
                     outputs=["y"],
                 )
                 graph.add_node("n", op=op, inputs=[f"x{i}" for i in range(count)], outputs=["y"], attrs={name: value})
-                if "S301" in {one.code for one in infer_shapes(graph).diagnostics}:
-                    failing.append((op, name, kind, given, count))
+                if "S301" in {diagnostic.code for diagnostic in infer_shapes(graph).diagnostics}:
+                    failing.append((op, name, kind, value_kind, count))
     assert not failing

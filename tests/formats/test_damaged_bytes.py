@@ -1,4 +1,4 @@
-"""Files with damaged bytes: a result or an error of ours, and never a rule that fails."""
+"""Files with damaged bytes: a result or a typed error, and never a rule that fails."""
 
 import contextlib
 import random
@@ -17,39 +17,39 @@ EXAMPLES = [path.read_bytes() for path in sorted((Path(__file__).parents[2] / "e
 
 
 def damaged(draw, data):
-    """Bytes that were changed, cut out, put in or copied, in a few places."""
-    found = bytearray(data)
+    """Bytes changed, deleted, inserted or copied, in a few positions."""
+    content = bytearray(data)
     for _ in range(draw.choice((1, 1, 1, 2, 5, 20))):
-        at, kind = draw.randrange(len(found)), draw.randrange(5)
+        at, kind = draw.randrange(len(content)), draw.randrange(5)
         if kind == 0:
-            found[at] ^= 1 << draw.randrange(8)
+            content[at] ^= 1 << draw.randrange(8)
         elif kind == 1:
-            found[at] = draw.choice((0, 1, 127, 128, 255))
+            content[at] = draw.choice((0, 1, 127, 128, 255))
         elif kind == 2:
-            del found[at : at + draw.choice((1, 2, 8, 100))]
+            del content[at : at + draw.choice((1, 2, 8, 100))]
         elif kind == 3:
-            found[at:at] = draw.randbytes(draw.choice((1, 2, 8)))
+            content[at:at] = draw.randbytes(draw.choice((1, 2, 8)))
         else:
-            found[at : at + 20] = found[(other := draw.randrange(len(found))) : other + 20]
-        if not found:
+            content[at : at + 20] = content[(other := draw.randrange(len(content))) : other + 20]
+        if not content:
             return data
-    return bytes(found)
+    return bytes(content)
 
 
 @pytest.mark.parametrize("times", [600, pytest.param(60_000, marks=pytest.mark.slow)])
 def test_a_result_or_an_error_of_ours(times):
     draw = random.Random(times)
-    whole = [*EXAMPLES, *(bodies.drawn(seed).SerializeToString() for seed in range(12))]
+    originals = [*EXAMPLES, *(bodies.drawn(seed).SerializeToString() for seed in range(12))]
     results = 0
     for _ in range(times):
         with contextlib.suppress(ShapeInferenceError):
-            result = infer_shapes(damaged(draw, draw.choice(whole)))
+            result = infer_shapes(damaged(draw, draw.choice(originals)))
             assert not [str(note) for note in result.diagnostics if note.code == "S301"]
             results += 1
     assert results > times / 20
 
 
-def one_node(node, *inputs, opset=17):
+def single_node(node, *inputs, opset=17):
     graph = helper.make_graph([node], "g", list(inputs), [helper.make_empty_tensor_value_info("y")])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
 
@@ -76,13 +76,13 @@ BROKEN = [
 
 @pytest.mark.parametrize(("node", "opset", "code", "message"), BROKEN)
 def test_errors_of_a_node_are_reported(node, opset, code, message):
-    (error,) = infer_shapes(one_node(node, X, FLAG, opset=opset)).diagnostics
+    (error,) = infer_shapes(single_node(node, X, FLAG, opset=opset)).diagnostics
     assert (error.severity, error.code) == ("error", code)
     assert message in str(error)
 
 
 def test_an_infinite_scale_is_an_error():
-    model = one_node(node_of("Resize", "x", "", "s"), X)
+    model = single_node(node_of("Resize", "x", "", "s"), X)
     model.graph.node.insert(0, SCALES)
     (error,) = infer_shapes(model).diagnostics
     assert "finite and greater than 0" in error.message

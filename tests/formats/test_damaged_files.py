@@ -1,6 +1,6 @@
-"""Damaged files of every kind, in processes with little memory and time: a result or an error of ours, soon.
+"""Damaged files of every kind, in processes with little memory and time: a result or a typed error, soon.
 
-The families: bytes of protobuf ("wire"), models that make no sense ("structure"), NNEF texts ("text"), archives with
+The families: bytes of protobuf ("wire"), invalid models ("structure"), NNEF texts ("text"), archives with
 tensor files ("archive"). `python -m tests.formats.damage.run FAMILY START STOP` runs others by their numbers.
 """
 
@@ -8,7 +8,7 @@ import pytest
 
 from shapeinf import infer_shapes
 from tests.formats.damage.cases import FAMILIES, case, documents, models
-from tests.formats.damage.child import asked, shrunk
+from tests.formats.damage.child import failure, shrunk
 from tests.formats.damage.documents import FLAT, archive, tensor_file, tokens
 from tests.formats.damage.run import failures
 
@@ -17,14 +17,14 @@ NIGHTLY = {"wire": 120_000, "structure": 80_000, "text": 50_000, "archive": 10_0
 
 
 def verdict(family, start, stop):
-    found, results = failures(family, start, stop)
-    assert not found, "\n\n".join(f"{family} {one['number']}: {one['wrong']}\n{one['file']}" for one in found)
+    wrong, results = failures(family, start, stop)
+    assert not wrong, "\n\n".join(f"{family} {line['number']}: {line['wrong']}\n{line['file']}" for line in wrong)
     return results
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_slice(family):
-    """Of the files, some still give a result: else the damage would be too coarse to say anything."""
+    """Some files still have a result: else the damage would be too coarse to test anything."""
     assert verdict(family, 0, SLICE[family]) > SLICE[family] / 40
 
 
@@ -52,7 +52,7 @@ def test_tokens_cover_the_text():
     assert all("".join(tokens(document)) == document for document in documents())
 
 
-# -- the harness finds what it is for
+# -- the harness detects failures
 
 
 def test_an_unexpected_error_is_reported_and_shrunk(monkeypatch):
@@ -62,7 +62,7 @@ def test_an_unexpected_error_is_reported_and_shrunk(monkeypatch):
         return infer_shapes(data)
 
     monkeypatch.setattr("tests.formats.damage.child.infer_shapes", failing)
-    wrong = asked(b"x" * 300 + b"bad" + b"y" * 500)
+    wrong = failure(b"x" * 300 + b"bad" + b"y" * 500)
     assert wrong.startswith("ZeroDivisionError: there")
     assert shrunk(b"x" * 300 + b"bad" + b"y" * 500, wrong) == b"bad"
 
@@ -80,6 +80,6 @@ def test_a_slow_answer_is_reported(monkeypatch):
 
     before = signal.signal(signal.SIGVTALRM, over_time)
     try:
-        assert asked(b"").startswith("OverTime")
+        assert failure(b"").startswith("OverTime")
     finally:
         signal.signal(signal.SIGVTALRM, before)

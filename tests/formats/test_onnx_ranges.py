@@ -1,4 +1,4 @@
-"""Large index constants: not listed, and yet an index outside of what it picks from is seen, as onnxruntime sees it."""
+"""Large index constants: not listed, and yet an index outside of its axis is an error, as in onnxruntime."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ COUNT = 6000  # more than are listed
 
 def indices(top, dtype=np.int64, count=COUNT, least=0):
     """Indices from `least` to `top`, both in the middle."""
-    found = np.full(count, top // 2, dtype)
-    found[count // 2 : count // 2 + 2] = least, top
-    return found
+    array = np.full(count, top // 2, dtype)
+    array[count // 2 : count // 2 + 2] = least, top
+    return array
 
 
 def model_of(array, rows, op="Gather", *, attribute=False, **attributes):
@@ -49,7 +49,7 @@ def as_file(model, folder):
     return folder / "m.onnx"
 
 
-def with_data_beside(model, folder):
+def with_external_data(model, folder):
     (tensor,) = model.graph.initializer
     (folder / "data.bin").write_bytes(b"12345678" + tensor.raw_data + b"more")
     set_external_data(tensor, "data.bin", 8, len(tensor.raw_data))
@@ -61,7 +61,7 @@ def errors(model):
     return [d.message for d in infer_shapes(model).diagnostics if d.severity == "error"]
 
 
-@pytest.mark.parametrize("source", [as_object, as_bytes, as_file, with_data_beside])
+@pytest.mark.parametrize("source", [as_object, as_bytes, as_file, with_external_data])
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 @pytest.mark.parametrize("count", [COUNT, 100_000])
 def test_an_index_outside_is_seen_wherever_the_indices_lie(tmp_path, source, dtype, count):
@@ -100,12 +100,12 @@ def test_indices_that_no_rule_asks_for_are_not_looked_at(monkeypatch):
 
 
 def test_a_range_is_read_once(monkeypatch):
-    found = []
-    monkeypatch.setattr(ranges.LaterRange, "_read", lambda self: found.append(1) or self.tensor)
+    reads = []
+    monkeypatch.setattr(ranges.LaterRange, "_read", lambda self: reads.append(1) or self.tensor)
     result = infer_shapes(model_of(indices(9), "N"))
     assert result.contract.check(N=12).verdict
     assert result.contract.check(N=13).verdict
-    assert len(found) == 1
+    assert len(reads) == 1
 
 
 @pytest.mark.parametrize("damage", ["short", "long", "elsewhere", "no number", "far", "negative"])
@@ -116,7 +116,7 @@ def test_payloads_that_do_not_fit_are_ignored(tmp_path, damage):
         tensor.raw_data = tensor.raw_data[:-8] if damage == "short" else tensor.raw_data + b"12345678"
         path = as_file(model, tmp_path)
     else:
-        path = with_data_beside(model, tmp_path)
+        path = with_external_data(model, tmp_path)
         change = {"elsewhere": "no.bin", "no number": "x", "far": str(1 << 70), "negative": "-8"}[damage]
         entries = {entry.key: entry for entry in tensor.external_data}
         entries["location" if damage == "elsewhere" else "offset"].value = change

@@ -1,4 +1,4 @@
-"""ONNX in: both readers agree, data are read only where they are wanted, damaged files are errors of ours."""
+"""ONNX in: both readers agree, data are read only where they are needed, damaged files are typed errors."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def field(number, data):
 
 
 def agreed(model):
-    """The graph of a model, which both readers must give."""
+    """The graph of a model, which must be the same from both readers."""
     scanned, objects = read(model.SerializeToString()), read(model)
     assert record(scanned) == record(objects)
     return scanned
 
 
-# -- both readers give the same graph
+# -- both readers build the same graph
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -227,9 +227,9 @@ def test_small_contents_are_read_in_every_element_type(number, values, raw):
         initializer = numpy_helper.from_array(numpy_helper.to_array(initializer), "t")
         if initializer.data_type != number:
             pytest.skip("numpy has another name for it")
-    found = constant_of(initializer)
-    assert found.shape.dims == (2,)
-    assert list(found.elements) == values
+    elements = constant_of(initializer)
+    assert elements.shape.dims == (2,)
+    assert list(elements.elements) == values
 
 
 def test_large_contents_are_left_where_they_are():
@@ -294,7 +294,7 @@ def test_small_external_data_are_read_when_a_rule_wants_them(tmp_path):
 @pytest.mark.parametrize("size", [1, 100_000])
 @pytest.mark.parametrize("doc", [False, True])
 def test_a_file_knows_that_it_has_external_data(tmp_path, size, doc):
-    """Also when only a large weight has, whose data nobody wants; exporters write an empty doc string before it."""
+    """Also when only a large weight has, whose data are not needed; exporters write an empty doc string before it."""
     weight = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[size])
     weight.raw_data = b""
     set_external_data(weight, "data.bin", 0, 4 * size)
@@ -354,7 +354,7 @@ def test_external_data_of_a_tensor_without_a_name_are_nobodys(tmp_path):
 
 
 LOCATIONS = ["a\0b", "\0", "x" * 5000, "a/" * 3000, ".", "..", "m.onnx/data.bin", "\u202e.bin", "CON", "\n"]
-PLACES = ["-1", "x", "", "1e3", "9" * 30, "9" * 6000, "\0", "25", str(2**63), "\u0663"]
+OFFSETS = ["-1", "x", "", "1e3", "9" * 30, "9" * 6000, "\0", "25", str(2**63), "\u0663"]
 
 
 @pytest.mark.parametrize("location", LOCATIONS)
@@ -365,14 +365,14 @@ def test_locations_that_make_no_sense_are_unknown_or_errors_of_ours(tmp_path, lo
 
 
 @pytest.mark.parametrize("key", ["offset", "length"])
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("offset", OFFSETS)
 @pytest.mark.parametrize("size", [3, 5000], ids=["small", "large"])
-def test_invalid_offsets_in_a_data_file(tmp_path, key, place, size):
+def test_invalid_offsets_in_a_data_file(tmp_path, key, offset, size):
     path = external(tmp_path / "m.onnx", np.arange(size), "data.bin")
     (tmp_path / "data.bin").write_bytes(np.arange(size).tobytes())
     model = onnx.load_model(path, load_external_data=False)
     entries = {entry.key: entry for entry in model.graph.initializer[0].external_data}
-    entries[key].value = place
+    entries[key].value = offset
     path.write_bytes(model.SerializeToString())
     with contextlib.suppress(ModelError):
         infer_shapes(path)
@@ -398,7 +398,7 @@ def test_a_data_file_that_is_too_short_is_an_error_of_ours(tmp_path):
 
 
 def outcome(data):
-    """The graph of any bytes, None for an error of ours; any other exception is a bug."""
+    """The graph of any bytes, None for a typed error; any other exception is a bug."""
     try:
         return read(data)
     except ShapeInferenceError:
@@ -524,7 +524,7 @@ def test_a_missing_file_is_a_model_error(tmp_path):
         read(tmp_path / "none.onnxtxt")
 
 
-# -- what only a whole model can be wrong about
+# -- errors of complete models
 
 
 def test_a_domain_without_an_opset_is_an_error():

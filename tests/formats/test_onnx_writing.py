@@ -22,12 +22,12 @@ CORPUS = sorted((ROOT / "models" / "dev").glob("*.onnx"))[::8]
 
 
 def saved(model, path, **options):
-    """What `save` writes for a model."""
+    """The model that `save` writes."""
     infer_shapes(model, **options).save(path)
     return onnx.load_model(path, load_external_data=False)
 
 
-def said(values):
+def written_types(values):
     """Declared types as text: element type, then dims."""
     return {v.name: text(v.type) for v in values}
 
@@ -61,7 +61,7 @@ def without_types(model):
     return copy.SerializeToString(deterministic=True)
 
 
-# -- the whole file
+# -- the complete file
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -69,11 +69,11 @@ def test_a_saved_example_is_valid_and_complete(path, tmp_path):
     result = infer_shapes(path)
     model = saved(path, tmp_path / "m.onnx")
     onnx.checker.check_model(str(tmp_path / "m.onnx"), full_check=True)
-    made = {o for node in model.graph.node for o in node.output}
-    declared = said((*model.graph.value_info, *model.graph.output))
-    assert made == set(declared)
-    for name, shown in declared.items():
-        assert shown.endswith(str([d if isinstance(d, int) else str(d) for d in result.tensors[name].shape.dims]))
+    produced = {o for node in model.graph.node for o in node.output}
+    declared = written_types((*model.graph.value_info, *model.graph.output))
+    assert produced == set(declared)
+    for name, text in declared.items():
+        assert text.endswith(str([d if isinstance(d, int) else str(d) for d in result.tensors[name].shape.dims]))
 
 
 @pytest.mark.skipif(not CORPUS, reason="set SHAPEINF_CONFORMANCE to the folder that holds models/")
@@ -105,12 +105,12 @@ def test_weights_keep_their_bytes(tmp_path):
     after = saved(model, tmp_path / "m.onnx")
     assert list(after.graph.initializer) == list(model.graph.initializer)
     assert initializer.SerializeToString() in (tmp_path / "m.onnx").read_bytes()
-    assert said(after.graph.value_info) == {"h": "float['n', 32]"}
-    assert said(after.graph.output) == {"y": "float['n', 32]"}
+    assert written_types(after.graph.value_info) == {"h": "float['n', 32]"}
+    assert written_types(after.graph.output) == {"y": "float['n', 32]"}
 
 
 def test_unknown_fields_are_preserved(tmp_path):
-    """A field of a later version of the format is not ours to drop."""
+    """A field of a later version of the format stays."""
     model = model_of([helper.make_node("Relu", ["x"], ["y"])], [tensor_value("x", [2])], [tensor_value("y", None)])
     later = field(1000, b"from the future")
     infer_shapes(model.SerializeToString() + later).save(tmp_path / "m.onnx")
@@ -152,7 +152,7 @@ def test_a_graph_without_a_file_cannot_be_saved(tmp_path):
         infer_shapes(graph).save(tmp_path / "m.onnx")
 
 
-# -- what is declared
+# -- declarations
 
 
 def test_old_declarations_give_way_and_those_of_unknown_values_stay(tmp_path):
@@ -165,20 +165,24 @@ def test_old_declarations_give_way_and_those_of_unknown_values_stay(tmp_path):
     model = model_of(nodes, [tensor_value("x", ["n", 4])], [tensor_value("y", None)], value_info=values)
     model.opset_import.append(helper.make_opsetid("my", 1))
     after = saved(model, tmp_path / "trust.onnx")
-    assert said(after.graph.value_info) == {"a": "float['n', 4]", "b": "float['n', 5]", "elsewhere": "float[1]"}
-    assert said(after.graph.output) == {"y": "int64[2, '?']"}
+    assert written_types(after.graph.value_info) == {
+        "a": "float['n', 4]",
+        "b": "float['n', 5]",
+        "elsewhere": "float[1]",
+    }
+    assert written_types(after.graph.output) == {"y": "int64[2, '?']"}
     after = saved(model, tmp_path / "ignore.onnx", declared="ignore")
-    assert said(after.graph.value_info)["b"] == "float['n', 5]"
+    assert written_types(after.graph.value_info)["b"] == "float['n', 5]"
 
 
 def test_inputs_stay_as_they_are(tmp_path):
-    """What the graph demands of an input is in the result; the file's interface is not changed."""
+    """Requirements on an input are in the result; the file's interface is unchanged."""
     weight = numpy_helper.from_array(np.zeros((8, 4), "float32"), "w")
     nodes = [helper.make_node("MatMul", ["x", "w"], ["y"])]
     model = model_of(nodes, [tensor_value("x", ["n", "k"])], [tensor_value("y", None)], [weight])
     after = saved(model, tmp_path / "m.onnx")
-    assert said(after.graph.input) == {"x": "float['n', 'k']"}
-    assert said(after.graph.output) == {"y": "float['n', 4]"}
+    assert written_types(after.graph.input) == {"x": "float['n', 'k']"}
+    assert written_types(after.graph.output) == {"y": "float['n', 4]"}
 
 
 def test_expressions_are_written_so_that_they_read_back(tmp_path):
@@ -205,13 +209,13 @@ def test_sequences_optionals_and_maps_are_written(tmp_path):
     model = model_of(nodes, [tensor_value("x", ["n", 3])], [helper.make_empty_tensor_value_info("y")])
     model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
     after = saved(model, tmp_path / "m.onnx")
-    assert said(after.graph.value_info) == {
+    assert written_types(after.graph.value_info) == {
         "s": "sequence(float['n', 3])",
         "o": "optional(sequence(float['n', 3]))",
         "e": "sequence(float['n', 3])",
         "m": "sequence(map(7, float[]))",
     }
-    assert said(after.graph.output) == {"y": "sequence(float['n', 3])"}
+    assert written_types(after.graph.output) == {"y": "sequence(float['n', 3])"}
 
 
 # -- graphs inside graphs
@@ -238,11 +242,11 @@ def test_bodies_of_branches_and_loops_are_annotated(tmp_path):
     after = saved(model, tmp_path / "m.onnx")
     onnx.checker.check_model(after)
     body = after.graph.node[0].attribute[0].g
-    assert said(body.value_info)["h2"] == "float['a', 5]"
-    assert said(body.output) == {"go2": "bool[]", "h3": "float['a', 5]", "b": "float[5, 'a']"}
+    assert written_types(body.value_info)["h2"] == "float['a', 5]"
+    assert written_types(body.output) == {"go2": "bool[]", "h3": "float['a', 5]", "b": "float[5, 'a']"}
     then = next(a.g for a in body.node[0].attribute if a.name == "then_branch")
-    assert said(then.value_info) == {"then_a": "float['a', 5]"}
-    assert said(then.output) == {"then_y": "float[5, 'a']"}
+    assert written_types(then.value_info) == {"then_a": "float['a', 5]"}
+    assert written_types(then.output) == {"then_y": "float[5, 'a']"}
 
 
 def function(name="F", nodes=(), inputs=("p",), outputs=("q",), domain="my", **options):
@@ -262,12 +266,12 @@ def calls(*shapes):
 
 
 def test_functions_have_the_types_common_to_all_calls(tmp_path):
-    one = saved(calls(["n", 4]), tmp_path / "1.onnx").functions[0]
-    assert said(one.value_info) == {"p": "float['n', 4]", "r": "float['n', 4]", "q": "int64[2]"}
+    known_rows = saved(calls(["n", 4]), tmp_path / "1.onnx").functions[0]
+    assert written_types(known_rows.value_info) == {"p": "float['n', 4]", "r": "float['n', 4]", "q": "int64[2]"}
     two = saved(calls(["n", 4], ["n", 4]), tmp_path / "2.onnx").functions[0]
-    assert said(two.value_info) == said(one.value_info)
+    assert written_types(two.value_info) == written_types(known_rows.value_info)
     three = saved(calls(["n", 4], ["m", 4], ["n", 4]), tmp_path / "3.onnx").functions[0]
-    assert said(three.value_info) == {"q": "int64[2]"}
+    assert written_types(three.value_info) == {"q": "int64[2]"}
 
 
 def test_a_call_in_a_branch_counts_as_the_others(tmp_path):
@@ -279,7 +283,7 @@ def test_a_call_in_a_branch_counts_as_the_others(tmp_path):
     model.graph.input.append(tensor_value("c", [], TensorProto.BOOL))
     model.graph.output[0].name = "y"
     after = saved(model, tmp_path / "m.onnx")
-    assert said(after.functions[0].value_info)["r"] == "float['n', 4]"
+    assert written_types(after.functions[0].value_info)["r"] == "float['n', 4]"
 
 
 def test_functions_that_call_functions_are_annotated(tmp_path):
@@ -287,7 +291,7 @@ def test_functions_that_call_functions_are_annotated(tmp_path):
     model.functions.append(function("G", [helper.make_node("F", ["p"], ["q"], domain="my")]))
     model.graph.node[0].op_type = "G"
     after = saved(model, tmp_path / "m.onnx")
-    assert {f.name: said(f.value_info) for f in after.functions} == {
+    assert {f.name: written_types(f.value_info) for f in after.functions} == {
         "F": {"p": "float['n', 4]", "r": "float['n', 4]", "q": "int64[2]"},
         "G": {"p": "float['n', 4]", "q": "int64[2]"},
     }
@@ -302,7 +306,7 @@ def test_external_data_stay_external(tmp_path):
     before = onnx.load_model(path, load_external_data=False)
     after = saved(path, tmp_path / "copy.onnx")
     assert list(after.graph.initializer) == list(before.graph.initializer)
-    assert said(after.graph.output) == {"y": "float['batch', 2, 4]"}
+    assert written_types(after.graph.output) == {"y": "float['batch', 2, 4]"}
     assert sorted(os.listdir(tmp_path)) == ["copy.onnx", "data.bin", "m.onnx"]
 
 
@@ -320,7 +324,7 @@ GIGABYTE = 1 << 30
 
 
 def large_file(path, size):
-    """A model with one weight of `size` bytes of float32, all of it a hole of the file; its number of columns."""
+    """A model with a weight of `size` bytes of float32 in a sparse file; its number of columns."""
     columns = size // (4 * 1024)
     weight = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[1024, columns]).SerializeToString()
     head = weight + encode_varint(9 << 3 | 2) + encode_varint(size)

@@ -29,8 +29,8 @@ def toy(name, options, suffix):
     return Format(name, name.upper(), lambda c: (c.text or "").endswith(suffix), read, None, options)
 
 
-ONE, TWO, PLAIN = toy("one", Options, ".one"), toy("two", OtherOptions, ".two"), toy("plain", None, ".plain")
-REGISTRY = FormatRegistry((ONE, TWO, PLAIN), default=PLAIN)
+FIRST, SECOND, PLAIN = toy("one", Options, ".one"), toy("two", OtherOptions, ".two"), toy("plain", None, ".plain")
+REGISTRY = FormatRegistry((FIRST, SECOND, PLAIN), default=PLAIN)
 
 
 @pytest.mark.parametrize(

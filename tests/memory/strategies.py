@@ -76,7 +76,7 @@ def value(text, sizes):
     return eval(text, {"__builtins__": {}, **FUNCTIONS, **sizes})
 
 
-def drawn(relations=2):
+def timelines(relations=2):
     """Timelines of a few buffers, with at most so many relations."""
     return st.builds(
         Drawn,

@@ -13,10 +13,10 @@ from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak import Peak
 from shapeinf.solver.dominance import is_monotone_in
 
-from .drawn import HIGH, NAMES, RELATIONS, SIZES, drawn, value
+from .strategies import HIGH, NAMES, RELATIONS, SIZES, timelines, value
 
 
-@given(drawn(), st.randoms(use_true_random=False))
+@given(timelines(), st.randoms(use_true_random=False))
 def test_at_is_the_largest_total_of_all_points(case, random):
     store = case.store()
     points = list(case.legal_sizes())
@@ -32,7 +32,7 @@ def test_at_is_the_largest_total_of_all_points(case, random):
         assert actual.point == peak.timeline.points[actual.index]
 
 
-@given(drawn(1))
+@given(timelines(1))
 def test_sizes_that_violate_a_relation_are_refused(case):
     store = case.store()
     if store is None:
@@ -45,7 +45,7 @@ def test_sizes_that_violate_a_relation_are_refused(case):
                 peak.at(point)
 
 
-@given(drawn(0), st.lists(st.sampled_from(RELATIONS), max_size=2, unique=True), st.integers(2, HIGH))
+@given(timelines(0), st.lists(st.sampled_from(RELATIONS), max_size=2, unique=True), st.integers(2, HIGH))
 def test_over_is_an_upper_bound(case, assumed, high):
     store = case.store()
     peak = Peak(case.timeline(store.scope), store)
@@ -65,7 +65,7 @@ def test_over_is_an_upper_bound(case, assumed, high):
         assert any(case.peak(p) == most and actual.sizes.items() <= p.items() for p in points)
 
 
-@given(drawn(2), st.integers(1, 300), st.fixed_dictionaries({name: st.integers(1, HIGH) for name in NAMES[1:]}))
+@given(timelines(2), st.integers(1, 300), st.fixed_dictionaries({name: st.integers(1, HIGH) for name in NAMES[1:]}))
 def test_largest_with_all_other_dims_bound(case, budget, others):
     store = case.store()
     legal = [point for point in case.legal_sizes() if others.items() <= point.items()]
@@ -83,7 +83,7 @@ def test_largest_with_all_other_dims_bound(case, budget, others):
         assert actual.bytes == case.peak({**others, "x": actual.value})
 
 
-@given(drawn(2), st.integers(1, 300))
+@given(timelines(2), st.integers(1, 300))
 def test_largest_for_all_sizes_of_others(case, budget):
     store = case.store()
     if store is None:
@@ -98,7 +98,7 @@ def test_largest_for_all_sizes_of_others(case, budget):
         assert actual.value == max(fits, default=None)
 
 
-@given(st.sampled_from(SIZES), st.sampled_from(NAMES), drawn(2))
+@given(st.sampled_from(SIZES), st.sampled_from(NAMES), timelines(2))
 def test_monotone_dims_are_monotone(text, name, case):
     store = case.store()
     if store is None:
@@ -120,7 +120,7 @@ LIMITS = st.lists(
 )
 
 
-@given(drawn(0), LIMITS)
+@given(timelines(0), LIMITS)
 def test_data_dependent_sizes_never_exceed_their_bound(case, limits):
     store = ShapeStore()
     for name in ("x", "y"):
@@ -137,7 +137,7 @@ def test_data_dependent_sizes_never_exceed_their_bound(case, limits):
             assert peak.at(x=x, y=y).bytes == max(most)
 
 
-@given(drawn(1))
+@given(timelines(1))
 def test_the_text_is_the_maximum_in_python(case):
     store = case.store()
     if store is None or case.relations:
@@ -147,7 +147,7 @@ def test_the_text_is_the_maximum_in_python(case):
         assert value(text, point) == case.peak(point)
 
 
-@given(drawn(0), st.fixed_dictionaries({name: st.integers(1, HIGH) for name in NAMES[1:]}))
+@given(timelines(0), st.fixed_dictionaries({name: st.integers(1, HIGH) for name in NAMES[1:]}))
 def test_regions_name_the_winner(case, others):
     store = case.store()
     peak = Peak(case.timeline(store.scope), store)

@@ -1,1 +1,1 @@
-"""One size of one input at a time is changed; what a real runtime then refuses must not get a plain yes."""
+"""One size of one input at a time is changed; a case that a runtime rejects must not get an unconditional yes."""

@@ -1,4 +1,4 @@
-"""Where we and a runtime differ on purpose, with what the specification says; and operators that nothing judges."""
+"""Deliberate differences from a runtime, with the text of the specification, and operators without an oracle."""
 
 from __future__ import annotations
 
@@ -9,24 +9,28 @@ from tests.differential.operands.verdicts import FALSE_NO, FALSE_YES, Disagreeme
 
 @attrs.frozen
 class Deviation:
-    """Disagreements of some operators that are meant: those with a text in what we or the runtime say."""
+    """Intended disagreements of some operators: those with a text in either message."""
 
     ops: tuple[str, ...]
     kind: str
     text: str
     why: str
 
-    def covers(self, found: Disagreement) -> bool:
-        return found.kind == self.kind and found.case.node.op in self.ops and self.text in found.detail
+    def covers(self, disagreement: Disagreement) -> bool:
+        return (
+            disagreement.kind == self.kind
+            and disagreement.case.node.op in self.ops
+            and self.text in disagreement.detail
+        )
 
 
 def stricter(ops: str, text: str, why: str) -> Deviation:
-    """We refuse what the specification excludes and the runtime lets pass."""
+    """shapeinf rejects what the specification excludes and the runtime accepts."""
     return Deviation(tuple(ops.split()), FALSE_NO, text, why)
 
 
 def looser(ops: str, text: str, why: str) -> Deviation:
-    """The runtime refuses what the specification allows, or for another reason than a size."""
+    """The runtime rejects what the specification allows, or for another reason than a size."""
     return Deviation(tuple(ops.split()), FALSE_YES, text, why)
 
 
@@ -36,7 +40,7 @@ REDUCTIONS = (
 LOSSES = "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"
 NAMED_TWICE = "an axis is named once, as in numpy; the case repeats one to make the list longer"
 CONTENTS = "what is too large are contents that only a run knows"
-ONLY_ONE_RUNTIME = "a limit of this kernel; the specification has none"
+ONLY_THIS_KERNEL = "a limit of this kernel; the specification has none"
 READS_THE_FIRST_ELEMENT = "the kernel reads the first value; the operator is documented with one"
 
 DEVIATIONS = (
@@ -61,7 +65,7 @@ DEVIATIONS = (
     looser("QLinearMatMul", "scale must be", "may be an M element vector for per row quantization"),
     looser("QLinearMatMul", "could not be broadcast", "the reference does not align vectors with rows"),
     stricter("NonMaxSuppression", "must have exactly one element", READS_THE_FIRST_ELEMENT),
-    looser("Pad", "reflect requires", ONLY_ONE_RUNTIME),
+    looser("Pad", "reflect requires", ONLY_THIS_KERNEL),
     stricter("PRelu", "the slope must broadcast", "slope should be unidirectional broadcastable to input tensor X"),
     stricter(
         "QuantizeLinear DequantizeLinear", "must have exactly one element", "before opset 13 the scale is a scalar"
@@ -69,8 +73,8 @@ DEVIATIONS = (
     stricter(REDUCTIONS, "axes must be distinct", NAMED_TWICE),
     stricter("Squeeze Unsqueeze", "axes must be distinct", NAMED_TWICE),
     stricter("Resize Upsample", "must be of rank 1", "scales and sizes hold one value an axis: a list"),
-    looser("Resize", "scale values being 1", ONLY_ONE_RUNTIME),
-    looser("Resize", "outermost", ONLY_ONE_RUNTIME),
+    looser("Resize", "scale values being 1", ONLY_THIS_KERNEL),
+    looser("Resize", "outermost", ONLY_THIS_KERNEL),
     looser(
         "Range",
         "ismatch between number",
@@ -91,7 +95,7 @@ DEVIATIONS = (
     stricter("com.microsoft.EmbedLayerNormalization", "position_ids must", "position_ids: 2D tensor"),
     looser("com.microsoft.MatMulFpQ4", "wrong size", "how large packed weights are is the secret of their format"),
     looser("com.microsoft.nchwc.Conv", "blocked layout", "channels are padded to the block of the machine"),
-    looser("com.microsoft.MatMulIntegerToFloat com.microsoft.DynamicQuantizeMatMul", "zero point", ONLY_ONE_RUNTIME),
+    looser("com.microsoft.MatMulIntegerToFloat com.microsoft.DynamicQuantizeMatMul", "zero point", ONLY_THIS_KERNEL),
     stricter(
         "com.microsoft.QLinearSoftmax com.microsoft.QLinearWhere com.microsoft.QLinearConcat",
         "must have exactly one element",

@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from tests.differential import one_node
+from tests.differential import single_node
 from tests.differential.microsoft_attention_cases import ATTENTION_CASES
 from tests.differential.microsoft_cases import CASES
 from tests.differential.microsoft_definition_cases import DEFINITION_CASES
@@ -29,7 +29,7 @@ OLDEST = {"": 7}
 
 @attrs.frozen(eq=False)
 class Node:
-    """A node that runs, and what it is fed with; `types` are declared element types of outputs."""
+    """A node that runs, and its inputs; `types` are declared element types of outputs."""
 
     name: str
     proto: onnx.NodeProto
@@ -52,8 +52,8 @@ class Node:
         """The node with another array for one input."""
         return attrs.evolve(self, arrays=(*self.arrays[:index], array, *self.arrays[index + 1 :]))
 
-    def given(self) -> dict[str, np.ndarray]:
-        """What a run is fed with, by the names of the model's inputs."""
+    def feeds(self) -> dict[str, np.ndarray]:
+        """The arrays of a run, by the names of the model's inputs."""
         return {f"i{k}": a for k, a in enumerate(self.arrays) if a is not None and not self._constant(k)}
 
     def _constant(self, index: int) -> bool:
@@ -71,7 +71,7 @@ class Node:
                 held.append(numpy_helper.from_array(array, f"i{k}"))
                 continue
             dims = [f"i{k}d{axis}" for axis in range(array.ndim)] if named else list(array.shape)
-            inputs.append(helper.make_tensor_value_info(f"i{k}", one_node.onnx_type(array.dtype), dims))
+            inputs.append(helper.make_tensor_value_info(f"i{k}", single_node.onnx_type(array.dtype), dims))
         node = onnx.NodeProto()
         node.CopyFrom(self.proto)
         del node.input[:]
@@ -81,17 +81,17 @@ class Node:
             if output.name in dict(self.types):
                 output.type.tensor_type.elem_type = dict(self.types)[output.name]
         graph = helper.make_graph([node], "g", inputs, outputs, held)
-        made = helper.make_model(graph, opset_imports=[helper.make_opsetid(d, v) for d, v in self.opsets])
-        made.ir_version = 10
-        return made
+        proto = helper.make_model(graph, opset_imports=[helper.make_opsetid(d, v) for d, v in self.opsets])
+        proto.ir_version = 10
+        return proto
 
     def sizes(self) -> dict[str, int]:
         """The sizes behind the names of the model with named dims."""
-        return {f"{name}d{axis}": n for name, a in self.given().items() for axis, n in enumerate(a.shape)}
+        return {f"{name}d{axis}": n for name, a in self.feeds().items() for axis, n in enumerate(a.shape)}
 
 
 def key(node: Node) -> Any:
-    """What two nodes have in common that differ in contents of floats only."""
+    """A key that nodes share when they differ only in contents of floats."""
     arrays = tuple(
         None if a is None else (a.shape, a.dtype.str, a.tobytes() if a.dtype.kind in "iub" and a.size < 64 else b"")
         for a in node.arrays
@@ -102,9 +102,9 @@ def key(node: Node) -> Any:
 
 @functools.cache
 def nodes() -> tuple[Node, ...]:
-    """All nodes with two inputs or more, one of those that are alike."""
-    found = {key(node): node for node in (*_published(), *_earlier(), *_of_tables()) if _fits(node)}
-    return tuple(found.values())
+    """All nodes with two inputs or more, without duplicates."""
+    by_key = {key(node): node for node in (*_published(), *_earlier(), *_of_tables()) if _fits(node)}
+    return tuple(by_key.values())
 
 
 def _fits(node: Node) -> bool:
@@ -158,7 +158,7 @@ def _of_tables() -> Iterator[Node]:
     run = (*CASES, *ATTENTION_CASES, *OPERAND_CASES, *SEARCH_CASES, *ONNX_CASES)
     for case, oracles in (*((c, ("onnxruntime",)) for c in run), *((c, ("inference",)) for c in DEFINITION_CASES)):
         arrays = case.arrays()
-        model = one_node.model_of(case, arrays)[0]
+        model = single_node.model_of(case, arrays)[0]
         opsets = (*((o.domain, o.version) for o in model.opset_import), ("ai.onnx.ml", 3))
         types = tuple((o.name, o.type.tensor_type.elem_type) for o in model.graph.output if o.type.WhichOneof("value"))
         yield Node(str(case), model.graph.node[0], opsets, tuple(arrays), types, oracles)

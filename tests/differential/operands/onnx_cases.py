@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.differential.one_node import Case, Known, runtime_values
+from tests.differential.single_node import Case, Known, runtime_values
 
 
 def i32(*values):

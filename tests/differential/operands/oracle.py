@@ -1,4 +1,4 @@
-"""What a runtime makes of a model, in a process that may die of it.
+"""The outcome of a model in a runtime, in a process that may die of it.
 
 | oracle | |
 |---|---|
@@ -25,18 +25,18 @@ PATIENCE = 60
 """Seconds that one run may take."""
 
 SINGLE_SIDED = ("reference", "inference")
-"""Oracles that check little: that they accept a node says nothing."""
+"""Oracles that check little: their acceptance of a node proves nothing."""
 
 NO_KERNEL = ("NOT_IMPLEMENTED", "InsertedPrecisionFreeCast", "during initialization")
 """After inference: there is no kernel; for float16 it looked for one of float32; the kernel refuses an attribute."""
 
 
 def outcomes(oracle: str, nodes: Iterable[Node]) -> Iterator[Outcome]:
-    """What an oracle makes of each node."""
+    """The outcome of each node."""
     process = _Process(oracle)
     try:
         for node in nodes:
-            yield process.ask(node.model().SerializeToString(), node.given())
+            yield process.ask(node.model().SerializeToString(), node.feeds())
     finally:
         process.end()
 

@@ -1,4 +1,4 @@
-"""The conditions that operands put into a contract, where sizes have names: onnxruntime runs exactly the legal ones."""
+"""Preconditions of operands whose sizes have names: onnxruntime runs exactly the legal sizes."""
 
 import itertools
 

@@ -1,6 +1,6 @@
-"""Every input of every operator with one size broken: a runtime that refuses it must not be met by a plain yes.
+"""Every input of every operator with one size broken: where a runtime rejects it there is no unconditional yes.
 
-Nodes are the published cases of `onnx` under all versions of their operators, and our tables of com.microsoft.
+Nodes are the published cases of `onnx` at all operator versions, and the tables of com.microsoft cases.
 """
 
 from __future__ import annotations
@@ -30,24 +30,26 @@ A_FEW = 2
 def judged() -> dict[str, tuple[Node, ...]]:
     """The nodes that run as they are, by the oracle that judges them: the first that runs them."""
     left = list(nodes())
-    found = {}
+    judged_by = {}
     for oracle in ORACLES:
-        asked = [node for node in left if oracle in node.oracles]
+        candidates = [node for node in left if oracle in node.oracles]
         run = [
-            node for node, outcome in zip(asked, outcomes(oracle, asked), strict=True) if not isinstance(outcome, str)
+            node
+            for node, outcome in zip(candidates, outcomes(oracle, candidates), strict=True)
+            if not isinstance(outcome, str)
         ]
-        found[oracle] = tuple(run)
+        judged_by[oracle] = tuple(run)
         chosen = set(map(id, run))
         left = [node for node in left if id(node) not in chosen]
-    return found
+    return judged_by
 
 
 def compared(oracle: str, cases: list[Broken]) -> list[Disagreement]:
-    """What the oracle contradicts."""
-    found = outcomes(oracle, (case.node for case in cases))
+    """The disagreements with the oracle."""
+    results = outcomes(oracle, (case.node for case in cases))
     return [
         disagreement
-        for case, outcome in zip(cases, found, strict=True)
+        for case, outcome in zip(cases, results, strict=True)
         for disagreement in disagreements(case, outcome, single_sided=oracle in SINGLE_SIDED)
     ]
 
@@ -97,13 +99,13 @@ def _takes_two(inputs) -> bool:
 
 
 def test_every_operator_with_two_inputs_is_judged_or_excused():
-    found = {node.op for run in judged().values() for node in run}
-    assert operators() - found - {"com.microsoft.IsAllFinite"} <= set(UNJUDGED) | _control_flow()
-    assert not found & set(UNJUDGED), "these are judged: take them off the list"
+    names = {node.op for run in judged().values() for node in run}
+    assert operators() - names - {"com.microsoft.IsAllFinite"} <= set(UNJUDGED) | _control_flow()
+    assert not names & set(UNJUDGED), "these are judged: take them off the list"
 
 
 def _control_flow() -> set[str]:
-    return {"If", "Loop", "Scan"}  # what bodies demand of their inputs is tested with them
+    return {"If", "Loop", "Scan"}  # requirements of bodies are tested with them
 
 
 @pytest.mark.parametrize("table", [OPEN, UNJUDGED], ids=["open", "unjudged"])

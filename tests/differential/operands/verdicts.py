@@ -1,4 +1,4 @@
-"""What we say of a node with a broken operand, beside what a runtime makes of it."""
+"""Verdicts on a node with a broken operand, compared with the outcome in a runtime."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FALSE_YES, FALSE_NO, WRONG = "says yes, but it", "says no, but it runs", "says a
 
 @attrs.frozen
 class Disagreement:
-    """One case where a runtime contradicts what we say."""
+    """A case where a runtime contradicts the verdict."""
 
     kind: str
     case: Broken
@@ -30,7 +30,7 @@ class Disagreement:
 def disagreements(case: Broken, outcome: Outcome, *, single_sided: bool = False) -> Iterator[Disagreement]:
     """Everything that an outcome contradicts, for static inputs and for named ones.
 
-    A `single_sided` oracle checks little: that it runs a node says nothing.
+    A `single_sided` oracle checks little: a run proves nothing.
     """
     for named in (False, True):
         yield from _compared(case, outcome, named, single_sided)

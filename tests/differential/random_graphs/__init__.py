@@ -1,1 +1,1 @@
-"""Random graphs, run in onnxruntime at random sizes and compared with what we infer."""
+"""Random graphs, run in onnxruntime at random sizes and compared with inferred shapes."""

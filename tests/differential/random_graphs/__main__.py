@@ -2,9 +2,9 @@
 
     python -m tests.differential.random_graphs networks 0 100
 
-Prints the number of each graph before it is drawn and after it is run, then what is wrong, and how many sizes it ran
-with, with how many it did not, and for how many of these the contract says yes. With `--shrink` what is wrong is
-followed by the smallest graph that shows it.
+Prints the number of each graph before it is drawn and after it is run, then its discrepancies and the counts of sizes
+that ran, that were rejected, and that were rejected though the contract says yes. With `--shrink` each discrepancy is
+followed by the smallest graph that has it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def drawn(kind: str, seed: int) -> Drawn:
         return networks.drawn(seed)
     model = {"bodies": bodies.drawn, "sizes": sizes.drawn}[kind](seed)
     every = (fed(np.random.default_rng(1000 * seed + turn), same=turn % 2 == 1) for turn in range(BINDINGS))
-    return Drawn(model, tuple({one.name: feeds[one.name] for one in model.graph.input} for feeds in every))
+    return Drawn(model, tuple({value.name: feeds[value.name] for value in model.graph.input} for feeds in every))
 
 
 def fed(rng: np.random.Generator, same: bool) -> Arrays:
@@ -54,11 +54,11 @@ def main(kind: str, start: str, stop: str, *more: str) -> None:
     tally = Tally()
     for seed in range(int(start), int(stop)):
         print("graph", seed, flush=True)
-        one = drawn(kind, seed)
-        real = executed(one)
+        graph = drawn(kind, seed)
+        real = executed(graph)
         print("ran", seed, flush=True)
-        for discrepancy in compare(one, real, tally):
-            print(describe(kind, seed, one, discrepancy, "--shrink" in more))
+        for discrepancy in compare(graph, real, tally):
+            print(describe(kind, seed, graph, discrepancy, "--shrink" in more))
         print("runs", tally.runs, tally.refused, tally.yes, flush=True)
 
 

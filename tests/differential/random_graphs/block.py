@@ -33,7 +33,7 @@ class Block:
         self.nodes: list[onnx.NodeProto] = []
 
     def add(self, op: str, *inputs: str, **attributes: Any) -> str:
-        """A node of one output, whose name is given back."""
+        """Add a node of one output, and return the output's name."""
         return self.split(op, 1, *inputs, **attributes)[0]
 
     def split(self, op: str, outputs: int, *inputs: str, **attributes: Any) -> list[str]:
@@ -52,12 +52,12 @@ class Block:
 
 
 def value(name: str, element: int = FLOAT, shape: list[Any] | None = None) -> onnx.ValueInfoProto:
-    """A declared input or output; without a shape nothing is said of its rank."""
+    """A declared input or output; without a shape its rank is open."""
     return helper.make_tensor_value_info(name, element, shape)
 
 
 def model_of(block: Block, inputs: list[onnx.ValueInfoProto], outputs: list[str]) -> onnx.ModelProto:
-    """The whole model, whose outputs are declared without a type."""
-    found = [helper.make_empty_tensor_value_info(name) for name in outputs]
-    graph = helper.make_graph(block.nodes, "g", inputs, found)
+    """The model; its outputs are declared without a type."""
+    infos = [helper.make_empty_tensor_value_info(name) for name in outputs]
+    graph = helper.make_graph(block.nodes, "g", inputs, infos)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)

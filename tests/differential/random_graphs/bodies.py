@@ -27,7 +27,7 @@ def drawn(seed: int) -> onnx.ModelProto:
 
 
 class Matrices(Block):
-    """Nodes that make matrices of those in `pool`, which has those of outer graphs too.
+    """Nodes that compute matrices from those in `pool`, which includes those of outer graphs.
 
     `stacks` are other outputs of its nodes; `count` is the number of the trip in the body of a loop.
     """
@@ -38,10 +38,10 @@ class Matrices(Block):
         self.stacks: list[str] = []
 
     def step(self) -> str:
-        """One more matrix."""
-        made: str = self.draw.choice(WITH_BODIES if self.depth else SIMPLE)(self)
-        self.pool.append(made)
-        return made
+        """Add a matrix."""
+        name: str = self.draw.choice(WITH_BODIES if self.depth else SIMPLE)(self)
+        self.pool.append(name)
+        return name
 
     def any(self) -> str:
         """One of the matrices."""
@@ -53,17 +53,17 @@ class Matrices(Block):
         kind = draw.choice(("known", "size", *(("count",) if self.count else ())))
         if kind == "known":
             return self.known([draw.choice((-2, -1, 0, 1, 2, 3))])
-        found = self.size(self.any(), draw.randrange(2)) if kind == "size" else self.row_of(self.count)
+        name = self.size(self.any(), draw.randrange(2)) if kind == "size" else self.row_of(self.count)
         if draw.random() < 0.4:
-            found = self.add(draw.choice(("Add", "Sub", "Mul", "Div")), found, self.known([draw.choice((1, 2))]))
-        return found
+            name = self.add(draw.choice(("Add", "Sub", "Mul", "Div")), name, self.known([draw.choice((1, 2))]))
+        return name
 
     def row_of(self, scalar: str) -> str:
         """A scalar as a vector."""
         return self.add("Reshape", scalar, self.known([1]))
 
     def flag(self) -> str:
-        """A condition: given, known, or of a size or the number of the trip."""
+        """A condition: an input, known, or of a size or the number of the trip."""
         draw = self.draw
         kind = draw.choice(("given", "known", "size", *(("count",) if self.count else ())))
         if kind == "given":
@@ -110,8 +110,8 @@ def reshape_to_a_number(m: Matrices) -> str:
 
 
 def rows(m: Matrices) -> str:
-    places = [m.draw.choice((0, -1, 1)) for _ in range(m.draw.choice((1, 2, 3)))]
-    return m.add("Gather", m.any(), m.known(places), axis=m.draw.randrange(2))
+    indices = [m.draw.choice((0, -1, 1)) for _ in range(m.draw.choice((1, 2, 3)))]
+    return m.add("Gather", m.any(), m.known(indices), axis=m.draw.randrange(2))
 
 
 def row(m: Matrices) -> str:
@@ -148,7 +148,7 @@ def branch(m: Matrices) -> str:
 
 
 def trips(m: Matrices) -> str:
-    """The limit of a loop: known, a size, given, or none."""
+    """The limit of a loop: known, a size, an input, or none."""
     kind = m.draw.choice(("known", "size", "given", "none"))
     if kind == "known":
         return m.known(m.draw.randrange(5))
@@ -162,14 +162,14 @@ def loop(m: Matrices) -> str:
     start = m.flag() if limit and draw.random() < 0.3 else m.known(True, np.bool_)
     first = [m.any() for _ in range(draw.choice((1, 1, 2)))]
     count, go_on, states = draw.name(), draw.name(), [draw.name() for _ in first]
-    inner = Matrices(draw, [*m.pool, *states * 3], m.depth - 1, count)  # what is carried is likely to be used
-    made = [inner.step() for _ in range(draw.choice((1, 2, 3)))]
+    inner = Matrices(draw, [*m.pool, *states * 3], m.depth - 1, count)  # carried states are likely to be used
+    results = [inner.step() for _ in range(draw.choice((1, 2, 3)))]
     if limit and draw.random() < 0.7:
         more = inner.add("Identity", go_on)
     else:
         more = inner.add("Less", count, inner.known(draw.randrange(4)))
-    last = [inner.add("Identity", draw.choice([*made, *made, *states, *inner.pool])) for _ in states]
-    scanned = [inner.add("Identity", draw.choice([*made, *states]))] if draw.random() < 0.5 else []
+    last = [inner.add("Identity", draw.choice([*results, *results, *states, *inner.pool])) for _ in states]
+    scanned = [inner.add("Identity", draw.choice([*results, *states]))] if draw.random() < 0.5 else []
     inputs = [value(count, INT, []), value(go_on, BOOL, []), *map(value, states)]
     body = inner.body(inputs, [value(more, BOOL, []), *map(value, (*last, *scanned))])
     after = m.split("Loop", len(last) + len(scanned), limit, start, *first, body=body)
@@ -181,7 +181,7 @@ def loop(m: Matrices) -> str:
 
 
 def scan(m: Matrices) -> str:
-    """The state is a sum with what it was: onnxruntime does not always look whether its shape stays as it is."""
+    """The state is a sum with what it was: onnxruntime does not always check that its shape is unchanged."""
     draw = m.draw
     first, over, old, element = m.any(), m.any(), draw.name(), draw.name()
     inner = Matrices(draw, m.pool, m.depth - 1)

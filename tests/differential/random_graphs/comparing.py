@@ -1,4 +1,4 @@
-"""What runs of a drawn graph show to be wrong of what is inferred."""
+"""Discrepancies between runs of a random graph and its inference."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ SECONDS = 20
 
 @attrs.frozen
 class Discrepancy:
-    """What is wrong at a binding.
+    """A discrepancy at a binding.
 
-    `kind` is "shape" (a tensor is not what is said), "error" (there is one, yet the graph runs), "no" (the contract
-    says no, yet it runs), "yes" (a plain yes, yet onnxruntime refuses a node), "failure" (of a rule) or "hang".
+    `kind` is "shape" (a tensor is not as inferred), "error" (reported, yet the graph runs), "no" (the contract
+    says no, yet it runs), "yes" (without reservation, yet onnxruntime rejects a node), "failure" (of a rule) or "hang".
     """
 
     kind: str
@@ -41,7 +41,7 @@ class Discrepancy:
 
 @attrs.define
 class Tally:
-    """Counts of what was compared."""
+    """Counts of compared runs."""
 
     runs: int = 0
     refused: int = 0
@@ -65,13 +65,13 @@ def at_most(seconds: int) -> Iterator[None]:
 
 
 Executed = list[dict[str, Any] | str]
-"""What onnxruntime makes at each binding, or why it refuses."""
+"""The values of onnxruntime at each binding, or its error."""
 
 
 def compare(drawn: Drawn, real: Executed, tally: Tally) -> list[Discrepancy]:
     """Everything that is wrong, the first of each binding."""
-    if all(isinstance(one, str) for one in real) and not drawn.broken:
-        return []  # nothing can be said of a graph that never runs
+    if all(isinstance(run, str) for run in real) and not drawn.broken:
+        return []  # a graph that never runs proves nothing
     try:
         with at_most(SECONDS):
             return list(_compared(drawn, real, tally))
@@ -94,10 +94,10 @@ def executed(drawn: Drawn) -> Executed:
 
 
 def _run(session: Any, feeds: Arrays) -> dict[str, Any] | str:
-    names = [one.name for one in session.get_outputs()]
-    given = {one.name: feeds[one.name] for one in session.get_inputs()}
+    names = [value.name for value in session.get_outputs()]
+    inputs = {value.name: feeds[value.name] for value in session.get_inputs()}
     try:
-        return dict(zip(names, session.run(names, given), strict=True))
+        return dict(zip(names, session.run(names, inputs), strict=True))
     except Exception as refusal:
         return str(refusal)
 
@@ -108,18 +108,18 @@ def _compared(drawn: Drawn, real: Executed, tally: Tally) -> Iterator[Discrepanc
         if note.code == "S301":
             yield Discrepancy("failure", 0, str(note))
     shapes = evaluated(drawn, result)
-    for turn, (feeds, made) in enumerate(zip(drawn.feeds, real, strict=True)):
-        if isinstance(made, str):
+    for turn, (feeds, computed) in enumerate(zip(drawn.feeds, real, strict=True)):
+        if isinstance(computed, str):
             tally.refused += 1
             verdict = result.contract.check(binding_of(drawn.model, feeds))
-            if verdict.verdict is True and not verdict.reasons and not by_data(drawn.model, made):
+            if verdict.verdict is True and not verdict.reasons and not by_data(drawn.model, computed):
                 tally.yes += 1
-                yield Discrepancy("yes", turn, made.strip().splitlines()[-1][-300:], refused_node(made))
+                yield Discrepancy("yes", turn, computed.strip().splitlines()[-1][-300:], refused_node(computed))
             continue
         tally.runs += 1
-        found = next(contradicted(Run(drawn.model, feeds, made, turn), result, shapes), None)
-        if found is not None and confirmed(drawn.model, feeds, made, found):
-            yield found
+        discrepancy = next(contradicted(Run(drawn.model, feeds, computed, turn), result, shapes), None)
+        if discrepancy is not None and confirmed(drawn.model, feeds, computed, discrepancy):
+            yield discrepancy
 
 
 DATA = {"NonZero", "Compress", "Unique", "NonMaxSuppression", "If", "Loop"}
@@ -127,21 +127,21 @@ DATA = {"NonZero", "Compress", "Unique", "NonMaxSuppression", "If", "Loop"}
 
 
 def refused_node(refusal: str) -> str:
-    """The name of the node that onnxruntime refuses, empty where it says none."""
-    found = re.search(r"while running \w+ node. Name:'(\w*)'|Node \((\w+)\) Op", refusal)
-    return (found[1] or found[2]) if found else ""
+    """The name of the node that onnxruntime rejects, empty where its error has none."""
+    match = re.search(r"while running \w+ node. Name:'(\w*)'|Node \((\w+)\) Op", refusal)
+    return (match[1] or match[2]) if match else ""
 
 
 def by_data(model: onnx.ModelProto, refusal: str) -> bool:
-    """Whether data are to blame: a division by 0, or sizes that depend on data in what the refused node reads."""
+    """Whether data cause the error: a division by 0, or data-dependent sizes upstream of the rejected node."""
     if "by zero" in refusal:
         return True
-    makers = {output: node for node in model.graph.node for output in node.output}
-    integers = {one.name for one in model.graph.input if not one.type.tensor_type.shape.dim}
+    producers = {output: node for node in model.graph.node for output in node.output}
+    integers = {value.name for value in model.graph.input if not value.type.tensor_type.shape.dim}
     refused = refused_node(refusal)
-    waiting, seen = [refused] if refused in makers else list(makers), set()
+    waiting, seen = [refused] if refused in producers else list(producers), set()
     while waiting:
-        node = makers.get(waiting.pop())
+        node = producers.get(waiting.pop())
         if node is None or id(node) in seen:
             continue
         seen.add(id(node))
@@ -153,12 +153,12 @@ def by_data(model: onnx.ModelProto, refusal: str) -> bool:
 
 def binding_of(model: onnx.ModelProto, feeds: Arrays) -> dict[str, int]:
     """The sizes of the inputs, by the names of their dims."""
-    found = {}
-    for one in model.graph.input:
-        for dim, size in zip(one.type.tensor_type.shape.dim, feeds[one.name].shape, strict=False):
+    binding = {}
+    for value in model.graph.input:
+        for dim, size in zip(value.type.tensor_type.shape.dim, feeds[value.name].shape, strict=False):
             if dim.dim_param:
-                found[dim.dim_param] = int(size)
-    return found
+                binding[dim.dim_param] = int(size)
+    return binding
 
 
 def evaluated(drawn: Drawn, result: Result) -> EvaluatedShapes | None:
@@ -171,11 +171,11 @@ def evaluated(drawn: Drawn, result: Result) -> EvaluatedShapes | None:
 
 @attrs.frozen
 class Run:
-    """A model that onnxruntime ran: with which inputs, and what it made."""
+    """A run of onnxruntime: the model, its inputs and the computed values."""
 
     model: onnx.ModelProto
     feeds: Arrays
-    made: Mapping[str, Any]
+    computed: Mapping[str, Any]
     turn: int
 
     @property
@@ -185,13 +185,13 @@ class Run:
 
 
 def contradicted(run: Run, result: Result, shapes: EvaluatedShapes | None) -> Iterator[Discrepancy]:
-    """What a run shows to be wrong: for any sizes, and inferred again for these."""
-    given = {one.name: list(run.feeds[one.name].shape) for one in run.model.graph.input}
-    static = infer_shapes(run.model, inputs=given)
+    """Discrepancies of a run with the inference for all sizes, and with that for these sizes."""
+    shapes_of_inputs = {value_info.name: list(run.feeds[value_info.name].shape) for value_info in run.model.graph.input}
+    static = infer_shapes(run.model, inputs=shapes_of_inputs)
     assumed = _as_assumed(result, run.binding)
     claimed = (result, static) if assumed else (static,)
-    own = _of_loops_without_trips(run.model, run.made)
-    for name, value in run.made.items():  # in the order of the nodes: the first that is wrong is the cause
+    own = _of_loops_without_trips(run.model, run.computed)
+    for name, value in run.computed.items():  # in the order of the nodes: the first that is wrong is the cause
         if name in own:
             continue
         texts = [text for known in claimed for text in _differences(known, name, value, run.binding)]
@@ -205,16 +205,16 @@ def contradicted(run: Run, result: Result, shapes: EvaluatedShapes | None) -> It
 
 
 def _miscalculated(shapes: EvaluatedShapes, name: str, value: Any, turn: int) -> list[str]:
-    """That the program of all shapes makes something else."""
+    """Whether the program of all shapes computes another shape."""
     if not shapes.valid[turn] or name not in shapes or isinstance(value, list):
         return []
-    found = shapes[name][turn]
-    wrong = found.mask.any() or tuple(found.tolist()) != np.shape(value)
-    return [f"{name}: the program makes {found} of it, not {np.shape(value)}"] if wrong else []
+    evaluated = shapes[name][turn]
+    wrong = evaluated.mask.any() or tuple(evaluated.tolist()) != np.shape(value)
+    return [f"{name}: the program makes {evaluated} of it, not {np.shape(value)}"] if wrong else []
 
 
 def _denied(run: Run, result: Result, shapes: EvaluatedShapes | None) -> Iterator[Discrepancy]:
-    """That the contract or the program says no to what ran."""
+    """Whether the contract or the program rejects sizes that ran."""
     verdict = result.contract.check(run.binding)
     texts = [str(verdict)] if verdict.verdict is False else []
     if shapes is not None and not shapes.valid[run.turn]:
@@ -225,31 +225,31 @@ def _denied(run: Run, result: Result, shapes: EvaluatedShapes | None) -> Iterato
 
 
 def _as_assumed(result: Result, binding: dict[str, int]) -> bool:
-    """Whether sizes are as the contract says that they are assumed to be: nothing is claimed of others."""
-    assumed = [one.clauses for one in result.contract if one.kind == "assumption"]
+    """Whether sizes satisfy the assumptions of the contract: others are not compared."""
+    assumed = [precondition.clauses for precondition in result.contract if precondition.kind == "assumption"]
     return all(any(clause.holds(binding) is True for clause in clauses) for clauses in assumed if clauses)
 
 
-def _of_loops_without_trips(model: onnx.ModelProto, made: Mapping[str, Any]) -> set[str]:
-    """What onnxruntime makes of a loop without a trip is its own affair, and so is what is made of that."""
-    found: set[str] = set()
+def _of_loops_without_trips(model: onnx.ModelProto, computed: Mapping[str, Any]) -> set[str]:
+    """Outputs of loops without a trip, and all that depends on them: the specification leaves them open."""
+    names: set[str] = set()
     for node in model.graph.node:
-        empty = node.op_type == "Loop" and any(np.shape(made[name])[:1] == (0,) for name in node.output)
-        if empty or found.intersection(read([node])):
-            found.update(node.output)
-    return found
+        empty = node.op_type == "Loop" and any(np.shape(computed[name])[:1] == (0,) for name in node.output)
+        if empty or names.intersection(read([node])):
+            names.update(node.output)
+    return names
 
 
 _NODE = re.compile(r"'(v\d+)")
 
 
 def _differences(result: Result, name: str, value: Any, binding: dict[str, int]) -> Iterator[str]:
-    """What of a value is not as inferred."""
+    """The differences of a value from its inferred type."""
     info = result.tensors[name]
     if isinstance(value, list) != (info.kind == "sequence") and info.shape.dims is not None:
         yield f"{name} is a {info.kind}"
-    for one in value if isinstance(value, list) else [value]:
-        array = np.asarray(one)
+    for item in value if isinstance(value, list) else [value]:
+        array = np.asarray(item)
         dtype = "string" if array.dtype.kind in "OU" else array.dtype.name
         if info.dtype not in (None, dtype):
             yield f"{name}: {info.dtype} is not {dtype}"
@@ -275,26 +275,26 @@ def fits(result: Result, element: Any, real: Any, binding: dict[str, int]) -> bo
     return not isinstance(element, (int, float)) or element == real
 
 
-def confirmed(model: onnx.ModelProto, feeds: Arrays, made: Mapping[str, Any], discrepancy: Discrepancy) -> bool:
-    """Whether the reference of onnx makes the same shapes: onnxruntime lets some broken laws pass.
+def confirmed(model: onnx.ModelProto, feeds: Arrays, computed: Mapping[str, Any], discrepancy: Discrepancy) -> bool:
+    """Whether the reference of onnx makes the same shapes: onnxruntime accepts some broken rules.
 
-    Of a value it is asked for the node that makes it, and whether it refuses the nodes that read it: what they require
-    is learned. What the reference does not know is taken as it is.
+    For a value, the node that produces it and those that read it are run: inference learns from both. Operators that
+    the reference lacks count as confirmed.
     """
     if discrepancy.kind in ("failure", "yes", "hang"):
         return True
-    if _of_reference(model, feeds, made, discrepancy.value) in ("other", "refused"):
+    if _of_reference(model, feeds, computed, discrepancy.value) in ("other", "refused"):
         return False
     readers = [node.output[0] for node in model.graph.node if discrepancy.value and discrepancy.value in node.input]
-    return not any(_of_reference(model, feeds, made, name) == "refused" for name in readers if name in made)
+    return not any(_of_reference(model, feeds, computed, name) == "refused" for name in readers if name in computed)
 
 
 def _of_reference(
-    model: onnx.ModelProto, feeds: Arrays, made: Mapping[str, Any], value: str
+    model: onnx.ModelProto, feeds: Arrays, computed: Mapping[str, Any], value: str
 ) -> Literal["same", "other", "refused", "unknown"]:
-    """What the reference makes of a value, compared with what onnxruntime made."""
+    """The reference's value compared with onnxruntime's."""
     try:
-        model, feeds, wanted = _of_value(model, feeds, made, value)
+        model, feeds, wanted = _of_value(model, feeds, computed, value)
     except KeyError:  # an input that is no output of the graph
         return "unknown"
     try:
@@ -302,25 +302,25 @@ def _of_reference(
     except Exception as refusal:
         foreign = "implementation" in str(refusal).lower() or any(n.domain for n in model.graph.node)
         return "unknown" if foreign else "refused"
-    return "same" if [_shapes(one) for one in again] == [_shapes(made[name]) for name in wanted] else "other"
+    return "same" if [_shapes(item) for item in again] == [_shapes(computed[name]) for name in wanted] else "other"
 
 
 def _of_value(
-    model: onnx.ModelProto, feeds: Arrays, made: Mapping[str, Any], value: str
+    model: onnx.ModelProto, feeds: Arrays, computed: Mapping[str, Any], value: str
 ) -> tuple[onnx.ModelProto, Arrays, list[str]]:
-    """The one node that makes a value, its inputs and outputs; without a value the whole model."""
-    makers = [node for node in model.graph.node if value in node.output and value]
-    if not makers or any(a.type == onnx.AttributeProto.GRAPH for a in makers[0].attribute):
-        return model, feeds, [one.name for one in model.graph.output]
-    node = makers[0]
-    everything = {**{w.name: onnx.numpy_helper.to_array(w) for w in model.graph.initializer}, **feeds, **made}
+    """The producer of a value as a model, its inputs and outputs; without a value the model itself."""
+    producers = [node for node in model.graph.node if value in node.output and value]
+    if not producers or any(a.type == onnx.AttributeProto.GRAPH for a in producers[0].attribute):
+        return model, feeds, [info.name for info in model.graph.output]
+    node = producers[0]
+    everything = {**{w.name: onnx.numpy_helper.to_array(w) for w in model.graph.initializer}, **feeds, **computed}
     for other in model.graph.node:
         if other.op_type == "Constant":
             everything[other.output[0]] = onnx.numpy_helper.to_array(other.attribute[0].t)
-    given = {name: everything[name] for name in node.input if name}
-    alone = model_of_nodes([node], given, model.opset_import, model.ir_version, model.functions)
-    return alone, given, [one.name for one in alone.graph.output]
+    inputs = {name: everything[name] for name in node.input if name}
+    alone = model_of_nodes([node], inputs, model.opset_import, model.ir_version, model.functions)
+    return alone, inputs, [info.name for info in alone.graph.output]
 
 
 def _shapes(value: Any) -> Any:
-    return [np.shape(one) for one in value] if isinstance(value, list) else np.shape(value)
+    return [np.shape(item) for item in value] if isinstance(value, list) else np.shape(value)

@@ -1,4 +1,4 @@
-"""What a kind of random graph gives: a model, and inputs to run it with."""
+"""A random graph: a model, and inputs to run it with."""
 
 from __future__ import annotations
 

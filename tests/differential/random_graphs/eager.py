@@ -1,4 +1,4 @@
-"""Nodes run one by one in onnxruntime while a graph is drawn, so that each fits what is there."""
+"""Nodes run one by one in onnxruntime while a graph is drawn, so that each fits the values so far."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ LOCAL = "local"
 MAX_ELEMENTS = 20_000
 
 
-class Refused(Exception):  # noqa: N818  (no error: what was drawn does not fit)
-    """Nothing of what is there fits, or onnxruntime refuses the node."""
+class Refused(Exception):  # noqa: N818  (no error: the drawn node does not fit)
+    """No value fits, or onnxruntime rejects the node."""
 
 
 def imports_of(opset: int) -> list[onnx.OperatorSetIdProto]:
@@ -35,7 +35,7 @@ def ir_version_of(opset: int) -> int:
 
 
 def declared(name: str, value: Value, dims: Sequence[int | str | None] | None = None) -> onnx.ValueInfoProto:
-    """The type of a value; a tensor has its own sizes unless `dims` are given."""
+    """The type of a value; a tensor has its own sizes unless `dims` are set."""
     if isinstance(value, list):
         element = helper.make_tensor_type_proto(_number(value[0]) if value else 1, None)
         return helper.make_value_info(name, helper.make_sequence_type_proto(element))
@@ -53,7 +53,7 @@ def model_of_nodes(
     ir_version: int,
     functions: Sequence[onnx.FunctionProto] = (),
 ) -> onnx.ModelProto:
-    """Nodes as a model; what they read of the known values are its inputs, what they make its outputs."""
+    """Nodes as a model: the known values that they read are inputs, the values that they compute are outputs."""
     outputs = [name for node in nodes for name in node.output if name]
     wanted = [name for name in dict.fromkeys(read(nodes)) if name in known and name not in outputs]
     inputs = [declared(name, known[name]) for name in wanted]
@@ -67,17 +67,17 @@ def run(
     opset: int,
     functions: Sequence[onnx.FunctionProto] = (),
 ) -> dict[str, Value]:
-    """What the nodes make of known values. Raises Refused."""
+    """Run the nodes on known values. Raises Refused."""
     model = model_of_nodes(nodes, known, imports_of(opset), ir_version_of(opset), functions)
-    outputs = [one.name for one in model.graph.output]
+    outputs = [info.name for info in model.graph.output]
     try:
-        found = session_of(model).run(outputs, {one.name: known[one.name] for one in model.graph.input})
+        results = session_of(model).run(outputs, {info.name: known[info.name] for info in model.graph.input})
     except Exception as refusal:  # onnxruntime has no class of its own for what it refuses
         raise Refused(str(refusal)) from None
-    made = dict(zip(outputs, found, strict=True))
-    if any(size(value) > MAX_ELEMENTS for value in made.values()):
+    computed = dict(zip(outputs, results, strict=True))
+    if any(size(value) > MAX_ELEMENTS for value in computed.values()):
         raise Refused("too large")
-    return made
+    return computed
 
 
 def read(nodes: Sequence[onnx.NodeProto]) -> Iterator[str]:

@@ -10,14 +10,14 @@ from tests.differential.random_graphs.net import Net
 
 def _window(n: Net, count: int, high: int = 3) -> dict[str, object]:
     draw = n.draw
-    found: dict[str, object] = {"kernel_shape": [draw.randint(1, high) for _ in range(count)]}
+    attributes: dict[str, object] = {"kernel_shape": [draw.randint(1, high) for _ in range(count)]}
     if draw.random() < 0.6:
-        found["strides"] = [draw.choice((1, 2, 3)) for _ in range(count)]
+        attributes["strides"] = [draw.choice((1, 2, 3)) for _ in range(count)]
     if draw.random() < 0.3:
-        found["auto_pad"] = draw.choice(("SAME_UPPER", "SAME_LOWER", "VALID"))
+        attributes["auto_pad"] = draw.choice(("SAME_UPPER", "SAME_LOWER", "VALID"))
     elif draw.random() < 0.7:
-        found["pads"] = [draw.choice((0, 1)) for _ in range(2 * count)]
-    return found
+        attributes["pads"] = [draw.choice((0, 1)) for _ in range(2 * count)]
+    return attributes
 
 
 def _image(n: Net) -> str:
@@ -117,13 +117,13 @@ def einsum(n: Net) -> None:
     x = n.floats(least=2)
     rank = len(n.shape(x))
     letters = "abcdefgh"[:rank]
-    kept = "".join(n.draw.sample(letters, n.draw.randint(1, rank)))
+    output = "".join(n.draw.sample(letters, n.draw.randint(1, rank)))
     if n.draw.random() < 0.4:
-        n.add("Einsum", x, equation=f"{letters}->{kept}")
+        n.add("Einsum", x, equation=f"{letters}->{output}")
     elif n.draw.random() < 0.5:
         n.add("Einsum", x, n.weight(n.shape(x)[-1], 3), equation=f"...{letters[-1]},{letters[-1]}z->...z")
     else:
-        n.add("Einsum", x, n.weight(n.shape(x)[-1], 3), equation=f"{letters},{letters[-1]}z->{kept}z")
+        n.add("Einsum", x, n.weight(n.shape(x)[-1], 3), equation=f"{letters},{letters[-1]}z->{output}z")
 
 
 def resize(n: Net) -> None:

@@ -19,10 +19,10 @@ def body(n: Net) -> None:
     if not matrices:
         raise Refused("no matrix")
     inner = bodies.Matrices(n.draw, matrices, n.draw.choice((1, 1, 2)))
-    made = n.draw.choice((bodies.loop, bodies.loop, bodies.branch, bodies.scan))(inner)
+    result = n.draw.choice((bodies.loop, bodies.loop, bodies.branch, bodies.scan))(inner)
     n.append(inner.nodes)
-    if made not in n.pool:
-        n.pool.append(made)
+    if result not in n.pool:
+        n.pool.append(result)
 
 
 def sequence(n: Net) -> None:
@@ -31,7 +31,7 @@ def sequence(n: Net) -> None:
 
 
 def parts(n: Net) -> None:
-    """By the specification `keepdims` does not count where sizes are given; to onnxruntime it does."""
+    """By the specification `keepdims` has no effect where sizes are set; in onnxruntime it has."""
     x = n.floats(least=1)
     if n.draw.random() < 0.5:
         n.add("SplitToSequence", x, axis=n.axis(x), keepdims=n.draw.randrange(2))
@@ -44,15 +44,15 @@ def of_sequence(n: Net) -> None:
         n.draw.choice((sequence, parts))(n)
     some = n.sequence()
     op = n.draw.choice(("SequenceAt", "SequenceAt", "SequenceInsert", "SequenceErase", "SequenceLength", "joined"))
-    place = [n.known(n.draw.choice((0, -1, 0, 1)))] if op != "SequenceErase" or n.draw.random() < 0.5 else []
+    position = [n.known(n.draw.choice((0, -1, 0, 1)))] if op != "SequenceErase" or n.draw.random() < 0.5 else []
     if op == "SequenceLength":
         n.add(op, some)
     elif op == "SequenceInsert":
-        n.add(op, some, n.floats(rank=n.values[some][0].ndim), *place[: n.draw.randrange(2)])
+        n.add(op, some, n.floats(rank=n.values[some][0].ndim), *position[: n.draw.randrange(2)])
     elif op == "joined":
         n.add("ConcatFromSequence", some, axis=n.draw.choice((0, 0, 1, -1)), new_axis=n.draw.randrange(2))
     else:
-        n.add(op, some, *place)
+        n.add(op, some, *position)
 
 
 def call(n: Net) -> None:
@@ -73,22 +73,22 @@ def _function(n: Net) -> onnx.FunctionProto:
     for i in range(n.draw.choice((1, 2, 3))):
         op = n.draw.choice(("Relu", "Add", "Concat", "Softmax", "Reshape", "Transpose"))
         x = n.draw.choice(names)
-        made = f"f{i}"
+        output = f"f{i}"
         if op == "Add":
-            nodes.append(helper.make_node(op, [x, x], [made]))
+            nodes.append(helper.make_node(op, [x, x], [output]))
         elif op == "Reshape":
             nodes += [
-                helper.make_node("Shape", [x], [f"{made}.shape"]),
-                helper.make_node(op, [x, f"{made}.shape"], [made]),
+                helper.make_node("Shape", [x], [f"{output}.shape"]),
+                helper.make_node(op, [x, f"{output}.shape"], [output]),
             ]
         elif op in ("Concat", "Softmax"):
-            node = helper.make_node(op, [x, x] if op == "Concat" else [x], [made])
+            node = helper.make_node(op, [x, x] if op == "Concat" else [x], [output])
             named = onnx.AttributeProto(name="axis", type=onnx.AttributeProto.INT, ref_attr_name="axis")
             node.attribute.append(named)
             nodes.append(node)
         else:
-            nodes.append(helper.make_node(op, [x], [made]))
-        names.append(made)
+            nodes.append(helper.make_node(op, [x], [output]))
+        names.append(output)
     nodes.append(helper.make_node("Identity", ["q"], ["last"]))
     name = f"F{len(n.functions)}"
     return helper.make_function(

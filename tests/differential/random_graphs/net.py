@@ -17,14 +17,14 @@ Fits = Callable[[Array], bool]
 LENIENT = ("PRelu",)
 """Operators of which onnxruntime takes more than the specification allows: with a wrong operand they may run."""
 WRONG = 0.2
-"""How often a call is tried with a wrong operand, in a graph that is to have one."""
+"""The share of calls that get a wrong operand, in a graph with a broken node."""
 
 
 class Net(Block):
     """Nodes over inputs with sizes by name.
 
     `values` has every value at the first binding; `pool` are those to go on with. `singles`, `vectors` and `matrices`
-    are what the arithmetic on shapes works on.
+    are the operands of shape arithmetic.
     """
 
     def __init__(self, draw: Draw, opset: int, sizes: dict[str, int], wrong: bool) -> None:
@@ -46,7 +46,7 @@ class Net(Block):
     # -- values ------------------------------------------------------------------------------------------------------
 
     def input(self, dims: Sequence[int | str | None], array: Array, *, ranked: bool = True, zero: bool = False) -> str:
-        """One more input, whose array has its sizes at the first binding."""
+        """Add an input, whose array has its sizes at the first binding."""
         name = self.draw.name()
         self.values[name] = array
         self.inputs[name] = list(dims) if ranked else None
@@ -80,34 +80,34 @@ class Net(Block):
 
     def split(self, op: str, outputs: int, *inputs: str, **attributes: Any) -> list[str]:
         """A node of several outputs, which are there at the first binding. Raises Refused."""
-        kept = {key: value for key, value in attributes.items() if value is not None}
+        present = {key: value for key, value in attributes.items() if value is not None}
         names = [self.draw.name() for _ in range(outputs)]
-        self.append([helper.make_node(op, inputs, names, names[0], **kept)])
+        self.append([helper.make_node(op, inputs, names, names[0], **present)])
         return names
 
     def append(self, nodes: Sequence[onnx.NodeProto]) -> None:
         """Nodes that onnxruntime runs. Raises Refused."""
-        made = run(nodes, self.values, self.opset, self.functions)
+        computed = run(nodes, self.values, self.opset, self.functions)
         if self.to_break and len(nodes) == 1 and nodes[0].op_type not in LENIENT and self.draw.random() < WRONG:
             self._broken(nodes[0])
-        self.values.update(made)
+        self.values.update(computed)
         self.nodes += nodes
-        self.pool += [name for name in made if name in nodes[-1].output]
+        self.pool += [name for name in computed if name in nodes[-1].output]
 
     def _broken(self, good: onnx.NodeProto) -> None:
-        """Put in a node with one operand of a wrong size, if onnxruntime then refuses it; nobody reads its outputs."""
+        """Insert a node with an operand of a wrong size, if onnxruntime rejects it; its outputs have no reader."""
         node = onnx.NodeProto()
         node.CopyFrom(good)
-        places = [i for i, name in enumerate(node.input) if name and isinstance(self.values[name], np.ndarray)]
-        places = [i for i in places if self.values[node.input[i]].ndim]
-        if not places:
+        operands = [i for i, name in enumerate(node.input) if name and isinstance(self.values[name], np.ndarray)]
+        operands = [i for i in operands if self.values[node.input[i]].ndim]
+        if not operands:
             return
-        place = self.draw.choice(places)
-        array = self.values[node.input[place]]
+        operand = self.draw.choice(operands)
+        array = self.values[node.input[operand]]
         shape = list(array.shape)
         axis = self.draw.randrange(len(shape))
         shape[axis] = max(0, shape[axis] + self.draw.choice((-1, 1, 1, 2)))
-        node.input[place] = self.constant(np.resize(array, shape).astype(array.dtype))
+        node.input[operand] = self.constant(np.resize(array, shape).astype(array.dtype))
         for i, name in enumerate(node.output):
             node.output[i] = self.draw.name() if name else ""
         node.name = node.output[0]
@@ -122,11 +122,11 @@ class Net(Block):
     # -- choosing ----------------------------------------------------------------------------------------------------
 
     def pick(self, fits: Fits = lambda array: True) -> str:
-        """One of the tensors that fit, more likely a late one. Raises Refused."""
-        found = [n for n in self.pool if isinstance(self.values[n], np.ndarray) and fits(self.values[n])]
-        if not found:
+        """A tensor that fits, more likely a late one. Raises Refused."""
+        names = [n for n in self.pool if isinstance(self.values[n], np.ndarray) and fits(self.values[n])]
+        if not names:
             raise Refused("nothing fits")
-        return found[max(self.draw.randrange(len(found)), self.draw.randrange(len(found)))]
+        return names[max(self.draw.randrange(len(names)), self.draw.randrange(len(names)))]
 
     def floats(self, rank: int | None = None, least: int = 0) -> str:
         """A tensor of float32. Raises Refused."""
@@ -136,12 +136,12 @@ class Net(Block):
         """A tensor of any numbers. Raises Refused."""
         return self.pick(lambda a: a.dtype.kind in "fiu" and a.ndim >= least)
 
-    def whole(self, least: int = 0) -> str:
+    def ints(self, least: int = 0) -> str:
         """A tensor of int64. Raises Refused."""
         return self.pick(lambda a: a.dtype == np.int64 and a.ndim >= least)
 
     def like(self, name: str) -> str:
-        """A tensor of the type and shape of another, perhaps that one."""
+        """A tensor of the type and shape of another, perhaps the same."""
         wanted = self.shape(name)
         dtype = self.values[name].dtype
         return self.pick(lambda a: a.dtype == dtype and a.shape == wanted)
@@ -153,18 +153,18 @@ class Net(Block):
 
     def sequence(self) -> str:
         """A sequence of float tensors. Raises Refused."""
-        found = [name for name in self.pool if isinstance(self.values[name], list) and self.values[name]]
-        if not found:
+        names = [name for name in self.pool if isinstance(self.values[name], list) and self.values[name]]
+        if not names:
             raise Refused("no sequence")
-        return self.draw.choice(found)
+        return self.draw.choice(names)
 
     def shape(self, name: str) -> tuple[int, ...]:
         """The sizes at the first binding."""
-        found: tuple[int, ...] = self.values[name].shape
-        return found
+        sizes: tuple[int, ...] = self.values[name].shape
+        return sizes
 
     def axis(self, name: str) -> int:
-        """One axis of a tensor, perhaps counted from the end. Raises Refused for a scalar."""
+        """An axis of a tensor, perhaps counted from the end. Raises Refused for a scalar."""
         rank = len(self.shape(name))
         if not rank:
             raise Refused("a scalar has no axis")
@@ -177,18 +177,18 @@ class Net(Block):
             raise Refused("a scalar has no axis")
         return self.draw.sample(range(rank), self.draw.randint(1, rank))
 
-    # -- what the arithmetic on shapes asks for ------------------------------------------------------------------------
+    # -- operands of shape arithmetic ----------------------------------------------------------------------------------
 
     @property
     def matrices(self) -> list[str]:
         """The tensors of rank 2. Raises Refused where there are none."""
-        found = [n for n in self.pool if isinstance(self.values[n], np.ndarray) and self.values[n].ndim == 2]
-        if not found:
+        names = [n for n in self.pool if isinstance(self.values[n], np.ndarray) and self.values[n].ndim == 2]
+        if not names:
             raise Refused("no matrix")
-        return found
+        return names
 
     def vector(self) -> str:
-        """A vector of ints made of sizes."""
+        """A vector of ints computed from sizes."""
         return self.draw.choice(self.vectors + self.singles)
 
     def single(self) -> str:
@@ -198,21 +198,21 @@ class Net(Block):
         return self.known([self.draw.choice((-1, 0, 1, 2, 3, 4))])
 
     def scalar(self) -> str:
-        """An int made of sizes."""
+        """An int computed from sizes."""
         return self.add("Reshape", self.single(), self.known([], np.int64))
 
     def condition(self) -> str:
-        """A vector of one truth about sizes."""
+        """A vector of one boolean, computed from sizes."""
         return self.add(self.draw.choice(("Less", "Greater", "Equal")), self.single(), self.single())
 
     # -- the model ---------------------------------------------------------------------------------------------------
 
     def graph_inputs(self) -> list[onnx.ValueInfoProto]:
         """The declared inputs."""
-        found = []
+        infos = []
         for name, dims in self.inputs.items():
-            one = declared(name, self.values[name], dims or [])
+            info = declared(name, self.values[name], dims or [])
             if dims is None:
-                one.type.tensor_type.ClearField("shape")
-            found.append(one)
-        return found
+                info.type.tensor_type.ClearField("shape")
+            infos.append(info)
+        return infos

@@ -45,7 +45,7 @@ _SIZES = (sizes.ARITHMETIC, sizes.ARITHMETIC, parts.FAMILIES)
 
 
 def _step(net: Net, kinds: tuple[Any, ...]) -> None:
-    """One more family; arithmetic on shapes is followed by something that it decides."""
+    """Add a family; shape arithmetic is followed by a node that uses it."""
     family = net.draw.choice(net.draw.choice(kinds))
     if family not in sizes.ARITHMETIC:
         family(net)
@@ -105,17 +105,17 @@ def _size(net: Net, dim: int | str | None) -> int:
 
 def _fed(net: Net, rng: np.random.Generator, draw: random.Random, turn: int) -> Arrays:
     """The inputs of one binding: the first as drawn, then some or all sizes others."""
-    found = dict(net.sizes)
-    for name in found if turn else ():
+    sizes = dict(net.sizes)
+    for name in sizes if turn else ():
         if turn > 2 or draw.random() < 0.5:
-            found[name] = draw.choice((1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, found[name], 2 * found[name]))
+            sizes[name] = draw.choice((1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, sizes[name], 2 * sizes[name]))
     unnamed = UNNAMED if turn < 2 else draw.randint(1, 9)
     feeds = {}
     for name, dims in net.inputs.items():
         array = net.values[name]
         shape = array.shape
         if dims is not None:
-            shape = tuple(found[d] if isinstance(d, str) else unnamed if d is None else d for d in dims)
+            shape = tuple(sizes[d] if isinstance(d, str) else unnamed if d is None else d for d in dims)
         feeds[name] = _filled(rng, array, shape, name in net.zeros, turn)
     return feeds
 
@@ -133,9 +133,9 @@ def _filled(
 
 
 def _model(net: Net) -> onnx.ModelProto:
-    """The whole model; every value that a node makes is an output."""
-    made = [name for node in net.nodes if node.op_type != "Constant" for name in node.output if name]
-    outputs = [helper.make_empty_tensor_value_info(name) for name in made]
+    """The model; every value that a node computes is an output."""
+    names = [name for node in net.nodes if node.op_type != "Constant" for name in node.output if name]
+    outputs = [helper.make_empty_tensor_value_info(name) for name in names]
     graph = helper.make_graph(net.nodes, "g", net.graph_inputs(), outputs, net.weights)
     return helper.make_model(
         graph,

@@ -19,7 +19,7 @@ def unary(n: Net) -> None:
 
 
 def unary_of_ints(n: Net) -> None:
-    n.add(n.draw.choice(("Neg", "Abs", "Identity", "Sign")), n.whole())
+    n.add(n.draw.choice(("Neg", "Abs", "Identity", "Sign")), n.ints())
 
 
 def fitting(n: Net, name: str) -> str:
@@ -46,7 +46,7 @@ def binary(n: Net) -> None:
 
 
 def p_relu(n: Net) -> None:
-    """By the specification no slope makes the input larger; onnxruntime lets it, so that it is drawn small."""
+    """By the specification a slope never enlarges the input; onnxruntime allows it, so small slopes are drawn."""
     n.add("PRelu", n.floats(least=1), n.weight(1))
 
 
@@ -106,8 +106,8 @@ def reshape_by_sizes(n: Net) -> None:
         n.add("Reshape", x, n.add("Shape", n.pick(lambda a: a.size == np.prod(n.shape(x)))))
     else:
         at = n.draw.randrange(len(n.shape(x)))
-        one = n.add("Gather", n.add("Shape", x), n.known([at]))
-        n.add("Reshape", x, n.add("Concat", *n.draw.sample([one, n.known([-1])], 2), axis=0))
+        size = n.add("Gather", n.add("Shape", x), n.known([at]))
+        n.add("Reshape", x, n.add("Concat", *n.draw.sample([size, n.known([-1])], 2), axis=0))
 
 
 def flatten(n: Net) -> None:
@@ -171,7 +171,7 @@ def slice_(n: Net) -> None:
 
 
 def slice_by_size(n: Net) -> None:
-    """Up to, or from, what another tensor is long."""
+    """Up to, or from, the length of another tensor."""
     x, axis = n.floats(least=1), 0
     axis = n.axis(x)
     sizes = n.add("Gather", n.add("Shape", n.floats(least=1)), n.known([0]))
@@ -227,8 +227,8 @@ def gather(n: Net) -> None:
         n.add("Gather", x, n.draw.choice(sorted(n.zeros)), axis=axis)
     else:
         size = n.shape(x)[axis]
-        places = n.draw.choice((0, [0, -1], [[0, 1 % size]], [size - 1], [0, 0, 0]))
-        n.add("Gather", x, n.known(places), axis=axis)
+        indices = n.draw.choice((0, [0, -1], [[0, 1 % size]], [size - 1], [0, 0, 0]))
+        n.add("Gather", x, n.known(indices), axis=axis)
 
 
 def gather_elements(n: Net) -> None:
@@ -250,12 +250,12 @@ def scatter(n: Net) -> None:
         n.add(op, x, n.constant(np.zeros(shape, np.int64)), n.like(x), axis=axis)
     else:
         width = n.draw.randint(1, len(n.shape(x)))
-        places = n.constant(np.zeros((2, width), np.int64))
-        n.add("ScatterND", x, places, n.weight(2, *n.shape(x)[width:]))
+        indices = n.constant(np.zeros((2, width), np.int64))
+        n.add("ScatterND", x, indices, n.weight(2, *n.shape(x)[width:]))
 
 
 def one_hot(n: Net) -> None:
-    n.add("OneHot", n.whole(), n.known([n.draw.choice((2, 5))]), n.known([0, 1], np.float32), axis=-1)
+    n.add("OneHot", n.ints(), n.known([n.draw.choice((2, 5))]), n.known([0, 1], np.float32), axis=-1)
 
 
 def trilu(n: Net) -> None:

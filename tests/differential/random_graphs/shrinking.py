@@ -13,7 +13,7 @@ from tests.differential.random_graphs.eager import declared, read
 
 
 def shrunk(drawn: Drawn, discrepancy: Discrepancy) -> Drawn:
-    """The smallest graph that was found which shows a finding of this kind, at one binding."""
+    """The smallest graph with a discrepancy of this kind, at one binding."""
     best = Drawn(drawn.model, (drawn.feeds[discrepancy.turn],), drawn.broken or _broken_by(drawn, discrepancy))
     if not _shows(best, discrepancy):
         return drawn
@@ -28,70 +28,70 @@ def shrunk(drawn: Drawn, discrepancy: Discrepancy) -> Drawn:
 
 
 def _broken_by(drawn: Drawn, discrepancy: Discrepancy) -> str:
-    """That a graph is refused at one binding counts, where it ran at another."""
+    """A rejection at one binding counts where another runs."""
     return "refused" if discrepancy.kind == "yes" else ""
 
 
 def _shows(drawn: Drawn, discrepancy: Discrepancy) -> bool:
-    """A finding of that kind; where onnxruntime refuses a node, the same one."""
+    """A discrepancy of the same kind; where onnxruntime rejects a node, the same node."""
     try:
-        return any(_alike(one, discrepancy) for one in compare(drawn, executed(drawn), Tally()))
+        return any(_alike(repeated, discrepancy) for repeated in compare(drawn, executed(drawn), Tally()))
     except Exception:  # a model that is none any more shows nothing
         return False
 
 
-def _alike(one: Discrepancy, other: Discrepancy) -> bool:
-    return one.kind == other.kind and (one.kind != "yes" or one.value == other.value)
+def _alike(first: Discrepancy, other: Discrepancy) -> bool:
+    return first.kind == other.kind and (first.kind != "yes" or first.value == other.value)
 
 
 def _smaller(drawn: Drawn) -> Iterator[Drawn]:
-    """Graphs with a bit less: without what follows a node, with a value given as an input, with shorter axes."""
-    for place in range(len(drawn.model.graph.node)):
-        yield from _without(drawn, place)
+    """Smaller graphs: cut after a node, with a value turned into an input, with shorter axes."""
+    for index in range(len(drawn.model.graph.node)):
+        yield from _without(drawn, index)
     yield from _shorter(drawn)
 
 
-def _without(drawn: Drawn, place: int) -> Iterator[Drawn]:
-    """Leave out a node: nothing reads it, or what it makes becomes an input."""
-    node = drawn.model.graph.node[place]
-    rest = [other for i, other in enumerate(drawn.model.graph.node) if i != place]
+def _without(drawn: Drawn, index: int) -> Iterator[Drawn]:
+    """Leave out a node: it has no reader, or its outputs become inputs."""
+    node = drawn.model.graph.node[index]
+    rest = [other for i, other in enumerate(drawn.model.graph.node) if i != index]
     used = set(read(rest)) & set(node.output)
     if not used:
         yield _rebuilt(drawn, rest, {})
         return
     if node.op_type == "Constant":
         return
-    alone = _rebuilt(drawn, list(drawn.model.graph.node[: place + 1]), {})
+    alone = _rebuilt(drawn, list(drawn.model.graph.node[: index + 1]), {})
     (real,) = executed(alone)
     if not isinstance(real, str) and all(isinstance(real[name], np.ndarray) for name in used):
         yield _rebuilt(drawn, rest, {name: real[name] for name in used})
 
 
-def _rebuilt(drawn: Drawn, nodes: list[onnx.NodeProto], given: Arrays) -> Drawn:
-    """The graph of these nodes, with some values given; inputs and weights that nobody reads are gone."""
+def _rebuilt(drawn: Drawn, nodes: list[onnx.NodeProto], values: Arrays) -> Drawn:
+    """The graph of these nodes, with some values as inputs, without unused inputs and weights."""
     model = onnx.ModelProto()
     model.CopyFrom(drawn.model)
     graph = model.graph
     wanted = set(read(nodes))
-    inputs = [one for one in graph.input if one.name in wanted]
-    inputs += [declared(name, array, [f"{name}_{i}" for i in range(array.ndim)]) for name, array in given.items()]
-    weights = [one for one in graph.initializer if one.name in wanted]
-    made = {name for node in nodes if node.op_type != "Constant" for name in node.output}
-    outputs = [one for one in graph.output if one.name in made]
-    for field, kept in (("node", nodes), ("input", inputs), ("initializer", weights), ("output", outputs)):
+    inputs = [info for info in graph.input if info.name in wanted]
+    inputs += [declared(name, array, [f"{name}_{i}" for i in range(array.ndim)]) for name, array in values.items()]
+    weights = [info for info in graph.initializer if info.name in wanted]
+    written = {name for node in nodes if node.op_type != "Constant" for name in node.output}
+    outputs = [info for info in graph.output if info.name in written]
+    for field, entries in (("node", nodes), ("input", inputs), ("initializer", weights), ("output", outputs)):
         graph.ClearField(field)
-        getattr(graph, field).extend(kept)
-    names = {one.name for one in inputs}
-    feeds = {name: array for name, array in {**drawn.feeds[0], **given}.items() if name in names}
+        getattr(graph, field).extend(entries)
+    names = {info.name for info in inputs}
+    feeds = {name: array for name, array in {**drawn.feeds[0], **values}.items() if name in names}
     return Drawn(model, (feeds,), drawn.broken)
 
 
 def _shorter(drawn: Drawn) -> Iterator[Drawn]:
     """Sizes by name made smaller, everywhere at once."""
     named: dict[str, int] = {}
-    for one in drawn.model.graph.input:
-        shape = drawn.feeds[0][one.name].shape
-        for dim, size in zip(one.type.tensor_type.shape.dim, shape, strict=False):
+    for info in drawn.model.graph.input:
+        shape = drawn.feeds[0][info.name].shape
+        for dim, size in zip(info.type.tensor_type.shape.dim, shape, strict=False):
             if dim.dim_param:
                 named[dim.dim_param] = size
     for name, size in named.items():
@@ -101,12 +101,12 @@ def _shorter(drawn: Drawn) -> Iterator[Drawn]:
 
 
 def _cut(drawn: Drawn, name: str, size: int) -> Arrays:
-    found = dict(drawn.feeds[0])
-    for one in drawn.model.graph.input:
-        for axis, dim in enumerate(one.type.tensor_type.shape.dim):
+    arrays = dict(drawn.feeds[0])
+    for info in drawn.model.graph.input:
+        for axis, dim in enumerate(info.type.tensor_type.shape.dim):
             if dim.dim_param == name:
-                found[one.name] = np.take(found[one.name], range(size), axis)
-    return found
+                arrays[info.name] = np.take(arrays[info.name], range(size), axis)
+    return arrays
 
 
 def text_of(drawn: Drawn) -> str:

@@ -1,4 +1,4 @@
-"""Random arithmetic on shapes, and what is made of its results."""
+"""Random shape arithmetic, and tensors whose shapes depend on its results."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def drawn(seed: int) -> onnx.ModelProto:
         draw.choice(ARITHMETIC)(block)
     for _ in range(draw.randrange(1, 5)):
         block.use()
-    made = [name for node in block.nodes if node.op_type != "Constant" for name in node.output]
-    return model_of(block, [value("x", FLOAT, ["a", "b"]), value("z", FLOAT, ["c", "b"])], made)
+    names = [name for node in block.nodes if node.op_type != "Constant" for name in node.output]
+    return model_of(block, [value("x", FLOAT, ["a", "b"]), value("z", FLOAT, ["c", "b"])], names)
 
 
 class Numbers(Block):
-    """Vectors of ints: `singles` have one, `vectors` any number; `matrices` are what has shapes."""
+    """Vectors of ints: `singles` have one, `vectors` any number; `matrices` are the tensors with shapes."""
 
     def __init__(self, draw: Draw) -> None:
         super().__init__(draw)
@@ -48,16 +48,16 @@ class Numbers(Block):
 
     def condition(self) -> str:
         draw = self.draw
-        found = self.add(draw.choice(("Less", "Greater", "Equal", "LessOrEqual")), self.single(), self.single())
+        name = self.add(draw.choice(("Less", "Greater", "Equal", "LessOrEqual")), self.single(), self.single())
         if draw.random() < 0.3:
-            found = self.add("Not", found)
+            name = self.add("Not", name)
         if draw.random() < 0.3:
             other = self.add("Less", self.single(), self.single())
-            found = self.add(draw.choice(("And", "Or", "Xor")), found, other)
-        return found
+            name = self.add(draw.choice(("And", "Or", "Xor")), name, other)
+        return name
 
     def use(self) -> None:
-        """Make a tensor whose shape, or whose place in another, follows from the numbers."""
+        """Add a tensor whose shape, or whose position in another, follows from the numbers."""
         draw, matrix = self.draw, self.draw.choice(self.matrices)
         op = draw.choice(
             ("Reshape", "Flat", "Expand", "Tile", "Slice", "ConstantOfShape", "Pad", "Gather", "Unsqueeze")

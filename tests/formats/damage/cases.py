@@ -19,10 +19,10 @@ FAMILIES = ("wire", "structure", "text", "archive")
 
 @cache
 def models() -> list[bytes]:
-    """ONNX models: examples, random graphs of sizes and of bodies, and one of each operator."""
-    found = [path.read_bytes() for path in sorted(EXAMPLES.glob("*.onnx"))]
-    found += [module.drawn(seed).SerializeToString() for module in (bodies, sizes) for seed in range(12)]
-    return found + [of_operators(seed).SerializeToString() for seed in range(40)]
+    """ONNX models: examples, random graphs of sizes and of bodies, and a model of each operator."""
+    files = [path.read_bytes() for path in sorted(EXAMPLES.glob("*.onnx"))]
+    files += [module.drawn(seed).SerializeToString() for module in (bodies, sizes) for seed in range(12)]
+    return files + [of_operators(seed).SerializeToString() for seed in range(40)]
 
 
 def of_operators(seed: int) -> object:

@@ -1,7 +1,7 @@
-"""A process that asks about damaged files, one after another: `python -m tests.formats.damage.child FAMILY START STOP`.
+"""A process that queries damaged files in turn: `python -m tests.formats.damage.child FAMILY START STOP`.
 
-It prints a line of JSON before each file that takes it long, and for each that goes wrong. Its memory is limited, and
-the time of each file.
+It prints a line of JSON before each file that may take long, and for each failure. Its memory is limited, and the time
+of each file.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def main(family: str, start: str, stop: str) -> None:
     for number in range(int(start), int(stop)):
         print(json.dumps({"at": number}), flush=True)
         data = case(family, number)
-        wrong = asked(data)
+        wrong = failure(data)
         results += wrong is None
         if wrong:
             small = shrunk(data, wrong) if not wrong.startswith("OverTime") else data
@@ -49,14 +49,14 @@ def over_time(*_: object) -> None:
     raise OverTime
 
 
-def asked(data: bytes | str) -> str | None:
-    """What goes wrong, as text; empty for an error of ours, None for a result."""
+def failure(data: bytes | str) -> str | None:
+    """The failure as text; empty for a typed error, None for a result."""
     signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
     started = time.process_time()
     try:
         result = infer_shapes(data)
         notes = [str(note) for note in result.diagnostics]
-        _ = [str(one) for one in result.tensors.values()]
+        _ = [str(info) for info in result.tensors.values()]
         for question in (lambda: str(result.contract), lambda: str(result.memory().peak)):
             with contextlib.suppress(ShapeInferenceError):
                 question()
@@ -75,7 +75,7 @@ def asked(data: bytes | str) -> str | None:
 
 
 def shrunk(data: bytes | str, wrong: str) -> bytes | str:
-    """As much left out as can be, while the first line of what goes wrong stays."""
+    """The file with as much left out as possible, while the first line of the failure stays."""
     head, left = wrong.partition("\n")[0][:60], SHRINKINGS
     size = len(data) // 2
     while size and left > 0:
@@ -83,8 +83,8 @@ def shrunk(data: bytes | str, wrong: str) -> bytes | str:
         while at < len(data) and left > 0:
             left -= 1
             smaller = data[:at] + data[at + size :]
-            found = asked(smaller)
-            if found and found.partition("\n")[0][:60] == head:
+            reason = failure(smaller)
+            if reason and reason.partition("\n")[0][:60] == head:
                 data = smaller
             else:
                 at += size

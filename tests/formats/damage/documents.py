@@ -68,7 +68,7 @@ DOCUMENTS = [FLAT, COMPOUND, TRACT]
 
 
 def tokens(text: str) -> list[str]:
-    """The tokens with what is between them."""
+    """The tokens with the text between them."""
     return TOKEN.findall(text)
 
 
@@ -81,59 +81,59 @@ class TextDamage:
 
     def damaged(self) -> str:
         """A damaged text."""
-        found = list(self.draw.choice(self.documents))
+        tokens = list(self.draw.choice(self.documents))
         for _ in range(self.draw.choice((1, 1, 2, 3, 8))):
-            places = [i for i, token in enumerate(found) if not token.isspace()]
-            if places:
-                getattr(self, self.draw.choice(KINDS))(found, self.draw.choice(places))
-        return "".join(found)
+            indices = [i for i, token in enumerate(tokens) if not token.isspace()]
+            if indices:
+                getattr(self, self.draw.choice(KINDS))(tokens, self.draw.choice(indices))
+        return "".join(tokens)
 
-    def delete(self, found: list[str], at: int) -> None:
-        del found[at : at + self.draw.choice((1, 1, 2, 30))]
+    def delete(self, tokens: list[str], at: int) -> None:
+        del tokens[at : at + self.draw.choice((1, 1, 2, 30))]
 
-    def repeat(self, found: list[str], at: int) -> None:
-        piece = found[at : at + self.draw.choice((1, 3, 20))]
-        found[at:at] = piece * self.draw.choice((1, 1, 100))
+    def repeat(self, tokens: list[str], at: int) -> None:
+        piece = tokens[at : at + self.draw.choice((1, 3, 20))]
+        tokens[at:at] = piece * self.draw.choice((1, 1, 100))
 
-    def swap(self, found: list[str], at: int) -> None:
-        other = self.draw.randrange(len(found))
-        found[at], found[other] = found[other], found[at]
+    def swap(self, tokens: list[str], at: int) -> None:
+        other = self.draw.randrange(len(tokens))
+        tokens[at], tokens[other] = tokens[other], tokens[at]
 
-    def replace(self, found: list[str], at: int) -> None:
+    def replace(self, tokens: list[str], at: int) -> None:
         known = [token for token in self.draw.choice(self.documents) if not token.isspace()]
-        found[at] = self.draw.choice([self.draw.choice(known), self.draw.choice(WORDS), self.draw.choice(PUNCTUATION)])
+        tokens[at] = self.draw.choice([self.draw.choice(known), self.draw.choice(WORDS), self.draw.choice(PUNCTUATION)])
 
-    def same(self, found: list[str], at: int) -> None:
+    def same(self, tokens: list[str], at: int) -> None:
         """Another token of the same kind."""
-        alike = [token for token in self.draw.choice(self.documents) if kind_of(token) == kind_of(found[at])]
-        found[at] = self.draw.choice(alike or [found[at]])
+        alike = [token for token in self.draw.choice(self.documents) if kind_of(token) == kind_of(tokens[at])]
+        tokens[at] = self.draw.choice(alike or [tokens[at]])
 
-    def number(self, found: list[str], at: int) -> None:
-        numbers = [i for i, token in enumerate(found) if token[:1].isdigit()] or [at]
-        found[self.draw.choice(numbers)] = self.draw.choice(EXTREMES)
+    def number(self, tokens: list[str], at: int) -> None:
+        numbers = [i for i, token in enumerate(tokens) if token[:1].isdigit()] or [at]
+        tokens[self.draw.choice(numbers)] = self.draw.choice(EXTREMES)
 
-    def bracket(self, found: list[str], at: int) -> None:
-        found.insert(at, self.draw.choice("()[]{}<>"))
+    def bracket(self, tokens: list[str], at: int) -> None:
+        tokens.insert(at, self.draw.choice("()[]{}<>"))
 
-    def nest(self, found: list[str], at: int) -> None:
+    def nest(self, tokens: list[str], at: int) -> None:
         depth = self.draw.choice((10, 200, 3000))
         left, right = self.draw.choice(("()", "[]", ("relu(", ")"), ("-", ""), ("!", ""), ("x + ", "")))
-        found[at] = left * depth + found[at] + right * depth
+        tokens[at] = left * depth + tokens[at] + right * depth
 
-    def character(self, found: list[str], at: int) -> None:
-        found.insert(
+    def character(self, tokens: list[str], at: int) -> None:
+        tokens.insert(
             at, self.draw.choice(("\0", "\x85", "\ufeff", "\u202e", "\\", '"', "'", "#", "\ud7ff", "\t", "\r"))
         )
 
-    def splice(self, found: list[str], at: int) -> None:
+    def splice(self, tokens: list[str], at: int) -> None:
         other = self.draw.choice(self.documents)
         start = self.draw.randrange(len(other))
-        found[at:at] = other[start : start + self.draw.choice((5, 40))]
+        tokens[at:at] = other[start : start + self.draw.choice((5, 40))]
 
 
 KINDS = ("delete", "repeat", "swap", "replace", "number", "bracket", "nest", "character", "splice")
 KINDS += ("same", "same", "same", "number", "number")
-"""The gentle ones more often: a document that cannot be parsed says little about the rest."""
+"""The gentle ones more often: a document that cannot be parsed tests little else."""
 
 
 def kind_of(token: str) -> str:
@@ -180,7 +180,7 @@ class ArchiveDamage:
         members = {"graph.nnef": text.encode("utf-8", "surrogatepass"), "k.dat": bytes(kernel)}
         if quant:
             members["graph.quant"] = quant.encode()[: draw.choice((9999, 20))]
-        found = bytearray(archive(members))
+        packed = bytearray(archive(members))
         for _ in range(draw.choice((0, 0, 1, 3))):
-            found[draw.randrange(len(found))] = draw.choice((0, 32, 48, 55, 127, 255))
-        return bytes(found)
+            packed[draw.randrange(len(packed))] = draw.choice((0, 32, 48, 55, 127, 255))
+        return bytes(packed)

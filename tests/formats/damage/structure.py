@@ -1,4 +1,4 @@
-"""Damage to what an ONNX model says: a file that protobuf reads, and that makes no sense."""
+"""Damage to the structure of an ONNX model: protobuf reads the file, and its content is invalid."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ NAMES = ("", "x", "y", "x" * 2000, "\u202e", "a b", "0")
 
 def operators() -> list[tuple[str, str]]:
     """(domain, operator) of all rules of ONNX."""
-    found = default_registry().dialect("onnx")
-    assert found is not None
-    return sorted({(domain, op) for domain, op, _ in found})
+    dialect = default_registry().dialect("onnx")
+    assert dialect is not None
+    return sorted({(domain, op) for domain, op, _ in dialect})
 
 
 class StructureDamage:
-    """Damages one of some models in a few places."""
+    """Damages one of some models in a few positions."""
 
     def __init__(self, draw: random.Random, models: list[bytes]) -> None:
         self.draw = draw
@@ -54,7 +54,7 @@ class StructureDamage:
         return bytes(model.SerializeToString())
 
     def node(self, model: onnx.ModelProto) -> onnx.NodeProto:
-        """A node, perhaps of a body or a function; a new one where there is none."""
+        """A node, perhaps of a body or a function; a new node where there is none."""
         graphs = [model.graph, *(function for function in model.functions)]
         for graph in graphs[:20]:
             graphs += [a.g for node in graph.node for a in node.attribute if a.HasField("g")]
@@ -65,9 +65,9 @@ class StructureDamage:
         node = self.node(model)
         names = [a.name for a in node.attribute] or ["axis", "axes", "to", "body", "perm"]
         name = self.draw.choice(names)
-        kept = [a for a in node.attribute if a.name != name]
+        others = [a for a in node.attribute if a.name != name]
         del node.attribute[:]
-        node.attribute.extend([*kept, self.attribute(name)])
+        node.attribute.extend([*others, self.attribute(name)])
 
     def attribute(self, name: str) -> onnx.AttributeProto:
         draw = self.draw
@@ -92,9 +92,9 @@ class StructureDamage:
     def drawn_attribute(self, model: onnx.ModelProto) -> None:
         """An attribute that the operator has, with a value of some kind."""
         node = self.node(model)
-        found = default_registry().dialect("onnx")
-        assert found is not None
-        op_def = found.lookup(node.domain, node.op_type, 0)
+        dialect = default_registry().dialect("onnx")
+        assert dialect is not None
+        op_def = dialect.lookup(node.domain, node.op_type, 0)
         names = list(op_def.attributes) if op_def is not None else []
         if names:
             node.attribute.append(self.attribute(self.draw.choice(names)))
@@ -211,7 +211,7 @@ class StructureDamage:
         model.opset_import.append(helper.make_opsetid("own", 1))
 
     def body(self, model: onnx.ModelProto) -> None:
-        """A body that reads what its own node makes, or one of many in each other."""
+        """A body that reads an output of its own node, or many nested bodies."""
         values = [helper.make_empty_tensor_value_info("z")]
         inner = helper.make_graph([helper.make_node("Relu", ["y"], ["z"])], "b", [], values)
         for level in range(self.draw.choice((1, 1, 3, 18))):

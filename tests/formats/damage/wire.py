@@ -22,21 +22,21 @@ Field = list  # [number, kind, an int, bytes or a list of fields]
 
 
 def parsed(data: bytes, depth: int = 0) -> list[Field] | bytes:
-    """The fields of a message; what cannot be one stays bytes."""
-    found: list[Field] = []
+    """The fields of a message; a field that is no message stays bytes."""
+    message: list[Field] = []
     try:
         for number, kind, start, end in fields(data, 0, len(data)):
             if not 0 < number < 600:
                 return data
             if kind == VARINT:
-                found.append([number, kind, start])
+                message.append([number, kind, start])
             elif kind == BYTES and depth < 12 and end - start > 1:
-                found.append([number, kind, parsed(data[start:end], depth + 1)])
+                message.append([number, kind, parsed(data[start:end], depth + 1)])
             else:
-                found.append([number, kind, data[start:end]])
+                message.append([number, kind, data[start:end]])
     except (DamagedError, IndexError):
         return data
-    return found
+    return message
 
 
 def written(message: list[Field] | bytes, lies: dict[int, int] | None = None) -> bytes:
@@ -79,34 +79,34 @@ class WireDamage:
         message = parsed(data)
         lies: dict[int, int] = {}
         for _ in range(self.draw.choice((1, 1, 1, 2, 4))):
-            places = [one for one in messages_in(message) if one]
-            if not places:
+            messages = [fields for fields in messages_in(message) if fields]
+            if not messages:
                 break
-            self.field(self.draw.choice(places), lies)
+            self.field(self.draw.choice(messages), lies)
         data = written(message, lies)
         return self.raw(data) if data and self.draw.random() < 0.1 else data
 
     def raw(self, data: bytes) -> bytes:
-        """Bytes changed, cut out, put in or copied, in a few places."""
-        found, draw = bytearray(data), self.draw
+        """Bytes changed, deleted, inserted or copied, in a few positions."""
+        damaged, draw = bytearray(data), self.draw
         for _ in range(draw.choice((1, 1, 1, 2, 5, 20))):
-            if not found:
+            if not damaged:
                 return data
-            at, kind = draw.randrange(len(found)), draw.randrange(6)
+            at, kind = draw.randrange(len(damaged)), draw.randrange(6)
             if kind == 0:
-                found[at] ^= 1 << draw.randrange(8)
+                damaged[at] ^= 1 << draw.randrange(8)
             elif kind == 1:
-                found[at] = draw.choice((0, 1, 127, 128, 255))
+                damaged[at] = draw.choice((0, 1, 127, 128, 255))
             elif kind == 2:
-                del found[at : at + draw.choice((1, 2, 8, 100))]
+                del damaged[at : at + draw.choice((1, 2, 8, 100))]
             elif kind == 3:
-                found[at:at] = draw.randbytes(draw.choice((1, 2, 8)))
+                damaged[at:at] = draw.randbytes(draw.choice((1, 2, 8)))
             elif kind == 4:
-                other = draw.randrange(len(found))
-                found[at : at + 20] = found[other : other + 20]
+                other = draw.randrange(len(damaged))
+                damaged[at : at + 20] = damaged[other : other + 20]
             else:
-                del found[at:]
-        return bytes(found)
+                del damaged[at:]
+        return bytes(damaged)
 
     def field(self, message: list[Field], lies: dict[int, int]) -> None:
         """Damage one field of a message."""
@@ -148,7 +148,7 @@ class WireDamage:
         lies[id(field)] = self.draw.choice((*HUGE, 2, 3, 5))
 
     def splice(self, message: list[Field], at: int, field: Field, _: dict[int, int]) -> None:
-        """A message of another model in this place."""
+        """A message of another model in this position."""
         others = messages_in(parsed(self.draw.choice(self.models)))
         message[at] = [field[0], BYTES, self.draw.choice(others)]
 

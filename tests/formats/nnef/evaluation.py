@@ -38,13 +38,13 @@ def built(text, expand=(), dialect=None):
 
 
 def value(expression, fragments=""):
-    """What an expression evaluates to, as an attribute."""
+    """The value of an expression, as an attribute."""
     text = graph_text(f"y = probe(x, a = {expression})", fragments=PROBE + fragments)
     return operations(text)[-1].attributes["a"]
 
 
 def problem(text, expand=(), dialect=None):
-    """The first problem of a document that cannot be evaluated or built, and the text at its place."""
+    """The first problem of a document that cannot be evaluated or built, and the text at its position."""
     try:
         built(text, expand, dialect)
     except NnefError as error:
@@ -54,7 +54,7 @@ def problem(text, expand=(), dialect=None):
     raise AssertionError("no problem was found")
 
 
-def shown(operation):
+def operation_text(operation):
     """`add(x, 1.0) -> y`."""
     inputs = ", ".join("" if i is None else getattr(i, "name", None) or repr(i) for i in operation.inputs)
     return f"{operation.op}({inputs}) -> {', '.join(operation.outputs)}"

@@ -1,4 +1,4 @@
-"""Folders and archives of models: what is found in them, and what hostile ones are refused for."""
+"""Folders and archives of models: their contents, and why hostile ones are rejected."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ def test_contents(mode, form, folder):
         mode=mode,
         form=form,
     )
-    found = read_archive(data)
-    assert set(found.contents) == {"graph.nnef", "graph.quant", "empty.dat", "large.dat", long}
-    assert found.text("graph.nnef") == TEXT.decode()
-    assert found.text("other.nnef") is None and found.entry("other.dat") is None
-    large = found.entry("large.dat")
+    archive = read_archive(data)
+    assert set(archive.contents) == {"graph.nnef", "graph.quant", "empty.dat", "large.dat", long}
+    assert archive.text("graph.nnef") == TEXT.decode()
+    assert archive.text("other.nnef") is None and archive.entry("other.dat") is None
+    large = archive.entry("large.dat")
     assert (large.size, len(large.head)) == (3_000_000, MAX_HEADER)
-    assert found.entry(long).read() == b"s" * 600
+    assert archive.entry(long).read() == b"s" * 600
     assert locate(data).document.text == TEXT.decode()
 
 
@@ -91,11 +91,11 @@ def test_contents_of_a_zip(method, folder, tmp_path):
         (f"{folder}large.dat", b"l" * 3_000_000),
     ]
     data = zipped(*([(folder, b"", 0o040755)] if folder.endswith("l/") else []), *members, method=method)
-    found = read_archive(data)
-    assert set(found.contents) == {"graph.nnef", "large.dat", "block/w.dat"}
-    large = found.entry("large.dat")
+    archive = read_archive(data)
+    assert set(archive.contents) == {"graph.nnef", "large.dat", "block/w.dat"}
+    large = archive.entry("large.dat")
     assert (large.size, len(large.head)) == (3_000_000, MAX_HEADER)
-    assert found.entry("block/w.dat").read() == b"s" * 600
+    assert archive.entry("block/w.dat").read() == b"s" * 600
     (tmp_path / "m.zip").write_bytes(data)
     assert locate(tmp_path / "m.zip").document.text == locate(data).document.text == TEXT.decode()
 
@@ -252,7 +252,7 @@ NO_ARCHIVES = {
 }
 
 
-# The names are ours: a name made of the bytes would hold the time of packing, and differ from worker to worker.
+# Explicit names: a name from the bytes would contain the time of packing, and differ from worker to worker.
 @pytest.mark.parametrize("data", NO_ARCHIVES.values(), ids=NO_ARCHIVES)
 def test_malformed_archives(data):
     with pytest.raises(ModelError):
@@ -329,9 +329,9 @@ def test_locations_of_documents(tmp_path):
     (tmp_path / "other.txt").write_bytes(b"\xef\xbb\xbf# about\n" + TEXT)
     (tmp_path / "m.nnef.tgz").write_bytes(packed(member("graph.nnef", TEXT)))
     for model in (tmp_path, str(tmp_path), tmp_path / "graph.nnef"):
-        found = locate(model)
-        assert found.document.name == found.path == str(tmp_path / "graph.nnef")
-        assert found.quantization.name == str(tmp_path / "graph.quant")
+        location = locate(model)
+        assert location.document.name == location.path == str(tmp_path / "graph.nnef")
+        assert location.quantization.name == str(tmp_path / "graph.quant")
     assert locate(tmp_path / "other.txt").document.text == "# about\n" + TEXT.decode()
     assert locate(tmp_path / "m.nnef.tgz").document.name == str(tmp_path / "m.nnef.tgz") + ":graph.nnef"
     assert locate(TEXT.decode()).files is None and locate(TEXT).files is None

@@ -1,4 +1,4 @@
-"""Graphs from operations: inputs, constants, nodes, places, and what must hold of tensors from outside."""
+"""Graphs from operations: inputs, constants, nodes, positions, and checks of tensors from outside."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def test_a_graph_has_inputs_constants_and_nodes():
     assert graph.opsets == {"": VERSIONS["final"]}
 
 
-def test_equal_nodes_share_their_kind_and_variables_of_one_shape_their_constant():
+def test_equal_nodes_share_their_kind_and_variables_of_equal_shape_their_constant():
     graph = built(
         graph_text("a = relu(x)", "b = relu(a)", "v = variable(shape = [1], label = 'v')",
                    "w = variable(shape = [1], label = 'w')", "y = add(b, add(v, w))")
@@ -63,27 +63,27 @@ def test_contents_of_inputs_are_attributes():
 
 def test_shapes_of_inputs_by_the_user():
     graph = built(graph_text("y = max_pool(x, size = [1,1,2,2], stride = [1,1,2,2], padding = [])"))
-    found = shapeinf.infer_shapes(graph, inputs={"x": "[N, 3, 16, 16]"})
-    assert str(found.tensors["y"].shape) == "[N, 3, 8, 8]"
+    result = shapeinf.infer_shapes(graph, inputs={"x": "[N, 3, 16, 16]"})
+    assert str(result.tensors["y"].shape) == "[N, 3, 8, 8]"
 
 
 def test_unknown_extents_go_through_shape_of():
     graph = built(provisional_text("y = reshape(x, shape = [shape_of(x)[1] * 2, shape_of(x)[0] / 2])", shape="[0,4]"))
-    found = shapeinf.infer_shapes(graph, inputs={"x": "[N, 4]"}, dims={"N": "2..8"})
-    assert str(found.tensors["y"].shape) == "[8, N//2]"
+    result = shapeinf.infer_shapes(graph, inputs={"x": "[N, 4]"}, dims={"N": "2..8"})
+    assert str(result.tensors["y"].shape) == "[8, N//2]"
 
 
 def test_user_shapes_must_keep_extents_that_the_document_reads():
     graph = built(graph_text("y = reshape(x, shape = [shape_of(x)[1], -1])"))
-    found = shapeinf.infer_shapes(graph, inputs={"x": "[N, C, 8, 8]"})
-    assert str(found.tensors["x"].shape) == "[N, 3, 8, 8]"
-    assert str(found.tensors["y"].shape) == "[3, 64*N]"
-    found = shapeinf.infer_shapes(graph, inputs={"x": "[N, 5, 8, 8]"})
-    assert [d.severity for d in found.diagnostics] == ["error"]
+    result = shapeinf.infer_shapes(graph, inputs={"x": "[N, C, 8, 8]"})
+    assert str(result.tensors["x"].shape) == "[N, 3, 8, 8]"
+    assert str(result.tensors["y"].shape) == "[3, 64*N]"
+    result = shapeinf.infer_shapes(graph, inputs={"x": "[N, 5, 8, 8]"})
+    assert [d.severity for d in result.diagnostics] == ["error"]
 
 
 @pytest.mark.parametrize(
-    ("statement", "place"),
+    ("statement", "position"),
     [
         ("y = variable(shape = [0,3], label = 'y')", "variable"),
         ("y = variable(shape = [3], label = '')", "variable"),
@@ -93,13 +93,13 @@ def test_user_shapes_must_keep_extents_that_the_document_reads():
         ("y = external(shape = [-1])", "external(shape = [-1]"),
     ],
 )
-def test_tensors_from_outside_are_checked(statement, place):
-    found, rest = problem(graph_text(statement))
-    assert found.code == "N601"
-    assert rest.startswith(place)
+def test_tensors_from_outside_are_checked(statement, position):
+    error, rest = problem(graph_text(statement))
+    assert error.code == "N601"
+    assert rest.startswith(position)
 
 
 def test_an_error_in_a_literal_tensor_is_a_problem():
     head = FINAL.replace("extension", "extension tract_registry tract_core;\nextension", 1)
-    found, _ = problem(graph_text("y = add(x, [[1.0],[1.0,2.0]])", head=head))
-    assert found.code == "N501"
+    error, _ = problem(graph_text("y = add(x, [[1.0],[1.0,2.0]])", head=head))
+    assert error.code == "N501"

@@ -219,9 +219,9 @@ RIGHT = {
 @pytest.mark.parametrize("rule", WRONG)
 def test_violations_are_reported_at_their_line(rule):
     text = WRONG[rule]
-    found = problems(text)
-    assert [line for line, _, _ in found] == wrong_lines(text), found
-    assert problems(text, sharing=True) == found
+    diagnostics = problems(text)
+    assert [line for line, _, _ in diagnostics] == wrong_lines(text), diagnostics
+    assert problems(text, sharing=True) == diagnostics
 
 
 @pytest.mark.parametrize("rule", RIGHT)
@@ -262,7 +262,7 @@ def test_the_dialect_of_tract(rule):
 @pytest.mark.parametrize("dialect", ["final", "provisional", "tract"])
 def test_the_bodies_of_all_operations_follow_the_rules(dialect):
     fragments = library(dialect)
-    # Layers make variables and ask for shapes, as fragments may in the provisional dialect.
+    # Layers create variables and use `shape_of`, as fragments may in the provisional dialect.
     skipped = () if dialect == "provisional" else LAYERS
     own = tuple(fragment for fragment in fragments if fragment.body is not None and fragment.name not in skipped)
     head = "version 1.0\n" if dialect == "provisional" else "version 1.0;\n"

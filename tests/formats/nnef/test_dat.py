@@ -1,4 +1,4 @@
-"""Tensor files: against the files that the nnef package writes, and headers of 2017 made by hand."""
+"""Tensor files: against the files that the nnef package writes, and headers of 2017 written by hand."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ def tensors():
 
 
 @given(tensors())
-def test_what_the_nnef_package_writes(array):
+def test_tensors_written_by_the_nnef_package(array):
     data = written(array)
-    found = header(data)
-    assert (found.layout, found.dims, found.dtype) == ("final", array.shape, array.dtype.name)
-    assert (found.start, found.length) == (128, len(data) - 128)
-    if has_small_contents(found):
-        np.testing.assert_array_equal(read_contents(found, data).array(), array)
+    head = header(data)
+    assert (head.layout, head.dims, head.dtype) == ("final", array.shape, array.dtype.name)
+    assert (head.start, head.length) == (128, len(data) - 128)
+    if has_small_contents(head):
+        np.testing.assert_array_equal(read_contents(head, data).array(), array)
 
 
 @given(arrays.arrays("int8", (2, 3)))
 def test_quantized_items_stand_for_other_numbers(array):
-    found = header(written(array, quantized=True))
-    assert (found.kind, found.dtype) == ("quantized", "int8")
-    assert read_contents(found, written(array, quantized=True), "float32").elements is None
+    head = header(written(array, quantized=True))
+    assert (head.kind, head.dtype) == ("quantized", "int8")
+    assert read_contents(head, written(array, quantized=True), "float32").elements is None
 
 
 def old(dims, code=0, bits=32, text="", payload=None, length=None):
@@ -79,9 +79,9 @@ def old(dims, code=0, bits=32, text="", payload=None, length=None):
     ],
 )
 def test_the_layout_of_2017(dims, code, bits, text, dtype):
-    found = header(old(dims, code, bits, text))
-    assert (found.layout, found.dims, found.dtype, found.quantization) == ("provisional", dims, dtype, text)
-    assert found.start == 16 + 4 * len(dims) + len(text)
+    head = header(old(dims, code, bits, text))
+    assert (head.layout, head.dims, head.dtype, head.quantization) == ("provisional", dims, dtype, text)
+    assert head.start == 16 + 4 * len(dims) + len(text)
 
 
 @given(arrays.arrays("float32", arrays.array_shapes(max_dims=4, max_side=6)))
@@ -90,10 +90,10 @@ def test_the_layout_of_2017_as_the_nnef_package_writes_it(tmp_path_factory, arra
     with open(path, "wb") as file:
         nnef.binary._write_tensor_provisional(file, array)
     data = path.read_bytes()
-    found = header(data)
-    assert (found.layout, found.dims, found.dtype) == ("provisional", array.shape, "float32")
-    if has_small_contents(found):
-        np.testing.assert_array_equal(read_contents(found, data).array(), array)
+    head = header(data)
+    assert (head.layout, head.dims, head.dtype) == ("provisional", array.shape, "float32")
+    if has_small_contents(head):
+        np.testing.assert_array_equal(read_contents(head, data).array(), array)
 
 
 GOOD = written(np.arange(6, dtype=np.int32).reshape(2, 3))
@@ -141,19 +141,19 @@ def test_the_rank_is_a_limit():
 
 
 @given(st.binary(max_size=200), st.integers(0, 3))
-def test_any_bytes_are_a_tensor_or_an_error(junk, kept):
-    data = GOOD[: 4 * kept] + junk
+def test_any_bytes_are_a_tensor_or_an_error(junk, size):
+    data = GOOD[: 4 * size] + junk
     try:
-        found = header(data)
+        head = header(data)
     except ModelError:
         return
-    assert found.start + found.length == len(data)
-    read_contents(found, data)
+    assert head.start + head.length == len(data)
+    read_contents(head, data)
 
 
 def test_items_of_vendors_have_a_shape():
-    found = header(patched(48, "<HH", 7, 99))
-    assert (found.kind, found.vendor, found.dims, found.dtype) == ("other", 99, (2, 3), None)
+    head = header(patched(48, "<HH", 7, 99))
+    assert (head.kind, head.vendor, head.dims, head.dtype) == ("other", 99, (2, 3), None)
 
 
 def test_signed_integers_of_before_1_0_3():
@@ -164,9 +164,9 @@ def test_signed_integers_of_before_1_0_3():
 def test_headers_are_read_without_items():
     head = patched(4, "<I", 3 << 30)
     head = head[:12] + struct.pack("<II", 3 << 20, 256) + head[20:128]
-    found = header(head, 128 + (3 << 30))
-    assert found.dims == (3 << 20, 256)
-    assert not has_small_contents(found)
+    parsed = header(head, 128 + (3 << 30))
+    assert parsed.dims == (3 << 20, 256)
+    assert not has_small_contents(parsed)
 
 
 def test_files_larger_than_their_field():

@@ -25,8 +25,8 @@ def read(path):
     return source, document, operations, LAYERS if document.dialect == "provisional" else ()
 
 
-def as_lists(found):
-    return [as_lists(item) for item in found] if isinstance(found, (tuple, list)) else found
+def as_lists(value):
+    return [as_lists(item) for item in value] if isinstance(value, (tuple, list)) else value
 
 
 def test_there_are_vectors():
@@ -39,21 +39,21 @@ def test_there_are_vectors():
 def test_values_and_operations(path):
     expected = vectors(f"nnef/ok/{path.stem}.expected.json")["expect"]
     source, document, operations, expand = read(path)
-    found = evaluate(document, source, operations, expand)
-    assert build(found, document, source).outputs == [name.name for name in document.graph.results]
-    made = {output: operation for operation in found for output in operation.outputs}
+    flat = evaluate(document, source, operations, expand)
+    assert build(flat, document, source).outputs == [name.name for name in document.graph.results]
+    producers = {output: operation for operation in flat for output in operation.outputs}
     for tensor, attributes in expected.get("attribs", {}).items():
         for name, value in attributes.items():
-            assert as_lists(made[tensor].attributes[name]) == value
+            assert as_lists(producers[tensor].attributes[name]) == value
     if "ops" in expected:
-        assert [o.op for o in found if o.op != "copy"] == [op for op in expected["ops"] if op != "copy"]
+        assert [o.op for o in flat if o.op != "copy"] == [op for op in expected["ops"] if op != "copy"]
 
 
 @pytest.mark.parametrize("path", [p for p in INVALID if p.stem[4:7] in EVALUATED], ids=lambda path: path.stem)
 def test_documents_without_a_value_are_rejected_at_their_position(path):
-    place = vectors(f"nnef/bad/{path.stem}.json")["suggested_position"]
+    position = vectors(f"nnef/bad/{path.stem}.json")["suggested_position"]
     source, document, operations, expand = read(path)
     assert not check(document, source, operations)
     with pytest.raises(NnefError) as raised:
         build(evaluate(document, source, operations, expand), document, source)
-    assert (raised.value.line, raised.value.column) == (place["line"], place["col"])
+    assert (raised.value.line, raised.value.column) == (position["line"], position["col"])

@@ -1,4 +1,4 @@
-"""Evaluation of expressions and fragments: the tables of 3.3, laws against Python's own arithmetic, and limits."""
+"""Evaluation of expressions and fragments: the tables of 3.3, properties against Python's arithmetic, and limits."""
 
 import pytest
 from hypothesis import given
@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from shapeinf.formats.nnef.language.ast import Binary, Number, Unary
 from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.graph import InputContents
-from tests.formats.nnef.evaluation import FINAL, graph_text, operations, problem, provisional_text, shown, value
+from tests.formats.nnef.evaluation import (
+    FINAL,
+    graph_text,
+    operation_text,
+    operations,
+    problem,
+    provisional_text,
+    value,
+)
 
 TABLE = [
     # 3.3.5 arithmetic, and its precedence
@@ -85,9 +93,9 @@ TABLE = [
 
 @pytest.mark.parametrize(("text", "expected"), TABLE, ids=[text for text, _ in TABLE])
 def test_expressions(text, expected):
-    found = value(text)
-    assert found == expected
-    assert type(found) is type(expected)
+    result = value(text)
+    assert result == expected
+    assert type(result) is type(expected)
 
 
 PROBLEMS = [
@@ -111,11 +119,11 @@ PROBLEMS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "code", "place"), PROBLEMS, ids=[text for text, _, _ in PROBLEMS])
-def test_expressions_without_a_value_are_errors_at_their_position(text, code, place):
-    found, rest = problem(graph_text(f"y = probe(x, a = {text})", fragments=_PROBE))
-    assert found.code == code
-    assert rest.startswith(place)
+@pytest.mark.parametrize(("text", "code", "position"), PROBLEMS, ids=[text for text, _, _ in PROBLEMS])
+def test_expressions_without_a_value_are_errors_at_their_position(text, code, position):
+    error, rest = problem(graph_text(f"y = probe(x, a = {text})", fragments=_PROBE))
+    assert error.code == code
+    assert rest.startswith(position)
 
 
 _PROBE = "fragment probe( x: tensor<scalar>, a: integer[] = [] ) -> ( y: tensor<scalar> );\n"
@@ -156,8 +164,8 @@ def test_ranges_within_an_array_are_pythons(items, data):
 
 @given(st.lists(st.integers(-9, 9), max_size=6), st.integers(-9, 9))
 def test_comprehensions_are_pythons(items, least):
-    found = value(f"[for i in {items} if i >= {least} yield i * i - 1]")
-    assert found == tuple(i * i - 1 for i in items if i >= least)
+    result = value(f"[for i in {items} if i >= {least} yield i * i - 1]")
+    assert result == tuple(i * i - 1 for i in items if i >= least)
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=8))
@@ -168,7 +176,7 @@ def test_a_recursive_fragment_calculates_the_sum(items):
 
 
 def ops(*statements, fragments="", **options):
-    return [shown(o) for o in operations(graph_text(*statements, fragments=fragments), **options)[1:]]
+    return [operation_text(o) for o in operations(graph_text(*statements, fragments=fragments), **options)[1:]]
 
 
 @pytest.mark.parametrize(
@@ -196,7 +204,7 @@ def ops(*statements, fragments="", **options):
     ],
 )
 def test_operations_and_names(statement, expected):
-    found = ops(statement)
+    lines = ops(statement)
     if expected is None:
         expected = {
             "!": [
@@ -209,7 +217,7 @@ def test_operations_and_names(statement, expected):
             ],
             "c": ["split(x) -> y.split.0, y.split.1", "concat(y.split.0, y.split.1) -> y"],
         }[statement[4]]
-    assert found == expected
+    assert lines == expected
 
 
 def test_names_of_tensors_in_fragments_have_a_path():
@@ -234,7 +242,7 @@ def test_standard_compounds_are_expanded_on_request():
     assert ops("y = add_n([x, x])", expand="all") == ["add(x, 0.0) -> y.add_n", "add(x, y.add_n) -> y"]
 
 
-def test_attributes_have_defaults_and_equal_ones_are_one_object():
+def test_attributes_have_defaults_and_equal_values_are_the_same_object():
     first, second, other = operations(
         graph_text("a = max_pool(x, size = [1,1,2,2])", "b = max_pool(a, size = [1,1,2,2])", "y = box(b, size = [1])")
     )[1:]
@@ -252,32 +260,32 @@ def test_attributes_have_defaults_and_equal_ones_are_one_object():
 def test_a_generic_fragment_hands_its_type_on():
     fragments = """fragment filled<? = scalar>( value: ?[] ) -> ( y: tensor<?> )
     { y = constant<?>(shape = [2], value = value); }\n"""
-    found = operations(graph_text("a = filled<integer>(value = [1])", "y = filled(value = [1.0])", fragments=fragments))
-    assert [str(o.type_argument) for o in found[1:]] == ["integer", "scalar"]
+    flat = operations(graph_text("a = filled<integer>(value = [1])", "y = filled(value = [1.0])", fragments=fragments))
+    assert [str(o.type_argument) for o in flat[1:]] == ["integer", "scalar"]
 
 
 def test_equal_values_of_different_types_are_distinct():
-    one = [f"{name} = constant<{of}>(shape = [1], value = [{text}])" for name, of, text in
+    statements = [f"{name} = constant<{of}>(shape = [1], value = [{text}])" for name, of, text in
            [("a", "integer", "1"), ("b", "scalar", "1.0"), ("c", "logical", "true")]]  # fmt: skip
-    found = operations(graph_text(*one, "y = copy(x)"))[1:4]
-    assert [type(o.attributes["value"][0]) for o in found] == [int, float, bool]
+    constants = operations(graph_text(*statements, "y = copy(x)"))[1:4]
+    assert [type(o.attributes["value"][0]) for o in constants] == [int, float, bool]
 
 
 def test_recursion_may_be_deep():
     chain = """fragment chain( x: tensor<scalar>, n: integer ) -> ( y: tensor<scalar> )
     { y = chain(relu(x), n = n - 1) if n > 0 else x; }\n"""
-    found = ops("y = chain(x, n = 5000)", fragments=chain)
-    assert len(found) == 5001
+    lines = ops("y = chain(x, n = 5000)", fragments=chain)
+    assert len(lines) == 5001
     assert len(ops("y = add_n([x] * 1000)", expand="all")) == 1000
 
 
 def test_endless_recursion_is_a_limit_with_its_chain_of_calls():
     text = graph_text("y = f(x)", fragments="fragment f( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = f(x); }\n")
-    found, rest = problem(text)
-    assert found.code == "N904"
+    error, rest = problem(text)
+    assert error.code == "N904"
     assert rest.startswith("f(x)")
-    assert 2 < len(found.calls) <= 20
-    assert found.calls[-1] == SourceText(text).location(text.rindex("f(x)"))
+    assert 2 < len(error.calls) <= 20
+    assert error.calls[-1] == SourceText(text).location(text.rindex("f(x)"))
 
 
 @pytest.mark.parametrize(
@@ -297,48 +305,48 @@ def test_errors_in_fragments_have_calls():
     { y = transpose(x, axes = [a[2]]); }
     fragment g( x: tensor<scalar> ) -> ( y: tensor<scalar> ) { y = f(x, a = [0]); }\n"""
     text = graph_text("y = g(x)", fragments=fragments)
-    found, rest = problem(text)
+    error, rest = problem(text)
     assert rest.startswith("2]]")
-    assert found.calls == tuple(map(SourceText(text).location, (text.index("f(x, a = [0])"), text.index("g(x);"))))
+    assert error.calls == tuple(map(SourceText(text).location, (text.index("f(x, a = [0])"), text.index("g(x);"))))
 
 
 def test_errors_in_the_library_are_reported_at_the_call():
-    found, rest = problem(graph_text("y = area_downsample(x, factor = [1] * -1)"), expand="all")
-    assert found.code == "N501"
+    error, rest = problem(graph_text("y = area_downsample(x, factor = [1] * -1)"), expand="all")
+    assert error.code == "N501"
     assert rest.startswith("-1")
-    found, rest = problem(graph_text("y = avg_roi_align(x, x, x, output_size = [1], sampling_rate = [])"), expand="all")
+    error, rest = problem(graph_text("y = avg_roi_align(x, x, x, output_size = [1], sampling_rate = [])"), expand="all")
     assert rest.startswith("avg_roi_align")
 
 
 @pytest.mark.parametrize(
-    ("statement", "place"),
+    ("statement", "position"),
     [
         ("[a, b, y] = [x, x]", "[a, b, y]"),
         ("[y] = copy_n(x, times = 0)", "copy_n"),
         ("y = concat(unstack(absent, axis = 0), axis = 0)", "absent"),
     ],
 )
-def test_the_left_side_must_fit(statement, place):
-    assert problem(graph_text(statement))[1].startswith(place)
+def test_the_left_side_must_fit(statement, position):
+    assert problem(graph_text(statement))[1].startswith(position)
 
 
-# -- extents that are asked for ----------------------------------------------------------------------------------------
+# -- requested extents -------------------------------------------------------------------------------------------------
 
 
 def test_unknown_extents_become_tensors_of_the_graph():
     text = provisional_text("y = reshape(x, shape = [shape_of(x)[0] * 3, shape_of(x)[1] / 2])", shape="[0,4]")
-    found = operations(text)
-    assert [shown(o) for o in found[1:]] == [
+    flat = operations(text)
+    assert [operation_text(o) for o in flat[1:]] == [
         "shape_of_axis(x) -> x.shape.0",
         "mul(x.shape.0, 3) -> y.mul",
         "shape_of_axis(x) -> x.shape.1",
         "reshape(x, y.mul) -> y",
     ]
-    assert found[-1].attributes["shape"] == (InputContents(1), 2)
+    assert flat[-1].attributes["shape"] == (InputContents(1), 2)
 
 
 @pytest.mark.parametrize(
-    ("statement", "place"),
+    ("statement", "position"),
     [
         ("y = relu(x) if shape_of(x)[0] > 1 else x", "shape_of"),
         ("y = transpose(x, perm = [0] * shape_of(x)[0])", "shape_of"),
@@ -346,36 +354,36 @@ def test_unknown_extents_become_tensors_of_the_graph():
         ("y = reshape(x, shape = [[1][shape_of(x)[0]]])", "shape_of"),
     ],
 )
-def test_a_value_that_depends_on_an_unknown_extent_is_a_problem(statement, place):
-    found, rest = problem(provisional_text(statement, shape="[0,4]"))
-    assert rest.startswith(place)
-    assert found.code in ("N501", "N502")
+def test_a_value_that_depends_on_an_unknown_extent_is_a_problem(statement, position):
+    error, rest = problem(provisional_text(statement, shape="[0,4]"))
+    assert rest.startswith(position)
+    assert error.code in ("N501", "N502")
 
 
 def test_extents_that_an_expression_uses_are_noted():
-    found = operations(graph_text("a = reshape(x, shape = shape_of(x)[1:3])", "y = copy_n(a, times = 1)[0]"))
-    assert [dict(o.attributes) for o in found if o.op == "shape_of_axis"] == [
+    flat = operations(graph_text("a = reshape(x, shape = shape_of(x)[1:3])", "y = copy_n(a, times = 1)[0]"))
+    assert [dict(o.attributes) for o in flat if o.op == "shape_of_axis"] == [
         {"axis": axis, "known": extent} for axis, extent in enumerate([2, 3, 8, 8])
     ]
-    found = operations(graph_text("y = tile(x, repeats = [1] * length_of(shape_of(x)))"))
-    assert [o.op for o in found] == ["external", "tile"]
+    flat = operations(graph_text("y = tile(x, repeats = [1] * length_of(shape_of(x)))"))
+    assert [o.op for o in flat] == ["external", "tile"]
 
 
 def test_shapes_of_the_provisional_dialect_have_two_axes_at_least():
-    found = operations(provisional_text("y = reshape(x, shape = shape_of(x))", shape="[7]"))
-    assert found[-1].attributes["shape"] == (7, 1)
+    flat = operations(provisional_text("y = reshape(x, shape = shape_of(x))", shape="[7]"))
+    assert flat[-1].attributes["shape"] == (7, 1)
 
 
 def test_shapes_may_come_from_elsewhere():
-    asked = []
+    requested = []
 
     def shape_of(done, name):
-        asked.append((len(done), name))
+        requested.append((len(done), name))
         return (5, None)
 
-    found = operations(graph_text("y = reshape(x, shape = shape_of(relu(x)))"), shape_of=shape_of)
-    assert asked == [(2, "y.relu")]
-    assert found[-1].attributes["shape"] == (5, InputContents(1))
+    flat = operations(graph_text("y = reshape(x, shape = shape_of(relu(x)))"), shape_of=shape_of)
+    assert requested == [(2, "y.relu")]
+    assert flat[-1].attributes["shape"] == (5, InputContents(1))
 
 
 TRACT = FINAL.replace("extension", "extension tract_registry tract_core;\nextension", 1)
@@ -396,5 +404,5 @@ TRACT = FINAL.replace("extension", "extension tract_registry tract_core;\nextens
     ],
 )  # fmt: skip
 def test_tract(statements, expected):
-    found = operations(graph_text(*statements, head=TRACT), dialect="tract")
-    assert [shown(o) for o in found[1:]] == expected
+    flat = operations(graph_text(*statements, head=TRACT), dialect="tract")
+    assert [operation_text(o) for o in flat[1:]] == expected

@@ -85,8 +85,8 @@ def test_precedence(text, means):
     ],
 )
 def test_numbers(text, value):
-    found = expression(text)
-    assert (type(found.value), found.value) == (type(value), value)
+    literal = expression(text)
+    assert (type(literal.value), literal.value) == (type(value), value)
 
 
 @pytest.mark.parametrize(("text", "value"), [(r"'a\'b'", "a'b"), (r'"a\"b"', 'a"b'), (r"'a\\b'", "a\\b"), ("'é'", "é")])
@@ -161,8 +161,8 @@ def test_documents_with_fragments_may_call_in_a_call():
 
 def test_extensions_of_tract_are_anything_but_a_semicolon():
     head = "version 1.0;\nextension tract_registry tract_core;\nextension tract_symbol \U0001f3af0;\n"
-    found = parse(SourceText(graph("y = f(x)", head=head)))
-    assert found.extensions[1].text == "tract_symbol \U0001f3af0"
+    document = parse(SourceText(graph("y = f(x)", head=head)))
+    assert document.extensions[1].text == "tract_symbol \U0001f3af0"
     for wrong in (head.replace("extension tract_symbol", "extension KHR_"), head + "extension \U0001f3af;\n"):
         with pytest.raises(NnefError, match="N101"):
             parse(SourceText(graph("y = f(x)", head=wrong)))

@@ -1,4 +1,4 @@
-"""Quantization files: what is accepted, and what is wrong where."""
+"""Quantization files: accepted ones, and errors with their positions."""
 
 from __future__ import annotations
 

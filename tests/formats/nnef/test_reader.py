@@ -1,4 +1,4 @@
-"""NNEF models as a whole: their files, what is written, the command line, and where findings say that they are."""
+"""Complete NNEF models: their files, written annotations, the command line, and the locations of diagnostics."""
 
 from __future__ import annotations
 
@@ -109,12 +109,12 @@ def test_options_must_be_those_of_the_format(tmp_path):
 
 def test_compounds_are_replaced_on_request():
     text = HEAD + "    y = softmax(x, axes = [1]);\n}\n"
-    whole = infer_shapes(text)
-    assert [node.op for node in whole.graph.nodes] == ["softmax"]
+    compound = infer_shapes(text)
+    assert [node.op for node in compound.graph.nodes] == ["softmax"]
     for expand in (["softmax"], "all"):
         parts = infer_shapes(text, format_options=NnefOptions(expand=expand))
         assert [node.op for node in parts.graph.nodes] == ["max_reduce", "sub", "exp", "sum_reduce", "div"]
-        assert parts.tensors["y"].shape == whole.tensors["y"].shape
+        assert parts.tensors["y"].shape == compound.tensors["y"].shape
     with pytest.raises(UnknownNameError, match="did you mean 'softmax'"):
         infer_shapes(text, format_options=NnefOptions(expand=["softmx"]))
     with pytest.raises(UnknownNameError):
@@ -225,9 +225,9 @@ def test_quantization_of_tensors(tmp_path):
     )
     assert [d.code for d in infer_shapes(packed(folder)).diagnostics] == ["N703"]
     (folder / "graph.quant").write_text("\n'y': linear_quantize(min = [[0.0, 1.0]], max = 1.0, bits = 8);\n")
-    found = infer_shapes(folder).diagnostics[1]
-    assert (found.severity, found.location) == ("error", f"{folder}/graph.quant:2:28")
-    assert "quantization parameter 'min'" in found.render() and "graph.quant:2:28" in found.render()
+    diagnostic = infer_shapes(folder).diagnostics[1]
+    assert (diagnostic.severity, diagnostic.location) == ("error", f"{folder}/graph.quant:2:28")
+    assert "quantization parameter 'min'" in diagnostic.render() and "graph.quant:2:28" in diagnostic.render()
     (folder / "graph.quant").write_text("'z': linear_quantize(min = 0.0, max = 1.0, bits = 8);\n")
     with pytest.raises(NnefError, match=r"graph\.quant:1:1: the graph has no tensor 'z' \[N710\]"):
         infer_shapes(folder)
@@ -244,9 +244,9 @@ WRONG = (
 
 
 def test_diagnostics_have_a_location_and_calls():
-    (found,) = infer_shapes(WRONG).diagnostics
-    assert found.location == "<text>:5:9, called at 11:9"
-    assert "at <text>:5:9, called at 11:9" in found.render()
+    (diagnostic,) = infer_shapes(WRONG).diagnostics
+    assert diagnostic.location == "<text>:5:9, called at 11:9"
+    assert "at <text>:5:9, called at 11:9" in diagnostic.render()
     with pytest.raises(ShapeError, match="<text>:5:9, called at 11:9: matmul"):
         infer_shapes(WRONG, mode="strict")
 
@@ -360,8 +360,8 @@ def test_the_command_line(tmp_path):
         result = run(model)
         assert result.exit_code == 0, result.output
         assert "[2, 4]" in result.stdout and "1 nodes, 1 tensors" in result.stdout
-    found = json.loads(run(folder, "--json").stdout)
-    assert found["schema"] == "shapeinf.infer/1" and found["tensors"]["y"]["shape"] == [2, 4]
+    answer = json.loads(run(folder, "--json").stdout)
+    assert answer["schema"] == "shapeinf.infer/1" and answer["tensors"]["y"]["shape"] == [2, 4]
     assert run(folder, "--save", tmp_path / "o.nnef").exit_code == 0
     printed = run(folder, "--save", "-")
     assert printed.stdout == (tmp_path / "o.nnef").read_text() and "y = matmul(x, w);  # [2, 4]" in printed.stdout
@@ -379,10 +379,10 @@ def test_diagnostics_on_the_command_line(tmp_path):
     assert result.exit_code == 1 and "m.nnef:5:9, called at 11:9" in result.stdout
     strict = run(tmp_path / "m.nnef", "--strict")
     assert strict.exit_code == 1 and "m.nnef:5:9, called at 11:9" in strict.stderr
-    (finding, *_) = [
+    (diagnostic, *_) = [
         d for d in json.loads(run(tmp_path / "m.nnef", "--json").stdout)["diagnostics"] if d["severity"] == "error"
     ]
-    assert finding["location"].endswith("m.nnef:5:9, called at 11:9")
+    assert diagnostic["location"].endswith("m.nnef:5:9, called at 11:9")
     (tmp_path / "m.nnef").write_text(WRONG.replace("w);\n}\ngraph", "v);\n}\ngraph"))
     broken = run(tmp_path / "m.nnef")
     assert broken.exit_code == 3 and "m.nnef:5:19" in broken.stderr
@@ -403,7 +403,7 @@ def test_streams_are_for_texts():
         infer_shapes(model).save(io.StringIO())
 
 
-# -- what tract writes
+# -- documents that tract writes
 
 TRACT = "version 1.0;\nextension tract_registry tract_core;\ngraph g({}) -> ({})\n{{\n{}}}\n"
 
@@ -441,13 +441,13 @@ def test_labels_that_begin_with_a_slash(tmp_path):
     assert result.diagnostics == [] and shapes(result)["y"] == "[2, 4]"
 
 
-# -- what is read with a warning, and what is not
+# -- extensions that are read with a warning, and those that are not
 
 
 def test_extensions_that_are_not_known():
     text = PLAIN.replace("version 1.0;", "version 1.0;\nextension KHR_of_tomorrow;")
-    (finding,) = infer_shapes(text).diagnostics
-    assert (finding.severity, finding.code) == ("warning", "N206") and "'KHR_of_tomorrow'" in finding.message
+    (diagnostic,) = infer_shapes(text).diagnostics
+    assert (diagnostic.severity, diagnostic.code) == ("warning", "N206") and "'KHR_of_tomorrow'" in diagnostic.message
 
 
 def test_fragments_that_give_no_tensor():

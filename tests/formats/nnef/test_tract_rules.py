@@ -1,4 +1,4 @@
-"""Rules of tract's operations on graphs of one node; what is expected is what tract's own `output_facts` say."""
+"""Rules of tract's operations on graphs of one node; expected types are those of tract's own `output_facts`."""
 
 import pytest
 from hypothesis import given, settings
@@ -12,24 +12,24 @@ from shapeinf.formats.nnef.files.datum_types import dtype_of
 from shapeinf.formats.nnef.versions import TRACT
 from shapeinf.graph import DeclaredType, Graph, InputContents, Node
 from shapeinf.lattice import PartialTensor, Shape
-from tests.conformance.tract_facts import difference, pieces
+from tests.conformance.tract_types import difference, pieces
 
 NOT_NODES = {"tract_core_external", "tract_core_scan"}
-"""Readers make graph inputs of the first, and of the second what `tract_recurrent` is about."""
+"""Readers turn the first into graph inputs; the second has the rules of `tract_recurrent`."""
 
 
 def ints(*values, dtype="int64"):
-    """A vector that is known."""
+    """A known vector."""
     return PartialTensor(dtype, Shape((len(values),)), values)
 
 
 def scalar(value, dtype="int64"):
-    """A number that is known."""
+    """A known number."""
     return PartialTensor(dtype, Shape(()), (value,))
 
 
 def inferred(op, inputs, attributes, outputs=1, before=(), version=TRACT):
-    """The result for one node. Inputs are facts, known tensors, or None; InputContents may name further ones."""
+    """The result for one node. Inputs are types, known tensors, or None; InputContents may name further ones."""
     graph = Graph("g", "nnef", {"": version}, nodes=list(before))
     names = []
     for i, spec in enumerate(inputs):
@@ -49,7 +49,7 @@ def inferred(op, inputs, attributes, outputs=1, before=(), version=TRACT):
 
 
 def shape_of(axis):
-    """A node before that makes `size` of an axis of the first input."""
+    """A preceding node that computes `size` from an axis of the first input."""
     return (Node.make("shape_of_axis", ("x0",), ("size",), {"axis": axis}),)
 
 
@@ -177,7 +177,7 @@ CASES = [
         {"k": 2, "expert_layout": "linear"},
         ["S,8,f32"],
     ),
-    # a letter of the result alone is 1, and so is what an operand has alone left out
+    # a letter of the result alone is 1; a letter of one operand alone is left out
     ("tract_core_einsum", ["1,S,8,f32", "1,5,8,f32"], {"expr": "amk,cnk->bmn", "acc": "f32"}, ["1,S,5,f32"]),
     ("tract_core_einsum", ["B,S,f32"], {"expr": "ij->ijz", "acc": "f32"}, ["B,S,1,f32"]),
     # filters are [K, C/groups, ...], also those of deconvolutions; without groups each of K is one
@@ -206,7 +206,7 @@ CASES = [
 @pytest.mark.parametrize(("op", "inputs", "attributes", "expected"), CASES, ids=lambda v: str(v)[:60])
 def test_shapes(op, inputs, attributes, expected):
     result = inferred(op, inputs, attributes, len(expected))
-    wrong = [difference(fact, result.tensors[f"y{i}"], result.store) for i, fact in enumerate(expected)]
+    wrong = [difference(dump, result.tensors[f"y{i}"], result.store) for i, dump in enumerate(expected)]
     assert wrong == [None] * len(expected)
 
 
@@ -251,15 +251,15 @@ WITHOUT_THEIR_VALUES = [
 @pytest.mark.parametrize(("op", "inputs", "attributes", "expected"), WITHOUT_THEIR_VALUES, ids=lambda v: str(v)[:60])
 def test_a_size_that_is_not_known_costs_no_rank(op, inputs, attributes, expected):
     outputs = 2 if op.endswith("topk") else 1
-    found = inferred(op, inputs, attributes, outputs).tensors["y0"].shape
-    assert len(found) == len(expected)
-    for dim, known in zip(found, expected, strict=True):
-        assert known is None or str(dim) == str(known), (found, expected)
+    shape = inferred(op, inputs, attributes, outputs).tensors["y0"].shape
+    assert len(shape) == len(expected)
+    for dim, known in zip(shape, expected, strict=True):
+        assert known is None or str(dim) == str(known), (shape, expected)
 
 
 def test_an_attribute_that_no_rule_can_do_without_is_not_known():
-    found = inferred("matmul", ["3,3,f32", "3,3,f32", "bool"], {"transposeA": InputContents(2)})
-    assert found.tensors["y0"].shape.dims is None
+    result = inferred("matmul", ["3,3,f32", "3,3,f32", "bool"], {"transposeA": InputContents(2)})
+    assert result.tensors["y0"].shape.dims is None
 
 
 @pytest.mark.parametrize("op", ["max_reduce", "unsqueeze", "squeeze", "concat", "tract_core_softmax"])
@@ -322,13 +322,13 @@ def test_every_operation_has_a_rule_with_its_names():
     for fragment in library("tract"):
         if not fragment.name.startswith("tract_") or fragment.name in NOT_NODES:
             continue
-        found = nnef.lookup("", fragment.name, TRACT)
-        assert found.rule is not None, fragment.name
+        op_def = nnef.lookup("", fragment.name, TRACT)
+        assert op_def.rule is not None, fragment.name
         declared = {p.name for p in fragment.parameters}
-        grouped = {"border", "padding", "stride", "dilation"} if found.rule.groups else set()
-        assert set(found.rule.attributes) | grouped <= declared, fragment.name
-        required = [p for p in found.inputs if not p.optional]
-        assert len(found.rule.params) >= len(required) or found.rule.variadic, fragment.name
+        grouped = {"border", "padding", "stride", "dilation"} if op_def.rule.groups else set()
+        assert set(op_def.rule.attributes) | grouped <= declared, fragment.name
+        required = [p for p in op_def.inputs if not p.optional]
+        assert len(op_def.rule.params) >= len(required) or op_def.rule.variadic, fragment.name
 
 
 VALUES = {
@@ -352,7 +352,7 @@ PLAIN = [
 @given(st.data())
 @settings(max_examples=400, deadline=None)
 def test_no_input_makes_a_rule_fail(data):
-    """Whatever the inputs and attributes are, a rule gives shapes, breaks a law, or says what it does not know."""
+    """Whatever the inputs and attributes are, a rule returns shapes, reports a violation, or leaves sizes unknown."""
     fragment = data.draw(st.sampled_from(PLAIN))
     definition = nnef.lookup("", fragment.name, TRACT)
     graph = Graph("g", "nnef", {"": TRACT})

@@ -1,4 +1,4 @@
-"""One-node models of ONNX Runtime's own operators: run them, infer them, compare."""
+"""Single-node models of ONNX Runtime's own operators: run, infer and compare them."""
 
 import re
 
@@ -36,13 +36,13 @@ class Known:
 
 
 def runtime_values(*values, dtype=np.int64, shape=None):
-    """An input whose contents only the run knows."""
+    """An input whose contents only the run has."""
     return Known(*values, dtype=dtype, shape=shape).array
 
 
 @attrs.frozen
 class Case:
-    """Inputs are `f[2, 3]` (random values), arrays, `Known` contents, or None for one that is left out."""
+    """Inputs are `f[2, 3]` (random values), arrays, `Known` contents, or None for an omitted input."""
 
     op: str
     inputs: tuple
@@ -51,7 +51,7 @@ class Case:
     domain: str = MS
     data: bool = False  # sizes depend on contents: bounds are enough
     rank: bool = True  # the rank must be known even when the sizes of the inputs are not
-    types: dict = attrs.field(factory=dict)  # of outputs whose element type only the model's declaration says
+    types: dict = attrs.field(factory=dict)  # of outputs whose element type only the model declares
     in_place: dict = attrs.field(factory=dict)  # outputs that are written into the buffer of an input
     omitted: tuple = ()  # outputs that the node leaves out
 
@@ -59,9 +59,9 @@ class Case:
         return [spec.array if isinstance(spec, Known) else _array(spec) for spec in self.inputs]
 
     def __str__(self):
-        shown = ",".join(s if isinstance(s, str) else "_" if s is None else "v" for s in self.inputs)
+        operands = ",".join(s if isinstance(s, str) else "_" if s is None else "v" for s in self.inputs)
         plain = {k: v for k, v in self.attributes.items() if not isinstance(v, GraphProto)}
-        return f"{self.op}({shown})" + "".join(f" {k}={v}" for k, v in plain.items())
+        return f"{self.op}({operands})" + "".join(f" {k}={v}" for k, v in plain.items())
 
 
 def _array(spec):
@@ -111,7 +111,7 @@ def onnx_type(dtype):
 
 
 def session_of(runtime, model, strict=False):
-    """A session on the CPU that changes nothing and says nothing."""
+    """A silent session on the CPU, without graph optimizations."""
     options = runtime.SessionOptions()
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
@@ -121,7 +121,7 @@ def session_of(runtime, model, strict=False):
 
 
 def run(runtime, case):
-    """The arrays that the runtime gives."""
+    """The arrays that the runtime computes."""
     arrays = case.arrays()
     session = session_of(runtime, model_of(case, arrays)[0])
     names = {i.name for i in session.get_inputs()}
@@ -148,10 +148,10 @@ _NO_KERNEL = ("NOT_IMPLEMENTED", "InsertedPrecisionFreeCast", "during initializa
 
 
 def objections(runtime, case):
-    """What the runtime's own inference says against the shapes inferred here, for operators that it cannot run."""
+    """Errors of the runtime's own inference when given the inferred shapes, for operators that it cannot run."""
     model, _ = model_of(case, case.arrays())
     result = infer_shapes(model)
-    found = [str(d) for d in result.diagnostics]
+    texts = [str(d) for d in result.diagnostics]
     for output in model.graph.output:
         info = result.tensors[output.name]
         output.type.tensor_type.elem_type = ONNX_CODES[info.dtype]
@@ -161,26 +161,26 @@ def objections(runtime, case):
     try:
         session_of(runtime, model, strict=True)
     except Exception as error:
-        return found if any(text in str(error) for text in _NO_KERNEL) else [*found, str(error)]
-    return found
+        return texts if any(text in str(error) for text in _NO_KERNEL) else [*texts, str(error)]
+    return texts
 
 
 def differences(case, real, named=False, min_dim=0):
-    """What the inferred types say that the run does not show; on static inputs all must be exact."""
+    """Differences of inferred types from a run; on static inputs all must be exact."""
     model, sizes = model_of(case, case.arrays(), named)
     result = infer_shapes(model, min_dim=min_dim)
-    found = [str(d) for d in result.diagnostics if d.severity == "error"]
+    texts = [str(d) for d in result.diagnostics if d.severity == "error"]
     for i, array in enumerate(real):
         info = result.tensors[f"out{i}"]
         rank_known = min_dim > 0 or not named
         if info.shape.dims is None and not (case.rank and rank_known):
             continue
         if not _contains(result, info.shape, array.shape, sizes, not named and not case.data):
-            found.append(f"out{i}: {info.shape} is not {array.shape}")
+            texts.append(f"out{i}: {info.shape} is not {array.shape}")
         dtype = "string" if array.dtype.kind in "OU" else array.dtype.name
         if info.dtype != dtype:
-            found.append(f"out{i}: {info.dtype} is not {dtype}")
-    return found
+            texts.append(f"out{i}: {info.dtype} is not {dtype}")
+    return texts
 
 
 def _contains(result, shape, real, sizes, exact):

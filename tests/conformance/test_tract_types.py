@@ -1,4 +1,4 @@
-"""What tract does with documents of its own that need more than facts: scans, values of shapes, other files."""
+"""Documents of tract that need more than element types and shapes: scans, values of shapes, other files."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from shapeinf import NnefOptions, infer_shapes
 from shapeinf.expr import evaluate
 from shapeinf.formats.nnef.language.diagnostics import NnefError
 from tests.conformance.conftest import ROOT
-from tests.conformance.tract_facts import ELSEWHERE, difference, pieces
+from tests.conformance.tract_types import ELSEWHERE, difference, pieces
 
 HEAD = """version 1.0;
 extension tract_registry tract_core;
@@ -18,10 +18,10 @@ extension tract_symbol S;
 
 
 def inferred(statements, inputs, outputs="y", fragments="", extensions="", **options):
-    """A document of tract's; `inputs` are facts by name."""
+    """A document of tract's; `inputs` are types by name, in tract's notation."""
     lines = []
-    for name, fact in inputs.items():
-        *dims, dtype = pieces(fact)
+    for name, dump in inputs.items():
+        *dims, dtype = pieces(dump)
         lines.append(f"    {name} = tract_core_external(shape = [{', '.join(dims)}], datum_type = '{dtype}');")
     body = "\n".join([*lines, *(f"    {line.strip()};" for line in statements.split(";") if line.strip())])
     text = f"{HEAD}{extensions}{fragments}graph g({', '.join(inputs)}) -> ({outputs})\n{{\n{body}\n}}\n"
@@ -78,7 +78,7 @@ DOCUMENTS = [
         {"x": "B,2*S,f32"},
         "B,S,f32",
     ),
-    # symbols in what is no shape of an input
+    # symbols outside of the shapes of inputs
     ("y = slice(x, axes = [0], begin = [0], end = [S])", {"x": "2*S,4,f32"}, "S,4,f32"),
     ("y = add(x, tract_core_broadcast(0.0, shape = [1, (S + 1) / 2]))", {"x": "B,(S+1)/2,f32"}, "B,(S+1)/2,f32"),
     # operators and broadcasting from the first axis
@@ -90,7 +90,7 @@ DOCUMENTS = [
         {"x": "B,S,f32"},
         "B,S,f32",
     ),
-    # literals keep their kind, in fragments too: whole numbers are sizes, alone or in an array with sizes
+    # literals keep their kind, in fragments too: integers are sizes, alone or in an array with sizes
     ("y = f(1)", {"x": "S,f32"}, "i64"),
     ("y = add(S, 1)", {"x": "S,f32"}, "i64"),
     ("y = [S, 2]", {"x": "S,f32"}, "2,i64"),
@@ -104,16 +104,16 @@ DOCUMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("statements", "inputs", "fact"), DOCUMENTS, ids=[s[:70] for s, _, _ in DOCUMENTS])
-def test_values_of_shapes(statements, inputs, fact):
+@pytest.mark.parametrize(("statements", "inputs", "dump"), DOCUMENTS, ids=[s[:70] for s, _, _ in DOCUMENTS])
+def test_values_of_shapes(statements, inputs, dump):
     result = inferred(statements, inputs, fragments=FRAGMENTS)
     assert result.diagnostics == []
-    assert difference(fact, result.tensors["y"], result.store) is None
+    assert difference(dump, result.tensors["y"], result.store) is None
 
 
-@pytest.mark.parametrize(("statements", "inputs", "fact"), DOCUMENTS, ids=[s[:70] for s, _, _ in DOCUMENTS])
+@pytest.mark.parametrize(("statements", "inputs", "dump"), DOCUMENTS, ids=[s[:70] for s, _, _ in DOCUMENTS])
 @pytest.mark.parametrize("sizes", [{"B": 1, "S": 1}, {"B": 1, "S": 2}, {"B": 3, "S": 4}, {"B": 2, "S": 7}], ids=str)
-def test_sizes_put_in_before_or_after(statements, inputs, fact, sizes):
+def test_sizes_put_in_before_or_after(statements, inputs, dump, sizes):
     result = inferred(statements, inputs, fragments=FRAGMENTS)
     bind = {name: size for name, size in sizes.items() if name in result.scope.names()}
     named, bound = result.tensors["y"], inferred(statements, inputs, fragments=FRAGMENTS, bind=bind).tensors["y"]
@@ -132,7 +132,7 @@ SCAN = """(y, z) = tract_core_scan(body = 'step', scan = [('x.t', x, {axis}, {ch
     state = [('h', h, 'n')], output = [('o', 'full', {out}, 1), ('n', 'last', 0, 1)], skip = 0)"""
 
 SCANS = [
-    # input, axis, chunk, axis of results; facts of the results of all calls and of the last state
+    # input, axis, chunk, axis of results; types of the results of all calls and of the last state
     ("S,8,f32", 0, 1, 0, "1,4,f32", "S,8,f32", "1,4,f32"),
     ("S,8,f32", 0, -1, 1, "1,4,f32", "1,8*S,f32", "1,4,f32"),
     ("S,8,f32", 0, 2, 0, "2,4,f32", "2*((S+1)/2),8,f32", "2,4,f32"),

@@ -1,4 +1,4 @@
-"""tract's facts about tensors, such as `1,(S+1)/2,f32`, against ours: compared by meaning, not as text."""
+"""Types of tensors in tract's notation, such as `1,(S+1)/2,f32`: compared with inferred ones by meaning."""
 
 import re
 
@@ -13,17 +13,17 @@ ELSEWHERE = {"tract_submodel"}
 
 def pieces(text):
     """The parts between commas that are in no parentheses."""
-    found, depth, start = [], 0, 0
+    parts, depth, start = [], 0, 0
     for i, char in enumerate(text):
         depth += (char == "(") - (char == ")")
         if char == "," and depth == 0:
-            found.append(text[start:i].strip())
+            parts.append(text[start:i].strip())
             start = i + 1
-    return [*found, text[start:].strip()]
+    return [*parts, text[start:].strip()]
 
 
 def as_ours(dim):
-    """A dim in our grammar: `/` rounds down, `+-` is `-`, and where two sizes broadcast one of them is 1.
+    """A dim in the grammar of shapeinf: `/` rounds down, `+-` is `-`, and where two sizes broadcast one of them is 1.
 
     tract multiplies after it has divided: `-3*(S+3)/4` is `-3*((S+3)/4)`.
     """
@@ -52,20 +52,20 @@ def opening(text):
     return at - len(re.search(r"\w*$", text[:at])[0])
 
 
-def parsed(fact, scope):
-    """The dims and the element type of a fact, over the symbols of a scope; None for a symbol that tract made up."""
-    *dims, dtype = pieces(fact)
+def parsed(dump, scope):
+    """The dims and the element type, over the symbols of a scope; None for a symbol of tract's own."""
+    *dims, dtype = pieces(dump)
     known = [set(re.findall(r"[A-Za-z_]\w*", dim)) - FUNCTIONS <= set(scope.names()) for dim in dims]
     return [parse_dim(as_ours(d), scope) if k else None for d, k in zip(dims, known, strict=True)], dtype_of(dtype)
 
 
-def difference(fact, found, store, *, quantized=False):
-    """What is wrong with a tensor that should have this fact, None where nothing is."""
-    dims, dtype = parsed(fact, store.scope)
-    if found.shape.dims is None or len(found.shape.dims) != len(dims):
-        return f"{found} is not {fact}"
-    if not quantized and found.dtype != dtype:
-        return f"{found} is not {fact}: the element type should be {dtype}"
-    pairs = enumerate(zip(found.shape.dims, dims, strict=True))
+def difference(dump, inferred, store, *, quantized=False):
+    """The error of a tensor that should have this type, None where it has."""
+    dims, dtype = parsed(dump, store.scope)
+    if inferred.shape.dims is None or len(inferred.shape.dims) != len(dims):
+        return f"{inferred} is not {dump}"
+    if not quantized and inferred.dtype != dtype:
+        return f"{inferred} is not {dump}: the element type should be {dtype}"
+    pairs = enumerate(zip(inferred.shape.dims, dims, strict=True))
     wrong = [i for i, (a, b) in pairs if b is not None and store.prove_eq(a, b) is not True]
-    return f"{found} is not {fact} at {wrong}" if wrong else None
+    return f"{inferred} is not {dump} at {wrong}" if wrong else None

@@ -1,7 +1,7 @@
-"""Files with which outside tests found defects: each has the right answer now.
+"""Files that exposed defects in outside tests: each has the right answer.
 
-What was found of a kind is closed by the families of tests that `docs/dev/soundness.md` names; these are the files
-themselves. Where truth is a number, it is a run of the runtime.
+Each kind of defect is covered by the test families in `docs/dev/soundness.md`; these are the files themselves.
+Expected numbers are from runs of the runtime.
 """
 
 import json
@@ -31,7 +31,7 @@ BROKEN = {"deconv_g4_IO", "deconv_g4_tr", "deconv_nnef"}
 
 
 def errors(result):
-    return [one for one in result.diagnostics if one.severity == "error"]
+    return [diagnostic for diagnostic in result.diagnostics if diagnostic.severity == "error"]
 
 
 ENDLESS = (
@@ -59,15 +59,15 @@ def test_an_external_location_that_is_no_path():
 
 
 def test_a_pool_larger_than_its_input():
-    """One question has one answer, that of onnxruntime."""
+    """All queries give the same answer, that of onnxruntime."""
     ort = pytest.importorskip("onnxruntime")
     path = FOLDER / "mini_pool.onnx"
     result, session = infer_shapes(path), ort.InferenceSession(str(path))
     assert not errors(result)
-    (given,) = session.get_inputs()
+    (value,) = session.get_inputs()
     for size in range(1, 9):
         (real,) = session.run(
-            None, {given.name: np.zeros([d if isinstance(d, int) else size for d in given.shape], "f")}
+            None, {value.name: np.zeros([d if isinstance(d, int) else size for d in value.shape], "f")}
         )
         assert result.contract.check(H=size).verdict is True
         assert tuple(result.program()(H=size)["y"].ravel()) == real.shape
@@ -83,10 +83,10 @@ def test_a_pool_larger_than_its_input():
 )
 def test_names_of_a_file_reach_neither_terminal_nor_table_as_they_are(name, options, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    found = CliRunner().invoke(main, ["memory", str(FOLDER / name / "model.onnx"), *options])
-    assert found.exception is None or isinstance(found.exception, SystemExit)
-    assert found.output
-    assert not [c for c in found.output if c != "\n" and not c.isprintable()]
+    answer = CliRunner().invoke(main, ["memory", str(FOLDER / name / "model.onnx"), *options])
+    assert answer.exception is None or isinstance(answer.exception, SystemExit)
+    assert answer.output
+    assert not [c for c in answer.output if c != "\n" and not c.isprintable()]
     for table in tmp_path.glob("*.csv"):
         assert not [line for line in table.read_text(encoding="utf-8").splitlines() if line[:1] in "=+-@\t"]
 
@@ -108,4 +108,4 @@ def test_documents_of_tract(name):
     if truth.exists():
         store = json.loads(truth.read_text(encoding="utf-8"))["facts"]
         ours = [",".join(map(str, result.tensors[output].shape)) for output in result.graph.outputs]
-        assert [fact.rpartition(",")[0] for fact in store] == ours
+        assert [line.rpartition(",")[0] for line in store] == ours
