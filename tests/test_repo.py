@@ -89,7 +89,7 @@ def test_both_packages_are_typed() -> None:
     assert (ROOT / "opdefs" / "py.typed").exists()
 
 
-def test_the_public_api_is_what_all_says() -> None:
+def test_all_lists_the_public_api() -> None:
     import shapeinf
 
     assert sorted(shapeinf.__all__) == list(shapeinf.__all__)
