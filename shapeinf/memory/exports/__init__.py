@@ -3,7 +3,7 @@
 from shapeinf.memory.exports.c_header import c_header
 from shapeinf.memory.exports.export import export, write
 from shapeinf.memory.exports.json_export import as_json, json_text, schema
-from shapeinf.memory.exports.subject import MemoryExport
+from shapeinf.memory.exports.memory_export import MemoryExport
 from shapeinf.memory.exports.tables import COLUMNS, csv_text, rows, write_parquet
 
 __all__ = [

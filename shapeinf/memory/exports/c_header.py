@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from shapeinf.expr import Dim, format_dim
 from shapeinf.memory.exports.c_functions import Functions
 from shapeinf.memory.exports.c_names import comment, identifiers, literal, prefix_of, string
-from shapeinf.memory.exports.subject import MemoryExport
+from shapeinf.memory.exports.memory_export import MemoryExport
 from shapeinf.memory.timeline import Buffer
 
 _INTRODUCTION = """\

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from shapeinf.errors import ExportError
 from shapeinf.memory.exports.c_header import c_header
 from shapeinf.memory.exports.json_export import json_text
-from shapeinf.memory.exports.subject import MemoryExport
+from shapeinf.memory.exports.memory_export import MemoryExport
 from shapeinf.memory.exports.tables import csv_text, write_parquet
 from shapeinf.memory.planning import Plan
 from shapeinf.sharing import hold_locks

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from shapeinf.expr import Dim, Dimension, format_dim, quote_name
-from shapeinf.memory.exports.subject import MemoryExport
+from shapeinf.memory.exports.memory_export import MemoryExport
 from shapeinf.memory.planning import Plan
 from shapeinf.memory.timeline import Buffer
 from shapeinf.program.preconditions import Requirements
