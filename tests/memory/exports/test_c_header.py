@@ -22,7 +22,7 @@ from shapeinf.memory.exports.c_names import comment, identifiers, prefix_of
 from shapeinf.memory.peak import Peak
 from shapeinf.memory.planning import Plan, Slot
 from tests.memory.exports.compiling import COMPILERS, compiled, printing, values
-from tests.memory.exports.memory_exports import subject
+from tests.memory.exports.subjects import subject
 from tests.properties.strategies import BINDINGS, EXPRESSIONS, NAMES
 
 LIMIT = 2**63

@@ -22,7 +22,7 @@ from shapeinf.lattice import Shape, ShapeStore
 from shapeinf.memory.exports import MemoryExport, as_json, csv_text, json_text, schema, write
 from shapeinf.memory.planning import Plan, Slot
 from shapeinf.memory.sizes import size_of_tensor
-from tests.memory.exports.memory_exports import subject
+from tests.memory.exports.subjects import subject
 
 
 def example() -> MemoryExport:
