@@ -228,7 +228,7 @@ class AssumptionSyntaxError(DimSyntaxError):
 
     def __init__(self, text: str, position: int, expected: str) -> None:
         """Keep the fields."""
-        at = f"expected {expected} at character {position + 1}"
+        at = f"at character {position + 1}, expected {expected}"
         super().__init__(text, position, expected, f"{text!r} cannot be assumed: {at}")
 
 

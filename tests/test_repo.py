@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import pydoc
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -103,11 +104,31 @@ def test_the_index_lists_every_page() -> None:
     ]
 
 
-def test_the_page_of_soundness_names_tests_that_exist() -> None:
+ENTRY_POINT_AND_METADATA = {"shapeinf.opdefs", "shapeinf.assumptions"}
+"""Names that are no Python objects: the group of entry points, and a key of a file's metadata."""
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+# Parts of paths that stand for any name in the guides, and names with a version, which are JSON schemas.
+PLACEHOLDERS = re.compile(r"NAME|DIALECT")
+MODULES = re.compile(r"`((?:shapeinf|opdefs)(?:\.\w+)+)(?=[`(])")
+PATHS = re.compile(r"`((?:shapeinf|opdefs|tests|tools|docs|examples)/[^`]+)`")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_pages_name_files_that_exist(page: Path) -> None:
+    paths = [path for path in PATHS.findall(page.read_text(encoding="utf-8")) if not PLACEHOLDERS.search(path)]
+    assert not [path for path in paths if not list(ROOT.glob(path))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_pages_name_modules_and_functions_that_exist(page: Path) -> None:
+    names = set(MODULES.findall(page.read_text(encoding="utf-8"))) - ENTRY_POINT_AND_METADATA
+    for name in sorted(names):
+        assert pydoc.locate(name) is not None, f"{name} does not exist"
+
+
+def test_the_page_of_soundness_names_its_tests() -> None:
     page = (ROOT / "docs" / "dev" / "soundness.md").read_text(encoding="utf-8")
-    named = re.findall(r"`((?:tests|tools)/[^`]+)`", page)
-    assert len(named) > 30
-    assert not [path for path in named if not list(ROOT.glob(path))]
+    assert len([path for path in PATHS.findall(page) if path.startswith(("tests/", "tools/"))]) > 30
 
 
 def test_the_page_of_layouts_names_all_that_is_public() -> None:

@@ -129,7 +129,8 @@ class FormatRegistry:
         if owner is None:
             raise ShapeInferenceError(f"{options!r} are not options of a format")
         if recognised not in (None, owner):
-            raise ShapeInferenceError(f"options of {owner.title} for a model of the format {recognised.title}")
+            names = ", ".join(field.name for field in attrs.fields(type(options)))
+            raise ShapeInferenceError(f"the options {names} are for {owner.title}, but the model is {recognised.title}")
         return owner
 
     def command_line(self) -> dict[str, CommandLineOption]:

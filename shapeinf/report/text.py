@@ -90,7 +90,7 @@ def severity_counts(diagnostics: Iterable[Diagnostic]) -> str:
     """How many of each severity: `1 error, 2 warnings`.
 
     >>> severity_counts([])
-    'nothing found'
+    'no diagnostics'
     """
     counts = Counter(diagnostic.severity for diagnostic in diagnostics)
-    return ", ".join(format_count(counts[name], name) for name in SEVERITIES if counts[name]) or "nothing found"
+    return ", ".join(format_count(counts[name], name) for name in SEVERITIES if counts[name]) or "no diagnostics"

@@ -32,7 +32,7 @@ def holds_at(store: ConstraintStore, values: Mapping[str, int]) -> bool:
     point = _complete(store, values)
     if point is None:
         return False
-    return all(_holds(store, constraint, point) for constraint in store.pending()) and _in_ranges(store, point)
+    return all(_holds(store, constraint, point) for constraint in store.pending()) and _satisfies_ranges(store, point)
 
 
 def _holds(store: ConstraintStore, constraint: Constraint, point: Mapping[str, int]) -> bool:
@@ -62,7 +62,7 @@ def _pending_symbols(store: ConstraintStore) -> Iterator[Dimension]:
                 yield from form.symbols()
 
 
-def _in_ranges(store: ConstraintStore, point: Mapping[str, int]) -> bool:
+def _satisfies_ranges(store: ConstraintStore, point: Mapping[str, int]) -> bool:
     """Whether each value lies in the bounds of its symbol, and satisfies its congruence."""
     for name, value in point.items():
         symbol = store.scope.symbol(name)

@@ -32,7 +32,7 @@ def fine(tmp_path: Path) -> Path:
 
 def test_without_diagnostics_the_exit_code_is_0(fine: Path) -> None:
     result = run(fine)
-    assert (result.exit_code, result.output.strip()) == (0, "nothing found")
+    assert (result.exit_code, result.output.strip()) == (0, "no diagnostics")
 
 
 def test_diagnostics_are_printed_and_fail(fixed: Path) -> None:

@@ -51,7 +51,7 @@ def test_the_format_of_a_model(model, options, name):
     ("model", "options"), [("m.two", Options()), ("m.plain", Options(1)), ("m.one", NnefOptions())]
 )
 def test_options_of_another_format(model, options):
-    with pytest.raises(ShapeInferenceError, match="options of"):
+    with pytest.raises(ShapeInferenceError, match="are for ONE, but the model is"):
         REGISTRY.load(model, options)
 
 
@@ -96,4 +96,4 @@ def test_options_of_nnef():
 def test_options_without_effect_on_the_command_line(tmp_path):
     result = CliRunner().invoke(main, ["infer", str(tmp_path / "model.onnx"), "--dialect", "tract"])
     assert result.exit_code == 2
-    assert "options of NNEF for a model of the format ONNX" in result.output
+    assert "the options dialect, expand are for NNEF, but the model is ONNX" in result.output

@@ -17,10 +17,9 @@ from shapeinf.cli import main
 from shapeinf.errors import MissingPackageError, UnknownNameError
 from shapeinf.runtime import RUNTIMES, Verification, verify
 from tests.engine.runtime import parsed
+from tests.runtime.cases import CHOICE, MATMUL, VERIFIED
 from tests.runtime.corpus import MISSING, TRUTHS, model_name, runs
 
-MATMUL = "g (float[batch, seq] x, float[seq, 4] w) => (float[batch, 4] y) { p = MatMul(x, w)  y = Relu(p) }"
-CHOICE = "g (float[n] x) => (float[1, m] y, float[n] z) { c = NonZero(x)  y = Cast<to = 1>(c)  z = Neg(x) }"
 ENDLESS = """g (float[n] x) => (float[n] y) {
     trips = Constant<value = int64 {9000000000000000}>()
     go = Constant<value = bool {1}>()
@@ -57,18 +56,8 @@ def openvino_verify(text: str, **options: Any) -> Verification:
 @pytest.mark.parametrize(
     ("text", "expected"),  # tensors, exact, bounded, outputs in buffers
     [
-        pytest.param(MATMUL, (2, 2, 0, 1), id="plain"),
-        pytest.param(CHOICE, (3, 1, 2, 1), id="a size that depends on data"),
-        pytest.param("g (float x) => (float y) { y = Neg(x) }", (1, 1, 0, 1), id="scalar"),
-        pytest.param("g (bfloat16[n] x) => (float[n] y) { y = Cast<to = 1>(x) }", (1, 1, 0, 1), id="bfloat16"),
-        pytest.param("g (float[n] x) => (bfloat16[n] y) { y = Cast<to = 16>(x) }", (1, 1, 0, 1), id="to bfloat16"),
+        *VERIFIED,
         pytest.param("g (double[n] x) => (int64[n] y) { y = Cast<to = 7>(x) }", (1, 1, 0, 1), id="64 bits"),
-        pytest.param(
-            "g (int64[n] x) => (float[n, 3] y) { t = Constant<value = float[1, 3] {1, 2, 3}>() y = Gather(t, x) }",
-            (2, 2, 0, 1),
-            id="only 0 is a legal index",
-        ),
-        pytest.param("g (float[?, 3] x) => (float[k, 3] y) { y = Neg(x) }", (1, 1, 0, 1), id="a dim without a name"),
     ],
 )
 def test_models_are_verified(text: str, expected: tuple[int, int, int, int]) -> None:

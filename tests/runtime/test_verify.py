@@ -14,11 +14,10 @@ from shapeinf import InferenceOptions
 from shapeinf.errors import MissingPackageError, ModelError, ShapeInferenceError, UnknownNameError
 from shapeinf.runtime import Verification, verify
 from tests.engine.runtime import parsed
+from tests.runtime.cases import CHOICE, MATMUL, VERIFIED
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: nothing can be verified")
 
-MATMUL = "g (float[batch, seq] x, float[seq, 4] w) => (float[batch, 4] y) { p = MatMul(x, w)  y = Relu(p) }"
-CHOICE = "g (float[n] x) => (float[1, m] y, float[n] z) { c = NonZero(x)  y = Cast<to = 1>(c)  z = Neg(x) }"
 ENDLESS = """g (float[n] x) => (float[n] y) {
     trips = Constant<value = int64 {9000000000000000}>()
     go = Constant<value = bool {1}>()
@@ -40,13 +39,9 @@ def counts(verification: Verification) -> tuple[int, int, int, int]:
 @pytest.mark.parametrize(
     ("text", "expected"),  # tensors, exact, bounded, outputs in pre-allocated buffers
     [
-        pytest.param(MATMUL, (2, 2, 0, 1), id="plain"),
-        pytest.param(CHOICE, (3, 1, 2, 1), id="a size that depends on data"),
-        pytest.param("g (float x) => (float y) { y = Neg(x) }", (1, 1, 0, 1), id="scalar"),
+        *VERIFIED,
         pytest.param("g (string[n] x) => (string[n] y) { y = Identity(x) }", (1, 1, 0, 0), id="strings"),
         pytest.param("g (string[n] x) => (int64[1] y) { y = Shape(x) }", (1, 1, 0, 0), id="of strings"),
-        pytest.param("g (bfloat16[n] x) => (float[n] y) { y = Cast<to = 1>(x) }", (1, 1, 0, 1), id="bfloat16"),
-        pytest.param("g (float[n] x) => (bfloat16[n] y) { y = Cast<to = 16>(x) }", (1, 1, 0, 1), id="to bfloat16"),
         pytest.param(
             "g (float[n, 2] x) => (float[n] y) { s = SplitToSequence<axis = 1, keepdims = 0>(x)"
             " i = Constant<value = int64 {1}>() y = SequenceAt(s, i) }",
@@ -59,12 +54,6 @@ def counts(verification: Verification) -> tuple[int, int, int, int]:
             (2, 2, 0, 1),
             id="integers are legal indices",
         ),
-        pytest.param(
-            "g (int64[n] x) => (float[n, 3] y) { t = Constant<value = float[1, 3] {1, 2, 3}>() y = Gather(t, x) }",
-            (2, 2, 0, 1),
-            id="only 0 is a legal index",
-        ),
-        pytest.param("g (float[?, 3] x) => (float[k, 3] y) { y = Neg(x) }", (1, 1, 0, 1), id="a dim without a name"),
     ],
 )
 def test_a_model_that_runs_is_verified(text: str, expected: tuple[int, int, int, int]) -> None:

@@ -26,7 +26,7 @@ def mixing_node(inference: Inference, symbol: Dimension) -> NodeStep | None:
             contiguous.add(slot)
     for step in compiled.steps:
         holders = [s for s in step.inputs if s != MISSING and _axes(inference.current(s), symbol)]
-        counts = [s for s in step.inputs if s != MISSING and _in_contents(inference.current(s), symbol)]
+        counts = [s for s in step.inputs if s != MISSING and _contents_have(inference.current(s), symbol)]
         if not holders and not counts:
             continue
         if step.operation.call is None or step.operation.bodies:
@@ -117,6 +117,6 @@ def _axes(type_: Type | None, symbol: Dimension) -> list[int]:
     return [axis for axis, d in enumerate(dims) if isinstance(d, Dimension) and symbol in d.symbols()]
 
 
-def _in_contents(type_: Type | None, symbol: Dimension) -> bool:
+def _contents_have(type_: Type | None, symbol: Dimension) -> bool:
     elements = type_.elements or () if isinstance(type_, TensorType) else ()
     return any(symbol in d.symbols() for e in elements for d in dims_in(e))

@@ -99,7 +99,7 @@ def test_the_dialect_is_an_option():
 
 
 def test_options_must_be_those_of_the_format(tmp_path):
-    with pytest.raises(ShapeInferenceError, match="options of NNEF for a model of the format ONNX"):
+    with pytest.raises(ShapeInferenceError, match="the options dialect, expand are for NNEF, but the model is ONNX"):
         infer_shapes(tmp_path / "model.onnx", format_options=NnefOptions("tract"))
     with pytest.raises(ShapeInferenceError, match="has no effect"):
         infer_shapes(load(PLAIN), format_options=NnefOptions("final"))

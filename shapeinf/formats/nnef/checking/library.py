@@ -32,7 +32,7 @@ class Signature:
     generic_names: tuple[str, ...]
 
     @classmethod
-    def of(cls, fragment: Fragment) -> Signature:
+    def from_fragment(cls, fragment: Fragment) -> Signature:
         """The signature of a declaration."""
         kinds = [has_attribute(parameter.type) for parameter in fragment.parameters]
         results = tuple(result.type for result in fragment.results)
@@ -93,6 +93,6 @@ class Library(Mapping[str, Fragment]):
         signature = self._signatures.get(name)
         if signature is None:
             own = name in self._own or self._below is None
-            signature = Signature.of(self._own[name]) if own else self._below.signature(name)  # type: ignore[union-attr]
+            signature = Signature.from_fragment(self._own[name]) if own else self._below.signature(name)  # type: ignore[union-attr]
             self._signatures[name] = signature
         return signature

@@ -55,7 +55,7 @@ class Form:
     shared: dict[tuple[object, ...], Mapping[str, object]] = attrs.Factory(dict)
 
     @classmethod
-    def of(cls, fragment: Fragment, names: Names) -> Form:
+    def from_call(cls, fragment: Fragment, names: Names) -> Form:
         """Compute a form. Raises BadValue for arguments without a parameter."""
         slots = _slots(fragment)
         by_name = {slot.name: slot for slot in slots}

@@ -57,7 +57,7 @@ class Lookup:
         key = (fragment.name, *[argument.name for argument in arguments])
         form = self._forms.get(key)
         if form is None:
-            form = self._forms[key] = Form.of(fragment, key[1:])
+            form = self._forms[key] = Form.from_call(fragment, key[1:])
         return form
 
     def is_expanded(self, fragment: Fragment) -> bool:

@@ -61,31 +61,31 @@ def locate(model: str | os.PathLike[str] | bytes) -> Located:
     """Find and read the texts of a model. Raises ModelError for a model that cannot be read or has no document."""
     if isinstance(model, bytes):
         if kind_of(model[:512]) is not None:
-            return _in_archive(read_archive(model), None)
+            return _archive_source(read_archive(model), None)
         return Located(SourceText(decode_text(model, "<bytes>"), "<text>"))
     if isinstance(model, str) and is_document(model):
         return Located(SourceText(model.removeprefix("\ufeff"), "<text>"))
     path = check_path(model)
     if os.path.isdir(path):
-        return _in_folder(path)
+        return _folder_source(path)
     try:
         with open(path, "rb") as file:
             head = file.read(512)
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
     if kind_of(head) is not None or path.lower().endswith(ARCHIVES):
-        return _in_archive(read_archive(path), path)
+        return _archive_source(read_archive(path), path)
     folder, name = os.path.split(path)
     return _with_files(Folder(folder or "."), name, path)
 
 
-def _in_folder(path: str) -> Located:
+def _folder_source(path: str) -> Located:
     folder = Folder(path)
     name = _document("directory", path, [n for n in sorted(os.listdir(path)) if n.endswith(GRAPH)])
     return _with_files(folder, name, os.path.join(path, name))
 
 
-def _in_archive(archive: Archive, path: str | None) -> Located:
+def _archive_source(archive: Archive, path: str | None) -> Located:
     name = _document("archive", archive.name, [n for n in archive.documents if "/" not in n])
     return attrs.evolve(_with_files(archive, name, f"{archive.name}:{name}"), path=path)
 
