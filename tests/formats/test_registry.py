@@ -48,10 +48,15 @@ def test_the_format_of_a_model(model, options, name):
 
 
 @pytest.mark.parametrize(
-    ("model", "options"), [("m.two", Options()), ("m.plain", Options(1)), ("m.one", NnefOptions())]
+    ("model", "options", "message"),
+    [
+        ("m.two", Options(), "the options level are for ONE, but the model is TWO"),
+        ("m.plain", Options(1), "the options level are for ONE, but the model is PLAIN"),
+        ("m.one", NnefOptions(), "are not options of a format"),
+    ],
 )
-def test_options_of_another_format(model, options):
-    with pytest.raises(ShapeInferenceError, match="are for ONE, but the model is"):
+def test_options_of_another_format(model, options, message):
+    with pytest.raises(ShapeInferenceError, match=message):
         REGISTRY.load(model, options)
 
 
