@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from shapeinf import Result, ShapeInferenceError, infer_shapes
 from shapeinf.checks import check
 from tests.limits.graphs import drawn
+from tests.resident import peak_resident_kib
 
 SECONDS = 10
 HARD_SECONDS = 60
@@ -57,7 +58,7 @@ def run_questions(seed: int) -> tuple[dict[str, float], list[str]]:
     for name, question in QUESTIONS.items() if results else ():
         with timed(name, times, wrong):
             question(results[0])
-    if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MOST_RESIDENT:
+    if peak_resident_kib() > MOST_RESIDENT:
         wrong.append("more than 1 GB")
     return times, wrong
 

@@ -16,6 +16,7 @@ import traceback
 
 from shapeinf import ShapeInferenceError, infer_shapes
 from tests.formats.damage.cases import case
+from tests.resident import peak_resident_kib
 
 SECONDS = 10
 MOST_RESIDENT = 1 << 20  # KiB
@@ -39,7 +40,7 @@ def main(family: str, start: str, stop: str) -> None:
         if wrong:
             small = shrunk(data, wrong) if not wrong.startswith("OverTime") else data
             print(json.dumps({"number": number, "wrong": wrong, "file": repr(small)[:2000]}), flush=True)
-        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MOST_RESIDENT:
+        if peak_resident_kib() > MOST_RESIDENT:
             print(json.dumps({"number": number, "wrong": "more than 1 GB", "file": repr(data)[:2000]}), flush=True)
             return
     print(json.dumps({"done": int(stop) - int(start), "results": results}), flush=True)
