@@ -1,1 +1,13 @@
-"""TensorFlow operators: the shape functions that many of them share."""
+"""TensorFlow operators. Every module of this package registers its rules on import."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from opdefs.tf.dialect import tf
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")
+
+__all__ = ["tf"]

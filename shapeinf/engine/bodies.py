@@ -16,7 +16,7 @@ from shapeinf.engine.inference import Inference, violations
 from shapeinf.engine.type_table import unknown_type
 from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError, Source
 from shapeinf.graph import Graph, bind_attributes
-from shapeinf.lattice import PartialTensor, SequenceType, TensorType, Type
+from shapeinf.lattice import HandleType, PartialTensor, SequenceType, TensorType, Type
 from shapeinf.ops import Body
 
 MAX_CALLS = 64
@@ -118,7 +118,8 @@ class BodyRun:
 
 def _drop_unlisted_contents(output: Type) -> Type:
     """The type without contents that are not listed: loops compare types of iterations, and guess from listed ones."""
-    if isinstance(output, TensorType) and output.elements is None and output.contents is not None:
+    listed = isinstance(output, TensorType) and (output.elements is not None or isinstance(output, HandleType))
+    if isinstance(output, TensorType) and not listed and output.contents is not None:
         return PartialTensor(output.dtype, output.shape, None)
     if type(output) is SequenceType:
         items = None if output.items is None else tuple(map(_drop_unlisted_contents, output.items))

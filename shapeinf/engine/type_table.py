@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from shapeinf.expr import Dimension
 from shapeinf.lattice import (
     Element,
+    HandleType,
     MapType,
     PartialTensor,
     Progression,
@@ -139,10 +140,24 @@ def _symbols(old: Type) -> frozenset[Dimension] | None:
     if not isinstance(old, TensorType) or old.shape.dims is None:
         return None
     symbols = old.shape.symbols()
+    if isinstance(old, HandleType):
+        return _handle_symbols(old, symbols)
     if isinstance(old, Progression):
         return symbols | old.base.symbols() if isinstance(old.base, Dimension) else symbols
     if old.elements is not None and not _SYMBOLIC.isdisjoint(map(type, old.elements)):
         return symbols.union(*(d.symbols() for e in old.elements for d in dims_in(e)))
+    return symbols
+
+
+def _handle_symbols(old: HandleType, symbols: frozenset[Dimension]) -> frozenset[Dimension] | None:
+    """The symbols in a type of handles, besides those of its shape."""
+    if isinstance(old.length, Dimension):
+        symbols |= old.length.symbols()
+    for value in old.values or ():
+        inner = _symbols(value)
+        if inner is None:
+            return None
+        symbols |= inner
     return symbols
 
 
@@ -158,11 +173,21 @@ def canonicalize(store: ShapeStore, old: Type) -> Type:
         base = store.canon(old.base)
         same = shape is old.shape and base is old.base
         return old if same else Progression(old.dtype, shape, base, old.steps)
+    if isinstance(old, HandleType):
+        return _canonical_handle(store, old, shape)
     elements = old.elements
     if elements is not None:
         new = tuple(_canonical_element(store, e) for e in elements)
         return old if shape is old.shape and new == elements else PartialTensor(old.dtype, shape, new)
     return old if shape is old.shape else PartialTensor(old.dtype, shape, elements)
+
+
+def _canonical_handle(store: ShapeStore, old: HandleType, shape: Shape) -> HandleType:
+    values = None if old.values is None else tuple(canonicalize(store, value) for value in old.values)
+    length = None if old.length is None else store.canon(old.length)
+    if shape is old.shape and values == old.values and length is old.length:
+        return old
+    return HandleType(old.dtype, shape, values, length)  # type: ignore[arg-type]  # canonical tensors are tensors
 
 
 def _canonical_element(store: ShapeStore, element: Element) -> Element:

@@ -3,6 +3,7 @@
 from shapeinf.graph.model import (
     DeclaredType,
     FunctionKey,
+    FunctionReference,
     Graph,
     InputContents,
     Node,
@@ -18,6 +19,7 @@ __all__ = [
     "UNUSED",
     "DeclaredType",
     "FunctionKey",
+    "FunctionReference",
     "Graph",
     "InputContents",
     "Node",

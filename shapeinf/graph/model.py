@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["tensor", "sequence", "optional", "map"]
 
+FunctionKey = tuple[str, str, str]
+"""Domain, name and overload of a function of a model."""
+
 
 @attrs.frozen
 class DeclaredType:
@@ -37,12 +40,20 @@ class InputContents:
     input: int
 
 
+@attrs.frozen
+class FunctionReference:
+    """An attribute that is a function of the model, with the attributes that it is called with."""
+
+    function: FunctionKey
+    attrs: Mapping[str, object] = Factory(dict)
+
+
 @attrs.frozen(eq=False)
 class NodeKind:
     """Operator, domain and attributes of a node. Readers share one among equal nodes of a file.
 
-    Attributes are ints, floats, strings, tuples of these, `PartialTensor`, `Graph`, `DeclaredType` or
-    `InputContents`. In the body of a function `references` names the
+    Attributes are ints, floats, strings, tuples of these, `PartialTensor`, `Graph`, `FunctionReference`,
+    `DeclaredType` or `InputContents`. In the body of a function `references` names the
     attributes whose value is an attribute of the function.
     """
 
@@ -107,17 +118,14 @@ def subgraphs(kind: NodeKind) -> Iterator[tuple[str, Graph]]:
             yield from ((f"{name}[{i}]", graph) for i, graph in enumerate(value))
 
 
-FunctionKey = tuple[str, str, str]
-"""Domain, name and overload of a function of a model."""
-
-
 @attrs.define(eq=False)
 class Graph:
     """Nodes, the values they read and write, and the declared types of these.
 
     `constants` are known values (with contents only if small); `unread` loads the contents of those in other files, and
     `external` is true where there are any. `opsets` has the version of each domain, `functions` the bodies of the
-    model's own operators, with `defaults` for their attributes. `cyclic`: cycles are intended (loops as back edges).
+    model's own operators, with `defaults` for their attributes. `aliases` are other names of values that users may use,
+    such as the arguments of a signature. `cyclic`: cycles are intended (loops as back edges).
     `locations` has the source location of a node, by the node's name; `assumptions` are relations of dims that the file
     asserts, such as `S >= 4`; `diagnostics` are warnings and notes of the reader. `model` is the reader's own object,
     for writing.
@@ -134,6 +142,7 @@ class Graph:
     unread: dict[str, Callable[[], PartialTensor]] = Factory(dict)
     functions: dict[FunctionKey, Graph] = Factory(dict)
     defaults: dict[str, object] = Factory(dict)
+    aliases: dict[str, str] = Factory(dict)
     cyclic: bool = False
     external: bool = False
     assumptions: list[str] = Factory(list)

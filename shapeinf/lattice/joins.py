@@ -17,6 +17,7 @@ from shapeinf.lattice.shape_store import ShapeStore
 from shapeinf.lattice.types import (
     Condition,
     Element,
+    HandleType,
     MapType,
     PartialTensor,
     Quotient,
@@ -156,12 +157,32 @@ def _merge_tensors(store: ShapeStore, a: TensorType, b: TensorType, source: Sour
         raise ShapeError(f"element types must be equal: {source.reason}", operands=(a.dtype, b.dtype))
     dtype = a.dtype or b.dtype
     shape = merge_shape(store, a.shape, b.shape, source)
+    if isinstance(a, HandleType) or isinstance(b, HandleType):
+        return _merge_handles(store, dtype, shape, a, b, source)
     left, right = a.elements, b.elements
     if left is None or right is None:
         known = left if right is None else right
         return TensorType(dtype, shape) if known is None else PartialTensor(dtype, shape, known)
     merged = (_merge_elements(store, x, y, source) for x, y in zip(left, right, strict=True))
     return PartialTensor(dtype, shape, merged)
+
+
+def _merge_handles(
+    store: ShapeStore, dtype: str | None, shape: Shape, a: TensorType, b: TensorType, source: Source
+) -> TensorType:
+    """The handles of this type that are both."""
+    if not isinstance(a, HandleType) or not isinstance(b, HandleType):
+        return (a if isinstance(a, HandleType) else b).with_type(dtype, shape)
+    length = b.length if a.length is None else a.length
+    if a.length is not None and b.length is not None:
+        length = store.add_equal(a.length, b.length, source)
+    if not a.values or not b.values:
+        return HandleType(dtype, shape, a.values or b.values, length)
+    if len(a.values) != len(b.values):
+        raise ShapeError(f"handles must have equally many components: {source.reason}", operands=(repr(a), repr(b)))
+    pairs = zip(a.values, b.values, strict=True)
+    values = [_merge_tensors(store, x, y, source) for x, y in pairs]
+    return HandleType(dtype, shape, values, length)
 
 
 def _merge_elements(store: ShapeStore, x: Element, y: Element, source: Source) -> Element:
@@ -188,6 +209,8 @@ def relax_type(relaxer: Relaxer, a: Type, b: Type, site: str, *, same_iteration:
     if isinstance(a, TensorType) and isinstance(b, TensorType):
         dtype = a.dtype if a.dtype == b.dtype else None
         shape = relaxer.shape(a.shape, b.shape, site, same_iteration=same_iteration)
+        if isinstance(a, HandleType) and isinstance(b, HandleType):
+            return _relax_handles(relaxer, dtype, shape, a, b, site, same_iteration)
         left, right = a.elements, b.elements
         if left is None or right is None or a.shape != b.shape:
             return TensorType(dtype, shape)
@@ -201,6 +224,25 @@ def relax_type(relaxer: Relaxer, a: Type, b: Type, site: str, *, same_iteration:
         source = Source(site, "either may be true here")
         return _rewrap(a, b, relax_type(relaxer, a.element, b.element, site, same_iteration=same_iteration), source)
     raise ShapeError(f"{a!r} and {b!r} are of different kinds and have no common type")
+
+
+def _relax_handles(
+    relaxer: Relaxer, dtype: str | None, shape: Shape, a: HandleType, b: HandleType, site: str, same_iteration: bool
+) -> HandleType:
+    """The join of handles at a site; the items of an empty list do not count."""
+    length: Dim | None = None
+    if a.length is not None and b.length is not None:
+        length = relaxer.dim(a.length, b.length, f"{site}.length", least=0, same_iteration=same_iteration)
+    if a.values == () or b.values == ():
+        return HandleType(dtype, shape, b.values if a.values == () else a.values, length)
+    if a.values is None or b.values is None or len(a.values) != len(b.values):
+        return HandleType(dtype, shape, None, length)
+    values: list[TensorType] = []
+    for index, (x, y) in enumerate(zip(a.values, b.values, strict=True)):
+        joined = relax_type(relaxer, x, y, f"{site}.value{index}", same_iteration=same_iteration)
+        assert isinstance(joined, TensorType)
+        values.append(joined)
+    return HandleType(dtype, shape, values, length)
 
 
 def _relax_sequences(

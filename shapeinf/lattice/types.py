@@ -243,6 +243,50 @@ class Progression(PartialTensor):
         return f"{super().__repr__()}{{{' + '.join(parts)}}}"
 
 
+class HandleType(PartialTensor):
+    """A tensor of handles, with the types of the values behind each: variables, tensor lists, queues, iterators.
+
+    `values` are these types, None where nothing is known. `length` is the number of items of a list or an array of
+    tensors, whose items have the type `values[0]`; None where unknown or where the handle is no list. An empty list
+    whose items have no known type has `values` of `()`.
+
+    >>> HandleType("resource", Shape(()), [TensorType("float32", Shape((3, 4)))])
+    resource[]{float32[3, 4]}
+    """
+
+    __slots__ = ("length", "values")
+
+    def __init__(
+        self, dtype: str | None, shape: Shape, values: Iterable[TensorType] | None, length: Dim | None = None
+    ) -> None:
+        """`dtype` is "resource" or "variant", and "float32" of the flow of a TensorArray."""
+        super().__init__(dtype, shape, None)
+        self.values = None if values is None else tuple(values)
+        self.length = length
+
+    @property
+    def contents(self) -> tuple[object, ...]:
+        """The types behind the handle, and the length."""
+        return HandleType, self.values, self.length
+
+    def with_type(self, dtype: str | None, shape: Shape) -> TensorType:
+        """See `TensorType.with_type`."""
+        return HandleType(dtype, shape, self.values, self.length)
+
+    def __eq__(self, other: object) -> bool:
+        """Same dtype and shape, and the same behind the handle."""
+        return isinstance(other, HandleType) and super().__eq__(other)
+
+    def __hash__(self) -> int:
+        """Consistent with equality."""
+        return hash((self.dtype, self.shape, self.values, self.length))
+
+    def __repr__(self) -> str:
+        """`variant[]{float32[B, 4] x n}`."""
+        behind = "?" if self.values is None else ", ".join(map(repr, self.values))
+        return f"{super().__repr__()}{{{behind}{'' if self.length is None else f' x {self.length}'}}}"
+
+
 class SequenceType:
     """A sequence of values; `element` is the join of their types.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shapeinf.errors import ShapeError
-from shapeinf.lattice import Shape, ShapeStore, TensorType, Type
+from shapeinf.lattice import HandleType, Shape, ShapeStore, TensorType, Type
 from shapeinf.ops.from_tensors import Array, TensorsMixin
 from shapeinf.ops.opdef import ArgDef, OpDef
 from shapeinf.sharing import cached_property
@@ -149,11 +149,23 @@ class InferenceContext(TensorsMixin):
 
     def input_handle(self, index: int) -> HandleData | None:
         """Shapes and dtypes behind an input handle."""
-        return self._handles.get(("input", index))
+        stored = self._handles.get(("input", index))
+        handle = self.types[index] if stored is None and index < len(self.types) else None
+        if not isinstance(handle, HandleType) or handle.values is None:
+            return stored
+        return [(value.shape, value.dtype or INVALID) for value in handle.values]
 
     def output_handle(self, index: int) -> HandleData | None:
         """Shapes and dtypes behind an output handle."""
         return self._handles.get(("output", index))
+
+    def output_type(self, index: int) -> Shape | HandleType:
+        """What the rule set for an output: its shape, with the handle data if there are some."""
+        data = self.output_handle(index)
+        if data is None:
+            return self.output(index)
+        values = [TensorType(None if dtype == INVALID else dtype, shape) for shape, dtype in data]
+        return HandleType(None, self.output(index), values)
 
     def set_input_handle(self, index: int, data: HandleData) -> None:
         """Set the shapes and dtypes behind an input handle."""

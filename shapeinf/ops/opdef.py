@@ -37,6 +37,35 @@ class ArgDef:
     kind: str = "tensor"
     least: int = 0
 
+    @property
+    def repeated(self) -> bool:
+        """Whether an attribute decides how many values it stands for."""
+        return self.number_attr is not None or self.type_list_attr is not None
+
+
+def flat_args(args: Sequence[ArgDef], attributes: Mapping[str, object], limit: int) -> list[ArgDef]:
+    """One argument for each value, at most `limit`: `N * T` is N times `T`, a list of types is one argument a type.
+
+    An argument whose number no attribute gives stays as a variadic one.
+
+    >>> values, axis = ArgDef("values", type_attr="T", number_attr="N"), ArgDef("axis", type="int32")
+    >>> [arg.name for arg in flat_args([values, axis], {"N": 2}, 9)]
+    ['values', 'values', 'axis']
+    """
+    flat: list[ArgDef] = []
+    for arg in args:
+        count, types = attributes.get(arg.number_attr or ""), attributes.get(arg.type_list_attr or "")
+        if arg.type_list_attr is not None and isinstance(types, tuple):
+            single = attrs.evolve(arg, type_list_attr=None)
+            flat += [attrs.evolve(single, type=t if isinstance(t, str) else None) for t in types[: limit - len(flat)]]
+        elif arg.number_attr is not None and isinstance(count, int):
+            flat += [attrs.evolve(arg, number_attr=None)] * min(count, limit - len(flat))
+        else:
+            flat.append(attrs.evolve(arg, variadic=True) if arg.repeated else arg)
+        if len(flat) >= limit:
+            break
+    return flat
+
 
 @attrs.frozen
 class AttrDef:
@@ -78,6 +107,15 @@ class OpDef:
     views: Mapping[int, int] = attrs.Factory(dict)
     in_place: tuple[int, ...] = ()
     stored: bool = False
+
+    def flatten(self, attributes: Mapping[str, object], inputs: int, outputs: int) -> OpDef:
+        """The operator with one argument a value, for attributes and the numbers of values of a node."""
+        if not any(arg.repeated for arg in (*self.inputs, *self.outputs)):
+            return self
+        defaults = {name: attribute.default for name, attribute in self.attributes.items() if attribute.has_default}
+        values = {**defaults, **attributes}
+        flat = flat_args(self.inputs, values, inputs), flat_args(self.outputs, values, outputs)
+        return attrs.evolve(self, inputs=tuple(flat[0]), outputs=tuple(flat[1]))
 
     def output(self, index: int) -> ArgDef | None:
         """The definition of an output by position; a variadic one covers all that follow."""

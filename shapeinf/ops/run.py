@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from shapeinf.errors import NotKnown, ShapeError
-from shapeinf.graph import DeclaredType, Graph
+from shapeinf.graph import DeclaredType, FunctionReference, Graph
 from shapeinf.lattice import (
     OptionalType,
     PartialTensor,
@@ -76,8 +76,9 @@ class Call:
         self._least = sum(arg.least for arg in op_def.inputs if arg.variadic)
         self._keywords: dict[str, object] | None = None
         self._constant: Outcome | None = None
-        self._fixed = [_fixed_dtype(op_def.output(i), attributes) for i in range(self.outputs)]
-        self._variables = [_variable(op_def.output(i)) for i in range(self.outputs)]
+        flat = op_def.flatten(attributes, 0, self.outputs)
+        self._fixed = [_fixed_dtype(flat.output(i), attributes, op_def) for i in range(self.outputs)]
+        self._variables = [_variable(flat.output(i)) for i in range(self.outputs)]
         self._sharing: dict[str | None, list[int]] = {}
         self._context = {
             "op_def": op_def,
@@ -123,7 +124,7 @@ class Call:
                 self._keywords = rule.keywords(self.attributes)
             if rule.raw:
                 rule.function(c)
-                result: object = tuple(c.output(i) for i in range(self.outputs))
+                result: object = tuple(c.output_type(i) for i in range(self.outputs))
             else:
                 result = rule.function(c, *rule.arguments(inputs), **self._keywords)
         except NotKnown as unknown:
@@ -150,7 +151,7 @@ class Call:
             _check_sizes(result.shape)
             if result.dtype is not None:
                 return result
-            return PartialTensor(self._dtype(index, inputs), result.shape, result.elements)
+            return result.with_type(self._dtype(index, inputs), result.shape)
         if result is None:
             result = Shape.unknown()
         if isinstance(result, Shape):
@@ -172,8 +173,9 @@ class Call:
             return None
         positions = self._sharing.get(variable)
         if positions is None or (positions and positions[-1] < len(inputs) - 1):
+            flat = self.op_def.flatten(self.attributes, len(inputs), 0)
             positions = self._sharing[variable] = [
-                i for i in range(len(inputs)) if _variable(self.op_def.input(i)) == variable
+                i for i in range(len(inputs)) if _variable(flat.input(i)) == variable
             ]
         for position in positions:
             type_ = inputs[position] if position < len(inputs) else None
@@ -197,12 +199,29 @@ _ATTRIBUTE_TYPES: dict[str, type | tuple[type, ...]] = {
     "type_proto": DeclaredType,
     "bool": bool,
     "list": tuple,
+    "type": str,
+    "shape": DeclaredType,
+    "func": FunctionReference,
+    "list(int)": tuple,
+    "list(float)": tuple,
+    "list(string)": tuple,
+    "list(bool)": tuple,
+    "list(type)": tuple,
+    "list(shape)": tuple,
+    "list(func)": tuple,
 }
 _MEMBER_TYPES: dict[str, type | tuple[type, ...]] = {
     "ints": int,
     "floats": (int, float),
     "strings": str,
     "graphs": Graph,
+    "list(int)": int,
+    "list(float)": (int, float),
+    "list(string)": str,
+    "list(bool)": bool,
+    "list(type)": str,
+    "list(shape)": DeclaredType,
+    "list(func)": FunctionReference,
 }
 
 
@@ -247,9 +266,10 @@ def _contents(op_def: OpDef) -> Contents:
     return Contents.TOGETHER if InputUse.OPERAND in uses else Contents.NONE
 
 
-def _fixed_dtype(arg: ArgDef | None, attributes: Mapping[str, object]) -> str | None:
-    """The element type of an output that does not depend on the inputs."""
+def _fixed_dtype(arg: ArgDef | None, attributes: Mapping[str, object], op_def: OpDef) -> str | None:
+    """The element type of an output that does not depend on the inputs: its own, or that of an attribute."""
     if arg is None:
         return None
-    named = attributes.get(arg.type_attr or "")
+    defined = op_def.attributes.get(arg.type_attr or "")
+    named = attributes.get(arg.type_attr or "", None if defined is None else defined.default)
     return arg.type or (named if isinstance(named, str) else None)

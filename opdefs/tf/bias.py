@@ -1,0 +1,36 @@
+"""Biases: vectors added along the channels."""
+
+from __future__ import annotations
+
+from opdefs.tf.dialect import tf
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext
+
+
+def channel_axis(data_format: str, rank: int) -> int:
+    """The axis of the channels: 1 of formats that name them second, such as NCHW and NCDHW, else the last."""
+    return 1 if data_format.startswith("NC") else rank - 1
+
+
+@tf("BiasAdd", in_place=(0,))
+def bias_add(c: InferenceContext, value: Shape, bias: Shape, *, data_format: str = "NHWC") -> Shape:
+    """The shape of the value; the bias is as long as the channels."""
+    value = c.with_rank_at_least(value, 3 if data_format == "NCHW" else 2)
+    bias = c.with_rank(bias, 1)
+    if value.dims is None:
+        return value
+    axis = channel_axis(data_format, len(value))
+    return c.replace_dim(value, axis, c.merge(value[axis], bias[0]))
+
+
+@tf("BiasAddV1", in_place=(0,))
+def bias_add_of_the_last_axis(c: InferenceContext, value: Shape, bias: Shape) -> Shape:
+    """As BiasAdd, with the channels last."""
+    return bias_add(c, value, bias)
+
+
+@tf("BiasAddGrad")
+def bias_add_grad(c: InferenceContext, out_backprop: Shape, *, data_format: str = "NHWC") -> Shape:
+    """The channels of the gradient."""
+    value = c.with_rank_at_least(out_backprop, 3 if data_format == "NCHW" else 2)
+    return c.vector(c.dim(value, 1 if data_format.startswith("NC") else -1))
