@@ -1,0 +1,1 @@
+"""Operators of TensorFlow, compared with what its kernels return."""
