@@ -1,0 +1,1 @@
+"""TensorFlow's files: GraphDef, MetaGraphDef, SavedModel, TensorFlow.js. Readers are imported on use."""
