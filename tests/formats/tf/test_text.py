@@ -144,7 +144,7 @@ INVALID = [
     ("TensorInfo", 'name: "x" coo_sparse { }', "TensorInfo has coo_sparse besides name: only one may be set"),
 ]
 LENIENT = {"i: +1", "i: 1_0", r's: "ab\q"'}
-"""Texts that protobuf's Python parser accepts, but neither the specification of the format nor TensorFlow's own parser."""
+"""Texts that only the Python parser of protobuf accepts: neither the specification nor TensorFlow does."""
 
 
 @pytest.mark.filterwarnings("ignore:invalid:DeprecationWarning")
