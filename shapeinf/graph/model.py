@@ -24,7 +24,8 @@ FunctionKey = tuple[str, str, str]
 class DeclaredType:
     """The declared type of a value: dims are ints, names or expressions as text, None where undeclared.
 
-    `of` is the type of the elements of a sequence, an optional or a map; `dtype` of a map is that of its keys.
+    `of` is the type of the elements of a sequence, an optional or a map, and of the value behind a tensor that is a
+    handle; `dtype` of a map is that of its keys.
     """
 
     dtype: str | None = None

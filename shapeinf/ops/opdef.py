@@ -90,7 +90,8 @@ class OpDef:
     `views`: the input (by position) of which an output is a view, the same elements in the same order. `in_place`: the
     inputs whose buffer the first output may overwrite, because each of its elements reads no element of that input but
     the one at its own position. `stored`: the outputs are part of the model, as weights are; they depend on no input
-    and take no memory at run time.
+    and take no memory at run time. `deprecation`: the first version of graphs that may not use the operator, and what
+    to use instead.
     """
 
     name: str
@@ -102,6 +103,7 @@ class OpDef:
     attributes: Mapping[str, AttrDef] = attrs.Factory(dict)
     stateful: bool = False
     deprecated: bool = False
+    deprecation: tuple[int, str] | None = None
     rule: Rule | None = None
     expand: Expansion | None = None
     views: Mapping[int, int] = attrs.Factory(dict)
