@@ -129,9 +129,15 @@ class Assembly:
             self._declare(record, outputs, count)
         self.graph.nodes = nodes
         for value, declared in self.fed.items():
-            if text(value) not in self.graph.declared:
-                self.graph.inputs.append(text(value))
-            self.graph.declared[text(value)] = declared
+            self._add_fed(text(value), declared)
+
+    def _add_fed(self, name: str, declared: DeclaredType) -> None:
+        """Add an input that is no placeholder, or what is declared of one."""
+        if name not in self.graph.inputs:
+            self.graph.inputs.append(name)
+        known = self.graph.declared.get(name, declared)
+        dims = merge_dims(known.dims, declared.dims)
+        self.graph.declared[name] = DeclaredType(known.dtype or declared.dtype, dims)
 
     def _output_names(self, record: Record, count: int) -> list[bytes]:
         """The names of the outputs; empty for those that are inputs of the graph instead."""
