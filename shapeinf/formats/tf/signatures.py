@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from shapeinf.errors import UnknownNameError
-from shapeinf.formats.tf.assembly import merge_dims
+import attrs
+
+from shapeinf.errors import ModelError, UnknownNameError
+from shapeinf.formats.tf.assembly import FlatNames, merge_dims
+from shapeinf.formats.tf.attributes import text
 from shapeinf.formats.tf.meta_graph import Signature, SignatureTensor
 from shapeinf.graph import DeclaredType, Graph
 
@@ -20,16 +23,37 @@ def add_signatures(graph: Graph, signatures: Mapping[str, Signature], chosen: st
         if chosen not in signatures:
             raise UnknownNameError("signature", chosen, list(signatures))
         signatures = {chosen: signatures[chosen]}
-    inputs = dict.fromkeys(graph.inputs)
+    signatures = {name: _resolve(graph, name, signature) for name, signature in signatures.items()}
     for signature in signatures.values():
         for tensor in signature.inputs:
-            if tensor.value in inputs:
+            if tensor.value in graph.declared:
                 _declare(graph, tensor)
     outputs = [tensor.value for signature in signatures.values() for tensor in signature.outputs]
     if outputs:
         graph.outputs = list(dict.fromkeys(outputs))
     graph.aliases = {**_argument_names(signatures), **graph.aliases}
     return graph
+
+
+def _resolve(graph: Graph, name: str, signature: Signature) -> Signature:
+    """A signature with the names of values; without outputs of nodes that have none, as those of initialisers.
+
+    Raises ModelError for a tensor that the graph does not have.
+    """
+    values = {*graph.inputs, *graph.constants, *(value for node in graph.nodes for value in node.outputs)}
+    empty = {node.name for node in graph.nodes if not node.outputs}
+    names = FlatNames()
+
+    def resolve(tensors: Sequence[SignatureTensor]) -> Iterator[SignatureTensor]:
+        for tensor in tensors:
+            value = text(names[tensor.value.encode()])
+            if value in values:
+                yield attrs.evolve(tensor, value=value)
+            elif value.rpartition(":")[0] not in empty:
+                argument = f"the tensor {tensor.value!r} of {tensor.argument!r}"
+                raise ModelError(f"the signature {name!r} has {argument}, which the graph does not have")
+
+    return Signature(tuple(resolve(signature.inputs)), tuple(resolve(signature.outputs)))
 
 
 def _declare(graph: Graph, tensor: SignatureTensor) -> None:

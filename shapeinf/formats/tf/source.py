@@ -18,6 +18,7 @@ from shapeinf.formats.tf.meta_graph import MetaGraph, read_meta_graph, select_me
 from shapeinf.formats.tf.options import TensorFlowOptions
 from shapeinf.formats.tf.signatures import add_signatures
 from shapeinf.formats.tf.sniffing import MessageKind, binary_kind, text_kind
+from shapeinf.formats.tf.text import encode_text
 from shapeinf.graph import Graph
 
 SAVED_MODELS = ("saved_model.pb", "saved_model.pbtxt")
@@ -72,7 +73,7 @@ def _read_buffer(buffer: Buffer, where: str, options: TensorFlowOptions) -> Grap
         kind = text_kind(head.decode("utf-8", "replace"))
         if kind is None:
             raise UnknownFormatError("is not a model of TensorFlow", node=where)
-        buffer = _encode_text(buffer[:], kind)
+        buffer = encode_text(_text(buffer[:], where), kind, where)
     try:
         return _read_message(kind, buffer, where, options)
     except (DamagedError, IndexError, struct.error, RecursionError) as error:
@@ -80,11 +81,11 @@ def _read_buffer(buffer: Buffer, where: str, options: TensorFlowOptions) -> Grap
         raise ModelError(cause, node=where) from error
 
 
-def _encode_text(data: bytes, kind: MessageKind) -> bytes:
-    """The binary form of a message in text form."""
-    from shapeinf.formats.tf.text import encode_text
-
-    return encode_text(data.decode("utf-8", "replace"), kind)
+def _text(data: bytes, where: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ModelError(f"is not a text: byte {error.start} is no UTF-8", node=where) from None
 
 
 def _read_message(kind: MessageKind, buffer: Buffer, where: str, options: TensorFlowOptions) -> Graph:
