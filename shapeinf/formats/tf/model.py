@@ -14,11 +14,9 @@ class TensorFlowModel:
     Args:
         kind: the message.
         graph: where its GraphDef is, in binary form.
-        is_text: whether the file has the text form.
-        data: the binary form of a message that lies in no file of its own; None for the file `Graph.source`.
+        data: a message that lies in no file of its own; None for the file `Graph.source`.
     """
 
     kind: MessageKind
     graph: tuple[int, int]
-    is_text: bool = False
     data: bytes | None = None

@@ -9,12 +9,15 @@ from contextlib import contextmanager
 from mmap import ACCESS_READ, mmap
 from typing import Any
 
+import attrs
+
 from shapeinf.errors import ModelError, UnknownFormatError
 from shapeinf.formats.files import check_path
 from shapeinf.formats.protobuf.wire import Buffer, DamagedError
 from shapeinf.formats.registry import HEAD
 from shapeinf.formats.tf.graph_def import read_graph_def
 from shapeinf.formats.tf.meta_graph import MetaGraph, read_meta_graph, select_meta_graph
+from shapeinf.formats.tf.model import TensorFlowModel
 from shapeinf.formats.tf.options import TensorFlowOptions
 from shapeinf.formats.tf.signatures import add_signatures
 from shapeinf.formats.tf.sniffing import MessageKind, binary_kind, text_kind
@@ -31,7 +34,9 @@ def read(model: Any, options: TensorFlowOptions) -> Graph:
     Raises UnknownFormatError for what is no model of TensorFlow, ModelError for one that is cut off or malformed.
     """
     if isinstance(model, bytes):
-        return _read_buffer(model, "<bytes>", options)
+        graph = _read_buffer(model, "<bytes>", options)
+        graph.model = attrs.evolve(graph.model, data=model)
+        return graph
     if isinstance(model, (str, os.PathLike)):
         return _read_path(check_path(model), options)
     raise UnknownFormatError(f"a {type(model).__name__} is not a model that shapeinf can read")
@@ -40,7 +45,7 @@ def read(model: Any, options: TensorFlowOptions) -> Graph:
 def _read_path(path: str, options: TensorFlowOptions) -> Graph:
     if os.path.isdir(path):
         path = _file_of_folder(path)
-    with _mapped(path) as buffer:
+    with map_file(path) as buffer:
         graph = _read_buffer(buffer, path, options)
     graph.source = path
     return graph
@@ -54,7 +59,7 @@ def _file_of_folder(path: str) -> str:
 
 
 @contextmanager
-def _mapped(path: str) -> Iterator[mmap]:
+def map_file(path: str) -> Iterator[mmap]:
     """The bytes of a file."""
     try:
         with open(path, "rb") as file:
@@ -67,18 +72,24 @@ def _mapped(path: str) -> Iterator[mmap]:
 
 
 def _read_buffer(buffer: Buffer, where: str, options: TensorFlowOptions) -> Graph:
-    head = buffer[:HEAD]
-    kind = binary_kind(head)
-    if kind is None:
-        kind = text_kind(head.decode("utf-8", "replace"))
-        if kind is None:
-            raise UnknownFormatError("is not a model of TensorFlow", node=where)
-        buffer = encode_text(_text(buffer[:], where), kind, where)
+    kind, buffer = to_binary(buffer, where)
     try:
         return _read_message(kind, buffer, where, options)
     except (DamagedError, IndexError, struct.error, RecursionError) as error:
         cause = f"is not a complete {kind} ({len(buffer)} bytes), it is cut off or damaged: {error}"
         raise ModelError(cause, node=where) from error
+
+
+def to_binary(buffer: Buffer, where: str) -> tuple[MessageKind, Buffer]:
+    """The message that a file holds, and its binary form. Raises UnknownFormatError for a file of another kind."""
+    head = buffer[:HEAD]
+    kind = binary_kind(head)
+    if kind is not None:
+        return kind, buffer
+    kind = text_kind(head.decode("utf-8", "replace"))
+    if kind is None:
+        raise UnknownFormatError("is not a model of TensorFlow", node=where)
+    return kind, encode_text(_text(buffer[:], where), kind, where)
 
 
 def _text(data: bytes, where: str) -> str:
@@ -98,4 +109,5 @@ def _read_message(kind: MessageKind, buffer: Buffer, where: str, options: Tensor
     if meta.graph is None:
         raise UnknownFormatError(f"is a {kind} without a graph", node=where)
     graph = read_graph_def(buffer, *meta.graph, meta.custom)
+    graph.model = TensorFlowModel(kind, meta.graph)
     return add_signatures(graph, meta.signatures, options.signature)
