@@ -56,12 +56,3 @@ def next_iteration(c: InferenceContext, data: TensorType) -> TensorType:
 def loop_condition(c: InferenceContext, value: TensorType) -> TensorType:
     """The condition of a loop."""
     return value.with_type(value.dtype, c.with_rank(value.shape, 0))
-
-
-@tf("RefSelect")
-def ref_select(c: InferenceContext, index: Shape, *inputs: Shape) -> Shape:
-    """One of the inputs: its shape is known if all of them have the same one."""
-    c.with_rank(index, 0)
-    if not inputs or any(shape != inputs[0] for shape in inputs) or inputs[0].dims is None:
-        return c.unknown_shape()
-    return inputs[0]
