@@ -275,7 +275,7 @@ class Inference:
                 number = self.declared[slot](number, step)
             old = self.table.canonical[self.numbers[slot]]
             if relax and old:
-                number = self._join(old, number, f"{step.site}:{slot}")
+                number = self._join(old, number, f"{self.path}{step.site}:{slot}")
             if old != self.table.canonical[number]:
                 self.numbers[slot] = number
                 changed.append(slot)
