@@ -133,7 +133,10 @@ class Result:
         return self._body_tensors
 
     def tensor(self, name: str) -> TensorInfo:
-        """A value of the graph, by its name or an alias, or one inside a body. Raises UnknownNameError for any other."""
+        """A value of the graph, by its name or an alias, or one inside a body.
+
+        Raises UnknownNameError for an unknown value.
+        """
         name = self.graph.aliases.get(name, name)
         if name in self.tensors:
             return self.tensors[name]

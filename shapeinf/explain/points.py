@@ -76,7 +76,10 @@ class GraphFrame:
 
 
 def find_value(outer: GraphFrame, name: str) -> tuple[GraphFrame, int]:
-    """The graph and the slot of a value by its name, which begins with the path of its body. Raises UnknownNameError."""
+    """The graph and the slot of a value by its name, which begins with the path of its body.
+
+    Raises UnknownNameError for an unknown value.
+    """
     waiting = [outer]
     for frame in waiting:
         inference = frame.inference
