@@ -166,8 +166,8 @@ def constrain_index_tuples(
 
 def _constrain_index_range(c: InferenceContext, bounds: tuple[list[Dim], list[Dim]], size: Dim, from_end: bool) -> None:
     lows, highs = bounds
-    lowest = -size if from_end else 0
-    if isinstance(size, int):
+    lowest: Dim = -size if from_end else 0
+    if isinstance(size, int) and isinstance(lowest, int):
         for index in (*lows, *highs):
             if isinstance(index, int) and not lowest <= index < size:
                 c.fail(f"indices must lie in [{lowest}, {size})", index)

@@ -218,8 +218,8 @@ def space_to_depth(c: InferenceContext, x: Shape, *, block_size: int, data_forma
     """Blocks of the spatial axes become channels."""
     batch, height, width, channels, rest = _image(c, x, data_format)
     _square(c, block_size)
-    sizes = (c.divide(d, block_size, evenly_divisible=True) for d in (height, width))
-    return _from_image(data_format, batch, *sizes, c.multiply(channels, block_size * block_size), rest)
+    height, width = (c.divide(d, block_size, evenly_divisible=True) for d in (height, width))
+    return _from_image(data_format, batch, height, width, c.multiply(channels, block_size * block_size), rest)
 
 
 @tf("DepthToSpace")
@@ -227,9 +227,9 @@ def depth_to_space(c: InferenceContext, x: Shape, *, block_size: int, data_forma
     """Channels become blocks of the spatial axes."""
     batch, height, width, channels, rest = _image(c, x, data_format)
     _square(c, block_size)
-    sizes = (c.multiply(d, block_size) for d in (height, width))
+    height, width = (c.multiply(d, block_size) for d in (height, width))
     depth = c.divide(channels, block_size * block_size, evenly_divisible=True)
-    return _from_image(data_format, batch, *sizes, depth, rest)
+    return _from_image(data_format, batch, height, width, depth, rest)
 
 
 def _image(c: InferenceContext, x: Shape, data_format: str) -> tuple[Dim, Dim, Dim, Dim, tuple[Dim, ...]]:

@@ -98,7 +98,7 @@ def _check_limits(c: InferenceContext, x: Shape, low: Shape, high: Shape, axis: 
     """The shape of both limits: a scalar, or a vector with a value for each slice along the axis."""
     if axis < -1:
         c.fail(f"axis should be at least -1, got {axis}")
-    limits = c.merge(c.with_rank(low, 0 if axis == -1 else 1), high)
+    limits = c.merge(high, c.with_rank(low, 0 if axis == -1 else 1))
     if axis != -1 and x.dims is not None:
         c.with_rank_at_least(x, axis + 1)
         c.merge(limits[0], x.dims[axis])
@@ -108,6 +108,7 @@ def _check_limits(c: InferenceContext, x: Shape, low: Shape, high: Shape, axis: 
 @tf("Dequantize")
 def dequantize(c: InferenceContext, x: Shape, low: Shape, high: Shape, *, axis: int = -1) -> Shape:
     """The shape of the input; the limits are scalars, or vectors along an axis."""
+    c.with_rank(high, 0 if axis == -1 else 1)
     _check_limits(c, x, low, high, axis)
     return x
 

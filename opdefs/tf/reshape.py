@@ -177,7 +177,7 @@ def invert_permutation(c: InferenceContext, x: Value) -> PartialTensor:
         return PartialTensor(x.dtype, shape, None if order is None else ())
     if sorted(order) != list(range(len(order))):
         c.fail("the input must be a permutation of 0, 1, ...", list(order))
-    return PartialTensor(x.dtype, shape, sorted(range(len(order)), key=order.__getitem__))
+    return PartialTensor(x.dtype, shape, [order.index(i) for i in range(len(order))])
 
 
 @tf("Bitcast", views={0: 0})
@@ -190,6 +190,7 @@ def bitcast(c: InferenceContext, x: Shape, *, type_: str) -> Shape:
         raise c.unknowable("the element type of the input is unknown")
     if x.dims is None or old == new:
         return x
+    assert old is not None
     if new < old:
         return Shape((*x.dims, old // new))
     ratio = new // old

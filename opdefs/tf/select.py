@@ -92,11 +92,11 @@ def _distinct_count(c: InferenceContext, x: PartialTensor, size: Dim) -> Dim:
     if isinstance(size, int) and size <= 1:
         return size
     if isinstance(x, Progression) and len(x.steps) == 1:
-        return size if x.steps[0] else _one_of_any(c, size)
+        return size if x.steps[0] else _count_of_equal(c, size)
     return fresh_count(c, size, 1 if c.prove_le(1, size) is True else 0)
 
 
-def _one_of_any(c: InferenceContext, size: Dim) -> Dim:
+def _count_of_equal(c: InferenceContext, size: Dim) -> Dim:
     return 1 if c.prove_le(1, size) is True else c.fresh("count", 0, 1)
 
 
@@ -117,10 +117,8 @@ def _unique_slices(c: InferenceContext, x: PartialTensor, axis: PartialTensor) -
     if x.shape.rank == 1 and (named is None or named in ((), (0,), (-1,))):
         return unique_with_counts(c, x)
     if x.shape.dims is None or named is None:
-        shape = (
-            Shape(c.fresh_at_most(d, f"unique.{i}") for i, d in enumerate(x.shape.dims)) if x.shape.dims else x.shape
-        )
-        return shape, c.vector(c.fresh("index")), c.vector(c.fresh("count"))
+        dims = None if x.shape.dims is None else [c.fresh_at_most(d, f"unique.{i}") for i, d in enumerate(x.shape.dims)]
+        return Shape(dims), c.vector(c.fresh("index")), c.vector(c.fresh("count"))
     if len(named) > 1:
         c.fail("axis must have at most one element", named)
     if not named:

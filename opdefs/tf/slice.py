@@ -30,7 +30,8 @@ def slice_(c: InferenceContext, x: Value, begin: Value, size: Value) -> PartialT
         shape = c.with_rank(shape, count)
     starts = known_dims(begin) or (None,) * count
     sizes = known_dims(size) or (None,) * count
-    dims = [_slice_dim(c, d, *along, axis) for axis, (d, *along) in enumerate(zip(shape, starts, sizes, strict=True))]
+    along = zip(shape, starts, sizes, strict=True)
+    dims = [_slice_dim(c, d, start, length, axis) for axis, (d, start, length) in enumerate(along)]
     return _slice_contents(c, x, shape, starts, dims)
 
 

@@ -88,7 +88,7 @@ def zeros_like(c: InferenceContext, x: TensorType) -> TensorType:
 
 
 @tf("OnesLike", in_place=(0,))
-def ones_like(c: InferenceContext, x: Shape) -> PartialTensor:
+def units_like(c: InferenceContext, x: Shape) -> PartialTensor:
     """Ones of the input's shape."""
     dtype = c.dtype(0)
     return constant_tensor(dtype, x, number_of(dtype, 1))
