@@ -43,7 +43,7 @@ def ref_select(c: InferenceContext, index: Shape, *values: Shape) -> Shape:
     return values[0] if all(value == values[0] and c.fully_defined(value) for value in values) else c.unknown_shape()
 
 
-@tf("XlaReducePrecision", "XlaSort")
+@tf("XlaSort")
 def same_shape(c: InferenceContext, value: Shape) -> Shape:
     """The shape of the input."""
     return value
