@@ -12,7 +12,7 @@ from opdefs.rules.repetition import broadcast_elements
 from opdefs.rules.repetition import concat as concat_tensors
 from opdefs.rules.repetition import tile as tile_axes
 from opdefs.tf.dialect import tf
-from opdefs.tf.sources import declared_shape
+from opdefs.tf.handles import declared_shape
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType

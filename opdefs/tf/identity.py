@@ -16,7 +16,7 @@ def identity(c: InferenceContext, value: TensorType) -> TensorType:
     return value
 
 
-@tf("IdentityN", "XlaOptimizationBarrier")
+@tf("IdentityN")
 def identities(c: InferenceContext, *values: TensorType) -> tuple[TensorType, ...]:
     """The inputs themselves."""
     return values

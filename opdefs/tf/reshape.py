@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from opdefs.rules.elements import known_dims, known_ints, move_elements, requested_dims
 from opdefs.rules.progressions import reshape_elements
-from opdefs.rules.reshaping import insert_unit_axes, reshape_dims
+from opdefs.rules.reshaping import COUNT, insert_unit_axes, reshape_dims
 from opdefs.rules.reshaping import transpose as transpose_axes
 from opdefs.tf.common import warn
 from opdefs.tf.dialect import tf
@@ -43,13 +43,17 @@ def reshape(c: InferenceContext, tensor: Value, shape: Value) -> PartialTensor:
 def _empty_axis(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None]) -> Shape | None:
     """The result where -1 is inferred beside a 0: the kernel then counts only the sizes above 0 of an empty tensor."""
     sizes = [d for d in wanted if d != -1]
-    if len(sizes) != len(wanted) - 1 or 0 not in sizes or x.dims is None or 0 not in x.dims:
+    if len(sizes) != len(wanted) - 1 or 0 not in sizes:
         return None
-    positive = c.numel(d for d in sizes if d is not None and d != 0)
-    total = c.numel(d for d in x.dims if d != 0)
-    if not isinstance(total, int) or not isinstance(positive, int) or None in sizes or total % positive:
+    if x.dims is not None and 0 not in x.dims and x.is_concrete:
         return None
-    return Shape(total // positive if d == -1 else d for d in wanted if d is not None)
+    positive = [d for d in sizes if isinstance(d, int) and d > 0]
+    inferred: Dim = c.fresh("reshape")
+    if x.is_concrete and x.dims is not None and len(positive) + sizes.count(0) == len(sizes):
+        total, known = c.numel(d for d in x.dims if d != 0), c.numel(positive)
+        inferred = total // known
+        c.merge(inferred * known, total, COUNT)
+    return Shape(inferred if d == -1 else c.fresh(f"reshape.{i}") if d is None else d for i, d in enumerate(wanted))
 
 
 def _fail_as_tensorflow(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None]) -> None:

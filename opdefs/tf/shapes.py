@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from opdefs.rules.elements import known_dims
 from opdefs.tf.dialect import tf
-from opdefs.tf.sources import declared_shape
+from opdefs.tf.handles import declared_shape, read_value, values_behind
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
-from shapeinf.lattice import HandleType, PartialTensor, Shape, TensorType
+from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
@@ -35,9 +35,8 @@ def variable_shape(c: InferenceContext, handle: TensorType) -> PartialTensor:
 
 def variable(c: InferenceContext, handle: TensorType) -> TensorType:
     """The type of the variable behind a handle."""
-    if isinstance(handle, HandleType) and handle.values is not None and len(handle.values) == 1:
-        return handle.values[0]
-    return TensorType(None, c.unknown_shape())
+    values = values_behind(handle)
+    return read_value(c, values[0]) if values else TensorType(None, c.unknown_shape())
 
 
 @tf("Size")

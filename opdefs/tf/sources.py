@@ -8,6 +8,7 @@ from opdefs.rules.elements import is_listable
 from opdefs.rules.progressions import fill_tensor, progression
 from opdefs.rules.reshaping import shape_from_sizes
 from opdefs.tf.dialect import tf
+from opdefs.tf.handles import OPEN, declared_shape
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dimension
 from shapeinf.graph import DeclaredType
@@ -15,18 +16,8 @@ from shapeinf.lattice import Element, PartialTensor, Shape, TensorType, numpy_dt
 from shapeinf.ops import InferenceContext, Value
 from shapeinf.ops.rule_context import tf_shape
 
-UNDECLARED = DeclaredType()
-"""The default of shape attributes: an unknown rank."""
-
 SCALAR_MEANS_UNKNOWN = 24
 """Before this version of graphs, a placeholder whose shape attribute is a scalar has an unknown shape."""
-
-
-def declared_shape(c: InferenceContext, declared: DeclaredType) -> Shape:
-    """The shape in an attribute; its unknown sizes and an unknown rank are new unknowns."""
-    if declared.dims is None:
-        return c.unknown_shape()
-    return c.make_shape([d if isinstance(d, int) else None for d in declared.dims])
 
 
 @tf("Const")
@@ -44,7 +35,7 @@ def tensor_of_declared_shape(c: InferenceContext, *, shape: DeclaredType) -> Sha
 
 
 @tf("Placeholder")
-def placeholder(c: InferenceContext, *, shape: DeclaredType = UNDECLARED) -> Shape:
+def placeholder(c: InferenceContext, *, shape: DeclaredType = OPEN) -> Shape:
     """The declared shape; in old graphs a scalar one means an unknown shape."""
     if 0 < c.version < SCALAR_MEANS_UNKNOWN and shape.dims == ():
         return c.unknown_shape()
