@@ -22,7 +22,11 @@ _BATCH = "a batch of 1 broadcasts with every other in the kernel"
 _SCALAR = "the kernel returns a scalar handle, not [2]"
 _CONTRADICTION = "the vector gives one input the shape [2, 3] and contents of the shape [2]"
 _EITHER = "TensorFlow joins two unknown sizes to the first of them; the one that has a value may be the other"
+_AXIS = "an unknown axis may be any; TensorFlow's rule takes the last one"
 EXCEPTIONS: dict[str, str] = {
+    **{f"gen:SplitV#{i}": _AXIS for i in (1389, 1401, 1413, 1419)},
+    "array_ops_test.cc:ArrayOpsTest.ImmutableConst_ShapeFn#2": "the kind of attributes is checked before rules run",
+    "array_ops_test.cc:ArrayOpsTest.Transpose_ShapeFn#10": "perm has two elements and the shape [0]",
     **{f"math_ops_test.cc:MathOpsTest.BroadcastBinaryOps_ShapeFn#{i}": _EQUAL for i in (123, 587)},
     **{f"nn_ops_test.cc:NNOpsTest.FractionalPool_ShapeFn#{i}": _BOUNDARIES for i in (*range(3, 8), *range(14, 19))},
     **{f"nn_ops_test.cc:NNOpsTest.SoftmaxCrossEntropyWithLogits_ShapeFn#{i}": _BATCH for i in (1, 2, 3, 4)},
