@@ -17,7 +17,10 @@ for _name in FILES:
         BY_OPERATOR[_record["op"]].append(_record)
 
 _EQUAL = "without incompatible_shape_error the kernel returns a scalar for two sizes that turn out to differ"
+_NO_VECTORS = "without eigenvectors (singular vectors) the kernel returns scalars for them, not [0]"
 EXCEPTIONS: dict[str, str] = {
+    **{f"linalg_ops_test.cc:LinalgOpsTest.SelfAdjointEigV2_ShapeFn#{i}": _NO_VECTORS for i in range(3, 10)},
+    **{f"linalg_ops_test.cc:LinalgOpsTest.Svd_ShapeFn#{i}": _NO_VECTORS for i in range(11)},
     "math_ops_test.cc:MathOpsTest.BroadcastBinaryOps_ShapeFn#123": _EQUAL,
     "math_ops_test.cc:MathOpsTest.BroadcastBinaryOps_ShapeFn#587": _EQUAL,
 }
