@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
@@ -26,8 +27,16 @@ def run(case):
         for argument in case.arguments()
     ]
     attributes = {name: _attribute(op_def.attributes[name].type, value) for name, value in case.attributes.items()}
-    result = getattr(tensorflow.raw_ops, case.op)(**dict(zip(names, constants, strict=True)), **attributes)
+    function = getattr(tensorflow.raw_ops, case.op)
+    names = _parameters(function, names)
+    result = function(**dict(zip(names, constants, strict=True)), **attributes)
     return [[tensor.dtype.name, list(tensor.shape)] for tensor in tensorflow.nest.flatten(result)]
+
+
+def _parameters(function, names):
+    """The names of the inputs in Python, which differ from those of the OpDef for some operators (`Sum`, `Select`)."""
+    parameters = list(inspect.signature(function).parameters)
+    return [name if name in parameters else parameters[index] for index, name in enumerate(names)]
 
 
 def _attribute(kind, value):
