@@ -10,6 +10,11 @@ from pathlib import Path
 
 RECORDED = Path(__file__).parent / "recorded"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # oneDNN's kernels return the input for empty results
+
+RENAMED = {"dim": "axis", "squeeze_dims": "axis", "split_dim": "axis", "concat_dim": "axis", "reduction_indices": "axis"}
+RENAMED |= {"t": "x", "e": "y"}
+"""Arguments that Python's functions name otherwise than the OpDefs."""
 
 
 def run(case):
@@ -28,15 +33,10 @@ def run(case):
     ]
     attributes = {name: _attribute(op_def.attributes[name].type, value) for name, value in case.attributes.items()}
     function = getattr(tensorflow.raw_ops, case.op)
-    names = _parameters(function, names)
-    result = function(**dict(zip(names, constants, strict=True)), **attributes)
+    accepted = inspect.signature(function).parameters
+    arguments = dict(zip(names, constants, strict=True)) | attributes
+    result = function(**{name if name in accepted else RENAMED[name]: value for name, value in arguments.items()})
     return [[tensor.dtype.name, list(tensor.shape)] for tensor in tensorflow.nest.flatten(result)]
-
-
-def _parameters(function, names):
-    """The names of the inputs in Python, which differ from those of the OpDef for some operators (`Sum`, `Select`)."""
-    parameters = list(inspect.signature(function).parameters)
-    return [name if name in parameters else parameters[index] for index, name in enumerate(names)]
 
 
 def _attribute(kind, value):
