@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from opdefs.tf.common import scalar_shape
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
@@ -145,10 +146,7 @@ def key_counter_and_algorithm(c: InferenceContext, seed: Shape) -> tuple[Shape, 
     return *key_and_counter(c, seed), c.scalar()
 
 
-@tf("StatelessRandomGetAlg")
-def algorithm(c: InferenceContext) -> Shape:
-    """A scalar."""
-    return c.scalar()
+tf("StatelessRandomGetAlg")(scalar_shape)
 
 
 @tf("RandomIndexShuffle")
