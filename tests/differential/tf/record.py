@@ -18,6 +18,8 @@ RENAMED = {
     "split_dim": "axis",
     "concat_dim": "axis",
     "reduction_indices": "axis",
+    "t": "x",
+    "e": "y",
 }
 """Arguments that Python's functions name otherwise than the OpDefs."""
 
