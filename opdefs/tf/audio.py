@@ -32,7 +32,7 @@ def encode_wav(c: InferenceContext, audio: Shape, sample_rate: Shape) -> Shape:
 
 @tf("AudioSpectrogram")
 def audio_spectrogram(c: InferenceContext, input_: Shape, *, window_size: int, stride: int) -> Shape:
-    """[samples, channels] -> [channels, windows, bins]: half of the next power of two, and 1; no windows if too short."""
+    """[samples, channels] -> [channels, windows, bins]: half of the next power of two, and 1."""
     samples, channels = c.with_rank(input_, 2)
     if window_size < 2 or stride < 1:
         c.fail("window_size must be at least 2 and stride at least 1", window_size, stride)

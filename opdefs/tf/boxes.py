@@ -98,14 +98,13 @@ def combined_non_max_suppression(
     boxes, scores = c.with_rank(boxes, 4), c.with_rank(scores, 3)
     for scalar in (max_output_size_per_class.shape, max_total_size.shape, *thresholds):
         c.with_rank(scalar, 0)
-    batch, count = c.merge(boxes[0], scores[0]), c.merge(boxes[1], scores[1])
+    batch = c.merge(boxes[0], scores[0])
+    c.merge(boxes[1], scores[1])
     c.with_value(boxes[3], 4)
     classes = scores[2]
     if isinstance(boxes[2], int) and boxes[2] != 1:
-        c.merge(
-            boxes[2], classes, "third dimension of boxes must be either 1 or equal to the third dimension of scores"
-        )
-    del count
+        message = "third dimension of boxes must be either 1 or equal to the third dimension of scores"
+        c.merge(boxes[2], classes, message)
     size = c.make_dim_for_scalar_input(3)
     if pad_per_class:
         size = minimum(size, c.multiply(c.make_dim_for_scalar_input(2), classes))
