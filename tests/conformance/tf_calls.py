@@ -121,6 +121,7 @@ def problem(record):
         if wanted is None:
             return f"raised {error}"
         text = record.get("error") or re.split(r" for '\{\{node", wanted)[0]
+        text = text.removesuffix(" for")  # the text goes on with the node
         return None if text in str(error) else f"raised {error}, wanted {text}"
     except AssertionError as error:
         return str(error)
