@@ -239,12 +239,6 @@ def quantized_max_pool_3d(
     return shape, c.unknown_shape(), c.unknown_shape()
 
 
-@tf("QuantizedInstanceNorm")
-def quantized_instance_norm(c: InferenceContext, x: Shape, *ranges: Shape) -> Ranged:
-    """[N, H, W, C], unchanged."""
-    return with_scalar_range(c, c.with_rank(x, 4), ranges)
-
-
 @tf("QuantizedBatchNormWithGlobalNormalization")
 def quantized_batch_norm(c: InferenceContext, *operands: Shape) -> Ranged:
     """As BatchNormWithGlobalNormalization; every operand has a range of two scalars behind it."""
