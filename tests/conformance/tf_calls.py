@@ -91,7 +91,15 @@ def run(record):
     return [inputs.store.canon_shape(t.shape) for t in outcome.types], inputs
 
 
-EXAMPLES = {"type": "float32", "int": 1, "float": 1.0, "bool": False, "string": "", "shape": DeclaredType()}
+EXAMPLES = {
+    "type": "float32",
+    "int": 1,
+    "float": 1.0,
+    "bool": False,
+    "string": "",
+    "shape": DeclaredType(),
+    "list(int)": (1, 1, 1, 1),
+}
 
 
 def placeholders(op_def, attributes, inputs):

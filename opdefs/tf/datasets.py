@@ -1,0 +1,360 @@
+"""Datasets and optionals: variants with the types of the components of an element.
+
+A dataset declares these in `output_types` and `output_shapes`; what is known of its inputs refines them.
+"""
+
+from __future__ import annotations
+
+from opdefs.rules.elements import known_dims
+from opdefs.tf.dialect import tf
+from opdefs.tf.handles import (
+    Dtypes,
+    Shapes,
+    Values,
+    declared_values,
+    read_value,
+    refine_values,
+    values_behind,
+    without_elements,
+)
+from opdefs.tf.tensor_list import tail_of
+from shapeinf.expr import Dim
+from shapeinf.lattice import SCALAR, HandleType, PartialTensor, Shape, TensorType
+from shapeinf.ops import InferenceContext, Value
+
+
+def create_dataset(values: Values) -> HandleType:
+    """The handle of a dataset, an optional or another holder of components."""
+    return HandleType("variant", SCALAR, values)
+
+
+def _dataset(c: InferenceContext, dtypes: Dtypes, shapes: Shapes, known: Values = None) -> HandleType:
+    return create_dataset(refine_values(c, declared_values(c, dtypes, shapes), known))
+
+
+@tf(
+    "CSVDataset",
+    "CSVDatasetV2",
+    "ChooseFastestBranchDataset",
+    "DataServiceDataset",
+    "DataServiceDatasetV2",
+    "DataServiceDatasetV3",
+    "DataServiceDatasetV4",
+    "DenseToSparseBatchDataset",
+    "ExperimentalCSVDataset",
+    "ExperimentalDenseToSparseBatchDataset",
+    "ExperimentalGroupByReducerDataset",
+    "ExperimentalGroupByWindowDataset",
+    "ExperimentalLMDBDataset",
+    "ExperimentalMapAndBatchDataset",
+    "ExperimentalMapDataset",
+    "ExperimentalParallelInterleaveDataset",
+    "ExperimentalParseExampleDataset",
+    "ExperimentalRandomDataset",
+    "ExperimentalRebatchDataset",
+    "ExperimentalScanDataset",
+    "ExperimentalSlidingWindowDataset",
+    "ExperimentalSqlDataset",
+    "ExperimentalUnbatchDataset",
+    "FlatMapDataset",
+    "GeneratorDataset",
+    "GroupByReducerDataset",
+    "GroupByWindowDataset",
+    "IndexFlatMapDataset",
+    "InterleaveDataset",
+    "LMDBDataset",
+    "LegacyParallelInterleaveDatasetV2",
+    "ListDataset",
+    "ListSnapshotChunksDataset",
+    "LoadDataset",
+    "MapAndBatchDataset",
+    "MapDataset",
+    "ParallelInterleaveDataset",
+    "ParallelInterleaveDatasetV2",
+    "ParallelInterleaveDatasetV3",
+    "ParallelInterleaveDatasetV4",
+    "ParallelMapDataset",
+    "ParallelMapDatasetV2",
+    "ParseExampleDataset",
+    "ParseExampleDatasetV2",
+    "RandomDataset",
+    "RandomDatasetV2",
+    "RangeDataset",
+    "RebatchDataset",
+    "RebatchDatasetV2",
+    "ScanDataset",
+    "SlidingWindowDataset",
+    "SnapshotChunkDataset",
+    "SnapshotDatasetReader",
+    "SnapshotNestedDatasetReader",
+    "SqlDataset",
+    "UnbatchDataset",
+    "WeightedFlatMapDataset",
+    "WindowDataset",
+    "WindowOp",
+)
+def declared_dataset(
+    c: InferenceContext, *inputs: TensorType, output_types: Dtypes, output_shapes: Shapes
+) -> HandleType:
+    """A dataset whose elements are of the declared types."""
+    return _dataset(c, output_types, output_shapes)
+
+
+@tf("PaddedBatchDataset", "PaddedBatchDatasetV2")
+def padded_batch_dataset(c: InferenceContext, *inputs: Shape, output_shapes: Shapes) -> HandleType:
+    """A dataset of stacked elements, padded to the declared shapes."""
+    return _dataset(c, c.attr("Toutput_types"), output_shapes)
+
+
+@tf(
+    "AssertCardinalityDataset",
+    "AssertNextDataset",
+    "AssertPrevDataset",
+    "AutoShardDataset",
+    "BytesProducedStatsDataset",
+    "CacheDataset",
+    "CacheDatasetV2",
+    "ExperimentalAssertNextDataset",
+    "ExperimentalAutoShardDataset",
+    "ExperimentalBytesProducedStatsDataset",
+    "ExperimentalIgnoreErrorsDataset",
+    "ExperimentalLatencyStatsDataset",
+    "ExperimentalMaxIntraOpParallelismDataset",
+    "ExperimentalNonSerializableDataset",
+    "ExperimentalPrivateThreadPoolDataset",
+    "ExperimentalSetStatsAggregatorDataset",
+    "ExperimentalSleepDataset",
+    "ExperimentalTakeWhileDataset",
+    "ExperimentalThreadPoolDataset",
+    "ExperimentalUniqueDataset",
+    "FilterDataset",
+    "FinalizeDataset",
+    "GlobalShuffleDataset",
+    "IgnoreErrorsDataset",
+    "LatencyStatsDataset",
+    "MaxIntraOpParallelismDataset",
+    "ModelDataset",
+    "NonSerializableDataset",
+    "OptimizeDataset",
+    "OptimizeDatasetV2",
+    "OptionsDataset",
+    "ParallelFilterDataset",
+    "PrefetchDataset",
+    "PrivateThreadPoolDataset",
+    "RepeatDataset",
+    "SamplingDataset",
+    "SaveDatasetV2",
+    "SetStatsAggregatorDataset",
+    "ShardDataset",
+    "ShuffleAndRepeatDataset",
+    "ShuffleAndRepeatDatasetV2",
+    "ShuffleDataset",
+    "ShuffleDatasetV2",
+    "ShuffleDatasetV3",
+    "SkipDataset",
+    "SleepDataset",
+    "SnapshotDataset",
+    "SnapshotDatasetV2",
+    "TakeDataset",
+    "TakeWhileDataset",
+    "ThreadPoolDataset",
+    "UniqueDataset",
+)
+def same_elements(
+    c: InferenceContext, input_dataset: TensorType, *others: Shape, output_types: Dtypes, output_shapes: Shapes
+) -> HandleType:
+    """A dataset of elements of its first input."""
+    return _dataset(c, output_types, output_shapes, values_behind(input_dataset))
+
+
+@tf(
+    "ChooseFastestDataset",
+    "ConcatenateDataset",
+    "DirectedInterleaveDataset",
+    "ExperimentalChooseFastestDataset",
+    "ExperimentalDirectedInterleaveDataset",
+    "FilterByLastComponentDataset",
+    "RewriteDataset",
+)
+def elements_of_any(
+    c: InferenceContext, *inputs: TensorType, output_types: Dtypes, output_shapes: Shapes
+) -> HandleType:
+    """A dataset of elements of several inputs, or of parts of them: of the declared types."""
+    return _dataset(c, output_types, output_shapes)
+
+
+@tf("TensorDataset")
+def tensor_dataset(c: InferenceContext, *components: TensorType, output_shapes: Shapes) -> HandleType:
+    """A dataset of one element."""
+    return _dataset(c, c.attr("Toutput_types"), output_shapes, tuple(map(without_elements, components)))
+
+
+@tf("TensorSliceDataset")
+def tensor_slice_dataset(c: InferenceContext, *components: TensorType, output_shapes: Shapes) -> HandleType:
+    """A dataset of the rows of its inputs."""
+    return _dataset(c, c.attr("Toutput_types"), output_shapes, tuple(tail_of(c, component) for component in components))
+
+
+@tf("ZipDataset")
+def zip_dataset(
+    c: InferenceContext, *input_datasets: TensorType, output_types: Dtypes, output_shapes: Shapes
+) -> HandleType:
+    """A dataset of the components of all inputs."""
+    parts = [values_behind(dataset) for dataset in input_datasets]
+    known = None if None in parts else tuple(value for part in parts for value in part or ())
+    return _dataset(c, output_types, output_shapes, known)
+
+
+@tf("BatchDatasetV2")
+def batch_dataset(
+    c: InferenceContext,
+    input_dataset: TensorType,
+    batch_size: Value,
+    drop_remainder: Value,
+    *,
+    output_types: Dtypes,
+    output_shapes: Shapes,
+) -> HandleType:
+    """A dataset of stacked elements, of which the last may have fewer."""
+    drops = drop_remainder.elements == (True,)
+    return _batches(c, input_dataset, batch_size, output_types, output_shapes, exact=drops)
+
+
+@tf("BatchDataset")
+def old_batch_dataset(
+    c: InferenceContext, input_dataset: TensorType, batch_size: Value, *, output_types: Dtypes, output_shapes: Shapes
+) -> HandleType:
+    """As BatchDatasetV2; the last element may have fewer."""
+    return _batches(c, input_dataset, batch_size, output_types, output_shapes)
+
+
+@tf("ParallelBatchDataset")
+def parallel_batch_dataset(
+    c: InferenceContext,
+    input_dataset: TensorType,
+    batch_size: Value,
+    num_parallel_calls: Shape,
+    drop_remainder: Value,
+    *,
+    output_types: Dtypes,
+    output_shapes: Shapes,
+) -> HandleType:
+    """As BatchDatasetV2."""
+    drops = drop_remainder.elements == (True,)
+    return _batches(c, input_dataset, batch_size, output_types, output_shapes, exact=drops)
+
+
+def _batches(
+    c: InferenceContext,
+    dataset: TensorType,
+    batch_size: PartialTensor,
+    dtypes: Dtypes,
+    shapes: Shapes,
+    *,
+    exact: bool = False,
+) -> HandleType:
+    values = values_behind(dataset)
+    (size,) = known_dims(batch_size) if batch_size.shape.dims == () and batch_size.elements else (None,)
+    if values is None or size is None or c.prove_le(1, size) is not True:
+        return _dataset(c, dtypes, shapes)
+    count: Dim = size if exact else c.fresh_at_most(size, "batch", 1)
+    known = tuple(TensorType(value.dtype, c.concatenate(Shape((count,)), value.shape)) for value in values)
+    return _dataset(c, dtypes, shapes, known)
+
+
+@tf(
+    "FixedLengthRecordDataset",
+    "FixedLengthRecordDatasetV2",
+    "TFRecordDataset",
+    "TFRecordDatasetV2",
+    "TextLineDataset",
+    "MatchingFilesDataset",
+    "ExperimentalMatchingFilesDataset",
+)
+def text_dataset(c: InferenceContext, *inputs: Shape) -> HandleType:
+    """A dataset of strings."""
+    return create_dataset((TensorType("string", SCALAR),))
+
+
+@tf("SparseTensorSliceDataset")
+def sparse_tensor_slice_dataset(c: InferenceContext, indices: Shape, values: Shape, dense_shape: Shape) -> HandleType:
+    """A dataset of the indices, the values and the shapes of the rows of a sparse tensor."""
+    rank = c.subtract(c.dim(c.with_rank(dense_shape, 1), 0), 1)
+    count = c.fresh_at_most(c.dim(c.with_rank(values, 1), 0), "count")
+    entries = TensorType("int64", Shape((count, rank))), TensorType(c.attr("Tvalues"), Shape((count,)))
+    return create_dataset((*entries, TensorType("int64", Shape((rank,)))))
+
+
+@tf("DatasetFromGraph")
+def dataset_from_graph(c: InferenceContext, graph_def: Shape) -> HandleType:
+    """A dataset of unknown elements."""
+    return create_dataset(None)
+
+
+@tf("WrapDatasetVariant", "UnwrapDatasetVariant")
+def wrapped_dataset(c: InferenceContext, input_handle: TensorType) -> TensorType:
+    """The same dataset in another form."""
+    return input_handle
+
+
+# -- from datasets -----------------------------------------------------------------------------------------------------
+
+
+@tf("ReduceDataset")
+def reduce_dataset(
+    c: InferenceContext, input_dataset: Shape, *others: Shape, output_types: Dtypes, output_shapes: Shapes
+) -> tuple[TensorType, ...]:
+    """The last state, of the declared types."""
+    return declared_values(c, output_types, output_shapes)
+
+
+@tf("DatasetToSingleElement", "GetElementAtIndex", "OptionalGetValue", "UncompressElement")
+def element(
+    c: InferenceContext, holder: TensorType, *others: Shape, output_types: Dtypes, output_shapes: Shapes
+) -> tuple[TensorType, ...]:
+    """The components of an element."""
+    values = refine_values(c, declared_values(c, output_types, output_shapes), values_behind(holder))
+    return tuple(read_value(c, value) for value in values)
+
+
+@tf("DatasetCardinality", "ExperimentalDatasetCardinality", "DatasetFingerprint", "DatasetToGraph", "DatasetToGraphV2")
+def property_of_a_dataset(c: InferenceContext, input_dataset: Shape) -> Shape:
+    """A scalar."""
+    return SCALAR
+
+
+@tf("RegisterDataset", "RegisterDatasetV2")
+def register_dataset(c: InferenceContext, dataset: Shape, address: Shape, protocol: Shape) -> Shape:
+    """A scalar."""
+    return SCALAR
+
+
+@tf("DatasetToTFRecord", "ExperimentalDatasetToTFRecord")
+def write_dataset(c: InferenceContext, input_dataset: Shape, filename: Shape, compression_type: Shape) -> None:
+    """No outputs."""
+
+
+@tf("SaveDataset")
+def save_dataset(c: InferenceContext, input_dataset: Shape, path: Shape, *others: Shape) -> None:
+    """No outputs."""
+
+
+# -- optionals ---------------------------------------------------------------------------------------------------------
+
+
+@tf("OptionalFromValue", "CompressElement")
+def optional_from_value(c: InferenceContext, *components: TensorType) -> HandleType:
+    """A holder of these components."""
+    return create_dataset(tuple(map(without_elements, components)))
+
+
+@tf("OptionalNone")
+def optional_none(c: InferenceContext) -> HandleType:
+    """A holder of nothing."""
+    return create_dataset(())
+
+
+@tf("OptionalHasValue")
+def optional_has_value(c: InferenceContext, optional: Shape) -> Shape:
+    """A scalar."""
+    return SCALAR

@@ -1,0 +1,134 @@
+"""Handles: what is known of the values behind resources, variants and references to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opdefs.rules.elements import known_dims
+from opdefs.rules.unknowns import element_shape
+from shapeinf.expr import Dim
+from shapeinf.graph import DeclaredType
+from shapeinf.lattice import SCALAR, HandleType, PartialTensor, Shape, TensorType
+from shapeinf.ops import InferenceContext
+
+PAIR = Shape((2,))
+"""The shape of the handle of an old operator: the names of a container and of a resource in it."""
+
+OPEN = DeclaredType()
+"""An attribute that declares no shape."""
+
+Values = tuple[TensorType, ...] | None
+"""The types behind a handle, None where nothing is known."""
+
+Dtypes = tuple[str, ...]
+Shapes = tuple[DeclaredType, ...]
+
+
+def declared_shape(c: InferenceContext, declared: DeclaredType) -> Shape:
+    """The shape in an attribute, with new unknowns for what it leaves open."""
+    dims = declared.dims
+    return c.make_shape_from_shape_proto(None if dims is None else [d if isinstance(d, int) else -1 for d in dims])
+
+
+def is_fully_declared(declared: DeclaredType) -> bool:
+    """Whether an attribute leaves no size open."""
+    return declared.dims is not None and all(isinstance(d, int) for d in declared.dims)
+
+
+def declared_values(c: InferenceContext, dtypes: Dtypes, shapes: Shapes) -> tuple[TensorType, ...]:
+    """The types in a list of element types and one of shapes; without shapes their ranks are unknown."""
+    if not shapes:
+        return tuple(TensorType(dtype, c.unknown_shape()) for dtype in dtypes)
+    if len(shapes) != len(dtypes):
+        c.fail(f"{len(dtypes)} element types need as many shapes, not {len(shapes)}")
+    return tuple(TensorType(d, declared_shape(c, s)) for d, s in zip(dtypes, shapes, strict=True))
+
+
+def create_handle(c: InferenceContext, values: Values, length: Dim | None = None) -> HandleType:
+    """The handle that the operator's first output is: a pair of names where that is an old one, else a scalar."""
+    output = c.op_def.output(0)
+    dtype = "resource" if output is None or output.type is None else output.type
+    return HandleType(dtype, PAIR if dtype == "string" else SCALAR, values, length)
+
+
+def values_behind(handle: TensorType) -> Values:
+    """The types behind a handle."""
+    return handle.values if isinstance(handle, HandleType) else None
+
+
+def length_behind(handle: TensorType) -> Dim | None:
+    """The number of items of a list behind a handle, None where unknown."""
+    return handle.length if isinstance(handle, HandleType) else None
+
+
+def copy_handle(handle: TensorType, shape: Shape) -> TensorType:
+    """Another handle of the same values."""
+    return handle.with_type(handle.dtype, shape) if isinstance(handle, HandleType) else TensorType(handle.dtype, shape)
+
+
+def without_elements(value: TensorType) -> TensorType:
+    """The type of a value that is stored behind a handle: what is stored there later may have other contents."""
+    return value if isinstance(value, HandleType) else TensorType(value.dtype, value.shape)
+
+
+def read_value(c: InferenceContext, value: TensorType) -> TensorType:
+    """A value read from behind a handle: sizes that may differ between two reads get unknowns of their own."""
+    return value.with_type(value.dtype, element_shape(c, value.shape))
+
+
+def refine(c: InferenceContext, first: Shape, second: Shape) -> Shape:
+    """A shape of which both are true, where that may be by chance: it adds no constraint.
+
+    Raises ShapeError, with TensorFlow's text, where both cannot be true.
+    """
+    a, b = c.store.canon_shape(first), c.store.canon_shape(second)
+    if a.dims is None or b.dims is None:
+        return b if a.dims is None else a
+    if len(a.dims) != len(b.dims):
+        return c.merge(a, b)
+    return Shape(_refine_dim(c, x, y) for x, y in zip(a.dims, b.dims, strict=True))
+
+
+def _refine_dim(c: InferenceContext, x: Dim, y: Dim) -> Dim:
+    if isinstance(x, int) and isinstance(y, int):
+        return c.merge(x, y)
+    if isinstance(x, int) or isinstance(y, int):
+        return x if isinstance(x, int) else y
+    return y if x.is_anonymous else x
+
+
+def refine_values(c: InferenceContext, declared: tuple[TensorType, ...], known: Values) -> tuple[TensorType, ...]:
+    """Declared types, each refined by what is known of it; other numbers of types are of something else."""
+    if known is None or len(known) != len(declared):
+        return declared
+    return tuple(_refine_value(c, a, b) for a, b in zip(declared, known, strict=True))
+
+
+def _refine_value(c: InferenceContext, declared: TensorType, known: TensorType) -> TensorType:
+    if declared.dtype is not None and known.dtype is not None and declared.dtype != known.dtype:
+        return declared
+    return known.with_type(declared.dtype or known.dtype, refine(c, declared.shape, known.shape))
+
+
+def join_values(c: InferenceContext, values: Values, items: Sequence[TensorType]) -> Values:
+    """The types of the items of a list of one type, after others are stored in it; their contents are not kept."""
+    if values is None:
+        return None
+    joined = values[0] if len(values) == 1 else None
+    for index, item in enumerate(map(without_elements, items)):
+        if joined is None:
+            joined = item
+            continue
+        relaxed = c.relax_type(joined, item, f"item{index}")
+        assert isinstance(relaxed, TensorType)  # the join of tensors
+        joined = relaxed
+    return None if joined is None and values else (() if joined is None else (joined,))
+
+
+def scalar_dim(c: InferenceContext, value: PartialTensor, name: str) -> Dim | None:
+    """The size in a scalar input, None if unknown. Raises ShapeError where it is negative."""
+    c.with_rank(value.shape, 0)
+    (size,) = known_dims(value) or (None,)
+    if isinstance(size, int) and size < 0:
+        c.fail(f"Input '{name}' must be >= 0, but is {size}")
+    return size if size is not None and c.prove_le(0, size) is True else None

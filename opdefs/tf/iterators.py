@@ -1,0 +1,153 @@
+"""Iterators over datasets: resources with the types of the components of an element."""
+
+from __future__ import annotations
+
+from opdefs.tf.dialect import tf
+from opdefs.tf.handles import Dtypes, Shapes, declared_values, read_value, refine_values, values_behind
+from shapeinf.lattice import SCALAR, HandleType, Shape, TensorType
+from shapeinf.ops import InferenceContext
+
+
+def _iterator(c: InferenceContext, dtypes: Dtypes, shapes: Shapes) -> HandleType:
+    return HandleType("resource", SCALAR, declared_values(c, dtypes, shapes))
+
+
+@tf(
+    "AnonymousIterator",
+    "AnonymousIteratorV3",
+    "AnonymousMultiDeviceIteratorV3",
+    "Iterator",
+    "IteratorV2",
+    "MultiDeviceIterator",
+    "OneShotIterator",
+)
+def iterator(c: InferenceContext, *, output_types: Dtypes, output_shapes: Shapes) -> HandleType:
+    """The handle of an iterator."""
+    return _iterator(c, output_types, output_shapes)
+
+
+@tf("AnonymousIteratorV2", "AnonymousMultiDeviceIterator")
+def iterator_with_deleter(
+    c: InferenceContext, *, output_types: Dtypes, output_shapes: Shapes
+) -> tuple[HandleType, Shape]:
+    """The handle of an iterator, and what deletes it."""
+    return _iterator(c, output_types, output_shapes), SCALAR
+
+
+@tf("IteratorFromStringHandle", "IteratorFromStringHandleV2", "MultiDeviceIteratorFromStringHandle")
+def iterator_from_string(
+    c: InferenceContext, string_handle: Shape, *, output_types: Dtypes = (), output_shapes: Shapes = ()
+) -> HandleType:
+    """The handle of an iterator; without declared types its elements are unknown."""
+    if not output_types:
+        return HandleType("resource", SCALAR, None)
+    return _iterator(c, output_types, output_shapes)
+
+
+@tf("MakeIterator")
+def make_iterator(c: InferenceContext, dataset: Shape, iterator: Shape) -> None:
+    """No outputs."""
+
+
+@tf("DeserializeIterator")
+def deserialize_iterator(c: InferenceContext, resource_handle: Shape, serialized: Shape) -> None:
+    """No outputs."""
+
+
+@tf("SerializeIterator")
+def serialize_iterator(c: InferenceContext, resource_handle: Shape) -> Shape:
+    """A vector."""
+    return c.unknown_shape()
+
+
+@tf("DeleteIterator", "DeleteMemoryCache", "DeleteRandomSeedGenerator", "DeleteSeedGenerator")
+def delete(c: InferenceContext, handle: Shape, deleter: Shape) -> None:
+    """No outputs."""
+
+
+@tf("DeleteMultiDeviceIterator")
+def delete_iterators(c: InferenceContext, multi_device_iterator: Shape, *iterators: Shape) -> None:
+    """No outputs."""
+
+
+@tf("IteratorGetNext", "IteratorGetNextSync", "MultiDeviceIteratorGetNextFromShard")
+def get_next(
+    c: InferenceContext, iterator: TensorType, *others: Shape, output_types: Dtypes, output_shapes: Shapes
+) -> tuple[TensorType, ...]:
+    """The components of the next element."""
+    values = refine_values(c, declared_values(c, output_types, output_shapes), values_behind(iterator))
+    return tuple(read_value(c, value) for value in values)
+
+
+@tf("IteratorGetNextAsOptional")
+def get_next_as_optional(
+    c: InferenceContext, iterator: TensorType, *, output_types: Dtypes, output_shapes: Shapes
+) -> HandleType:
+    """The next element as an optional."""
+    values = refine_values(c, declared_values(c, output_types, output_shapes), values_behind(iterator))
+    return HandleType("variant", SCALAR, values)
+
+
+@tf(
+    "ExperimentalIteratorGetDevice",
+    "IteratorGetDevice",
+    "IteratorGetModelProto",
+    "IteratorToStringHandle",
+    "MultiDeviceIteratorToStringHandle",
+)
+def property_of_an_iterator(c: InferenceContext, resource: Shape) -> Shape:
+    """A scalar."""
+    return SCALAR
+
+
+@tf("MultiDeviceIteratorInit")
+def init_iterators(c: InferenceContext, dataset: Shape, multi_device_iterator: Shape, max_buffer_size: Shape) -> Shape:
+    """A scalar."""
+    return SCALAR
+
+
+# -- what datasets share -----------------------------------------------------------------------------------------------
+
+
+@tf("AnonymousMemoryCache")
+def memory_cache(c: InferenceContext) -> tuple[Shape, Shape]:
+    """A handle, and what deletes it."""
+    return SCALAR, SCALAR
+
+
+@tf("AnonymousRandomSeedGenerator")
+def random_seed_generator(c: InferenceContext, seed: Shape, seed2: Shape) -> tuple[Shape, Shape]:
+    """A handle, and what deletes it."""
+    return SCALAR, SCALAR
+
+
+@tf("AnonymousSeedGenerator")
+def seed_generator(c: InferenceContext, seed: Shape, seed2: Shape, reshuffle: Shape) -> tuple[Shape, Shape]:
+    """A handle, and what deletes it."""
+    return SCALAR, SCALAR
+
+
+@tf(
+    "DummyIterationCounter",
+    "DummyMemoryCache",
+    "DummySeedGenerator",
+    "ExperimentalStatsAggregatorHandle",
+    "ExperimentalThreadPoolHandle",
+    "StatsAggregatorHandle",
+    "StatsAggregatorHandleV2",
+    "ThreadPoolHandle",
+)
+def handle(c: InferenceContext) -> HandleType:
+    """A handle."""
+    return HandleType("resource", SCALAR, None)
+
+
+@tf("StatsAggregatorSummary", "ExperimentalStatsAggregatorSummary")
+def summary(c: InferenceContext, iterator: Shape) -> Shape:
+    """A scalar."""
+    return SCALAR
+
+
+@tf("StatsAggregatorSetSummaryWriter")
+def set_summary_writer(c: InferenceContext, stats_aggregator: Shape, summary: Shape) -> None:
+    """No outputs."""

@@ -1,0 +1,167 @@
+"""Queues, barriers and stacks: handles with the types of the components of one element."""
+
+from __future__ import annotations
+
+from opdefs.tf.dialect import tf
+from opdefs.tf.handles import (
+    Dtypes,
+    Shapes,
+    create_handle,
+    declared_values,
+    read_value,
+    scalar_dim,
+    values_behind,
+)
+from shapeinf.expr import Dim
+from shapeinf.lattice import SCALAR, HandleType, Shape, TensorType
+from shapeinf.ops import InferenceContext, Value
+
+
+@tf("FIFOQueue", "FIFOQueueV2", "PaddingFIFOQueue", "PaddingFIFOQueueV2", "RandomShuffleQueue", "RandomShuffleQueueV2")
+def queue(c: InferenceContext, *, component_types: Dtypes, shapes: Shapes = ()) -> HandleType:
+    """The handle of a queue; without shapes, those of its components may be any."""
+    return create_handle(c, declared_values(c, component_types, shapes))
+
+
+@tf("PriorityQueue", "PriorityQueueV2")
+def priority_queue(c: InferenceContext, *, component_types: Dtypes = (), shapes: Shapes) -> HandleType:
+    """The handle of a queue; the priority, an int64, is the first component."""
+    values = declared_values(c, component_types, shapes)
+    return create_handle(c, (TensorType("int64", SCALAR), *values))
+
+
+@tf("FakeQueue")
+def fake_queue(c: InferenceContext, resource: TensorType) -> HandleType:
+    """A reference to a queue."""
+    return create_handle(c, values_behind(resource))
+
+
+def components(c: InferenceContext, handle: TensorType, count: int) -> tuple[TensorType, ...]:
+    """The types of the components of an element. Raises NotKnown if there are others."""
+    values = values_behind(handle)
+    if values is None or len(values) != count:
+        raise c.unknowable("the components of the queue are not known")
+    return tuple(read_value(c, value) for value in values)
+
+
+@tf("QueueDequeue", "QueueDequeueV2")
+def dequeue(c: InferenceContext, handle: TensorType, *, component_types: Dtypes) -> tuple[Shape, ...]:
+    """One element."""
+    return tuple(value.shape for value in components(c, handle, len(component_types)))
+
+
+@tf("QueueDequeueMany", "QueueDequeueManyV2")
+def dequeue_many(c: InferenceContext, handle: TensorType, n: Value, *, component_types: Dtypes) -> tuple[Shape, ...]:
+    """A number of elements, stacked."""
+    count = scalar_dim(c, n, "n")
+    return _stacked(c, handle, c.fresh("count") if count is None else count, component_types)
+
+
+@tf("QueueDequeueUpTo", "QueueDequeueUpToV2")
+def dequeue_up_to(c: InferenceContext, handle: TensorType, n: Value, *, component_types: Dtypes) -> tuple[Shape, ...]:
+    """At most a number of elements, stacked: fewer after the queue is closed."""
+    most = scalar_dim(c, n, "n")
+    return _stacked(c, handle, c.fresh("count") if most is None else c.fresh_at_most(most, "count"), component_types)
+
+
+def _stacked(c: InferenceContext, handle: TensorType, count: Dim, dtypes: Dtypes) -> tuple[Shape, ...]:
+    lead = Shape((count,))
+    return tuple(c.concatenate(lead, value.shape) for value in components(c, handle, len(dtypes)))
+
+
+@tf("QueueEnqueue", "QueueEnqueueV2")
+def enqueue(c: InferenceContext, handle: TensorType, *components: Shape) -> None:
+    """No outputs; the components have the shapes of the queue."""
+    values = values_behind(handle)
+    if values is not None and len(values) == len(components):
+        for value, shape in zip(values, components, strict=True):
+            c.merge(read_value(c, value).shape, shape)
+
+
+@tf("QueueEnqueueMany", "QueueEnqueueManyV2")
+def enqueue_many(c: InferenceContext, handle: TensorType, *components: Shape) -> None:
+    """No outputs; all components have equally many rows."""
+    rows = [c.dim(c.with_rank_at_least(shape, 1), 0) for shape in components]
+    for row in rows[1:]:
+        c.merge(rows[0], row)
+    enqueue(c, handle, *(c.subshape(shape, 1) for shape in components))
+
+
+@tf("QueueSize", "QueueSizeV2", "QueueIsClosed", "QueueIsClosedV2")
+def queue_state(c: InferenceContext, handle: Shape) -> Shape:
+    """A scalar."""
+    return SCALAR
+
+
+@tf("QueueClose", "QueueCloseV2", "BarrierClose", "StackClose", "StackCloseV2")
+def close(c: InferenceContext, handle: Shape) -> None:
+    """No outputs."""
+
+
+# -- barriers ----------------------------------------------------------------------------------------------------------
+
+
+@tf("Barrier")
+def barrier(c: InferenceContext, *, component_types: Dtypes, shapes: Shapes = ()) -> HandleType:
+    """The handle of a barrier."""
+    return queue(c, component_types=component_types, shapes=shapes)
+
+
+@tf("BarrierInsertMany")
+def insert_into_barrier(c: InferenceContext, handle: Shape, keys: Shape, values: Shape) -> None:
+    """No outputs; one value for each key."""
+    keys, values = c.with_rank(keys, 1), c.with_rank_at_least(values, 1)
+    c.merge(keys[0], c.dim(values, 0))
+
+
+@tf("BarrierTakeMany")
+def take_from_barrier(
+    c: InferenceContext,
+    handle: TensorType,
+    num_elements: Value,
+    *,
+    component_types: Dtypes,
+    allow_small_batch: bool = False,
+) -> tuple[Shape, ...]:
+    """The indices, the keys and the components of a number of elements, of fewer if that is allowed."""
+    most = scalar_dim(c, num_elements, "num_elements")
+    count: Dim = c.fresh("count") if most is None else most
+    if allow_small_batch and most is not None:
+        count = c.fresh_at_most(most, "count")
+    lead, values = Shape((count,)), values_behind(handle)
+    if values is None or len(values) != len(component_types):
+        return lead, lead, *(c.unknown_shape() for _ in component_types)
+    return lead, lead, *(c.concatenate(lead, read_value(c, value).shape) for value in values)
+
+
+@tf("BarrierReadySize", "BarrierIncompleteSize")
+def barrier_size(c: InferenceContext, handle: Shape) -> Shape:
+    """A scalar."""
+    return SCALAR
+
+
+# -- stacks ------------------------------------------------------------------------------------------------------------
+
+
+@tf("Stack")
+def old_stack(c: InferenceContext) -> HandleType:
+    """The handle of a stack."""
+    return create_handle(c, None)
+
+
+@tf("StackV2")
+def stack(c: InferenceContext, max_size: Shape) -> HandleType:
+    """The handle of a stack, a scalar as the kernel returns it; TensorFlow's shape function says [2]."""
+    return create_handle(c, None)
+
+
+@tf("StackPush", "StackPushV2", views={0: 1})
+def push(c: InferenceContext, handle: Shape, elem: TensorType) -> TensorType:
+    """The value that is pushed."""
+    return elem
+
+
+@tf("StackPop", "StackPopV2")
+def pop(c: InferenceContext, handle: Shape) -> Shape:
+    """The last value that was pushed, of any shape: no handle says what other nodes push."""
+    raise c.unknowable("the values that other nodes push on the stack are not known")

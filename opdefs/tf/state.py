@@ -1,0 +1,206 @@
+"""What is left of state: accumulators, stages, maps, sessions, mutexes, and the ends of graphs and of transfers."""
+
+from __future__ import annotations
+
+from opdefs.tf.dialect import tf
+from opdefs.tf.handles import create_handle, declared_shape, read_value, values_behind
+from shapeinf.graph import DeclaredType
+from shapeinf.lattice import SCALAR, HandleType, Shape, TensorType
+from shapeinf.ops import InferenceContext
+
+# -- accumulators ------------------------------------------------------------------------------------------------------
+
+
+@tf("ConditionalAccumulator", "ResourceConditionalAccumulator", "SparseConditionalAccumulator")
+def accumulator(c: InferenceContext, *, dtype: str, shape: DeclaredType) -> HandleType:
+    """The handle of an accumulator of gradients of a declared shape."""
+    return create_handle(c, (TensorType(dtype, declared_shape(c, shape)),))
+
+
+@tf("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient")
+def apply_gradient(c: InferenceContext, handle: TensorType, local_step: Shape, gradient: Shape) -> None:
+    """No outputs; the gradient has the shape of the accumulator."""
+    c.with_rank(local_step, 0)
+    values = values_behind(handle)
+    if values is not None and len(values) == 1:
+        c.merge(read_value(c, values[0]).shape, gradient)
+
+
+@tf("AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient")
+def take_gradient(c: InferenceContext, handle: TensorType, num_required: Shape) -> Shape:
+    """The average of the gradients."""
+    c.with_rank(num_required, 0)
+    values = values_behind(handle)
+    if values is None or len(values) != 1:
+        raise c.unknowable("the accumulator behind the handle is not known")
+    return read_value(c, values[0]).shape
+
+
+@tf("AccumulatorNumAccumulated", "ResourceAccumulatorNumAccumulated")
+def num_accumulated(c: InferenceContext, handle: Shape) -> Shape:
+    """A scalar."""
+    return SCALAR
+
+
+@tf("AccumulatorSetGlobalStep", "ResourceAccumulatorSetGlobalStep")
+def set_global_step(c: InferenceContext, handle: Shape, new_global_step: Shape) -> None:
+    """No outputs."""
+    c.with_rank(new_global_step, 0)
+
+
+@tf("SparseAccumulatorApplyGradient")
+def apply_sparse_gradient(
+    c: InferenceContext,
+    handle: Shape,
+    local_step: Shape,
+    gradient_indices: Shape,
+    gradient_values: Shape,
+    gradient_shape: Shape,
+) -> None:
+    """No outputs."""
+    c.with_rank(local_step, 0)
+
+
+@tf("SparseAccumulatorTakeGradient")
+def take_sparse_gradient(c: InferenceContext, handle: TensorType, num_required: Shape) -> tuple[Shape, Shape, Shape]:
+    """The indices of rows, these rows, and the shape of the average of the gradients."""
+    c.with_rank(num_required, 0)
+    count, values = c.fresh("rows"), values_behind(handle)
+    rows = c.unknown_shape()
+    if values is not None and len(values) == 1 and values[0].shape.rank:
+        rows = c.replace_dim(read_value(c, values[0]).shape, 0, count)
+    return Shape((count,)), rows, c.vector(None)
+
+
+# -- stages and maps ---------------------------------------------------------------------------------------------------
+
+
+@tf("Stage", "MapStage", "OrderedMapStage")
+def stage(c: InferenceContext, *inputs: Shape) -> None:
+    """No outputs."""
+
+
+@tf("Unstage", "StagePeek", "MapPeek", "MapUnstage", "MapUnstageNoKey")
+@tf("OrderedMapPeek", "OrderedMapUnstage", "OrderedMapUnstageNoKey")
+def unstage(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
+    """What other nodes, which share only a name with this one, have staged."""
+    raise c.unknowable("the values that other nodes stage are not known")
+
+
+@tf("StageSize", "MapSize", "MapIncompleteSize", "OrderedMapSize", "OrderedMapIncompleteSize")
+def stage_size(c: InferenceContext) -> Shape:
+    """A scalar."""
+    return SCALAR
+
+
+@tf("StageClear", "MapClear", "OrderedMapClear", "NoOp", "ControlTrigger", "Abort")
+def nothing(c: InferenceContext) -> None:
+    """No inputs and no outputs."""
+
+
+@tf("EmptyTensorMap")
+def empty_map(c: InferenceContext) -> Shape:
+    """A scalar: a map from tensors to tensors."""
+    return SCALAR
+
+
+@tf("TensorMapInsert")
+def insert_into_map(c: InferenceContext, input_handle: Shape, key: Shape, value: Shape) -> Shape:
+    """A scalar: the map with one more entry."""
+    return SCALAR
+
+
+@tf("TensorMapErase", "TensorMapHasKey")
+def erase_from_map(c: InferenceContext, input_handle: Shape, key: Shape) -> Shape:
+    """A scalar: the map without an entry, or whether it has that."""
+    return SCALAR
+
+
+@tf("TensorMapSize")
+def map_size(c: InferenceContext, input_handle: Shape) -> Shape:
+    """A scalar."""
+    return SCALAR
+
+
+@tf("TensorMapLookup")
+def look_up_in_map(c: InferenceContext, input_handle: Shape, key: Shape) -> Shape:
+    """A value of any shape."""
+    raise c.unknowable("the shapes of the values of a map are not known")
+
+
+@tf("TensorMapStackKeys")
+def map_keys(c: InferenceContext, input_handle: Shape) -> Shape:
+    """All keys, stacked."""
+    raise c.unknowable("the shape of the keys of a map is not known")
+
+
+# -- sessions and mutexes ----------------------------------------------------------------------------------------------
+
+
+@tf("GetSessionHandle", "GetSessionHandleV2")
+def session_handle(c: InferenceContext, value: Shape) -> Shape:
+    """A scalar."""
+    return SCALAR
+
+
+@tf("GetSessionTensor")
+def session_tensor(c: InferenceContext, handle: Shape) -> Shape:
+    """A tensor that another run has stored."""
+    c.with_rank(handle, 0)
+    raise c.unknowable("the tensor that another run stored is not known")
+
+
+@tf("DeleteSessionTensor")
+def delete_session_tensor(c: InferenceContext, handle: Shape) -> None:
+    """No outputs."""
+    c.with_rank(handle, 0)
+
+
+@tf("MutexV2", "StubResourceHandleOp", "BoostedTreesEnsembleResourceHandleOp")
+@tf("BoostedTreesQuantileStreamResourceHandleOp")
+def resource_handle(c: InferenceContext) -> HandleType:
+    """A handle."""
+    return HandleType("resource", SCALAR, None)
+
+
+@tf("MutexLock")
+def mutex_lock(c: InferenceContext, mutex: Shape) -> Shape:
+    """A scalar."""
+    return SCALAR
+
+
+@tf("ConsumeMutexLock")
+def consume_mutex_lock(c: InferenceContext, mutex_lock: Shape) -> None:
+    """No outputs."""
+
+
+# -- ends of graphs and of transfers -----------------------------------------------------------------------------------
+
+
+@tf("_Arg", "_DeviceArg")
+def argument(c: InferenceContext) -> Shape:
+    """An argument of a function."""
+    raise c.unknowable("the argument is that of another function")
+
+
+@tf("_Retval", "_DeviceRetval", "_Send", "_HostSend")
+def end(c: InferenceContext, value: Shape) -> None:
+    """No outputs."""
+
+
+@tf("_Recv", "_HostRecv")
+def receive(c: InferenceContext) -> Shape:
+    """A tensor that another device sends."""
+    raise c.unknowable("the tensor that another device sends is not known")
+
+
+@tf("_HostCast", in_place=(0,))
+def host_cast(c: InferenceContext, x: Shape) -> Shape:
+    """The shape of the input."""
+    return x
+
+
+@tf("RecordInput")
+def record_input(c: InferenceContext, *, batch_size: int = 32) -> Shape:
+    """A vector of records."""
+    return c.vector(batch_size) if batch_size >= 0 else c.fail("batch_size must be at least 0", batch_size)

@@ -1,0 +1,158 @@
+"""Lookup tables: handles with the types of a key and of a value."""
+
+from __future__ import annotations
+
+from opdefs.tf.dialect import tf
+from opdefs.tf.handles import create_handle, declared_shape, values_behind
+from shapeinf.graph import DeclaredType
+from shapeinf.lattice import SCALAR, HandleType, Shape, TensorType
+from shapeinf.ops import InferenceContext
+
+ONE = DeclaredType(dims=())
+"""The shape of a value by default."""
+
+
+@tf(
+    "HashTable",
+    "HashTableV2",
+    "AnonymousHashTable",
+    "MutableHashTable",
+    "MutableHashTableV2",
+    "AnonymousMutableHashTable",
+)
+def table(c: InferenceContext, *, key_dtype: str, value_dtype: str) -> HandleType:
+    """The handle of a table of scalars."""
+    return create_handle(c, (TensorType(key_dtype, SCALAR), TensorType(value_dtype, SCALAR)))
+
+
+@tf("MutableHashTableOfTensors", "MutableHashTableOfTensorsV2", "AnonymousMutableHashTableOfTensors")
+def table_of_tensors(
+    c: InferenceContext, *, key_dtype: str, value_dtype: str, value_shape: DeclaredType = ONE
+) -> HandleType:
+    """The handle of a table of scalar keys and values of one shape."""
+    value = TensorType(value_dtype, declared_shape(c, value_shape))
+    return create_handle(c, (TensorType(key_dtype, SCALAR), value))
+
+
+@tf("MutableDenseHashTable")
+def old_dense_table(
+    c: InferenceContext, empty_key: Shape, *, key_dtype: str, value_dtype: str, value_shape: DeclaredType = ONE
+) -> HandleType:
+    """The handle of a table of keys of the shape of the empty key, and values of one shape."""
+    value = TensorType(value_dtype, declared_shape(c, value_shape))
+    return create_handle(c, (TensorType(key_dtype, empty_key), value))
+
+
+@tf("MutableDenseHashTableV2", "AnonymousMutableDenseHashTable")
+def dense_table(
+    c: InferenceContext,
+    empty_key: Shape,
+    deleted_key: Shape,
+    *,
+    key_dtype: str,
+    value_dtype: str,
+    value_shape: DeclaredType = ONE,
+) -> HandleType:
+    """The handle of a table of keys of the shape of the empty key, and values of one shape."""
+    key = c.merge(empty_key, deleted_key)
+    return old_dense_table(c, key, key_dtype=key_dtype, value_dtype=value_dtype, value_shape=value_shape)
+
+
+def require_handle(c: InferenceContext, handle: Shape) -> None:
+    """Require the shape of a table's handle: a scalar, or two names of an old one."""
+    if c.op_def.inputs[0].type == "resource":
+        c.with_rank(handle, 0)
+        return
+    pair = c.with_rank(handle, 1)
+    c.with_value(pair[0], 2)
+
+
+def entry(c: InferenceContext, handle: TensorType, key: str, value: str) -> tuple[Shape, Shape] | None:
+    """The shapes of a key and of a value, None if unknown. Raises ShapeError where the attributes have other dtypes."""
+    values = values_behind(handle)
+    if values is None or len(values) != 2:
+        return None
+    for stored, name in zip(values, (key, value), strict=True):
+        dtype = c.attr(name)
+        if stored.dtype is not None and stored.dtype != dtype:
+            c.fail(f"Trying to read value with wrong dtype. Expected {stored.dtype} got {dtype}")
+    return values[0].shape, values[1].shape
+
+
+@tf("LookupTableFind", "LookupTableFindV2")
+def find(c: InferenceContext, table_handle: TensorType, keys: Shape, default_value: Shape) -> Shape:
+    """The value of each key: the shape of the keys without that of a key, then that of a value."""
+    require_handle(c, table_handle.shape)
+    if c.op_def.inputs[0].type != "resource":
+        c.with_rank_at_most(default_value, 1)
+    shapes = entry(c, table_handle, "Tin", "Tout")
+    if shapes is None:
+        raise c.unknowable("the shape of the values of the table is not known")
+    return c.concatenate(_batch(c, shapes[0], keys), shapes[1])
+
+
+def _batch(c: InferenceContext, key: Shape, keys: Shape) -> Shape:
+    """The shape of the keys without that of one key."""
+    key, keys = c.store.canon_shape(key), c.store.canon_shape(keys)
+    if key.dims is None or keys.dims is None:
+        return keys if key.dims == () else c.unknown_shape()
+    count = len(keys.dims) - len(key.dims)
+    if count < 0:
+        c.fail(f"Expected keys to have suffix {key} but saw shape: {keys}")
+    c.merge(Shape(keys.dims[count:]), key)
+    return Shape(keys.dims[:count])
+
+
+@tf("LookupTableInsert", "LookupTableInsertV2", "LookupTableImport", "LookupTableImportV2")
+def insert(c: InferenceContext, table_handle: TensorType, keys: Shape, values: Shape) -> None:
+    """No outputs; one value for each key."""
+    require_handle(c, table_handle.shape)
+    shapes = entry(c, table_handle, "Tin", "Tout")
+    if shapes is not None:
+        c.merge(c.concatenate(_batch(c, shapes[0], keys), shapes[1]), values)
+
+
+@tf("LookupTableRemoveV2")
+def remove(c: InferenceContext, table_handle: Shape, keys: Shape) -> None:
+    """No outputs."""
+    require_handle(c, table_handle)
+
+
+@tf("LookupTableExport", "LookupTableExportV2")
+def export(c: InferenceContext, table_handle: TensorType) -> tuple[Shape, Shape]:
+    """All keys and all values; without a known table, keys of an old one are scalars, as TensorFlow says."""
+    require_handle(c, table_handle.shape)
+    shapes = entry(c, table_handle, "Tkeys", "Tvalues")
+    lead = Shape((c.fresh("entries"),))
+    if shapes is None:
+        is_old = c.op_def.inputs[0].type != "resource"
+        return (lead if is_old else c.unknown_shape()), c.unknown_shape()
+    return c.concatenate(lead, shapes[0]), c.concatenate(lead, shapes[1])
+
+
+@tf("LookupTableSize", "LookupTableSizeV2")
+def size(c: InferenceContext, table_handle: Shape) -> Shape:
+    """A scalar."""
+    require_handle(c, table_handle)
+    return SCALAR
+
+
+@tf("InitializeTable", "InitializeTableV2")
+def initialize(c: InferenceContext, table_handle: Shape, keys: Shape, values: Shape) -> None:
+    """No outputs; one value for each key."""
+    require_handle(c, table_handle)
+    c.merge(c.with_rank(keys, 1), c.with_rank(values, 1))
+
+
+@tf("InitializeTableFromTextFile", "InitializeTableFromTextFileV2")
+def initialize_from_file(c: InferenceContext, table_handle: Shape, filename: Shape) -> None:
+    """No outputs."""
+    require_handle(c, table_handle)
+    c.with_rank(filename, 0)
+
+
+@tf("InitializeTableFromDataset")
+def initialize_from_dataset(c: InferenceContext, table_handle: Shape, dataset: Shape) -> None:
+    """No outputs."""
+    c.with_rank(table_handle, 0)
+    c.with_rank(dataset, 0)

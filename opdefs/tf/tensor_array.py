@@ -1,0 +1,210 @@
+"""Arrays of tensors (TensorArray, versions 1 to 3): the flow has the types of the items and their number.
+
+What is stored in an array is known along its flow: each write returns the flow that the reads behind it take. An array
+without a flow, as the old versions have, is known by what it declares. The handle of version 3 is a scalar, as the
+kernel returns it; TensorFlow's shape function says [2].
+"""
+
+from __future__ import annotations
+
+from opdefs.tf.dialect import tf
+from opdefs.tf.handles import (
+    OPEN,
+    Values,
+    create_handle,
+    declared_shape,
+    is_fully_declared,
+    join_values,
+    length_behind,
+    read_value,
+    refine,
+    values_behind,
+)
+from opdefs.tf.tensor_list import concat_items, part_of, stack, tail_of
+from shapeinf.expr import Dim
+from shapeinf.graph import DeclaredType
+from shapeinf.lattice import SCALAR, HandleType, PartialTensor, Shape, TensorType
+from shapeinf.ops import InferenceContext, Value
+
+
+def create_flow(values: Values, length: Dim | None) -> HandleType:
+    """A flow: a scalar of the type float32."""
+    return HandleType("float32", SCALAR, values, length)
+
+
+def length_of(handle: TensorType, flow: TensorType) -> Dim | None:
+    """The number of items; the handle of an array that may grow has none."""
+    length = length_behind(flow)
+    return length_behind(handle) if length is None else length
+
+
+def store(c: InferenceContext, handle: TensorType, flow: TensorType, item: TensorType) -> HandleType:
+    """The flow after items of this type are stored."""
+    c.with_rank(flow.shape, 0)
+    return create_flow(join_values(c, values_behind(flow), (item,)), length_of(handle, flow))
+
+
+def read_item(c: InferenceContext, handle: TensorType, flow: TensorType, declared: Shape) -> TensorType:
+    """One item, which agrees with what the array and the reader declare."""
+    dtype = c.attr("dtype")
+    item = TensorType(dtype, declared)
+    for values in (values_behind(handle), values_behind(flow)):
+        if values and values[0].dtype in (None, dtype):
+            item = values[0].with_type(dtype, refine(c, item.shape, values[0].shape))
+    return read_value(c, item)
+
+
+@tf("TensorArrayV3")
+def tensor_array(
+    c: InferenceContext,
+    size: Value,
+    *,
+    dtype: str,
+    element_shape: DeclaredType = OPEN,
+    dynamic_size: bool = False,
+) -> tuple[HandleType, HandleType]:
+    """The handle and the flow of an array."""
+    handle = old_tensor_array(c, size, dtype=dtype, element_shape=element_shape, dynamic_size=dynamic_size)
+    return handle, create_flow(handle.values or (), handle.length)
+
+
+@tf("TensorArray", "TensorArrayV2")
+def old_tensor_array(
+    c: InferenceContext,
+    size: Value,
+    *,
+    dtype: str,
+    element_shape: DeclaredType = OPEN,
+    dynamic_size: bool = False,
+) -> HandleType:
+    """The handle of an array."""
+    c.with_rank(size.shape, 0)
+    length = c.make_dim_for_scalar_input(0)
+    closed = is_fully_declared(element_shape)
+    item = TensorType(dtype, declared_shape(c, element_shape))
+    return create_handle(c, (item,) if closed else None, None if dynamic_size else length)
+
+
+@tf("TensorArrayGradV3")
+def gradient_array(c: InferenceContext, handle: TensorType, flow_in: TensorType) -> tuple[TensorType, HandleType]:
+    """The array of the gradients: of the shapes and the number of the items."""
+    items = values_behind(flow_in)
+    return create_handle(c, values_behind(handle), length_behind(handle)), create_flow(
+        items, length_of(handle, flow_in)
+    )
+
+
+@tf("TensorArrayGradWithShape")
+def gradient_array_with_shape(
+    c: InferenceContext, handle: TensorType, flow_in: TensorType, shape_to_prepend: Value
+) -> tuple[TensorType, HandleType]:
+    """As TensorArrayGradV3, with axes in front of those of the items."""
+    lead = c.make_shape_from_shape_tensor(2)
+    grown = [_prepend(c, lead, values_behind(side)) for side in (handle, flow_in)]
+    return create_handle(c, grown[0], length_behind(handle)), create_flow(grown[1], length_of(handle, flow_in))
+
+
+def _prepend(c: InferenceContext, lead: Shape, values: Values) -> Values:
+    return values and tuple(TensorType(value.dtype, c.concatenate(lead, value.shape)) for value in values)
+
+
+@tf("TensorArrayGrad", "TensorArrayGradV2")
+def old_gradient_array(c: InferenceContext, handle: TensorType, flow_in: TensorType) -> HandleType:
+    """The array of the gradients."""
+    return create_handle(c, values_behind(handle), length_behind(handle))
+
+
+# -- write -------------------------------------------------------------------------------------------------------------
+
+
+@tf("TensorArrayWrite", "TensorArrayWriteV2", "TensorArrayWriteV3")
+def write(c: InferenceContext, handle: TensorType, index: Shape, value: TensorType, flow_in: TensorType) -> HandleType:
+    """One item."""
+    c.with_rank(index, 0)
+    return store(c, handle, flow_in, value)
+
+
+@tf("TensorArrayScatter", "TensorArrayScatterV2", "TensorArrayScatterV3")
+def scatter(
+    c: InferenceContext, handle: TensorType, indices: Shape, value: TensorType, flow_in: TensorType
+) -> HandleType:
+    """The rows of a tensor."""
+    item = tail_of(c, value)
+    c.merge(c.dim(c.with_rank(indices, 1), 0), c.dim(value.shape, 0))
+    return store(c, handle, flow_in, item)
+
+
+@tf("TensorArrayUnpack")
+def unpack(c: InferenceContext, handle: TensorType, value: TensorType, flow_in: TensorType) -> HandleType:
+    """All rows of a tensor."""
+    return store(c, handle, flow_in, tail_of(c, value))
+
+
+@tf("TensorArraySplit", "TensorArraySplitV2", "TensorArraySplitV3")
+def split(
+    c: InferenceContext, handle: TensorType, value: TensorType, lengths: Value, flow_in: TensorType
+) -> HandleType:
+    """Parts of a tensor along its first axis."""
+    c.with_rank(lengths.shape, 1)
+    return store(c, handle, flow_in, part_of(c, value, tail_of(c, value), lengths))
+
+
+# -- read --------------------------------------------------------------------------------------------------------------
+
+
+@tf("TensorArrayRead", "TensorArrayReadV2", "TensorArrayReadV3")
+def read(c: InferenceContext, handle: TensorType, index: Shape, flow_in: TensorType) -> TensorType:
+    """One item."""
+    c.with_rank(index, 0)
+    return read_item(c, handle, flow_in, c.unknown_shape())
+
+
+@tf("TensorArrayGather", "TensorArrayGatherV2", "TensorArrayGatherV3")
+def gather(
+    c: InferenceContext,
+    handle: TensorType,
+    indices: Shape,
+    flow_in: TensorType,
+    *,
+    element_shape: DeclaredType = OPEN,
+) -> TensorType:
+    """The items at these positions as one tensor."""
+    item = read_item(c, handle, flow_in, declared_shape(c, element_shape))
+    return stack(c, item, c.with_rank(indices, 1))
+
+
+@tf("TensorArrayPack")
+def pack(
+    c: InferenceContext, handle: TensorType, flow_in: TensorType, *, element_shape: DeclaredType = OPEN
+) -> TensorType:
+    """All items as one tensor."""
+    item = read_item(c, handle, flow_in, declared_shape(c, element_shape))
+    return stack(c, item, Shape((_count(c, handle, flow_in),)))
+
+
+@tf("TensorArrayConcat", "TensorArrayConcatV2", "TensorArrayConcatV3")
+def concat(
+    c: InferenceContext, handle: TensorType, flow_in: TensorType, *, element_shape_except0: DeclaredType = OPEN
+) -> tuple[TensorType, PartialTensor]:
+    """The items concatenated along their first axis, and their sizes along it."""
+    tail = declared_shape(c, element_shape_except0)
+    declared = c.unknown_shape() if tail.dims is None else c.concatenate(c.vector(None), tail)
+    item = read_item(c, handle, flow_in, declared)
+    return concat_items(c, item, _count(c, handle, flow_in))
+
+
+def _count(c: InferenceContext, handle: TensorType, flow: TensorType) -> Dim:
+    length = length_of(handle, flow)
+    return c.fresh("length") if length is None else length
+
+
+@tf("TensorArraySize", "TensorArraySizeV2", "TensorArraySizeV3")
+def size(c: InferenceContext, handle: TensorType, flow_in: TensorType) -> PartialTensor:
+    """A scalar: the number of items."""
+    length = length_of(handle, flow_in)
+    return PartialTensor("int32", SCALAR, None if length is None else (length,))
+
+
+@tf("TensorArrayClose", "TensorArrayCloseV2", "TensorArrayCloseV3")
+def close(c: InferenceContext, handle: Shape) -> None:
+    """No outputs."""

@@ -1,0 +1,344 @@
+"""Lists of tensors: variants with the join of the types of their items, and their number.
+
+The items of a list that was reserved are all zeros at first, of a shape that the kernels take from the other items and
+from `element_shape`, which they require to agree: so the type of the items covers them as well. An `element_shape`
+without open sizes is that of all items; another one is compared with them where they are read.
+"""
+
+from __future__ import annotations
+
+from opdefs.rules.elements import clamp_at_zero, known_dims, known_ints
+from opdefs.rules.unknowns import cover_dim
+from opdefs.tf.dialect import tf
+from opdefs.tf.handles import (
+    OPEN,
+    Values,
+    declared_shape,
+    join_values,
+    length_behind,
+    read_value,
+    refine,
+    values_behind,
+)
+from shapeinf.expr import Dim, maximum
+from shapeinf.graph import DeclaredType
+from shapeinf.lattice import SCALAR, HandleType, PartialTensor, Progression, Shape, TensorType
+from shapeinf.ops import InferenceContext, Value
+
+
+def create_list(values: Values, length: Dim | None, shape: Shape = SCALAR) -> HandleType:
+    """A list of items; or, with a shape, a tensor of lists of which each is one."""
+    return HandleType("variant", shape, values, length)
+
+
+def shape_in(c: InferenceContext, index: int) -> Shape:
+    """The shape in an input `element_shape`: a scalar, or an unknown size, leaves it open."""
+    return c.make_shape_from_shape_tensor(index, scalar_is_unknown=True)
+
+
+def declared_items(c: InferenceContext, index: int, dtype: str) -> Values:
+    """The type of the items of a new list: none so far, unless the input `element_shape` leaves no size open."""
+    shape = shape_in(c, index)
+    dims = known_dims(c.value(index))
+    closed = dims is not None and all(d is not None and c.prove_le(0, d) is True for d in dims)
+    if shape.dims is not None and (shape.dims == () or closed):
+        return (TensorType(dtype, shape),)
+    return ()
+
+
+def item_type(c: InferenceContext, handle: TensorType, dtype: str) -> TensorType | None:
+    """The type of any item of a list, None if unknown. Raises ShapeError if it is of another dtype."""
+    values = values_behind(handle)
+    if not values:
+        return None
+    item = values[0]
+    if item.dtype is not None and item.dtype != dtype:
+        c.fail(
+            f"Trying to read from list with wrong element dtype. List has type {item.dtype} but expected type {dtype}"
+        )
+    return item
+
+
+def read_item(c: InferenceContext, handle: TensorType, declared: Shape, dtype: str) -> TensorType:
+    """One item of a list, which agrees with the shape that the reader declares."""
+    item = item_type(c, handle, dtype)
+    if item is None:
+        return TensorType(dtype, declared)
+    return read_value(c, item.with_type(dtype, refine(c, declared, item.shape)))
+
+
+def tail_of(c: InferenceContext, tensor: TensorType, declared: Shape | None = None) -> TensorType:
+    """The type of a row of a tensor, which agrees with a declared shape."""
+    tail = c.subshape(c.with_rank_at_least(tensor.shape, 1), 1)
+    tail = tail if declared is None else c.merge(tail, declared)
+    if isinstance(tensor, HandleType):
+        return tensor.with_type(tensor.dtype, tail)
+    return TensorType(tensor.dtype, tail)
+
+
+def stack(c: InferenceContext, item: TensorType, lead: Shape) -> TensorType:
+    """The items of a list as one tensor, behind leading axes."""
+    shape = c.concatenate(lead, item.shape)
+    return item.with_type(item.dtype, shape) if isinstance(item, HandleType) else TensorType(item.dtype, shape)
+
+
+def length_after_writes(c: InferenceContext, length: Dim | None, indices: PartialTensor) -> Dim | None:
+    """The length of a list that grows where items are stored behind its end."""
+    known = known_ints(indices)
+    if length is None or known is None:
+        last = _last_of_range(c, indices)
+        return length if length is not None and last is not None and c.prove_le(last + 1, length) is True else None
+    return maximum(length, max(known) + 1) if known else length
+
+
+def _last_of_range(c: InferenceContext, indices: PartialTensor) -> Dim | None:
+    """The greatest index of indices that are evenly spaced."""
+    if not isinstance(indices, Progression) or len(indices.steps) != 1:
+        return None
+    return indices.base + max(indices.steps[0], 0) * (indices.shape[0] - 1)
+
+
+# -- create ------------------------------------------------------------------------------------------------------------
+
+
+@tf("EmptyTensorList")
+def empty_list(c: InferenceContext, element_shape: Value, max_num_elements: Shape, *, element_dtype: str) -> HandleType:
+    """A list without items."""
+    return create_list(declared_items(c, 0, element_dtype), 0)
+
+
+@tf("TensorListReserve")
+def reserve(c: InferenceContext, element_shape: Value, num_elements: Value, *, element_dtype: str) -> HandleType:
+    """A list of zeros."""
+    c.with_rank(num_elements.shape, 0)
+    return create_list(declared_items(c, 0, element_dtype), c.make_dim_for_scalar_input(1))
+
+
+@tf("TensorListFromTensor")
+def from_tensor(c: InferenceContext, tensor: TensorType, element_shape: Value) -> HandleType:
+    """The rows of a tensor."""
+    return create_list((tail_of(c, tensor, shape_in(c, 1)),), c.dim(tensor.shape, 0))
+
+
+@tf("TensorListScatter")
+def scatter(c: InferenceContext, tensor: TensorType, indices: Value, element_shape: Value) -> HandleType:
+    """The rows of a tensor at these positions of a list, which ends with the last one."""
+    known = known_ints(indices)
+    length = None if known is None else max((0, *(index + 1 for index in known)))
+    return _scattered(c, tensor, indices, shape_in(c, 2), length)
+
+
+@tf("TensorListScatterV2")
+def scatter_to_length(
+    c: InferenceContext, tensor: TensorType, indices: Value, element_shape: Value, num_elements: Value
+) -> HandleType:
+    """As TensorListScatter, with the length as an input; -1 is that of TensorListScatter."""
+    c.with_rank(num_elements.shape, 0)
+    (length,) = known_dims(num_elements) or (None,)
+    if length == -1:
+        return scatter(c, tensor, indices, element_shape)
+    return _scattered(c, tensor, indices, shape_in(c, 2), length if length is None else clamp_at_zero(c, length))
+
+
+def _scattered(
+    c: InferenceContext, tensor: TensorType, indices: PartialTensor, declared: Shape, length: Dim | None
+) -> HandleType:
+    row = tail_of(c, tensor, declared)
+    c.merge(c.dim(c.with_rank(indices.shape, 1), 0), c.dim(tensor.shape, 0))
+    return create_list(join_values(c, (), (row,)), length)
+
+
+@tf("TensorListSplit")
+def split(c: InferenceContext, tensor: TensorType, element_shape: Value, lengths: Value) -> HandleType:
+    """Parts of a tensor along its first axis, of these lengths."""
+    declared = c.with_rank_at_least(shape_in(c, 1), 1)
+    tail = tail_of(c, tensor, None if declared.dims is None else c.subshape(declared, 1))
+    return create_list((part_of(c, tensor, tail, lengths),), c.dim(c.with_rank(lengths.shape, 1), 0))
+
+
+def part_of(c: InferenceContext, tensor: TensorType, tail: TensorType, lengths: PartialTensor) -> TensorType:
+    """The join of parts of a tensor along its first axis, of these lengths."""
+    known = [length for length in known_dims(lengths) or () if length is not None]
+    total = c.dim(tensor.shape, 0)
+    every = lengths.elements is not None and len(known) == len(lengths.elements) and known
+    first = cover_dim(c, known, "part") if every else c.fresh_at_most(total, "part")
+    return stack(c, tail, Shape((first,)))
+
+
+# -- change ------------------------------------------------------------------------------------------------------------
+
+
+@tf("TensorListPushBack")
+def push_back(c: InferenceContext, input_handle: TensorType, tensor: TensorType, *, element_dtype: str) -> HandleType:
+    """The list with one more item."""
+    item_type(c, input_handle, element_dtype)
+    length = length_behind(input_handle)
+    values = join_values(c, values_behind(input_handle), (tensor,))
+    return create_list(values, None if length is None else length + 1, input_handle.shape)
+
+
+@tf("TensorListPushBackBatch")
+def push_back_batch(
+    c: InferenceContext, input_handles: TensorType, tensor: TensorType, *, element_dtype: str
+) -> HandleType:
+    """Lists with one more item each: the parts of a tensor along its first axes."""
+    item_type(c, input_handles, element_dtype)
+    full, lists = c.merge_prefix(tensor.shape, input_handles.shape)
+    rank = lists.rank
+    row = TensorType(tensor.dtype, c.unknown_shape() if rank is None else c.subshape(full, rank))
+    length = length_behind(input_handles)
+    values = join_values(c, values_behind(input_handles), (row,))
+    return create_list(values, None if length is None else length + 1, lists)
+
+
+@tf("TensorListSetItem")
+def set_item(
+    c: InferenceContext,
+    input_handle: TensorType,
+    index: Value,
+    item: TensorType,
+    *,
+    element_dtype: str,
+    resize_if_index_out_of_bounds: bool = False,
+) -> HandleType:
+    """The list with another item at a position, behind its end only if it may grow."""
+    item_type(c, input_handle, element_dtype)
+    c.with_rank(index.shape, 0)
+    length = length_behind(input_handle)
+    if resize_if_index_out_of_bounds:
+        length = length_after_writes(c, length, index)
+    return create_list(join_values(c, values_behind(input_handle), (item,)), length, input_handle.shape)
+
+
+@tf("TensorListScatterIntoExistingList")
+def scatter_into_list(
+    c: InferenceContext, input_handle: TensorType, tensor: TensorType, indices: Value, *, element_dtype: str
+) -> HandleType:
+    """The list with the rows of a tensor at these positions; it grows where they are behind its end."""
+    item_type(c, input_handle, element_dtype)
+    c.merge(c.dim(c.with_rank(indices.shape, 1), 0), c.dim(tensor.shape, 0))
+    length = length_after_writes(c, length_behind(input_handle), indices)
+    values = join_values(c, values_behind(input_handle), (tail_of(c, tensor),))
+    return create_list(values, length, input_handle.shape)
+
+
+@tf("TensorListPopBack")
+def pop_back(
+    c: InferenceContext, input_handle: TensorType, element_shape: Value, *, element_dtype: str
+) -> tuple[HandleType, TensorType]:
+    """The list without its last item, and that."""
+    length = length_behind(input_handle)
+    rest = None if length is None else clamp_at_zero(c, length - 1)
+    item = read_item(c, input_handle, shape_in(c, 1), element_dtype)
+    return create_list(values_behind(input_handle), rest, input_handle.shape), item
+
+
+@tf("TensorListResize")
+def resize(c: InferenceContext, input_handle: TensorType, size: Value) -> HandleType:
+    """The list with another length; new items are zeros."""
+    c.with_rank(size.shape, 0)
+    return create_list(values_behind(input_handle), c.make_dim_for_scalar_input(1), input_handle.shape)
+
+
+@tf("TensorListConcatLists")
+def concat_lists(c: InferenceContext, input_a: TensorType, input_b: TensorType, *, element_dtype: str) -> HandleType:
+    """The items of both lists, of each pair in two tensors of lists."""
+    first, second = item_type(c, input_a, element_dtype), item_type(c, input_b, element_dtype)
+    known = values_behind(input_a) is not None and values_behind(input_b) is not None
+    values = join_values(c, (), [item for item in (first, second) if item is not None]) if known else None
+    lengths = length_behind(input_a), length_behind(input_b)
+    total = None if lengths[0] is None or lengths[1] is None else lengths[0] + lengths[1]
+    return create_list(values, total, c.merge(input_a.shape, input_b.shape))
+
+
+# -- read --------------------------------------------------------------------------------------------------------------
+
+
+@tf("TensorListGetItem")
+def get_item(
+    c: InferenceContext, input_handle: TensorType, index: Shape, element_shape: Value, *, element_dtype: str
+) -> TensorType:
+    """One item."""
+    c.with_rank(index, 0)
+    return read_item(c, input_handle, shape_in(c, 2), element_dtype)
+
+
+@tf("TensorListStack")
+def stack_list(
+    c: InferenceContext, input_handle: TensorType, element_shape: Value, *, element_dtype: str, num_elements: int = -1
+) -> TensorType:
+    """All items as one tensor."""
+    length = length_behind(input_handle)
+    if num_elements >= 0:
+        length = num_elements if length is None else c.merge(length, num_elements)
+    item = read_item(c, input_handle, shape_in(c, 1), element_dtype)
+    return stack(c, item, Shape((c.fresh("length") if length is None else length,)))
+
+
+@tf("TensorListGather")
+def gather_list(
+    c: InferenceContext, input_handle: TensorType, indices: Shape, element_shape: Value, *, element_dtype: str
+) -> TensorType:
+    """The items at these positions as one tensor; the kernel has one axis for all indices."""
+    item = read_item(c, input_handle, shape_in(c, 2), element_dtype)
+    return stack(c, item, Shape((c.num_elements(indices),)))
+
+
+@tf("TensorListConcat")
+def concat_list(
+    c: InferenceContext,
+    input_handle: TensorType,
+    *,
+    element_dtype: str,
+    element_shape: DeclaredType = OPEN,
+) -> tuple[TensorType, PartialTensor]:
+    """The items concatenated along their first axis, and their sizes along it."""
+    return _concat(c, input_handle, declared_shape(c, element_shape), element_dtype)
+
+
+@tf("TensorListConcatV2")
+def concat_list_with_shape(
+    c: InferenceContext, input_handle: TensorType, element_shape: Value, leading_dims: Value, *, element_dtype: str
+) -> tuple[TensorType, PartialTensor]:
+    """As TensorListConcat; `leading_dims` are the first sizes of items that were never stored."""
+    may_differ = leading_dims.shape.dims is None or 0 not in leading_dims.shape.dims
+    return _concat(c, input_handle, shape_in(c, 1), element_dtype, may_differ=may_differ)
+
+
+def _concat(
+    c: InferenceContext, handle: TensorType, declared: Shape, dtype: str, *, may_differ: bool = False
+) -> tuple[TensorType, PartialTensor]:
+    item = read_item(c, handle, c.with_rank_at_least(declared, 1), dtype)
+    return concat_items(c, item, length_behind(handle), may_differ=may_differ)
+
+
+def concat_items(
+    c: InferenceContext, item: TensorType, length: Dim | None, *, may_differ: bool = False
+) -> tuple[TensorType, PartialTensor]:
+    """Items concatenated along their first axis, and their sizes along it; these may differ where they are unknown."""
+    shape = c.with_rank_at_least(item.shape, 1)
+    count: Dim = c.fresh("length") if length is None else length
+    first = None if shape.dims is None else shape.dims[0]
+    if first is None or may_differ or (not isinstance(first, int) and first.is_anonymous):
+        first = None
+    total = c.fresh("concat") if first is None else count * first
+    rest = TensorType(item.dtype, c.subshape(shape, 1))
+    sizes = [first] * count if isinstance(count, int) and first is not None and count <= MAX_LISTED else None
+    return stack(c, rest, Shape((total,))), PartialTensor("int64", Shape((count,)), sizes)
+
+
+MAX_LISTED = 256
+"""The sizes of more concatenated items are not listed."""
+
+
+@tf("TensorListLength")
+def list_length(c: InferenceContext, input_handle: TensorType) -> PartialTensor:
+    """A scalar: the number of items."""
+    length = length_behind(input_handle)
+    return PartialTensor("int32", SCALAR, None if length is None else (length,))
+
+
+@tf("TensorListElementShape")
+def list_element_shape(c: InferenceContext, input_handle: TensorType) -> Shape:
+    """What the list declares of the shapes of its items, which may be less than its items have: a scalar if nothing."""
+    raise c.unknowable("the shape that the list declares for its items is not known")

@@ -1,0 +1,155 @@
+"""Variables: resources and references with the types of their values, and what assigns to them."""
+
+from __future__ import annotations
+
+from opdefs.tf.dialect import tf
+from opdefs.tf.handles import Dtypes, Shapes, declared_shape, declared_values, read_value, values_behind
+from shapeinf.expr import Dim
+from shapeinf.graph import DeclaredType
+from shapeinf.lattice import SCALAR, HandleType, Shape, TensorType
+from shapeinf.ops import InferenceContext
+
+
+@tf("VarHandleOp", "_XlaAotOnlyVarHandleOp")
+def variable_handle(c: InferenceContext, *, dtype: str, shape: DeclaredType) -> HandleType:
+    """The handle of a variable of this type."""
+    return HandleType("resource", SCALAR, (TensorType(dtype, declared_shape(c, shape)),))
+
+
+@tf("_VarHandlesOp")
+def variable_handles(c: InferenceContext, *, dtypes: Dtypes, shapes: Shapes) -> tuple[HandleType, ...]:
+    """One handle for each type."""
+    return tuple(HandleType("resource", SCALAR, (value,)) for value in declared_values(c, dtypes, shapes))
+
+
+def variable_value(c: InferenceContext, resource: TensorType, dtype: str | None) -> TensorType | None:
+    """The type behind the handle of a variable, None if unknown. Raises ShapeError if it is of another dtype."""
+    values = values_behind(resource)
+    if values is None or len(values) != 1:
+        return None
+    (value,) = values
+    if dtype is not None and value.dtype is not None and value.dtype != dtype:
+        c.fail(f"Trying to read variable with wrong dtype. Expected {value.dtype} got {dtype}")
+    return value
+
+
+@tf("ReadVariableOp")
+def read_variable(c: InferenceContext, resource: TensorType, *, dtype: str) -> TensorType:
+    """The value of a variable; a size that its declaration leaves open may be another one in each read."""
+    value = variable_value(c, resource, dtype)
+    if value is None:
+        raise c.unknowable("the variable behind the handle is not known")
+    return read_value(c, value)
+
+
+@tf("_ReadVariablesOp")
+def read_variables(c: InferenceContext, *resources: TensorType, dtypes: Dtypes) -> tuple[TensorType | None, ...]:
+    """The values of several variables."""
+    values = [variable_value(c, resource, dtype) for resource, dtype in zip(resources, dtypes, strict=False)]
+    return tuple(None if value is None else read_value(c, value) for value in values)
+
+
+@tf("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
+def assign_variable(c: InferenceContext, resource: TensorType, value: Shape, *, dtype: str) -> None:
+    """No outputs; the value has the shape of the variable."""
+    variable = variable_value(c, resource, dtype)
+    if variable is not None:
+        c.merge(variable.shape, value)
+
+
+@tf("VarIsInitializedOp", "IsResourceHandleRefCounting", "IsVariableInitialized")
+def is_initialized(c: InferenceContext, resource: Shape) -> Shape:
+    """A scalar."""
+    return SCALAR
+
+
+@tf("DisableCopyOnRead", "DestroyResourceOp")
+def no_outputs_of_a_handle(c: InferenceContext, resource: Shape) -> None:
+    """No outputs."""
+
+
+@tf("MakeWeakResourceHandle")
+def weak_handle(c: InferenceContext, handle: TensorType) -> TensorType:
+    """Another handle of the same resource."""
+    return handle
+
+
+@tf("ResourceCountUpTo")
+def resource_count_up_to(c: InferenceContext, resource: TensorType) -> Shape:
+    """A scalar, as the variable is."""
+    variable = variable_value(c, resource, c.attr("T"))
+    if variable is not None:
+        c.with_rank(variable.shape, 0)
+    return SCALAR
+
+
+@tf("ReadVariableXlaSplitND")
+def read_split_variable(
+    c: InferenceContext,
+    resource: TensorType,
+    *,
+    num_splits: tuple[int, ...],
+    paddings: tuple[int, ...] = (),
+) -> tuple[Shape, ...]:
+    """Equal parts of a variable along all axes, after it is padded."""
+    variable = variable_value(c, resource, c.attr("T"))
+    if variable is None or variable.shape.dims is None:
+        raise c.unknowable("the rank of the variable is not known")
+    if any(count < 1 for count in num_splits):
+        c.fail("num_splits must be at least 1", num_splits)
+    dims = c.with_rank(variable.shape, len(num_splits)).require()
+    padded: list[Dim] = [d + p for d, p in zip(dims, paddings, strict=False)] if paddings else list(dims)
+    if len(padded) != len(dims):
+        c.fail(f"paddings must have {len(dims)} entries", paddings)
+    parts = [c.divide(d, count, evenly_divisible=True) for d, count in zip(padded, num_splits, strict=True)]
+    return (Shape(parts),) * c.num_outputs
+
+
+@tf("AssignVariableXlaConcatND")
+def assign_concatenation(c: InferenceContext, resource: TensorType, *inputs: Shape) -> None:
+    """No outputs."""
+
+
+# -- references --------------------------------------------------------------------------------------------------------
+
+
+@tf("VariableV2", stored=True)
+def variable(c: InferenceContext, *, shape: DeclaredType) -> Shape:
+    """The declared shape."""
+    return declared_shape(c, shape)
+
+
+@tf("Variable", stored=True)
+def old_variable(c: InferenceContext, *, shape: DeclaredType) -> Shape:
+    """The declared shape; the files that have this operator write no dims for an unknown rank."""
+    return declared_shape(c, shape) if shape.dims else c.unknown_shape()
+
+
+@tf("TemporaryVariable")
+def temporary_variable(c: InferenceContext, *, shape: DeclaredType) -> Shape:
+    """The declared shape."""
+    return declared_shape(c, shape)
+
+
+@tf("DestroyTemporaryVariable")
+def destroy_temporary_variable(c: InferenceContext, ref: Shape) -> Shape:
+    """The last value."""
+    return ref
+
+
+@tf("Assign")
+def assign(c: InferenceContext, ref: Shape, value: Shape, *, validate_shape: bool = True) -> Shape:
+    """The shape of the value, which is that of the variable unless that may change."""
+    return c.merge(ref, value) if validate_shape else value
+
+
+@tf("AssignAdd", "AssignSub", in_place=(0,))
+def assign_add(c: InferenceContext, ref: Shape, value: Shape) -> Shape:
+    """The shape of both."""
+    return c.merge(ref, value)
+
+
+@tf("CountUpTo")
+def count_up_to(c: InferenceContext, ref: Shape) -> Shape:
+    """A scalar, as the variable is."""
+    return c.with_rank(ref, 0)
