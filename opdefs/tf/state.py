@@ -200,6 +200,12 @@ def host_cast(c: InferenceContext, x: Shape) -> Shape:
     return x
 
 
+@tf("XlaOptimizationBarrier")
+def optimization_barrier(c: InferenceContext, *inputs: TensorType) -> tuple[TensorType, ...]:
+    """The inputs."""
+    return inputs
+
+
 @tf("RecordInput")
 def record_input(c: InferenceContext, *, batch_size: int = 32) -> Shape:
     """A vector of records."""
