@@ -27,6 +27,12 @@ def infer_model(model: Any) -> dict[str, Row]:
     return _rows(infer_shapes(model))
 
 
+def infer_tf(path: str, inputs: list[dict[str, Any]]) -> dict[str, Row]:
+    """The same for a model of TensorFlow whose inputs have these dims: `[{"name": "x:0", "dims": ["batch", 3]}]`."""
+    shapes = {entry["name"]: entry["dims"] for entry in inputs if entry["dims"] is not None}
+    return _rows(infer_shapes(path, inputs=shapes))
+
+
 def _rows(result: Result) -> dict[str, Row]:
     return {
         name: (info.dtype, None if info.shape.dims is None else [_dim_of(result, info, d) for d in info.shape.dims])

@@ -12,9 +12,10 @@ from opdefs.nnef.sliding import check_border, read_pairs
 from opdefs.rules.conversion import convert
 from opdefs.rules.elements import move_elements
 from opdefs.rules.gathering import gather as gather_tensor
-from opdefs.rules.parts import concat as concatenation
-from opdefs.rules.parts import repeat_size, split_axis
+from opdefs.rules.parts import split_axis
 from opdefs.rules.progressions import reshape_elements
+from opdefs.rules.repetition import concat as concatenation
+from opdefs.rules.repetition import repeat_size
 from shapeinf.expr import Dim, exact_quotient
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import is_listable, known_dims, known_ints, move_elements, requested_dims
-from opdefs.rules.parts import concat as concat_tensors
-from opdefs.rules.parts import repeat_size
-from opdefs.rules.progressions import broadcast_progression
+from opdefs.rules.elements import known_dims, known_ints, requested_dims
+from opdefs.rules.repetition import broadcast_elements, repeat_size
+from opdefs.rules.repetition import concat as concat_tensors
+from opdefs.rules.repetition import tile as tile_axes
 from shapeinf.expr import Dim
-from shapeinf.lattice import PartialTensor, Progression, Shape
+from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
 
@@ -24,10 +22,7 @@ def concat(c: InferenceContext, *xs: Value, axis: int = 1) -> PartialTensor:
 def expand(c: InferenceContext, x: Value, shape: Value) -> PartialTensor:
     """The broadcast of the input's shape and the contents of `shape`."""
     wanted = requested_dims(c, shape)
-    result = _expand_shape(c, x.shape, wanted)
-    if isinstance(x, Progression) or not is_listable(result):
-        return broadcast_progression(x, result)
-    return move_elements(x, result, lambda array: np.broadcast_to(array, [d for d in result if isinstance(d, int)]))
+    return broadcast_elements(x, _expand_shape(c, x.shape, wanted))
 
 
 def _expand_shape(c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...]) -> Shape:
@@ -56,11 +51,7 @@ def tile(c: InferenceContext, x: Value, repeats: Value) -> PartialTensor:
     counts = known_dims(repeats) or (None,) * len(x.shape)
     if len(counts) != len(x.shape):
         c.fail("repeats must have one value per axis", x.shape, counts)
-    dims = [repeat_size(c, d, n, i) for i, (d, n) in enumerate(zip(x.shape, counts, strict=True))]
-    known = known_ints(repeats)
-    if known is None:
-        return PartialTensor(x.dtype, Shape(dims), None)
-    return move_elements(x, Shape(dims), lambda array: np.tile(array, known))
+    return tile_axes(c, x, counts)
 
 
 @onnx("Tile")

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
 from opdefs.onnx.sequence import create_sequence
+from opdefs.rules.branching import run_branch
 from opdefs.rules.elements import to_dim
-from opdefs.rules.iteration import iterate
+from opdefs.rules.iteration import NumberedTrip, iterate
 from opdefs.rules.operands import require_count
 from opdefs.rules.unknowns import element_shape
 from shapeinf.expr import Dim
@@ -26,22 +27,8 @@ def if_(c: InferenceContext, condition: Value, *, then_branch: Graph, else_branc
     """
     require_count(c, condition.shape, 1, SINGLE_CONDITION)
     decided = condition.elements[0] if condition.elements else None
-    if isinstance(decided, (bool, int)):
-        taken = c.bodies["then_branch" if decided else "else_branch"]
-        return tuple(taken.run((), certain=True))
-    branches = c.bodies["then_branch"], c.bodies["else_branch"]
-    then, other = (branch.run((), certain=False) for branch in branches)
-    failures = [branch.failure for branch in branches]
-    if all(failures):
-        c.fail("neither branch can run", *failures)
-    left = [branch for branch, failure in zip(branches, failures, strict=True) if not failure]
-    if len(left) == 1:
-        return tuple(left[0].run((), certain=True))
-    branches[0].require_common(branches[1])
-    if len(then) != len(other):
-        c.fail("both branches must have the same number of outputs", len(then), len(other))
-    pairs = enumerate(zip(then, other, strict=True))
-    return tuple(c.relax_type(a, b, str(i), same_iteration=True) for i, (a, b) in pairs)
+    taken = None if not isinstance(decided, (bool, int)) else 0 if decided else 1
+    return run_branch(c, (c.bodies["then_branch"], c.bodies["else_branch"]), (), taken)
 
 
 @onnx("Loop")
@@ -59,7 +46,8 @@ def loop(
     most = None if limit is None else to_dim(limit.elements[0]) if limit.elements else c.fresh("limit")
     start = True if condition is None else condition.elements[0] if condition.elements else None
     go_on = start if isinstance(start, Condition) else bool(start) if isinstance(start, (bool, int)) else None
-    result = iterate(c, run, most, go_on, carried[:width], None if condition is None else condition.shape)
+    trip = NumberedTrip.create(run, None if condition is None else condition.shape)
+    result = iterate(c, trip, most, go_on, carried[:width])
     return (*result.carried, *(stack(c, element, result.trips, 0) for element in result.scanned))
 
 

@@ -7,29 +7,34 @@ kernels mark most of them `MayInplace`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
-from itertools import accumulate
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import (
-    Operation,
-    dim_operation,
-    drop_overflow,
-    fold_elements,
-    is_float,
-    known_dims,
-    known_ints,
-    map_elements,
-    truncated_quotient,
+from opdefs.rules.arithmetic import (
+    absolute,
+    binary_rule,
+    division_rule,
+    extreme,
+    floored_remainder,
+    integer_division,
+    limit_elements,
+    numpy_broadcast,
+    power,
+    sign,
+    total,
+    truncated_remainder,
+    unary_rule,
+    unknown,
 )
-from opdefs.rules.floats import FloatArithmetic, float_operation
+from opdefs.rules.elements import dim_operation, fold_elements, is_float, known_ints
+from opdefs.rules.floats import FloatArithmetic
 from opdefs.rules.operands import require_broadcast_size, require_broadcast_to, require_scalar, require_single
-from opdefs.rules.progressions import add, multiply, running_sum, subtract
-from shapeinf.expr import Dim, Dimension, maximum, minimum
-from shapeinf.lattice import Element, PartialTensor, Progression, Shape, Type
+from opdefs.rules.progressions import add, multiply, subtract
+from opdefs.rules.reduction import running_total
+from shapeinf.expr import maximum
+from shapeinf.lattice import PartialTensor, Shape, Type
 from shapeinf.ops import InferenceContext, Operand, Value
 
 
@@ -102,15 +107,7 @@ def cumulative_sum(
     c: InferenceContext, x: Value, axis: Value, *, exclusive: int = 0, reverse: int = 0
 ) -> PartialTensor:
     """The shape of the input; contents of vectors."""
-    along, elements = _read_axis(c, x.shape, axis), known_dims(x)
-    if x.shape.rank != 1 or elements is None or None in elements or is_float(x.dtype):
-        if x.contents is None or along is None:
-            return PartialTensor(x.dtype, x.shape, None)
-        return running_sum(x, along, bool(exclusive), bool(reverse))
-    ordered = [e for e in elements if e is not None][:: -1 if reverse else 1]
-    sums = list(accumulate(ordered))
-    sums = [s - e if exclusive else s for s, e in zip(sums, ordered, strict=True)]
-    return PartialTensor(x.dtype, x.shape, [drop_overflow(x.dtype, s) for s in sums[:: -1 if reverse else 1]])
+    return running_total(x, _read_axis(c, x.shape, axis), exclusive=bool(exclusive), reverse=bool(reverse))
 
 
 @onnx("Identity", views={0: 0})
@@ -119,166 +116,53 @@ def identity(c: InferenceContext, x: Type) -> Type:
     return x
 
 
-OnElements = Callable[..., Element]
-"""A method of `FloatArithmetic`."""
+onnx("Abs", in_place=(0,))(absolute)
+onnx("Neg", in_place=(0,))(unary_rule(np.negative, lambda d: -d, FloatArithmetic.negate))
+onnx("Relu", in_place=(0,))(unary_rule(lambda x: np.maximum(x, 0), lambda d: maximum(d, 0)))
+onnx("Floor", in_place=(0,))(unary_rule(np.floor, lambda d: d, FloatArithmetic.floor))
+onnx("Ceil", in_place=(0,))(unary_rule(np.ceil, lambda d: d, FloatArithmetic.ceil))
+onnx("Round", in_place=(0,))(unary_rule(np.rint, lambda d: d, FloatArithmetic.round))
+onnx("Sqrt", in_place=(0,))(unary_rule(np.sqrt, unknown))
+onnx("Exp", in_place=(0,))(unary_rule(np.exp, unknown))
+onnx("Log", in_place=(0,))(unary_rule(np.log, unknown))
+onnx("Reciprocal", in_place=(0,))(unary_rule(lambda x: 1 / x, unknown, lambda floats, x: floats.divide(1.0, x)))
+onnx("Sign", in_place=(0,))(sign)
 
 
-def _unary_rule(
-    concrete: Callable[[Any], Any], symbolic: Callable[[Dim], Dim | None], rounded: OnElements | None = None
-) -> Callable[..., PartialTensor]:
-    """`rounded` is the operation on floats."""
-
-    def rule(c: InferenceContext, x: Operand) -> PartialTensor:
-        """Element by element."""
-        floats = rounded is not None and is_float(x.dtype)
-        operation = float_operation(c, x.dtype, concrete, rounded) if floats else dim_operation(symbolic)  # type: ignore[arg-type]
-        return fold_elements(x.dtype, x.shape, concrete, operation, x)
-
-    return rule
-
-
-def _unknown(_: Dim) -> Dim | None:
-    return None
-
-
-def _absolute(c: InferenceContext, x: Operand) -> PartialTensor:
-    """`|x|`, symbolic where the sign is known."""
-
-    def operation(d: Dim) -> Dim | None:
-        return d if c.prove_le(0, d) is True else -d if c.prove_le(d, 0) is True else None
-
-    return fold_elements(x.dtype, x.shape, np.abs, dim_operation(operation), x)
-
-
-onnx("Abs", in_place=(0,))(_absolute)
-onnx("Neg", in_place=(0,))(_unary_rule(np.negative, lambda d: -d, FloatArithmetic.negate))
-onnx("Relu", in_place=(0,))(_unary_rule(lambda x: np.maximum(x, 0), lambda d: maximum(d, 0)))
-onnx("Floor", in_place=(0,))(_unary_rule(np.floor, lambda d: d, FloatArithmetic.floor))
-onnx("Ceil", in_place=(0,))(_unary_rule(np.ceil, lambda d: d, FloatArithmetic.ceil))
-onnx("Round", in_place=(0,))(_unary_rule(np.rint, lambda d: d, FloatArithmetic.round))
-onnx("Sqrt", in_place=(0,))(_unary_rule(np.sqrt, _unknown))
-onnx("Exp", in_place=(0,))(_unary_rule(np.exp, _unknown))
-onnx("Log", in_place=(0,))(_unary_rule(np.log, _unknown))
-onnx("Reciprocal", in_place=(0,))(_unary_rule(lambda x: 1 / x, _unknown, lambda floats, x: floats.divide(1.0, x)))
-onnx("Sign", in_place=(0,))(_unary_rule(np.sign, _unknown))
-
-
-def _binary_rule(
-    concrete: Callable[[Any, Any], Any],
-    symbolic: Callable[[Dim, Dim], Dim],
-    rounded: OnElements,
-    even: Callable[[PartialTensor, PartialTensor, Shape], PartialTensor],
-) -> Callable[..., PartialTensor]:
-    def rule(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
-        """Numpy broadcasting; contents where both are known."""
-        shape = c.broadcast(a.shape, b.shape)
-        if a.__class__ is Progression or b.__class__ is Progression:
-            return even(a, b, shape)
-        return fold_elements(None, shape, concrete, _arithmetic(c, a.dtype, concrete, symbolic, rounded), a, b)
-
-    return rule
-
-
-def _arithmetic(
-    c: InferenceContext,
-    dtype: str | None,
-    concrete: Callable[..., Any],
-    symbolic: Callable[..., Dim | None],
-    rounded: OnElements,
-) -> Operation:
-    """An operation on elements of any type of numbers: integers that would wrap around are unknown, floats rounded."""
-    if is_float(dtype):
-        return float_operation(c, dtype, concrete, rounded)
-    operation = dim_operation(symbolic)
-    return lambda *elements: drop_overflow(dtype, operation(*elements))
-
-
-onnx("Add", since=7, in_place=(0, 1))(_binary_rule(np.add, lambda a, b: a + b, FloatArithmetic.add, add))
-onnx("Sub", since=7, in_place=(0, 1))(_binary_rule(np.subtract, lambda a, b: a - b, FloatArithmetic.subtract, subtract))
-onnx("Mul", since=7, in_place=(0, 1))(_binary_rule(np.multiply, lambda a, b: a * b, FloatArithmetic.multiply, multiply))
-
-
-@onnx("Div", since=7, in_place=(0, 1))
-def divide(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
-    """Broadcasting; integers divide towards zero, fractions of sizes stay known until they are rounded."""
-    shape = c.broadcast(a.shape, b.shape)
-    if is_float(a.dtype):
-        return fold_elements(
-            None, shape, np.divide, float_operation(c, a.dtype, np.divide, FloatArithmetic.divide), a, b
-        )
-    quotient = dim_operation(truncated_quotient(c))
-    if _may_have_zero(c, b):
-        return map_elements(None, shape, quotient, a, b)
-    return fold_elements(None, shape, _integer_quotient, quotient, a, b)
-
-
-def _integer_quotient(a: Any, b: Any) -> Any:
-    quotient = np.abs(a) // np.abs(b)
-    return np.where((a < 0) == (b < 0), quotient, -quotient).astype(a.dtype)
+_arithmetic_rule = partial(binary_rule, numpy_broadcast)
+onnx("Add", since=7, in_place=(0, 1))(_arithmetic_rule(np.add, lambda a, b: a + b, FloatArithmetic.add, add))
+onnx("Sub", since=7, in_place=(0, 1))(
+    _arithmetic_rule(np.subtract, lambda a, b: a - b, FloatArithmetic.subtract, subtract)
+)
+onnx("Mul", since=7, in_place=(0, 1))(
+    _arithmetic_rule(np.multiply, lambda a, b: a * b, FloatArithmetic.multiply, multiply)
+)
+onnx("Div", since=7, in_place=(0, 1))(division_rule(numpy_broadcast))
 
 
 @onnx("Mod", in_place=(0, 1))
 def modulo(c: InferenceContext, a: Operand, b: Operand, *, fmod: int = 0) -> PartialTensor:
     """Broadcasting; Python's sign unless `fmod`."""
-
-    def remainder(x: Dim, y: Dim) -> Dim | None:
-        return x % y if c.prove_le(1, y) is True and (not fmod or c.prove_le(0, x) is True) else None
-
+    remainder = truncated_remainder(c) if fmod else floored_remainder(c)
+    concrete = np.fmod if fmod else np.mod
     shape = c.broadcast(a.shape, b.shape)
-    if not is_float(a.dtype) and _may_have_zero(c, b):
-        return map_elements(None, shape, dim_operation(remainder), a, b)
-    return fold_elements(None, shape, np.fmod if fmod else np.mod, dim_operation(remainder), a, b)
-
-
-def _may_have_zero(c: InferenceContext, divisors: PartialTensor) -> bool:
-    """Whether a known divisor may be 0: integer division by 0 is undefined and may abort, so it is advised against."""
-    zeros = [d for d in divisors.elements or () if d == 0 or (isinstance(d, Dimension) and c.store.bounds(d)[0] == 0)]
-    for d in zeros:
-        if isinstance(d, (int, Dimension)):
-            c.advise_at_most(1, d, "some runtimes abort on integer division by 0")
-    return bool(zeros)
+    if is_float(a.dtype):
+        return fold_elements(None, shape, concrete, dim_operation(remainder), a, b)
+    return integer_division(c, shape, concrete, remainder, a, b)
 
 
 @onnx("Pow", since=7, in_place=(0,))
-def power(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
+def to_the_power(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
     """Broadcasting; contents for known operands and small integer exponents. The element type is that of the base."""
-
-    def integer_power(x: Dim, y: Dim) -> Dim | None:
-        if not isinstance(y, int) or not 0 <= y <= 4:
-            return None
-        total: Dim = 1
-        for _ in range(y):
-            total = total * x
-        return total
-
-    def float_power(x: Any, y: Any) -> Any:
-        return np.power(x.astype(float), y).astype(x.dtype)
-
-    operation = (
-        dim_operation(integer_power)
-        if not is_float(a.dtype)
-        else float_operation(c, a.dtype, float_power, FloatArithmetic.power)
-    )
-    return fold_elements(a.dtype, c.broadcast(a.shape, b.shape), float_power, operation, a, b)
+    return power(c, c.broadcast(a.shape, b.shape), a, b)
 
 
 def _extreme_rule(name: str) -> Callable[..., PartialTensor]:
-    concrete = np.maximum if name == "Max" else np.minimum
-
     def rule(c: InferenceContext, *xs: Operand) -> PartialTensor:
         """Broadcasting of any number of inputs."""
-        shape = c.broadcast(*(x.shape for x in xs))
-        pick = maximum if name == "Max" else minimum
-        return fold_elements(None, shape, lambda *arrays: _reduce(concrete, arrays), dim_operation(pick), *xs)
+        return extreme(name, c.broadcast(*(x.shape for x in xs)), *xs)
 
     return rule
-
-
-def _reduce(operation: Callable[[Any, Any], Any], arrays: tuple[Any, ...]) -> Any:
-    result = arrays[0]
-    for array in arrays[1:]:
-        result = operation(result, array)
-    return result
 
 
 onnx("Max", since=8, in_place=(0, 1))(_extreme_rule("Max"))
@@ -288,16 +172,7 @@ onnx("Min", since=8, in_place=(0, 1))(_extreme_rule("Min"))
 @onnx("Sum", since=8, in_place=(0, 1))
 def sum_(c: InferenceContext, *xs: Operand) -> PartialTensor:
     """Broadcasting of any number of inputs; contents where all are known."""
-
-    def sum_arrays(*arrays: Any) -> Any:
-        return _reduce(np.add, arrays)
-
-    def sum_floats(floats: FloatArithmetic, *elements: Element) -> Element:
-        return reduce(floats.add, elements)
-
-    shape = c.broadcast(*(x.shape for x in xs))
-    operation = _arithmetic(c, xs[0].dtype, sum_arrays, lambda *dims: sum(dims), sum_floats)
-    return fold_elements(None, shape, sum_arrays, operation, *xs)
+    return total(c, c.broadcast(*(x.shape for x in xs)), xs)
 
 
 @onnx("Mean", since=8, in_place=(0, 1))
@@ -337,13 +212,7 @@ def clip(c: InferenceContext, x: Value, low: Value | None = None, high: Value | 
         return PartialTensor(x.dtype, x.shape, None)
     for bound in (low, high):
         require_single(c, None if bound is None else bound.shape, "a bound must have exactly one element")
-    result = x
-    for bound, concrete, pick in ((low, np.maximum, maximum), (high, np.minimum, minimum)):
-        if bound is not None and bound.shape.dims in ((), (1,)):
-            result = fold_elements(x.dtype, x.shape, concrete, dim_operation(pick), result, bound)
-        elif bound is not None:
-            result = PartialTensor(x.dtype, x.shape, None)  # no scalar
-    return result
+    return limit_elements(x, low, high)
 
 
 # Versions 7 to 11 are for inference only, where the output is the input; others may drop elements.

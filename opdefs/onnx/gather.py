@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import is_listable, known_dims, known_ints
-from opdefs.rules.gathering import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
+from opdefs.rules.gathering import gather, gather_elements, gather_nd, one_hot_tensor, scatter_elements, scatter_nd
 from opdefs.rules.operands import require_single, require_vector
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
@@ -76,7 +74,5 @@ def one_hot(c: InferenceContext, indices: Value, depth: Value, values: Value, *,
     if hot is None or values.elements is None or not isinstance(size, int) or not is_listable(shape):
         return PartialTensor(values.dtype, shape, None)
     off, on = values.elements
-    index = np.array(hot, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
-    positions = np.arange(size)  # an index out of range gives a row of off values
-    chosen = np.moveaxis((positions == index[..., None]) | (positions - size == index[..., None]), -1, at)
-    return PartialTensor(values.dtype, shape, [on if is_hot else off for is_hot in chosen.reshape(-1).tolist()])
+    from_front = [i + size if i < 0 else i for i in hot]
+    return one_hot_tensor(values.dtype, shape, at, from_front, on, off)

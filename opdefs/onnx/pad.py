@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import Elements, known_dims, known_ints, move_elements
+from opdefs.rules.elements import known_dims, known_ints, move_elements
 from opdefs.rules.operands import require_single
+from opdefs.rules.padding import pad_elements
 from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
@@ -42,7 +41,7 @@ def pad(
     if known is None or mode != "constant" or x.dtype in ("string", "bool"):
         return PartialTensor(x.dtype, shape, None)
     filling: Element = 0 if fill is None else fill.elements[0] if fill.elements else None
-    return move_elements(x, shape, lambda array: _pad_elements(array, padded, known, filling))
+    return move_elements(x, shape, lambda array: pad_elements(array, padded, known, filling))
 
 
 def _learn_rank(c: InferenceContext, x: Shape, pads: Shape) -> Shape:
@@ -108,17 +107,3 @@ def _pad_dim(c: InferenceContext, size: Dim, amount: Dim) -> Dim:
     if c.prove_le(0, grown) is not True:
         c.at_least(grown, 0, "negative pads must not exceed the size of the axis")
     return grown
-
-
-def _pad_elements(array: Elements, axes: Sequence[int], amounts: Sequence[int], filling: Element) -> Elements:
-    """Grow by the positive amounts, then crop by the negative ones."""
-    grow = [(0, 0)] * array.ndim
-    keep = [slice(None)] * array.ndim
-    for i, axis in enumerate(axes):
-        begin, end = amounts[i], amounts[i + len(axes)]
-        grow[axis] = (max(begin, 0), max(end, 0))
-        keep[axis] = slice(max(-begin, 0), min(end, 0) or None)
-    shape = [size + before + after for size, (before, after) in zip(array.shape, grow, strict=True)]
-    result = np.full(shape, filling, dtype=object)
-    result[tuple(slice(b, b + size) for size, (b, _) in zip(array.shape, grow, strict=True))] = array
-    return result[tuple(keep)]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_ints, move_elements, requested_dims
-from opdefs.rules.progressions import reshape_elements, transpose_progression
+from opdefs.rules.elements import known_ints, requested_dims
+from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.reshaping import insert_unit_axes, remove_unit_axes, reshape_dims, unit_axes
-from shapeinf.lattice import OptionalAxes, PartialTensor, Progression, Shape
+from opdefs.rules.reshaping import transpose as transpose_axes
+from shapeinf.lattice import OptionalAxes, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 
 
@@ -46,10 +45,7 @@ def transpose(c: InferenceContext, x: Value, *, perm: Ints | None = None) -> Par
     order = tuple(range(rank))[::-1] if perm is None else c.axes(perm, rank)
     if len(order) != rank:
         c.fail(f"perm must name all {rank} axes once", order)
-    shape = Shape(known[i] for i in order)
-    if isinstance(x, Progression):
-        return transpose_progression(x, shape, order)
-    return move_elements(x, shape, lambda array: np.transpose(array, order))
+    return transpose_axes(x if x.shape.dims is not None else PartialTensor(x.dtype, known, None), order)
 
 
 @onnx("Unsqueeze", since=13, views={0: 0})

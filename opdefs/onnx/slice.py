@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims, known_ints
 from opdefs.rules.operands import require_vector
-from opdefs.rules.parts import first_index, slice_elements, slice_size, split_axis
-from opdefs.rules.progressions import slice_progression
+from opdefs.rules.parts import complete_sizes, slice_axes, split_axis
 from shapeinf.expr import Dim, ceildiv
-from shapeinf.lattice import PartialTensor, Progression, Shape
+from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 
 
@@ -58,39 +57,12 @@ def _slice(
     ends: Sequence[Dim | None],
     steps: Ints | None,
 ) -> PartialTensor:
-    rank = len(x.shape)
     lengths = {len(axes), len(starts), len(ends), len(axes if steps is None else steps)}
     if len(lengths) > 1:
         c.fail("starts, ends, axes and steps must have the same length")
-    dims = list(x.shape)
-    index: list[slice | None] = [slice(None)] * rank
-    firsts: list[Dim | None] = [0] * rank
-    strides = [1] * rank
-    for i, axis in enumerate(c.axes(axes, rank)):
-        start, end, step = starts[i], ends[i], None if steps is None else steps[i]
-        if step == 0:
-            c.fail("a step must not be 0")
-        if step is None:
-            dims[axis] = c.fresh_at_most(dims[axis], f"slice.{axis}")
-            index[axis] = firsts[axis] = None
-            continue
-        size = dims[axis]
-        dims[axis] = slice_size(c, size, start, end, step)
-        known = isinstance(start, int) and isinstance(end, int) and isinstance(size, int)
-        index[axis] = _python_slice(start, end, step, size) if known else None
-        if x.contents is not None:
-            firsts[axis], strides[axis] = first_index(c, size, start, step), step
-    if isinstance(x, Progression) or (x.contents is not None and None in index):
-        return slice_progression(x, Shape(dims), firsts, strides)
-    return slice_elements(x, Shape(dims), index)
-
-
-def _python_slice(start: object, end: object, step: int, size: object) -> slice:
-    """ONNX's slice as Python's: an end before the front of a backward slice is None."""
-    assert isinstance(start, int) and isinstance(end, int) and isinstance(size, int)
-    if step < 0 and end < -size:
-        return slice(max(start, -size) if size else None, None, step)
-    return slice(start, end, step)
+    if steps is not None and 0 in steps:
+        c.fail("a step must not be 0")
+    return slice_axes(c, x, c.axes(axes, len(x.shape)), starts, ends, (None,) * len(axes) if steps is None else steps)
 
 
 @onnx("Split", since=13)
@@ -132,14 +104,4 @@ def _equal_parts(c: InferenceContext, size: Dim, count: int, uneven: bool) -> li
 def _split(c: InferenceContext, x: PartialTensor, axis: int, sizes: Sequence[Dim | None]) -> tuple[PartialTensor, ...]:
     if len(sizes) != c.num_outputs:
         c.fail(f"{c.num_outputs} outputs require as many sizes", tuple(sizes))
-    return split_axis(x, axis, _complete_sizes(c, x.shape[axis], sizes))
-
-
-def _complete_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) -> list[Dim]:
-    """The sizes, none negative; missing ones become unknowns. All sizes add up to the axis."""
-    complete = [c.fresh_at_most(total, f"split.{i}") if s is None else s for i, s in enumerate(sizes)]
-    for size in complete:
-        if c.prove_le(0, size) is not True:
-            c.at_least(size, 0, "the size of a part must not be negative")
-    c.same_count(total, sum(complete), "the sizes of the parts must add up to the axis")
-    return [c.store.canon(size) for size in complete]
+    return split_axis(x, axis, complete_sizes(c, x.shape[axis], sizes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from opdefs.rules.elements import Elements, element_array, is_listable, known_ints, move_elements
 from opdefs.rules.progressions import extremes
 from shapeinf.expr import Dim
-from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
 INDEX_RANGE = "indices must lie inside the indexed axis"
@@ -23,9 +24,14 @@ def _known_indices(indices: Value) -> tuple[int, ...] | None:
 def gather(c: InferenceContext, x: Value, indices: Value, *, axis: int = 0) -> PartialTensor:
     """The axes of `indices` replace one axis of the data."""
     at = c.axis(axis, len(x.shape))
+    constrain_indices(c, indices, x.shape[at])
+    return take_axis(x, indices, at)
+
+
+def take_axis(x: PartialTensor, indices: PartialTensor, at: int) -> PartialTensor:
+    """The axes of `indices` replace the axis `at` of the data, along which they lie inside it."""
     shape = Shape((*x.shape[:at], *indices.shape, *x.shape[at + 1 :]))
     known = _known_indices(indices)
-    constrain_indices(c, indices, x.shape[at])
     if known is None or x.elements is None or not is_listable(shape):
         return PartialTensor(x.dtype, shape, None)
     if len(x.shape) == 1:
@@ -110,15 +116,18 @@ def constrain_updates(c: InferenceContext, x: Shape, indices: Shape, updates: Sh
     c.expect(Shape((*indices[:-1], *x[depth:])), updates, "updates must have the shape of the indexed slices")
 
 
-def constrain_indices(c: InferenceContext, indices: PartialTensor, size: Dim) -> None:
-    """Require that indices lie inside an axis, negative ones counted from its end: each known one, or the extremes."""
+def constrain_indices(c: InferenceContext, indices: PartialTensor, size: Dim, *, from_end: bool = True) -> None:
+    """Require that indices lie inside an axis: each known one, or the extremes.
+
+    Negative ones count from its end, unless `from_end` is false: then there are none.
+    """
     elements = indices.elements
     if elements is not None and len(elements) == 1 and isinstance(size, int):
         (only,) = elements
-        if type(only) is int and -size <= only < size:  # most of all: an element of a shape
+        if type(only) is int and (-size if from_end else 0) <= only < size:  # most of all: an element of a shape
             return
     if indices.contents is not None:
-        _constrain_index_range(c, extremes(c, indices), size)
+        _constrain_index_range(c, extremes(c, indices), size, from_end)
     elif c.store.bounds(size)[0] < 1:
         _require_nonempty(c, indices.shape, size)
 
@@ -129,28 +138,31 @@ def _require_nonempty(c: InferenceContext, indices: Shape, size: Dim) -> None:
         c.at_least(size, 1, INDEX_RANGE)
 
 
-def constrain_index_tuples(c: InferenceContext, indices: PartialTensor, sizes: tuple[Dim, ...]) -> None:
+def constrain_index_tuples(
+    c: InferenceContext, indices: PartialTensor, sizes: tuple[Dim, ...], *, from_end: bool = True
+) -> None:
     """Require that the index tuples along the last axis of `indices` lie inside the indexed axes."""
     if len(sizes) == 1:
-        constrain_indices(c, indices, sizes[0])
+        constrain_indices(c, indices, sizes[0], from_end=from_end)
         return
     elements = indices.elements or ()
     for position, size in enumerate(sizes):
         part = elements[position :: len(sizes)]
-        _constrain_index_range(c, extremes(c, PartialTensor(indices.dtype, Shape((len(part),)), part)), size)
+        _constrain_index_range(c, extremes(c, PartialTensor(indices.dtype, Shape((len(part),)), part)), size, from_end)
 
 
-def _constrain_index_range(c: InferenceContext, bounds: tuple[list[Dim], list[Dim]], size: Dim) -> None:
+def _constrain_index_range(c: InferenceContext, bounds: tuple[list[Dim], list[Dim]], size: Dim, from_end: bool) -> None:
     lows, highs = bounds
+    lowest = -size if from_end else 0
     if isinstance(size, int):
         for index in (*lows, *highs):
-            if isinstance(index, int) and not -size <= index < size:
-                c.fail(f"indices must lie in [-{size}, {size})", index)
+            if isinstance(index, int) and not lowest <= index < size:
+                c.fail(f"indices must lie in [{lowest}, {size})", index)
     for index in highs:
         c.at_most(index, size - 1, INDEX_RANGE)
     for index in lows:
         if c.prove_le(0, index) is not True:
-            c.at_least(index, -size, INDEX_RANGE)
+            c.at_least(index, lowest, INDEX_RANGE)
 
 
 def scatter_elements(
@@ -174,3 +186,13 @@ def scatter_elements(
         return result
 
     return move_elements(x, x.shape, scatter)
+
+
+def one_hot_tensor(
+    dtype: str | None, shape: Shape, axis: int, indices: Sequence[int], on: Element, off: Element
+) -> PartialTensor:
+    """A tensor that is `on` along an axis at the index of each position, `off` where that lies outside the axis."""
+    sizes = [d for d in shape if isinstance(d, int)]
+    index = np.array(indices, dtype=np.int64).reshape(sizes[:axis] + sizes[axis + 1 :])
+    chosen = np.moveaxis(np.arange(sizes[axis]) == index[..., None], -1, axis)
+    return PartialTensor(dtype, shape, [on if is_hot else off for is_hot in chosen.reshape(-1).tolist()])

@@ -1,19 +1,21 @@
 """Loops: the types of loop-carried values inside and after the loop.
 
 First the growth per trip (of sizes and of known contents) is extrapolated from one iteration and checked on an
-iteration of symbolic number, a proof by induction. Where that fails, a loop of few trips is unrolled, and any other
-is relaxed to a fixpoint, with widening.
+iteration of symbolic number, a proof by induction. Where that fails, a loop of few trips is unrolled. In any other the
+values that do not grow evenly are relaxed to a fixpoint, with widening.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Protocol
 
 import attrs
 
-from opdefs.rules.elements import clamp_at_zero, is_float
+from opdefs.rules.elements import clamp_at_zero
+from opdefs.rules.growth import Extrapolation, extrapolate
 from shapeinf.expr import Dim, Dimension, maximum, minimum, substitute
-from shapeinf.lattice import Condition, Element, PartialTensor, SequenceType, Shape, TensorType, Type
+from shapeinf.lattice import Condition, Element, PartialTensor, Shape, TensorType, Type
 from shapeinf.ops import Body, InferenceContext
 
 MAX_UNROLLED = 32
@@ -35,16 +37,37 @@ class LoopResult:
     scanned: list[Type]
 
 
+class Trip(Protocol):
+    """One trip of a loop: its body, and the condition after it."""
+
+    def run(
+        self,
+        number: Element,
+        condition: Element,
+        carried: Sequence[Type | None],
+        *,
+        certain: bool,
+        accumulate: bool = False,
+    ) -> list[Type]:
+        """The condition after trip `number` (from 0), the carried values and the scan outputs; see `Body.run`."""
+
+    def require_inputs(self, number: Element, carried: Sequence[Type]) -> None:
+        """See `Body.require_inputs`."""
+
+    def count_scans(self, width: int) -> int:
+        """The number of scan outputs, for `width` carried values."""
+
+
 @attrs.frozen
-class _Trip:
-    """A loop's body, and the shapes that the iteration number and the condition have in it."""
+class NumberedTrip:
+    """A body with the iteration number and the condition as first inputs, and the condition as first output."""
 
     body: Body
     number: Shape
     condition: Shape
 
     @classmethod
-    def create(cls, body: Body, condition: Shape | None) -> _Trip:
+    def create(cls, body: Body, condition: Shape | None) -> NumberedTrip:
         """Scalars, or `[1]` where the body declares an axis; the condition has the rank of the condition input."""
         number, alone = (Shape((1,) if body.declared_rank(index) else ()) for index in (0, 1))
         return cls(body, number, alone if condition is None or condition.dims is None else Shape((1,) * len(condition)))
@@ -58,12 +81,16 @@ class _Trip:
         certain: bool,
         accumulate: bool = False,
     ) -> list[Type]:
-        """See `Body.run`."""
+        """See `Trip`."""
         return self.body.run([*self._head(number, condition), *carried], certain=certain, accumulate=accumulate)
 
     def require_inputs(self, number: Element, carried: Sequence[Type]) -> None:
-        """See `Body.require_inputs`."""
+        """See `Trip`."""
         self.body.require_inputs([*self._head(number, True), *carried])
+
+    def count_scans(self, width: int) -> int:
+        """See `Trip`."""
+        return self.body.num_outputs - 1 - width
 
     def _head(self, number: Element, condition: Element) -> tuple[PartialTensor, PartialTensor]:
         pairs = ("int64", self.number, number), ("bool", self.condition, condition)
@@ -71,56 +98,177 @@ class _Trip:
         return first, second
 
 
-def iterate(
-    c: InferenceContext,
-    body: Body,
-    limit: Dim | None,
-    go_on: Start,
-    carried: Sequence[Type],
-    condition: Shape | None = None,
-) -> LoopResult:
-    """A loop of at most `limit` trips that runs while the body's first output is true.
-
-    Body inputs are the iteration number, the condition and the carried values. `go_on` is the condition before the
-    first trip, `condition` the shape that it has.
-    """
-    trip = _Trip.create(body, condition)
-    width = len(carried)
+def iterate(c: InferenceContext, trip: Trip, limit: Dim | None, go_on: Start, carried: Sequence[Type]) -> LoopResult:
+    """A loop of at most `limit` trips that runs while the condition is true; `go_on` is it before the first trip."""
     if isinstance(limit, int) and limit >= ENDLESS:
         limit = None
     if go_on is False or limit == 0:
-        return LoopResult(0, list(carried), _unknown_scans(c, body, width))
+        return LoopResult(0, list(carried), _unknown_scans(c, trip, len(carried)))
     number = c.fresh("iteration", 0) if limit is None else c.fresh_at_most(maximum(limit, 1) - 1, "iteration")
-    before = len(c.store.scope.atoms)
     sure = go_on is True and (limit is None or c.prove_le(1, limit) is True)
-    inductive = _prove_by_induction(trip, number, carried, sure)
-    if inductive is not None:
-        after, outputs = inductive
-        trips = _trip_count(c, limit, go_on, outputs[0], number)
-        if trips is not None:
-            trips = _drop_body_unknowns(c, trips, before)
-            c.limit(number, maximum(trips, 1) - 1)
-            if c.prove_le(1, trips) is True:
-                last = [after(trips - 1, i) for i in range(width)]
-                trip.require_inputs(trips - 1, last)
-            final = [after(trips, i) for i in range(width)]
-            return LoopResult(trips, final, outputs[1 + width :])
-    if isinstance(limit, int) and limit <= MAX_UNROLLED and go_on is True:
-        unrolled = _unroll(trip, limit, carried)
-        if unrolled is not None:
-            return unrolled
-        if inductive is not None:
+    loop = _Loop(c, trip, limit, go_on, list(carried), number, sure, len(c.store.scope.atoms))
+    return loop.run()
+
+
+@attrs.define
+class _Loop:
+    """A loop whose number of trips is not 0; `sure` where there is at least one.
+
+    `number` stands for the number of any trip, `before` counts the atoms that existed before the body ran.
+    """
+
+    c: InferenceContext
+    trip: Trip
+    limit: Dim | None
+    go_on: Start
+    carried: list[Type]
+    number: Dimension
+    sure: bool
+    before: int
+
+    def run(self) -> LoopResult:
+        """The result of the loop."""
+        first = self.trip.run(0, True, self.carried, certain=self.sure)
+        growth = [extrapolate(old, new) for old, new in zip(self.carried, first[1:], strict=False)]
+        outputs = self._prove(growth)
+        trips = None if outputs is None else self._count_trips(outputs[0])
+        if outputs is not None and trips is not None:
+            if self.c.prove_le(1, trips) is True:
+                self.trip.require_inputs(trips - 1, _types_after(growth, trips - 1))
+            return self._result(growth, outputs, trips)
+        if self.go_on is True and self._may_be_short(first[0]):
+            unrolled = self._unroll()
+            if unrolled is not None:
+                return unrolled
             # again, so that the last run is that of a symbolic trip
-            inductive = _prove_by_induction(trip, number, carried, sure)
-    if inductive is not None:
-        after, outputs = inductive
-        trips = _fresh_trip_count(c, limit, int(sure))
-        return LoopResult(trips, [after(trips, i) for i in range(width)], outputs[1 + width :])
-    return _fixpoint(c, trip, number, limit, go_on, carried, sure)
+            outputs = None if outputs is None else self._prove(growth)
+        if outputs is not None:
+            return self._result(growth, outputs, self._fresh_trip_count())
+        return self._relax(growth)
+
+    def _result(self, growth: Sequence[Extrapolation | None], outputs: list[Type], trips: Dim) -> LoopResult:
+        """The result for values that all grow evenly."""
+        return LoopResult(trips, _types_after(growth, trips), outputs[1 + len(self.carried) :])
+
+    # -- induction ---------------------------------------------------------------------------------------------------
+
+    def _prove(self, growth: Sequence[Extrapolation | None]) -> list[Type] | None:
+        """The outputs of a symbolic trip if all carried values grow evenly, else None."""
+        if None in growth or len(growth) < len(self.carried):
+            return None
+        outputs = self.trip.run(self.number, True, _types_after(growth, self.number), certain=False)
+        expected = _types_after(growth, self.number + 1)
+        return outputs if outputs[1 : 1 + len(expected)] == expected else None
+
+    def _count_trips(self, after: Type) -> Dim | None:
+        """The number of trips, None if unknown; `after` is the condition at the end of trip `number`."""
+        trips = _trip_count(self.c, self.limit, self.go_on, after, self.number)
+        if trips is None:
+            return None
+        trips = self._drop_body_unknowns(trips)
+        self.c.limit(self.number, maximum(trips, 1) - 1)
+        return trips
+
+    def _drop_body_unknowns(self, trips: Dim) -> Dim:
+        """The trip count without unknowns of the body, which differ per trip.
+
+        Its bounds hold for the condition of every trip, hence also for the last one.
+        """
+        if isinstance(trips, int):
+            return trips
+        joined = self.c.joined_symbols()
+        if all(s.atom < self.before and s not in joined for s in trips.symbols()):
+            return trips
+        bounds = self.c.interval(trips)
+        return self.c.fresh("trips", bounds.lo or 0, bounds.hi)
+
+    def _fresh_trip_count(self) -> Dimension:
+        least = int(self.sure)
+        if self.limit is None:
+            return self.c.fresh("trips", least)
+        return self.c.fresh_at_most(maximum(self.limit, 0), "trips", least)
+
+    # -- trips one by one --------------------------------------------------------------------------------------------
+
+    def _may_be_short(self, again: Type) -> bool:
+        """Whether few trips are possible; `again` is the condition after the first one."""
+        if self.limit is None:
+            return _decided(again) is not None
+        return isinstance(self.limit, int) and self.limit <= MAX_UNROLLED
+
+    def _unroll(self) -> LoopResult | None:
+        """Each trip on its own; None if the condition of some trip is unknown, or there are too many."""
+        width, state = len(self.carried), list(self.carried)
+        most = self.limit if isinstance(self.limit, int) else MAX_UNROLLED
+        scanned: list[Type] = []
+        for number in range(most):
+            outputs = self.trip.run(number, True, state, certain=True, accumulate=number > 0)
+            state = outputs[1 : 1 + width]
+            if number and outputs[1 + width :] != scanned:
+                scanned = [_join_elements(a, b) for a, b in zip(scanned, outputs[1 + width :], strict=True)]
+            else:
+                scanned = outputs[1 + width :]
+            again = _decided(outputs[0])
+            if again is not True and number + 1 != self.limit:
+                return LoopResult(number + 1, state, scanned) if again is False else None
+        return None if self.limit is None else LoopResult(most, state, scanned)
+
+    # -- fixpoint ----------------------------------------------------------------------------------------------------
+
+    def _relax(self, growth: Sequence[Extrapolation | None]) -> LoopResult:
+        """Relax the values that do not grow evenly until one more trip changes nothing; sound for any number of trips.
+
+        A value is assumed to grow evenly until a trip contradicts that.
+        """
+        c, width = self.c, len(self.carried)
+        growth = [*growth, *[None] * (width - len(growth))]
+        state = list(self.carried)
+        outputs: list[Type] = []
+        for _ in range(MAX_ROUNDS + width):
+            widenings = c.widenings
+            values = [old if guess is None else guess(self.number) for old, guess in zip(state, growth, strict=True)]
+            outputs = self.trip.run(self.number, None, values, certain=False)
+            after = outputs[1 : 1 + width]
+            refuted = [i for i, guess in enumerate(growth) if guess is not None and guess(self.number + 1) != after[i]]
+            for i in refuted:
+                growth[i] = None
+            if refuted:
+                continue  # the other outputs may depend on what was assumed
+            pairs = enumerate(zip(state, after, strict=True))
+            new = [old if growth[i] else c.relax_type(old, out, f"carried.{i}") for i, (old, out) in pairs]
+            if new == state and c.widenings == widenings:
+                break
+            state = new
+        else:
+            return self._unknown_result(outputs)
+        trips = self._count_trips(outputs[0])
+        trips = self._fresh_trip_count() if trips is None else trips
+        final = [
+            self._last(i, out) if guess is None else guess(trips)
+            for i, (guess, out) in enumerate(zip(growth, outputs[1:], strict=False))
+        ]
+        return LoopResult(trips, final, outputs[1 + width :])
+
+    def _last(self, index: int, out: Type) -> Type:
+        """A relaxed value after the loop: `out` after each trip, or the first value."""
+        return out if self.sure else self.c.relax_type(self.carried[index], out, f"after.{index}")
+
+    def _unknown_result(self, outputs: Sequence[Type]) -> LoopResult:
+        width = len(self.carried)
+        unknown: list[Type] = [TensorType(getattr(o, "dtype", None), self.c.unknown_shape()) for o in outputs[1:]]
+        self.trip.run(None, None, unknown[:width], certain=False)  # the body's tensors are unknown as well
+        return LoopResult(self._fresh_trip_count(), unknown[:width], unknown[width:])
 
 
-def _fresh_trip_count(c: InferenceContext, limit: Dim | None, least: int) -> Dimension:
-    return c.fresh("trips", least) if limit is None else c.fresh_at_most(maximum(limit, 0), "trips", least)
+def _types_after(growth: Sequence[Extrapolation | None], trips: Dim) -> list[Type]:
+    """The carried values after some trips; for values that all grow evenly."""
+    return [guess(trips) for guess in growth if guess is not None]
+
+
+def _decided(condition: Type) -> bool | None:
+    """A condition that is known, else None."""
+    known = condition.elements if isinstance(condition, TensorType) else None
+    return known[0] if known and isinstance(known[0], bool) else None
 
 
 def _trip_count(c: InferenceContext, limit: Dim | None, go_on: Start, after: Type, number: Dimension) -> Dim | None:
@@ -146,121 +294,8 @@ def _trip_count(c: InferenceContext, limit: Dim | None, go_on: Start, after: Typ
     return count if limit is None else minimum(count, clamp_at_zero(c, limit))
 
 
-def _drop_body_unknowns(c: InferenceContext, trips: Dim, before: int) -> Dim:
-    """The trip count without unknowns created in the body (atoms from `before` on), which differ per trip.
-
-    Its bounds hold for the condition of every trip, hence also for the last one.
-    """
-    if isinstance(trips, int) or all(s.atom < before for s in trips.symbols()):
-        return trips
-    bounds = c.interval(trips)
-    return c.fresh("trips", bounds.lo or 0, bounds.hi)
-
-
-def _unknown_scans(c: InferenceContext, body: Body, width: int) -> list[Type]:
-    return [TensorType(None, c.unknown_shape()) for _ in range(body.num_outputs - 1 - width)]
-
-
-def _is_true(value: Type) -> bool:
-    return isinstance(value, TensorType) and value.elements is not None and value.elements == (True,)
-
-
-def _prove_by_induction(
-    trip: _Trip, number: Dimension, carried: Sequence[Type], sure: bool
-) -> tuple[Callable[[Dim, int], Type], list[Type]] | None:
-    """The carried values per trip count, and the outputs of a symbolic trip; None if growth is not linear.
-
-    `sure` means that there is a first trip: its requirements then hold.
-    """
-    first = trip.run(0, True, carried, certain=sure)
-    guesses = [_extrapolate(old, new) for old, new in zip(carried, first[1:], strict=False)]
-    extrapolations = [guess for guess in guesses if guess is not None]
-    if len(extrapolations) < len(carried):
-        return None
-
-    def after(trips: Dim, index: int) -> Type:
-        return extrapolations[index](trips)
-
-    any_trip = [after(number, i) for i in range(len(carried))]
-    outputs = trip.run(number, True, any_trip, certain=False)
-    expected = [after(number + 1, i) for i in range(len(carried))]
-    if outputs[1 : 1 + len(carried)] != expected:
-        return None
-    return after, outputs
-
-
-Extrapolation = Callable[[Dim], Type]
-"""The type of a carried value as a function of the trip count."""
-
-
-def _extrapolate(old: Type, new: Type) -> Extrapolation | None:
-    """The type of a value if every trip adds as much as the first; None for a change that is not an addition."""
-    if isinstance(old, TensorType) and isinstance(new, TensorType):
-        return _extrapolate_tensor(old, new) if old.dtype == new.dtype else None
-    if type(old) is SequenceType and type(new) is SequenceType:
-        return _extrapolate_sequence(old, new)
-    return (lambda trips: old) if old == new else None
-
-
-def _extrapolate_tensor(old: TensorType, new: TensorType) -> Extrapolation | None:
-    if old.shape.dims is None or new.shape.dims is None or len(old.shape.dims) != len(new.shape.dims):
-        return None
-    start = old.shape.dims
-    increments = [n - o for o, n in zip(start, new.shape.dims, strict=True)]
-    element_increments = None if any(increments) else _element_increments(old, new)
-
-    def extrapolate(trips: Dim) -> Type:
-        shape = Shape(d + increment * trips for d, increment in zip(start, increments, strict=True))
-        if element_increments is None or old.elements is None:
-            return PartialTensor(old.dtype, shape, None)
-        pairs = zip(old.elements, element_increments, strict=True)
-        elements = (e if increment == 0 else e + increment * trips for e, increment in pairs)  # type: ignore[operator,arg-type]
-        return PartialTensor(old.dtype, shape, elements)
-
-    return extrapolate
-
-
-def _element_increments(old: TensorType, new: TensorType) -> list[Dim] | None:
-    """The increment of each known element; None where contents are unknown or not integers."""
-    if old.elements is None or new.elements is None:
-        return None
-    if old.elements == new.elements:
-        return [0] * len(old.elements)
-    pairs = list(zip(old.elements, new.elements, strict=True))
-    if is_float(old.dtype) or not all(_is_number(o) and _is_number(n) for o, n in pairs):
-        return None  # floats that grow are rounded sooner or later
-    return [n - o for o, n in pairs]  # type: ignore[operator,misc]
-
-
-def _is_number(element: Element) -> bool:
-    return isinstance(element, (int, Dimension)) and not isinstance(element, bool)
-
-
-def _extrapolate_sequence(old: SequenceType, new: SequenceType) -> Extrapolation | None:
-    """More elements of the same type; the element type of an empty sequence is open."""
-    start, end = old.length, new.length
-    if start is None or end is None or (start != 0 and old.element != new.element):
-        return None
-    first, increment = start, end - start
-    return lambda trips: SequenceType(new.element, first + increment * trips)
-
-
-def _unroll(trip: _Trip, limit: int, carried: Sequence[Type]) -> LoopResult | None:
-    """Each trip on its own; None if the condition of some trip is unknown."""
-    width = len(carried)
-    state = list(carried)
-    scanned: list[Type] = []
-    for number in range(limit):
-        outputs = trip.run(number, True, state, certain=True, accumulate=number > 0)
-        state = outputs[1 : 1 + width]
-        if number and outputs[1 + width :] != scanned:
-            scanned = [_join_elements(a, b) for a, b in zip(scanned, outputs[1 + width :], strict=True)]
-        else:
-            scanned = outputs[1 + width :]
-        if not _is_true(outputs[0]) and number + 1 < limit:
-            stopped = isinstance(outputs[0], TensorType) and outputs[0].elements == (False,)
-            return LoopResult(number + 1, state, scanned) if stopped else None
-    return LoopResult(limit, state, scanned)
+def _unknown_scans(c: InferenceContext, trip: Trip, width: int) -> list[Type]:
+    return [TensorType(None, c.unknown_shape()) for _ in range(trip.count_scans(width))]
 
 
 def _join_elements(a: Type, b: Type) -> Type:
@@ -268,47 +303,3 @@ def _join_elements(a: Type, b: Type) -> Type:
     if isinstance(a, TensorType) and isinstance(b, TensorType) and a.shape == b.shape:
         return PartialTensor(a.dtype, a.shape, None)
     return PartialTensor(a.dtype if isinstance(a, TensorType) else None, Shape.unknown(), None)
-
-
-def _fixpoint(
-    c: InferenceContext,
-    trip: _Trip,
-    number: Dimension,
-    limit: Dim | None,
-    go_on: Start,
-    carried: Sequence[Type],
-    sure: bool,
-) -> LoopResult:
-    """Relax the carried values until one more trip changes nothing; sound for any number of trips.
-
-    `sure` means that there is at least one.
-    """
-    width = len(carried)
-    state = list(carried)
-    outputs: list[Type] = []
-    for _ in range(MAX_ROUNDS):
-        widenings = c.widenings
-        outputs = trip.run(number, None, state, certain=False)
-        new = [
-            c.relax_type(old, out, f"carried.{i}") for i, (old, out) in enumerate(zip(state, outputs[1:], strict=False))
-        ]
-        if new == state and c.widenings == widenings:
-            break
-        state = new
-    else:
-        return _unknown_result(c, trip, outputs, width, limit)
-    final = [
-        out if sure else c.relax_type(old, out, f"after.{i}")
-        for i, (old, out) in enumerate(zip(carried, outputs[1:], strict=False))
-    ]
-    always = go_on is True and _is_true(outputs[0]) and limit is not None
-    trips: Dim = maximum(limit, 0) if always and limit is not None else _fresh_trip_count(c, limit, int(sure))
-    return LoopResult(trips, final, outputs[1 + width :])
-
-
-def _unknown_result(
-    c: InferenceContext, trip: _Trip, outputs: Sequence[Type], width: int, limit: Dim | None
-) -> LoopResult:
-    unknown: list[Type] = [TensorType(getattr(o, "dtype", None), c.unknown_shape()) for o in outputs[1:]]
-    trip.run(None, None, unknown[:width], certain=False)  # the body's tensors are unknown as well
-    return LoopResult(_fresh_trip_count(c, limit, 0), unknown[:width], unknown[width:])

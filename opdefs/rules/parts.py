@@ -1,21 +1,13 @@
-"""Parts of tensors: slices of an axis (with the clamping of Python and ONNX), concatenation and repetition."""
+"""Parts of tensors: slices and splits of axes, with the clamping of Python and ONNX."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from opdefs.rules.elements import (
-    Elements,
-    clamp_at_zero,
-    concatenate_elements,
-    element_array,
-    is_listable,
-    move_elements,
-)
+from opdefs.rules.elements import clamp_at_zero, move_elements
+from opdefs.rules.progressions import slice_progression
 from shapeinf.expr import Dim, ceildiv, maximum, minimum
-from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext
 
 HUGE = 2**31 - 1
@@ -70,6 +62,54 @@ def slice_elements(x: PartialTensor, shape: Shape, index: Sequence[slice | None]
     return move_elements(x, shape, lambda array: array[tuple(known)])
 
 
+def slice_axes(
+    c: InferenceContext,
+    x: PartialTensor,
+    axes: Sequence[int],
+    starts: Sequence[Dim | None],
+    ends: Sequence[Dim | None],
+    steps: Sequence[int | None],
+) -> PartialTensor:
+    """Slices along distinct axes that are counted from the front; a start, end or step of None is unknown."""
+    rank = len(x.shape)
+    dims = list(x.shape)
+    index: list[slice | None] = [slice(None)] * rank
+    firsts: list[Dim | None] = [0] * rank
+    strides = [1] * rank
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        if step is None:
+            dims[axis] = c.fresh_at_most(dims[axis], f"slice.{axis}")
+            index[axis] = firsts[axis] = None
+            continue
+        size = dims[axis]
+        dims[axis] = slice_size(c, size, start, end, step)
+        known = isinstance(start, int) and isinstance(end, int) and isinstance(size, int)
+        index[axis] = _python_slice(start, end, step, size) if known else None
+        if x.contents is not None:
+            firsts[axis], strides[axis] = first_index(c, size, start, step), step
+    if isinstance(x, Progression) or (x.contents is not None and None in index):
+        return slice_progression(x, Shape(dims), firsts, strides)
+    return slice_elements(x, Shape(dims), index)
+
+
+def _python_slice(start: object, end: object, step: int, size: object) -> slice:
+    """A slice whose ends are clamped as Python's: an end before the front of a backward slice is None."""
+    assert isinstance(start, int) and isinstance(end, int) and isinstance(size, int)
+    if step < 0 and end < -size:
+        return slice(max(start, -size) if size else None, None, step)
+    return slice(start, end, step)
+
+
+def complete_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) -> list[Dim]:
+    """The sizes, none negative; missing ones become unknowns. All sizes add up to the axis."""
+    complete = [c.fresh_at_most(total, f"split.{i}") if s is None else s for i, s in enumerate(sizes)]
+    for size in complete:
+        if c.prove_le(0, size) is not True:
+            c.at_least(size, 0, "the size of a part must not be negative")
+    c.same_count(total, sum(complete), "the sizes of the parts must add up to the axis")
+    return [c.store.canon(size) for size in complete]
+
+
 def split_axis(x: PartialTensor, axis: int, sizes: Sequence[Dim]) -> tuple[PartialTensor, ...]:
     """Consecutive parts of these sizes along an axis."""
     parts = []
@@ -88,49 +128,3 @@ def _axis_range(x: PartialTensor, shape: Shape, axis: int, offset: Dim, size: Di
     return slice_elements(
         x, shape, [slice(None)] * axis + [slice(offset, offset + size)] + [slice(None)] * (len(shape) - axis - 1)
     )
-
-
-def concat(c: InferenceContext, xs: Sequence[PartialTensor], axis: int) -> PartialTensor:
-    """The sizes along `axis` add up; all other axes are equal."""
-    shapes = _align_ranks(c, [x.shape for x in xs])
-    rank = c.same_rank(*shapes)
-    at = c.axis(axis, rank)
-    dims = list(shapes[0].require())
-    for each in shapes[1:]:
-        for i, d in enumerate(each.require()):
-            if i == at:
-                dims[i] = dims[i] + d
-            elif d is not dims[i]:
-                dims[i] = c.merge(dims[i], d, f"axis {i} must be equal in all inputs of a concatenation")
-    shape = Shape(dims)
-    known = is_listable(shape) and all(isinstance(each[at], int) for each in shapes)
-    if not known or all(x.elements is None for x in xs):
-        return PartialTensor(xs[0].dtype, shape, None)
-    if rank == 1:
-        rows = (x.elements or (None,) * int(each[0]) for x, each in zip(xs, shapes, strict=True))  # type: ignore[arg-type]
-        return PartialTensor(xs[0].dtype, shape, [e for row in rows for e in row])
-    parts = [
-        _elements_or_unknown(x, [*dims[:at], each[at], *dims[at + 1 :]]) for x, each in zip(xs, shapes, strict=True)
-    ]
-    return PartialTensor(xs[0].dtype, shape, concatenate_elements(parts, at).reshape(-1).tolist())
-
-
-def _align_ranks(c: InferenceContext, shapes: Sequence[Shape]) -> Sequence[Shape]:
-    """The shapes; those of unknown rank get the rank of the others."""
-    if all(s.dims is not None for s in shapes):
-        return shapes
-    rank = next((len(s.dims) for s in shapes if s.dims is not None), None)
-    return shapes if rank is None else [c.require_rank(s, rank) if s.dims is None else s for s in shapes]
-
-
-def _elements_or_unknown(x: PartialTensor, sizes: Sequence[Dim]) -> Elements:
-    """The elements; `sizes` is the shape after merging with the other inputs."""
-    array = element_array(x)
-    return array if array is not None else np.full([d for d in sizes if isinstance(d, int)], None, dtype=object)
-
-
-def repeat_size(c: InferenceContext, size: Dim, count: Dim | None, axis: int) -> Dim:
-    """The size of a repeated axis; a count of None is unknown."""
-    if isinstance(count, int) and count < 0:
-        c.fail("the number of repeats must be at least 0", count)
-    return c.fresh(f"tile.{axis}") if count is None or c.prove_le(0, count) is not True else size * count

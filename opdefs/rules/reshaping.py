@@ -1,12 +1,16 @@
-"""Reshapes: the same elements under other dims, and axes of size 1 inserted or removed at unknown positions."""
+"""Reshapes: the same elements under other dims, axes in another order, and axes of size 1 at unknown positions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from opdefs.rules.elements import move_elements
+from opdefs.rules.progressions import transpose_progression
 from opdefs.rules.unknowns import cover_dim
 from shapeinf.expr import Dim, exact_quotient
-from shapeinf.lattice import Shape
+from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext
 
 COUNT = "the element count must not change"
@@ -115,3 +119,11 @@ def remove_unit_axes(c: InferenceContext, x: Shape, count: int) -> Shape:
         cover_dim(c, [dims[at + by] for by in range(count + 1) if may_move(at + by, by)], f"squeeze.{at}")
         for at in range(len(dims) - count)
     )
+
+
+def transpose(x: PartialTensor, order: Sequence[int]) -> PartialTensor:
+    """The tensor with its axes in another order, that of a permutation of all axes."""
+    shape = Shape(x.shape[i] for i in order)
+    if isinstance(x, Progression):
+        return transpose_progression(x, shape, order)
+    return move_elements(x, shape, lambda array: np.transpose(array, order))

@@ -153,6 +153,26 @@ def _is_long_enough(c: InferenceContext, size: Dim, least: Dim) -> bool:
     return isinstance(least, int) and c.store.bounds(size)[0] >= least
 
 
+ASSUMED_NOT_TOO_SHORT = "the input is assumed to be at most a stride shorter than the window"
+
+
+def truncated_window_size(
+    c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int
+) -> Dim:
+    """`(size + pads - span + stride) / stride`, where the division goes towards zero and must not be negative.
+
+    So an input that is shorter than the window has no windows: it may lack up to two strides less one.
+    """
+    least = _least_size(kernel, pads, dilation)
+    count = _window_count(size, least, stride)
+    if c.prove_le(least - stride, size) is True:
+        return count
+    c.at_most(least - 2 * stride + 1, size, NOT_NEGATIVE)
+    if stride == 1 or c.assume_at_most(least - stride, size, ASSUMED_NOT_TOO_SHORT):
+        return count
+    return maximum(count, 0)
+
+
 MAX_NESTED = 2
 """The largest nesting depth of a size where pools may have no windows: formulas of chains grow long."""
 

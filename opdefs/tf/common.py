@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from opdefs.tf.windows import windowed_output_size as windowed_output_size
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
@@ -91,26 +92,3 @@ def _broadcast(c: InferenceContext, x: Dim, y: Dim, must_broadcast: bool) -> Dim
     if isinstance(x, int) and isinstance(y, int):
         return c.merge(x, y) if must_broadcast or x == y else None
     return c.broadcast_dim(x, y) if must_broadcast else c.unknown_dim()
-
-
-def windowed_output_size(
-    c: InferenceContext,
-    size: Dim,
-    window: Dim,
-    dilation: int,
-    stride: int,
-    padding: str,
-    before: int = 0,
-    after: int = 0,
-) -> Dim:
-    """The output size of a sliding window: padding is VALID, SAME or EXPLICIT (`before` and `after`)."""
-    if stride <= 0:
-        raise ShapeError(f"Stride must be > 0, but got {stride}")
-    if dilation < 1:
-        raise ShapeError(f"Dilation rate must be >= 1, but got {dilation}")
-    if padding == "SAME":
-        return c.divide(c.add(size, stride - 1), stride)
-    padded = c.add(size, before + after) if padding == "EXPLICIT" else size
-    if dilation > 1:
-        window = c.add(c.multiply(c.subtract(window, 1), dilation), 1)
-    return c.divide(c.add(c.subtract(padded, window), stride), stride)

@@ -54,6 +54,7 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
         attributes=attributes,
         stateful=bool(entry.get("s")),
         deprecated=deprecation(op) is not None,
+        deprecation=deprecation(op),
     )
 
 

@@ -15,22 +15,36 @@ from shapeinf.engine.compiled import CompiledGraph, NodeStep, compile_graph
 from shapeinf.engine.inference import Inference, violations
 from shapeinf.engine.type_table import unknown_type
 from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError, Source
-from shapeinf.graph import Graph, bind_attributes
+from shapeinf.graph import FunctionKey, FunctionReference
 from shapeinf.lattice import HandleType, PartialTensor, SequenceType, TensorType, Type
 from shapeinf.ops import Body
+from shapeinf.sharing import cached_property
 
 MAX_CALLS = 64
 """How deeply functions may call functions."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, slots=False)
 class BodyRun:
-    """A subgraph of a node, bound to the outer values that it captures."""
+    """A subgraph of a node, bound to the outer values that it captures, or a function that the node refers to."""
 
     outer: Inference
     step: NodeStep
     name: str
-    compiled: CompiledGraph
+    source: CompiledGraph | FunctionReference
+
+    @cached_property
+    def compiled(self) -> CompiledGraph:
+        """The compiled body. Raises ShapeError for a function that the model does not have."""
+        if isinstance(self.source, CompiledGraph):
+            return self.source
+        return self.outer.compiled.functions.compile(self.source.function, self.source.attrs)
+
+    @property
+    def label(self) -> str:
+        """The label of the body in the names of its tensors."""
+        op_def = self.step.operation.op_def
+        return "" if op_def is None else op_def.label(self.name)
 
     @property
     def num_inputs(self) -> int:
@@ -91,6 +105,18 @@ class BodyRun:
             add_common(self.outer.store, first, second, source)
             self.outer.table.refresh()
 
+    def _extend_calls(self, callee: FunctionReference, certain: bool) -> tuple[FunctionKey, ...]:
+        """The functions that are running in this one. Raises LimitError for too many of them.
+
+        A call that may not happen ends a recursion: its outputs are unknown.
+        """
+        calling = self.outer.calling
+        if callee.function in calling and not certain:
+            raise NotKnown(f"the function {callee.function[1]} calls itself")
+        if len(calling) >= MAX_CALLS:
+            raise LimitError(f"functions call functions deeper than {MAX_CALLS}", node=self.outer.path + self.step.site)
+        return (*calling, callee.function)
+
     @property
     def _last(self) -> Inference:
         return self.outer.children[self.step.index][self.name]
@@ -106,7 +132,9 @@ class BodyRun:
 
     def _child(self, inputs: Sequence[Type | None], certain: bool) -> Inference:
         """The inference of the body, with its inputs and captures."""
-        child = _create_child(self.outer, self.step, self.compiled, certain)
+        child = _create_child(self.outer, self.step, self.compiled, certain, self.label)
+        if isinstance(self.source, FunctionReference):
+            child.calling = self._extend_calls(self.source, certain)
         for name, value in zip(self.compiled.graph.inputs, inputs, strict=False):
             child.set(name, value)
         captures = self.step.operation.captures
@@ -132,7 +160,7 @@ class Bodies:
 
     def bind_bodies(self, outer: Inference, step: NodeStep) -> Mapping[str, BodyRun]:
         """The bodies of a node, by the name of their attribute."""
-        return {name: BodyRun(outer, step, name, compiled) for name, compiled in step.operation.bodies.items()}
+        return {name: BodyRun(outer, step, name, body) for name, body in step.operation.bodies.items()}
 
     def expand(self, outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
         """The output types of a node that stands for a graph: a function of the model, or the operator's definition.
@@ -172,8 +200,11 @@ def output_types(child: Inference) -> list[Type]:
     return [unknown_type() if output is None else output for output in outputs]
 
 
-def _create_child(outer: Inference, step: NodeStep, compiled: CompiledGraph, certain: bool) -> Inference:
-    path = f"{outer.path}{step.site}/"
+def _create_child(
+    outer: Inference, step: NodeStep, compiled: CompiledGraph, certain: bool, label: str = ""
+) -> Inference:
+    """The inference of an inner graph, with its constants; its path begins with the node and the label of the body."""
+    path = f"{outer.path}{step.site}/{label}/" if label else f"{outer.path}{step.site}/"
     child = Inference(compiled, outer.store, outer.strict, inner=outer.inner, outer=outer, path=path, certain=certain)
     for name, constant in compiled.graph.constants.items():
         child.set(name, constant)
@@ -181,15 +212,10 @@ def _create_child(outer: Inference, step: NodeStep, compiled: CompiledGraph, cer
 
 
 def _definition(outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> CompiledGraph | None:
-    """The compiled graph that a node stands for; a function is compiled once for equal nodes."""
+    """The compiled graph that a node stands for."""
     operation, compiled = step.operation, outer.compiled
     if operation.body is not None:
-        if operation.expansion is None:
-            function = compiled.functions[operation.body]
-            graph: Graph | None = bind_attributes(function, {**function.defaults, **operation.kind.attrs})
-            assert graph is not None
-            operation.expansion = compile_graph(graph, compiled.registry, compiled.functions)
-        return operation.expansion
+        return compiled.functions.compile(operation.body, operation.kind.attrs)
     assert operation.op_def is not None and operation.op_def.expand is not None
     graph = operation.op_def.expand(operation.kind.attrs, types, len(step.outputs))
     return None if graph is None else compile_graph(graph, compiled.registry, compiled.functions)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
-from shapeinf.errors import ModelError
+from shapeinf.errors import ModelError, ShapeError
 from shapeinf.graph import (
     MISSING,
     UNUSED,
     FunctionKey,
+    FunctionReference,
     Graph,
     Node,
     NodeKind,
     NodeTable,
     Row,
     RowKey,
+    bind_attributes,
     components,
+    function_references,
     kind_of,
+    refers_to_attributes,
     row_key,
     subgraphs,
     topological_order,
@@ -33,7 +37,7 @@ class Operation:
     `op_def.expand`, a definition in terms of other operators.
     """
 
-    __slots__ = ("bodies", "body", "call", "captures", "contents", "expansion", "kind", "op_def", "version")
+    __slots__ = ("bodies", "body", "call", "captures", "contents", "kind", "op_def", "version")
 
     def __init__(
         self, kind: NodeKind, version: int, op_def: OpDef | None, call: Call | None, body: FunctionKey | None
@@ -45,8 +49,7 @@ class Operation:
         self.call = call
         self.contents = Contents.ANY if call is None else call.contents
         self.body = body
-        self.bodies: dict[str, CompiledGraph] = {}
-        self.expansion: CompiledGraph | None = None
+        self.bodies: dict[str, CompiledGraph | FunctionReference] = {}
         self.captures: tuple[str, ...] = ()
 
     @property
@@ -59,6 +62,46 @@ class Operation:
         """Operator, domain and version, as in messages."""
         domain = f"{self.kind.domain}." if self.kind.domain else ""
         return f"{domain}{self.kind.op}" + (f" (version {self.version})" if self.version else "")
+
+
+class FunctionLibrary:
+    """The functions of a model; each is compiled once for equal attributes, when it is first called."""
+
+    def __init__(self, graphs: Mapping[FunctionKey, Graph], registry: OpRegistry) -> None:
+        """No function is compiled."""
+        self.graphs = graphs
+        self.registry = registry
+        self._compiled: dict[tuple[FunctionKey, Hashable], CompiledGraph] = {}
+        self._parametric: dict[FunctionKey, bool] = {}
+
+    def __contains__(self, key: object) -> bool:
+        """Whether the model has a function."""
+        return key in self.graphs
+
+    def compile(self, key: FunctionKey, attributes: Mapping[str, object]) -> CompiledGraph:
+        """The compiled body of a function that is called with attributes. Raises ShapeError for an unknown function."""
+        graph = self.graphs.get(key)
+        if graph is None:
+            raise ShapeError(f"the function {key[1]!r} is not in the model", code="S103")
+        if key not in self._parametric:
+            self._parametric[key] = refers_to_attributes(graph)
+        values = {**graph.defaults, **attributes} if self._parametric[key] else {}
+        form = key, _hashable(values)
+        if form not in self._compiled:
+            bound = bind_attributes(graph, values) if values else graph
+            self._compiled[form] = compile_graph(bound, self.registry, self)
+        return self._compiled[form]
+
+
+def _hashable(value: object) -> Hashable:
+    """A key that is equal for equal attributes; 1, 1.0 and True differ."""
+    if isinstance(value, Mapping):
+        return tuple((name, _hashable(item)) for name, item in sorted(value.items()))
+    if isinstance(value, tuple):
+        return tuple(map(_hashable, value))
+    if isinstance(value, FunctionReference):
+        return value.function, _hashable(value.attrs)
+    return type(value), value
 
 
 class NodeStep:
@@ -117,7 +160,7 @@ class CompiledGraph:
         self,
         graph: Graph,
         registry: OpRegistry,
-        functions: dict[FunctionKey, Graph],
+        functions: FunctionLibrary,
         names: list[str],
         rows: Sequence[Row],
         operations: dict[RowKey, Operation],
@@ -191,14 +234,15 @@ class CompiledGraph:
 def compile_graph(
     graph: Graph,
     registry: OpRegistry,
-    functions: dict[FunctionKey, Graph] | None = None,
+    functions: FunctionLibrary | None = None,
     captures: tuple[str, ...] = (),
 ) -> CompiledGraph:
     """Compile a graph; `captures` are the names of outer values that it reads.
 
     Raises ModelError for dangling inputs, duplicate names, and cycles that the graph does not allow.
     """
-    compiler = _Compiler(graph, registry, graph.functions if functions is None else functions, captures)
+    functions = FunctionLibrary(graph.functions, registry) if functions is None else functions
+    compiler = _Compiler(graph, registry, functions, captures)
     if isinstance(graph.nodes, NodeTable):
         compiled = compiler.compile_table(graph.nodes)
         if compiled is not None:
@@ -213,7 +257,7 @@ class _Compiler:
         self,
         graph: Graph,
         registry: OpRegistry,
-        functions: dict[FunctionKey, Graph],
+        functions: FunctionLibrary,
         captures: tuple[str, ...],
     ) -> None:
         self.graph = graph
@@ -306,5 +350,6 @@ class _Compiler:
             free = tuple(graph.free_names())
             captures.update(dict.fromkeys(free))
             operation.bodies[name] = compile_graph(graph, self.registry, self.functions, free)
+        operation.bodies.update(function_references(kind))
         operation.captures = tuple(captures)
         return operation

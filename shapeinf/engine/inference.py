@@ -20,8 +20,8 @@ from shapeinf.engine.type_table import TypeTable, unknown_type
 from shapeinf.errors import ModelError, ShapeError, UnknownOperatorError
 from shapeinf.graph import MISSING, UNUSED, FunctionKey, Row
 from shapeinf.inputs.options import DeclaredMode, Progress
-from shapeinf.lattice import ShapeStore, TensorType, Type, relax_type
-from shapeinf.ops import Body, Contents
+from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type, relax_type
+from shapeinf.ops import Body, Contents, ElementTypes
 
 Refine = Callable[[int, NodeStep], int]
 """Checks the inferred type of a slot against its declaration: from the number of a type to that of the refined one."""
@@ -96,6 +96,8 @@ class Inference:
         self.node_diagnostics: dict[int, list[Diagnostic]] = {}
         self.reasons: dict[int, str] = {}
         """Why the outputs of a node are unknown."""
+        self.rejected: dict[tuple[str, str], str] = {} if outer is None else outer.rejected
+        """The first node of each operator without a rule, by domain and operator."""
         self.children: dict[int, dict[str, Inference]] = {}
         """The last run of each body of a node."""
         self.previous_run: Inference | None = None
@@ -327,7 +329,7 @@ class Inference:
             elif operation.known:
                 outputs = self._expand(step, types)
             else:
-                outputs = self._reject_operator(step)
+                outputs = self._reject_operator(step, types)
         except ShapeError as error:
             site = self.path + step.site
             if error.node is None:
@@ -335,7 +337,7 @@ class Inference:
             if self.strict and (self.certain or error.code != "S101"):  # an invalid branch may never run
                 error.location = error.location or self.compiled.graph.locations.get(step.node.name, "")
                 raise
-            outputs = self._set_unknown(step, error.as_diagnostic(site, str(operation), self.operands(step)))
+            outputs = self._set_unknown(step, error.as_diagnostic(site, str(operation), self.operands(step)), types)
         if not self.created_unknowns and not operation.bodies:  # each node with bodies has runs of its own
             self._memo[key] = outputs
         elif self._is_repeatable(step):
@@ -370,7 +372,7 @@ class Inference:
             message = f"the rule of this operator failed: {type(error).__name__}: {error}"
             site = self.path + step.site
             note = Diagnostic("error", "S301", message, site, str(operation), self.operands(step))
-            return self._set_unknown(step, note)
+            return self._set_unknown(step, note, types)
         self.created_unknowns |= outcome.fresh or bool(outcome.warnings)
         for warning in outcome.warnings:
             note = warning.as_diagnostic(self.path + step.site, str(operation), self.operands(step), "warning")
@@ -381,21 +383,39 @@ class Inference:
 
     def _expand(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
         outputs = self.inner.expand(self, step, types)
-        return self._reject_operator(step) if outputs is None else [self.table.add(output) for output in outputs]
+        return self._reject_operator(step, types) if outputs is None else [self.table.add(output) for output in outputs]
 
-    def _reject_operator(self, step: NodeStep) -> Sequence[int]:
+    def _reject_operator(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
+        """The outputs of an operator without a rule: of the element types of its definition, of unknown shape.
+
+        Only its first node has a warning.
+        """
         operation, site = step.operation, self.path + step.site
         if self.strict:
             raise UnknownOperatorError(site, str(operation))
         cause = "operator is not known" if operation.op_def is None else "operator has no shape rule"
         note = Diagnostic("warning", "S201", f"{cause}: its outputs are unknown", site, str(operation))
-        return self._set_unknown(step, note)
+        if self.rejected.setdefault((operation.kind.domain, operation.kind.op), site) != site:
+            self.created_unknowns = True
+            self.reasons[step.index] = note.message
+            return self._unknown_outputs(step, types)
+        return self._set_unknown(step, note, types)
 
-    def _set_unknown(self, step: NodeStep, diagnostic: Diagnostic) -> Sequence[int]:
+    def _set_unknown(self, step: NodeStep, diagnostic: Diagnostic, types: Sequence[Type | None]) -> Sequence[int]:
         self.created_unknowns = True
         self.node_diagnostics.setdefault(step.index, []).append(diagnostic)
         self.reasons[step.index] = diagnostic.message
-        return [self.table.add(unknown_type()) for _ in step.outputs]
+        return self._unknown_outputs(step, types)
+
+    def _unknown_outputs(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
+        """Outputs of unknown shape, with the element types of the operator's definition."""
+        operation = step.operation
+        if operation.op_def is None:
+            return [self.table.add(unknown_type()) for _ in step.outputs]
+        dtypes = ElementTypes(operation.op_def, operation.kind.attrs, len(step.outputs))
+        arguments = types[: len(step.arguments)]
+        outputs = (PartialTensor(dtypes.output(i, arguments), Shape.unknown(), None) for i in range(len(step.outputs)))
+        return [self.table.add(output) for output in outputs]
 
     def _note_unknown(self, step: NodeStep, reason: str, types: Sequence[Type | None]) -> None:
         """Report an unknown where it originates: not where the rank of an input is already unknown."""

@@ -9,6 +9,8 @@ from shapeinf.graph.model import (
     Node,
     NodeKind,
     bind_attributes,
+    function_references,
+    refers_to_attributes,
     subgraphs,
 )
 from shapeinf.graph.table import MISSING, UNUSED, NodeTable, Row, RowKey, kind_of, row_key
@@ -29,7 +31,9 @@ __all__ = [
     "RowKey",
     "bind_attributes",
     "components",
+    "function_references",
     "kind_of",
+    "refers_to_attributes",
     "row_key",
     "subgraphs",
     "topological_order",

@@ -24,7 +24,8 @@ FunctionKey = tuple[str, str, str]
 class DeclaredType:
     """The declared type of a value: dims are ints, names or expressions as text, None where undeclared.
 
-    `of` is the type of the elements of a sequence, an optional or a map; `dtype` of a map is that of its keys.
+    `of` is the type of the elements of a sequence, an optional or a map, and of the value behind a tensor that is a
+    handle; `dtype` of a map is that of its keys.
     """
 
     dtype: str | None = None
@@ -118,6 +119,15 @@ def subgraphs(kind: NodeKind) -> Iterator[tuple[str, Graph]]:
             yield from ((f"{name}[{i}]", graph) for i, graph in enumerate(value))
 
 
+def function_references(kind: NodeKind) -> Iterator[tuple[str, FunctionReference]]:
+    """The attributes of a kind that are functions of the model, with their names as `subgraphs` has them."""
+    for name, value in kind.attrs.items():
+        if isinstance(value, FunctionReference):
+            yield name, value
+        elif isinstance(value, tuple) and value and isinstance(value[0], FunctionReference):
+            yield from ((f"{name}[{i}]", item) for i, item in enumerate(value) if isinstance(item, FunctionReference))
+
+
 @attrs.define(eq=False)
 class Graph:
     """Nodes, the values they read and write, and the declared types of these.
@@ -174,6 +184,12 @@ class Graph:
         from shapeinf.graph.views import from_networkx
 
         return from_networkx(graph)
+
+
+def refers_to_attributes(function: Graph) -> bool:
+    """Whether the body of a function reads attributes of the function."""
+    kinds = {node.kind for node in function.nodes}
+    return any(kind.references or any(refers_to_attributes(graph) for _, graph in subgraphs(kind)) for kind in kinds)
 
 
 def bind_attributes(function: Graph, attributes: Mapping[str, object]) -> Graph:

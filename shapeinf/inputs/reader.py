@@ -12,7 +12,17 @@ from shapeinf.expr import Dim, Dimension, Interval, Scope, parse_dim_lenient, qu
 from shapeinf.graph import DeclaredType, Graph
 from shapeinf.inputs.named_dims import HINTS, DimBounds, NamedDim, recognize_dim
 from shapeinf.inputs.spec import DimRange, parse_axis, parse_dim_range, parse_shape_spec, split_specs
-from shapeinf.lattice import MapType, OptionalType, PartialTensor, SequenceType, Shape, ShapeStore, TensorType, Type
+from shapeinf.lattice import (
+    HandleType,
+    MapType,
+    OptionalType,
+    PartialTensor,
+    SequenceType,
+    Shape,
+    ShapeStore,
+    TensorType,
+    Type,
+)
 
 RangeLike = int | str | tuple[int | None, int | None] | NamedDim
 """Bounds of a named dim; torch.export's `Dim` is accepted too."""
@@ -42,7 +52,11 @@ class InputReader:
     def read_declared(self, declared: DeclaredType, site: str) -> Type:
         """The type that a file declares for a value; dims without a name become unknowns of the site."""
         if declared.kind == "tensor":
-            return PartialTensor(declared.dtype, self.shape(declared.dims, site), None)
+            shape = self.shape(declared.dims, site)
+            if declared.of is None:
+                return PartialTensor(declared.dtype, shape, None)
+            value = self.read_declared(declared.of, site)
+            return HandleType(declared.dtype, shape, (value,) if isinstance(value, TensorType) else None)
         inner = self.read_declared(declared.of or DeclaredType(), site)
         if declared.kind == "map":
             return MapType(declared.dtype or "int64", inner)

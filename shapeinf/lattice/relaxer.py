@@ -107,6 +107,11 @@ class Relaxer:
         """Set a site's bounds in the store: they may widen, which constraints never do."""
         self.store.set_bounds(site.symbol, site.bounds, Source("", "either may be true here"))
 
+    def symbols_below(self, site: str) -> set[Dimension]:
+        """The symbols of a site, of its labels, and of the sites inside its bodies."""
+        inside = (f"{site}.", f"{site}/", f"{site}:")
+        return {state.symbol for (name, _), state in self.sites.items() if name == site or name.startswith(inside)}
+
     def shape(self, a: Shape, b: Shape, site: str, *, same_iteration: bool = False) -> Shape:
         """The join of two shapes at a site; the site's unknown rank when the ranks differ. See `dim`."""
         if a is b or a == b:

@@ -308,7 +308,7 @@ class _Walk:
                 child = child.previous_run
         if not runs:
             return []  # a branch that never runs, or a loop without trips
-        inner = GraphInstance(tuple(runs), f"{instance.path}{step.site}/", True)
+        inner = GraphInstance(tuple(runs), runs[0].path, True)
         compiled, start = inner.compiled, len(self.points)
         inner_values = self.sources(inner)
         for captured, slot in zip(step.operation.captures, step.captured, strict=True):

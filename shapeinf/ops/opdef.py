@@ -90,7 +90,9 @@ class OpDef:
     `views`: the input (by position) of which an output is a view, the same elements in the same order. `in_place`: the
     inputs whose buffer the first output may overwrite, because each of its elements reads no element of that input but
     the one at its own position. `stored`: the outputs are part of the model, as weights are; they depend on no input
-    and take no memory at run time.
+    and take no memory at run time. `deprecation`: the first version of graphs that may not use the operator, and what
+    to use instead. `labels`: the names of bodies in the names of their tensors, by attribute; a label of a list of
+    bodies is followed by the index.
     """
 
     name: str
@@ -102,11 +104,13 @@ class OpDef:
     attributes: Mapping[str, AttrDef] = attrs.Factory(dict)
     stateful: bool = False
     deprecated: bool = False
+    deprecation: tuple[int, str] | None = None
     rule: Rule | None = None
     expand: Expansion | None = None
     views: Mapping[int, int] = attrs.Factory(dict)
     in_place: tuple[int, ...] = ()
     stored: bool = False
+    labels: Mapping[str, str] = attrs.Factory(dict)
 
     def flatten(self, attributes: Mapping[str, object], inputs: int, outputs: int) -> OpDef:
         """The operator with one argument a value, for attributes and the numbers of values of a node."""
@@ -116,6 +120,16 @@ class OpDef:
         values = {**defaults, **attributes}
         flat = flat_args(self.inputs, values, inputs), flat_args(self.outputs, values, outputs)
         return attrs.evolve(self, inputs=tuple(flat[0]), outputs=tuple(flat[1]))
+
+    def label(self, body: str) -> str:
+        """The label of a body, empty where it has none.
+
+        >>> OpDef("Case", labels={"branches": "branch"}).label("branches[2]")
+        'branch2'
+        """
+        attribute, _, index = body.removesuffix("]").partition("[")
+        label = self.labels.get(attribute, "")
+        return f"{label}{index}" if label else ""
 
     def output(self, index: int) -> ArgDef | None:
         """The definition of an output by position; a variadic one covers all that follow."""

@@ -22,19 +22,21 @@ MAX_CALLS = 4096
 """Calls in the cache of a registry."""
 
 NO_VIEWS: Mapping[int, int] = MappingProxyType({})
+NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Schemas = Callable[[str, str, int], "OpDef | None"]
 
 
 class _Registration(NamedTuple):
-    """A rule with its first version and the storage properties of its operators; see `OpDef`."""
+    """A rule with its first version and the properties of its operators; see `OpDef`."""
 
     since: int
     rule: Rule
     views: Mapping[int, int]
     in_place: tuple[int, ...]
     stored: bool
+    labels: Mapping[str, str]
 
 
 class Dialect:
@@ -70,10 +72,11 @@ class Dialect:
         views: Mapping[int, int] = NO_VIEWS,
         in_place: tuple[int, ...] = (),
         stored: bool = False,
+        labels: Mapping[str, str] = NO_LABELS,
     ) -> Callable[[Function], Function]:
         """Register the decorated function as the rule of these operators from a version on.
 
-        `views`, `in_place` and `stored` describe the storage of their outputs; see `OpDef`.
+        The other arguments are properties of these operators; see `OpDef`.
         """
 
         def register(function: Function) -> Function:
@@ -84,7 +87,7 @@ class Dialect:
                 if any(_origin(entry.rule) != _origin(rule) for entry in others):
                     raise ValueError(f"{self.name} has two rules for {domain}.{name} since version {since}")
                 versions[:] = [entry for entry in versions if entry not in others]  # its module is reloaded
-                versions.append(_Registration(since, rule, views, in_place, stored))
+                versions.append(_Registration(since, rule, views, in_place, stored, labels))
                 versions.sort(key=lambda entry: entry.since)
             self._lookups.clear()
             return function
@@ -118,6 +121,7 @@ class Dialect:
             views=registered.views,
             in_place=registered.in_place,
             stored=registered.stored,
+            labels=registered.labels,
         )
 
     def _rule(self, domain: str, op: str, version: int) -> _Registration | None:

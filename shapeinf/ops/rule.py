@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import attrs
 
 from shapeinf.errors import ShapeError
-from shapeinf.graph import DeclaredType, Graph
+from shapeinf.graph import DeclaredType, FunctionReference, Graph
 from shapeinf.lattice import PartialTensor, Progression, SequenceType, Shape, TensorType, Type
 
 Ints = tuple[int, ...]
@@ -29,6 +29,9 @@ _KINDS: dict[object, str] = {
     Graph: "graph",
     PartialTensor: "tensor",
     DeclaredType: "type_proto",
+    FunctionReference: "func",
+    tuple[FunctionReference, ...]: "list(func)",
+    tuple[DeclaredType, ...]: "list(shape)",
 }
 """The kind of an attribute by its annotation."""
 

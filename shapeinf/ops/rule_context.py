@@ -211,6 +211,10 @@ class RuleContext:
         """How often the bounds of join sites have widened; at a fixpoint they do not."""
         return self.store.relaxer.widenings
 
+    def joined_symbols(self) -> set[Dimension]:
+        """The symbols of the joins at this site and inside its bodies, which differ between iterations."""
+        return self.store.relaxer.symbols_below(self.site)
+
     def same_rank(self, *shapes: Shape) -> int:
         """The common rank; ShapeError when the ranks differ, NotKnown when one is unknown."""
         ranks = {len(s) for s in shapes}

@@ -20,7 +20,8 @@ from shapeinf.lattice import (
 )
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext
-from shapeinf.ops.opdef import ArgDef, OpDef
+from shapeinf.ops.element_types import ElementTypes
+from shapeinf.ops.opdef import OpDef
 from shapeinf.ops.rule import InputUse
 from shapeinf.ops.structure import INT64_MAX
 
@@ -76,10 +77,7 @@ class Call:
         self._least = sum(arg.least for arg in op_def.inputs if arg.variadic)
         self._keywords: dict[str, object] | None = None
         self._constant: Outcome | None = None
-        flat = op_def.flatten(attributes, 0, self.outputs)
-        self._fixed = [_fixed_dtype(flat.output(i), attributes, op_def) for i in range(self.outputs)]
-        self._variables = [_variable(flat.output(i)) for i in range(self.outputs)]
-        self._sharing: dict[str | None, list[int]] = {}
+        self._dtype = ElementTypes(op_def, attributes, self.outputs).output
         self._context = {
             "op_def": op_def,
             "attributes": attributes,
@@ -163,28 +161,6 @@ class Call:
             return result
         raise TypeError(f"a rule returned {result!r}; it must return Shapes or types")
 
-    def _dtype(self, index: int, inputs: Sequence[Type | None]) -> str | None:
-        """The element type of an output: its own, or that of the first input that shares its type variable."""
-        fixed = self._fixed[index]
-        if fixed is not None:
-            return fixed
-        variable = self._variables[index]
-        if variable is None:
-            return None
-        positions = self._sharing.get(variable)
-        if positions is None or (positions and positions[-1] < len(inputs) - 1):
-            flat = self.op_def.flatten(self.attributes, len(inputs), 0)
-            positions = self._sharing[variable] = [
-                i for i in range(len(inputs)) if _variable(flat.input(i)) == variable
-            ]
-        for position in positions:
-            type_ = inputs[position] if position < len(inputs) else None
-            while isinstance(type_, SequenceType):
-                type_ = type_.element
-            if type_ is not None and type_.dtype:
-                return type_.dtype
-        return None
-
 
 _ATTRIBUTE_TYPES: dict[str, type | tuple[type, ...]] = {
     "int": int,
@@ -244,10 +220,6 @@ def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:
             raise ShapeError(message, code="S103", operands=(str(value),))
 
 
-def _variable(arg: ArgDef | None) -> str | None:
-    return None if arg is None else arg.type_attr
-
-
 def _check_sizes(shape: Shape) -> None:
     for d in shape.dims or ():
         if type(d) is int and not 0 <= d <= INT64_MAX:
@@ -264,12 +236,3 @@ def _contents(op_def: OpDef) -> Contents:
     if rule.raw or InputUse.VALUE in uses or InputUse.TYPE in uses:
         return Contents.ANY
     return Contents.TOGETHER if InputUse.OPERAND in uses else Contents.NONE
-
-
-def _fixed_dtype(arg: ArgDef | None, attributes: Mapping[str, object], op_def: OpDef) -> str | None:
-    """The element type of an output that does not depend on the inputs: its own, or that of an attribute."""
-    if arg is None:
-        return None
-    defined = op_def.attributes.get(arg.type_attr or "")
-    named = attributes.get(arg.type_attr or "", None if defined is None else defined.default)
-    return arg.type or (named if isinstance(named, str) else None)

@@ -91,7 +91,15 @@ def run(record):
     return [inputs.store.canon_shape(t.shape) for t in outcome.types], inputs
 
 
-EXAMPLES = {"type": "float32", "int": 1, "float": 1.0, "bool": False, "string": "", "shape": DeclaredType()}
+EXAMPLES = {
+    "type": "float32",
+    "int": 1,
+    "float": 1.0,
+    "bool": False,
+    "string": "",
+    "shape": DeclaredType(),
+    "list(int)": (1, 1, 1, 1),
+}
 
 
 def placeholders(op_def, attributes, inputs):
@@ -113,6 +121,7 @@ def problem(record):
         if wanted is None:
             return f"raised {error}"
         text = record.get("error") or re.split(r" for '\{\{node", wanted)[0]
+        text = text.removesuffix(" for")  # the text goes on with the node
         return None if text in str(error) else f"raised {error}, wanted {text}"
     except AssertionError as error:
         return str(error)

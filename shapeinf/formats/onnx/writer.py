@@ -18,13 +18,11 @@ from shapeinf.formats.files import replace_file
 from shapeinf.formats.onnx.reader import ASSUMPTIONS, domain_of
 from shapeinf.formats.onnx.rewriting import constant_node, initializer, set_dim, set_type
 from shapeinf.formats.onnx.source import TEXT_FORMATS
-from shapeinf.formats.protobuf.wire import BYTES, Buffer, encode_tag, encode_varint, fields
+from shapeinf.formats.protobuf.pieces import Piece, edit_message, encode_bytes, message_pieces, piece_bytes, total_size
+from shapeinf.formats.protobuf.wire import BYTES, Buffer, fields
 from shapeinf.formats.registry import Target
 from shapeinf.graph import Graph
 from shapeinf.lattice.dtypes import ONNX_CODES
-
-Piece = bytes | tuple[int, int]
-"""New bytes, or a range of the original."""
 
 MAX_TEXT = (1 << 31) - 1
 """Text forms are written by protobuf, which takes no more bytes than this."""
@@ -71,31 +69,13 @@ def _check_folder(source: str, path: str) -> None:
 def _write(buffer: Buffer, graph: Graph, annotation: Annotation, path: str) -> None:
     pieces = list(_model(buffer, graph, annotation))
     if os.path.splitext(path)[1].lower() in TEXT_FORMATS:
-        if _size(pieces) > MAX_TEXT:
+        if total_size(pieces) > MAX_TEXT:
             raise ModelError("the model is too large for a text form: save it as .onnx", node=path)
-        model = onnx.ModelProto.FromString(b"".join(map(bytes, _piece_bytes(buffer, pieces))))
+        model = onnx.ModelProto.FromString(b"".join(map(bytes, piece_bytes(buffer, pieces))))
         onnx.save_model(model, path, format=TEXT_FORMATS[os.path.splitext(path)[1].lower()])
         return
     with replace_file(path) as file:
-        file.writelines(_piece_bytes(buffer, pieces))
-
-
-def _piece_bytes(buffer: Buffer, pieces: list[Piece]) -> Iterator[bytes | memoryview]:
-    with memoryview(buffer) as view:
-        for piece in pieces:
-            if isinstance(piece, bytes):
-                yield piece
-            else:
-                with view[piece[0] : piece[1]] as part:
-                    yield part
-
-
-def _size(pieces: list[Piece]) -> int:
-    return sum(len(piece) if isinstance(piece, bytes) else piece[1] - piece[0] for piece in pieces)
-
-
-def _message(number: int, pieces: list[Piece]) -> list[Piece]:
-    return [encode_tag(number, BYTES) + encode_varint(_size(pieces)), *pieces]
+        file.writelines(piece_bytes(buffer, pieces))
 
 
 def _model(buffer: Buffer, graph: Graph, annotation: Annotation) -> Iterator[Piece]:
@@ -104,15 +84,15 @@ def _model(buffer: Buffer, graph: Graph, annotation: Annotation) -> Iterator[Pie
     before = 0
     for number, kind, start, end in fields(buffer, 0, len(buffer)):
         if kind == BYTES and number == 7:
-            yield from _message(7, writer.graph(start, end, graph, annotation))
+            yield from message_pieces(7, writer.graph(start, end, graph, annotation))
         elif kind == BYTES and number == 25:
-            yield from _message(25, writer.function(start, end, annotation))
+            yield from message_pieces(25, writer.function(start, end, annotation))
         elif number != 14 or annotation.assumptions is None or writer.name(start, end) != ASSUMPTIONS:
             yield before, end
         before = end
     if annotation.assumptions:
         text = "\n".join(annotation.assumptions)
-        yield _field(14, _field(1, ASSUMPTIONS.encode()) + _field(2, text.encode()))
+        yield encode_bytes(14, encode_bytes(1, ASSUMPTIONS.encode()) + encode_bytes(2, text.encode()))
 
 
 class _Writer:
@@ -128,62 +108,54 @@ class _Writer:
         produced = [name for node in graph.nodes for name in node.outputs if name in tensors]
         known = {name for name in produced if tensors[name].dtype is not None}
         outputs = set(graph.outputs)
-        pieces: list[Piece] = []
         node = 0
-        copied = before = pos
-        for number, kind, start, stop in fields(self.buffer, pos, end):
-            changed: list[Piece] | None = None
+
+        def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
+            nonlocal node
             if number == 1 and kind == BYTES:
-                bodies = annotation.bodies.get(graph.nodes[node].outputs) if annotation.bodies else None
-                if bodies is not None:
-                    changed = _message(1, self.node(start, stop, dict(graph.nodes[node].subgraphs()), bodies))
-                elif annotation.constants and annotation.constants.keys() & set(graph.nodes[node].outputs):
-                    changed = [_field(1, constant_node(self.buffer[start:stop], annotation.constants))]
                 node += 1
+                names = graph.nodes[node - 1].outputs
+                bodies = annotation.bodies.get(names) if annotation.bodies else None
+                if bodies is not None:
+                    graphs = dict(graph.nodes[node - 1].subgraphs())
+                    return message_pieces(1, self.node(start, stop, graphs, bodies))
+                if annotation.constants and annotation.constants.keys() & set(names):
+                    return [encode_bytes(1, constant_node(self.buffer[start:stop], annotation.constants))]
             elif number == 5 and kind == BYTES and annotation.constants:
                 new = initializer(self.buffer, start, stop, annotation.constants)
-                changed = None if new is None else [_field(5, new)]
+                return None if new is None else [encode_bytes(5, new)]
             elif number == 11 and kind == BYTES:
-                changed = self.input(start, stop, annotation.inputs)
+                return self.input(start, stop, annotation.inputs)
             elif number == 12 and kind == BYTES:
-                changed = self.output(start, stop, tensors)
+                return self.output(start, stop, tensors)
             elif number == 13 and kind == BYTES and self.name(start, stop) in known:
-                changed = []
-            if changed is not None:
-                if before > copied:
-                    pieces.append((copied, before))
-                pieces += changed
-                copied = stop
-            before = stop
-        if before > copied:
-            pieces.append((copied, before))
+                return []
+            return None
+
+        pieces = edit_message(self.buffer, pos, end, edit)
         values = (self.value(13, name, tensors[name]) for name in produced if name in known and name not in outputs)
         return [*pieces, b"".join(values)]
 
     def node(self, pos: int, end: int, graphs: Mapping[str, Graph], bodies: Mapping[str, Annotation]) -> list[Piece]:
         """A NodeProto with annotated subgraphs."""
-        pieces: list[Piece] = []
-        before = pos
-        for number, kind, start, stop in fields(self.buffer, pos, end):
+
+        def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
             name = self.name(start, stop) if number == 5 and kind == BYTES else ""
-            if name in bodies and name in graphs:
-                pieces += _message(5, self.attribute(start, stop, graphs[name], bodies[name]))
-            else:
-                pieces.append((before, stop))
-            before = stop
-        return pieces
+            if name not in bodies or name not in graphs:
+                return None
+            return message_pieces(5, self.attribute(start, stop, graphs[name], bodies[name]))
+
+        return edit_message(self.buffer, pos, end, edit)
 
     def attribute(self, pos: int, end: int, graph: Graph, annotation: Annotation) -> list[Piece]:
         """An AttributeProto that holds a graph."""
-        pieces: list[Piece] = []
-        before = pos
-        for number, kind, start, stop in fields(self.buffer, pos, end):
-            if number == 6 and kind == BYTES:
-                pieces += _message(6, self.graph(start, stop, graph, annotation))
-            else:
-                pieces.append((before, stop))
-            before = stop
-        return pieces
+
+        def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
+            if number != 6 or kind != BYTES:
+                return None
+            return message_pieces(6, self.graph(start, stop, graph, annotation))
+
+        return edit_message(self.buffer, pos, end, edit)
 
     def function(self, pos: int, end: int, annotation: Annotation) -> list[Piece]:
         """A FunctionProto with the types that its values have in all calls."""
@@ -217,20 +189,20 @@ class _Writer:
             return None
         value = onnx.ValueInfoProto.FromString(self.buffer[pos:end])
         set_type(value.type, info)
-        return [_field(11, bytes(value.SerializeToString()))]
+        return [encode_bytes(11, bytes(value.SerializeToString()))]
 
     def output(self, pos: int, end: int, tensors: Mapping[str, Info]) -> list[Piece]:
         """A graph output with its inferred type; unknown parts stay as they were."""
         info = tensors.get(self.name(pos, end))
         if info is None or info.dtype is None:
-            return _message(12, [(pos, end)])
+            return message_pieces(12, [(pos, end)])
         pieces: list[Piece] = []
         before = pos
         for number, _, _, stop in fields(self.buffer, pos, end):
             if number != 2:
                 pieces.append((before, stop))
             before = stop
-        return _message(12, [*pieces, self.type(info)])
+        return message_pieces(12, [*pieces, self.type(info)])
 
     def value(self, number: int, name: str, info: Info) -> bytes:
         """A ValueInfoProto as a field."""
@@ -238,18 +210,14 @@ class _Writer:
         size = len(data)
         if size + len(kind) < 126:  # every length is one byte: the usual case
             return b"%c%c\n%c%b%b" % (number << 3 | BYTES, size + 2 + len(kind), size, data, kind)
-        return _field(number, _field(1, data) + kind)
+        return encode_bytes(number, encode_bytes(1, data) + kind)
 
     def type(self, info: Info) -> bytes:
         """A TypeProto as field 2; records are shared between values, so identity finds most of them."""
         encoded = self.types.get(id(info))
         if encoded is None:
-            encoded = self.types[id(info)] = _field(2, encode_type(info))
+            encoded = self.types[id(info)] = encode_bytes(2, encode_type(info))
         return encoded
-
-
-def _field(number: int, payload: bytes) -> bytes:
-    return encode_tag(number, BYTES) + encode_varint(len(payload)) + payload
 
 
 def encode_type(info: Info) -> bytes:

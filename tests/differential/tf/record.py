@@ -9,6 +9,7 @@ from pathlib import Path
 
 RECORDED = Path(__file__).parent / "recorded"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # oneDNN's kernels return the input for empty results
 
 
 def run(case):

@@ -1,0 +1,253 @@
+"""Element-wise arithmetic on known contents: numbers, sizes, and the fractions of sizes that floats hold.
+
+The rules that these functions build differ between dialects only in how shapes broadcast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from opdefs.rules.elements import (
+    Operation,
+    dim_operation,
+    drop_overflow,
+    fold_elements,
+    is_float,
+    map_elements,
+    truncated_quotient,
+)
+from opdefs.rules.floats import FloatArithmetic, float_operation
+from shapeinf.expr import Dim, Dimension, maximum, minimum
+from shapeinf.lattice import Element, PartialTensor, Progression, Shape
+from shapeinf.ops import InferenceContext, Operand
+
+Broadcast = Callable[[InferenceContext, Shape, Shape], Shape]
+"""The shape of a binary operation."""
+
+OnElements = Callable[..., Element]
+"""A method of `FloatArithmetic`."""
+
+OnTensors = Callable[[PartialTensor, PartialTensor, Shape], PartialTensor]
+"""An operation on contents that are progressions."""
+
+
+def numpy_broadcast(c: InferenceContext, a: Shape, b: Shape) -> Shape:
+    """Numpy's broadcasting."""
+    return c.broadcast(a, b)
+
+
+def unknown(_: Dim) -> Dim | None:
+    """No symbolic result."""
+    return None
+
+
+def unary_rule(
+    concrete: Callable[[Any], Any], symbolic: Callable[[Dim], Dim | None], rounded: OnElements | None = None
+) -> Callable[..., PartialTensor]:
+    """The rule of a unary operation; `rounded` is the operation on floats."""
+
+    def rule(c: InferenceContext, x: Operand) -> PartialTensor:
+        """Element by element."""
+        floats = rounded is not None and is_float(x.dtype)
+        operation = float_operation(c, x.dtype, concrete, rounded) if floats else dim_operation(symbolic)  # type: ignore[arg-type]
+        return fold_elements(x.dtype, x.shape, concrete, operation, x)
+
+    return rule
+
+
+def absolute(c: InferenceContext, x: Operand) -> PartialTensor:
+    """`|x|`, symbolic where the sign is known."""
+
+    def operation(d: Dim) -> Dim | None:
+        return d if c.prove_le(0, d) is True else -d if c.prove_le(d, 0) is True else None
+
+    return fold_elements(x.dtype, x.shape, np.abs, dim_operation(operation), x)
+
+
+def sign(c: InferenceContext, x: Operand) -> PartialTensor:
+    """-1, 0 or 1, where the sign is known."""
+
+    def operation(d: Dim) -> Dim | None:
+        if c.prove_le(1, d) is True:
+            return 1
+        return -1 if c.prove_le(d, -1) is True else 0 if c.prove_eq(d, 0) is True else None
+
+    return fold_elements(x.dtype, x.shape, np.sign, dim_operation(operation), x)
+
+
+def element_arithmetic(
+    c: InferenceContext,
+    dtype: str | None,
+    concrete: Callable[..., Any],
+    symbolic: Callable[..., Dim | None],
+    rounded: OnElements,
+) -> Operation:
+    """An operation on elements of any type of numbers: integers that would wrap around are unknown, floats rounded."""
+    if is_float(dtype):
+        return float_operation(c, dtype, concrete, rounded)
+    operation = dim_operation(symbolic)
+    return lambda *elements: drop_overflow(dtype, operation(*elements))
+
+
+def binary_rule(
+    broadcast: Broadcast,
+    concrete: Callable[[Any, Any], Any],
+    symbolic: Callable[[Dim, Dim], Dim],
+    rounded: OnElements,
+    even: OnTensors,
+) -> Callable[..., PartialTensor]:
+    """The rule of an arithmetic operation; `even` is the operation on progressions."""
+
+    def rule(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
+        """Broadcasting; contents where both are known."""
+        shape = broadcast(c, a.shape, b.shape)
+        if shape.dims is not None and (a.__class__ is Progression or b.__class__ is Progression):
+            return even(a, b, shape)
+        return fold_elements(None, shape, concrete, element_arithmetic(c, a.dtype, concrete, symbolic, rounded), a, b)
+
+    return rule
+
+
+def integer_quotient(a: Any, b: Any) -> Any:
+    """Integers divided towards zero."""
+    quotient = np.abs(a) // np.abs(b)
+    return np.where((a < 0) == (b < 0), quotient, -quotient).astype(a.dtype)
+
+
+def float_quotient(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor) -> PartialTensor:
+    """Floats divided; fractions of sizes stay known until they are rounded."""
+    operation = float_operation(c, a.dtype, np.divide, FloatArithmetic.divide)
+    return fold_elements(None, shape, np.divide, operation, a, b)
+
+
+def division_rule(broadcast: Broadcast) -> Callable[..., PartialTensor]:
+    """The rule of a division that rounds integers towards zero."""
+
+    def rule(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
+        """Broadcasting; integers divide towards zero, fractions of sizes stay known until they are rounded."""
+        shape = broadcast(c, a.shape, b.shape)
+        if is_float(a.dtype):
+            return float_quotient(c, shape, a, b)
+        return integer_division(c, shape, integer_quotient, truncated_quotient(c), a, b)
+
+    return rule
+
+
+def integer_division(
+    c: InferenceContext,
+    shape: Shape,
+    concrete: Callable[[Any, Any], Any],
+    symbolic: Callable[[Dim, Dim], Dim | None],
+    a: PartialTensor,
+    b: PartialTensor,
+) -> PartialTensor:
+    """A quotient or remainder of integers, where the divisor is not 0."""
+    if may_have_zero(c, b):
+        return map_elements(None, shape, dim_operation(symbolic), a, b)
+    return fold_elements(None, shape, concrete, dim_operation(symbolic), a, b)
+
+
+def may_have_zero(c: InferenceContext, divisors: PartialTensor) -> bool:
+    """Whether a known divisor may be 0: integer division by 0 is undefined and may abort, so it is advised against."""
+    zeros = [d for d in divisors.elements or () if d == 0 or (isinstance(d, Dimension) and c.store.bounds(d)[0] == 0)]
+    for d in zeros:
+        if isinstance(d, (int, Dimension)):
+            c.advise_at_most(1, d, "some runtimes abort on integer division by 0")
+    return bool(zeros)
+
+
+def floored_quotient(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
+    """Integer division rounded down, for a divisor of known sign."""
+
+    def divide(a: Dim, b: Dim) -> Dim | None:
+        if c.prove_le(1, b) is True:
+            return a // b
+        return (-a) // (-b) if c.prove_le(b, -1) is True else None
+
+    return divide
+
+
+def floored_remainder(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
+    """The remainder with the sign of the divisor, for a divisor of known sign."""
+
+    def remainder(a: Dim, b: Dim) -> Dim | None:
+        if c.prove_le(1, b) is True:
+            return a % b
+        return -((-a) % (-b)) if c.prove_le(b, -1) is True else None
+
+    return remainder
+
+
+def truncated_remainder(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
+    """The remainder with the sign of the dividend, where that and the divisor are not negative."""
+
+    def remainder(a: Dim, b: Dim) -> Dim | None:
+        return a % b if c.prove_le(1, b) is True and c.prove_le(0, a) is True else None
+
+    return remainder
+
+
+def integer_power(x: Dim, y: Dim) -> Dim | None:
+    """`x ** y` for a small known exponent of at least 0."""
+    if not isinstance(y, int) or not 0 <= y <= (4 if isinstance(x, Dimension) else 64):
+        return None
+    result: Dim = 1
+    for _ in range(y):
+        result = result * x
+    return result
+
+
+def power(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor) -> PartialTensor:
+    """Contents for known operands and small integer exponents. The element type is that of the base."""
+
+    def float_power(x: Any, y: Any) -> Any:
+        return np.power(x.astype(float), y).astype(x.dtype)
+
+    operation = (
+        dim_operation(integer_power)
+        if not is_float(a.dtype)
+        else float_operation(c, a.dtype, float_power, FloatArithmetic.power)
+    )
+    return fold_elements(a.dtype, shape, float_power, operation, a, b)
+
+
+def extreme(name: str, shape: Shape, *xs: PartialTensor) -> PartialTensor:
+    """The larger or smaller (`Max`, `Min`) of the elements at each position."""
+    concrete = np.maximum if name == "Max" else np.minimum
+    pick = maximum if name == "Max" else minimum
+    return fold_elements(None, shape, lambda *arrays: _reduce(concrete, arrays), dim_operation(pick), *xs)
+
+
+def total(c: InferenceContext, shape: Shape, xs: Sequence[PartialTensor]) -> PartialTensor:
+    """The sum of the elements at each position."""
+
+    def sum_arrays(*arrays: Any) -> Any:
+        return _reduce(np.add, arrays)
+
+    def sum_floats(floats: FloatArithmetic, *elements: Element) -> Element:
+        return reduce(floats.add, elements)
+
+    operation = element_arithmetic(c, xs[0].dtype, sum_arrays, lambda *dims: sum(dims), sum_floats)
+    return fold_elements(None, shape, sum_arrays, operation, *xs)
+
+
+def limit_elements(x: PartialTensor, low: PartialTensor | None, high: PartialTensor | None) -> PartialTensor:
+    """The elements clipped to limits that are single numbers."""
+    result = x
+    for bound, concrete, pick in ((low, np.maximum, maximum), (high, np.minimum, minimum)):
+        if bound is not None and bound.shape.dims in ((), (1,)):
+            result = fold_elements(x.dtype, x.shape, concrete, dim_operation(pick), result, bound)
+        elif bound is not None:
+            result = PartialTensor(x.dtype, x.shape, None)  # no scalar
+    return result
+
+
+def _reduce(operation: Callable[[Any, Any], Any], arrays: tuple[Any, ...]) -> Any:
+    result = arrays[0]
+    for array in arrays[1:]:
+        result = operation(result, array)
+    return result

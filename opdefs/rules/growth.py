@@ -1,0 +1,82 @@
+"""The growth of a value in a loop: its type as a function of the number of trips, extrapolated from the first one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from opdefs.rules.elements import is_float
+from shapeinf.expr import Dim, Dimension
+from shapeinf.lattice import Element, HandleType, PartialTensor, SequenceType, Shape, TensorType, Type
+
+Extrapolation = Callable[[Dim], Type]
+"""The type of a carried value as a function of the trip count."""
+
+
+def extrapolate(old: Type, new: Type) -> Extrapolation | None:
+    """The type of a value if every trip adds as much as the first; None for a change that is not an addition."""
+    if isinstance(old, HandleType) or isinstance(new, HandleType):
+        return _extrapolate_handle(old, new)
+    if isinstance(old, TensorType) and isinstance(new, TensorType):
+        return _extrapolate_tensor(old, new) if old.dtype == new.dtype else None
+    if type(old) is SequenceType and type(new) is SequenceType:
+        return _extrapolate_sequence(old, new)
+    return (lambda trips: old) if old == new else None
+
+
+def _extrapolate_tensor(old: TensorType, new: TensorType) -> Extrapolation | None:
+    if old.shape.dims is None or new.shape.dims is None:
+        return (lambda trips: old) if old == new else None
+    if len(old.shape.dims) != len(new.shape.dims):
+        return None
+    start = old.shape.dims
+    increments = [n - o for o, n in zip(start, new.shape.dims, strict=True)]
+    element_increments = None if any(increments) else _element_increments(old, new)
+
+    def grow(trips: Dim) -> Type:
+        shape = Shape(d + increment * trips for d, increment in zip(start, increments, strict=True))
+        if element_increments is None or old.elements is None:
+            return PartialTensor(old.dtype, shape, None)
+        pairs = zip(old.elements, element_increments, strict=True)
+        elements = (e if increment == 0 else e + increment * trips for e, increment in pairs)  # type: ignore[operator,arg-type]
+        return PartialTensor(old.dtype, shape, elements)
+
+    return grow
+
+
+def _element_increments(old: TensorType, new: TensorType) -> list[Dim] | None:
+    """The increment of each known element; None where contents are unknown or not integers."""
+    if old.elements is None or new.elements is None:
+        return None
+    if old.elements == new.elements:
+        return [0] * len(old.elements)
+    pairs = list(zip(old.elements, new.elements, strict=True))
+    if is_float(old.dtype) or not all(_is_number(o) and _is_number(n) for o, n in pairs):
+        return None  # floats that grow are rounded sooner or later
+    return [n - o for o, n in pairs]  # type: ignore[operator,misc]
+
+
+def _is_number(element: Element) -> bool:
+    return isinstance(element, (int, Dimension)) and not isinstance(element, bool)
+
+
+def _extrapolate_sequence(old: SequenceType, new: SequenceType) -> Extrapolation | None:
+    """More elements of the same type; the element type of an empty sequence is open."""
+    start, end = old.length, new.length
+    if start is None or end is None or (start != 0 and old.element != new.element):
+        return None
+    first, increment = start, end - start
+    return lambda trips: SequenceType(new.element, first + increment * trips)
+
+
+def _extrapolate_handle(old: Type, new: Type) -> Extrapolation | None:
+    """More items of the same type behind a handle; the types of the items of an empty list are open."""
+    if not isinstance(old, HandleType) or not isinstance(new, HandleType) or old.dtype != new.dtype:
+        return None
+    if old == new:
+        return lambda trips: old
+    if old.shape != new.shape or (old.values != new.values and old.values != ()):
+        return None
+    if old.length is None or new.length is None:
+        return lambda trips: HandleType(new.dtype, new.shape, new.values)
+    first, increment = old.length, new.length - old.length
+    return lambda trips: HandleType(new.dtype, new.shape, new.values, first + increment * trips)

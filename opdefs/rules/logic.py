@@ -1,0 +1,62 @@
+"""Comparisons and connectives of elements, decided where the constraints decide them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from opdefs.rules.arithmetic import Broadcast
+from opdefs.rules.elements import (
+    Verdict,
+    compare_le,
+    dim_operation,
+    fold_elements,
+    map_elements,
+)
+from shapeinf.expr import Dim
+from shapeinf.lattice import Element, PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Operand, Value
+
+Compare = Callable[[InferenceContext, Dim, Dim], Verdict]
+Comparison = tuple[Callable[[Any, Any], Any], Compare]
+
+EQUAL: Comparison = (np.equal, lambda c, a, b: c.prove_eq(a, b))
+LESS: Comparison = (np.less, lambda c, a, b: compare_le(c, a + 1, b))
+GREATER: Comparison = (np.greater, lambda c, a, b: compare_le(c, b + 1, a))
+LESS_EQUAL: Comparison = (np.less_equal, compare_le)
+GREATER_EQUAL: Comparison = (np.greater_equal, lambda c, a, b: compare_le(c, b, a))
+
+
+def compare(
+    c: InferenceContext, shape: Shape, comparison: Comparison, a: PartialTensor, b: PartialTensor
+) -> PartialTensor:
+    """A comparison of the elements at each position: true, false, or not decided."""
+    concrete, verdict = comparison
+    return fold_elements("bool", shape, concrete, dim_operation(lambda x, y: verdict(c, x, y)), a, b)
+
+
+def comparison_rule(broadcast: Broadcast, comparison: Comparison) -> Callable[..., PartialTensor]:
+    """The rule of a comparison."""
+
+    def rule(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
+        """Broadcasting; each element is true, false or not decided."""
+        return compare(c, broadcast(c, a.shape, b.shape), comparison, a, b)
+
+    return rule
+
+
+def logical_xor(a: Element, b: Element) -> Element:
+    """`a` or `b`, but not both."""
+    return a != b if isinstance(a, bool) and isinstance(b, bool) else None
+
+
+def connective_rule(broadcast: Broadcast, operation: Callable[[Element, Element], Element]) -> Callable[..., object]:
+    """The rule of a logical connective."""
+
+    def rule(c: InferenceContext, a: Value, b: Value) -> PartialTensor:
+        """Broadcasting, in three values: true, false, not decided."""
+        return map_elements("bool", broadcast(c, a.shape, b.shape), operation, a, b)
+
+    return rule

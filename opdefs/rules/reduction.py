@@ -1,0 +1,196 @@
+"""Reductions and running totals: shapes where axes are not known, and known contents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from functools import reduce as fold_left
+from itertools import accumulate
+
+from opdefs.rules.elements import (
+    Elements,
+    drop_overflow,
+    element_array,
+    is_float,
+    is_listable,
+    known_dims,
+    logical_and,
+    logical_or,
+    to_dim,
+)
+from opdefs.rules.floats import FloatArithmetic, arithmetic
+from opdefs.rules.progressions import extremes, running_sum
+from opdefs.rules.unknowns import cover_dim
+from shapeinf.expr import Dim, maximum, minimum
+from shapeinf.lattice import Element, PartialTensor, Progression, Shape
+from shapeinf.ops import InferenceContext, Ints
+
+Fold = Callable[[InferenceContext, str | None, Iterable[Element]], Element]
+
+
+def reduced_shape(shape: Shape, axes: Collection[int], keep: bool) -> Shape:
+    """The shape with these axes removed, or 1 where they are kept."""
+    if keep:
+        return Shape(1 if i in axes else d for i, d in enumerate(shape))
+    return Shape(d for i, d in enumerate(shape) if i not in axes)
+
+
+def reduce_unknown_axes(c: InferenceContext, shape: Shape, count: int | None, keep: bool) -> Shape:
+    """The shape with `count` unknown axes reduced.
+
+    Each axis may become 1; if axes are removed, each comes from at most `count` positions behind.
+    """
+    rank = len(shape)
+    if keep:
+        return Shape(1 if count == rank else _reduced_or_same(c, at, d) for at, d in enumerate(shape))
+    if count is None:
+        raise c.unknowable("neither the contents nor the length of `axes` are known")
+    return Shape(cover_dim(c, shape[at : at + count + 1], f"reduce.{at}") for at in range(rank - count))
+
+
+def _reduced_or_same(c: InferenceContext, axis: int, size: Dim) -> Dim:
+    """The size or 1; empty axes are reduced too, even if named dims are assumed to be at least 1."""
+    low = min(size, 1) if isinstance(size, int) else 0
+    high = c.interval(size).hi
+    return size if size == 1 else c.fresh(f"reduce.{axis}", low, None if high is None else max(high, 1))
+
+
+def reduce_axes(
+    c: InferenceContext, x: PartialTensor, axes: Ints | None, keep: bool, operation: str = ""
+) -> PartialTensor:
+    """The axes become 1, or are removed without `keep`; None is all. Contents for the operations of `FOLDS`."""
+    rank = len(x.shape)
+    gone = set(range(rank) if axes is None else c.axes(axes, rank))
+    return reduce_elements(c, x, gone, reduced_shape(x.shape, gone, keep), operation)
+
+
+def reduce_elements(
+    c: InferenceContext, x: PartialTensor, axes: Collection[int], shape: Shape, operation: str
+) -> PartialTensor:
+    """The tensor of `shape` that reduces the axes of `x`; contents for the operations of `FOLDS`."""
+    fold = FOLDS.get(operation)
+    if fold is None or not is_listable(shape):
+        return PartialTensor(x.dtype, shape, None)
+    if x.shape.dims is not None and 0 in x.shape.dims:
+        return _reduce_nothing(x.dtype, shape, operation)
+    array = element_array(x)
+    if array is not None:
+        return PartialTensor(x.dtype, shape, _fold(c, x.dtype, array, sorted(axes), fold))
+    if isinstance(x, Progression) and len(axes) == len(x.shape):
+        return PartialTensor(x.dtype, shape, [_extreme_of_progression(c, x, operation)])
+    return PartialTensor(x.dtype, shape, None)
+
+
+IDENTITIES: dict[str, Element] = {"Sum": 0, "Prod": 1, "All": True, "Any": False}
+"""The results of reductions of nothing."""
+
+
+def _reduce_nothing(dtype: str | None, shape: Shape, operation: str) -> PartialTensor:
+    identity = IDENTITIES.get(operation)
+    if identity is None:
+        return PartialTensor(dtype, shape, None)
+    count = 1
+    for d in shape:
+        count *= d if isinstance(d, int) else 0
+    return PartialTensor(dtype, shape, [identity] * count)
+
+
+def _extreme_of_progression(c: InferenceContext, x: Progression, operation: str) -> Element:
+    low, high = extremes(c, x)
+    ends = low if operation == "Min" else high if operation == "Max" else []
+    return ends[0] if len(ends) == 1 else None
+
+
+def _fold(c: InferenceContext, dtype: str | None, array: Elements, axes: list[int], fold: Fold) -> list[Element]:
+    """The reduction of each group of elements, in row-major order of the result."""
+    remaining = [i for i in range(array.ndim) if i not in axes]
+    size = 1
+    for axis in axes:
+        size *= array.shape[axis]
+    groups = array.transpose(remaining + axes).reshape(-1, size)
+    return [fold(c, dtype, group) for group in groups.tolist()]
+
+
+def _sum(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
+    if is_float(dtype):
+        return _fold_floats(c, dtype, group, FloatArithmetic.add)
+    known = _known_elements(group)
+    return None if known is None else drop_overflow(dtype, sum(known))
+
+
+def _product(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
+    if is_float(dtype):
+        return _fold_floats(c, dtype, group, FloatArithmetic.multiply)
+    known = _known_elements(group)
+    return None if known is None else drop_overflow(dtype, c.numel(known))
+
+
+def _fold_floats(
+    c: InferenceContext,
+    dtype: str | None,
+    group: Iterable[Element],
+    operation: Callable[[FloatArithmetic, Element, Element], Element],
+) -> Element:
+    """Sequential reduction. Where no element is negative, every order gives the same result unless it rounds."""
+    floats = arithmetic(c, dtype)
+    elements = list(group)
+    if floats is None or any((d := to_dim(e)) is None or c.prove_le(0, d) is not True for e in elements):
+        return None
+    return fold_left(lambda a, b: operation(floats, a, b), elements)
+
+
+def _known_elements(group: Iterable[Element]) -> list[Dim] | None:
+    """The elements as dims, where all are known."""
+    dims = [to_dim(e) for e in group]
+    known = [d for d in dims if d is not None]
+    return known if len(known) == len(dims) else None
+
+
+def _extreme(pick_max: bool) -> Fold:
+    def fold(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
+        elements = list(group)
+        if all(isinstance(e, (int, float)) and e == e for e in elements):  # NaN differs from itself
+            return max(elements) if pick_max else min(elements)  # type: ignore[type-var]
+        known = _known_elements(elements)
+        if known is None:
+            return None
+        return maximum(*known) if pick_max else minimum(*known)
+
+    return fold
+
+
+def _connective(operation: Callable[[Element, Element], Element]) -> Fold:
+    def fold(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
+        return fold_left(operation, group)
+
+    return fold
+
+
+FOLDS: dict[str, Fold] = {
+    "Sum": _sum,
+    "Prod": _product,
+    "Max": _extreme(True),
+    "Min": _extreme(False),
+    "All": _connective(logical_and),
+    "Any": _connective(logical_or),
+}
+"""The reductions of known contents by name."""
+
+
+def running_total(
+    x: PartialTensor, axis: int | None, *, exclusive: bool, reverse: bool, operation: str = "Sum"
+) -> PartialTensor:
+    """The running sums or products (`Sum`, `Prod`) along an axis: contents of vectors of integers.
+
+    The axis is None where it is unknown.
+    """
+    elements = known_dims(x)
+    if x.shape.rank != 1 or elements is None or None in elements or is_float(x.dtype):
+        if x.contents is None or axis is None or operation != "Sum":
+            return PartialTensor(x.dtype, x.shape, None)
+        return running_sum(x, axis, exclusive, reverse)
+    ordered = [e for e in elements if e is not None][:: -1 if reverse else 1]
+    step = (lambda a, b: a * b) if operation == "Prod" else (lambda a, b: a + b)
+    totals = list(accumulate(ordered, step))
+    if exclusive:
+        totals = [1 if operation == "Prod" else 0, *totals][: len(ordered)]
+    return PartialTensor(x.dtype, x.shape, [drop_overflow(x.dtype, t) for t in totals[:: -1 if reverse else 1]])

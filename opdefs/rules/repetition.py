@@ -1,0 +1,78 @@
+"""Concatenation, repetition and broadcasting of tensors with their contents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from opdefs.rules.elements import Elements, concatenate_elements, element_array, is_listable, move_elements
+from opdefs.rules.progressions import broadcast_progression
+from shapeinf.expr import Dim
+from shapeinf.lattice import PartialTensor, Progression, Shape
+from shapeinf.ops import InferenceContext
+
+
+def concat(c: InferenceContext, xs: Sequence[PartialTensor], axis: int) -> PartialTensor:
+    """The sizes along `axis` add up; all other axes are equal."""
+    shapes = _align_ranks(c, [x.shape for x in xs])
+    rank = c.same_rank(*shapes)
+    at = c.axis(axis, rank)
+    dims = list(shapes[0].require())
+    for each in shapes[1:]:
+        for i, d in enumerate(each.require()):
+            if i == at:
+                dims[i] = dims[i] + d
+            elif d is not dims[i]:
+                dims[i] = c.merge(dims[i], d, f"axis {i} must be equal in all inputs of a concatenation")
+    shape = Shape(dims)
+    known = is_listable(shape) and all(isinstance(each[at], int) for each in shapes)
+    if not known or all(x.elements is None for x in xs):
+        return PartialTensor(xs[0].dtype, shape, None)
+    if rank == 1:
+        rows = (x.elements or (None,) * int(each[0]) for x, each in zip(xs, shapes, strict=True))  # type: ignore[arg-type]
+        return PartialTensor(xs[0].dtype, shape, [e for row in rows for e in row])
+    parts = [
+        _elements_or_unknown(x, [*dims[:at], each[at], *dims[at + 1 :]]) for x, each in zip(xs, shapes, strict=True)
+    ]
+    return PartialTensor(xs[0].dtype, shape, concatenate_elements(parts, at).reshape(-1).tolist())
+
+
+def _align_ranks(c: InferenceContext, shapes: Sequence[Shape]) -> Sequence[Shape]:
+    """The shapes; those of unknown rank get the rank of the others."""
+    if all(s.dims is not None for s in shapes):
+        return shapes
+    rank = next((len(s.dims) for s in shapes if s.dims is not None), None)
+    return shapes if rank is None else [c.require_rank(s, rank) if s.dims is None else s for s in shapes]
+
+
+def _elements_or_unknown(x: PartialTensor, sizes: Sequence[Dim]) -> Elements:
+    """The elements; `sizes` is the shape after merging with the other inputs."""
+    array = element_array(x)
+    return array if array is not None else np.full([d for d in sizes if isinstance(d, int)], None, dtype=object)
+
+
+def repeat_size(c: InferenceContext, size: Dim, count: Dim | None, axis: int) -> Dim:
+    """The size of a repeated axis; a count of None is unknown."""
+    if isinstance(count, int) and count < 0:
+        c.fail("the number of repeats must be at least 0", count)
+    return c.fresh(f"tile.{axis}") if count is None or c.prove_le(0, count) is not True else size * count
+
+
+def tile(c: InferenceContext, x: PartialTensor, counts: Sequence[Dim | None]) -> PartialTensor:
+    """Each axis repeated; a count of None is unknown."""
+    dims = [repeat_size(c, d, n, i) for i, (d, n) in enumerate(zip(x.shape, counts, strict=True))]
+    shape, known = Shape(dims), [n for n in counts if isinstance(n, int)]
+    if x.contents is None:
+        return PartialTensor(x.dtype, shape, None)
+    if is_listable(shape) and len(known) == len(counts) and x.elements is not None:
+        return move_elements(x, shape, lambda array: np.tile(array, known))
+    repeats = (size == 1 or count == 1 for size, count in zip(x.shape, counts, strict=True))
+    return broadcast_progression(x, shape) if all(repeats) else PartialTensor(x.dtype, shape, None)
+
+
+def broadcast_elements(x: PartialTensor, shape: Shape) -> PartialTensor:
+    """The tensor broadcast to a shape."""
+    if x.contents is None or isinstance(x, Progression) or not is_listable(shape):
+        return broadcast_progression(x, shape)
+    return move_elements(x, shape, lambda array: np.broadcast_to(array, [d for d in shape if isinstance(d, int)]))

@@ -1,0 +1,207 @@
+"""Element-wise operators of two or more operands."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from opdefs.rules.arithmetic import (
+    binary_rule,
+    division_rule,
+    element_arithmetic,
+    extreme,
+    float_quotient,
+    floored_quotient,
+    floored_remainder,
+    integer_division,
+    integer_power,
+    power,
+    total,
+    truncated_remainder,
+)
+from opdefs.rules.elements import dim_operation, drop_overflow, fold_elements, is_float, map_elements
+from opdefs.rules.floats import FloatArithmetic, float_operation
+from opdefs.rules.progressions import add, multiply, subtract
+from opdefs.tf.broadcasting import broadcast
+from opdefs.tf.dialect import tf
+from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim
+from shapeinf.graph import DeclaredType
+from shapeinf.lattice import Element, HandleType, PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Operand
+
+
+@tf(
+    *("Atan2", "Igamma", "IgammaGradA", "Igammac", "NextAfter", "Polygamma", "RandomGammaGrad", "Xlog1py"),
+    *("DivNoNan", "MulNoNan", "Xdivy", "Xlogy", "Zeta"),
+    *("RiscAdd", "RiscBinaryArithmetic", "RiscDiv", "RiscLogicalAnd", "RiscLogicalOr", "RiscMax", "RiscMin"),
+    *("RiscMul", "RiscPow", "RiscRem", "RiscSub"),
+    in_place=(0, 1),
+)
+@tf("Complex", "RiscBinaryComparison")
+def broadcasting(c: InferenceContext, a: Shape, b: Shape) -> Shape:
+    """Numpy's broadcasting."""
+    return broadcast(c, a, b)
+
+
+_arithmetic_rule = partial(binary_rule, broadcast)
+tf("Add", "AddV2", in_place=(0, 1))(_arithmetic_rule(np.add, lambda a, b: a + b, FloatArithmetic.add, add))
+tf("Sub", in_place=(0, 1))(_arithmetic_rule(np.subtract, lambda a, b: a - b, FloatArithmetic.subtract, subtract))
+tf("Mul", in_place=(0, 1))(_arithmetic_rule(np.multiply, lambda a, b: a * b, FloatArithmetic.multiply, multiply))
+tf("Div", "RealDiv", "TruncateDiv", in_place=(0, 1))(division_rule(broadcast))
+
+
+@tf("FloorDiv", in_place=(0, 1))
+def floor_divide(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+    """Broadcasting; quotients rounded down. Floats are divided, rounded to their type, then rounded down."""
+    shape = broadcast(c, x.shape, y.shape)
+    if not is_float(x.dtype):
+        return integer_division(c, shape, np.floor_divide, floored_quotient(c), x, y)
+    quotient = float_quotient(c, shape, x, y)
+    operation = float_operation(c, x.dtype, np.floor, FloatArithmetic.floor)
+    return fold_elements(None, shape, np.floor, operation, PartialTensor(x.dtype, shape, quotient.elements))
+
+
+@tf("FloorMod", in_place=(0, 1))
+def floor_mod(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+    """Broadcasting; remainders with the sign of the divisor."""
+    shape, remainder = broadcast(c, x.shape, y.shape), floored_remainder(c)
+    if is_float(x.dtype):
+        return fold_elements(None, shape, np.mod, dim_operation(remainder), x, y)
+    return integer_division(c, shape, np.mod, remainder, x, y)
+
+
+@tf("Mod", "TruncateMod", in_place=(0, 1))
+def truncate_mod(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+    """Broadcasting; remainders with the sign of the dividend."""
+    shape, remainder = broadcast(c, x.shape, y.shape), truncated_remainder(c)
+    if is_float(x.dtype):
+        return fold_elements(None, shape, np.fmod, dim_operation(remainder), x, y)
+    return integer_division(c, shape, np.fmod, remainder, x, y)
+
+
+@tf("Pow", in_place=(0, 1))
+def to_the_power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+    """Broadcasting; contents for known operands and small integer exponents."""
+    shape = broadcast(c, x.shape, y.shape)
+    if is_float(x.dtype):
+        return power(c, shape, x, y)
+    operation = dim_operation(integer_power)
+    return map_elements(None, shape, lambda *elements: drop_overflow(x.dtype, operation(*elements)), x, y)
+
+
+@tf("Maximum", in_place=(0, 1))
+def larger(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+    """Broadcasting; the larger element."""
+    return extreme("Max", broadcast(c, x.shape, y.shape), x, y)
+
+
+@tf("Minimum", in_place=(0, 1))
+def smaller(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+    """Broadcasting; the smaller element."""
+    return extreme("Min", broadcast(c, x.shape, y.shape), x, y)
+
+
+@tf("SquaredDifference", in_place=(0, 1))
+def squared_difference(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+    """Broadcasting; `(x - y)^2`."""
+
+    def square(floats: FloatArithmetic, a: Element, b: Element) -> Element:
+        difference = floats.subtract(a, b)
+        return floats.multiply(difference, difference)
+
+    def concrete(a: Any, b: Any) -> Any:
+        return np.square(a - b)
+
+    operation = element_arithmetic(c, x.dtype, concrete, lambda a, b: (a - b) * (a - b), square)
+    return fold_elements(None, broadcast(c, x.shape, y.shape), concrete, operation, x, y)
+
+
+# -- bits --------------------------------------------------------------------------------------------------------------
+
+_BITS = {"BitwiseAnd": np.bitwise_and, "BitwiseOr": np.bitwise_or, "BitwiseXor": np.bitwise_xor}
+
+
+@tf("BitwiseAnd", "BitwiseOr", "BitwiseXor", in_place=(0, 1))
+def bitwise(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+    """Broadcasting; `and` with a mask of the lowest bits is a remainder."""
+
+    def operation(a: Dim, b: Dim) -> Dim | None:
+        for value, mask in ((a, b), (b, a)):
+            if isinstance(mask, int) and mask >= 0 and not mask & (mask + 1) and c.op_def.name == "BitwiseAnd":
+                return value % (mask + 1)
+        return None
+
+    shape = broadcast(c, x.shape, y.shape)
+    return fold_elements(None, shape, _BITS[c.op_def.name], dim_operation(operation), x, y)
+
+
+_MAX_SHIFT = 31
+"""The largest number of bits by which sizes are shifted."""
+
+
+@tf("LeftShift", "RightShift", in_place=(0, 1))
+def shift(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+    """Broadcasting; shifts by known numbers of bits are products with and quotients by powers of two."""
+    left = c.op_def.name == "LeftShift"
+
+    def operation(a: Dim, bits: Dim) -> Dim | None:
+        if not isinstance(bits, int) or not 0 <= bits < _MAX_SHIFT:
+            return None
+        return drop_overflow(x.dtype, a * 2**bits) if left else a // 2**bits  # type: ignore[return-value]
+
+    return map_elements(None, broadcast(c, x.shape, y.shape), dim_operation(operation), x, y)
+
+
+# -- sums of many, and operands of one shape ---------------------------------------------------------------------------
+
+
+def merge_all(c: InferenceContext, shapes: tuple[Shape, ...]) -> Shape:
+    """The common shape of all inputs, merged from the last to the first as TensorFlow does."""
+    result = shapes[-1]
+    for index in range(len(shapes) - 2, -1, -1):
+        try:
+            result = c.merge(shapes[index], result)
+        except ShapeError as error:
+            message = f"{error.message} From merging shape {index} with other shapes."
+            raise ShapeError(message, operands=tuple(map(str, shapes))) from None
+    return c.store.canon_shape(result)
+
+
+@tf("AddN", in_place=(0,))
+def add_n(c: InferenceContext, *inputs: Operand) -> PartialTensor:
+    """The common shape of all inputs, which do not broadcast; contents where all are known.
+
+    The sum of handles of lists has the items that all lists have.
+    """
+    shape = merge_all(c, tuple(x.shape for x in inputs))
+    if isinstance(inputs[0], HandleType):
+        first = inputs[0]
+        return first if all(x == first for x in inputs) else PartialTensor(first.dtype, shape, None)
+    return total(c, shape, inputs)
+
+
+@tf("AccumulateNV2")
+def accumulate(c: InferenceContext, *inputs: Shape, shape: DeclaredType) -> Shape:
+    """The common shape of all inputs, which the attribute repeats."""
+    declared = (
+        Shape.unknown() if shape.dims is None else c.make_shape(d if isinstance(d, int) else None for d in shape.dims)
+    )
+    return c.store.canon_shape(c.merge(declared, merge_all(c, inputs)))
+
+
+@tf("Betainc")
+def incomplete_beta(c: InferenceContext, a: Shape, b: Shape, x: Shape) -> Shape:
+    """The common shape of the operands that are not scalars; unknown where all that are known are scalars."""
+    shapes = [c.store.canon_shape(s) for s in (a, b, x)]
+    wide = [s for s in shapes if s.dims is None or s.dims]
+    unknown = [s for s in wide if s.dims is None]
+    ranked = [s for s in wide if s.dims is not None]
+    if not wide:
+        return c.scalar()
+    result = ranked[0] if ranked else unknown[0]
+    for shape in ranked[1:]:
+        result = c.merge(result, shape)
+    return result if ranked or len(unknown) == 1 else c.unknown_shape()

@@ -1,0 +1,49 @@
+"""Broadcasting with TensorFlow's messages."""
+
+from __future__ import annotations
+
+from opdefs.tf.common import broadcast_binary_op_output_shape
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape
+from shapeinf.lattice.joins import quick_broadcast
+from shapeinf.ops import InferenceContext
+
+
+def broadcast(c: InferenceContext, *shapes: Shape) -> Shape:
+    """Numpy's broadcasting of any number of shapes; unknown when any rank is."""
+    result = shapes[0]
+    for shape in shapes[1:]:
+        quick = quick_broadcast((result, shape))
+        result = broadcast_binary_op_output_shape(c, result, shape) if quick is None else quick
+    return result
+
+
+def broadcast_if_compatible(c: InferenceContext, first: Shape, second: Shape) -> Shape:
+    """The broadcast, or a scalar for shapes that do not broadcast.
+
+    Of unknown rank where that is undecided: TensorFlow's shape function claims a rank for two unknown sizes.
+    """
+    a, b = c.store.canon_shape(first), c.store.canon_shape(second)
+    if a.dims is None or b.dims is None:
+        return c.unknown_shape()
+    rank = max(len(a.dims), len(b.dims))
+    left = (*(1 for _ in range(rank - len(a.dims))), *a.dims)
+    right = (*(1 for _ in range(rank - len(b.dims))), *b.dims)
+    dims: list[Dim | None] = []
+    for x, y in zip(left, right, strict=True):
+        compatible = _are_compatible(c, x, y)
+        if compatible is False:
+            return c.scalar()
+        dims.append((y if x == 1 else x) if compatible else None)
+    known = [d for d in dims if d is not None]
+    return Shape(known) if len(known) == len(dims) else c.unknown_shape()
+
+
+def _are_compatible(c: InferenceContext, x: Dim, y: Dim) -> bool | None:
+    """Whether two sizes broadcast; None where it is undecided."""
+    if x == 1 or y == 1:
+        return True
+    equal = c.prove_eq(x, y)
+    if equal is not False:
+        return equal
+    return False if c.prove_eq(x, 1) is False and c.prove_eq(y, 1) is False else None

@@ -1,0 +1,329 @@
+"""Convolutions."""
+
+from __future__ import annotations
+
+from opdefs.rules.elements import known_dims
+from opdefs.tf.dialect import tf
+from opdefs.tf.windows import (
+    format_shape,
+    padding_pairs,
+    spatial_values,
+    tensor_format,
+    windowed_output_size,
+    windowed_output_sizes,
+)
+from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext, Ints, Value
+
+UNIT = (1, 1, 1, 1)
+UNIT_3D = (1, 1, 1, 1, 1)
+
+
+@tf("Conv2D")
+def conv_2d(
+    c: InferenceContext,
+    input_: Shape,
+    filter_: Shape,
+    *,
+    strides: Ints,
+    padding: str,
+    explicit_paddings: Ints = (),
+    data_format: str = "NHWC",
+    dilations: Ints = UNIT,
+) -> Shape:
+    """[N, H, W, C] and [h, w, C/groups, D] -> [N, H', W', D].
+
+    A filter of NCHW_VECT_C is [D, C/groups/inner, h, w, inner].
+    """
+    layout = tensor_format(data_format)
+    x, weights = format_shape(c, input_, layout), format_shape(c, filter_, layout)
+    if layout.has_inner:
+        depth, kernel, inner = weights[0], weights[2:4], c.merge(x[-1], weights[-1])
+        filter_depth, input_depth = weights[1] * inner, x[layout.channels] * inner
+    else:
+        kernel, filter_depth, depth = weights[:2], weights[2], weights[3]
+        inner, input_depth = None, x[layout.channels]
+    constrain_depths(c, input_depth, filter_depth, depth)
+    spatial = windowed_output_sizes(
+        c,
+        [x[axis] for axis in layout.spatial],
+        kernel,
+        spatial_values(c, strides, layout, "stride"),
+        padding,
+        dilations=spatial_values(c, dilations, layout, "dilation"),
+        pads=padding_pairs(padding, explicit_paddings, layout),
+    )
+    if inner is not None:
+        depth = c.divide(depth, inner, evenly_divisible=isinstance(inner, int))
+    return layout.shape(x[layout.batch], spatial, depth, inner)
+
+
+def constrain_depths(c: InferenceContext, depth: Dim, filter_depth: Dim, output_depth: Dim) -> None:
+    """Require that the channels are divisible by those of the filter; the quotient is the number of groups."""
+    if not isinstance(filter_depth, int):
+        return
+    if filter_depth == 0:
+        raise ShapeError("filter must not have zero elements (i.e. all dimensions must be non-zero)")
+    message = f"Depth of input ({depth}) is not a multiple of input depth of filter ({filter_depth})"
+    if not isinstance(depth, int):
+        c.divisible(depth, filter_depth, message)
+        return
+    groups, rest = divmod(depth, filter_depth)
+    if rest:
+        raise ShapeError(message)
+    if groups > 1:
+        _require_multiple(c, output_depth, groups)
+
+
+def _require_multiple(c: InferenceContext, depth: Dim, groups: int) -> None:
+    message = f"Depth of output ({depth}) is not a multiple of the number of groups ({groups})"
+    if not isinstance(depth, int):
+        c.divisible(depth, groups, message)
+    elif depth % groups:
+        raise ShapeError(message)
+
+
+@tf("Conv3D")
+def conv_3d(
+    c: InferenceContext,
+    input_: Shape,
+    filter_: Shape,
+    *,
+    strides: Ints,
+    padding: str,
+    data_format: str = "NDHWC",
+    dilations: Ints = UNIT_3D,
+) -> Shape:
+    """[N, P, H, W, C] and [p, h, w, C/groups, D] -> [N, P', H', W', D].
+
+    Each axis has its own dilation, as in the kernel: TensorFlow's shape function swaps those of rows and columns.
+    """
+    layout = tensor_format(data_format, 3)
+    x, weights = c.with_rank(input_, 5), c.with_rank(filter_, 5)
+    spread = spatial_values(c, dilations, layout, "dilation")
+    steps = spatial_values(c, strides, layout, "stride")
+    constrain_depths(c, x[layout.channels], weights[3], weights[4])
+    sizes = [x[axis] for axis in layout.spatial]
+    spatial = windowed_output_sizes(c, sizes, weights[:3], steps, padding, dilations=spread)
+    return layout.shape(x[layout.batch], spatial, weights[4])
+
+
+@tf("DepthwiseConv2dNative")
+def depthwise_conv_2d(
+    c: InferenceContext,
+    input_: Shape,
+    filter_: Shape,
+    *,
+    strides: Ints,
+    padding: str,
+    explicit_paddings: Ints = (),
+    data_format: str = "NHWC",
+    dilations: Ints = UNIT,
+) -> Shape:
+    """[N, H, W, C] and [h, w, C, M] -> [N, H', W', C*M]."""
+    layout = tensor_format(data_format)
+    x, weights = c.with_rank(input_, 4), c.with_rank(filter_, 4)
+    steps = spatial_values(c, strides, layout, "stride")
+    spread = spatial_values(c, dilations, layout, "dilations")
+    depth = c.multiply(c.merge(x[layout.channels], weights[2]), weights[3])
+    sizes = [x[axis] for axis in layout.spatial]
+    pads = padding_pairs(padding, explicit_paddings, layout)
+    spatial = windowed_output_sizes(c, sizes, weights[:2], steps, padding, dilations=spread, pads=pads)
+    return layout.shape(x[layout.batch], spatial, depth)
+
+
+@tf("Conv")
+def conv(
+    c: InferenceContext,
+    input_: Shape,
+    filter_: Shape,
+    *,
+    strides: Ints,
+    padding: str,
+    explicit_paddings: Ints = (),
+    data_format: str = "CHANNELS_LAST",
+    dilations: Ints = (),
+    batch_dims: int = 1,
+    groups: int = 1,
+) -> Shape:
+    """[*B, *S, C] and [*K, C/groups, D] -> [*B, *S', D] for 2 or 3 spatial axes and `batch_dims` axes of batches."""
+    x, weights = _operands(c, input_, filter_, batch_dims)
+    if x.dims is None or weights.dims is None:
+        return c.unknown_shape()
+    layout = tensor_format(data_format, len(weights) - 2)
+    batch, image = x[:batch_dims], (1, *x[batch_dims:])
+    _constrain_groups(c, image[layout.channels], weights[-2], weights[-1], groups)
+    spatial = windowed_output_sizes(
+        c,
+        [image[axis] for axis in layout.spatial],
+        weights[:-2],
+        spatial_values(c, strides, layout, "stride"),
+        padding,
+        dilations=spatial_values(c, dilations, layout, "dilation") if dilations else (),
+        pads=padding_pairs(padding, explicit_paddings, layout),
+    )
+    return Shape((*batch, *layout.shape(1, spatial, weights[-1])[1:]))
+
+
+def _operands(c: InferenceContext, x: Shape, weights: Shape, batch_dims: int) -> tuple[Shape, Shape]:
+    """Both operands with their ranks, which follow from each other."""
+    if batch_dims < 0:
+        raise ShapeError(f"Batch dimensions must be non-negative, but got: {batch_dims}")
+    for shape, batches in ((x, batch_dims), (weights, 1)):
+        rank = None if shape.dims is None else len(shape.dims) - batches + 1
+        if rank is not None and rank not in (4, 5):
+            text = f"tensor must be rank 4 or 5, excluding extra batch dimensions, but got: {rank}"
+            raise ShapeError(f"{'Input' if shape is x else 'Filter'} {text}")
+    if x.dims is not None and weights.dims is not None and len(x) - batch_dims + 1 != len(weights):
+        raise ShapeError("Input tensor rank must be the same as filter rank.")
+    if x.dims is None and weights.dims is not None:
+        x = c.with_rank(x, len(weights) + batch_dims - 1)
+    if weights.dims is None and x.dims is not None:
+        weights = c.with_rank(weights, len(x) - batch_dims + 1)
+    return x, weights
+
+
+def _constrain_groups(c: InferenceContext, depth: Dim, filter_depth: Dim, output_depth: Dim, groups: int) -> None:
+    if groups <= 0:
+        raise ShapeError(f"groups attribute should be a positive integer, but got: {groups}")
+    for size, name in ((depth, "input"), (output_depth, "output")):
+        message = f"Number of groups should divide {name} depth, but got: {size}, {groups}"
+        if isinstance(size, int) and size % groups:
+            raise ShapeError(message)
+        if not isinstance(size, int) and groups > 1:
+            c.divisible(size, groups, message)
+    constrain_depths(c, depth, filter_depth, output_depth)
+    message = f"Input depth divided by filter input depth does not match with groups parameter ({groups})"
+    c.merge(depth, c.multiply(filter_depth, groups), message)
+
+
+@tf("_FusedConv2D")
+def fused_conv_2d(
+    c: InferenceContext,
+    input_: Shape,
+    filter_: Shape,
+    *args: Shape,
+    strides: Ints,
+    padding: str,
+    explicit_paddings: Ints = (),
+    data_format: str = "NHWC",
+    filter_format: str = "HWIO",
+    dilations: Ints = UNIT,
+) -> Shape:
+    """As Conv2D; biases and other arguments of the fused operators do not change the shape."""
+    if filter_format == "OIHW" and filter_.dims is not None and len(filter_) == 4:
+        filter_ = Shape((*filter_[2:], filter_[1], filter_[0]))
+    return conv_2d(
+        c,
+        input_,
+        filter_,
+        strides=strides,
+        padding=padding,
+        explicit_paddings=explicit_paddings,
+        data_format=data_format,
+        dilations=dilations,
+    )
+
+
+@tf("_FusedDepthwiseConv2dNative")
+def fused_depthwise_conv_2d(
+    c: InferenceContext,
+    input_: Shape,
+    filter_: Shape,
+    *args: Shape,
+    strides: Ints,
+    padding: str,
+    data_format: str = "NHWC",
+    dilations: Ints = UNIT,
+) -> Shape:
+    """As DepthwiseConv2dNative."""
+    return depthwise_conv_2d(
+        c, input_, filter_, strides=strides, padding=padding, data_format=data_format, dilations=dilations
+    )
+
+
+@tf("_FusedConv3D")
+def fused_conv_3d(
+    c: InferenceContext,
+    input_: Shape,
+    filter_: Shape,
+    *args: Shape,
+    strides: Ints,
+    padding: str,
+    data_format: str = "NDHWC",
+    dilations: Ints = UNIT_3D,
+) -> Shape:
+    """As Conv3D."""
+    return conv_3d(c, input_, filter_, strides=strides, padding=padding, data_format=data_format, dilations=dilations)
+
+
+@tf("FusedPadConv2D")
+def fused_pad_conv_2d(
+    c: InferenceContext,
+    input_: Shape,
+    paddings: Value,
+    filter_: Shape,
+    *,
+    strides: Ints,
+    padding: str,
+) -> Shape:
+    """A convolution of the padded image; `paddings` is [4, 2]."""
+    return conv_2d(c, _padded(c, c.with_rank(input_, 4), paddings), filter_, strides=strides, padding=padding)
+
+
+@tf("FusedResizeAndPadConv2D")
+def fused_resize_and_pad_conv_2d(
+    c: InferenceContext,
+    input_: Shape,
+    size: Value,
+    paddings: Value,
+    filter_: Shape,
+    *,
+    strides: Ints,
+    padding: str,
+) -> Shape:
+    """A convolution of the resized and padded image; `size` is a height and a width."""
+    x = c.with_rank(input_, 4)
+    height, width = c.with_rank(c.make_shape_from_shape_tensor(1), 2)
+    resized = Shape((x[0], height, width, x[3]))
+    return conv_2d(c, _padded(c, resized, paddings), filter_, strides=strides, padding=padding)
+
+
+def _padded(c: InferenceContext, x: Shape, paddings: Value) -> Shape:
+    rows = c.with_rank(paddings.shape, 2)
+    c.with_value(rows[0], 4)
+    c.with_value(rows[1], 2)
+    pads = known_dims(paddings) or (None,) * 8
+    sizes: list[Dim] = []
+    for axis, size in enumerate(x):
+        before, after = pads[2 * axis : 2 * axis + 2]
+        sizes.append(c.unknown_dim() if before is None or after is None else c.add(c.add(size, before), after))
+    return Shape(sizes)
+
+
+@tf("Dilation2D")
+def dilation_2d(
+    c: InferenceContext, input_: Shape, filter_: Shape, *, strides: Ints, rates: Ints, padding: str
+) -> Shape:
+    """[N, H, W, C] and [h, w, C] -> [N, H', W', C]."""
+    layout = tensor_format("NHWC")
+    x, weights = c.with_rank(input_, 4), c.with_rank(filter_, 3)
+    steps = spatial_values(c, strides, layout, "stride")
+    spread = spatial_values(c, rates, layout, "rates")
+    axes = zip(x[1:3], weights[:2], spread, steps, strict=True)
+    spatial = [windowed_output_size(c, size, window, rate, step, padding) for size, window, rate, step in axes]
+    return layout.shape(x[0], spatial, c.merge(x[3], weights[2]))
+
+
+@tf("Dilation2DBackpropInput")
+def dilation_2d_backprop_input(c: InferenceContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
+    """The shape of the input."""
+    return input_
+
+
+@tf("Dilation2DBackpropFilter")
+def dilation_2d_backprop_filter(c: InferenceContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
+    """The shape of the filter."""
+    return filter_

@@ -1,0 +1,155 @@
+"""Gradients of convolutions."""
+
+from __future__ import annotations
+
+from opdefs.rules.window import window_span
+from opdefs.tf.conv import UNIT, UNIT_3D
+from opdefs.tf.dialect import tf
+from opdefs.tf.windows import TensorFormat, padding_pairs, spatial_values, tensor_format
+from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext, Ints, Value
+
+
+@tf("Conv2DBackpropInput")
+def conv_2d_backprop_input(
+    c: InferenceContext,
+    input_sizes: Value,
+    filter_: Shape,
+    out_backprop: Shape,
+    *,
+    strides: Ints,
+    padding: str,
+    explicit_paddings: Ints = (),
+    data_format: str = "NHWC",
+    dilations: Ints = UNIT,
+) -> Shape:
+    """The shape in `input_sizes`, or a height and a width with the batch of the gradient and the filter's channels."""
+    layout = tensor_format(data_format)
+    grad, weights = c.with_rank(out_backprop, 4), c.with_rank(filter_, 4)
+    c.merge(grad[layout.channels], weights[3])
+    return _input_shape(c, layout, grad, weights, strides, padding, explicit_paddings, dilations)
+
+
+@tf("DepthwiseConv2dNativeBackpropInput")
+def depthwise_conv_2d_backprop_input(
+    c: InferenceContext,
+    input_sizes: Value,
+    filter_: Shape,
+    out_backprop: Shape,
+    *,
+    strides: Ints,
+    padding: str,
+    explicit_paddings: Ints = (),
+    data_format: str = "NHWC",
+    dilations: Ints = UNIT,
+) -> Shape:
+    """As Conv2DBackpropInput; the channels of the input are axis 2 of the filter.
+
+    The kernel takes a height and a width too, which TensorFlow's shape function refuses.
+    """
+    layout = tensor_format(data_format)
+    grad, weights = c.with_rank(out_backprop, 4), c.with_rank(filter_, 4)
+    x = _input_shape(c, layout, grad, weights, strides, padding, explicit_paddings, dilations)
+    return c.replace_dim(x, layout.channels, c.merge(x[layout.channels], weights[2]))
+
+
+@tf("Conv3DBackpropInputV2")
+def conv_3d_backprop_input(
+    c: InferenceContext,
+    input_sizes: Value,
+    filter_: Shape,
+    out_backprop: Shape,
+    *,
+    strides: Ints,
+    padding: str,
+    data_format: str = "NDHWC",
+    dilations: Ints = UNIT_3D,
+) -> Shape:
+    """The shape in `input_sizes`."""
+    layout = tensor_format(data_format, 3)
+    grad, weights = c.with_rank(out_backprop, 5), c.with_rank(filter_, 5)
+    return _input_shape(c, layout, grad, weights, strides, padding, (), dilations)
+
+
+def _input_shape(
+    c: InferenceContext,
+    layout: TensorFormat,
+    grad: Shape,
+    weights: Shape,
+    strides: Ints,
+    padding: str,
+    explicit_paddings: Ints,
+    dilations: Ints,
+) -> Shape:
+    """The shape in input 0; sizes that are not known are bounded by those of the gradient."""
+    wanted = c.make_shape_from_shape_tensor(0)
+    rank = layout.length if wanted.dims is None else len(wanted)
+    if rank not in (layout.length, 2) or (rank == 2 and layout.length != 4):
+        values = f"{layout.length} values" if layout.length != 4 else "4 values or 2 values"
+        raise ShapeError(f"{c.op_def.name} requires input_sizes to contain {values}, but got: {rank}")
+    steps = spatial_values(c, strides, layout, "stride")
+    spread = spatial_values(c, dilations, layout, "dilation")
+    pads = padding_pairs(padding, explicit_paddings, layout)
+    known = (None,) * layout.length if c.value(0) is None else wanted.dims
+    spatial = known[-2:] if rank == 2 else [known[axis] for axis in layout.spatial]
+    sizes: list[Dim] = []
+    for index, (size, axis) in enumerate(zip(spatial, layout.spatial, strict=True)):
+        span = window_span(weights[index], spread[index])
+        if size is None:
+            size = _input_size(c, grad[axis], span, steps[index], padding, sum(pads[index]))
+        sizes.append(size)
+    depth = weights[-2] if rank == 2 else known[layout.channels]
+    batch = None if rank == 2 else known[layout.batch]
+    return layout.shape(
+        grad[layout.batch] if batch is None else c.merge(batch, grad[layout.batch]),
+        sizes,
+        c.unknown_dim() if depth is None else depth,
+    )
+
+
+def _input_size(c: InferenceContext, output: Dim, span: Dim, stride: int, padding: str, pads: int) -> Dim:
+    """The size of an axis of which the output of a convolution is known: exact where the stride is 1."""
+    if stride < 1:
+        raise ShapeError(f"Stride must be > 0, but got {stride}")
+    if padding == "SAME":
+        return output if stride == 1 else c.fresh_at_most(output * stride, "input")
+    most = (output - 1) * stride + span - pads + (stride - 1)
+    return most if stride == 1 and c.prove_le(0, most) is True else c.fresh_at_most(most, "input")
+
+
+@tf("Conv2DBackpropFilter", "DepthwiseConv2dNativeBackpropFilter")
+def conv_2d_backprop_filter(c: InferenceContext, input_: Shape, filter_sizes: Value, out_backprop: Shape) -> Shape:
+    """The shape in `filter_sizes`."""
+    return c.with_rank(c.make_shape_from_shape_tensor(1), 4)
+
+
+@tf("Conv3DBackpropFilterV2")
+def conv_3d_backprop_filter(c: InferenceContext, input_: Shape, filter_sizes: Value, out_backprop: Shape) -> Shape:
+    """The shape in `filter_sizes`."""
+    return c.with_rank(c.make_shape_from_shape_tensor(1), 5)
+
+
+@tf("Conv2DBackpropInputV2")
+def conv_2d_backprop_of_input(c: InferenceContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
+    """The shape of the input."""
+    return c.with_rank(input_, 4)
+
+
+@tf("Conv2DBackpropFilterV2")
+def conv_2d_backprop_of_filter(c: InferenceContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
+    """The shape of the filter."""
+    return c.with_rank(filter_, 4)
+
+
+@tf("Conv3DBackpropInput")
+def conv_3d_backprop_of_input(c: InferenceContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
+    """The shape of the input."""
+    return c.with_rank(input_, 5)
+
+
+@tf("Conv3DBackpropFilter")
+def conv_3d_backprop_of_filter(c: InferenceContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
+    """The shape of the filter."""
+    return c.with_rank(filter_, 5)

@@ -1,0 +1,148 @@
+"""Element-wise operators of one operand, and their gradients.
+
+`in_place` marks operators whose output elements need only the input element at the same position: the kernels forward
+the buffer of the operand.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from opdefs.rules.arithmetic import absolute, limit_elements, sign, unary_rule, unknown
+from opdefs.rules.elements import dim_operation, fold_elements, is_float, logical_not, map_elements
+from opdefs.rules.floats import FloatArithmetic
+from opdefs.tf.dialect import tf
+from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim, maximum, minimum
+from shapeinf.lattice import PartialTensor, Shape, numpy_dtype
+from shapeinf.ops import InferenceContext, Operand, Value
+
+
+@tf(
+    *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Conj", "Cos", "Cosh", "Dawsn", "Digamma", "Elu", "Erf"),
+    *("BesselI0", "BesselI0e", "BesselI1", "BesselI1e", "BesselJ0", "BesselJ1", "BesselK0", "BesselK0e", "BesselK1"),
+    *("BesselK1e", "BesselY0", "BesselY1", "Erfc", "Erfinv", "Exp", "Expint", "Expm1", "FresnelCos", "FresnelSin"),
+    *("LeakyRelu", "Lgamma", "Log", "Log1p", "Ndtri", "Rsqrt", "Selu", "Sigmoid", "Sin", "Sinh", "Softplus"),
+    *("Softsign", "Spence", "Tan", "Tanh", "_UnaryOpsComposition"),
+    *("RiscAbs", "RiscCeil", "RiscCos", "RiscExp", "RiscFloor", "RiscLog", "RiscLogicalNot", "RiscNeg", "RiscSign"),
+    *("RiscUnary", "XlaReducePrecision"),
+    in_place=(0,),
+)
+@tf("Angle", "ComplexAbs", "Imag", "PopulationCount", "Real", "RiscImag", "RiscIsFinite", "RiscReal")
+def same_shape(c: InferenceContext, x: Shape) -> Shape:
+    """The shape of the input."""
+    return x
+
+
+@tf("Softmax", "LogSoftmax", in_place=(0,))
+def softmax(c: InferenceContext, logits: Shape) -> Shape:
+    """The shape of the input, of rank 1 or more; along the last axis."""
+    return c.with_rank_at_least(logits, 1)
+
+
+@tf("InvGrad", "ReciprocalGrad", "RsqrtGrad", "SigmoidGrad", "SqrtGrad", "TanhGrad", in_place=(0, 1))
+def unary_gradient(c: InferenceContext, y: Shape, dy: Shape) -> Shape:
+    """The shape of the output of the operator; the gradient has as many elements."""
+    if y.dims is not None and dy.dims is not None and c.prove_eq(c.numel(y), c.numel(dy)) is False:
+        raise ShapeError(
+            "The two arguments to a cwise op must have same number of elements", operands=(str(y), str(dy))
+        )
+    return y
+
+
+tf("Abs", in_place=(0,))(absolute)
+tf("Sign", in_place=(0,))(sign)
+tf("Neg", in_place=(0,))(unary_rule(np.negative, lambda d: -d, FloatArithmetic.negate))
+tf("Relu", in_place=(0,))(unary_rule(lambda x: np.maximum(x, 0), lambda d: maximum(d, 0)))
+tf("Relu6", in_place=(0,))(unary_rule(lambda x: np.clip(x, 0, 6), lambda d: minimum(maximum(d, 0), 6)))
+tf("Floor", in_place=(0,))(unary_rule(np.floor, lambda d: d, FloatArithmetic.floor))
+tf("Ceil", in_place=(0,))(unary_rule(np.ceil, lambda d: d, FloatArithmetic.ceil))
+tf("Round", "Rint", in_place=(0,))(unary_rule(np.rint, lambda d: d, FloatArithmetic.round))
+tf("Sqrt", in_place=(0,))(unary_rule(np.sqrt, unknown))
+
+
+def _square(floats: FloatArithmetic, x: Any) -> Any:
+    return floats.multiply(x, x)
+
+
+tf("Square", in_place=(0,))(unary_rule(np.square, lambda d: d * d, _square))
+
+
+@tf("Inv", "Reciprocal", in_place=(0,))
+def reciprocal(c: InferenceContext, x: Operand) -> PartialTensor:
+    """Element by element; fractions of sizes stay known."""
+    if not is_float(x.dtype):
+        return PartialTensor(x.dtype, x.shape, None)
+    rule = unary_rule(lambda array: 1 / array, unknown, lambda floats, element: floats.divide(1.0, element))
+    return rule(c, x)
+
+
+@tf("Invert", in_place=(0,))
+def invert(c: InferenceContext, x: Operand) -> PartialTensor:
+    """The bits of integers inverted: `-x - 1` where they have a sign."""
+    kind = numpy_dtype(x.dtype)
+    signed = kind is not None and kind.kind == "i"
+
+    def operation(d: Dim) -> Dim | None:
+        return -d - 1 if signed else None
+
+    return fold_elements(x.dtype, x.shape, np.invert, dim_operation(operation), x)
+
+
+@tf("LogicalNot", in_place=(0,))
+def negation(c: InferenceContext, x: Operand) -> PartialTensor:
+    """Element by element."""
+    return map_elements("bool", x.shape, logical_not, x)
+
+
+@tf("IsNan", "IsInf")
+def is_not_a_number(c: InferenceContext, x: Operand) -> PartialTensor:
+    """Element by element; sizes are finite numbers."""
+    concrete = np.isnan if c.op_def.name == "IsNan" else np.isinf
+    return fold_elements("bool", x.shape, concrete, dim_operation(lambda _: False), x)
+
+
+@tf("IsFinite")
+def is_finite(c: InferenceContext, x: Operand) -> PartialTensor:
+    """Element by element; sizes are finite numbers."""
+    return fold_elements("bool", x.shape, np.isfinite, dim_operation(lambda _: True), x)
+
+
+@tf("ClipByValue", in_place=(0,))
+def clip_by_value(c: InferenceContext, t: Operand, clip_value_min: Operand, clip_value_max: Operand) -> PartialTensor:
+    """The shape of the input; contents where the limits are single numbers."""
+    for limit in (clip_value_min, clip_value_max):
+        if limit.shape.dims is None or len(limit.shape.dims) > 0:
+            return PartialTensor(t.dtype, t.shape, None)
+    return limit_elements(t, clip_value_min, clip_value_max)
+
+
+@tf("StochasticCastToInt")
+def stochastic_cast(c: InferenceContext, input: Shape, key: Shape, counter: Shape, alg: Shape) -> Shape:
+    """The shape of the input."""
+    c.with_rank(key, 1)
+    c.with_rank(counter, 1)
+    c.with_rank(alg, 0)
+    return input
+
+
+@tf("Bucketize")
+def bucketize(c: InferenceContext, input: Value, *, boundaries: tuple[float, ...]) -> PartialTensor:
+    """The shape of the input; buckets of known numbers."""
+    array = input.array()
+    if array is None or array.dtype.kind not in "if":
+        return PartialTensor("int32", input.shape, None)
+    buckets = np.searchsorted(np.array(boundaries, dtype=np.float32), array, side="right")
+    return PartialTensor("int32", input.shape, buckets.reshape(-1).tolist())
+
+
+@tf("Cross")
+def cross_product(c: InferenceContext, a: Shape, b: Shape) -> Shape:
+    """Vectors of 3 along the last axes of two tensors of one shape."""
+    a, b = c.with_rank_at_least(a, 1), c.with_rank_at_least(b, 1)
+    shape = c.merge(a, b)
+    if shape.dims is not None:
+        c.with_value(shape[-1], 3)
+    return c.store.canon_shape(shape)

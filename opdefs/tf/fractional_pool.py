@@ -1,0 +1,66 @@
+"""Pooling with windows of random sizes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+
+from opdefs.rules.floats import FLOAT32, MAX_DENOMINATOR
+from opdefs.tf.dialect import tf
+from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape
+from shapeinf.ops import Floats, InferenceContext, Value
+
+
+@tf("FractionalAvgPool", "FractionalMaxPool")
+def fractional_pool(
+    c: InferenceContext,
+    value: Shape,
+    *,
+    pooling_ratio: Floats,
+) -> tuple[Shape, Shape, Shape]:
+    """Each size divided by its ratio, and the boundaries of the windows of rows and of columns.
+
+    N windows have N + 1 boundaries, as in the kernel: TensorFlow's shape function says N.
+    """
+    x = c.with_rank(value, 4)
+    if len(pooling_ratio) != 4:
+        raise ShapeError("pooling_ratio field must specify 4 dimensions")
+    sizes = [_quotient(c, size, ratio) for size, ratio in zip(x, pooling_ratio, strict=True)]
+    return Shape(sizes), c.vector(c.add(sizes[1], 1)), c.vector(c.add(sizes[2], 1))
+
+
+def _quotient(c: InferenceContext, size: Dim, ratio: float) -> Dim:
+    """`floor(size / ratio)`, where ratio and quotient are float32."""
+    if ratio < 0:
+        raise ShapeError(f"pooling_ratio {ratio} is negative")
+    if not 0 < ratio < FLOAT32.largest:
+        raise ShapeError(f"pooling_ratio {ratio} is not a positive number")
+    if isinstance(size, int):
+        return floor(float(np.float32(size) / np.float32(ratio)))
+    by = Fraction(float(np.float32(ratio)))
+    bounds = c.interval(size)
+    if by == 1 or (by.numerator <= MAX_DENOMINATOR and bounds.hi is not None and _is_exact(bounds.hi, by)):
+        return size * by.denominator // by.numerator
+    low = floor((bounds.lo or 0) / by) - 1
+    return c.fresh("pool", max(0, low), None if bounds.hi is None else floor(bounds.hi / by) + 2 + (bounds.hi >> 22))
+
+
+def _is_exact(size: int, by: Fraction) -> bool:
+    """Whether no quotient of a size up to this one rounds to another integer; see `opdefs.rules.floats`."""
+    return size * by.denominator <= FLOAT32.max_exact
+
+
+@tf("FractionalAvgPoolGrad")
+def fractional_avg_pool_grad(
+    c: InferenceContext,
+    orig_input_tensor_shape: Value,
+    out_backprop: Shape,
+    row_pooling_sequence: Shape,
+    col_pooling_sequence: Shape,
+) -> Shape:
+    """The shape in `orig_input_tensor_shape`."""
+    return c.with_rank(c.make_shape_from_shape_tensor(0), 4)

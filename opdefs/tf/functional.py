@@ -1,0 +1,350 @@
+"""Operators that run functions of the library: calls, branches, loops and maps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from opdefs.rules.branching import run_branch
+from opdefs.rules.elements import to_dim
+from opdefs.rules.iteration import Start, iterate
+from opdefs.tf.dialect import tf
+from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim, Dimension, maximum
+from shapeinf.graph import DeclaredType, FunctionReference
+from shapeinf.lattice import Condition, Element, PartialTensor, Quotient, Shape, TensorType, Type
+from shapeinf.ops import Body, InferenceContext, Value
+
+Shapes = tuple[DeclaredType, ...]
+Functions = tuple[FunctionReference, ...]
+
+
+# -- calls -------------------------------------------------------------------------------------------------------------
+
+
+@tf("PartitionedCall", "StatefulPartitionedCall")
+def call(c: InferenceContext, *args: TensorType, f: FunctionReference) -> tuple[Type, ...]:
+    """The outputs of the function for these arguments."""
+    return _call(c, "f", args)
+
+
+@tf("TPUPartitionedCall")
+def call_on_device(c: InferenceContext, *args: TensorType, f: FunctionReference) -> tuple[Type, ...]:
+    """As PartitionedCall; the last input is the number of a device."""
+    return _call(c, "f", args[:-1])
+
+
+@tf("RemoteCall")
+def call_on_target(c: InferenceContext, target: Shape, *args: TensorType, f: FunctionReference) -> tuple[Type, ...]:
+    """As PartitionedCall; the first input is the name of a device."""
+    return _call(c, "f", args)
+
+
+@tf("XlaLaunch", "XlaLaunchV2")
+def launch(c: InferenceContext, *args: TensorType, function: FunctionReference) -> tuple[Type, ...]:
+    """As PartitionedCall; the arguments are constants, tensors and resources in the order of the function."""
+    return _call(c, "function", args)
+
+
+def _call(c: InferenceContext, name: str, args: Sequence[TensorType]) -> tuple[Type, ...]:
+    body = _body(c, name, len(args), c.num_outputs)
+    return tuple(body.run(args, certain=True))
+
+
+def _body(c: InferenceContext, name: str, inputs: int, outputs: int) -> Body:
+    """A function of the node. Raises ShapeError where it has another number of inputs or fewer outputs."""
+    if name not in c.bodies:
+        c.fail(f"the attribute {name!r} must be a function")
+    body = c.bodies[name]
+    if body.num_inputs != inputs or body.num_outputs < outputs:
+        signature = f"{body.num_inputs} inputs and {body.num_outputs} outputs"
+        c.fail(f"the function of {name!r} must take {inputs} inputs and return {outputs} outputs", signature)
+    return body
+
+
+@tf("SymbolicGradient")
+def symbolic_gradient(c: InferenceContext, *values: Shape) -> tuple[Shape, ...]:
+    """The gradients with respect to the inputs of the function, which come first, have their shapes."""
+    if len(values) < c.num_outputs:
+        c.fail("len(inputs) < len(outputs)", len(values), c.num_outputs)
+    return tuple(values[: c.num_outputs])
+
+
+# -- branches ----------------------------------------------------------------------------------------------------------
+
+THEN_ELSE = {"then_branch": "then", "else_branch": "else"}
+
+
+@tf("If", "StatelessIf", "_If", labels=THEN_ELSE)
+def if_(
+    c: InferenceContext,
+    cond: Value,
+    *values: TensorType,
+    then_branch: FunctionReference,
+    else_branch: FunctionReference,
+    output_shapes: Shapes = (),
+) -> tuple[Type, ...]:
+    """The outputs of the branch that runs; the join of both if the condition is unknown."""
+    return _declare(c, _choose(c, cond, values, "then_branch", "else_branch"), output_shapes)
+
+
+@tf("XlaIf", labels=THEN_ELSE)
+def xla_if(
+    c: InferenceContext,
+    cond: Value,
+    *values: TensorType,
+    then_branch: FunctionReference,
+    else_branch: FunctionReference,
+) -> tuple[Type, ...]:
+    """As If."""
+    return _choose(c, cond, values, "then_branch", "else_branch")
+
+
+def _choose(
+    c: InferenceContext, cond: TensorType, values: Sequence[TensorType], then_branch: str, else_branch: str
+) -> tuple[Type, ...]:
+    branches = [_body(c, name, len(values), c.num_outputs) for name in (then_branch, else_branch)]
+    decided = _truth(c, cond)
+    return run_branch(c, branches, values, None if not isinstance(decided, bool) else 0 if decided else 1)
+
+
+@tf("Case", "StatelessCase", labels={"branches": "branch"})
+def case(
+    c: InferenceContext,
+    branch_index: Value,
+    *values: TensorType,
+    branches: Functions,
+    output_shapes: Shapes = (),
+) -> tuple[Type, ...]:
+    """The outputs of one branch: the last one for an index out of range."""
+    c.with_rank(branch_index.shape, 0)
+    if not branches:
+        c.fail("a Case must have branches")
+    bodies = [_body(c, f"branches[{i}]", len(values), c.num_outputs) for i in range(len(branches))]
+    index = branch_index.elements[0] if branch_index.elements else None
+    taken = None
+    if isinstance(index, int):
+        taken = index if 0 <= index < len(bodies) else len(bodies) - 1
+    elif len(bodies) == 1:
+        taken = 0
+    return _declare(c, run_branch(c, bodies, values, taken), output_shapes)
+
+
+def _truth(c: InferenceContext, value: TensorType) -> Start:
+    """A condition of If and While: a scalar is true unless it is 0 or empty, any other tensor if it has elements."""
+    dims = value.shape.dims
+    if dims is None:
+        return None
+    if dims:
+        count = c.numel(dims)
+        return False if count == 0 else True if c.prove_le(1, count) is True else None
+    return _truth_of_element(c, value.elements[0] if value.elements else None)
+
+
+def _truth_of_element(c: InferenceContext, element: Element) -> Start:
+    if element is None or isinstance(element, (bool, Condition)):
+        return element
+    if isinstance(element, Quotient):
+        return None
+    if not isinstance(element, Dimension):
+        return bool(element)
+    is_zero = c.prove_eq(element, 0)
+    return None if is_zero is None else not is_zero
+
+
+# -- loops -------------------------------------------------------------------------------------------------------------
+
+LOOP = {"cond": "cond", "body": "body"}
+
+
+@attrs.frozen
+class _ConditionalTrip:
+    """A trip of a loop whose condition is a function of the loop variables."""
+
+    c: InferenceContext
+    cond: Body
+    body: Body
+
+    def run(
+        self,
+        number: Element,
+        condition: Element,
+        carried: Sequence[Type | None],
+        *,
+        certain: bool,
+        accumulate: bool = False,
+    ) -> list[Type]:
+        """See `opdefs.rules.iteration.Trip`."""
+        outputs = self.body.run(carried, certain=certain, accumulate=accumulate)
+        again = self.test(outputs, certain=certain, accumulate=accumulate)
+        return [PartialTensor("bool", Shape(()), None if again is None else (again,)), *outputs]
+
+    def test(self, carried: Sequence[Type | None], *, certain: bool, accumulate: bool = False) -> Start:
+        """The condition for these values."""
+        tested = self.cond.run(carried, certain=certain, accumulate=accumulate)[0]
+        return _truth(self.c, tested) if isinstance(tested, TensorType) else None
+
+    def require_inputs(self, number: Element, carried: Sequence[Type]) -> None:
+        """See `opdefs.rules.iteration.Trip`."""
+        self.body.require_inputs(carried)
+
+    def count_scans(self, width: int) -> int:
+        """None: a list of tensors is one of the loop variables."""
+        return 0
+
+
+@tf("While", "StatelessWhile", "RiscWhile", labels=LOOP)
+def while_(
+    c: InferenceContext,
+    *values: TensorType,
+    cond: FunctionReference,
+    body: FunctionReference,
+    output_shapes: Shapes = (),
+) -> tuple[Type, ...]:
+    """The loop variables after the last trip; a variable that no trip changes keeps its shape and contents."""
+    return _declare(c, _loop(c, values), output_shapes)
+
+
+@tf("_While", "XlaWhile", labels=LOOP)
+def plain_while(
+    c: InferenceContext, *values: TensorType, cond: FunctionReference, body: FunctionReference
+) -> tuple[Type, ...]:
+    """As While."""
+    return _loop(c, values)
+
+
+def _loop(c: InferenceContext, values: Sequence[TensorType]) -> tuple[Type, ...]:
+    width = len(values)
+    trip = _ConditionalTrip(c, _body(c, "cond", width, 1), _body(c, "body", width, width))
+    result = iterate(c, trip, None, trip.test(values, certain=True), values)
+    trip.test(values, certain=True, accumulate=True)  # the condition of the first trip counts too
+    return tuple(result.carried)
+
+
+@attrs.frozen
+class _CountedTrip:
+    """A trip of a loop over numbers: the body takes the number and the loop variables."""
+
+    body: Body
+    start: Dim | None
+    delta: Dim | None
+
+    def run(
+        self,
+        number: Element,
+        condition: Element,
+        carried: Sequence[Type | None],
+        *,
+        certain: bool,
+        accumulate: bool = False,
+    ) -> list[Type]:
+        """See `opdefs.rules.iteration.Trip`."""
+        outputs = self.body.run([self._counter(number), *carried], certain=certain, accumulate=accumulate)
+        return [PartialTensor("bool", Shape(()), (True,)), *outputs]
+
+    def require_inputs(self, number: Element, carried: Sequence[Type]) -> None:
+        """See `opdefs.rules.iteration.Trip`."""
+        self.body.require_inputs([self._counter(number), *carried])
+
+    def count_scans(self, width: int) -> int:
+        """See `opdefs.rules.iteration.Trip`."""
+        return 0
+
+    def _counter(self, number: Element) -> PartialTensor:
+        if self.start is None or self.delta is None or not isinstance(number, (int, Dimension)):
+            return PartialTensor("int32", Shape(()), None)
+        return PartialTensor("int32", Shape(()), (self.start + number * self.delta,))
+
+
+@tf("For", labels={"body": "body"})
+def for_(
+    c: InferenceContext, start: Value, limit: Value, delta: Value, *values: TensorType, body: FunctionReference
+) -> tuple[Type, ...]:
+    """The loop variables after the body ran for `start`, `start + delta`... before `limit`."""
+    run = _body(c, "body", len(values) + 1, len(values))
+    for number in (start, limit, delta):
+        c.with_rank(number.shape, 0)
+    first, end, step = (_scalar(number) for number in (start, limit, delta))
+    trips: Dim | None = None
+    if first is not None and end is not None and isinstance(step, int) and step != 0:
+        distance = end - first if step > 0 else first - end
+        trips = maximum((distance + abs(step) - 1) // abs(step), 0)
+    trips = c.fresh("trips") if trips is None else trips
+    return tuple(iterate(c, _CountedTrip(run, first, step), trips, True, values).carried)
+
+
+def _scalar(value: PartialTensor) -> Dim | None:
+    return to_dim(value.elements[0]) if value.elements else None
+
+
+# -- maps --------------------------------------------------------------------------------------------------------------
+
+
+@tf("MapDefun", labels={"f": ""})
+def map_defun(
+    c: InferenceContext,
+    *values: TensorType,
+    Targuments: tuple[str, ...],  # noqa: N803 (TensorFlow's name)
+    f: FunctionReference,
+    output_shapes: Shapes,
+) -> tuple[Type, ...]:
+    """The function for each slice of the first inputs along axis 0; the other inputs are the same for all of them."""
+    run = _body(c, "f", len(values), c.num_outputs)
+    mapped, captured = values[: len(Targuments)], values[len(Targuments) :]
+    count: Dim | None = None
+    slices: list[TensorType] = []
+    for tensor in mapped:
+        shape = c.with_rank_at_least(tensor.shape, 1)
+        if shape.dims is None:
+            slices.append(PartialTensor(tensor.dtype, c.unknown_shape(), None))
+            continue
+        count = shape.dims[0] if count is None else c.merge(count, shape.dims[0])
+        slices.append(PartialTensor(tensor.dtype, Shape(shape.dims[1:]), None))
+    size = c.fresh("count") if count is None else count
+    outputs = run.run([*slices, *captured], certain=c.prove_le(1, size) is True)
+    return _declare(c, tuple(_stack(c, size, output) for output in outputs), ())
+
+
+def _stack(c: InferenceContext, count: Dim, element: Type) -> Type:
+    """Results of many runs as one tensor: sizes of a single run must be the same in all of them."""
+    if not isinstance(element, TensorType) or element.shape.dims is None:
+        return PartialTensor(element.dtype if isinstance(element, TensorType) else None, c.unknown_shape(), None)
+    return PartialTensor(element.dtype, Shape((count, *element.shape.dims)), None)
+
+
+# -- declared shapes ---------------------------------------------------------------------------------------------------
+
+
+def _declare(c: InferenceContext, outputs: Sequence[Type], declared: Shapes) -> tuple[Type, ...]:
+    """The outputs, whose unknown ranks and sizes are as declared; a contradiction is a warning."""
+    if not declared:
+        return tuple(outputs)
+    if len(declared) != len(outputs):
+        message = f"`output_shapes` must be the same length as the outputs ({len(declared)} vs. {len(outputs)})"
+        c.warnings = (*c.warnings, ShapeError(message, code="S120"))
+        return tuple(outputs)
+    return tuple(_refine(c, index, *pair) for index, pair in enumerate(zip(outputs, declared, strict=True)))
+
+
+def _refine(c: InferenceContext, index: int, output: Type, declared: DeclaredType) -> Type:
+    dims = declared.dims
+    if not isinstance(output, TensorType) or dims is None or any(isinstance(d, str) for d in dims):
+        return output
+    sizes = [d if isinstance(d, int) and d >= 0 else None for d in dims]
+    if output.shape.dims is None:
+        shape = Shape(c.fresh(f"declared.{index}.{axis}") if d is None else d for axis, d in enumerate(sizes))
+        return output.with_type(output.dtype, shape)
+    if len(sizes) != len(output.shape.dims) or any(
+        d is not None and c.prove_eq(d, size) is False for d, size in zip(sizes, output.shape.dims, strict=True)
+    ):
+        text = f"output {index} has not the shape of `output_shapes`, {list(sizes)}"
+        c.warnings = (*c.warnings, ShapeError(text, code="S120", operands=(str(output.shape),)))
+        return output
+    pairs = zip(sizes, output.shape.dims, strict=True)
+    refined = [size if d is None or not _is_open(size) else d for d, size in pairs]
+    return output if refined == list(output.shape.dims) else output.with_type(output.dtype, Shape(refined))
+
+
+def _is_open(size: Dim) -> bool:
+    return not isinstance(size, int) and size.is_symbol and size.is_anonymous

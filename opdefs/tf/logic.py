@@ -1,0 +1,105 @@
+"""Comparisons, connectives and selection; decided where the constraints decide them."""
+
+from __future__ import annotations
+
+from opdefs.rules.elements import is_listable, logical_and, logical_not, logical_or, map_elements, selection
+from opdefs.rules.logic import (
+    EQUAL,
+    GREATER,
+    GREATER_EQUAL,
+    LESS,
+    LESS_EQUAL,
+    compare,
+    comparison_rule,
+    connective_rule,
+)
+from opdefs.rules.progressions import broadcast_progression
+from opdefs.tf.broadcasting import broadcast, broadcast_if_compatible
+from opdefs.tf.dialect import tf
+from shapeinf.lattice import HandleType, PartialTensor, Progression, Shape
+from shapeinf.ops import InferenceContext, Operand, Value
+
+tf("Less")(comparison_rule(broadcast, LESS))
+tf("LessEqual")(comparison_rule(broadcast, LESS_EQUAL))
+tf("Greater")(comparison_rule(broadcast, GREATER))
+tf("GreaterEqual")(comparison_rule(broadcast, GREATER_EQUAL))
+tf("LogicalAnd", in_place=(0, 1))(connective_rule(broadcast, logical_and))
+tf("LogicalOr", in_place=(0, 1))(connective_rule(broadcast, logical_or))
+
+
+@tf("Equal")
+def equal(c: InferenceContext, x: Operand, y: Operand, *, incompatible_shape_error: bool = True) -> PartialTensor:
+    """Broadcasting. Without `incompatible_shape_error` tensors that do not broadcast are not equal: one false."""
+    if incompatible_shape_error:
+        return compare(c, broadcast(c, x.shape, y.shape), EQUAL, x, y)
+    shape = broadcast_if_compatible(c, x.shape, y.shape)
+    if shape.dims == () and (x.shape.dims or y.shape.dims):
+        return PartialTensor("bool", shape, (False,))
+    return compare(c, shape, EQUAL, x, y)
+
+
+@tf("NotEqual")
+def not_equal(c: InferenceContext, x: Operand, y: Operand, *, incompatible_shape_error: bool = True) -> PartialTensor:
+    """The opposite of Equal: tensors that do not broadcast give one true."""
+    result = equal(c, x, y, incompatible_shape_error=incompatible_shape_error)
+    return map_elements("bool", result.shape, logical_not, result)
+
+
+@tf("ApproximateEqual")
+def approximately_equal(c: InferenceContext, x: Shape, y: Shape) -> Shape:
+    """The common shape of the operands, which do not broadcast."""
+    return c.store.canon_shape(c.merge(x, y))
+
+
+# -- selection ---------------------------------------------------------------------------------------------------------
+
+
+@tf("Select", in_place=(1, 2))
+def select(c: InferenceContext, condition: Value, t: Value, e: Value) -> PartialTensor:
+    """The common shape of both choices; the condition is a scalar, of their shape, or a vector that selects rows."""
+    data, shape = c.merge(t.shape, e.shape), c.store.canon_shape(condition.shape)
+    data = c.store.canon_shape(data)
+    if shape.dims and data.dims is not None:
+        if len(shape) == 1 and data.dims:
+            c.merge(data[0], shape[0])
+        else:
+            c.merge(data, shape)
+        data = c.store.canon_shape(data)
+    if shape.rank == 1 and data.rank != 1:
+        return PartialTensor(t.dtype, data, None)  # rows are selected
+    return _choose(c, data, condition, t, e)
+
+
+@tf("SelectV2", in_place=(1, 2))
+def select_with_broadcast(c: InferenceContext, condition: Value, t: Value, e: Value) -> PartialTensor:
+    """Broadcasting of all three; elements are chosen where the condition is decided or both choices agree."""
+    return _choose(c, broadcast(c, broadcast(c, t.shape, e.shape), condition.shape), condition, t, e)
+
+
+def _choose(
+    c: InferenceContext, shape: Shape, condition: PartialTensor, t: PartialTensor, e: PartialTensor
+) -> PartialTensor:
+    if isinstance(t, HandleType):
+        return t if t == e else PartialTensor(t.dtype, shape, None)
+    decided = condition.elements[0] if condition.elements and len(set(condition.elements)) == 1 else None
+    if isinstance(decided, bool):
+        chosen = t if decided else e
+        if chosen.shape == shape:
+            return chosen
+        if isinstance(chosen, Progression):
+            return broadcast_progression(chosen, shape)
+    if t == e and t.shape == shape:
+        return t
+    if condition.elements is None or (t.elements is None and e.elements is None):
+        return PartialTensor(t.dtype, shape, None)
+    return map_elements(t.dtype, shape, selection(c), condition, _listed(t), _listed(e))
+
+
+def _listed(value: PartialTensor) -> PartialTensor:
+    """The tensor with its elements listed, unknown ones too, where its shape allows it."""
+    if value.elements is not None or not is_listable(value.shape):
+        return value
+    count = 1
+    for d in value.shape:
+        count *= d if isinstance(d, int) else 1
+    return PartialTensor(value.dtype, value.shape, (None,) * count)

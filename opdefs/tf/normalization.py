@@ -1,0 +1,182 @@
+"""Normalization."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opdefs.tf.dialect import tf
+from opdefs.tf.windows import TensorFormat, tensor_format
+from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext
+
+
+def image_format(data_format: str) -> TensorFormat:
+    """The format of images, or of volumes where its name has a D."""
+    return tensor_format(data_format, 3 if "D" in data_format else 2)
+
+
+def merge_channels(c: InferenceContext, channels: Dim, vectors: Sequence[Shape]) -> Dim:
+    """The channels, which all vectors have as their length."""
+    for vector in vectors:
+        channels = c.merge(channels, c.with_rank(vector, 1)[0])
+    return channels
+
+
+@tf("FusedBatchNorm", "FusedBatchNormV2")
+def fused_batch_norm(
+    c: InferenceContext,
+    x: Shape,
+    scale: Shape,
+    offset: Shape,
+    mean: Shape,
+    variance: Shape,
+    *,
+    exponential_avg_factor: float = 1.0,
+    data_format: str = "NHWC",
+    is_training: bool = True,
+) -> tuple[Shape, ...]:
+    """The shape of `x`, and vectors of one value a channel. Training ignores mean and variance unless it averages."""
+    layout = image_format(data_format)
+    x = c.with_rank(x, layout.rank)
+    statistics = () if is_training and exponential_avg_factor == 1.0 else (mean, variance)
+    channels = merge_channels(c, x[layout.channels], (scale, offset, *statistics))
+    vector = c.vector(channels)
+    return (c.replace_dim(x, layout.channels, channels), vector, vector, vector, vector)
+
+
+@tf("FusedBatchNormV3")
+def fused_batch_norm_with_reserve(
+    c: InferenceContext,
+    x: Shape,
+    scale: Shape,
+    offset: Shape,
+    mean: Shape,
+    variance: Shape,
+    *,
+    exponential_avg_factor: float = 1.0,
+    data_format: str = "NHWC",
+    is_training: bool = True,
+) -> tuple[Shape, ...]:
+    """As FusedBatchNorm; the last output is what a device keeps for the gradient, of a shape of its own."""
+    outputs = fused_batch_norm(
+        c,
+        x,
+        scale,
+        offset,
+        mean,
+        variance,
+        exponential_avg_factor=exponential_avg_factor,
+        data_format=data_format,
+        is_training=is_training,
+    )
+    return (*outputs, c.unknown_shape())
+
+
+@tf("_FusedBatchNormEx")
+def fused_batch_norm_with_activation(
+    c: InferenceContext,
+    x: Shape,
+    scale: Shape,
+    offset: Shape,
+    mean: Shape,
+    variance: Shape,
+    *side_input: Shape,
+    exponential_avg_factor: float = 1.0,
+    data_format: str = "NHWC",
+    is_training: bool = True,
+) -> tuple[Shape, ...]:
+    """As FusedBatchNormV3, with an activation; cuDNN takes channels in groups of 4."""
+    layout = image_format(data_format)
+    x = c.with_rank(x, layout.rank)
+    channels = x[layout.channels]
+    message = "_FusedBatchNormEx channel dimension must be divisible by 4."
+    if isinstance(channels, int) and channels % 4:
+        raise ShapeError(message)
+    if not isinstance(channels, int):
+        c.divisible(channels, 4, message)
+    return fused_batch_norm_with_reserve(
+        c,
+        x,
+        scale,
+        offset,
+        mean,
+        variance,
+        exponential_avg_factor=exponential_avg_factor,
+        data_format=data_format,
+        is_training=is_training,
+    )
+
+
+@tf("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3")
+def fused_batch_norm_grad(
+    c: InferenceContext,
+    y_backprop: Shape,
+    x: Shape,
+    scale: Shape,
+    mean: Shape,
+    variance: Shape,
+    reserve: Shape | None = None,
+    *,
+    data_format: str = "NHWC",
+) -> tuple[Shape, ...]:
+    """The shape of the gradient, two vectors of one value a channel, and two empty vectors."""
+    layout = image_format(data_format)
+    y_backprop, x = c.with_rank(y_backprop, layout.rank), c.with_rank(x, layout.rank)
+    axis = layout.channels
+    channels = merge_channels(c, c.merge(y_backprop[axis], x[axis]), (scale, mean, variance))
+    vector, empty = c.vector(channels), c.vector(0)
+    return (c.replace_dim(y_backprop, axis, channels), vector, vector, empty, empty)
+
+
+@tf("_FusedBatchNormGradEx")
+def fused_batch_norm_grad_with_activation(
+    c: InferenceContext,
+    y_backprop: Shape,
+    x: Shape,
+    scale: Shape,
+    mean: Shape,
+    variance: Shape,
+    reserve: Shape,
+    offset: Shape,
+    y: Shape,
+    *,
+    data_format: str = "NHWC",
+    num_side_inputs: int = 0,
+) -> tuple[Shape, ...]:
+    """As FusedBatchNormGradV3; side inputs have gradients of the same shape."""
+    outputs = fused_batch_norm_grad(c, y_backprop, x, scale, mean, variance, data_format=data_format)
+    return (*outputs, *(outputs[0] for _ in range(c.num_outputs - len(outputs))))
+
+
+@tf("BatchNormWithGlobalNormalization")
+def batch_norm(c: InferenceContext, t: Shape, m: Shape, v: Shape, beta: Shape, gamma: Shape) -> Shape:
+    """[N, H, W, C] and vectors of one value a channel -> [N, H, W, C]."""
+    t = c.with_rank(t, 4)
+    return c.replace_dim(t, 3, merge_channels(c, t[3], (m, v, beta, gamma)))
+
+
+@tf("BatchNormWithGlobalNormalizationGrad")
+def batch_norm_grad(
+    c: InferenceContext, t: Shape, m: Shape, v: Shape, gamma: Shape, backprop: Shape
+) -> tuple[Shape, ...]:
+    """The shape of the input, and vectors of one value a channel."""
+    t = c.merge(c.with_rank(t, 4), backprop)
+    channels = merge_channels(c, t[3], (m, v, gamma))
+    vector = c.vector(channels)
+    return (c.replace_dim(t, 3, channels), vector, vector, vector, vector)
+
+
+@tf("LRN")
+def local_response_normalization(c: InferenceContext, input_: Shape) -> Shape:
+    """[N, H, W, C], unchanged."""
+    return c.with_rank(input_, 4)
+
+
+@tf("LRNGrad")
+def local_response_normalization_grad(
+    c: InferenceContext, input_grads: Shape, input_image: Shape, output_image: Shape
+) -> Shape:
+    """The common shape of all inputs, [N, H, W, C]."""
+    return c.merge(c.merge(c.with_rank(input_grads, 4), input_image), output_image)

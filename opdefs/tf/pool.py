@@ -1,0 +1,213 @@
+"""Pooling."""
+
+from __future__ import annotations
+
+from opdefs.rules.elements import known_ints
+from opdefs.tf.dialect import tf
+from opdefs.tf.windows import (
+    TensorFormat,
+    format_shape,
+    padding_pairs,
+    spatial_values,
+    tensor_format,
+    windowed_output_size,
+    windowed_output_sizes,
+)
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext, Ints, Value
+
+
+@tf("AvgPool")
+def avg_pool(
+    c: InferenceContext, value: Shape, *, ksize: Ints, strides: Ints, padding: str, data_format: str = "NHWC"
+) -> Shape:
+    """The means of windows of the spatial axes."""
+    layout = tensor_format(data_format)
+    x = format_shape(c, value, layout)
+    return _pooled_shape(c, x, layout, x[layout.channels], ksize, strides, padding)
+
+
+def _pooled_shape(
+    c: InferenceContext,
+    x: Shape,
+    layout: TensorFormat,
+    depth: Dim,
+    ksize: Ints,
+    strides: Ints,
+    padding: str,
+    explicit_paddings: Ints = (),
+) -> Shape:
+    steps, windows = spatial_values(c, strides, layout, "stride"), spatial_values(c, ksize, layout, "ksize")
+    if min(windows) < 1:
+        c.fail("Sliding window ksize must be positive", ksize)
+    pads = padding_pairs(padding, explicit_paddings, layout)
+    sizes = [x[axis] for axis in layout.spatial]
+    spatial = windowed_output_sizes(c, sizes, windows, steps, padding, pads=pads)
+    return layout.shape(x[layout.batch], spatial, depth, x[-1] if layout.has_inner else None)
+
+
+@tf("MaxPool")
+def max_pool(
+    c: InferenceContext,
+    input_: Shape,
+    *,
+    ksize: Ints,
+    strides: Ints,
+    padding: str,
+    explicit_paddings: Ints = (),
+    data_format: str = "NHWC",
+) -> Shape:
+    """The maxima of windows of the spatial axes, or of the channels."""
+    layout = tensor_format(data_format)
+    x = format_shape(c, input_, layout)
+    axis = layout.channels
+    depth = x[axis]
+    if len(ksize) == len(strides) == layout.length and (ksize[axis], strides[axis]) != (1, 1):
+        implicit = "VALID" if padding == "EXPLICIT" else padding
+        depth = windowed_output_size(c, depth, ksize[axis], 1, strides[axis], implicit)
+    return _pooled_shape(c, x, layout, depth, ksize, strides, padding, explicit_paddings)
+
+
+@tf("MaxPoolV2")
+def max_pool_with_tensors(
+    c: InferenceContext, input_: Shape, ksize: Value, strides: Value, *, padding: str, data_format: str = "NHWC"
+) -> Shape:
+    """As MaxPool; without the contents of `ksize` and `strides` only the batch is known, which is not pooled."""
+    layout = tensor_format(data_format)
+    x = format_shape(c, input_, layout)
+    windows, steps = known_ints(ksize), known_ints(strides)
+    if windows is not None and steps is not None:
+        return max_pool(c, x, ksize=windows, strides=steps, padding=padding, data_format=data_format)
+    dims = [size if axis == layout.batch else c.unknown_dim() for axis, size in enumerate(x)]
+    return Shape((*dims[:-1], x[-1])) if layout.has_inner else Shape(dims)
+
+
+@tf("MaxPoolWithArgmax")
+def max_pool_with_argmax(
+    c: InferenceContext,
+    input_: Shape,
+    *,
+    ksize: Ints,
+    strides: Ints,
+    padding: str,
+) -> tuple[Shape, Shape]:
+    """The maxima, and their indices in the flat input."""
+    pooled = max_pool(c, input_, ksize=ksize, strides=strides, padding=padding)
+    return pooled, pooled
+
+
+@tf("AvgPool3D", "MaxPool3D")
+def pool_3d(
+    c: InferenceContext, input_: Shape, *, ksize: Ints, strides: Ints, padding: str, data_format: str = "NDHWC"
+) -> Shape:
+    """Windows of three spatial axes."""
+    layout = tensor_format(data_format, 3)
+    x = c.with_rank(input_, 5)
+    return _pooled_shape(c, x, layout, x[layout.channels], ksize, strides, padding)
+
+
+# -- gradients ---------------------------------------------------------------------------------------------------------
+
+
+@tf("AvgPoolGrad")
+def avg_pool_grad(c: InferenceContext, orig_input_shape: Value, grad: Shape, *, data_format: str = "NHWC") -> Shape:
+    """The shape in `orig_input_shape`; batch and channels are those of the gradient."""
+    return _avg_pool_input(c, tensor_format(data_format), grad)
+
+
+@tf("AvgPool3DGrad")
+def avg_pool_3d_grad(c: InferenceContext, orig_input_shape: Value, grad: Shape, *, data_format: str = "NDHWC") -> Shape:
+    """The shape in `orig_input_shape`; batch and channels are those of the gradient."""
+    return _avg_pool_input(c, tensor_format(data_format, 3), grad)
+
+
+def _avg_pool_input(c: InferenceContext, layout: TensorFormat, grad: Shape) -> Shape:
+    x = c.with_rank(c.make_shape_from_shape_tensor(0), layout.rank)
+    grad = c.with_rank(grad, layout.rank)
+    dims = list(x)
+    for axis in (layout.batch, layout.channels):
+        dims[axis] = c.merge(x[axis], grad[axis])
+    return Shape(dims)
+
+
+@tf("MaxPoolGrad", "MaxPoolGradV2", "MaxPoolGradWithArgmax", "FractionalMaxPoolGrad")
+def max_pool_grad(c: InferenceContext, orig_input: Shape, *rest: Shape) -> Shape:
+    """The shape of the input."""
+    return c.with_rank(orig_input, 4)
+
+
+@tf("MaxPool3DGrad")
+def max_pool_3d_grad(c: InferenceContext, orig_input: Shape, orig_output: Shape, grad: Shape) -> Shape:
+    """The shape of the input."""
+    return c.with_rank(orig_input, 5)
+
+
+@tf("MaxPoolGradGrad")
+def max_pool_grad_grad(
+    c: InferenceContext,
+    orig_input: Shape,
+    orig_output: Shape,
+    grad: Shape,
+    *,
+    ksize: Ints,
+    strides: Ints,
+    padding: str,
+    data_format: str = "NHWC",
+) -> Shape:
+    """The shape of the output; the gradient has that of the input."""
+    x = c.merge(c.with_rank(orig_input, 4), grad)
+    pooled = max_pool(c, x, ksize=ksize, strides=strides, padding=padding, data_format=data_format)
+    return c.merge(pooled, orig_output)
+
+
+@tf("MaxPoolGradGradV2")
+def max_pool_grad_grad_with_tensors(
+    c: InferenceContext,
+    orig_input: Shape,
+    orig_output: Shape,
+    grad: Shape,
+    ksize: Shape,
+    strides: Shape,
+    *,
+    data_format: str = "NHWC",
+) -> Shape:
+    """The shape of the output; the gradient has that of the input."""
+    x = c.merge(c.with_rank(orig_input, 4), grad)
+    pooled = c.with_rank(orig_output, 4)
+    layout = tensor_format(data_format)
+    return c.replace_dim(pooled, layout.batch, c.merge(pooled[layout.batch], x[layout.batch]))
+
+
+@tf("MaxPool3DGradGrad")
+def max_pool_3d_grad_grad(
+    c: InferenceContext,
+    orig_input: Shape,
+    orig_output: Shape,
+    grad: Shape,
+    *,
+    ksize: Ints,
+    strides: Ints,
+    padding: str,
+    data_format: str = "NDHWC",
+) -> Shape:
+    """The shape of the output; the gradient has that of the input."""
+    x = c.merge(c.with_rank(orig_input, 5), grad)
+    pooled = pool_3d(c, x, ksize=ksize, strides=strides, padding=padding, data_format=data_format)
+    return c.merge(pooled, orig_output)
+
+
+@tf("MaxPoolGradGradWithArgmax")
+def max_pool_grad_grad_with_argmax(
+    c: InferenceContext,
+    input_: Shape,
+    grad: Shape,
+    argmax: Shape,
+    *,
+    ksize: Ints,
+    strides: Ints,
+    padding: str,
+) -> Shape:
+    """The shape of the indices; the gradient has that of the input."""
+    x = c.merge(c.with_rank(input_, 4), grad)
+    return c.merge(max_pool(c, x, ksize=ksize, strides=strides, padding=padding), argmax)

@@ -1,0 +1,88 @@
+"""Casts and sequences of numbers."""
+
+from __future__ import annotations
+
+from opdefs.rules.conversion import convert
+from opdefs.rules.elements import to_dim
+from opdefs.rules.progressions import arithmetic_range
+from opdefs.tf.dialect import tf
+from shapeinf.errors import ShapeError
+from shapeinf.lattice import Element, HandleType, PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Value
+
+
+@tf("Cast", in_place=(0,))
+def cast(
+    c: InferenceContext,
+    x: Value,
+    *,
+    DstT: str,  # noqa: N803
+    Truncate: bool = False,  # noqa: N803
+) -> PartialTensor:
+    """The shape of the input, in the type `DstT`; sizes stay known where both types hold them."""
+    if DstT == x.dtype:
+        return x
+    if isinstance(x, HandleType) or Truncate:
+        return PartialTensor(DstT, x.shape, None)
+    return convert(c, x, DstT, saturate=False)
+
+
+@tf("RiscCast", in_place=(0,))
+def risc_cast(c: InferenceContext, x: Shape) -> Shape:
+    """The shape of the input."""
+    return x
+
+
+@tf("Range")
+def range_(c: InferenceContext, start: Value, limit: Value, delta: Value) -> PartialTensor:
+    """`(limit - start) / delta` elements, rounded up. A limit before the start is an error."""
+    for value, name in ((start, "start"), (limit, "limit"), (delta, "delta")):
+        try:
+            c.with_rank(value.shape, 0)
+        except ShapeError as error:
+            raise ShapeError(f"{error.message} for '{name}'") from None
+    first, last, step = (v.elements[0] if v.elements else None for v in (start, limit, delta))
+    direction = _sign(c, step)
+    if direction == 0:
+        raise ShapeError("Requires delta != 0")
+    if direction is not None:
+        _require_order(c, first, last, direction)
+    scalars = (PartialTensor(v.dtype, Shape(()), v.elements) for v in (start, limit, delta))
+    return arithmetic_range(c, *scalars)
+
+
+def _sign(c: InferenceContext, step: Element) -> int | None:
+    if isinstance(step, (int, float)):
+        return (step > 0) - (step < 0)
+    size = to_dim(step)
+    if size is None:
+        return None
+    return 1 if c.prove_le(1, size) is True else -1 if c.prove_le(size, -1) is True else None
+
+
+def _require_order(c: InferenceContext, first: Element, last: Element, direction: int) -> None:
+    """Require that the limit does not lie before the start."""
+    relation, sign = ("<=", ">") if direction > 0 else (">=", "<")
+    message = f"Requires start {relation} limit when delta {sign} 0: {first}/{last}"
+    if isinstance(first, (int, float)) and isinstance(last, (int, float)):
+        if (last - first) * direction < 0:
+            raise ShapeError(message)
+        return
+    low, high = (to_dim(e) for e in ((first, last) if direction > 0 else (last, first)))
+    if low is not None and high is not None:
+        c.at_most(low, high, message)
+
+
+@tf("LinSpace")
+def lin_space(c: InferenceContext, start: Value, stop: Value, num: Value) -> Shape:
+    """`num` numbers."""
+    for value, name in ((start, "start"), (stop, "stop"), (num, "num")):
+        try:
+            c.with_rank(value.shape, 0)
+        except ShapeError as error:
+            raise ShapeError(f"{error.message} for '{name}'") from None
+    size = to_dim(num.elements[0]) if num.elements else None
+    if size is None:
+        return c.vector(c.fresh("num", 1))
+    c.at_least(size, 1, f"Requires num > 0: {size}")
+    return c.vector(size)

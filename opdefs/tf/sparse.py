@@ -1,0 +1,208 @@
+"""Sparse tensors, value by value: arithmetic, order, products and sums with dense tensors, reductions, empty rows."""
+
+from __future__ import annotations
+
+from opdefs.rules.elements import known_ints
+from opdefs.tf.dialect import tf
+from opdefs.tf.sparse_operands import (
+    SparseShapes,
+    known_sizes,
+    require_sparse_ranks,
+    size_or_fresh,
+    sparse_output,
+    sparse_sizes,
+)
+from shapeinf.expr import Dim
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Value
+
+
+@tf("SparseAdd")
+def sparse_add(
+    c: InferenceContext,
+    a_indices: Shape,
+    a_values: Shape,
+    a_shape: Value,
+    b_indices: Shape,
+    b_values: Shape,
+    b_shape: Value,
+    thresh: Shape,
+) -> SparseShapes:
+    """At most the values of both operands, which are of one shape: sums below the threshold are left out."""
+    count, rank = sparse_sizes(c, a_indices, a_values, a_shape.shape)
+    count_b, rank_b = sparse_sizes(c, b_indices, b_values, b_shape.shape)
+    rank = c.merge(rank, rank_b)
+    sizes = known_sizes(c, a_shape)
+    return sparse_output(c, c.fresh_at_most(count + count_b, "nnz"), rank, sizes)
+
+
+@tf("SparseAddGrad")
+def sparse_add_grad(
+    c: InferenceContext, backprop_val_grad: Shape, a_indices: Shape, b_indices: Shape, sum_indices: Shape
+) -> tuple[Shape, Shape]:
+    """One gradient for each value of either operand."""
+    return c.vector(c.with_rank(a_indices, 2)[0]), c.vector(c.with_rank(b_indices, 2)[0])
+
+
+@tf("SparseSparseMaximum", "SparseSparseMinimum")
+def sparse_extreme(
+    c: InferenceContext,
+    a_indices: Shape,
+    a_values: Shape,
+    a_shape: Shape,
+    b_indices: Shape,
+    b_values: Shape,
+    b_shape: Shape,
+) -> tuple[Shape, Shape]:
+    """At most the values of both operands, which are of one shape."""
+    count, rank = sparse_sizes(c, a_indices, a_values, a_shape)
+    count_b, rank_b = sparse_sizes(c, b_indices, b_values, b_shape)
+    merged = c.fresh_at_most(count + count_b, "nnz")
+    return c.matrix(merged, c.merge(rank, rank_b)), c.vector(merged)
+
+
+@tf("SparseReorder")
+def sparse_reorder(
+    c: InferenceContext, input_indices: Shape, input_values: Shape, input_shape: Shape
+) -> tuple[Shape, Shape]:
+    """The same indices and values in row-major order."""
+    count, rank = sparse_sizes(c, input_indices, input_values, input_shape)
+    return c.matrix(count, rank), c.vector(count)
+
+
+@tf("SparseSoftmax")
+def sparse_softmax(c: InferenceContext, sp_indices: Shape, sp_values: Shape, sp_shape: Shape) -> Shape:
+    """One result for each value."""
+    return c.vector(sparse_sizes(c, sp_indices, sp_values, sp_shape)[0])
+
+
+@tf("SparseDenseCwiseAdd", "SparseDenseCwiseDiv", "SparseDenseCwiseMul")
+def sparse_dense_arithmetic(
+    c: InferenceContext, sp_indices: Shape, sp_values: Shape, sp_shape: Shape, dense: Shape
+) -> Shape:
+    """One result for each value of the sparse operand; the dense one is broadcast."""
+    return c.vector(sparse_sizes(c, sp_indices, sp_values, sp_shape)[0])
+
+
+@tf("SparseTensorDenseAdd")
+def sparse_tensor_dense_add(
+    c: InferenceContext, a_indices: Shape, a_values: Shape, a_shape: Value, b: Shape
+) -> Shape:
+    """The shape of the dense operand, which is that of the sparse one."""
+    sparse_sizes(c, a_indices, a_values, a_shape.shape)
+    dense = c.make_shape_from_shape_tensor(2)
+    return b if dense.dims is None else c.merge(b, dense)
+
+
+@tf("SparseTensorDenseMatMul")
+def sparse_tensor_dense_matmul(
+    c: InferenceContext,
+    a_indices: Shape,
+    a_values: Shape,
+    a_shape: Value,
+    b: Shape,
+    *,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+) -> Shape:
+    """[M, K] x [K, N] -> [M, N], either operand as its adjoint; the sparse one by its dense shape."""
+    require_sparse_ranks(c, a_indices, a_values, a_shape.shape)
+    rows, inner = c.with_rank(c.make_shape_from_shape_tensor(2), 2)
+    depth, columns = c.with_rank(b, 2)
+    if adjoint_a:
+        rows, inner = inner, rows
+    if adjoint_b:
+        depth, columns = columns, depth
+    c.merge(inner, depth)
+    return c.matrix(rows, columns)
+
+
+@tf("SparseToDense")
+def sparse_to_dense(
+    c: InferenceContext,
+    sparse_indices: Shape,
+    output_shape: Value,
+    sparse_values: Shape,
+    default_value: Shape,
+    *,
+    validate_indices: bool = True,
+) -> Shape:
+    """The shape in `output_shape`."""
+    return c.make_shape_from_shape_tensor(1)
+
+
+def _reduced_sizes(c: InferenceContext, dense: Shape, axes: PartialTensor, keep_dims: bool) -> list[Dim] | None:
+    """The sizes that are left; None where the axes are unknown. Axes may be repeated; none of them keeps all axes."""
+    known = known_ints(axes)
+    if dense.dims is None:
+        return None
+    if known is None:
+        return [c.fresh(f"reduce.{axis}") for axis in range(len(dense.dims))] if keep_dims else None
+    reduced = {c.axis(axis, len(dense.dims)) for axis in known}
+    if keep_dims:
+        return [1 if axis in reduced else d for axis, d in enumerate(dense.dims)]
+    return [d for axis, d in enumerate(dense.dims) if axis not in reduced]
+
+
+@tf("SparseReduceMax", "SparseReduceSum")
+def sparse_reduce(
+    c: InferenceContext,
+    input_indices: Shape,
+    input_values: Shape,
+    input_shape: Value,
+    reduction_axes: Value,
+    *,
+    keep_dims: bool = False,
+) -> Shape:
+    """The dense sizes without the reduced axes, or with 1 in their place."""
+    sparse_sizes(c, input_indices, input_values, input_shape.shape)
+    sizes = _reduced_sizes(c, c.make_shape_from_shape_tensor(2), reduction_axes, keep_dims)
+    if sizes is None:
+        raise c.unknowable("the reduced axes or the rank of the sparse tensor are not known")
+    return Shape(sizes)
+
+
+@tf("SparseReduceMaxSparse", "SparseReduceSumSparse")
+def sparse_reduce_to_sparse(
+    c: InferenceContext,
+    input_indices: Shape,
+    input_values: Shape,
+    input_shape: Value,
+    reduction_axes: Value,
+    *,
+    keep_dims: bool = False,
+) -> SparseShapes:
+    """At most one value for each of the operand; its dense sizes as in SparseReduceSum."""
+    count, _ = sparse_sizes(c, input_indices, input_values, input_shape.shape)
+    sizes = _reduced_sizes(c, c.make_shape_from_shape_tensor(2), reduction_axes, keep_dims)
+    rank = c.fresh("rank") if sizes is None else len(sizes)
+    return sparse_output(c, c.fresh_at_most(count, "nnz"), rank, sizes)
+
+
+@tf("SparseFillEmptyRows")
+def sparse_fill_empty_rows(
+    c: InferenceContext, indices: Shape, values: Shape, dense_shape: Value, default_value: Shape
+) -> tuple[Shape, Shape, Shape, Shape]:
+    """One value more for each empty row, so at most as many as there are rows; what became of each old value."""
+    count, rank = sparse_sizes(c, indices, values, dense_shape.shape)
+    c.with_rank(default_value, 0)
+    rows = size_or_fresh(c, known_sizes(c, dense_shape), 0, "rows")
+    filled = filled_count(c, count, rows)
+    return c.matrix(filled, rank), c.vector(filled), c.vector(rows), c.vector(count)
+
+
+def filled_count(c: InferenceContext, count: Dim, rows: Dim) -> Dim:
+    """The number of values once each empty row has one."""
+    if count == 0:
+        return rows
+    low = max(c.interval(count).lo or 0, c.interval(rows).lo or 0)
+    return c.fresh_at_most(count + rows, "nnz", low)
+
+
+@tf("RaggedFillEmptyRowsGrad", "SparseFillEmptyRowsGrad")
+def fill_empty_rows_grad(
+    c: InferenceContext, reverse_index_map: Shape, grad_values: Shape
+) -> tuple[Shape, Shape]:
+    """One gradient for each value before the filling, and one for the default value."""
+    c.with_rank(grad_values, 1)
+    return c.with_rank(reverse_index_map, 1), c.scalar()

@@ -1,0 +1,55 @@
+"""Sparse tensors as operands: [nnz, rank] indices, [nnz] values and the [rank] shape of the dense form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opdefs.rules.elements import known_dims
+from shapeinf.expr import Dim
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops import InferenceContext
+
+SparseShapes = tuple[Shape, Shape, PartialTensor]
+"""Indices, values and dense shape of a sparse output."""
+
+
+def sparse_sizes(c: InferenceContext, indices: Shape, values: Shape, dense_shape: Shape) -> tuple[Dim, Dim]:
+    """The number of values and the rank of the dense form, on which the three parts must agree."""
+    rows = c.with_rank(indices, 2)
+    count = c.merge(rows[0], c.with_rank(values, 1)[0])
+    return count, c.merge(rows[1], c.with_rank(dense_shape, 1)[0])
+
+
+def require_sparse_ranks(c: InferenceContext, indices: Shape, values: Shape, dense_shape: Shape) -> None:
+    """Require a matrix of indices, a vector of values and a vector of sizes."""
+    c.with_rank(indices, 2)
+    c.with_rank(values, 1)
+    c.with_rank(dense_shape, 1)
+
+
+def sparse_output(
+    c: InferenceContext, count: Dim, rank: Dim, sizes: Sequence[Dim | None] | None = None
+) -> SparseShapes:
+    """A sparse tensor of `count` values; `sizes` are the elements of its dense shape, as far as they are known."""
+    length = rank if sizes is None else len(sizes)
+    return c.matrix(count, length), c.vector(count), PartialTensor("int64", c.vector(length), sizes)
+
+
+def known_sizes(c: InferenceContext, dense_shape: PartialTensor) -> list[Dim | None] | None:
+    """The elements of a dense shape that are known to be sizes; None where not even their number is known."""
+    elements = known_dims(dense_shape)
+    if elements is None:
+        shape = c.store.canon_shape(dense_shape.shape)
+        length = c.concrete(shape[0]) if shape.rank == 1 else None
+        return None if length is None or length > MAX_SPARSE_RANK else [None] * length
+    return [d if d is not None and c.prove_le(0, d) is True else None for d in elements]
+
+
+MAX_SPARSE_RANK = 254
+"""No tensor of TensorFlow has more axes."""
+
+
+def size_or_fresh(c: InferenceContext, sizes: Sequence[Dim | None] | None, axis: int, hint: str) -> Dim:
+    """One of the known sizes of a dense shape, else an unknown."""
+    size = sizes[axis] if sizes is not None and -len(sizes) <= axis < len(sizes) else None
+    return c.fresh(hint) if size is None else size

@@ -1,0 +1,245 @@
+"""Sparse tensors, axis by axis: concatenation, splits, slices, reshapes, crosses, and serialized forms."""
+
+from __future__ import annotations
+
+from opdefs.rules.elements import known_dims, known_ints
+from opdefs.rules.reshaping import reshape_dims
+from opdefs.tf.dialect import tf
+from opdefs.tf.sparse_operands import (
+    SparseShapes,
+    known_sizes,
+    require_sparse_ranks,
+    size_or_fresh,
+    sparse_output,
+    sparse_sizes,
+)
+from shapeinf.expr import Dim, maximum, minimum
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Value
+
+
+@tf("SparseConcat")
+def sparse_concat(c: InferenceContext, *inputs: Value, concat_dim: int, N: int) -> SparseShapes:
+    """All values of the operands; the dense sizes add up along `concat_dim` and are equal elsewhere."""
+    n = len(inputs) // 3
+    if n != N:
+        c.fail(f"SparseConcat of {N} tensors takes {3 * N} inputs, not {len(inputs)}")
+    total: Dim = 0
+    rank: Dim = c.fresh("rank")
+    for indices, values, shape in zip(inputs[:n], inputs[n : 2 * n], inputs[2 * n :], strict=True):
+        rows, length = c.with_rank(indices.shape, 2), c.with_rank(shape.shape, 1)[0]
+        total = c.add(total, c.merge(rows[0], c.with_rank(values.shape, 1)[0]))
+        rank = c.merge(c.merge(rank, rows[1]), length)
+    sizes = [known_sizes(c, shape) for shape in inputs[2 * n :]]
+    return sparse_output(c, total, rank, _concatenated_sizes(c, sizes, concat_dim))
+
+
+def _concatenated_sizes(
+    c: InferenceContext, sizes: list[list[Dim | None] | None], axis: int
+) -> list[Dim | None] | None:
+    listed = [s for s in sizes if s is not None]
+    if not listed:
+        return None
+    at, result = c.axis(axis, len(listed[0])), list(listed[0])
+    for other in listed[1:]:
+        for i, (a, b) in enumerate(zip(result, other, strict=True)):
+            if i == at:
+                result[i] = None if a is None or b is None else c.add(a, b)
+            elif a is None or b is None:
+                result[i] = b if a is None else a
+            else:
+                result[i] = c.merge(a, b)
+    if len(listed) < len(sizes):
+        result[at] = None
+    return result
+
+
+@tf("SparseSplit")
+def sparse_split(
+    c: InferenceContext, split_dim: Value, indices: Shape, values: Shape, shape: Value, *, num_split: int
+) -> tuple[Shape | PartialTensor, ...]:
+    """Parts along one axis, of which the first ones are longer by 1 where the size is no multiple of their number."""
+    parts = c.num_outputs // 3
+    if parts != num_split:
+        c.fail(f"SparseSplit into {num_split} parts has {3 * num_split} outputs, not {c.num_outputs}")
+    most = c.dim(c.with_rank(indices, 2), 0)
+    counts = [c.fresh_at_most(most, f"nnz.{i}") for i in range(parts)]
+    rank = c.num_elements(shape.shape)
+    shapes = [PartialTensor("int64", shape.shape, _split_sizes(c, split_dim, shape, i, parts)) for i in range(parts)]
+    return (*(c.matrix(n, rank) for n in counts), *(c.vector(n) for n in counts), *shapes)
+
+
+def _split_sizes(
+    c: InferenceContext, split_dim: PartialTensor, shape: PartialTensor, part: int, parts: int
+) -> list[Dim | None] | None:
+    """The dense sizes of one part; None where the operand's are unknown."""
+    elements, axis = known_dims(shape), known_ints(split_dim)
+    if elements is None or shape.shape.rank != 1:
+        return None
+    if not axis:
+        return [None] * len(elements)
+    sizes = list(elements)
+    at = c.axis(axis[0], len(sizes))
+    size = sizes[at]
+    sizes[at] = None if size is None else (size + (parts - 1 - part)) // parts
+    return sizes
+
+
+@tf("SparseSlice")
+def sparse_slice(
+    c: InferenceContext, indices: Shape, values: Shape, shape: Value, start: Value, size: Value
+) -> SparseShapes:
+    """The values inside the box, whose sizes are cut off at the end of the dense shape."""
+    count, rank = sparse_sizes(c, indices, values, shape.shape)
+    for operand in (start, size):
+        rank = c.merge(rank, c.with_rank(operand.shape, 1)[0])
+    parts = [known_dims(operand) for operand in (shape, start, size)]
+    listed = [p for p in parts if p is not None]
+    sizes = [_cut(c, *item) for item in zip(*listed, strict=True)] if len(listed) == len(parts) else None
+    return sparse_output(c, c.fresh_at_most(count, "nnz"), rank, sizes)
+
+
+def _cut(c: InferenceContext, size: Dim | None, start: Dim | None, wanted: Dim | None) -> Dim | None:
+    """The size of a slice along one axis."""
+    if size is None or start is None or wanted is None or not all(c.prove_le(0, d) is True for d in (start, wanted)):
+        return None
+    return maximum(minimum(wanted, size - start), 0)
+
+
+@tf("SparseSliceGrad")
+def sparse_slice_grad(
+    c: InferenceContext, backprop_val_grad: Shape, input_indices: Shape, input_start: Shape, output_indices: Shape
+) -> Shape:
+    """One gradient for each value of the tensor that was sliced."""
+    return c.vector(c.with_rank(input_indices, 2)[0])
+
+
+@tf("SparseReshape")
+def sparse_reshape(
+    c: InferenceContext, input_indices: Shape, input_shape: Value, new_shape: Value
+) -> tuple[Shape, PartialTensor]:
+    """The same values at indices of another rank; a size of -1 follows from the others."""
+    rows = c.with_rank(input_indices, 2)
+    c.merge(rows[1], c.with_rank(input_shape.shape, 1)[0])
+    length = c.with_rank(new_shape.shape, 1)[0]
+    requested = known_dims(new_shape)
+    sizes: list[Dim] | None = None
+    if requested is not None:
+        old = known_sizes(c, input_shape)
+        before = Shape.unknown() if old is None else Shape(c.make_dim(d) for d in old)
+        sizes = list(reshape_dims(c, before, requested, zero_copies=False))
+    return c.matrix(rows[0], length), PartialTensor("int64", c.vector(length), sizes)
+
+
+@tf("SparseCross")
+def sparse_cross(
+    c: InferenceContext,
+    *inputs: Value,
+    N: int,
+    hashed_output: bool,
+    num_buckets: int,
+    hash_key: int,
+    sparse_types: tuple[str, ...],
+    dense_types: tuple[str, ...],
+) -> SparseShapes:
+    """[batch, *]: crosses of the features of each row of the batch."""
+    return _crossed(c, inputs, N, len(sparse_types), len(dense_types))
+
+
+@tf("SparseCrossHashed", "SparseCrossV2")
+def sparse_cross_of_features(
+    c: InferenceContext, *inputs: Value, N: int, sparse_types: tuple[str, ...], dense_types: tuple[str, ...]
+) -> SparseShapes:
+    """As SparseCross, with the separator or the parameters of the hash as inputs."""
+    return _crossed(c, inputs, N, len(sparse_types), len(dense_types))
+
+
+def _crossed(
+    c: InferenceContext, inputs: tuple[PartialTensor, ...], sparse: int, types: int, dense: int
+) -> SparseShapes:
+    """`sparse` tensors of rank 2 and then `dense` matrices, all with one row for each example."""
+    if types != sparse or not 0 <= 3 * sparse + dense <= len(inputs):
+        c.fail(f"{sparse} sparse and {dense} dense features do not fit {len(inputs)} inputs")
+    rows: Dim = c.fresh("batch")
+    for shape in inputs[2 * sparse : 3 * sparse]:
+        sizes = known_sizes(c, shape)
+        if sizes and sizes[0] is not None:
+            rows = c.merge(rows, sizes[0])
+    for matrix in inputs[3 * sparse : 3 * sparse + dense]:
+        rows = c.merge(rows, c.with_rank(matrix.shape, 2)[0])
+    return sparse_output(c, c.fresh("nnz"), 2, [rows, None])
+
+
+# -- serialized sparse tensors ---------------------------------------------------------------------------------------
+
+
+@tf("SerializeSparse")
+def serialize_sparse(c: InferenceContext, sparse_indices: Shape, sparse_values: Shape, sparse_shape: Shape) -> Shape:
+    """[3]: indices, values and shape."""
+    require_sparse_ranks(c, sparse_indices, sparse_values, sparse_shape)
+    return c.vector(3)
+
+
+@tf("SerializeManySparse")
+def serialize_many_sparse(
+    c: InferenceContext, sparse_indices: Shape, sparse_values: Shape, sparse_shape: Value
+) -> Shape:
+    """[B, 3]: one row for each element of the batch, axis 0 of the dense shape."""
+    sparse_sizes(c, sparse_indices, sparse_values, sparse_shape.shape)
+    return c.matrix(size_or_fresh(c, known_sizes(c, sparse_shape), 0, "batch"), 3)
+
+
+@tf("DeserializeManySparse")
+def deserialize_many_sparse(c: InferenceContext, serialized_sparse: Shape) -> SparseShapes:
+    """[B, 3] -> a sparse tensor with the batch in front."""
+    c.with_value(c.dim(c.with_rank(serialized_sparse, 2), 1), 3)
+    return sparse_output(c, c.fresh("nnz"), c.fresh("rank", 2))
+
+
+@tf("DeserializeSparse")
+def deserialize_sparse(c: InferenceContext, serialized_sparse: Shape) -> SparseShapes:
+    """[*B, 3] -> a sparse tensor with the axes of the batch in front."""
+    serialized = c.with_rank_at_least(serialized_sparse, 1)
+    if serialized.dims is None:
+        return sparse_output(c, c.fresh("nnz"), c.fresh("rank", 0))
+    c.with_value(serialized[len(serialized) - 1], 3)
+    return sparse_output(c, c.fresh("nnz"), c.fresh("rank", len(serialized) - 1))
+
+
+@tf("AddSparseToTensorsMap")
+def add_sparse_to_tensors_map(
+    c: InferenceContext,
+    sparse_indices: Shape,
+    sparse_values: Shape,
+    sparse_shape: Shape,
+    *,
+    container: str = "",
+    shared_name: str = "",
+) -> Shape:
+    """A scalar: the handle of the tensor."""
+    require_sparse_ranks(c, sparse_indices, sparse_values, sparse_shape)
+    return c.scalar()
+
+
+@tf("AddManySparseToTensorsMap")
+def add_many_sparse_to_tensors_map(
+    c: InferenceContext,
+    sparse_indices: Shape,
+    sparse_values: Shape,
+    sparse_shape: Value,
+    *,
+    container: str = "",
+    shared_name: str = "",
+) -> Shape:
+    """[B]: one handle for each element of the batch, axis 0 of the dense shape."""
+    sparse_sizes(c, sparse_indices, sparse_values, sparse_shape.shape)
+    return c.vector(size_or_fresh(c, known_sizes(c, sparse_shape), 0, "batch"))
+
+
+@tf("TakeManySparseFromTensorsMap")
+def take_many_sparse_from_tensors_map(
+    c: InferenceContext, sparse_handles: Shape, *, container: str = "", shared_name: str = ""
+) -> SparseShapes:
+    """[B] handles -> a sparse tensor with the batch in front."""
+    c.with_rank(sparse_handles, 1)
+    return sparse_output(c, c.fresh("nnz"), c.fresh("rank", 2))

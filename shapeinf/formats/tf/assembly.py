@@ -1,0 +1,194 @@
+"""From the nodes of a file to a `Graph`: names of values, constants, inputs, the order of the nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from shapeinf.errors import LimitError, ModelError
+from shapeinf.formats.tf.attributes import text
+from shapeinf.formats.tf.definitions import MAX_OUTPUTS, Definitions, Outputs
+from shapeinf.formats.tf.nodes import Record
+from shapeinf.formats.tf.order import execution_order
+from shapeinf.graph import DeclaredType, Graph, NodeTable
+from shapeinf.lattice import PartialTensor
+
+MAX_VALUES = 1 << 22
+"""Outputs of all nodes of a graph."""
+
+SCALAR_PLACEHOLDERS = 24
+"""Graphs of earlier producers have placeholders of unknown rank with the shape of a scalar."""
+
+Resolve = Callable[[bytes], bytes]
+"""The name `node:k` of the value that an input of a node names; empty for a control edge."""
+
+
+class FlatNames(dict[bytes, bytes]):
+    """The values that inputs of nodes name outside of functions: `node` is `node:0`."""
+
+    def __missing__(self, name: bytes) -> bytes:
+        """Each name is read once."""
+        node, _, index = name.partition(b":")
+        if name.startswith(b"^"):
+            value = b""
+        elif not index:
+            value = node + b":0"
+        else:
+            value = node + b":" + _index(index, name)
+        self[name] = value
+        return value
+
+
+class BodyNames(dict[bytes, bytes]):
+    """The values that inputs of nodes name inside of a function: arguments, and `node:output:k`.
+
+    An output of a node without OpDef has the next free index.
+    """
+
+    def __init__(self, arguments: Iterable[bytes], outputs: dict[bytes, Outputs | None]) -> None:
+        """`outputs` are those of all nodes of the function."""
+        self.arguments = frozenset(arguments)
+        self.outputs = outputs
+        self._unknown: dict[bytes, dict[bytes, int]] = {}
+
+    def __missing__(self, name: bytes) -> bytes:
+        """Each name is read once."""
+        value = self[name] = self._resolve(name)
+        return value
+
+    def _resolve(self, name: bytes) -> bytes:
+        if name.startswith(b"^"):
+            return b""
+        node, _, rest = name.partition(b":")
+        if node in self.arguments:
+            return node + b":" + (_index(rest, name) if rest else b"0")
+        argument, _, index = rest.partition(b":")
+        if not argument or node not in self.outputs:
+            return name  # the inference reports a value that nothing produces
+        outputs = self.outputs[node]
+        number = int(_index(index, name)) if index else 0
+        if outputs is None:
+            return b"%s:%d" % (node, self._unknown_index(node, argument, number))
+        offset = outputs.offsets.get(argument)
+        return name if offset is None else b"%s:%d" % (node, offset + number)
+
+    def _unknown_index(self, node: bytes, argument: bytes, number: int) -> int:
+        indices = self._unknown.setdefault(node, {})
+        return indices.setdefault(b"%s:%d" % (argument, number), len(indices))
+
+
+def _index(digits: bytes, name: bytes) -> bytes:
+    """The index of an output, without leading zeros. Raises ModelError."""
+    if not digits.isdigit() or len(digits) > len(str(MAX_OUTPUTS)):
+        raise ModelError(f"{text(name)!r} names no output of a node: it ends with no index, or with a large one")
+    return b"%d" % int(digits)
+
+
+class Assembly:
+    """Fills a graph with nodes."""
+
+    def __init__(self, graph: Graph, records: Sequence[Record], definitions: Definitions) -> None:
+        """`graph` has its name and version. Raises ModelError for two nodes of one name."""
+        self.graph = graph
+        self.definitions = definitions
+        self.outputs: dict[bytes, Outputs | None] = {}
+        for record in records:
+            if record.name in self.outputs:
+                raise ModelError(f"Node {text(record.name)!r} is not unique", node=text(record.name))
+            self.outputs[record.name] = self._outputs_of(record)
+        self.records = records
+
+    def _outputs_of(self, record: Record) -> Outputs | None:
+        try:
+            return self.definitions.outputs(record.attributes.kind)
+        except LimitError as error:
+            raise LimitError(error.cause, node=text(record.name)) from error
+
+    def fill(self, resolve: Resolve, read: Iterable[bytes] = (), *, placeholders: bool) -> None:
+        """Add constants, inputs (where `placeholders` are inputs) and nodes; `read` are values read from outside."""
+        records, self.graph.cyclic = execution_order(self.records)
+        counts = self._referenced(resolve, read)
+        nodes = NodeTable()
+        total = 0
+        for record in records:
+            kind = record.attributes.kind
+            if kind.op == "Const" and self._add_constant(record):
+                continue
+            if kind.op == "Placeholder" and placeholders:
+                self._add_input(record)
+                continue
+            outputs = self.outputs[record.name]
+            count = counts.get(record.name, 0) if outputs is None else outputs.count
+            total += count
+            if total > MAX_VALUES:
+                raise LimitError(f"the nodes have more than {MAX_VALUES} outputs", node=self.graph.name or None)
+            values = [name for name in map(resolve, record.inputs) if name]
+            names = [b"%s:%d" % (record.name, index) for index in range(count)]
+            nodes.add(kind, values, names, text(record.name))
+            self._declare(record, outputs, count)
+        self.graph.nodes = nodes
+
+    def _referenced(self, resolve: Resolve, read: Iterable[bytes]) -> dict[bytes, int]:
+        """The number of outputs of the nodes that nothing defines: as many as are read."""
+        counts = dict.fromkeys([name for name, outputs in self.outputs.items() if outputs is None], 0)
+        if counts:
+            values = [resolve(value) for record in self.records for value in record.inputs]
+            for value in (*values, *read):
+                node, _, index = value.rpartition(b":")
+                if node in counts and index.isdigit():
+                    counts[node] = max(counts[node], int(index) + 1)
+        return counts
+
+    def _add_constant(self, record: Record) -> bool:
+        """Add the value of a Const; not where it is an attribute of the function."""
+        kind = record.attributes.kind
+        if "value" in kind.references:
+            return False
+        value = kind.attrs.get("value")
+        if not isinstance(value, PartialTensor):
+            raise ModelError("the constant has no value", node=text(record.name))
+        self.graph.constants[text(record.name) + ":0"] = value
+        return True
+
+    def _add_input(self, record: Record) -> None:
+        """Add a placeholder, with the shape that it and the exporter declare."""
+        attributes = record.attributes
+        name = text(record.name) + ":0"
+        dtype, shape = (attributes.kind.attrs.get(key) for key in ("dtype", "shape"))
+        dims = shape.dims if isinstance(shape, DeclaredType) else None
+        if dims == () and self.definitions.producer < SCALAR_PLACEHOLDERS:
+            dims = None
+        known = attributes.shapes[0].dims if len(attributes.shapes) == 1 else None
+        self.graph.inputs.append(name)
+        self.graph.declared[name] = DeclaredType(dtype if isinstance(dtype, str) else None, merge_dims(dims, known))
+
+    def _declare(self, record: Record, outputs: Outputs | None, count: int) -> None:
+        """Add the shapes that the exporter knew, and the element types of custom operators."""
+        shapes = record.attributes.shapes
+        dtypes = outputs.dtypes if outputs is not None else ()
+        if len(shapes) != count:
+            shapes = ()
+        for index in range(count if dtypes or any(shape.dims is not None for shape in shapes) else 0):
+            dims = shapes[index].dims if shapes else None
+            dtype = dtypes[index] if dtypes else None
+            if dims is not None or dtype is not None:
+                self.graph.declared[f"{text(record.name)}:{index}"] = DeclaredType(dtype, dims)
+
+
+def merge_dims(
+    first: tuple[int | str | None, ...] | None, second: tuple[int | str | None, ...] | None
+) -> tuple[int | str | None, ...] | None:
+    """The dims that two declarations of one value state together; those of the first where they differ.
+
+    >>> merge_dims((None, 3), (8, 4)), merge_dims(None, (2,))
+    ((8, 3), (2,))
+    """
+    if first is None or second is None or len(first) != len(second):
+        return second if first is None else first
+    return tuple([b if a is None else a for a, b in zip(first, second, strict=True)])
+
+
+def unread_values(nodes: NodeTable) -> list[str]:
+    """The values of the nodes that no other node reads."""
+    read = {number for _, inputs, _, _ in nodes.rows for number in inputs}
+    rows = (outputs for _, _, outputs, _ in nodes.rows if not read.intersection(outputs))
+    return [nodes.values[number] for outputs in rows for number in outputs]

@@ -1,0 +1,83 @@
+"""GraphDefs: nodes, the library of functions, versions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from shapeinf.errors import ModelError
+from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, decode_packed, fields, to_signed
+from shapeinf.formats.tf.assembly import Assembly, FlatNames, unread_values
+from shapeinf.formats.tf.definitions import CONSUMER, Definitions
+from shapeinf.formats.tf.functions import FunctionReader, FunctionSpans, read_signature
+from shapeinf.formats.tf.nodes import NodeScanner, Record
+from shapeinf.graph import Graph, NodeTable
+from shapeinf.ops import OpDef
+
+
+@attrs.define(eq=False)
+class _Parts:
+    records: list[Record] = attrs.Factory(list)
+    functions: list[FunctionSpans] = attrs.Factory(list)
+    producer: int = 0
+
+
+def read_graph_def(buffer: Buffer, pos: int, end: int, custom: Mapping[str, OpDef]) -> Graph:
+    """The graph of a GraphDef; `custom` are OpDefs of the file for operators that the registry does not know.
+
+    Raises ModelError for a malformed graph, and for one that this version of TensorFlow refuses.
+    """
+    scanner = NodeScanner()
+    parts = _read_parts(buffer, pos, end, scanner)
+    definitions = Definitions(parts.producer, custom)
+    for function in parts.functions:
+        definitions.functions[function.definition.op_def.name] = function.definition.op_def
+    graph = Graph(dialect="tf", opsets={"": parts.producer})
+    for op in dict.fromkeys(record.attributes.kind.op for record in parts.records):
+        definitions.check_available(op)
+    Assembly(graph, parts.records, definitions).fill(FlatNames().__getitem__, placeholders=True)
+    assert isinstance(graph.nodes, NodeTable)
+    graph.outputs = unread_values(graph.nodes)
+    graph.aliases = {name.removesuffix(":0"): name for name in graph.inputs}
+    reader = FunctionReader(definitions, scanner)
+    for function in parts.functions:
+        key, body = reader.read(buffer, function)
+        graph.functions.setdefault(key, body)
+    return graph
+
+
+def _read_parts(buffer: Buffer, pos: int, end: int, scanner: NodeScanner) -> _Parts:
+    parts = _Parts()
+    for number, kind, start, stop in fields(buffer, pos, end):
+        if number == 1 and kind == BYTES:
+            parts.records.append(scanner.scan(buffer, start, stop))
+        elif number == 2 and kind == BYTES:
+            for member, member_kind, begin, finish in fields(buffer, start, stop):
+                if (member, member_kind) == (1, BYTES):
+                    parts.functions.append(read_signature(buffer, begin, finish))
+        elif number == 3 and kind == VARINT:
+            parts.producer = parts.producer or to_signed(start)
+        elif number == 4 and kind == BYTES:
+            parts.producer = _read_versions(buffer, start, stop)
+    return parts
+
+
+def _read_versions(buffer: Buffer, pos: int, end: int) -> int:
+    """The version of the producer. Raises ModelError for a graph that must not be read by our version."""
+    producer = least = 0
+    excluded: list[int] = []
+    for number, kind, start, stop in fields(buffer, pos, end):
+        if kind == VARINT and number == 1:
+            producer = to_signed(start)
+        elif kind == VARINT and number == 2:
+            least = to_signed(start)
+        elif number == 3:
+            excluded += [to_signed(start)] if kind == VARINT else decode_packed(buffer[start:stop])
+    if least > CONSUMER:
+        raise ModelError(
+            f"GraphDef min consumer version {least} above current version {CONSUMER}: a newer TensorFlow wrote it"
+        )
+    if CONSUMER in excluded:
+        raise ModelError(f"GraphDef disallows consumer version {CONSUMER}, which is that of TensorFlow 2.21")
+    return producer

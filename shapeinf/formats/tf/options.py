@@ -1,0 +1,27 @@
+"""The options for reading a model of TensorFlow."""
+
+from __future__ import annotations
+
+import attrs
+
+from shapeinf.formats.registry import FormatOptions, command_line
+
+
+@attrs.frozen
+class TensorFlowOptions(FormatOptions):
+    """How a model of TensorFlow is read.
+
+    Args:
+        signature: the signature whose inputs and outputs are those of the graph; all nodes that it does not need are
+            left out. By default the graph is complete, with the inputs and outputs of all signatures.
+        tag: a tag of the MetaGraphDef to read from a SavedModel: "serve" by default where it is there.
+    """
+
+    signature: str | None = attrs.field(
+        default=None,
+        metadata=command_line("The signature of a SavedModel to read; the entire graph by default.", metavar="NAME"),
+    )
+    tag: str | None = attrs.field(
+        default=None,
+        metadata=command_line("The tag of the graph of a SavedModel to read; `serve` by default.", metavar="TAG"),
+    )

@@ -1,0 +1,204 @@
+"""Messages of TensorFlow's files with other shapes: annotations of nodes, shapes of placeholders and of signatures.
+
+All other bytes stay as they are, and weights are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import attrs
+
+from shapeinf.expr import Dim
+from shapeinf.formats.protobuf.pieces import Piece, edit_message, encode_bytes, message_pieces
+from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, encode_tag, encode_varint, fields
+from shapeinf.lattice import Shape
+
+OUTPUT_SHAPES = "_output_shapes"
+Change = Callable[[int, int], list[Piece]]
+"""From where a message is to the pieces of its edited copy."""
+
+_UNKNOWN_SIZE = encode_tag(1, VARINT) + encode_varint((1 << 64) - 1)
+_UNKNOWN_RANK = encode_tag(3, VARINT) + b"\1"
+
+
+@attrs.frozen
+class ShapeEdits:
+    """What changes in a file.
+
+    Args:
+        outputs: the shapes of all outputs of a node, by the node's name.
+        functions: the same for the nodes of a function, by the name of the function.
+        placeholders: the new declared shapes of graph inputs, by the node's name.
+        signature_inputs: the new shapes of values that are inputs of signatures, by the value (`x:0`).
+        signature_outputs: those of values that are outputs of signatures.
+    """
+
+    outputs: Mapping[str, Sequence[Shape]]
+    functions: Mapping[str, Mapping[str, Sequence[Shape]]] = attrs.Factory(dict)
+    placeholders: Mapping[str, Shape] = attrs.Factory(dict)
+    signature_inputs: Mapping[str, Shape] = attrs.Factory(dict)
+    signature_outputs: Mapping[str, Shape] = attrs.Factory(dict)
+
+
+class Rewriter:
+    """Edits the messages of one file."""
+
+    def __init__(self, buffer: Buffer, edits: ShapeEdits) -> None:
+        """`buffer` is the binary form of the file."""
+        self.buffer = buffer
+        self.edits = edits
+        self._shapes: dict[Shape, bytes] = {}
+
+    def graph_def(self, pos: int, end: int) -> list[Piece]:
+        """A GraphDef: its nodes, and those of its functions."""
+
+        def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
+            if (number, kind) == (1, BYTES):
+                return self._node(1, start, stop, self.edits.outputs, self.edits.placeholders)
+            return message_pieces(2, self._library(start, stop)) if (number, kind) == (2, BYTES) else None
+
+        return edit_message(self.buffer, pos, end, edit)
+
+    def meta_graph(self, pos: int, end: int) -> list[Piece]:
+        """A MetaGraphDef: its graph and its signatures."""
+
+        def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
+            if (number, kind) == (2, BYTES):
+                return message_pieces(2, self.graph_def(start, stop))
+            return message_pieces(5, self._signature(start, stop)) if (number, kind) == (5, BYTES) else None
+
+        return edit_message(self.buffer, pos, end, edit)
+
+    def saved_model(self, pos: int, end: int, index: int) -> list[Piece]:
+        """A SavedModel: the meta graph at this index."""
+        current = -1
+
+        def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
+            nonlocal current
+            if (number, kind) != (2, BYTES):
+                return None
+            current += 1
+            return message_pieces(2, self.meta_graph(start, stop)) if current == index else None
+
+        return edit_message(self.buffer, pos, end, edit)
+
+    def _library(self, pos: int, end: int) -> list[Piece]:
+        """A FunctionDefLibrary."""
+
+        def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
+            return self._function(start, stop) if (number, kind) == (1, BYTES) else None
+
+        return edit_message(self.buffer, pos, end, edit) if self.edits.functions else [(pos, end)]
+
+    def _function(self, pos: int, end: int) -> list[Piece] | None:
+        """A FunctionDef with annotated nodes; None for one that stays."""
+        signature = self._last(pos, end, 1)
+        outputs = self.edits.functions.get(self._text(*signature, 1)) if signature is not None else None
+        if not outputs:
+            return None
+
+        def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
+            return self._node(3, start, stop, outputs, {}) if (number, kind) == (3, BYTES) else None
+
+        return message_pieces(1, edit_message(self.buffer, pos, end, edit))
+
+    def _node(
+        self,
+        number: int,
+        pos: int,
+        end: int,
+        outputs: Mapping[str, Sequence[Shape]],
+        placeholders: Mapping[str, Shape],
+    ) -> list[Piece] | None:
+        """A NodeDef, as the field of this number, with annotated outputs; None for one that stays."""
+        name = self._text(pos, end, 1)
+        attributes: dict[str, bytes] = {}
+        if name in outputs:
+            shapes = b"".join(encode_bytes(7, self._encode(shape)) for shape in outputs[name])
+            attributes[OUTPUT_SHAPES] = encode_bytes(1, shapes)
+        if name in placeholders:
+            attributes["shape"] = encode_bytes(7, self._encode(placeholders[name]))
+        if not attributes:
+            return None
+
+        def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
+            is_replaced = (number, kind) == (5, BYTES) and self._text(start, stop, 1) in attributes
+            return [] if is_replaced else None
+
+        entries = [encode_bytes(1, key.encode()) + encode_bytes(2, value) for key, value in attributes.items()]
+        pieces = edit_message(self.buffer, pos, end, edit)
+        return message_pieces(number, [*pieces, *(encode_bytes(5, entry) for entry in entries)])
+
+    def _signature(self, pos: int, end: int) -> list[Piece]:
+        """An entry of the signatures: a SignatureDef with other shapes of its inputs and outputs."""
+        shapes = {1: self.edits.signature_inputs, 2: self.edits.signature_outputs}
+
+        def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
+            if number not in shapes or kind != BYTES:
+                return None
+            return message_pieces(number, self._entry(start, stop, shapes[number]))
+
+        return self._values(pos, end, lambda start, stop: edit_message(self.buffer, start, stop, edit))
+
+    def _entry(self, pos: int, end: int, shapes: Mapping[str, Shape]) -> list[Piece]:
+        """An entry of the inputs or outputs of a signature: a TensorInfo."""
+        return self._values(pos, end, lambda start, stop: self._tensor_info(start, stop, shapes))
+
+    def _values(self, pos: int, end: int, change: Change) -> list[Piece]:
+        """The entry of a map with another value."""
+
+        def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
+            return message_pieces(2, change(start, stop)) if (number, kind) == (2, BYTES) else None
+
+        return edit_message(self.buffer, pos, end, edit)
+
+    def _tensor_info(self, pos: int, end: int, shapes: Mapping[str, Shape]) -> list[Piece]:
+        """A TensorInfo with another shape."""
+        name = self._text(pos, end, 1)
+        shape = shapes.get(name if ":" in name else f"{name}:0")
+        if shape is None:
+            return [(pos, end)]
+
+        def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
+            return [] if (number, kind) == (3, BYTES) else None
+
+        return [*edit_message(self.buffer, pos, end, edit), encode_bytes(3, self._encode(shape))]
+
+    def _encode(self, shape: Shape) -> bytes:
+        encoded = self._shapes.get(shape)
+        if encoded is None:
+            encoded = self._shapes[shape] = encode_shape(shape)
+        return encoded
+
+    def _last(self, pos: int, end: int, field: int) -> tuple[int, int] | None:
+        """Where the value of a field is: the last one counts."""
+        spans = [(start, stop) for number, kind, start, stop in fields(self.buffer, pos, end) if number == field]
+        return spans[-1] if spans else None
+
+    def _text(self, pos: int, end: int, field: int) -> str:
+        """The value of a field of text; empty where it is absent."""
+        span = next(
+            (
+                (start, stop)
+                for number, kind, start, stop in fields(self.buffer, pos, end)
+                if (number, kind) == (field, BYTES)
+            ),
+            (0, 0),
+        )
+        return self.buffer[slice(*span)].decode("utf-8", "replace")
+
+
+def encode_shape(shape: Shape) -> bytes:
+    """The TensorShapeProto of a shape: an unknown or symbolic size is -1.
+
+    >>> encode_shape(Shape((2, 0))).hex(" "), encode_shape(Shape.unknown()).hex(" ")
+    ('12 02 08 02 12 00', '18 01')
+    """
+    return _UNKNOWN_RANK if shape.dims is None else b"".join(encode_bytes(2, _encode_dim(dim)) for dim in shape.dims)
+
+
+def _encode_dim(dim: Dim) -> bytes:
+    if not isinstance(dim, int):
+        return _UNKNOWN_SIZE
+    return encode_tag(1, VARINT) + encode_varint(dim) if dim else b""

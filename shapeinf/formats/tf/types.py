@@ -1,0 +1,17 @@
+"""Element types by their codes in TensorFlow's files."""
+
+from __future__ import annotations
+
+from shapeinf.formats.tf.messages import REFERENCE
+from shapeinf.lattice.dtypes import DTYPES
+
+_NAMES = {dtype.tf[1]: dtype.name for dtype in DTYPES if dtype.tf is not None}
+
+
+def dtype_name(code: int) -> str | None:
+    """Our name of a code, that of the variable's type for a reference; None for an invalid or unknown code.
+
+    >>> dtype_name(1), dtype_name(101), dtype_name(0)
+    ('float32', 'float32', None)
+    """
+    return _NAMES.get(code - REFERENCE if code > REFERENCE else code)

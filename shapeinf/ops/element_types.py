@@ -1,0 +1,56 @@
+"""The element types of a node's outputs: from its definition, its attributes, or inputs of the same type variable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from shapeinf.lattice import SequenceType, Type
+from shapeinf.ops.opdef import ArgDef, OpDef
+
+
+class ElementTypes:
+    """The element types of the outputs of an operator with its attributes."""
+
+    def __init__(self, op_def: OpDef, attributes: Mapping[str, object], outputs: int) -> None:
+        """`outputs` is their number."""
+        self.op_def = op_def
+        self.attributes = attributes
+        flat = op_def.flatten(attributes, 0, outputs)
+        self._fixed = [_fixed_dtype(flat.output(i), attributes, op_def) for i in range(outputs)]
+        self._variables = [_variable(flat.output(i)) for i in range(outputs)]
+        self._sharing: dict[str | None, list[int]] = {}
+
+    def output(self, index: int, inputs: Sequence[Type | None]) -> str | None:
+        """The element type of an output: its own, or that of the first input that shares its type variable."""
+        fixed = self._fixed[index]
+        if fixed is not None:
+            return fixed
+        variable = self._variables[index]
+        if variable is None:
+            return None
+        positions = self._sharing.get(variable)
+        if positions is None or (positions and positions[-1] < len(inputs) - 1):
+            flat = self.op_def.flatten(self.attributes, len(inputs), 0)
+            positions = self._sharing[variable] = [
+                i for i in range(len(inputs)) if _variable(flat.input(i)) == variable
+            ]
+        for position in positions:
+            type_ = inputs[position] if position < len(inputs) else None
+            while isinstance(type_, SequenceType):
+                type_ = type_.element
+            if type_ is not None and type_.dtype:
+                return type_.dtype
+        return None
+
+
+def _variable(arg: ArgDef | None) -> str | None:
+    return None if arg is None else arg.type_attr
+
+
+def _fixed_dtype(arg: ArgDef | None, attributes: Mapping[str, object], op_def: OpDef) -> str | None:
+    """The element type of an output that does not depend on the inputs: its own, or that of an attribute."""
+    if arg is None:
+        return None
+    defined = op_def.attributes.get(arg.type_attr or "")
+    named = attributes.get(arg.type_attr or "", None if defined is None else defined.default)
+    return arg.type or (named if isinstance(named, str) else None)
