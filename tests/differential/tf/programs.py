@@ -25,7 +25,6 @@ VARIABLES = [
             step("add", "AssignAddVariableOp", "v", "x", dtype=F),
             step("read", "ReadVariableOp", "v", dtype=F),
             step("sub", "AssignSubVariableOp", "v", "read", dtype=F),
-            step("split", "ReadVariableXlaSplitND", "v", T=F, N=6, num_splits=[2, 3]),
         ],
     ),
     Program(
@@ -94,8 +93,6 @@ LISTS = [
             step("stack", "TensorListStack", "one", -1, num_elements=3, **LIST),
             step("two", "TensorListScatterIntoExistingList", "one", "y", [0, 2], **LIST),
             step("stack2", "TensorListStack", "two", [3, -1], **LIST),
-            step("grown", "TensorListScatterIntoExistingList", "one", "y", [0, 5], **LIST),
-            step("stack3", "TensorListStack", "grown", -1, **LIST),
             step("large", "TensorListResize", "two", 7),
             step("stack4", "TensorListStack", "large", -1, **LIST),
             step("after", "TensorListSetItem", "two", 9, "x", resize_if_index_out_of_bounds=True, **LIST),
@@ -229,16 +226,6 @@ ARRAYS = [
             step("gather", "TensorArrayGatherV3", "grad:0", [0, 1], "back", **ARRAY),
         ],
     ),
-    Program(
-        "array of version 2",
-        {"x": "float32[4]"},
-        [
-            step("ta", "TensorArrayV2", 2, element_shape=[4], clear_after_read=False, **ARRAY),
-            step("write", "TensorArrayWriteV2", "ta", 0, "x", 0.0),
-            step("read", "TensorArrayReadV2", "ta", 0, "write", **ARRAY),
-            step("size", "TensorArraySizeV2", "ta", "write"),
-        ],
-    ),
 ]
 
 QUEUES = [
@@ -360,7 +347,7 @@ TABLES = [
             step("t", "HashTableV2", **TABLE),
             step("init", "InitializeTableV2", "t", longs(0, 1), np.array([0.5, 1.5], np.float32)),
             step("size", "LookupTableSizeV2", "t"),
-            step("find", "LookupTableFindV2", "t", "keys", -1.0),
+            step("find", "LookupTableFindV2", "t", "keys", -1.0, **PAIR),
             step("export", "LookupTableExportV2", "t", Tkeys="int64", Tvalues=F),
         ],
     ),
@@ -369,11 +356,11 @@ TABLES = [
         {"keys": "int64[2, 3]"},
         [
             step("t", "MutableHashTableV2", **TABLE),
-            step("insert", "LookupTableInsertV2", "t", longs(0, 1), np.array([0.5, 1.5], np.float32)),
+            step("insert", "LookupTableInsertV2", "t", longs(0, 1), np.array([0.5, 1.5], np.float32), **PAIR),
             step("remove", "LookupTableRemoveV2", "t", longs(1)),
-            step("find", "LookupTableFindV2", "t", "keys", -1.0),
+            step("find", "LookupTableFindV2", "t", "keys", -1.0, **PAIR),
             step("export", "LookupTableExportV2", "t", Tkeys="int64", Tvalues=F),
-            step("import", "LookupTableImportV2", "t", "export:0", "export:1"),
+            step("import", "LookupTableImportV2", "t", "export:0", "export:1", **PAIR),
         ],
     ),
     Program(
@@ -381,8 +368,8 @@ TABLES = [
         {"keys": "int64[2, 3]", "values": "float32[2, 4]"},
         [
             step("t", "MutableHashTableOfTensorsV2", value_shape=[4], **TABLE),
-            step("insert", "LookupTableInsertV2", "t", longs(0, 1), "values"),
-            step("find", "LookupTableFindV2", "t", "keys", np.zeros(4, np.float32)),
+            step("insert", "LookupTableInsertV2", "t", longs(0, 1), "values", **PAIR),
+            step("find", "LookupTableFindV2", "t", "keys", np.zeros(4, np.float32), **PAIR),
             step("export", "LookupTableExportV2", "t", Tkeys="int64", Tvalues=F),
         ],
     ),
@@ -391,8 +378,8 @@ TABLES = [
         {"keys": "int64[3, 2]", "values": "float32[3, 4]"},
         [
             step("t", "MutableDenseHashTableV2", longs(-1, -1), longs(-2, -2), value_shape=[4], **TABLE),
-            step("insert", "LookupTableInsertV2", "t", "keys", "values"),
-            step("find", "LookupTableFindV2", "t", "keys", np.zeros(4, np.float32)),
+            step("insert", "LookupTableInsertV2", "t", "keys", "values", **PAIR),
+            step("find", "LookupTableFindV2", "t", "keys", np.zeros(4, np.float32), **PAIR),
             step("export", "LookupTableExportV2", "t", Tkeys="int64", Tvalues=F),
         ],
     ),
@@ -403,7 +390,7 @@ TABLES = [
             step("t", "HashTable", **TABLE),
             step("init", "InitializeTable", "t", longs(0, 1), np.array([0.5, 1.5], np.float32)),
             step("size", "LookupTableSize", "t"),
-            step("find", "LookupTableFind", "t", "keys", -1.0),
+            step("find", "LookupTableFind", "t", "keys", -1.0, **PAIR),
         ],
     ),
 ]

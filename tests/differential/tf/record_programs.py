@@ -6,9 +6,11 @@ import json
 import sys
 
 from tests.differential.tf.program import constant, value_name
-from tests.differential.tf.record import RECORDED, _attribute
+from tests.differential.tf.record import RECORDED
+from tests.differential.tf.record import _attribute as plain_attribute
 
 HANDLES = ("resource", "variant", "string_ref")
+UNINITIALIZED = ("VariableV2", "TemporaryVariable")
 
 
 def run(program):
@@ -34,7 +36,7 @@ def run(program):
                 before = [outputs[0].op]
             for index, tensor in enumerate(outputs):
                 values[f"{current.name}:{index}"] = tensor
-                if tensor.dtype.name not in HANDLES:
+                if tensor.dtype.name not in HANDLES and current.op not in UNINITIALIZED:
                     fetches[f"{current.name}:{index}"] = tensor
     with tensorflow.compat.v1.Session(graph=graph) as session:
         arrays = session.run([fetches, before], feeds)[0]
@@ -52,6 +54,14 @@ def _arguments(op_def, current, values):
     names = [arg.name for arg in op_def.inputs]
     operands = [_operand(values, operand) for operand in current.operands]
     return dict(zip(names, operands, strict=True)) | attributes
+
+
+def _attribute(kind, value):
+    if kind == "list(shape)":
+        return [_attribute("shape", item) for item in value]
+    if kind == "shape" and value is not None:
+        return [None if d == -1 else d for d in value]
+    return plain_attribute(kind, value)
 
 
 def _operand(values, operand):
