@@ -37,6 +37,7 @@ VARIABLES = [
             step("b", "AssignVariableOp", "v", "y", dtype=F),
             step("second", "ReadVariableOp", "v", dtype=F),
         ],
+        open=("first", "second"),
     ),
     Program(
         "counter",
@@ -127,6 +128,7 @@ LISTS = [
             step("concat", "TensorListConcatV2", "b", [-1, 4], longs(), **NEW),
             step("gather", "TensorListGather", "b", [1, 1], -1, **LIST),
         ],
+        open=("first", "second", "concat", "gather"),
     ),
     Program(
         "list of parts",
@@ -139,6 +141,7 @@ LISTS = [
             step("equal", "TensorListSplit", "x", -1, longs(7), **NEW),
             step("stack", "TensorListStack", "equal", -1, **LIST),
         ],
+        open=("first", "last", "concat"),
     ),
     Program(
         "list of scattered rows",
@@ -194,6 +197,7 @@ ARRAYS = [
             step("last", "TensorArrayReadV3", "ta:0", 1, "b", **ARRAY),
             step("concat", "TensorArrayConcatV3", "ta:0", "b", **ARRAY),
         ],
+        open=("first", "last", "concat"),
     ),
     Program(
         "array of a declared shape",
@@ -214,6 +218,7 @@ ARRAYS = [
             step("last", "TensorArrayReadV3", "ta:0", 1, "parts", **ARRAY),
             step("concat", "TensorArrayConcatV3", "ta:0", "parts", element_shape_except0=[4], **ARRAY),
         ],
+        open=("read", "last", "concat"),
     ),
     Program(
         "gradients with more axes",
@@ -243,6 +248,7 @@ QUEUES = [
             step("closed", "QueueIsClosedV2", "q"),
             step("rest", "QueueDequeueUpToV2", "q", 9, component_types=[F, I]),
         ],
+        open=("rest",),
     ),
     Program(
         "queue that pads",
@@ -253,6 +259,7 @@ QUEUES = [
             step("b", "QueueEnqueueV2", "q", ["y"], Tcomponents=[F]),
             step("out", "QueueDequeueManyV2", "q", 2, component_types=[F]),
         ],
+        open=("out",),
     ),
     Program(
         "queue of any shapes",
@@ -295,6 +302,7 @@ QUEUES = [
             step("close", "BarrierClose", "b"),
             step("rest", "BarrierTakeMany", "b", 5, component_types=[F], allow_small_batch=True),
         ],
+        open=("rest",),
     ),
     Program(
         "stack",
@@ -333,6 +341,7 @@ QUEUES = [
             ),
             step("out", "SparseAccumulatorTakeGradient", "a", 1, dtype=F),
         ],
+        open=("out",),
     ),
 ]
 
@@ -350,6 +359,7 @@ TABLES = [
             step("find", "LookupTableFindV2", "t", "keys", -1.0, **PAIR),
             step("export", "LookupTableExportV2", "t", Tkeys="int64", Tvalues=F),
         ],
+        open=("export",),
     ),
     Program(
         "table that changes",
@@ -362,6 +372,7 @@ TABLES = [
             step("export", "LookupTableExportV2", "t", Tkeys="int64", Tvalues=F),
             step("import", "LookupTableImportV2", "t", "export:0", "export:1", **PAIR),
         ],
+        open=("export",),
     ),
     Program(
         "table of tensors",
@@ -372,6 +383,7 @@ TABLES = [
             step("find", "LookupTableFindV2", "t", "keys", np.zeros(4, np.float32), **PAIR),
             step("export", "LookupTableExportV2", "t", Tkeys="int64", Tvalues=F),
         ],
+        open=("export",),
     ),
     Program(
         "table of keys that are tensors",
@@ -382,6 +394,7 @@ TABLES = [
             step("find", "LookupTableFindV2", "t", "keys", np.zeros(4, np.float32), **PAIR),
             step("export", "LookupTableExportV2", "t", Tkeys="int64", Tvalues=F),
         ],
+        open=("export",),
     ),
     Program(
         "table of the old version",
@@ -419,6 +432,7 @@ DATASETS = [
             step("value", "OptionalGetValue", "opt", output_types=[F, I], output_shapes=[[-1, 3], [-1]]),
             step("cardinality", "DatasetCardinality", "batch"),
         ],
+        open=("next", "value"),
     ),
     Program(
         "dataset of one element",
@@ -439,6 +453,7 @@ DATASETS = [
             step("batch", "BatchDataset", "last", longs(4)[0], output_types=[F], output_shapes=[[-1, -1]]),
             step("out", "DatasetToSingleElement", "batch", output_types=[F], output_shapes=[[-1, -1]]),
         ],
+        open=("out",),
     ),
     Program(
         "optional",
