@@ -123,7 +123,7 @@ def map_size(c: InferenceContext, input_handle: Shape) -> Shape:
 
 
 @tf("TensorMapLookup")
-def look_up_in_map(c: InferenceContext, input_handle: Shape, key: Shape) -> Shape:
+def map_value(c: InferenceContext, input_handle: Shape, key: Shape) -> Shape:
     """A value of any shape."""
     raise c.unknowable("the shapes of the values of a map are not known")
 

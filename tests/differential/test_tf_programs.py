@@ -1,4 +1,4 @@
-"""Programs of operators that handles connect, inferred with concrete and symbolic sizes, against what TensorFlow runs."""
+"""Programs of operators that handles connect, inferred with concrete and symbolic sizes, against TensorFlow's runs."""
 
 import json
 

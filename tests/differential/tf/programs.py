@@ -4,10 +4,10 @@ import numpy as np
 
 from tests.differential.tf.program import Program, step
 
-F, I = "float32", "int32"
-LIST = {"element_dtype": F}
-NEW = {"element_dtype": F, "shape_type": I}
-ARRAY = {"dtype": F}
+FLOAT, INT = "float32", "int32"
+LIST = {"element_dtype": FLOAT}
+NEW = {"element_dtype": FLOAT, "shape_type": INT}
+ARRAY = {"dtype": FLOAT}
 
 
 def longs(*values):
@@ -19,23 +19,23 @@ VARIABLES = [
         "variable",
         {"x": "float32[2, 3]"},
         [
-            step("v", "VarHandleOp", dtype=F, shape=[2, 3]),
-            step("assign", "AssignVariableOp", "v", "x", dtype=F),
+            step("v", "VarHandleOp", dtype=FLOAT, shape=[2, 3]),
+            step("assign", "AssignVariableOp", "v", "x", dtype=FLOAT),
             step("is", "VarIsInitializedOp", "v"),
-            step("add", "AssignAddVariableOp", "v", "x", dtype=F),
-            step("read", "ReadVariableOp", "v", dtype=F),
-            step("sub", "AssignSubVariableOp", "v", "read", dtype=F),
+            step("add", "AssignAddVariableOp", "v", "x", dtype=FLOAT),
+            step("read", "ReadVariableOp", "v", dtype=FLOAT),
+            step("sub", "AssignSubVariableOp", "v", "read", dtype=FLOAT),
         ],
     ),
     Program(
         "variable of an open size",
         {"x": "float32[2, 3]", "y": "float32[5, 3]"},
         [
-            step("v", "VarHandleOp", dtype=F, shape=[-1, 3]),
-            step("a", "AssignVariableOp", "v", "x", dtype=F),
-            step("first", "ReadVariableOp", "v", dtype=F),
-            step("b", "AssignVariableOp", "v", "y", dtype=F),
-            step("second", "ReadVariableOp", "v", dtype=F),
+            step("v", "VarHandleOp", dtype=FLOAT, shape=[-1, 3]),
+            step("a", "AssignVariableOp", "v", "x", dtype=FLOAT),
+            step("first", "ReadVariableOp", "v", dtype=FLOAT),
+            step("b", "AssignVariableOp", "v", "y", dtype=FLOAT),
+            step("second", "ReadVariableOp", "v", dtype=FLOAT),
         ],
         open=("first", "second"),
     ),
@@ -52,12 +52,12 @@ VARIABLES = [
         "references",
         {"x": "float32[2, 3]", "y": "float32[4]"},
         [
-            step("v", "VariableV2", shape=[2, 3], dtype=F),
+            step("v", "VariableV2", shape=[2, 3], dtype=FLOAT),
             step("a", "Assign", "v", "x"),
             step("b", "AssignAdd", "v", "x"),
             step("c", "AssignSub", "a", "x"),
             step("is", "IsVariableInitialized", "v"),
-            step("t", "TemporaryVariable", shape=[4], dtype=F, var_name="t"),
+            step("t", "TemporaryVariable", shape=[4], dtype=FLOAT, var_name="t"),
             step("d", "Assign", "t", "y"),
             step("e", "DestroyTemporaryVariable", "d", var_name="t"),
         ],
@@ -238,15 +238,15 @@ QUEUES = [
         "queue",
         {"x": "float32[2, 3]", "y": "int32[5]", "xs": "float32[4, 2, 3]", "ys": "int32[4, 5]"},
         [
-            step("q", "FIFOQueueV2", component_types=[F, I], shapes=[[2, 3], [5]]),
-            step("in", "QueueEnqueueV2", "q", ["x", "y"], Tcomponents=[F, I]),
-            step("more", "QueueEnqueueManyV2", "q", ["xs", "ys"], Tcomponents=[F, I]),
+            step("q", "FIFOQueueV2", component_types=[FLOAT, INT], shapes=[[2, 3], [5]]),
+            step("in", "QueueEnqueueV2", "q", ["x", "y"], Tcomponents=[FLOAT, INT]),
+            step("more", "QueueEnqueueManyV2", "q", ["xs", "ys"], Tcomponents=[FLOAT, INT]),
             step("size", "QueueSizeV2", "q"),
-            step("one", "QueueDequeueV2", "q", component_types=[F, I]),
-            step("two", "QueueDequeueManyV2", "q", 2, component_types=[F, I]),
+            step("one", "QueueDequeueV2", "q", component_types=[FLOAT, INT]),
+            step("two", "QueueDequeueManyV2", "q", 2, component_types=[FLOAT, INT]),
             step("close", "QueueCloseV2", "q"),
             step("closed", "QueueIsClosedV2", "q"),
-            step("rest", "QueueDequeueUpToV2", "q", 9, component_types=[F, I]),
+            step("rest", "QueueDequeueUpToV2", "q", 9, component_types=[FLOAT, INT]),
         ],
         open=("rest",),
     ),
@@ -254,10 +254,10 @@ QUEUES = [
         "queue that pads",
         {"x": "float32[2]", "y": "float32[5]"},
         [
-            step("q", "PaddingFIFOQueueV2", component_types=[F], shapes=[[-1]]),
-            step("a", "QueueEnqueueV2", "q", ["x"], Tcomponents=[F]),
-            step("b", "QueueEnqueueV2", "q", ["y"], Tcomponents=[F]),
-            step("out", "QueueDequeueManyV2", "q", 2, component_types=[F]),
+            step("q", "PaddingFIFOQueueV2", component_types=[FLOAT], shapes=[[-1]]),
+            step("a", "QueueEnqueueV2", "q", ["x"], Tcomponents=[FLOAT]),
+            step("b", "QueueEnqueueV2", "q", ["y"], Tcomponents=[FLOAT]),
+            step("out", "QueueDequeueManyV2", "q", 2, component_types=[FLOAT]),
         ],
         open=("out",),
     ),
@@ -265,9 +265,9 @@ QUEUES = [
         "queue of any shapes",
         {"x": "float32[2]", "y": "float32[5, 1]"},
         [
-            step("q", "RandomShuffleQueueV2", component_types=[F]),
-            step("a", "QueueEnqueueV2", "q", ["x"], Tcomponents=[F]),
-            step("out", "QueueDequeueV2", "q", component_types=[F]),
+            step("q", "RandomShuffleQueueV2", component_types=[FLOAT]),
+            step("a", "QueueEnqueueV2", "q", ["x"], Tcomponents=[FLOAT]),
+            step("out", "QueueDequeueV2", "q", component_types=[FLOAT]),
         ],
         unknown=("out",),
     ),
@@ -275,32 +275,32 @@ QUEUES = [
         "queue with priorities",
         {"x": "float32[2]"},
         [
-            step("q", "PriorityQueueV2", component_types=[F], shapes=[[2]]),
-            step("a", "QueueEnqueueV2", "q", [longs(3)[0], "x"], Tcomponents=["int64", F]),
-            step("out", "QueueDequeueV2", "q", component_types=["int64", F]),
+            step("q", "PriorityQueueV2", component_types=[FLOAT], shapes=[[2]]),
+            step("a", "QueueEnqueueV2", "q", [longs(3)[0], "x"], Tcomponents=["int64", FLOAT]),
+            step("out", "QueueDequeueV2", "q", component_types=["int64", FLOAT]),
         ],
     ),
     Program(
         "queue of the old version",
         {"x": "float32[2]"},
         [
-            step("q", "FIFOQueue", component_types=[F], shapes=[[2]]),
-            step("a", "QueueEnqueue", "q", ["x"], Tcomponents=[F]),
+            step("q", "FIFOQueue", component_types=[FLOAT], shapes=[[2]]),
+            step("a", "QueueEnqueue", "q", ["x"], Tcomponents=[FLOAT]),
             step("size", "QueueSize", "q"),
-            step("out", "QueueDequeueMany", "q", 1, component_types=[F]),
+            step("out", "QueueDequeueMany", "q", 1, component_types=[FLOAT]),
         ],
     ),
     Program(
         "barrier",
         {"x": "float32[3, 2]"},
         [
-            step("b", "Barrier", component_types=[F], shapes=[[2]]),
+            step("b", "Barrier", component_types=[FLOAT], shapes=[[2]]),
             step("in", "BarrierInsertMany", "b", np.array([b"a", b"b", b"c"], object), "x", component_index=0),
             step("ready", "BarrierReadySize", "b"),
             step("incomplete", "BarrierIncompleteSize", "b"),
-            step("take", "BarrierTakeMany", "b", 2, component_types=[F]),
+            step("take", "BarrierTakeMany", "b", 2, component_types=[FLOAT]),
             step("close", "BarrierClose", "b"),
-            step("rest", "BarrierTakeMany", "b", 5, component_types=[F], allow_small_batch=True),
+            step("rest", "BarrierTakeMany", "b", 5, component_types=[FLOAT], allow_small_batch=True),
         ],
         open=("rest",),
     ),
@@ -308,9 +308,9 @@ QUEUES = [
         "stack",
         {"x": "float32[3, 2]"},
         [
-            step("s", "StackV2", 4, elem_type=F),
+            step("s", "StackV2", 4, elem_type=FLOAT),
             step("in", "StackPushV2", "s", "x"),
-            step("out", "StackPopV2", "s", elem_type=F),
+            step("out", "StackPopV2", "s", elem_type=FLOAT),
         ],
         unknown=("out",),
     ),
@@ -318,17 +318,17 @@ QUEUES = [
         "accumulator",
         {"x": "float32[3, 2]"},
         [
-            step("a", "ConditionalAccumulator", dtype=F, shape=[3, 2]),
+            step("a", "ConditionalAccumulator", dtype=FLOAT, shape=[3, 2]),
             step("in", "AccumulatorApplyGradient", "a", longs(0)[0], "x"),
             step("count", "AccumulatorNumAccumulated", "a"),
-            step("out", "AccumulatorTakeGradient", "a", 1, dtype=F),
+            step("out", "AccumulatorTakeGradient", "a", 1, dtype=FLOAT),
         ],
     ),
     Program(
         "accumulator of rows",
         {"x": "float32[2, 4]"},
         [
-            step("a", "SparseConditionalAccumulator", dtype=F, shape=[5, 4]),
+            step("a", "SparseConditionalAccumulator", dtype=FLOAT, shape=[5, 4]),
             step(
                 "in",
                 "SparseAccumulatorApplyGradient",
@@ -339,14 +339,14 @@ QUEUES = [
                 longs(5, 4),
                 has_known_shape=True,
             ),
-            step("out", "SparseAccumulatorTakeGradient", "a", 1, dtype=F),
+            step("out", "SparseAccumulatorTakeGradient", "a", 1, dtype=FLOAT),
         ],
         open=("out",),
     ),
 ]
 
-TABLE = {"key_dtype": "int64", "value_dtype": F}
-PAIR = {"Tin": "int64", "Tout": F}
+TABLE = {"key_dtype": "int64", "value_dtype": FLOAT}
+PAIR = {"Tin": "int64", "Tout": FLOAT}
 
 TABLES = [
     Program(
@@ -357,7 +357,7 @@ TABLES = [
             step("init", "InitializeTableV2", "t", longs(0, 1), np.array([0.5, 1.5], np.float32)),
             step("size", "LookupTableSizeV2", "t"),
             step("find", "LookupTableFindV2", "t", "keys", -1.0, **PAIR),
-            step("export", "LookupTableExportV2", "t", Tkeys="int64", Tvalues=F),
+            step("export", "LookupTableExportV2", "t", Tkeys="int64", Tvalues=FLOAT),
         ],
         open=("export",),
     ),
@@ -369,7 +369,7 @@ TABLES = [
             step("insert", "LookupTableInsertV2", "t", longs(0, 1), np.array([0.5, 1.5], np.float32), **PAIR),
             step("remove", "LookupTableRemoveV2", "t", longs(1)),
             step("find", "LookupTableFindV2", "t", "keys", -1.0, **PAIR),
-            step("export", "LookupTableExportV2", "t", Tkeys="int64", Tvalues=F),
+            step("export", "LookupTableExportV2", "t", Tkeys="int64", Tvalues=FLOAT),
             step("import", "LookupTableImportV2", "t", "export:0", "export:1", **PAIR),
         ],
         open=("export",),
@@ -381,7 +381,7 @@ TABLES = [
             step("t", "MutableHashTableOfTensorsV2", value_shape=[4], **TABLE),
             step("insert", "LookupTableInsertV2", "t", longs(0, 1), "values", **PAIR),
             step("find", "LookupTableFindV2", "t", "keys", np.zeros(4, np.float32), **PAIR),
-            step("export", "LookupTableExportV2", "t", Tkeys="int64", Tvalues=F),
+            step("export", "LookupTableExportV2", "t", Tkeys="int64", Tvalues=FLOAT),
         ],
         open=("export",),
     ),
@@ -392,7 +392,7 @@ TABLES = [
             step("t", "MutableDenseHashTableV2", longs(-1, -1), longs(-2, -2), value_shape=[4], **TABLE),
             step("insert", "LookupTableInsertV2", "t", "keys", "values", **PAIR),
             step("find", "LookupTableFindV2", "t", "keys", np.zeros(4, np.float32), **PAIR),
-            step("export", "LookupTableExportV2", "t", Tkeys="int64", Tvalues=F),
+            step("export", "LookupTableExportV2", "t", Tkeys="int64", Tvalues=FLOAT),
         ],
         open=("export",),
     ),
@@ -413,23 +413,30 @@ DATASETS = [
         "dataset",
         {"x": "float32[7, 3]", "y": "int32[7]"},
         [
-            step("rows", "TensorSliceDataset", ["x", "y"], Toutput_types=[F, I], output_shapes=[[3], []]),
-            step("again", "RepeatDataset", "rows", longs(2)[0], output_types=[F, I], output_shapes=[[3], []]),
+            step("rows", "TensorSliceDataset", ["x", "y"], Toutput_types=[FLOAT, INT], output_shapes=[[3], []]),
+            step("again", "RepeatDataset", "rows", longs(2)[0], output_types=[FLOAT, INT], output_shapes=[[3], []]),
             step(
                 "batch",
                 "BatchDatasetV2",
                 "again",
                 longs(4)[0],
                 np.array(True),
-                output_types=[F, I],
+                output_types=[FLOAT, INT],
                 output_shapes=[[-1, 3], [-1]],
             ),
-            step("it", "IteratorV2", shared_name="", container="", output_types=[F, I], output_shapes=[[-1, 3], [-1]]),
+            step(
+                "it",
+                "IteratorV2",
+                shared_name="",
+                container="",
+                output_types=[FLOAT, INT],
+                output_shapes=[[-1, 3], [-1]],
+            ),
             step("make", "MakeIterator", "batch", "it"),
-            step("next", "IteratorGetNext", "it", output_types=[F, I], output_shapes=[[-1, 3], [-1]]),
-            step("opt", "IteratorGetNextAsOptional", "it", output_types=[F, I], output_shapes=[[-1, 3], [-1]]),
+            step("next", "IteratorGetNext", "it", output_types=[FLOAT, INT], output_shapes=[[-1, 3], [-1]]),
+            step("opt", "IteratorGetNextAsOptional", "it", output_types=[FLOAT, INT], output_shapes=[[-1, 3], [-1]]),
             step("has", "OptionalHasValue", "opt"),
-            step("value", "OptionalGetValue", "opt", output_types=[F, I], output_shapes=[[-1, 3], [-1]]),
+            step("value", "OptionalGetValue", "opt", output_types=[FLOAT, INT], output_shapes=[[-1, 3], [-1]]),
             step("cardinality", "DatasetCardinality", "batch"),
         ],
         open=("next", "value"),
@@ -438,20 +445,20 @@ DATASETS = [
         "dataset of one element",
         {"x": "float32[7, 3]"},
         [
-            step("one", "TensorDataset", ["x"], Toutput_types=[F], output_shapes=[[-1, -1]]),
-            step("taken", "TakeDataset", "one", longs(1)[0], output_types=[F], output_shapes=[None]),
-            step("zip", "ZipDataset", ["one", "taken"], output_types=[F, F], output_shapes=[None, None]),
-            step("out", "DatasetToSingleElement", "zip", output_types=[F, F], output_shapes=[None, None]),
+            step("one", "TensorDataset", ["x"], Toutput_types=[FLOAT], output_shapes=[[-1, -1]]),
+            step("taken", "TakeDataset", "one", longs(1)[0], output_types=[FLOAT], output_shapes=[None]),
+            step("zip", "ZipDataset", ["one", "taken"], output_types=[FLOAT, FLOAT], output_shapes=[None, None]),
+            step("out", "DatasetToSingleElement", "zip", output_types=[FLOAT, FLOAT], output_shapes=[None, None]),
         ],
     ),
     Program(
         "batches",
         {"x": "float32[7, 3]"},
         [
-            step("rows", "TensorSliceDataset", ["x"], Toutput_types=[F], output_shapes=[[-1]]),
-            step("last", "SkipDataset", "rows", longs(5)[0], output_types=[F], output_shapes=[[-1]]),
-            step("batch", "BatchDataset", "last", longs(4)[0], output_types=[F], output_shapes=[[-1, -1]]),
-            step("out", "DatasetToSingleElement", "batch", output_types=[F], output_shapes=[[-1, -1]]),
+            step("rows", "TensorSliceDataset", ["x"], Toutput_types=[FLOAT], output_shapes=[[-1]]),
+            step("last", "SkipDataset", "rows", longs(5)[0], output_types=[FLOAT], output_shapes=[[-1]]),
+            step("batch", "BatchDataset", "last", longs(4)[0], output_types=[FLOAT], output_shapes=[[-1, -1]]),
+            step("out", "DatasetToSingleElement", "batch", output_types=[FLOAT], output_shapes=[[-1, -1]]),
         ],
         open=("out",),
     ),
@@ -459,8 +466,8 @@ DATASETS = [
         "optional",
         {"x": "float32[7, 3]"},
         [
-            step("opt", "OptionalFromValue", ["x"], Toutput_types=[F]),
-            step("value", "OptionalGetValue", "opt", output_types=[F], output_shapes=[None]),
+            step("opt", "OptionalFromValue", ["x"], Toutput_types=[FLOAT]),
+            step("value", "OptionalGetValue", "opt", output_types=[FLOAT], output_shapes=[None]),
             step("none", "OptionalNone"),
             step("has", "OptionalHasValue", "none"),
         ],
