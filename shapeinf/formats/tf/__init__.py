@@ -1,11 +1,12 @@
-"""TensorFlow's files: GraphDef, MetaGraphDef, SavedModel, TensorFlow.js. The reader is imported on use."""
+"""TensorFlow's files: GraphDef, MetaGraphDef, SavedModel, TensorFlow.js. Readers and writers are imported on use."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
-from shapeinf.formats.registry import Candidate, Format
+from shapeinf.formats.annotation import Annotation
+from shapeinf.formats.registry import Candidate, Format, Target
 from shapeinf.formats.tf import archive, sniffing
 from shapeinf.formats.tf.options import TensorFlowOptions
 from shapeinf.graph import Graph
@@ -32,7 +33,13 @@ def _read(model: Any, options: TensorFlowOptions) -> Graph:
     return source.read(model, options)
 
 
-TENSORFLOW = Format("tf", "TensorFlow", _sniff, _read, None, TensorFlowOptions)
+def _write(graph: Graph, annotation: Annotation, target: Target) -> None:
+    from shapeinf.formats.tf import writer
+
+    writer.write(graph, annotation, target)
+
+
+TENSORFLOW = Format("tf", "TensorFlow", _sniff, _read, _write, TensorFlowOptions)
 """The format of TensorFlow's models."""
 
 __all__ = ["TENSORFLOW", "TensorFlowOptions"]
