@@ -32,7 +32,7 @@ def fed_values(signature: Signature) -> dict[bytes, DeclaredType]:
 
 
 def needed_records(records: Sequence[Record], signature: Signature) -> list[Record]:
-    """The nodes that the outputs of a signature need, by values or by control edges."""
+    """The nodes that the outputs of a signature need, by values or by control edges, and its placeholders."""
     names = FlatNames()
     fed = fed_values(signature)
     by_name = {record.name: record for record in records}
@@ -45,7 +45,12 @@ def needed_records(records: Sequence[Record], signature: Signature) -> list[Reco
             continue
         needed.add(node)
         waiting += by_name[node].inputs
+    needed.update(node for node in map(producer_of, fed) if node in by_name and _is_placeholder(by_name[node]))
     return [record for record in records if record.name in needed]
+
+
+def _is_placeholder(record: Record) -> bool:
+    return record.attributes.kind.op == "Placeholder"
 
 
 def add_signatures(graph: Graph, signatures: Mapping[str, Signature]) -> None:
