@@ -12,8 +12,8 @@ from shapeinf.formats.tf.order import execution_order
 from shapeinf.graph import DeclaredType, Graph, NodeTable
 from shapeinf.lattice import PartialTensor
 
-MAX_VALUES = 1 << 22
-"""Outputs of all nodes of a graph."""
+MAX_VALUES = 1 << 19
+"""Outputs of all nodes of a file that have several."""
 
 SCALAR_PLACEHOLDERS = 24
 """Graphs of earlier producers have placeholders of unknown rank with the shape of a scalar."""
@@ -110,39 +110,44 @@ class Assembly:
         records, self.graph.cyclic = execution_order(self.records)
         counts = self._referenced(resolve, read)
         nodes = NodeTable()
-        total = 0
         for record in records:
-            kind = record.attributes.kind
+            name, inputs, attributes = record
+            kind = attributes.kind
             if kind.op == "Placeholder" and placeholders:
                 self._add_input(record)
                 continue
-            outputs = self.outputs[record.name]
-            count = counts.get(record.name, 0) if outputs is None else outputs.count
-            total += count
-            if total > MAX_VALUES:
-                raise LimitError(f"the nodes have more than {MAX_VALUES} outputs", node=self.graph.name or None)
-            names = self._output_names(record, count)
-            if (count and not any(names)) or (kind.op == "Const" and self._add_constant(record)):
+            outputs = self.outputs[name]
+            count = counts.get(name, 0) if outputs is None else outputs.count
+            names = [name + b":0"] if count == 1 else self._output_names(name, count)
+            if self.fed:
+                names = [b"" if value in self.fed else value for value in names]
+                if count and not any(names):
+                    continue
+            if kind.op == "Const" and self._add_constant(record):
                 continue
-            values = [name for name in map(resolve, record.inputs) if name]
-            nodes.add(kind, values, names, text(record.name))
-            self._declare(record, outputs, count)
+            nodes.add(kind, [value for value in map(resolve, inputs) if value], names, text(name))
+            if attributes.shapes or (outputs is not None and outputs.dtypes):
+                self._declare(record, outputs, count)
         self.graph.nodes = nodes
+        self._add_fed()
+
+    def _add_fed(self) -> None:
+        """Add the inputs that are no placeholders, and what is declared of those that are."""
+        inputs = set(self.graph.inputs)
         for value, declared in self.fed.items():
-            self._add_fed(text(value), declared)
+            name = text(value)
+            if name not in inputs:
+                self.graph.inputs.append(name)
+            known = self.graph.declared.get(name, declared)
+            dims = merge_dims(known.dims, declared.dims)
+            self.graph.declared[name] = DeclaredType(known.dtype or declared.dtype, dims)
 
-    def _add_fed(self, name: str, declared: DeclaredType) -> None:
-        """Add an input that is no placeholder, or what is declared of one."""
-        if name not in self.graph.inputs:
-            self.graph.inputs.append(name)
-        known = self.graph.declared.get(name, declared)
-        dims = merge_dims(known.dims, declared.dims)
-        self.graph.declared[name] = DeclaredType(known.dtype or declared.dtype, dims)
-
-    def _output_names(self, record: Record, count: int) -> list[bytes]:
-        """The names of the outputs; empty for those that are inputs of the graph instead."""
-        names = [b"%s:%d" % (record.name, index) for index in range(count)]
-        return [b"" if name in self.fed else name for name in names] if self.fed else names
+    def _output_names(self, name: bytes, count: int) -> list[bytes]:
+        """The names of several outputs."""
+        self.definitions.values += count
+        if self.definitions.values > MAX_VALUES:
+            raise LimitError(f"the nodes with several outputs have more than {MAX_VALUES}", node=text(name))
+        return [b"%s:%d" % (name, index) for index in range(count)]
 
     def _referenced(self, resolve: Resolve, read: Iterable[bytes]) -> dict[bytes, int]:
         """The number of outputs of the nodes that nothing defines: as many as are read."""

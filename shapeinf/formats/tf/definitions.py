@@ -44,6 +44,8 @@ class Definitions:
         self.producer = producer
         self.custom = custom
         self.functions: dict[str, OpDef] = {}
+        self.values = 0
+        """The outputs of all nodes of the file that have several."""
         self._registry = default_registry()
         self._outputs: dict[NodeKind, Outputs | None] = {}
 
