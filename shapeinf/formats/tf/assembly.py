@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import LimitError, ModelError
+from shapeinf.formats.tf import codes
 from shapeinf.formats.tf.attributes import text
 from shapeinf.formats.tf.definitions import MAX_OUTPUTS, Definitions, Outputs
 from shapeinf.formats.tf.nodes import Record
@@ -15,7 +17,7 @@ from shapeinf.lattice import PartialTensor
 MAX_VALUES = 1 << 19
 """Outputs of all nodes of a file that have several."""
 
-SCALAR_PLACEHOLDERS = 24
+SCALAR_PLACEHOLDERS = 22
 """Graphs of earlier producers have placeholders of unknown rank with the shape of a scalar."""
 
 Resolve = Callable[[bytes], bytes]
@@ -138,9 +140,7 @@ class Assembly:
             name = text(value)
             if name not in inputs:
                 self.graph.inputs.append(name)
-            known = self.graph.declared.get(name, declared)
-            dims = merge_dims(known.dims, declared.dims)
-            self.graph.declared[name] = DeclaredType(known.dtype or declared.dtype, dims)
+            declare_input(self.graph, name, declared)
 
     def _output_names(self, name: bytes, count: int) -> list[bytes]:
         """The names of several outputs."""
@@ -179,9 +179,10 @@ class Assembly:
         dims = shape.dims if isinstance(shape, DeclaredType) else None
         if dims == () and self.definitions.producer < SCALAR_PLACEHOLDERS:
             dims = None
-        known = attributes.shapes[0].dims if len(attributes.shapes) == 1 else None
         self.graph.inputs.append(name)
-        self.graph.declared[name] = DeclaredType(dtype if isinstance(dtype, str) else None, merge_dims(dims, known))
+        self.graph.declared[name] = DeclaredType(dtype if isinstance(dtype, str) else None, dims)
+        if len(attributes.shapes) == 1:
+            declare_input(self.graph, name, attributes.shapes[0])
 
     def _declare(self, record: Record, outputs: Outputs | None, count: int) -> None:
         """Add the shapes that the exporter knew, and the element types of custom operators."""
@@ -194,6 +195,20 @@ class Assembly:
             dtype = dtypes[index] if dtypes else None
             if dims is not None or dtype is not None:
                 self.graph.declared[f"{text(record.name)}:{index}"] = DeclaredType(dtype, dims)
+
+
+def declare_input(graph: Graph, name: str, declared: DeclaredType) -> None:
+    """Add what a second declaration of an input states; a diagnostic reports where it differs from the first."""
+    known = graph.declared.get(name, DeclaredType())
+    dims = merge_dims(known.dims, declared.dims)
+    if declared.dims is not None and merge_dims(declared.dims, known.dims) != dims:
+        message = f"the input is declared with the shape {_shape_text(known)}, and with {_shape_text(declared)}"
+        graph.diagnostics.append(Diagnostic("warning", codes.DECLARED_TWICE, message, name))
+    graph.declared[name] = DeclaredType(known.dtype or declared.dtype, dims, of=known.of)
+
+
+def _shape_text(declared: DeclaredType) -> str:
+    return f"[{', '.join('?' if dim is None else str(dim) for dim in declared.dims or ())}]"
 
 
 def merge_dims(

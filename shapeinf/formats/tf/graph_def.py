@@ -41,8 +41,9 @@ def read_graph_def(
     for function in parts.functions:
         definitions.functions[function.definition.op_def.name] = function.definition.op_def
     graph = Graph(dialect="tf", opsets={"": parts.producer})
-    for op in dict.fromkeys(record.attributes.kind.op for record in records):
-        definitions.check_available(op)
+    for kind in dict.fromkeys(record.attributes.kind for record in records):
+        definitions.check_available(kind.op)
+        graph.diagnostics += definitions.unknown_attributes(kind)
     assembly = Assembly(graph, records, definitions)
     assembly.fed = {} if signature is None else fed_values(signature)
     assembly.fill(FlatNames().__getitem__, placeholders=True)
