@@ -16,7 +16,7 @@ from shapeinf.formats.files import check_path
 from shapeinf.formats.protobuf.wire import Buffer, DamagedError
 from shapeinf.formats.registry import HEAD
 from shapeinf.formats.tf.graph_def import read_graph_def
-from shapeinf.formats.tf.meta_graph import MetaGraph, read_meta_graph, select_meta_graph
+from shapeinf.formats.tf.meta_graph import MetaGraph, Signature, read_meta_graph, saved_meta_graphs, select_meta_graph
 from shapeinf.formats.tf.model import TensorFlowModel
 from shapeinf.formats.tf.options import TensorFlowOptions
 from shapeinf.formats.tf.signatures import add_signatures
@@ -111,3 +111,43 @@ def _read_message(kind: MessageKind, buffer: Buffer, where: str, options: Tensor
     graph = read_graph_def(buffer, *meta.graph, meta.custom)
     graph.model = TensorFlowModel(kind, meta.graph)
     return add_signatures(graph, meta.signatures, options.signature)
+
+
+@attrs.frozen
+class OpenMessage:
+    """The message that a graph was read from, in binary form; `is_text`: whether its file has the text form."""
+
+    model: TensorFlowModel
+    buffer: Buffer
+    is_text: bool
+
+    def graph_def(self) -> bytes:
+        """The bytes of its GraphDef."""
+        start, end = self.model.graph
+        return self.buffer[start:end]
+
+    def signatures(self) -> dict[str, Signature]:
+        """The signatures of the MetaGraphDef that was read; none of a GraphDef."""
+        if self.model.kind == "GraphDef":
+            return {}
+        if self.model.kind == "MetaGraphDef":
+            return read_meta_graph(self.buffer, 0, len(self.buffer)).signatures
+        metas = saved_meta_graphs(self.buffer)
+        return next((meta.signatures for meta in metas if meta.graph == self.model.graph), {})
+
+
+@contextmanager
+def open_message(graph: Graph) -> Iterator[OpenMessage]:
+    """The message that a graph was read from. Raises ModelError for a graph of another origin."""
+    model = graph.model
+    if not isinstance(model, TensorFlowModel):
+        raise ModelError("it was not read from a GraphDef, a MetaGraphDef or a SavedModel", node=graph.source)
+    if model.data is not None:
+        data = to_binary(model.data, "<bytes>")[1]
+        yield OpenMessage(model, data, data is not model.data)
+    elif graph.source is not None:
+        with map_file(graph.source) as mapped:
+            buffer = to_binary(mapped, graph.source)[1]
+            yield OpenMessage(model, buffer, buffer is not mapped)
+    else:
+        raise ModelError("it was not read from a file")
