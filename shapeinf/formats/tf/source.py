@@ -1,4 +1,4 @@
-"""Where a model of TensorFlow comes from: a file (mapped, never read completely), bytes, a folder, an object."""
+"""Where a model of TensorFlow comes from: a file (mapped, not copied), bytes, a folder, an archive, an object."""
 
 from __future__ import annotations
 
@@ -15,51 +15,80 @@ from shapeinf.errors import ModelError, UnknownFormatError
 from shapeinf.formats.files import check_path
 from shapeinf.formats.protobuf.wire import Buffer, DamagedError
 from shapeinf.formats.registry import HEAD
+from shapeinf.formats.tf import archive
 from shapeinf.formats.tf.graph_def import read_graph_def
+from shapeinf.formats.tf.json_form import parse_document
 from shapeinf.formats.tf.meta_graph import MetaGraph, Signature, read_meta_graph, saved_meta_graphs, select_meta_graph
 from shapeinf.formats.tf.model import TensorFlowModel
 from shapeinf.formats.tf.options import TensorFlowOptions
-from shapeinf.formats.tf.signatures import add_signatures
-from shapeinf.formats.tf.sniffing import MessageKind, binary_kind, text_kind
+from shapeinf.formats.tf.saved_objects import add_captured_types, captured_types
+from shapeinf.formats.tf.signatures import add_signatures, select_signature
+from shapeinf.formats.tf.sniffing import MessageKind, binary_kind, file_of_folder, is_web_document, text_kind
 from shapeinf.formats.tf.text import encode_text
+from shapeinf.formats.tf.web import read_web_model
 from shapeinf.graph import Graph
 
-SAVED_MODELS = ("saved_model.pb", "saved_model.pbtxt")
-"""The files of a folder with a SavedModel that hold its message."""
+_MESSAGES: tuple[MessageKind, ...] = ("GraphDef", "MetaGraphDef", "SavedModel")
 
 
 def read(model: Any, options: TensorFlowOptions) -> Graph:
-    """Read a path, bytes, or a message of TensorFlow's own classes.
+    """Read a path, bytes, a text, a message of TensorFlow's own classes or one of its graphs.
 
     Raises UnknownFormatError for what is no model of TensorFlow, ModelError for one that is cut off or malformed.
     """
     if isinstance(model, bytes):
-        graph = _read_buffer(model, "<bytes>", options)
-        graph.model = attrs.evolve(graph.model, data=model)
-        return graph
+        return _read_bytes(model, options)
+    if isinstance(model, str) and text_kind(model) is not None:
+        data = model.encode("utf-8", "replace")
+        return _with_data(_read_buffer(data, "<text>", None, options), data)
     if isinstance(model, (str, os.PathLike)):
         return _read_path(check_path(model), options)
-    raise UnknownFormatError(f"a {type(model).__name__} is not a model that shapeinf can read")
+    kind, data = _serialize(model)
+    return _with_data(_read_kind(kind, data, f"<{type(model).__name__}>", options), data)
+
+
+def _with_data(graph: Graph, data: bytes) -> Graph:
+    """The graph of a message that lies in no file."""
+    if isinstance(graph.model, TensorFlowModel):
+        graph.model = attrs.evolve(graph.model, data=data)
+    return graph
+
+
+def _serialize(model: Any) -> tuple[MessageKind, bytes]:
+    """The message of an object: a GraphDef, MetaGraphDef or SavedModel, a graph, or a function with a graph."""
+    if hasattr(model, "graph") and hasattr(model.graph, "as_graph_def"):
+        model = model.graph
+    if hasattr(model, "as_graph_def"):
+        model = model.as_graph_def()
+    kind = next((kind for kind in _MESSAGES if type(model).__name__ == kind), None)
+    if kind is None or not hasattr(model, "SerializeToString"):
+        raise UnknownFormatError(f"a {type(model).__name__} is not a model that shapeinf can read")
+    return kind, model.SerializeToString()
+
+
+def _read_bytes(data: bytes, options: TensorFlowOptions) -> Graph:
+    if data.startswith(archive.MAGIC):
+        data = archive.read_message(data)
+    return _with_data(_read_buffer(data, "<bytes>", None, options), data)
 
 
 def _read_path(path: str, options: TensorFlowOptions) -> Graph:
     if os.path.isdir(path):
-        path = _file_of_folder(path)
-    with map_file(path) as buffer:
-        graph = _read_buffer(buffer, path, options)
+        name = file_of_folder(path)
+        if name is None:
+            raise UnknownFormatError("is a folder without saved_model.pb or model.json", node=path)
+        path = os.path.join(path, name)
+    with _mapped(path) as buffer:
+        if buffer[:4] == archive.MAGIC:
+            graph = _read_buffer(archive.read_message(path), path, None, options)
+        else:
+            graph = _read_buffer(buffer, path, os.path.dirname(os.path.abspath(path)), options)
     graph.source = path
     return graph
 
 
-def _file_of_folder(path: str) -> str:
-    for name in SAVED_MODELS:
-        if os.path.isfile(os.path.join(path, name)):
-            return os.path.join(path, name)
-    raise UnknownFormatError(f"is a folder without {SAVED_MODELS[0]}", node=path)
-
-
 @contextmanager
-def map_file(path: str) -> Iterator[mmap]:
+def _mapped(path: str) -> Iterator[mmap]:
     """The bytes of a file."""
     try:
         with open(path, "rb") as file:
@@ -71,25 +100,18 @@ def map_file(path: str) -> Iterator[mmap]:
         raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
 
 
-def _read_buffer(buffer: Buffer, where: str, options: TensorFlowOptions) -> Graph:
-    kind, buffer = to_binary(buffer, where)
-    try:
-        return _read_message(kind, buffer, where, options)
-    except (DamagedError, IndexError, struct.error, RecursionError) as error:
-        cause = f"is not a complete {kind} ({len(buffer)} bytes), it is cut off or damaged: {error}"
-        raise ModelError(cause, node=where) from error
-
-
-def to_binary(buffer: Buffer, where: str) -> tuple[MessageKind, Buffer]:
-    """The message that a file holds, and its binary form. Raises UnknownFormatError for a file of another kind."""
+def _read_buffer(buffer: Buffer, where: str, folder: str | None, options: TensorFlowOptions) -> Graph:
+    """The graph of a message in one of its forms; shards of weights lie in `folder`."""
     head = buffer[:HEAD]
     kind = binary_kind(head)
     if kind is not None:
-        return kind, buffer
+        return _read_kind(kind, buffer, where, options)
+    if is_web_document(head):
+        return read_web_model(parse_document(_text(buffer[:], where), where), where, folder, options.signature)
     kind = text_kind(head.decode("utf-8", "replace"))
     if kind is None:
         raise UnknownFormatError("is not a model of TensorFlow", node=where)
-    return kind, encode_text(_text(buffer[:], where), kind, where)
+    return _read_kind(kind, encode_text(_text(buffer[:], where), kind, where), where, options)
 
 
 def _text(data: bytes, where: str) -> str:
@@ -97,6 +119,15 @@ def _text(data: bytes, where: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ModelError(f"is not a text: byte {error.start} is no UTF-8", node=where) from None
+
+
+def _read_kind(kind: MessageKind, buffer: Buffer, where: str, options: TensorFlowOptions) -> Graph:
+    """The graph of a message in its binary form."""
+    try:
+        return _read_message(kind, buffer, where, options)
+    except (DamagedError, IndexError, struct.error, RecursionError) as error:
+        cause = f"is not a complete {kind} ({len(buffer)} bytes), it is cut off or damaged: {error}"
+        raise ModelError(cause, node=where) from error
 
 
 def _read_message(kind: MessageKind, buffer: Buffer, where: str, options: TensorFlowOptions) -> Graph:
@@ -108,9 +139,14 @@ def _read_message(kind: MessageKind, buffer: Buffer, where: str, options: Tensor
         meta = select_meta_graph(buffer, options.tag, where)
     if meta.graph is None:
         raise UnknownFormatError(f"is a {kind} without a graph", node=where)
-    graph = read_graph_def(buffer, *meta.graph, meta.custom)
+    signatures = select_signature(meta.signatures, options.signature)
+    chosen = None if options.signature is None else signatures[options.signature]
+    graph = read_graph_def(buffer, *meta.graph, meta.custom, chosen)
     graph.model = TensorFlowModel(kind, meta.graph)
-    return add_signatures(graph, meta.signatures, options.signature)
+    add_signatures(graph, signatures)
+    if meta.objects is not None:
+        add_captured_types(graph, captured_types(buffer, *meta.objects))
+    return graph
 
 
 @attrs.frozen
@@ -143,11 +179,16 @@ def open_message(graph: Graph) -> Iterator[OpenMessage]:
     if not isinstance(model, TensorFlowModel):
         raise ModelError("it was not read from a GraphDef, a MetaGraphDef or a SavedModel", node=graph.source)
     if model.data is not None:
-        data = to_binary(model.data, "<bytes>")[1]
-        yield OpenMessage(model, data, data is not model.data)
-    elif graph.source is not None:
-        with map_file(graph.source) as mapped:
-            buffer = to_binary(mapped, graph.source)[1]
-            yield OpenMessage(model, buffer, buffer is not mapped)
-    else:
+        yield _open_data(model, model.data, "<bytes>")
+    elif graph.source is None:
         raise ModelError("it was not read from a file")
+    else:
+        with _mapped(graph.source) as mapped:
+            is_archive = mapped[: len(archive.MAGIC)] == archive.MAGIC
+            yield _open_data(model, archive.read_message(graph.source) if is_archive else mapped, graph.source)
+
+
+def _open_data(model: TensorFlowModel, buffer: Buffer, where: str) -> OpenMessage:
+    head = buffer[:HEAD]
+    is_text = binary_kind(head) is None and text_kind(head.decode("utf-8", "replace")) is not None
+    return OpenMessage(model, encode_text(_text(buffer[:], where), model.kind, where) if is_text else buffer, is_text)

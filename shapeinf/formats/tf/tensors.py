@@ -98,7 +98,7 @@ def read_tensor(buffer: Buffer, pos: int, end: int) -> PartialTensor:
         _check_content(dtype, dims, content[1] - content[0])
     if not wants_contents(dtype, dims) or dtype is None:
         return PartialTensor(dtype, Shape(dims), None)
-    elements = _content(dtype, dims, buffer[slice(*content)]) if content else _listed(dtype, dims, buffer, values)
+    elements = decode_content(dtype, dims, buffer[slice(*content)]) if content else _listed(dtype, dims, buffer, values)
     return PartialTensor(dtype, Shape(dims), elements)
 
 
@@ -128,8 +128,8 @@ def _storage(dtype: str) -> np.dtype[np.generic] | None:
     return kind.newbyteorder("<") if kind.isbuiltin == 1 else kind
 
 
-def _content(dtype: str, dims: Sequence[int], data: bytes) -> list[Element] | None:
-    """The elements of raw data."""
+def decode_content(dtype: str, dims: Sequence[int], data: bytes) -> list[Element] | None:
+    """The elements of raw data that fit the shape; None for types whose elements are never known."""
     if dtype == "string":
         return _decode_strings(data, prod(dims))
     kind = _storage(dtype)
