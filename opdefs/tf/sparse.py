@@ -85,9 +85,7 @@ def sparse_dense_arithmetic(
 
 
 @tf("SparseTensorDenseAdd")
-def sparse_tensor_dense_add(
-    c: InferenceContext, a_indices: Shape, a_values: Shape, a_shape: Value, b: Shape
-) -> Shape:
+def sparse_tensor_dense_add(c: InferenceContext, a_indices: Shape, a_values: Shape, a_shape: Value, b: Shape) -> Shape:
     """The shape of the dense operand, which is that of the sparse one."""
     sparse_sizes(c, a_indices, a_values, a_shape.shape)
     dense = c.make_shape_from_shape_tensor(2)
@@ -124,8 +122,6 @@ def sparse_to_dense(
     output_shape: Value,
     sparse_values: Shape,
     default_value: Shape,
-    *,
-    validate_indices: bool = True,
 ) -> Shape:
     """The shape in `output_shape`."""
     return c.make_shape_from_shape_tensor(1)
@@ -200,9 +196,7 @@ def filled_count(c: InferenceContext, count: Dim, rows: Dim) -> Dim:
 
 
 @tf("RaggedFillEmptyRowsGrad", "SparseFillEmptyRowsGrad")
-def fill_empty_rows_grad(
-    c: InferenceContext, reverse_index_map: Shape, grad_values: Shape
-) -> tuple[Shape, Shape]:
+def fill_empty_rows_grad(c: InferenceContext, reverse_index_map: Shape, grad_values: Shape) -> tuple[Shape, Shape]:
     """One gradient for each value before the filling, and one for the default value."""
     c.with_rank(grad_values, 1)
     return c.with_rank(reverse_index_map, 1), c.scalar()

@@ -39,19 +39,11 @@ def read(model: Any, options: TensorFlowOptions) -> Graph:
     if isinstance(model, bytes):
         return _read_bytes(model, options)
     if isinstance(model, str) and text_kind(model) is not None:
-        data = model.encode("utf-8", "replace")
-        return _with_data(_read_buffer(data, "<text>", None, options), data)
+        return _read_bytes(model.encode("utf-8", "replace"), options, "<text>")
     if isinstance(model, (str, os.PathLike)):
         return _read_path(check_path(model), options)
     kind, data = _serialize(model)
     return _with_data(_read_kind(kind, data, f"<{type(model).__name__}>", options), data)
-
-
-def _with_data(graph: Graph, data: bytes) -> Graph:
-    """The graph of a message that lies in no file."""
-    if isinstance(graph.model, TensorFlowModel):
-        graph.model = attrs.evolve(graph.model, data=data)
-    return graph
 
 
 def _serialize(model: Any) -> tuple[MessageKind, bytes]:
@@ -66,10 +58,17 @@ def _serialize(model: Any) -> tuple[MessageKind, bytes]:
     return kind, model.SerializeToString()
 
 
-def _read_bytes(data: bytes, options: TensorFlowOptions) -> Graph:
+def _read_bytes(data: bytes, options: TensorFlowOptions, where: str = "<bytes>") -> Graph:
     if data.startswith(archive.MAGIC):
         data = archive.read_message(data)
-    return _with_data(_read_buffer(data, "<bytes>", None, options), data)
+    return _with_data(_read_buffer(data, where, None, options), data)
+
+
+def _with_data(graph: Graph, data: bytes) -> Graph:
+    """The graph of a message that lies in no file of its own."""
+    if isinstance(graph.model, TensorFlowModel):
+        graph.model = attrs.evolve(graph.model, data=data)
+    return graph
 
 
 def _read_path(path: str, options: TensorFlowOptions) -> Graph:
@@ -78,9 +77,9 @@ def _read_path(path: str, options: TensorFlowOptions) -> Graph:
         if name is None:
             raise UnknownFormatError("is a folder without saved_model.pb or model.json", node=path)
         path = os.path.join(path, name)
-    with _mapped(path) as buffer:
+    with map_file(path) as buffer:
         if buffer[:4] == archive.MAGIC:
-            graph = _read_buffer(archive.read_message(path), path, None, options)
+            graph = _read_bytes(archive.read_message(path), options, path)
         else:
             graph = _read_buffer(buffer, path, os.path.dirname(os.path.abspath(path)), options)
     graph.source = path
@@ -88,7 +87,7 @@ def _read_path(path: str, options: TensorFlowOptions) -> Graph:
 
 
 @contextmanager
-def _mapped(path: str) -> Iterator[mmap]:
+def map_file(path: str) -> Iterator[mmap]:
     """The bytes of a file."""
     try:
         with open(path, "rb") as file:
@@ -102,16 +101,22 @@ def _mapped(path: str) -> Iterator[mmap]:
 
 def _read_buffer(buffer: Buffer, where: str, folder: str | None, options: TensorFlowOptions) -> Graph:
     """The graph of a message in one of its forms; shards of weights lie in `folder`."""
+    if binary_kind(buffer[:HEAD]) is None and is_web_document(buffer[:HEAD]):
+        return read_web_model(parse_document(_text(buffer[:], where), where), where, folder, options.signature)
+    kind, binary = to_binary(buffer, where)
+    return _read_kind(kind, binary, where, options)
+
+
+def to_binary(buffer: Buffer, where: str) -> tuple[MessageKind, Buffer]:
+    """The message that a file holds, and its binary form. Raises UnknownFormatError for a file of another kind."""
     head = buffer[:HEAD]
     kind = binary_kind(head)
     if kind is not None:
-        return _read_kind(kind, buffer, where, options)
-    if is_web_document(head):
-        return read_web_model(parse_document(_text(buffer[:], where), where), where, folder, options.signature)
+        return kind, buffer
     kind = text_kind(head.decode("utf-8", "replace"))
     if kind is None:
         raise UnknownFormatError("is not a model of TensorFlow", node=where)
-    return _read_kind(kind, encode_text(_text(buffer[:], where), kind, where), where, options)
+    return kind, encode_text(_text(buffer[:], where), kind, where)
 
 
 def _text(data: bytes, where: str) -> str:
@@ -183,9 +188,8 @@ def open_message(graph: Graph) -> Iterator[OpenMessage]:
     elif graph.source is None:
         raise ModelError("it was not read from a file")
     else:
-        with _mapped(graph.source) as mapped:
-            is_archive = mapped[: len(archive.MAGIC)] == archive.MAGIC
-            yield _open_data(model, archive.read_message(graph.source) if is_archive else mapped, graph.source)
+        with map_file(graph.source) as mapped:
+            yield _open_data(model, mapped, graph.source)
 
 
 def _open_data(model: TensorFlowModel, buffer: Buffer, where: str) -> OpenMessage:

@@ -26,7 +26,14 @@ TEXT_ENDINGS = (".pbtxt", ".prototxt", ".textproto")
 BINARY_ENDINGS = (".pb", ".meta")
 SAVED_MODEL = "saved_model"
 HANDLES = frozenset({"resource", "variant"})
-MISDECLARED = {"Eig": (1,), "FractionalMaxPool": (1, 2), "FractionalAvgPool": (1, 2)}
+MISDECLARED = {
+    "Eig": (1,),
+    "FractionalMaxPool": (1, 2),
+    "FractionalAvgPool": (1, 2),
+    "FusedBatchNormGrad": (3, 4),
+    "FusedBatchNormGradV2": (3, 4),
+    "FusedBatchNormGradV3": (3, 4),
+}
 """Outputs for which TensorFlow declares other shapes than its kernels return: it would refuse the right ones."""
 
 
