@@ -7,7 +7,7 @@ values that do not grow evenly are relaxed to a fixpoint, with widening.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import attrs
@@ -15,7 +15,7 @@ import attrs
 from opdefs.rules.elements import clamp_at_zero
 from opdefs.rules.growth import Extrapolation, extrapolate
 from shapeinf.expr import Dim, Dimension, maximum, minimum, substitute
-from shapeinf.lattice import Condition, Element, PartialTensor, Shape, TensorType, Type
+from shapeinf.lattice import Condition, Element, PartialTensor, Shape, TensorType, Type, map_dims, type_symbols
 from shapeinf.ops import Body, InferenceContext
 
 MAX_UNROLLED = 32
@@ -129,7 +129,7 @@ class _Loop:
     def run(self) -> LoopResult:
         """The result of the loop."""
         first = self.trip.run(0, True, self.carried, certain=self.sure)
-        growth = [extrapolate(old, new) for old, new in zip(self.carried, first[1:], strict=False)]
+        growth = [self._extrapolate(old, new) for old, new in zip(self.carried, first[1:], strict=False)]
         outputs = self._prove(growth)
         trips = None if outputs is None else self._count_trips(outputs[0])
         if outputs is not None and trips is not None:
@@ -149,6 +149,15 @@ class _Loop:
     def _result(self, growth: Sequence[Extrapolation | None], outputs: list[Type], trips: Dim) -> LoopResult:
         """The result for values that all grow evenly."""
         return LoopResult(trips, _types_after(growth, trips), outputs[1 + len(self.carried) :])
+
+    def _extrapolate(self, old: Type, new: Type) -> Extrapolation | None:
+        """See `extrapolate`; what the body itself creates differs between trips."""
+        return None if old != new and self._varying(type_symbols(new)) else extrapolate(old, new)
+
+    def _varying(self, symbols: Iterable[Dimension]) -> set[Dimension]:
+        """The symbols that may differ between trips: the number, unknowns of the body, and joins."""
+        joined = self.c.joined_symbols()
+        return {s for s in symbols if s is self.number or s.atom >= self.before or s in joined}
 
     # -- induction ---------------------------------------------------------------------------------------------------
 
@@ -176,8 +185,7 @@ class _Loop:
         """
         if isinstance(trips, int):
             return trips
-        joined = self.c.joined_symbols()
-        if all(s.atom < self.before and s not in joined for s in trips.symbols()):
+        if not self._varying(trips.symbols()):
             return trips
         bounds = self.c.interval(trips)
         return self.c.fresh("trips", bounds.lo or 0, bounds.hi)
@@ -243,15 +251,23 @@ class _Loop:
             return self._unknown_result(outputs)
         trips = self._count_trips(outputs[0])
         trips = self._fresh_trip_count() if trips is None else trips
+        renamed: dict[Dimension, Dim] = {}
         final = [
-            self._last(i, out) if guess is None else guess(trips)
+            self._last(i, out, renamed) if guess is None else guess(trips)
             for i, (guess, out) in enumerate(zip(growth, outputs[1:], strict=False))
         ]
         return LoopResult(trips, final, outputs[1 + width :])
 
-    def _last(self, index: int, out: Type) -> Type:
-        """A relaxed value after the loop: `out` after each trip, or the first value."""
-        return out if self.sure else self.c.relax_type(self.carried[index], out, f"after.{index}")
+    def _last(self, index: int, out: Type, renamed: dict[Dimension, Dim]) -> Type:
+        """A relaxed value after the loop, where it is `out` after each trip, or the first value.
+
+        What holds of the last trip says nothing of the others, so it has symbols of its own.
+        """
+        for symbol in self._varying(type_symbols(out)) - renamed.keys():
+            bounds = self.c.interval(symbol)
+            renamed[symbol] = self.c.fresh("last", bounds.lo, bounds.hi)
+        last = map_dims(out, lambda d: substitute(d, renamed))
+        return last if self.sure else self.c.relax_type(self.carried[index], last, f"after.{index}")
 
     def _unknown_result(self, outputs: Sequence[Type]) -> LoopResult:
         width = len(self.carried)

@@ -41,9 +41,9 @@ def enter(c: InferenceContext, data: TensorType) -> TensorType:
 
 
 @tf("Exit", "RefExit", views={0: 0}, conditions=-2)
-def leave(c: InferenceContext, data: TensorType) -> TensorType:
-    """The value after the last iteration: it enters a frame, and then passes a switch."""
-    return data
+def leave(c: InferenceContext, data: TensorType) -> Type:
+    """The value after the last iteration. It has entered a frame and passed a switch: two conditions end here."""
+    return c.leave_cycle(data)
 
 
 @tf("NextIteration", "RefNextIteration", views={0: 0}, back_edge=True)

@@ -22,6 +22,7 @@ from shapeinf.lattice import (
     Type,
     broadcast,
     broadcast_dim,
+    map_dims,
     merge_shape,
     quick_broadcast,
     relax_type,
@@ -210,6 +211,12 @@ class RuleContext:
     def widenings(self) -> int:
         """How often the bounds of join sites have widened; at a fixpoint they do not."""
         return self.store.relaxer.widenings
+
+    def leave_cycle(self, value: TensorType) -> Type:
+        """A value after the last iteration of a cycle of the graph; see `Relaxer.last`."""
+        left = map_dims(value, self.store.relaxer.last)
+        self.created_unknowns = self.created_unknowns or left is not value
+        return left
 
     def joined_symbols(self) -> set[Dimension]:
         """The symbols of the joins at this site and inside its bodies, which differ between iterations."""
