@@ -22,7 +22,7 @@ from shapeinf.explain.unknowns import UnknownGroup, unknowns
 from shapeinf.expr import Dim, Interval, Scope, quote_name
 from shapeinf.formats import save
 from shapeinf.graph import Graph
-from shapeinf.inputs.reader import InputReader, SpecLike, input_names
+from shapeinf.inputs.reader import InputReader, SpecLike, by_input
 from shapeinf.lattice import ShapeStore
 from shapeinf.sharing import synchronized
 from shapeinf.solver.budget import WORK
@@ -253,9 +253,5 @@ class Result:
         Raises UnknownNameError for an input that the graph does not have.
         """
         assert self._session is not None, "a what-if run cannot be updated"
-        names = input_names(self.graph)
-        for name in inputs:
-            if name not in names:
-                raise UnknownNameError("input", name, names)
         last = SessionResult(self._inference, self._reader, self._notes, self._session)
-        return Result(*self._session.update(last, inputs))
+        return Result(*self._session.update(last, by_input(inputs, self.graph)))
