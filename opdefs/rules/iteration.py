@@ -13,7 +13,7 @@ from typing import Protocol
 import attrs
 
 from opdefs.rules.elements import clamp_at_zero
-from opdefs.rules.growth import Extrapolation, extrapolate
+from opdefs.rules.extrapolation import Extrapolation, extrapolate
 from shapeinf.expr import Dim, Dimension, maximum, minimum, substitute
 from shapeinf.lattice import Condition, Element, PartialTensor, Shape, TensorType, Type, map_dims, type_symbols
 from shapeinf.ops import Body, InferenceContext
@@ -129,26 +129,26 @@ class _Loop:
     def run(self) -> LoopResult:
         """The result of the loop."""
         first = self.trip.run(0, True, self.carried, certain=self.sure)
-        growth = [self._extrapolate(old, new) for old, new in zip(self.carried, first[1:], strict=False)]
-        outputs = self._prove(growth)
+        formulas = [self._extrapolate(old, new) for old, new in zip(self.carried, first[1:], strict=False)]
+        outputs = self._prove(formulas)
         trips = None if outputs is None else self._count_trips(outputs[0])
         if outputs is not None and trips is not None:
             if self.c.prove_le(1, trips) is True:
-                self.trip.require_inputs(trips - 1, _types_after(growth, trips - 1))
-            return self._result(growth, outputs, trips)
+                self.trip.require_inputs(trips - 1, _types_after(formulas, trips - 1))
+            return self._result(formulas, outputs, trips)
         if self.go_on is True and self._may_be_short(first[0]):
             unrolled = self._unroll()
             if unrolled is not None:
                 return unrolled
             # again, so that the last run is that of a symbolic trip
-            outputs = None if outputs is None else self._prove(growth)
+            outputs = None if outputs is None else self._prove(formulas)
         if outputs is not None:
-            return self._result(growth, outputs, self._fresh_trip_count())
-        return self._relax(growth)
+            return self._result(formulas, outputs, self._fresh_trip_count())
+        return self._relax(formulas)
 
-    def _result(self, growth: Sequence[Extrapolation | None], outputs: list[Type], trips: Dim) -> LoopResult:
+    def _result(self, formulas: Sequence[Extrapolation | None], outputs: list[Type], trips: Dim) -> LoopResult:
         """The result for values that all grow evenly."""
-        return LoopResult(trips, _types_after(growth, trips), outputs[1 + len(self.carried) :])
+        return LoopResult(trips, _types_after(formulas, trips), outputs[1 + len(self.carried) :])
 
     def _extrapolate(self, old: Type, new: Type) -> Extrapolation | None:
         """See `extrapolate`; what the body itself creates differs between trips."""
@@ -161,12 +161,12 @@ class _Loop:
 
     # -- induction ---------------------------------------------------------------------------------------------------
 
-    def _prove(self, growth: Sequence[Extrapolation | None]) -> list[Type] | None:
+    def _prove(self, formulas: Sequence[Extrapolation | None]) -> list[Type] | None:
         """The outputs of a symbolic trip if all carried values grow evenly, else None."""
-        if None in growth or len(growth) < len(self.carried):
+        if None in formulas or len(formulas) < len(self.carried):
             return None
-        outputs = self.trip.run(self.number, True, _types_after(growth, self.number), certain=False)
-        expected = _types_after(growth, self.number + 1)
+        outputs = self.trip.run(self.number, True, _types_after(formulas, self.number), certain=False)
+        expected = _types_after(formulas, self.number + 1)
         return outputs if outputs[1 : 1 + len(expected)] == expected else None
 
     def _count_trips(self, after: Type) -> Dim | None:
@@ -223,27 +223,29 @@ class _Loop:
 
     # -- fixpoint ----------------------------------------------------------------------------------------------------
 
-    def _relax(self, growth: Sequence[Extrapolation | None]) -> LoopResult:
+    def _relax(self, formulas: Sequence[Extrapolation | None]) -> LoopResult:
         """Relax the values that do not grow evenly until one more trip changes nothing; sound for any number of trips.
 
         A value is assumed to grow evenly until a trip contradicts that.
         """
         c, width = self.c, len(self.carried)
-        growth = [*growth, *[None] * (width - len(growth))]
+        formulas = [*formulas, *[None] * (width - len(formulas))]
         state = list(self.carried)
         outputs: list[Type] = []
         for _ in range(MAX_ROUNDS + width):
             widenings = c.widenings
-            values = [old if guess is None else guess(self.number) for old, guess in zip(state, growth, strict=True)]
+            values = [old if guess is None else guess(self.number) for old, guess in zip(state, formulas, strict=True)]
             outputs = self.trip.run(self.number, None, values, certain=False)
             after = outputs[1 : 1 + width]
-            refuted = [i for i, guess in enumerate(growth) if guess is not None and guess(self.number + 1) != after[i]]
+            refuted = [
+                i for i, guess in enumerate(formulas) if guess is not None and guess(self.number + 1) != after[i]
+            ]
             for i in refuted:
-                growth[i] = None
+                formulas[i] = None
             if refuted:
                 continue  # the other outputs may depend on what was assumed
             pairs = enumerate(zip(state, after, strict=True))
-            new = [old if growth[i] else c.relax_type(old, out, f"carried.{i}") for i, (old, out) in pairs]
+            new = [old if formulas[i] else c.relax_type(old, out, f"carried.{i}") for i, (old, out) in pairs]
             if new == state and c.widenings == widenings:
                 break
             state = new
@@ -254,7 +256,7 @@ class _Loop:
         renamed: dict[Dimension, Dim] = {}
         final = [
             self._last(i, out, renamed) if guess is None else guess(trips)
-            for i, (guess, out) in enumerate(zip(growth, outputs[1:], strict=False))
+            for i, (guess, out) in enumerate(zip(formulas, outputs[1:], strict=False))
         ]
         return LoopResult(trips, final, outputs[1 + width :])
 
@@ -276,9 +278,9 @@ class _Loop:
         return LoopResult(self._fresh_trip_count(), unknown[:width], unknown[width:])
 
 
-def _types_after(growth: Sequence[Extrapolation | None], trips: Dim) -> list[Type]:
+def _types_after(formulas: Sequence[Extrapolation | None], trips: Dim) -> list[Type]:
     """The carried values after some trips; for values that all grow evenly."""
-    return [guess(trips) for guess in growth if guess is not None]
+    return [guess(trips) for guess in formulas if guess is not None]
 
 
 def _decided(condition: Type) -> bool | None:

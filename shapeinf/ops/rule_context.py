@@ -271,7 +271,10 @@ class RuleContext:
         return symbol
 
     def limit(self, unknown: Dimension, most: Dim) -> None:
-        """Set the symbolic upper limit of an unknown of this call, unless the limit contains unknowns itself."""
+        """Set the upper limit of an unknown of this call, unless the limit contains unknowns itself."""
+        if isinstance(most, int):
+            low, high = self.store.bounds(unknown)
+            self.store.set_bounds(unknown, (low, min(high, most)), self.source("by definition"))
         if isinstance(most, int) or not any(s.symbol.anonymous for s in most.symbols()):
             self.store.scope.limits[unknown] = most
 

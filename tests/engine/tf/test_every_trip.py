@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shapeinf.expr import evaluate
@@ -11,6 +11,7 @@ from tests.engine.tf.graphs import errors, infer
 from tests.engine.tf.loops import UPDATES, frame, functional_loop, rows_after
 
 BUILDERS = {"While": functional_loop, "frame": frame}
+SOME = settings(max_examples=settings.default.max_examples // 4)
 START = st.sampled_from([0, 1, 2, 5, "N"])
 VARIABLES = st.integers(1, 3).flatmap(
     lambda width: st.tuples(
@@ -56,6 +57,7 @@ def assert_covers_trips(result, outputs, inside, model, trips, choices, rows_of_
 
 
 @pytest.mark.parametrize("builder", BUILDERS)
+@SOME
 @given(VARIABLES, st.booleans(), st.lists(st.booleans(), min_size=5, max_size=5))
 def test_a_loop_covers_every_number_of_trips(builder, variables, decided, choices):
     updates, start = variables
@@ -67,6 +69,7 @@ def test_a_loop_covers_every_number_of_trips(builder, variables, decided, choice
 
 
 @pytest.mark.parametrize("builder", BUILDERS)
+@SOME
 @given(VARIABLES, st.integers(1, 4), st.lists(st.booleans(), min_size=5, max_size=5))
 def test_a_loop_of_a_known_number_of_trips_is_covered(builder, variables, trips, choices):
     updates, start = variables
@@ -76,6 +79,7 @@ def test_a_loop_of_a_known_number_of_trips_is_covered(builder, variables, trips,
     assert_covers_trips(result, outputs, inside, variables, trips, choices)
 
 
+@SOME
 @given(VARIABLES, st.integers(1, 4))
 def test_few_trips_are_exact(variables, trips):
     """Without a condition inside the body, a While of few trips has exact sizes."""
@@ -88,6 +92,7 @@ def test_few_trips_are_exact(variables, trips):
 
 
 @pytest.mark.parametrize("builder", BUILDERS)
+@SOME
 @given(st.lists(START, min_size=1, max_size=3))
 def test_variables_that_no_trip_changes_keep_their_type(builder, start):
     model, outputs, inside = BUILDERS[builder](["keep"] * len(start), start)
