@@ -228,29 +228,37 @@ class _Loop:
 
         A value is assumed to grow evenly until a trip contradicts that.
         """
-        c, width = self.c, len(self.carried)
+        width = len(self.carried)
         formulas = [*formulas, *[None] * (width - len(formulas))]
         state = list(self.carried)
         outputs: list[Type] = []
         for _ in range(MAX_ROUNDS + width):
-            widenings = c.widenings
+            widenings = self.c.widenings
             values = [old if guess is None else guess(self.number) for old, guess in zip(state, formulas, strict=True)]
             outputs = self.trip.run(self.number, None, values, certain=False)
-            after = outputs[1 : 1 + width]
-            refuted = [
-                i for i, guess in enumerate(formulas) if guess is not None and guess(self.number + 1) != after[i]
-            ]
-            for i in refuted:
-                formulas[i] = None
-            if refuted:
+            confirmed = self._confirm(formulas, outputs[1 : 1 + width])
+            if confirmed != formulas:
+                formulas = confirmed
                 continue  # the other outputs may depend on what was assumed
-            pairs = enumerate(zip(state, after, strict=True))
-            new = [old if formulas[i] else c.relax_type(old, out, f"carried.{i}") for i, (old, out) in pairs]
-            if new == state and c.widenings == widenings:
-                break
+            new = self._join(state, outputs[1 : 1 + width], formulas)
+            if new == state and self.c.widenings == widenings:
+                return self._relaxed_result(formulas, outputs)
             state = new
-        else:
-            return self._unknown_result(outputs)
+        return self._unknown_result(outputs)
+
+    def _confirm(self, formulas: Sequence[Extrapolation | None], after: Sequence[Type]) -> list[Extrapolation | None]:
+        """The formulas that hold after one more trip as well."""
+        pairs = zip(formulas, after, strict=True)
+        return [None if guess is None or guess(self.number + 1) != out else guess for guess, out in pairs]
+
+    def _join(
+        self, state: Sequence[Type], after: Sequence[Type], formulas: Sequence[Extrapolation | None]
+    ) -> list[Type]:
+        """The join of the values before and after a trip that have no formula."""
+        rows = enumerate(zip(state, after, formulas, strict=True))
+        return [old if guess else self.c.relax_type(old, out, f"carried.{i}") for i, (old, out, guess) in rows]
+
+    def _relaxed_result(self, formulas: Sequence[Extrapolation | None], outputs: Sequence[Type]) -> LoopResult:
         trips = self._count_trips(outputs[0])
         trips = self._fresh_trip_count() if trips is None else trips
         renamed: dict[Dimension, Dim] = {}
@@ -258,7 +266,7 @@ class _Loop:
             self._last(i, out, renamed) if guess is None else guess(trips)
             for i, (guess, out) in enumerate(zip(formulas, outputs[1:], strict=False))
         ]
-        return LoopResult(trips, final, outputs[1 + width :])
+        return LoopResult(trips, final, list(outputs[1 + len(formulas) :]))
 
     def _last(self, index: int, out: Type, renamed: dict[Dimension, Dim]) -> Type:
         """A relaxed value after the loop, where it is `out` after each trip, or the first value.
