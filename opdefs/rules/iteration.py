@@ -15,6 +15,7 @@ import attrs
 from opdefs.rules.elements import clamp_at_zero
 from opdefs.rules.extrapolation import Extrapolation, extrapolate
 from shapeinf.expr import Dim, Dimension, maximum, minimum, substitute
+from shapeinf.expr.extremum import expand_maximum
 from shapeinf.lattice import Condition, Element, PartialTensor, Shape, TensorType, Type, map_dims, type_symbols
 from shapeinf.ops import Body, InferenceContext
 
@@ -143,7 +144,7 @@ class _Loop:
             # again, so that the last run is that of a symbolic trip
             outputs = None if outputs is None else self._prove(formulas)
         if outputs is not None:
-            return self._result(formulas, outputs, self._fresh_trip_count())
+            return self._result(formulas, outputs, self._fresh_trip_count(outputs[0]))
         return self._relax(formulas)
 
     def _result(self, formulas: Sequence[Extrapolation | None], outputs: list[Type], trips: Dim) -> LoopResult:
@@ -190,11 +191,16 @@ class _Loop:
         bounds = self.c.interval(trips)
         return self.c.fresh("trips", bounds.lo or 0, bounds.hi)
 
-    def _fresh_trip_count(self) -> Dimension:
-        least = int(self.sure)
-        if self.limit is None:
-            return self.c.fresh("trips", least)
-        return self.c.fresh_at_most(maximum(self.limit, 0), "trips", least)
+    def _fresh_trip_count(self, after: Type | None) -> Dimension:
+        """An unknown number of trips, limited by the parts of the condition `after` a trip that are not unknown."""
+        limits = [] if self.limit is None else [maximum(self.limit, 0)]
+        limits += [] if after is None else _trip_limits(self.c, self.go_on, after, self.number)
+        known = [limit for limit in limits if isinstance(limit, int) or not self._varying(limit.symbols())]
+        if not known:
+            return self.c.fresh("trips", int(self.sure))
+        trips = self.c.fresh_at_most(minimum(*known), "trips", int(self.sure))
+        self.c.limit(self.number, maximum(minimum(*known), 1) - 1)
+        return trips
 
     # -- trips one by one --------------------------------------------------------------------------------------------
 
@@ -260,7 +266,7 @@ class _Loop:
 
     def _relaxed_result(self, formulas: Sequence[Extrapolation | None], outputs: Sequence[Type]) -> LoopResult:
         trips = self._count_trips(outputs[0])
-        trips = self._fresh_trip_count() if trips is None else trips
+        trips = self._fresh_trip_count(outputs[0]) if trips is None else trips
         renamed: dict[Dimension, Dim] = {}
         final = [
             self._last(i, out, renamed) if guess is None else guess(trips)
@@ -283,7 +289,7 @@ class _Loop:
         width = len(self.carried)
         unknown: list[Type] = [TensorType(getattr(o, "dtype", None), self.c.unknown_shape()) for o in outputs[1:]]
         self.trip.run(None, None, unknown[:width], certain=False)  # the body's tensors are unknown as well
-        return LoopResult(self._fresh_trip_count(), unknown[:width], unknown[width:])
+        return LoopResult(self._fresh_trip_count(None), unknown[:width], unknown[width:])
 
 
 def _types_after(formulas: Sequence[Extrapolation | None], trips: Dim) -> list[Type]:
@@ -318,6 +324,25 @@ def _trip_count(c: InferenceContext, limit: Dim | None, go_on: Start, after: Typ
         rest = first // step + 1
         count = clamp_at_zero(c, rest) + 1
     return count if limit is None else minimum(count, clamp_at_zero(c, limit))
+
+
+def _trip_limits(c: InferenceContext, go_on: Start, after: Type, number: Dimension) -> list[Dim]:
+    """The numbers of trips after which a part of a condition, of which all parts have to hold, is false."""
+    again = after.elements[0] if isinstance(after, TensorType) and after.elements else None
+    if not isinstance(again, Condition):
+        return []
+    starts = [-part for part in expand_maximum(-go_on.expression)] if isinstance(go_on, Condition) else []
+    limits: list[Dim] = []
+    for negated in expand_maximum(-again.expression):
+        first = substitute(-negated, {number: 0})
+        step = first - substitute(-negated, {number: 1})
+        if not isinstance(step, int) or step < 1 or first - number * step != -negated:
+            continue
+        if any(start == first + step for start in starts):
+            limits.append(clamp_at_zero(c, (first + step) // step + 1))
+        else:
+            limits.append(clamp_at_zero(c, first // step + 1) + 1)
+    return limits
 
 
 def _unknown_scans(c: InferenceContext, trip: Trip, width: int) -> list[Type]:

@@ -8,7 +8,7 @@ import pytest
 from shapeinf import UnknownNameError
 from shapeinf.graph import DeclaredType
 from tests.engine.tf.graphs import errors, function, graph, infer, node, ref, types
-from tests.engine.tf.loops import functional_loop
+from tests.engine.tf.loops import CONSTANTS, SLICE, TRIPS, functional_loop
 
 INPUTS = {"x": ("float32", ("N", 3)), "p": ("bool", ()), "index": ("int32", ())}
 COLUMNS = {"columns": np.int32(1), "rows": np.int32(0), "four": np.zeros((4, 2), np.float32)}
@@ -192,6 +192,31 @@ def test_what_holds_after_the_last_trip_says_nothing_of_the_others():
     result = infer(looped)
     assert types(result, "after") == ["float32[8, 5]"]
     assert not isinstance(result.tensor(inside).shape[0], int)
+
+
+@pytest.mark.parametrize(
+    ("limit", "most"),
+    [("trips", None), ("twelve", 12)],
+)
+def test_a_loop_that_may_end_early_is_bounded(limit, most):
+    """It runs while a condition that depends on data holds, at most T or 12 times."""
+    arguments = ["i", "go", "n", "a"]
+    body = function(
+        arguments,
+        [node("AddV2", ["i", "one"], "next"), concat(["a", "row"], "rows", "b"), node("LogicalNot", ["go"], "stop")],
+        ["next", "stop", "n", "b"],
+        {**COLUMNS, "one": np.int32(1), "row": np.zeros((1, 3), np.float32)},
+    )
+    test = [node("Less", ["i", "n"], "less"), node("LogicalAnd", ["go", "less"], "both")]
+    functions = {"body": body, "cond": function(arguments, test, ["both"])}
+    loop = node("While", ["zero", "p", limit, "x"], "loop", 4, cond=ref("cond"), body=ref("body"))
+    constants = {**CONSTANTS, **SLICE, "twelve": np.int32(12)}
+    inputs = {**INPUTS, "steps": ("float32", ("T",))}
+    result = infer(graph(inputs, [*TRIPS, loop], ["loop:3"], constants, functions), bind={"N": 2})
+    rows = result.tensors["loop:3"].shape[0]
+    assert result.interval(rows).hi == (None if most is None else most + 2)
+    (trips,) = rows.symbols()
+    assert str(result.scope.limits[trips]) == ("T" if most is None else "12")
 
 
 @pytest.mark.parametrize(
