@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from shapeinf import infer_shapes
+from shapeinf.graph import DeclaredType
 from tests.engine.tf.graphs import errors, graph, infer, node, types
 
 INPUTS = {"x": ("float32", ("N", 3)), "p": ("bool", ())}
@@ -98,3 +99,18 @@ def test_contents_pass_a_switch_and_a_join():
     ]
     result = infer(graph(INPUTS, nodes, ["y"], {"zero": np.float32(0)}))
     assert types(result, "y") == ["float32[N, 3]"]
+
+
+def test_declarations_of_nodes_that_may_not_run_are_only_compared():
+    """The file declares 4 rows behind the switch; their number depends on data."""
+    nodes = [
+        node("Where", ["mask"], "where"),
+        node("Switch", ["where", "p"], "switch", 2),
+        node("Identity", ["switch:1"], "last"),
+    ]
+    inputs = {"mask": ("bool", ("N",)), "p": ("bool", ())}
+    model = graph(inputs, nodes, ["last", "where"])
+    model.declared["last:0"] = DeclaredType("int64", (4, 1))
+    result = infer(model)
+    assert not isinstance(result.tensors["where:0"].shape[0], int)
+    assert not isinstance(result.tensors["last:0"].shape[0], int)
