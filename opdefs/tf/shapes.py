@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from opdefs.rules.elements import known_dims
 from opdefs.tf.dialect import tf
-from opdefs.tf.handles import declared_shape, read_value, values_behind
+from opdefs.tf.handles import declared_shape, read_value
+from opdefs.tf.variables import variable_value
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import PartialTensor, Shape, TensorType
@@ -35,8 +36,8 @@ def variable_shape(c: InferenceContext, handle: TensorType) -> PartialTensor:
 
 def variable(c: InferenceContext, handle: TensorType) -> TensorType:
     """The type of the variable behind a handle."""
-    values = values_behind(handle)
-    return read_value(c, values[0]) if values else TensorType(None, c.unknown_shape())
+    value = variable_value(c, handle, None)
+    return TensorType(None, c.unknown_shape()) if value is None else read_value(c, value)
 
 
 @tf("Size")

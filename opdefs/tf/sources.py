@@ -20,7 +20,7 @@ SCALAR_MEANS_UNKNOWN = 24
 """Before this version of graphs, a placeholder whose shape attribute is a scalar has an unknown shape."""
 
 
-@tf("Const")
+@tf("Const", "HostConst")
 def constant(c: InferenceContext, *, value: PartialTensor) -> PartialTensor:
     """The tensor in the attribute."""
     if not value.shape.is_concrete:
@@ -28,7 +28,8 @@ def constant(c: InferenceContext, *, value: PartialTensor) -> PartialTensor:
     return value
 
 
-@tf("ImmutableConst", "PlaceholderV2", "_ParallelConcatStart", "XlaRecv", "XlaRecvFromHost")
+@tf("ImmutableConst", "PlaceholderV2", "_ParallelConcatStart", "XlaRecv", "XlaRecvFromHost", "FakeParam")
+@tf("InfeedDequeue", "_ScopedAllocator")
 def tensor_of_declared_shape(c: InferenceContext, *, shape: DeclaredType) -> Shape:
     """The shape in the attribute."""
     return declared_shape(c, shape)

@@ -12,13 +12,8 @@ RECORDED = Path(__file__).parent / "recorded"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # oneDNN's kernels return the input for empty results
 
-RENAMED = {
-    "dim": "axis",
-    "squeeze_dims": "axis",
-    "split_dim": "axis",
-    "concat_dim": "axis",
-    "reduction_indices": "axis",
-}
+RENAMED = dict.fromkeys(("dim", "squeeze_dims", "split_dim", "concat_dim", "reduction_indices"), "axis")
+RENAMED["input"] = "condition"
 """Arguments that Python's functions name otherwise than the OpDefs."""
 
 
