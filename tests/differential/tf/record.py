@@ -12,13 +12,26 @@ RECORDED = Path(__file__).parent / "recorded"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # oneDNN's kernels return the input for empty results
 
-RENAMED = dict.fromkeys(("dim", "squeeze_dims", "split_dim", "concat_dim", "reduction_indices"), "axis")
-RENAMED["input"] = "condition"
+RENAMED = {
+    "dim": "axis",
+    "squeeze_dims": "axis",
+    "split_dim": "axis",
+    "concat_dim": "axis",
+    "reduction_indices": "axis",
+    "input": "condition",
+    "t": "x",
+    "e": "y",
+}
 """Arguments that Python's functions name otherwise than the OpDefs."""
 
 
 def run(case):
     """[element type, sizes] of each output of TensorFlow's kernel."""
+    return [[tensor.dtype.name, list(tensor.shape)] for tensor in outputs(case)]
+
+
+def outputs(case):
+    """What TensorFlow's kernel returns."""
     import tensorflow
 
     from opdefs.tf import tf
@@ -36,7 +49,7 @@ def run(case):
     accepted = inspect.signature(function).parameters
     arguments = dict(zip(names, constants, strict=True)) | attributes
     result = function(**{name if name in accepted else RENAMED[name]: value for name, value in arguments.items()})
-    return [[tensor.dtype.name, list(tensor.shape)] for tensor in tensorflow.nest.flatten(result)]
+    return tensorflow.nest.flatten(result)
 
 
 def _attribute(kind, value):
