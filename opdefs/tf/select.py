@@ -20,22 +20,19 @@ def where(c: InferenceContext, condition: Value) -> PartialTensor:
     """[count, rank] positions of the elements that are not zero."""
     if condition.shape.dims is None:
         return PartialTensor(None, Shape((c.fresh("count"), c.fresh("rank"))), None)
-    array = condition.array()
-    if array is not None and condition.dtype != "string":
-        return tensor_from_array(np.argwhere(array).astype(np.int64), "int64")
-    count = _true_count(c, condition)
     rank = len(condition.shape.dims)
+    decided = None if condition.elements is None else [_is_nonzero(c, element) for element in condition.elements]
+    if decided is not None and None not in decided:
+        array = np.array(decided, bool).reshape([d for d in condition.shape if isinstance(d, int)])
+        return tensor_from_array(np.argwhere(array).astype(np.int64), "int64")
+    count = nonzero_count(c, condition) if decided is None else _true_count(c, decided)
     if rank == 1 and count == condition.shape.dims[0]:
         return progression("int64", Shape((count, 1)), 0, (1, 0))
     return PartialTensor(None, Shape((count, rank)), None)
 
 
-def _true_count(c: InferenceContext, condition: PartialTensor) -> Dim:
-    """How many elements are not zero: of listed ones at least those that are known not to be."""
-    elements = condition.elements
-    if elements is None:
-        return nonzero_count(c, condition)
-    decided = [_is_nonzero(c, element) for element in elements]
+def _true_count(c: InferenceContext, decided: Sequence[bool | None]) -> Dim:
+    """How many of some elements are true, where None is undecided."""
     least, most = decided.count(True), len(decided) - decided.count(False)
     return least if least == most else fresh_count(c, most, least)
 
