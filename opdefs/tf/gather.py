@@ -154,7 +154,7 @@ def unravel_index(c: InferenceContext, indices: Value, dims: Value) -> PartialTe
         raise c.unknowable("the rank of the indices is unknown")
     shape = c.vector(count) if not indices.shape.dims else Shape((count, c.numel(indices.shape)))
     numbers, sizes = known_ints(indices), known_ints(dims)
-    if numbers is None or sizes is None or not is_listable(shape):
+    if numbers is None or not sizes or not is_listable(shape):
         return PartialTensor(None, shape, None)
     if any(not 0 <= number < prod(sizes) for number in numbers):
         c.fail("indices must lie inside the array", list(numbers), list(sizes))

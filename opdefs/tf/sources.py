@@ -12,7 +12,7 @@ from opdefs.tf.handles import OPEN, declared_shape
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dimension
 from shapeinf.graph import DeclaredType
-from shapeinf.lattice import Element, PartialTensor, Shape, TensorType, numpy_dtype
+from shapeinf.lattice import Element, PartialTensor, Shape, TensorType, element_bits, numpy_dtype
 from shapeinf.ops import InferenceContext, Value
 from shapeinf.ops.rule_context import tf_shape
 
@@ -104,7 +104,7 @@ def zero_of(dtype: str | None) -> Element:
 
 def number_of(dtype: str | None, number: int) -> Element:
     """A small number as an element of a dtype; None of dtypes without numbers."""
-    if dtype is None or dtype in ("string", "resource", "variant") or dtype.startswith("q"):
+    if dtype is None or element_bits(dtype) is None or dtype.startswith("q"):
         return None
     kind = numpy_dtype(dtype)
     if dtype == "bool":
