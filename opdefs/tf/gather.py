@@ -13,6 +13,7 @@ from opdefs.tf.shapes import variable
 from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops.structure import INT64_MAX
 
 
 @tf("Gather")
@@ -154,7 +155,7 @@ def unravel_index(c: InferenceContext, indices: Value, dims: Value) -> PartialTe
         raise c.unknowable("the rank of the indices is unknown")
     shape = c.vector(count) if not indices.shape.dims else Shape((count, c.numel(indices.shape)))
     numbers, sizes = known_ints(indices), known_ints(dims)
-    if numbers is None or not sizes or not is_listable(shape):
+    if numbers is None or not sizes or not is_listable(shape) or prod(sizes) > INT64_MAX:
         return PartialTensor(None, shape, None)
     if any(not 0 <= number < prod(sizes) for number in numbers):
         c.fail("indices must lie inside the array", list(numbers), list(sizes))

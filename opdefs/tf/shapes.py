@@ -10,7 +10,7 @@ from opdefs.tf.handles import declared_shape, read_value
 from opdefs.tf.variables import variable_value
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
-from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.lattice import PartialTensor, Shape, TensorType, UnitAxes
 from shapeinf.ops import InferenceContext, Value
 
 
@@ -129,4 +129,7 @@ def _summed_axes(c: InferenceContext, sizes: Sequence[Dim | None], equal: bool |
         axes = [axis for axis, verdict in enumerate(verdicts) if verdict]
         return PartialTensor(None, c.vector(len(axes)), axes)
     count = c.fresh_at_most(most, f"axes.{index}", 0 if equal is None else least)
-    return PartialTensor(None, c.vector(count), None)
+    known = [size for size in sizes if size is not None]
+    if len(known) < len(sizes):
+        return PartialTensor(None, c.vector(count), None)
+    return UnitAxes(None, c.vector(count), Shape(known), complete=equal is False)

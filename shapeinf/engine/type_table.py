@@ -17,6 +17,7 @@ from shapeinf.lattice import (
     ShapeStore,
     TensorType,
     Type,
+    UnitAxes,
     dims_in,
 )
 
@@ -142,6 +143,8 @@ def _symbols(old: Type) -> frozenset[Dimension] | None:
     symbols = old.shape.symbols()
     if isinstance(old, HandleType):
         return _handle_symbols(old, symbols)
+    if isinstance(old, UnitAxes):
+        return symbols | old.sizes.symbols()
     if isinstance(old, Progression):
         return symbols | old.base.symbols() if isinstance(old.base, Dimension) else symbols
     if old.elements is not None and not _SYMBOLIC.isdisjoint(map(type, old.elements)):
@@ -175,6 +178,10 @@ def canonicalize(store: ShapeStore, old: Type) -> Type:
         return old if same else Progression(old.dtype, shape, base, old.steps)
     if isinstance(old, HandleType):
         return _canonical_handle(store, old, shape)
+    if isinstance(old, UnitAxes):
+        sizes = store.canon_shape(old.sizes)
+        same = shape is old.shape and sizes is old.sizes
+        return old if same else UnitAxes(old.dtype, shape, sizes, complete=old.complete)
     elements = old.elements
     if elements is not None:
         new = tuple(_canonical_element(store, e) for e in elements)

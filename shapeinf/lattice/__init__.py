@@ -26,6 +26,7 @@ from shapeinf.lattice.types import (
     SequenceType,
     TensorType,
     Type,
+    UnitAxes,
     dims_in,
     numpy_dtype,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "ShapeStore",
     "TensorType",
     "Type",
+    "UnitAxes",
     "broadcast",
     "broadcast_dim",
     "dims_in",
