@@ -27,6 +27,7 @@ from shapeinf.lattice.types import (
     SequenceType,
     TensorType,
     Type,
+    UnitAxes,
     dims_in,
     numpy_dtype,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "ShapeStore",
     "TensorType",
     "Type",
+    "UnitAxes",
     "broadcast",
     "broadcast_dim",
     "dims_in",
