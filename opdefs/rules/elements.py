@@ -135,6 +135,22 @@ def drop_overflow(dtype: str | None, element: Element) -> Element:
     return element if limits.min <= element <= limits.max else None
 
 
+INDEX_TYPES = ("int64", "int32")
+"""The types of indices; narrower ones wrap around too early for sizes that are not known."""
+
+
+def without_overflow(c: InferenceContext, dtype: str | None, element: Element) -> Element:
+    """The element, unknown where it may wrap around in an integer type; sizes are assumed to fit those of indices."""
+    if not isinstance(element, Dimension):
+        return drop_overflow(dtype, element)
+    kind = numpy_dtype(dtype)
+    if dtype in INDEX_TYPES or kind is None or kind.kind not in "iu":
+        return element
+    limits = np.iinfo(kind)
+    fits = c.prove_le(int(limits.min), element) is True and c.prove_le(element, int(limits.max)) is True
+    return element if fits else None
+
+
 def is_float(dtype: str | None) -> bool:
     """Whether a dtype holds fractions."""
     return dtype is not None and ("float" in dtype or dtype == "complex64" or dtype == "complex128")

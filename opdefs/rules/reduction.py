@@ -8,7 +8,6 @@ from itertools import accumulate
 
 from opdefs.rules.elements import (
     Elements,
-    drop_overflow,
     element_array,
     is_float,
     is_listable,
@@ -16,6 +15,7 @@ from opdefs.rules.elements import (
     logical_and,
     logical_or,
     to_dim,
+    without_overflow,
 )
 from opdefs.rules.floats import FloatArithmetic, arithmetic
 from opdefs.rules.progressions import extremes, running_sum
@@ -114,14 +114,14 @@ def _sum(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> El
     if is_float(dtype):
         return _fold_floats(c, dtype, group, FloatArithmetic.add)
     known = _known_elements(group)
-    return None if known is None else drop_overflow(dtype, sum(known))
+    return None if known is None else without_overflow(c, dtype, sum(known))
 
 
 def _product(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
     if is_float(dtype):
         return _fold_floats(c, dtype, group, FloatArithmetic.multiply)
     known = _known_elements(group)
-    return None if known is None else drop_overflow(dtype, c.numel(known))
+    return None if known is None else without_overflow(c, dtype, c.numel(known))
 
 
 def _fold_floats(
@@ -177,7 +177,13 @@ FOLDS: dict[str, Fold] = {
 
 
 def running_total(
-    x: PartialTensor, axis: int | None, *, exclusive: bool, reverse: bool, operation: str = "Sum"
+    c: InferenceContext,
+    x: PartialTensor,
+    axis: int | None,
+    *,
+    exclusive: bool,
+    reverse: bool,
+    operation: str = "Sum",
 ) -> PartialTensor:
     """The running sums or products (`Sum`, `Prod`) along an axis: contents of vectors of integers.
 
@@ -193,4 +199,4 @@ def running_total(
     totals = list(accumulate(ordered, step))
     if exclusive:
         totals = [1 if operation == "Prod" else 0, *totals][: len(ordered)]
-    return PartialTensor(x.dtype, x.shape, [drop_overflow(x.dtype, t) for t in totals[:: -1 if reverse else 1]])
+    return PartialTensor(x.dtype, x.shape, [without_overflow(c, x.dtype, t) for t in totals[:: -1 if reverse else 1]])

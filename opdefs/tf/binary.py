@@ -21,7 +21,7 @@ from opdefs.rules.arithmetic import (
     total,
     truncated_remainder,
 )
-from opdefs.rules.elements import dim_operation, drop_overflow, fold_elements, is_float, map_elements
+from opdefs.rules.elements import dim_operation, fold_elements, is_float, map_elements, without_overflow
 from opdefs.rules.floats import FloatArithmetic, float_operation
 from opdefs.rules.progressions import add, multiply, subtract
 from opdefs.tf.broadcasting import broadcast
@@ -89,7 +89,7 @@ def to_the_power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
     if is_float(x.dtype):
         return power(c, shape, x, y)
     operation = dim_operation(integer_power)
-    return map_elements(None, shape, lambda *elements: drop_overflow(x.dtype, operation(*elements)), x, y)
+    return map_elements(None, shape, lambda *elements: without_overflow(c, x.dtype, operation(*elements)), x, y)
 
 
 @tf("Maximum", in_place=(0, 1))
@@ -150,9 +150,14 @@ def shift(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
     def operation(a: Dim, bits: Dim) -> Dim | None:
         if not isinstance(bits, int) or not 0 <= bits < _MAX_SHIFT:
             return None
-        return drop_overflow(x.dtype, a * 2**bits) if left else a // 2**bits  # type: ignore[return-value]
+        return a * 2**bits if left else a // 2**bits
 
-    return map_elements(None, broadcast(c, x.shape, y.shape), dim_operation(operation), x, y)
+    def concrete(array: Any, bits: Any) -> Any:
+        limited = np.clip(bits, 0, array.dtype.itemsize * 8 - 1)
+        return np.left_shift(array, limited) if left else np.right_shift(array, limited)
+
+    shifted = element_arithmetic(c, x.dtype, concrete, operation, None)
+    return fold_elements(None, broadcast(c, x.shape, y.shape), concrete, shifted, x, y)
 
 
 # -- sums of many, and operands of one shape ---------------------------------------------------------------------------

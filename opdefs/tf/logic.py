@@ -66,8 +66,15 @@ def select(c: InferenceContext, condition: Value, t: Value, e: Value) -> Partial
             c.merge(data, shape)
         data = c.store.canon_shape(data)
     if shape.rank == 1 and data.rank != 1:
-        return PartialTensor(t.dtype, data, None)  # rows are selected
+        condition = _row_conditions(condition, data)
     return _choose(c, data, condition, t, e)
+
+
+def _row_conditions(condition: PartialTensor, data: Shape) -> PartialTensor:
+    """The conditions of rows, as a tensor that broadcasts along them."""
+    if data.dims is None or condition.elements is None:
+        return PartialTensor("bool", condition.shape, None)
+    return PartialTensor("bool", Shape((*condition.shape, *(1 for _ in data.dims[1:]))), condition.elements)
 
 
 @tf("SelectV2", in_place=(1, 2))

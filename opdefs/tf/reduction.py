@@ -81,7 +81,7 @@ def cumulative(
     """The shape of the input; contents of vectors."""
     along = _running_axis(c, x.shape, axis)
     operation = "Sum" if c.op_def.name == "Cumsum" else "Prod"
-    return running_total(x, along, exclusive=exclusive, reverse=reverse, operation=operation)
+    return running_total(c, x, along, exclusive=exclusive, reverse=reverse, operation=operation)
 
 
 @tf("CumulativeLogsumexp")

@@ -27,6 +27,13 @@ def run(case):
     """[element type, sizes] of each output of TensorFlow's kernel."""
     import tensorflow
 
+    return [[tensor.dtype.name, list(tensor.shape)] for tensor in tensorflow.nest.flatten(call(case))]
+
+
+def call(case):
+    """What TensorFlow's kernel returns."""
+    import tensorflow
+
     from opdefs.tf import tf
 
     op_def = tf.lookup("", case.op, 0)
@@ -41,8 +48,7 @@ def run(case):
     function = getattr(tensorflow.raw_ops, case.op)
     accepted = inspect.signature(function).parameters
     arguments = dict(zip(names, constants, strict=True)) | attributes
-    result = function(**{name if name in accepted else RENAMED[name]: value for name, value in arguments.items()})
-    return [[tensor.dtype.name, list(tensor.shape)] for tensor in tensorflow.nest.flatten(result)]
+    return function(**{name if name in accepted else RENAMED[name]: value for name, value in arguments.items()})
 
 
 def _attribute(kind, value):
