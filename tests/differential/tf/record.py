@@ -18,8 +18,9 @@ RENAMED = {
     "split_dim": "axis",
     "concat_dim": "axis",
     "reduction_indices": "axis",
+    "t": "x",
+    "e": "y",
 }
-RENAMED |= {"t": "x", "e": "y"}
 """Arguments that Python's functions name otherwise than the OpDefs."""
 
 
