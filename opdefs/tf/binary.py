@@ -150,7 +150,8 @@ def shift(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
     def operation(a: Dim, bits: Dim) -> Dim | None:
         if not isinstance(bits, int) or not 0 <= bits < _MAX_SHIFT:
             return None
-        return a * 2**bits if left else a // 2**bits
+        factor = 1 << bits
+        return a * factor if left else a // factor
 
     def concrete(array: Any, bits: Any) -> Any:
         limited = np.clip(bits, 0, array.dtype.itemsize * 8 - 1)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shapeinf.expr import Dim, Dimension
-from shapeinf.lattice.dtypes import ML_DTYPES
+from shapeinf.lattice.dtypes import DTYPES, ML_DTYPES
 from shapeinf.lattice.shape import Shape
 
 
@@ -365,15 +365,23 @@ def _count(shape: Shape) -> int:
     return total
 
 
+_OBJECTS = frozenset(dtype.name for dtype in DTYPES if dtype.kind in ("string", "handle"))
+_QUANTIZED = frozenset(dtype.name for dtype in DTYPES if dtype.kind == "quantized")
+
+
 def numpy_dtype(dtype: str | None) -> np.dtype[Any] | None:
     """The numpy dtype of a dtype name (None of None: numpy's own choice); narrow floats and ints come from ml_dtypes.
 
-    >>> numpy_dtype("int64")
-    dtype('int64')
+    Quantized numbers are stored as integers.
+
+    >>> numpy_dtype("int64"), numpy_dtype("quint8")
+    (dtype('int64'), dtype('uint8'))
     """
     if dtype is None:
         return None
-    if dtype == "string":
+    if dtype in _OBJECTS:
         return np.dtype(object)
+    if dtype in _QUANTIZED:
+        dtype = dtype.removeprefix("q")
     extended = getattr(ml_dtypes, ML_DTYPES.get(dtype, dtype), None)
     return np.dtype(extended) if extended is not None else np.dtype(dtype)
