@@ -21,7 +21,7 @@ from opdefs.rules.floats import FloatArithmetic, arithmetic
 from opdefs.rules.progressions import extremes, running_sum
 from opdefs.rules.unknowns import cover_dim
 from shapeinf.expr import Dim, maximum, minimum
-from shapeinf.lattice import Element, PartialTensor, Progression, Shape
+from shapeinf.lattice import BroadcastAxes, Element, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Ints
 
 Fold = Callable[[InferenceContext, str | None, Iterable[Element]], Element]
@@ -45,6 +45,24 @@ def reduce_unknown_axes(c: InferenceContext, shape: Shape, count: int | None, ke
     if count is None:
         raise c.unknowable("neither the contents nor the length of `axes` are known")
     return Shape(cover_dim(c, shape[at : at + count + 1], f"reduce.{at}") for at in range(rank - count))
+
+
+def reduce_broadcast_axes(c: InferenceContext, shape: Shape, axes: BroadcastAxes) -> Shape:
+    """The shape with the axes of a broadcast reduced to 1: of the broadcast shape, that of the repeated tensor."""
+    if len(axes.sizes) != len(shape):
+        return reduce_unknown_axes(c, shape, None, True)
+    sizes = zip(shape, axes.sizes, axes.others, strict=True)
+    return Shape(_unrepeated(c, at, *operands) for at, operands in enumerate(sizes))
+
+
+def _unrepeated(c: InferenceContext, axis: int, result: Dim, size: Dim | None, other: Dim | None) -> Dim:
+    """A size of a tensor after the sum along this axis, if the axis is repeated."""
+    if size is not None:
+        if c.prove_eq(size, 1) is False or c.prove_eq(result, size) is True:
+            return result
+        if other is not None and c.prove_eq(result, c.broadcast_dim(size, other)) is True:
+            return size
+    return _reduced_or_same(c, axis, result)
 
 
 def _reduced_or_same(c: InferenceContext, axis: int, size: Dim) -> Dim:

@@ -15,6 +15,7 @@ from shapeinf.lattice.shape_store import ShapeStore
 from shapeinf.lattice.types import (
     MAX_ELEMENTS,
     BoundedTensor,
+    BroadcastAxes,
     Condition,
     Element,
     HandleType,
@@ -34,6 +35,7 @@ __all__ = [
     "MAX_ELEMENTS",
     "SCALAR",
     "BoundedTensor",
+    "BroadcastAxes",
     "Condition",
     "Element",
     "HandleType",

@@ -243,6 +243,41 @@ class Progression(PartialTensor):
         return f"{super().__repr__()}{{{' + '.join(parts)}}}"
 
 
+class BroadcastAxes(PartialTensor):
+    """The axes along which a tensor is repeated where it broadcasts with another one, while these are undecided.
+
+    They are the axes whose size is 1, unless both tensors have equal shapes. `sizes` and `others` are the two shapes
+    with equally many axes, None for an unknown size.
+    """
+
+    __slots__ = ("others", "sizes")
+
+    def __init__(
+        self, dtype: str | None, shape: Shape, sizes: Iterable[Dim | None], others: Iterable[Dim | None]
+    ) -> None:
+        """`sizes` is the shape of the tensor itself."""
+        super().__init__(dtype, shape, None)
+        self.sizes = tuple(sizes)
+        self.others = tuple(others)
+
+    @property
+    def contents(self) -> tuple[object, ...]:
+        """Both shapes."""
+        return BroadcastAxes, self.sizes, self.others
+
+    def with_type(self, dtype: str | None, shape: Shape) -> TensorType:
+        """See `TensorType.with_type`."""
+        return BroadcastAxes(dtype, shape, self.sizes, self.others)
+
+    def __eq__(self, other: object) -> bool:
+        """Same dtype and shape, and the same two shapes."""
+        return isinstance(other, BroadcastAxes) and super().__eq__(other)
+
+    def __hash__(self) -> int:
+        """Consistent with equality."""
+        return hash((self.dtype, self.shape, self.sizes, self.others))
+
+
 class HandleType(PartialTensor):
     """A tensor of handles, with the types of the values behind each: variables, tensor lists, queues, iterators.
 
