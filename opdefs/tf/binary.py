@@ -26,6 +26,7 @@ from opdefs.rules.floats import FloatArithmetic, float_operation
 from opdefs.rules.progressions import add, multiply, subtract
 from opdefs.tf.broadcasting import broadcast
 from opdefs.tf.dialect import tf
+from opdefs.tf.handles import declared_shape
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
@@ -192,10 +193,7 @@ def add_n(c: InferenceContext, *inputs: Operand) -> PartialTensor:
 @tf("AccumulateNV2")
 def accumulate(c: InferenceContext, *inputs: Shape, shape: DeclaredType) -> Shape:
     """The common shape of all inputs, which the attribute repeats."""
-    declared = (
-        Shape.unknown() if shape.dims is None else c.make_shape(d if isinstance(d, int) else None for d in shape.dims)
-    )
-    return c.store.canon_shape(c.merge(declared, merge_all(c, inputs)))
+    return c.store.canon_shape(c.merge(merge_all(c, inputs), declared_shape(c, shape)))
 
 
 @tf("Betainc")

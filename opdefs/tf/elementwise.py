@@ -36,7 +36,7 @@ def same_shape(c: InferenceContext, x: Shape) -> Shape:
     return x
 
 
-@tf("Softmax", "LogSoftmax", in_place=(0,))
+@tf("Softmax", "LogSoftmax")
 def softmax(c: InferenceContext, logits: Shape) -> Shape:
     """The shape of the input, of rank 1 or more; along the last axis."""
     return c.with_rank_at_least(logits, 1)
