@@ -53,6 +53,16 @@ def is_listable(shape: Shape) -> bool:
     return total <= MAX_ELEMENTS
 
 
+def list_elements(value: PartialTensor) -> PartialTensor:
+    """The tensor with its elements listed, each unknown where none is known, where its shape allows it."""
+    if value.elements is not None or not is_listable(value.shape):
+        return value
+    count = 1
+    for d in value.shape:
+        count *= d if isinstance(d, int) else 1
+    return PartialTensor(value.dtype, value.shape, (None,) * count)
+
+
 def map_elements(dtype: str | None, shape: Shape, operation: Operation, *values: PartialTensor) -> PartialTensor:
     """An operation on elements applied to the broadcast of the values; unknown operands give unknown elements."""
     if not is_listable(shape) or any(v.elements is None for v in values):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,21 +18,29 @@ from opdefs.rules.arithmetic import (
     floored_remainder,
     integer_division,
     integer_power,
-    power,
     total,
     truncated_remainder,
 )
-from opdefs.rules.elements import dim_operation, fold_elements, is_float, map_elements, without_overflow
+from opdefs.rules.elements import (
+    dim_operation,
+    fold_elements,
+    is_float,
+    is_listable,
+    list_elements,
+    map_elements,
+    to_dim,
+    without_overflow,
+)
 from opdefs.rules.floats import FloatArithmetic, float_operation
 from opdefs.rules.progressions import add, multiply, subtract
 from opdefs.tf.broadcasting import broadcast
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import declared_shape
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import Element, HandleType, PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Operand
+from shapeinf.ops import InferenceContext, Operand, Value
 
 
 @tf(
@@ -85,24 +94,68 @@ def truncate_mod(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 
 @tf("Pow", in_place=(0, 1))
 def to_the_power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """Broadcasting; contents for known operands and small integer exponents."""
+    """Broadcasting; contents of integers for small exponents. Floats are approximations: the kernel's 9^2 is not 81."""
     shape = broadcast(c, x.shape, y.shape)
     if is_float(x.dtype):
-        return power(c, shape, x, y)
+        return PartialTensor(x.dtype, shape, None)
     operation = dim_operation(integer_power)
     return map_elements(None, shape, lambda *elements: without_overflow(c, x.dtype, operation(*elements)), x, y)
 
 
 @tf("Maximum", in_place=(0, 1))
-def larger(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """Broadcasting; the larger element."""
-    return extreme("Max", broadcast(c, x.shape, y.shape), x, y)
+def larger(c: InferenceContext, x: Value, y: Value) -> PartialTensor:
+    """Broadcasting; the larger element, bounded from below by one that is known."""
+    shape = broadcast(c, x.shape, y.shape)
+    if not _bounds_unknowns(shape, x, y):
+        return extreme("Max", shape, x, y)
+
+    def operation(a: Dim | None, b: Dim | None) -> Dim | None:
+        if a is None or b is None:
+            known = b if a is None else a
+            return None if known is None else c.fresh("maximum", c.interval(known).lo)
+        return maximum(a, b)
+
+    return map_elements(None, shape, _on_dims(operation), list_elements(x), list_elements(y))
 
 
 @tf("Minimum", in_place=(0, 1))
-def smaller(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """Broadcasting; the smaller element."""
-    return extreme("Min", broadcast(c, x.shape, y.shape), x, y)
+def smaller(c: InferenceContext, x: Value, y: Value) -> PartialTensor:
+    """Broadcasting; the smaller element, bounded from above by one that is known."""
+    shape = broadcast(c, x.shape, y.shape)
+    if not _bounds_unknowns(shape, x, y):
+        return extreme("Min", shape, x, y)
+
+    def operation(a: Dim | None, b: Dim | None) -> Dim | None:
+        if a is not None and b is not None:
+            return minimum(a, b)
+        known = b if a is None else a
+        if known is None:
+            return None
+        smallest = c.fresh("minimum", None, c.interval(known).hi)
+        c.limit(smallest, known)
+        return smallest
+
+    return map_elements(None, shape, _on_dims(operation), list_elements(x), list_elements(y))
+
+
+_MAX_BOUNDED = 16
+"""The most elements of which unknown ones get bounds."""
+
+
+def _bounds_unknowns(shape: Shape, x: PartialTensor, y: PartialTensor) -> bool:
+    """Whether some elements of integers are known, and others bounded by them."""
+    if is_float(x.dtype) or not is_listable(shape) or (x.elements is None and y.elements is None):
+        return False
+    unknown = any(v.elements is None or None in v.elements for v in (x, y))
+    count = 1
+    for d in shape:
+        count *= d if isinstance(d, int) else 1
+    return unknown and count <= _MAX_BOUNDED and all(is_listable(v.shape) for v in (x, y))
+
+
+def _on_dims(operation: Callable[[Dim | None, Dim | None], Dim | None]) -> Callable[[Element, Element], Element]:
+    """An operation on dims of which any may be unknown, lifted to elements."""
+    return lambda a, b: operation(to_dim(a), to_dim(b))
 
 
 @tf("SquaredDifference", in_place=(0, 1))

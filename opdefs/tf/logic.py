@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import is_listable, logical_and, logical_not, logical_or, map_elements, selection
+from opdefs.rules.elements import list_elements, logical_and, logical_not, logical_or, map_elements, selection
 from opdefs.rules.logic import (
     EQUAL,
     GREATER,
@@ -99,14 +99,4 @@ def _choose(
         return t
     if condition.elements is None or (t.elements is None and e.elements is None):
         return PartialTensor(t.dtype, shape, None)
-    return map_elements(t.dtype, shape, selection(c), condition, _listed(t), _listed(e))
-
-
-def _listed(value: PartialTensor) -> PartialTensor:
-    """The tensor with its elements listed, unknown ones too, where its shape allows it."""
-    if value.elements is not None or not is_listable(value.shape):
-        return value
-    count = 1
-    for d in value.shape:
-        count *= d if isinstance(d, int) else 1
-    return PartialTensor(value.dtype, value.shape, (None,) * count)
+    return map_elements(t.dtype, shape, selection(c), condition, list_elements(t), list_elements(e))
