@@ -31,7 +31,7 @@ GRADIENTS = [
 
 
 @pytest.mark.parametrize(("first", "second"), GRADIENTS, ids=str)
-@pytest.mark.parametrize("sizes", itertools.product((1, 2), (1, 3), (1, 5)), ids=str)
+@pytest.mark.parametrize("sizes", list(itertools.product((1, 2), (1, 3), (1, 5))), ids=str)
 def test_the_gradient_of_a_broadcast_has_the_shape_of_its_operand(first, second, sizes):
     bindings = dict(zip("bhw", sizes, strict=True))
     store = ShapeStore()
