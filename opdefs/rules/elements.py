@@ -161,6 +161,14 @@ def without_overflow(c: InferenceContext, dtype: str | None, element: Element) -
     return element if fits else None
 
 
+def name_scalar(c: InferenceContext, value: PartialTensor) -> PartialTensor:
+    """The tensor, with a new unknown for an unknown scalar of integers: what is computed from it stays comparable."""
+    unknown = value.shape.dims == () and (value.elements is None or value.elements == (None,))
+    if not unknown or value.dtype not in INDEX_TYPES:
+        return value
+    return PartialTensor(value.dtype, value.shape, (c.fresh("value", None),))
+
+
 def is_float(dtype: str | None) -> bool:
     """Whether a dtype holds fractions."""
     return dtype is not None and ("float" in dtype or dtype == "complex64" or dtype == "complex128")

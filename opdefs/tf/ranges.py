@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.rules.conversion import convert
-from opdefs.rules.elements import to_dim
+from opdefs.rules.elements import name_scalar, to_dim
 from opdefs.rules.progressions import arithmetic_range
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
@@ -24,7 +24,7 @@ def cast(
         return x
     if isinstance(x, HandleType) or Truncate:
         return PartialTensor(DstT, x.shape, None)
-    return convert(c, x, DstT, saturate=False)
+    return name_scalar(c, convert(c, x, DstT, saturate=False))
 
 
 @tf("RiscCast", in_place=(0,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import known_ints
+from opdefs.rules.elements import known_ints, name_scalar
 from opdefs.rules.reduction import (
     reduce_broadcast_axes,
     reduce_elements,
@@ -32,7 +32,7 @@ def reduce(c: InferenceContext, input: Value, reduction_indices: Value, *, keep_
         rank = len(x.shape)
         gone = {_reduced_axis(axis, rank) for axis in axes}
         source = input if input.shape is x.shape else x
-        return reduce_elements(c, source, gone, reduced_shape(x.shape, gone, keep_dims), operation)
+        return name_scalar(c, reduce_elements(c, source, gone, reduced_shape(x.shape, gone, keep_dims), operation))
     indices = c.store.canon_shape(reduction_indices.shape)
     if keep_dims and isinstance(reduction_indices, BroadcastAxes) and x.shape.dims is not None:
         return PartialTensor(x.dtype, reduce_broadcast_axes(c, x.shape, reduction_indices), None)

@@ -72,3 +72,21 @@ def test_a_limit_bounds_the_size_that_it_requests():
     (size,) = result.shape
     assert store.bounds(size)[0] == 0
     assert store.scope.limits[size] == n
+
+
+@pytest.mark.parametrize(
+    ("op", "operand", "attributes"),
+    [
+        ("Cast", PartialTensor("float32", Shape(()), None), {"SrcT": "float32", "DstT": "int32"}),
+        ("Max", PartialTensor("int32", Shape((5,)), None), {"T": "int32"}),
+    ],
+)
+def test_what_is_computed_from_an_unknown_integer_stays_comparable(op, operand, attributes):
+    store = ShapeStore()
+    axes = [] if op == "Cast" else [PartialTensor("int32", Shape(()), [0])]
+    (unknown,) = run(store, op, operand, *axes, **attributes)
+    target = PartialTensor("int32", Shape(()), [40])
+    (rest,) = run(store, "Sub", target, unknown, T="int32")
+    (total,) = run(store, "AddV2", rest, unknown, T="int32")
+    assert total.elements == (40,)
+    assert store.bounds(unknown.elements[0])[0] < 0
