@@ -153,9 +153,6 @@ def _is_long_enough(c: InferenceContext, size: Dim, least: Dim) -> bool:
     return isinstance(least, int) and c.store.bounds(size)[0] >= least
 
 
-ASSUMED_NOT_TOO_SHORT = "the input is assumed to be at most a stride shorter than the window"
-
-
 def truncated_window_size(
     c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int
 ) -> Dim:
@@ -165,10 +162,10 @@ def truncated_window_size(
     """
     least = _least_size(kernel, pads, dilation)
     count = _window_count(size, least, stride)
-    if c.prove_le(least - stride, size) is True:
+    if _is_long_enough(c, size, least):
         return count
     c.at_most(least - 2 * stride + 1, size, NOT_NEGATIVE)
-    if stride == 1 or c.assume_at_most(least - stride, size, ASSUMED_NOT_TOO_SHORT):
+    if c.assume_at_most(least, size, ASSUMED_TO_FIT) or stride == 1 or c.prove_le(least - stride, size) is True:
         return count
     return maximum(count, 0)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from opdefs.rules.window import same_size, truncated_window_size, window_span
+from opdefs.rules.window import same_size, truncated_window_size
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
@@ -119,8 +119,6 @@ def windowed_output_size(
     if isinstance(size, int) and isinstance(window, int):
         span = c.add(c.multiply(c.subtract(window, 1), dilation), 1) if dilation > 1 else window
         return c.divide(c.add(c.subtract(c.add(size, sum(pads)), span), stride), stride)
-    span = window_span(window, dilation)
-    c.advise_at_most(span, size + sum(pads), "TensorFlow refuses known sizes that are smaller than the window")
     return truncated_window_size(c, size, window, stride, pads, dilation)
 
 
