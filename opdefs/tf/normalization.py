@@ -125,11 +125,11 @@ def fused_batch_norm_grad(
 ) -> tuple[Shape, ...]:
     """The shape of the gradient, two vectors of one value a channel, and two empty vectors."""
     layout = image_format(data_format)
-    y_backprop, x = c.with_rank(y_backprop, layout.rank), c.with_rank(x, layout.rank)
+    gradients = c.merge(c.with_rank(y_backprop, layout.rank), c.with_rank(x, layout.rank))
     axis = layout.channels
-    channels = merge_channels(c, c.merge(y_backprop[axis], x[axis]), (scale, mean, variance))
+    channels = merge_channels(c, gradients[axis], (scale, mean, variance))
     vector, empty = c.vector(channels), c.vector(0)
-    return (c.replace_dim(y_backprop, axis, channels), vector, vector, empty, empty)
+    return (c.replace_dim(gradients, axis, channels), vector, vector, empty, empty)
 
 
 @tf("_FusedBatchNormGradEx")
