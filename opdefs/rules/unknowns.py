@@ -40,8 +40,15 @@ def element_shape(c: InferenceContext, shape: Shape) -> Shape:
     return Shape(_element_dim(c, d, i) for i, d in enumerate(shape.dims))
 
 
-def _element_dim(c: InferenceContext, d: Dim, axis: int) -> Dim:
+def is_steady(c: InferenceContext, d: Dim) -> bool:
+    """Whether a size is the same throughout a run: a number, or made of named dims and sizes of inputs."""
     if isinstance(d, int) or not d.is_anonymous:
+        return True
+    return all(not s.symbol.anonymous or s in c.store.presumed for s in d.symbols())
+
+
+def _element_dim(c: InferenceContext, d: Dim, axis: int) -> Dim:
+    if isinstance(d, int) or is_steady(c, d):
         return d
     bounds = c.interval(d)
     size = c.fresh(f"element.{axis}", bounds.lo, bounds.hi)

@@ -254,7 +254,7 @@ def _batches(
     exact: bool = False,
 ) -> HandleType:
     values = values_behind(dataset)
-    (size,) = known_dims(batch_size) if batch_size.shape.dims == () and batch_size.elements else (None,)
+    size = (known_dims(batch_size) or (None,))[0]
     if values is None or size is None or c.prove_le(1, size) is not True:
         return _dataset(c, dtypes, shapes)
     count: Dim = size if exact else c.fresh_at_most(size, "batch", 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.rules.elements import known_dims
-from opdefs.rules.unknowns import element_shape
+from opdefs.rules.unknowns import element_shape, is_steady
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import SCALAR, HandleType, PartialTensor, Shape, TensorType
@@ -94,7 +94,7 @@ def _refine_dim(c: InferenceContext, x: Dim, y: Dim) -> Dim:
         return c.merge(x, y)
     if isinstance(x, int) or isinstance(y, int):
         return x if isinstance(x, int) else y
-    return y if x.is_anonymous else x
+    return x if is_steady(c, x) else y
 
 
 def refine_values(c: InferenceContext, declared: tuple[TensorType, ...], known: Values) -> tuple[TensorType, ...]:

@@ -123,7 +123,7 @@ def map_size(c: InferenceContext, input_handle: Shape) -> Shape:
 
 
 @tf("TensorMapLookup")
-def look_up_in_map(c: InferenceContext, input_handle: Shape, key: Shape) -> Shape:
+def map_value(c: InferenceContext, input_handle: Shape, key: Shape) -> Shape:
     """A value of any shape."""
     raise c.unknowable("the shapes of the values of a map are not known")
 
@@ -198,6 +198,12 @@ def receive(c: InferenceContext) -> Shape:
 def host_cast(c: InferenceContext, x: Shape) -> Shape:
     """The shape of the input."""
     return x
+
+
+@tf("XlaOptimizationBarrier")
+def optimization_barrier(c: InferenceContext, *inputs: TensorType) -> tuple[TensorType, ...]:
+    """The inputs."""
+    return inputs
 
 
 @tf("RecordInput")

@@ -8,7 +8,7 @@ from shapeinf.graph import DeclaredType
 from shapeinf.lattice import SCALAR, HandleType, Shape, TensorType
 from shapeinf.ops import InferenceContext
 
-ONE = DeclaredType(dims=())
+SCALARS = DeclaredType(dims=())
 """The shape of a value by default."""
 
 
@@ -27,7 +27,7 @@ def table(c: InferenceContext, *, key_dtype: str, value_dtype: str) -> HandleTyp
 
 @tf("MutableHashTableOfTensors", "MutableHashTableOfTensorsV2", "AnonymousMutableHashTableOfTensors")
 def table_of_tensors(
-    c: InferenceContext, *, key_dtype: str, value_dtype: str, value_shape: DeclaredType = ONE
+    c: InferenceContext, *, key_dtype: str, value_dtype: str, value_shape: DeclaredType = SCALARS
 ) -> HandleType:
     """The handle of a table of scalar keys and values of one shape."""
     value = TensorType(value_dtype, declared_shape(c, value_shape))
@@ -36,7 +36,7 @@ def table_of_tensors(
 
 @tf("MutableDenseHashTable")
 def old_dense_table(
-    c: InferenceContext, empty_key: Shape, *, key_dtype: str, value_dtype: str, value_shape: DeclaredType = ONE
+    c: InferenceContext, empty_key: Shape, *, key_dtype: str, value_dtype: str, value_shape: DeclaredType = SCALARS
 ) -> HandleType:
     """The handle of a table of keys of the shape of the empty key, and values of one shape."""
     value = TensorType(value_dtype, declared_shape(c, value_shape))
@@ -51,7 +51,7 @@ def dense_table(
     *,
     key_dtype: str,
     value_dtype: str,
-    value_shape: DeclaredType = ONE,
+    value_shape: DeclaredType = SCALARS,
 ) -> HandleType:
     """The handle of a table of keys of the shape of the empty key, and values of one shape."""
     key = c.merge(empty_key, deleted_key)

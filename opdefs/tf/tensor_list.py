@@ -8,7 +8,7 @@ without open sizes is that of all items; another one is compared with them where
 from __future__ import annotations
 
 from opdefs.rules.elements import clamp_at_zero, known_dims, known_ints
-from opdefs.rules.unknowns import cover_dim
+from opdefs.rules.unknowns import cover_dim, is_steady
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import (
     OPEN,
@@ -84,11 +84,11 @@ def stack(c: InferenceContext, item: TensorType, lead: Shape) -> TensorType:
 
 def length_after_writes(c: InferenceContext, length: Dim | None, indices: PartialTensor) -> Dim | None:
     """The length of a list that grows where items are stored behind its end."""
-    known = known_ints(indices)
-    if length is None or known is None:
+    known = known_dims(indices)
+    if length is None or known is None or any(index is None for index in known):
         last = _last_of_range(c, indices)
         return length if length is not None and last is not None and c.prove_le(last + 1, length) is True else None
-    return maximum(length, max(known) + 1) if known else length
+    return maximum(length, *(index + 1 for index in known if index is not None))
 
 
 def _last_of_range(c: InferenceContext, indices: PartialTensor) -> Dim | None:
@@ -319,7 +319,7 @@ def concat_items(
     shape = c.with_rank_at_least(item.shape, 1)
     count: Dim = c.fresh("length") if length is None else length
     first = None if shape.dims is None else shape.dims[0]
-    if first is None or may_differ or (not isinstance(first, int) and first.is_anonymous):
+    if first is None or may_differ or not is_steady(c, first):
         first = None
     total = c.fresh("concat") if first is None else count * first
     rest = TensorType(item.dtype, c.subshape(shape, 1))

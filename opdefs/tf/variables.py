@@ -54,7 +54,7 @@ def assign_variable(c: InferenceContext, resource: TensorType, value: Shape, *, 
     """No outputs; the value has the shape of the variable."""
     variable = variable_value(c, resource, dtype)
     if variable is not None:
-        c.merge(variable.shape, value)
+        c.merge(read_value(c, variable).shape, value)
 
 
 @tf("VarIsInitializedOp", "IsResourceHandleRefCounting", "IsVariableInitialized")

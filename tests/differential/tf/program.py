@@ -1,0 +1,141 @@
+"""A program: operators in order, connected by names, run by TensorFlow in one session and inferred as one graph.
+
+It is for operators that handles connect, which no single eager call can run. What TensorFlow returns is recorded in
+`recorded/programs.json` by `python -m tests.differential.tf.record_programs`.
+"""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from opdefs.tf import tf
+from shapeinf import infer_shapes
+from shapeinf.expr import evaluate
+from shapeinf.graph import DeclaredType, Graph, Node
+from shapeinf.lattice import PartialTensor
+from tests.differential.tf.case import _array, _attribute, dtype_name
+
+PRODUCER = 2474
+
+
+@attrs.frozen
+class Step:
+    """A node: operands are names of values (`list`, `pop:1`), constants, or lists of these for one argument."""
+
+    name: str
+    op: str
+    operands: tuple
+    attributes: dict
+
+
+def step(name, op, *operands, **attributes):
+    return Step(name, op, operands, attributes)
+
+
+@attrs.frozen
+class Program:
+    """`inputs` are texts such as `float32[2, 3]` by name.
+
+    `unknown`: the nodes whose outputs are of unknown rank; `open`: those with sizes that are unknown even where the
+    sizes of the inputs are known.
+    """
+
+    name: str
+    inputs: dict
+    steps: list
+    unknown: tuple = ()
+    open: tuple = ()
+
+    def arrays(self):
+        """The contents that the inputs are run with."""
+        random = np.random.default_rng(0)
+        return {name: _array(text, random) for name, text in self.inputs.items()}
+
+
+def constant(value):
+    array = np.asarray(value)
+    if array.dtype == np.float64:
+        return array.astype(np.float32)
+    return (
+        array.astype(np.int32) if array.dtype == np.int64 and not isinstance(value, (np.ndarray, np.generic)) else array
+    )
+
+
+def value_name(text):
+    return text if ":" in text else f"{text}:0"
+
+
+def flat(op_def, operands):
+    """One operand a value: the lists of arguments of many values are taken apart."""
+    pairs = zip(op_def.inputs, operands, strict=True)
+    return [o for arg, operand in pairs for o in (operand if arg.repeated else [operand])]
+
+
+def bounds_of(result, dim):
+    interval = result.interval(dim)
+    return (0 if interval.lo is None else interval.lo), (float("inf") if interval.hi is None else interval.hi)
+
+
+# -- our graph ---------------------------------------------------------------------------------------------------------
+
+
+def build(program, *, symbolic):
+    """The graph, and the sizes behind its symbols."""
+    graph = Graph(dialect="tf", opsets={"": PRODUCER})
+    sizes = {}
+    for name, array in program.arrays().items():
+        names = [f"{name}{axis}" for axis in range(array.ndim)]
+        sizes.update(zip(names, array.shape, strict=True))
+        graph.inputs.append(f"{name}:0")
+        dims = tuple(names) if symbolic else array.shape
+        graph.declared[f"{name}:0"] = DeclaredType(dtype_name(array), dims)
+    for current in program.steps:
+        graph.nodes.append(_node(graph, current))
+    return graph, sizes
+
+
+def _node(graph, current):
+    op_def = tf.lookup("", current.op, PRODUCER)
+    assert op_def is not None and op_def.rule is not None, f"no rule for {current.op}"
+    attributes = {n: _attribute(op_def.attributes[n].type, v) for n, v in current.attributes.items()}
+    inputs = []
+    for position, operand in enumerate(flat(op_def, current.operands)):
+        if isinstance(operand, str):
+            inputs.append(value_name(operand))
+        else:
+            inputs.append(f"{current.name}.constant{position}:0")
+            graph.constants[inputs[-1]] = PartialTensor.from_array(constant(operand))
+    for arg, operand in zip(op_def.inputs, current.operands, strict=True):
+        if arg.number_attr:
+            attributes[arg.number_attr] = len(operand)
+    count = len(op_def.flatten(attributes, len(inputs), 99).outputs)
+    outputs = tuple(f"{current.name}:{i}" for i in range(count))
+    return Node.make(current.op, tuple(inputs), outputs, attributes, current.name)
+
+
+def problems(program, recorded, *, symbolic):
+    """How our answer differs from the recorded one: wrong, or less than it should know."""
+    graph, sizes = build(program, symbolic=symbolic)
+    result = infer_shapes(graph, mode="strict")
+    for name, (dtype, dims) in recorded.items():
+        info, node = result.tensors[name], name.partition(":")[0]
+        if info.dtype != dtype:
+            yield f"{name} is {info.dtype}, not {dtype}"
+        if info.shape.dims is None:
+            if node not in program.unknown:
+                yield f"{name}: unknown rank, not {dims}"
+        elif len(info.shape.dims) != len(dims):
+            yield f"{name}: {info.shape} is of another rank than {dims}"
+        else:
+            may_be_open = symbolic or node in program.open
+            for axis, (dim, size) in enumerate(zip(info.shape.dims, dims, strict=True)):
+                if not _is_right(result, dim, size, sizes, may_be_open):
+                    yield f"{name}, axis {axis}: {dim} is not {size}"
+
+
+def _is_right(result, dim, size, sizes, may_be_open):
+    if isinstance(dim, int) or not dim.is_anonymous:
+        return evaluate(dim, sizes) == size
+    low, high = bounds_of(result, dim)
+    return may_be_open and low <= size <= high
