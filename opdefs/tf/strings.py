@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from opdefs.rules.elements import known_ints
-from opdefs.rules.operands import scalar_size_or_fresh
 from opdefs.tf.dialect import tf
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Value
@@ -93,17 +92,6 @@ def reduce_join(c: InferenceContext, inputs: Shape, reduction_indices: Value, *,
     if keep_dims:
         return Shape(1 if axis in reduced else d for axis, d in enumerate(inputs.dims))
     return Shape(d for axis, d in enumerate(inputs.dims) if axis not in reduced)
-
-
-@tf("UnsortedSegmentJoin")
-def unsorted_segment_join(c: InferenceContext, inputs: Shape, segment_ids: Shape, num_segments: Value) -> Shape:
-    """[*I, *S] strings and [*I] segments -> [num_segments, *S]."""
-    strings, ids = c.store.canon_shape(inputs), c.store.canon_shape(segment_ids)
-    c.with_rank(num_segments.shape, 0)
-    if ids.dims is None or strings.dims is None:
-        raise c.unknowable("the rank of the strings or of the segments is not known")
-    strings, ids = c.merge_prefix(strings, ids)
-    return Shape((scalar_size_or_fresh(c, num_segments, "segments"), *strings[len(ids) :]))
 
 
 # -- parts -----------------------------------------------------------------------------------------------------------

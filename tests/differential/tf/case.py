@@ -19,7 +19,7 @@ from shapeinf.lattice import PartialTensor, Shape, ShapeStore
 from shapeinf.lattice.types import numpy_dtype
 from shapeinf.ops import Call
 
-LABEL = 60
+LABEL = 150
 """Longer contents are in a label by their checksum."""
 
 DTYPES = {"int64": np.int64, "int32": np.int32, "bool": np.bool_}

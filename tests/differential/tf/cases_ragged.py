@@ -37,7 +37,12 @@ GATHERS = [
             ("float32[3]", numbers(), 1),
         )
     ),
-    Case("RaggedGather", ([OUTER, INNER], "float32[5]", np.zeros((2, 1, 3), np.int64)), {"OUTPUT_RAGGED_RANK": 4}, data=True),
+    Case(
+        "RaggedGather",
+        ([OUTER, INNER], "float32[5]", np.zeros((2, 1, 3), np.int64)),
+        {"OUTPUT_RAGGED_RANK": 4},
+        data=True,
+    ),
     Case("RaggedGather", ([OUTER, INNER], "float32[5, 2]", longs(1)), {"OUTPUT_RAGGED_RANK": 2}, data=True),
 ]
 
@@ -50,7 +55,13 @@ FILLED = [
 ]
 
 TEXTS, COLUMN = np.array([b"a", b"b", b"c"], object), np.array([[b"x"], [b"y"]], object)
-HASH = {"hashed_output": True, "num_buckets": 5, "hash_key": 3, "out_values_type": "int64", "out_row_splits_type": "int64"}
+HASH = {
+    "hashed_output": True,
+    "num_buckets": 5,
+    "hash_key": 3,
+    "out_values_type": "int64",
+    "out_row_splits_type": "int64",
+}
 CROSSES = [
     Case("RaggedCross", ([TEXTS], [ROWS], [], [], [], [COLUMN]), {"input_order": "RD", **HASH}, data=True),
     Case("RaggedCross", ([], [], [], [], [], [COLUMN, COLUMN]), {"input_order": "DD", **HASH}, data=True),

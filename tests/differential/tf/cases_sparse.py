@@ -83,7 +83,10 @@ REDUCTIONS = [
 ]
 
 ROWS = [
-    *(Case("SparseFillEmptyRows", (*operand, "float32[]"), data=True) for operand in (SPARSE_A, CUBIC, WITHOUT_CONTENTS)),
+    *(
+        Case("SparseFillEmptyRows", (*operand, "float32[]"), data=True)
+        for operand in (SPARSE_A, CUBIC, WITHOUT_CONTENTS)
+    ),
     Case("SparseFillEmptyRows", (*EMPTY, "float32[]")),
     Case("SparseFillEmptyRows", (ints([4, 0], [6, 1]), "float32[2]", ints(9, 2), "float32[]"), data=True),
     Case("SparseFillEmptyRowsGrad", (ints(0, 2), "float32[4]")),
@@ -115,7 +118,12 @@ AXES = [
     Case("SparseSliceGrad", ("float32[1]", A, ints(0, 0), A[:1])),
     *(
         Case("SparseReshape", (indices, sizes, ints(*new)))
-        for indices, sizes, new in ((A, SIZES, (3, 2)), (A, SIZES, (-1,)), (CUBE, CUBE_SIZES, (4, -1)), (NONE, SIZES, (6,)))
+        for indices, sizes, new in (
+            (A, SIZES, (3, 2)),
+            (A, SIZES, (-1,)),
+            (CUBE, CUBE_SIZES, (4, -1)),
+            (NONE, SIZES, (6,)),
+        )
     ),
     Case("SparseReshape", (NONE, ints(0, 3), ints(-1))),
     Case("SparseReshape", (Runtime(A), Runtime(SIZES), Runtime(ints(1, 2, -1)))),
@@ -151,7 +159,12 @@ COUNTS = [
     *(
         Case("DenseCountSparseOutput", (values, "int64[0]"), {"binary_output": binary, **limits}, data=True)
         for values in ("int64[5]", "int32[2, 3]", "int64[2, 0]")
-        for binary, limits in ((False, {}), (True, {"minlength": 3}), (False, {"maxlength": 4}), (True, {"minlength": 5, "maxlength": 2}))
+        for binary, limits in (
+            (False, {}),
+            (True, {"minlength": 3}),
+            (False, {"maxlength": 4}),
+            (True, {"minlength": 5, "maxlength": 2}),
+        )
     ),
     *(
         Case("SparseCountSparseOutput", (indices, "int64[2]", sizes, weights), {"binary_output": False}, data=True)
@@ -162,7 +175,12 @@ COUNTS = [
         )
     ),
     *(
-        Case("RaggedCountSparseOutput", (ints(0, 2, 2, 3), "int64[3]", "int64[0]"), {"binary_output": b, **limits}, data=True)
+        Case(
+            "RaggedCountSparseOutput",
+            (ints(0, 2, 2, 3), "int64[3]", "int64[0]"),
+            {"binary_output": b, **limits},
+            data=True,
+        )
         for b, limits in ((False, {}), (True, {"minlength": 2}), (False, {"maxlength": 9}))
     ),
 ]
