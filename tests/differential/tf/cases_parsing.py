@@ -22,7 +22,7 @@ SEQUENCE = (
     b"\n\x0c\x12\n\n\x08\x00\x00\xa0@\x00\x00\xc0@\n\x0c\x12\n\n\x08\x00\x00\xa0@\x00\x00\xc0@"
     b"\n\x14\n\x01s\x12\x0f\n\x06\x1a\x04\n\x02\x01\x02\n\x05\x1a\x03\n\x01\x05"
 )
-"""tf.train.SequenceExample: the context has `a`, two integers; `d` has 3 lists of two floats, `s` 2 lists of integers."""
+"""tf.train.SequenceExample: the context has `a`, two integers; `d` has three lists of two floats, `s` two lists."""
 
 BATCH, NAMES = texts(FIRST, SECOND), texts()
 A, B, S, D, MISSING = (text(key) for key in (b"a", b"b", b"s", b"d", b"missing"))
