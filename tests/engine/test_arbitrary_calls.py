@@ -57,7 +57,7 @@ class Draw(random.Random):
 
     def type(self, store):
         kind = self.random()
-        if kind < 0.06:
+        if kind < 0.06 and not self.handles:
             return None
         if self.handles:  # TensorFlow has no sequences
             return self.handle(store) if kind < 0.12 else self.tensor(store)
