@@ -21,10 +21,9 @@ from shapeinf.lattice import (
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.element_types import ElementTypes
-from shapeinf.ops.opdef import OpDef
+from shapeinf.ops.opdef import ArgDef, OpDef
 from shapeinf.ops.rule import InputUse
 from shapeinf.ops.structure import INT64_MAX
-
 
 MAX_VALUES = 1 << 16
 """The most values that one argument of an operator has; a larger number in a file is an error or an attack."""
