@@ -158,10 +158,13 @@ def split(c: InferenceContext, tensor: TensorType, element_shape: Value, lengths
 
 def part_of(c: InferenceContext, tensor: TensorType, tail: TensorType, lengths: PartialTensor) -> TensorType:
     """The join of parts of a tensor along its first axis, of these lengths."""
-    known = [length for length in known_dims(lengths) or () if length is not None]
     total = c.dim(tensor.shape, 0)
-    every = lengths.elements is not None and len(known) == len(lengths.elements) and known
-    first = cover_dim(c, known, "part") if every else c.fresh_at_most(total, "part")
+    known = [length for length in known_dims(lengths) or () if length is not None]
+    if isinstance(lengths, Progression) and lengths.steps == (0,):
+        known = [lengths.base]
+    elif lengths.elements is None or len(known) < len(lengths.elements):
+        known = []
+    first = cover_dim(c, known, "part") if known else c.fresh_at_most(total, "part")
     return stack(c, tail, Shape((first,)))
 
 
