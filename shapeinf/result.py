@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TextIO
 import attrs
 
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.body_tensors import body_tensors
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.session import Session, SessionResult
@@ -21,7 +22,7 @@ from shapeinf.explain.unknowns import UnknownGroup, unknowns
 from shapeinf.expr import Dim, Interval, Scope, quote_name
 from shapeinf.formats import save
 from shapeinf.graph import Graph
-from shapeinf.inputs.reader import InputReader, SpecLike, input_names
+from shapeinf.inputs.reader import InputReader, SpecLike, by_input
 from shapeinf.lattice import ShapeStore
 from shapeinf.sharing import synchronized
 from shapeinf.solver.budget import WORK
@@ -71,6 +72,7 @@ class Result:
         self._notes = tuple(notes)
         self._session = session
         self._tensors: dict[str, TensorInfo] | None = None
+        self._body_tensors: dict[str, TensorInfo] | None = None
         self._contract: Contract | None = None
         self._program: ShapeProgram | None = None
 
@@ -121,6 +123,28 @@ class Result:
         return self._tensors
 
     @property
+    def body_tensors(self) -> dict[str, TensorInfo]:
+        """Every value inside the bodies and functions that ran, by path and name: `loop/body/x`, `call/x`.
+
+        A value of a body that runs several times has the join of its types, as those of a loop's iterations.
+        """
+        if self._body_tensors is None:
+            self._body_tensors = body_tensors(self._inference)
+        return self._body_tensors
+
+    def tensor(self, name: str) -> TensorInfo:
+        """A value of the graph, by its name or an alias, or one inside a body.
+
+        Raises UnknownNameError for an unknown value.
+        """
+        name = self.graph.aliases.get(name, name)
+        if name in self.tensors:
+            return self.tensors[name]
+        if name in self.body_tensors:
+            return self.body_tensors[name]
+        raise UnknownNameError("tensor", name, [*self.tensors, *self.body_tensors])
+
+    @property
     def diagnostics(self) -> list[Diagnostic]:
         """All diagnostics: those of packages, file and user first, then in the order of the graph."""
         return [*self._notes, *self._inference.diagnostics]
@@ -151,12 +175,11 @@ class Result:
     def explain(self, name: str, axis: int, *, work: int = WORK) -> list[str]:
         """The provenance of an axis of a tensor: one line a step, from the tensor back to its first cause.
 
+        A tensor inside a body has the name that it has in `body_tensors`; its last run is explained.
         `work` is the budget, in steps that are the same on every machine; the last line reports that it is exhausted.
         Raises UnknownNameError for an unknown tensor, ShapeInferenceError for an axis out of range.
         """
-        if name not in self._inference.compiled.slots:
-            raise UnknownNameError("tensor", name, self._inference.compiled.slots)
-        return explain(self._inference, name, axis, work)
+        return explain(self._inference, self.graph.aliases.get(name, name), axis, work)
 
     def program(self) -> ShapeProgram:
         """All shapes as one numpy program, which is called with arrays of sizes."""
@@ -230,9 +253,5 @@ class Result:
         Raises UnknownNameError for an input that the graph does not have.
         """
         assert self._session is not None, "a what-if run cannot be updated"
-        names = input_names(self.graph)
-        for name in inputs:
-            if name not in names:
-                raise UnknownNameError("input", name, names)
         last = SessionResult(self._inference, self._reader, self._notes, self._session)
-        return Result(*self._session.update(last, inputs))
+        return Result(*self._session.update(last, by_input(inputs, self.graph)))

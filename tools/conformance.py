@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +20,30 @@ Row = tuple["str | None", "list[int | str | tuple[int | None, int | None] | None
 
 def infer(path: str) -> dict[str, Row]:
     """Every tensor of the top-level graph: (dtype name, dims)."""
-    return _rows(infer_shapes(path))
+    result = infer_shapes(path)
+    return _rows(result, result.tensors)
 
 
 def infer_model(model: Any) -> dict[str, Row]:
     """The same for an `onnx.ModelProto`."""
-    return _rows(infer_shapes(model))
+    result = infer_shapes(model)
+    return _rows(result, result.tensors)
 
 
 def infer_tf(path: str, inputs: list[dict[str, Any]]) -> dict[str, Row]:
-    """The same for a model of TensorFlow whose inputs have these dims: `[{"name": "x:0", "dims": ["batch", 3]}]`."""
+    """The same for a model of TensorFlow whose inputs have these dims: `[{"name": "x:0", "dims": ["batch", 3]}]`.
+
+    Tensors inside of functions have the names that TensorFlow's inliner gives them, with the output's number.
+    """
     shapes = {entry["name"]: entry["dims"] for entry in inputs if entry["dims"] is not None}
-    return _rows(infer_shapes(path, inputs=shapes))
+    result = infer_shapes(path, inputs=shapes)
+    return {**_rows(result, result.body_tensors), **_rows(result, result.tensors)}
 
 
-def _rows(result: Result) -> dict[str, Row]:
+def _rows(result: Result, tensors: Mapping[str, TensorInfo]) -> dict[str, Row]:
     return {
         name: (info.dtype, None if info.shape.dims is None else [_dim_of(result, info, d) for d in info.shape.dims])
-        for name, info in result.tensors.items()
+        for name, info in tensors.items()
     }
 
 

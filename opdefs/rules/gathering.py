@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from opdefs.rules.elements import Elements, element_array, is_listable, known_ints, move_elements
+from opdefs.rules.elements import Array, Elements, element_array, is_listable, known_ints, move_elements
 from opdefs.rules.progressions import extremes
 from shapeinf.expr import Dim
 from shapeinf.lattice import Element, PartialTensor, Shape
@@ -36,7 +35,7 @@ def take_axis(x: PartialTensor, indices: PartialTensor, at: int) -> PartialTenso
         return PartialTensor(x.dtype, shape, None)
     if len(x.shape) == 1:
         return PartialTensor(x.dtype, shape, [x.elements[i] for i in known])
-    index = np.array(known, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
+    index = _index_array(indices, known)
     return move_elements(x, shape, lambda array: np.take(array, index, axis=at))
 
 
@@ -69,17 +68,24 @@ def gather_nd(c: InferenceContext, x: Value, indices: Value, *, batch_dims: int 
         c.fail("the length of an index must be at most the rank of the data", x.shape, indices.shape)
     for i in range(batch_dims):
         c.merge(x.shape[i], indices.shape[i], f"batch axis {i} of data and indices must be equal")
-    shape = Shape((*indices.shape[:-1], *x.shape[batch_dims + depth :]))
-    known = _known_indices(indices)
     constrain_index_tuples(c, indices, x.shape[batch_dims : batch_dims + depth])
-    if known is None or batch_dims or x.elements is None or not is_listable(shape):
+    if batch_dims:
+        return PartialTensor(x.dtype, Shape((*indices.shape[:-1], *x.shape[batch_dims + depth :])), None)
+    return pick_tuples(x, indices, depth)
+
+
+def pick_tuples(x: PartialTensor, indices: PartialTensor, depth: int) -> PartialTensor:
+    """[*D] data at [*I, depth] indices that lie inside it -> [*I, *D[depth:]]."""
+    shape = Shape((*indices.shape[:-1], *x.shape[depth:]))
+    known = _known_indices(indices)
+    if known is None or x.elements is None or not is_listable(shape):
         return PartialTensor(x.dtype, shape, None)
-    index = np.array(known, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
-    return move_elements(x, shape, lambda array: _pick(array, index))
+    index = _index_array(indices, known)
+    return move_elements(x, shape, lambda array: array[tuple(np.moveaxis(index, -1, 0))])
 
 
-def _pick(array: Elements, index: Any) -> Any:
-    return array[tuple(np.moveaxis(index, -1, 0))]
+def _index_array(indices: PartialTensor, known: tuple[int, ...]) -> Array:
+    return np.array(known, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
 
 
 def scatter_nd(
@@ -87,14 +93,21 @@ def scatter_nd(
 ) -> PartialTensor:
     """The shape of the data; contents where all three are known and nothing is reduced."""
     constrain_updates(c, x.shape, indices.shape, updates.shape)
-    known, new = _known_indices(indices), element_array(updates)
     depth = indices.shape.dims[-1] if indices.shape.dims else 0
     unusual = reduction != "none" or c.warnings or depth == 0
     if isinstance(depth, int) and x.shape.dims is not None and not c.warnings:
         constrain_index_tuples(c, indices, x.shape[:depth])
-    if known is None or new is None or x.elements is None or unusual or not isinstance(depth, int):
+    if unusual or not isinstance(depth, int):
         return PartialTensor(x.dtype, x.shape, None)
-    index = np.array(known, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
+    return scatter_tuples(x, indices, updates)
+
+
+def scatter_tuples(x: PartialTensor, indices: PartialTensor, updates: PartialTensor) -> PartialTensor:
+    """The data with updates at index tuples that lie inside it; contents where all three are known."""
+    known, new = _known_indices(indices), element_array(updates)
+    if known is None or new is None or x.elements is None:
+        return PartialTensor(x.dtype, x.shape, None)
+    index = _index_array(indices, known)
 
     def scatter(array: Elements) -> Elements:
         result = array.copy()
@@ -153,8 +166,8 @@ def constrain_index_tuples(
 
 def _constrain_index_range(c: InferenceContext, bounds: tuple[list[Dim], list[Dim]], size: Dim, from_end: bool) -> None:
     lows, highs = bounds
-    lowest = -size if from_end else 0
-    if isinstance(size, int):
+    lowest: Dim = -size if from_end else 0
+    if isinstance(size, int) and isinstance(lowest, int):
         for index in (*lows, *highs):
             if isinstance(index, int) and not lowest <= index < size:
                 c.fail(f"indices must lie in [{lowest}, {size})", index)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from opdefs.rules.elements import move_elements
+from opdefs.rules.elements import move_elements, requested_dims
 from opdefs.rules.progressions import transpose_progression
 from opdefs.rules.unknowns import cover_dim
 from shapeinf.expr import Dim, exact_quotient
@@ -127,3 +127,23 @@ def transpose(x: PartialTensor, order: Sequence[int]) -> PartialTensor:
     if isinstance(x, Progression):
         return transpose_progression(x, shape, order)
     return move_elements(x, shape, lambda array: np.transpose(array, order))
+
+
+def shape_from_sizes(c: InferenceContext, sizes: PartialTensor, name: str) -> Shape:
+    """The shape whose sizes a vector holds: none may be negative, and unknown ones are new unknowns."""
+    vector = c.require_rank(sizes.shape, 1, f"`{name}`")
+    if c.concrete(vector[0]) is None and sizes.elements is None:
+        return c.unknown_shape()
+    return Shape(_nonnegative(c, d, f"{name}.{i}") for i, d in enumerate(requested_dims(c, sizes, name)))
+
+
+def _nonnegative(c: InferenceContext, size: Dim | None, hint: str) -> Dim:
+    if size is None:
+        return c.fresh(hint)
+    if isinstance(size, int):
+        if size < 0:
+            c.fail("a size must be at least 0", size)
+        return size
+    if c.prove_le(0, size) is not True:
+        c.at_least(size, 0, "a size must be at least 0")
+    return size

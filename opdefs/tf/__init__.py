@@ -6,8 +6,11 @@ import importlib
 import pkgutil
 
 from opdefs.tf.dialect import tf
+from opdefs.tf.fixed_shapes import register
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
+
+register()
 
 __all__ = ["tf"]

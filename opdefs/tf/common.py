@@ -9,6 +9,11 @@ from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
 
+def warn(c: InferenceContext, message: str, *operands: object) -> None:
+    """Warn of a violated requirement that TensorFlow checks only when the node runs: it fails for certain."""
+    c.warnings = (*c.warnings, ShapeError(message, operands=tuple(map(str, operands))))
+
+
 def no_outputs(c: InferenceContext) -> None:
     """An op without outputs."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from opdefs.rules.window import window_span
 from opdefs.tf.conv import UNIT, UNIT_3D
 from opdefs.tf.dialect import tf
@@ -92,7 +94,7 @@ def _input_shape(
     steps = spatial_values(c, strides, layout, "stride")
     spread = spatial_values(c, dilations, layout, "dilation")
     pads = padding_pairs(padding, explicit_paddings, layout)
-    known = (None,) * layout.length if c.value(0) is None else wanted.dims
+    known: Sequence[Dim | None] = (None,) * layout.length if c.value(0) is None else wanted.require()
     spatial = known[-2:] if rank == 2 else [known[axis] for axis in layout.spatial]
     sizes: list[Dim] = []
     for index, (size, axis) in enumerate(zip(spatial, layout.spatial, strict=True)):

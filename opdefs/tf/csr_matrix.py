@@ -42,15 +42,13 @@ def _matrix_shape(c: InferenceContext, shape: Shape) -> Shape:
 
 
 @tf("SparseTensorToCSRSparseMatrix")
-def sparse_tensor_to_csr(
-    c: InferenceContext, indices: Shape, values: Shape, dense_shape: Value, *, T: str
-) -> HandleType:
+def sparse_tensor_to_csr(c: InferenceContext, indices: Shape, values: Shape, dense_shape: Value) -> HandleType:
     """The dense shape, whose rank may follow from the indices."""
     rank = c.concrete(c.with_rank(indices, 2)[1])
     shape = c.make_shape_from_shape_tensor(2)
     shape = _matrix_shape(c, shape if rank is None else c.with_rank(shape, rank))
     sparse_sizes(c, indices, values, dense_shape.shape)
-    return handle_of(T, shape)
+    return handle_of(c.attr("T"), shape)
 
 
 @tf("CSRSparseMatrixToSparseTensor")
@@ -62,7 +60,7 @@ def csr_to_sparse_tensor(c: InferenceContext, sparse_matrix: TensorType) -> tupl
 
 
 @tf("DenseToCSRSparseMatrix")
-def dense_to_csr(c: InferenceContext, dense_input: Shape, indices: Shape, *, T: str) -> HandleType:
+def dense_to_csr(c: InferenceContext, dense_input: Shape, indices: Shape) -> HandleType:
     """The shape of the dense matrix; one index of its rank for each value."""
     dense = c.store.canon_shape(dense_input)
     if dense.rank not in (2, 3):
@@ -72,7 +70,7 @@ def dense_to_csr(c: InferenceContext, dense_input: Shape, indices: Shape, *, T: 
     if isinstance(columns, int) and columns != len(dense):
         c.fail(f"indices.shape[1] must match rank of dense; saw: {columns} vs. {len(dense)}")
     c.merge(columns, len(dense))
-    return handle_of(T, dense)
+    return handle_of(c.attr("T"), dense)
 
 
 @tf("CSRSparseMatrixToDense")
@@ -124,7 +122,6 @@ def csr_matmul(
     adjoint_a: bool = False,
     adjoint_b: bool = False,
     transpose_output: bool = False,
-    conjugate_output: bool = False,
 ) -> Shape:
     """[*B, M, K] x [*B, K, N] -> [*B, M, N]: a dense product, transposed on request."""
     left = matrix_behind(c, a, "a").shape
@@ -184,13 +181,13 @@ def csr_sum(c: InferenceContext, a: TensorType, b: TensorType, alpha: Shape, bet
 
 
 @tf("SparseMatrixZeros")
-def csr_zeros(c: InferenceContext, dense_shape: Value, *, type_: str) -> HandleType:
+def csr_zeros(c: InferenceContext, dense_shape: Value) -> HandleType:
     """A matrix of the shape in `dense_shape` without values."""
-    return handle_of(type_, _matrix_shape(c, c.make_shape_from_shape_tensor(0)))
+    return handle_of(c.attr("type"), _matrix_shape(c, c.make_shape_from_shape_tensor(0)))
 
 
 @tf("SparseMatrixTranspose")
-def csr_transpose(c: InferenceContext, input: TensorType, *, conjugate: bool = False) -> HandleType:
+def csr_transpose(c: InferenceContext, input: TensorType) -> HandleType:
     """The last two axes swapped."""
     matrix = matrix_behind(c, input, "input")
     *batch, rows, columns = matrix.shape

@@ -10,12 +10,18 @@ from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Value
 
 
-@tf("TopK", "TopKUnique", "TopKWithUnique")
+@tf("TopK")
 def top_k(c: InferenceContext, input_: Shape, *, k: int) -> tuple[Shape, Shape]:
     """The k largest elements of the last axis, and their indices."""
     if k < 0:
         raise ShapeError(f"Need k >= 0, got {k}")
     return _top_k(c, input_, k)
+
+
+@tf("TopKUnique", "TopKWithUnique")
+def top_k_of_rows(c: InferenceContext, input_: Shape, *, k: int) -> tuple[Shape, Shape]:
+    """As TopK, of a matrix."""
+    return top_k(c, c.with_rank(input_, 2), k=k)
 
 
 @tf("TopKV2")
@@ -82,6 +88,5 @@ def nth_element(c: InferenceContext, input_: Shape, n: Value) -> Shape:
 
 @tf("IsotonicRegression")
 def isotonic_regression(c: InferenceContext, input_: Shape) -> tuple[Shape, Shape]:
-    """[N, L], and the segments [N, L]."""
-    x = c.with_rank(input_, 2)
-    return x, x
+    """Values and segments of the shape of the input."""
+    return input_, input_

@@ -122,8 +122,6 @@ def sparse_to_dense(
     output_shape: Value,
     sparse_values: Shape,
     default_value: Shape,
-    *,
-    validate_indices: bool = True,
 ) -> Shape:
     """The shape in `output_shape`."""
     return c.make_shape_from_shape_tensor(1)

@@ -19,11 +19,11 @@ from shapeinf.ops import InferenceContext, Value
 
 
 @tf("SparseConcat")
-def sparse_concat(c: InferenceContext, *inputs: Value, concat_dim: int, N: int) -> SparseShapes:
+def sparse_concat(c: InferenceContext, *inputs: Value, concat_dim: int) -> SparseShapes:
     """All values of the operands; the dense sizes add up along `concat_dim` and are equal elsewhere."""
     n = len(inputs) // 3
-    if n != N:
-        c.fail(f"SparseConcat of {N} tensors takes {3 * N} inputs, not {len(inputs)}")
+    if len(inputs) != 3 * n or not n:
+        c.fail(f"takes indices, values and a shape for each tensor, got {len(inputs)} inputs")
     total: Dim = 0
     rank: Dim = c.fresh("rank")
     for indices, values, shape in zip(inputs[:n], inputs[n : 2 * n], inputs[2 * n :], strict=True):
@@ -131,34 +131,17 @@ def sparse_reshape(
     return c.matrix(rows[0], length), PartialTensor("int64", c.vector(length), sizes)
 
 
-@tf("SparseCross")
+@tf("SparseCross", "SparseCrossHashed", "SparseCrossV2")
 def sparse_cross(
-    c: InferenceContext,
-    *inputs: Value,
-    N: int,
-    hashed_output: bool,
-    num_buckets: int,
-    hash_key: int,
-    sparse_types: tuple[str, ...],
-    dense_types: tuple[str, ...],
+    c: InferenceContext, *inputs: Value, sparse_types: tuple[str, ...], dense_types: tuple[str, ...]
 ) -> SparseShapes:
     """[batch, *]: crosses of the features of each row of the batch."""
-    return _crossed(c, inputs, N, len(sparse_types), len(dense_types))
+    return _crossed(c, inputs, len(sparse_types), len(dense_types))
 
 
-@tf("SparseCrossHashed", "SparseCrossV2")
-def sparse_cross_of_features(
-    c: InferenceContext, *inputs: Value, N: int, sparse_types: tuple[str, ...], dense_types: tuple[str, ...]
-) -> SparseShapes:
-    """As SparseCross, with the separator or the parameters of the hash as inputs."""
-    return _crossed(c, inputs, N, len(sparse_types), len(dense_types))
-
-
-def _crossed(
-    c: InferenceContext, inputs: tuple[PartialTensor, ...], sparse: int, types: int, dense: int
-) -> SparseShapes:
+def _crossed(c: InferenceContext, inputs: tuple[PartialTensor, ...], sparse: int, dense: int) -> SparseShapes:
     """`sparse` tensors of rank 2 and then `dense` matrices, all with one row for each example."""
-    if types != sparse or not 0 <= 3 * sparse + dense <= len(inputs):
+    if 3 * sparse + dense > len(inputs):
         c.fail(f"{sparse} sparse and {dense} dense features do not fit {len(inputs)} inputs")
     rows: Dim = c.fresh("batch")
     for shape in inputs[2 * sparse : 3 * sparse]:
@@ -212,9 +195,6 @@ def add_sparse_to_tensors_map(
     sparse_indices: Shape,
     sparse_values: Shape,
     sparse_shape: Shape,
-    *,
-    container: str = "",
-    shared_name: str = "",
 ) -> Shape:
     """A scalar: the handle of the tensor."""
     require_sparse_ranks(c, sparse_indices, sparse_values, sparse_shape)
@@ -227,9 +207,6 @@ def add_many_sparse_to_tensors_map(
     sparse_indices: Shape,
     sparse_values: Shape,
     sparse_shape: Value,
-    *,
-    container: str = "",
-    shared_name: str = "",
 ) -> Shape:
     """[B]: one handle for each element of the batch, axis 0 of the dense shape."""
     sparse_sizes(c, sparse_indices, sparse_values, sparse_shape.shape)
@@ -237,9 +214,7 @@ def add_many_sparse_to_tensors_map(
 
 
 @tf("TakeManySparseFromTensorsMap")
-def take_many_sparse_from_tensors_map(
-    c: InferenceContext, sparse_handles: Shape, *, container: str = "", shared_name: str = ""
-) -> SparseShapes:
+def take_many_sparse_from_tensors_map(c: InferenceContext, sparse_handles: Shape) -> SparseShapes:
     """[B] handles -> a sparse tensor with the batch in front."""
     c.with_rank(sparse_handles, 1)
     return sparse_output(c, c.fresh("nnz"), c.fresh("rank", 2))

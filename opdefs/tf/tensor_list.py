@@ -84,11 +84,11 @@ def stack(c: InferenceContext, item: TensorType, lead: Shape) -> TensorType:
 
 def length_after_writes(c: InferenceContext, length: Dim | None, indices: PartialTensor) -> Dim | None:
     """The length of a list that grows where items are stored behind its end."""
-    known = known_ints(indices)
-    if length is None or known is None:
+    known = known_dims(indices)
+    if length is None or known is None or any(index is None for index in known):
         last = _last_of_range(c, indices)
         return length if length is not None and last is not None and c.prove_le(last + 1, length) is True else None
-    return maximum(length, max(known) + 1) if known else length
+    return maximum(length, *(index + 1 for index in known if index is not None))
 
 
 def _last_of_range(c: InferenceContext, indices: PartialTensor) -> Dim | None:

@@ -19,9 +19,9 @@ from shapeinf.errors import BindError
 @click.option(
     "--output",
     "-o",
-    type=click.Path(dir_okay=False, writable=True, allow_dash=True),
+    type=click.Path(writable=True, allow_dash=True),
     metavar="OUT",
-    help="The file of the new model; `-` prints an NNEF document. Without it nothing is written.",
+    help="The file of the new model; `-` prints a document in text form. Without it nothing is written.",
 )
 def bind(model: str, requests: tuple[str, ...], options: ModelOptions, output: str | None) -> None:
     """Freeze, re-range or rename dims of MODEL, where its graph allows it.

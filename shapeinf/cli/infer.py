@@ -24,9 +24,9 @@ from shapeinf.report import ModelReport, build_report, report_as_json, summary_l
 @json_option
 @click.option(
     "--save",
-    type=click.Path(dir_okay=False, writable=True, allow_dash=True),
+    type=click.Path(writable=True, allow_dash=True),
     metavar="OUT",
-    help="Write the model annotated with the inferred shapes; `-` prints an NNEF document instead of the table.",
+    help="Write the model annotated with the inferred shapes; `-` prints a document in text form instead of the table.",
 )
 def infer(model: str, options: ModelOptions, json_wanted: bool, save: str | None) -> None:
     """Infer the shape of every tensor of MODEL: an ONNX file, or an NNEF document, folder or archive.

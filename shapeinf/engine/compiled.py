@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 
+from shapeinf.engine.conditions import conditional_rows
 from shapeinf.errors import ModelError, ShapeError
 from shapeinf.graph import (
     MISSING,
@@ -209,6 +210,11 @@ class CompiledGraph:
     def slots(self) -> dict[str, int]:
         """The slot of each name."""
         return dict(zip(self.names, range(len(self.names)), strict=True))
+
+    @cached_property
+    def conditional(self) -> list[bool] | None:
+        """For each row whether it may not run, because of the nodes before it; None where all run."""
+        return conditional_rows(self.rows, {key: operation.op_def for key, operation in self.operations.items()})
 
     @cached_property
     def consumers(self) -> list[list[int]]:

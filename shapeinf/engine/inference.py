@@ -116,6 +116,12 @@ class Inference:
         self.undone: tuple[ShapeStore, ShapeStore] | None = None
         """Of a body that may not run and added constraints that were undone: the store before and after it."""
         self._memo: dict[Key, Sequence[int]] = {} if outer is None or not certain else outer._memo
+        self._conditional_memo: dict[Key, Sequence[int]] = {}
+        """The memo of nodes that may not run: their constraints are undone."""
+        self._conditional = False
+        """Whether the current node may not run."""
+        self._saved: tuple[ShapeStore, int, int] | None = None
+        """The store before such a node, with its version and epoch."""
         self._repeatable: dict[tuple[str, tuple[int, ...]], tuple[NodeStep, Key, Sequence[int]]] = {}
         """By operator and input slots: the last node whose outputs have unknowns of its own, and these outputs."""
 
@@ -167,6 +173,7 @@ class Inference:
         other.extra_runs, other.visited, other.progress = {}, 0, None
         other.declared_mode, other.declare, other.declared, other.infer_smaller = "ignore", None, {}, None
         other._memo, other._repeatable = dict(self._memo), dict(self._repeatable)
+        other._conditional_memo, other._saved = dict(self._conditional_memo), None
         return other
 
     # -- running -----------------------------------------------------------------------------------------------------
@@ -187,7 +194,8 @@ class Inference:
     def run_straight(self, start: int = 0) -> None:
         """Run every node of an acyclic graph once, in order, from an index on."""
         compiled, numbers, declared = self.compiled, self.numbers, self.declared
-        outputs_of, progress = self.outputs_of, self.progress
+        progress = self.progress
+        outputs_of = self.outputs_of if compiled.conditional is None else self._outputs_if_it_runs
         for index, row in enumerate(compiled.rows[start:] if start else compiled.rows, start):
             outputs = outputs_of(index, row)
             slots = row[2]
@@ -224,6 +232,7 @@ class Inference:
                 widenings = store.relaxer.widenings
                 store.reset(before)
                 self._memo.clear()
+                self._conditional_memo.clear()
                 self.table.refresh()
                 readers = inside
             for reader in readers - queued:
@@ -256,7 +265,9 @@ class Inference:
         for table in (self.node_diagnostics, self.reasons, self.children, self.extra_runs):
             table.pop(step.index, None)
         changed = []
-        outputs = self.outputs_of(step.index, self.compiled.rows[step.index])
+        row = self.compiled.rows[step.index]
+        conditional = self.compiled.conditional is not None
+        outputs = self._outputs_if_it_runs(step.index, row) if conditional else self.outputs_of(step.index, row)
         for slot, number in zip(step.outputs, outputs, strict=False):
             if slot == UNUSED:
                 continue
@@ -264,7 +275,7 @@ class Inference:
                 number = self.declared[slot](number, step)
             old = self.table.canonical[self.numbers[slot]]
             if relax and old:
-                number = self._join(old, number, f"{step.site}:{slot}")
+                number = self._join(old, number, f"{self.path}{step.site}:{slot}")
             if old != self.table.canonical[number]:
                 self.numbers[slot] = number
                 changed.append(slot)
@@ -314,6 +325,25 @@ class Inference:
         outputs = self._memo.get(key)
         return self._call(self.compiled.step(index), key) if outputs is None else outputs
 
+    def _outputs_if_it_runs(self, index: int, row: Row) -> Sequence[int]:
+        """As `outputs_of`; a node that may not run leaves no constraint and no error behind."""
+        conditional, store = self.compiled.conditional, self.store
+        if conditional is None or not conditional[index]:
+            return self.outputs_of(index, row)
+        if self._saved is None or self._saved[1:] != (store.version, store.epoch):
+            self._saved = store.copy(), store.version, store.epoch
+        state = self._memo, self.certain, store.tentative
+        self._memo, self.certain, store.tentative, self._conditional = self._conditional_memo, False, True, True
+        try:
+            return self.outputs_of(index, row)
+        finally:
+            self._memo, self.certain, store.tentative = state
+            self._conditional = False
+            if self._saved[1:] != (store.version, store.epoch):
+                store.reset(self._saved[0])
+                self.table.refresh()
+                self._saved = self._saved[0], store.version, store.epoch
+
     def _call(self, step: NodeStep, key: Key) -> Sequence[int]:
         """Run the operation of a node, and memoise its outputs where that is sound."""
         operation, table = step.operation, self.table
@@ -334,7 +364,8 @@ class Inference:
             site = self.path + step.site
             if error.node is None:
                 error.node, error.op = site, step.operation.kind.op
-            if self.strict and (self.certain or error.code != "S101"):  # an invalid branch may never run
+            may_raise = self.certain or (error.code != "S101" and not self._conditional)
+            if self.strict and may_raise:  # an invalid branch may never run
                 error.location = error.location or self.compiled.graph.locations.get(step.node.name, "")
                 raise
             outputs = self._set_unknown(step, error.as_diagnostic(site, str(operation), self.operands(step)), types)
@@ -352,7 +383,8 @@ class Inference:
         operation, index = step.operation, step.index
         silent = index not in self.node_diagnostics and index not in self.reasons
         plain = operation.call is not None and not operation.call.op_def.stateful and not operation.bodies
-        return plain and silent and bool(step.inputs) and self.compiled.groups is None
+        straight = self.compiled.groups is None and not self._conditional
+        return plain and silent and bool(step.inputs) and straight
 
     def _apply_rule(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
         operation = step.operation
@@ -403,6 +435,7 @@ class Inference:
 
     def _set_unknown(self, step: NodeStep, diagnostic: Diagnostic, types: Sequence[Type | None]) -> Sequence[int]:
         self.created_unknowns = True
+        diagnostic = _as_warning(diagnostic) if self._conditional else diagnostic
         self.node_diagnostics.setdefault(step.index, []).append(diagnostic)
         self.reasons[step.index] = diagnostic.message
         return self._unknown_outputs(step, types)
@@ -460,12 +493,13 @@ def violations(inference: Inference, *, certain: bool = True) -> Iterator[tuple[
     compiled = inference.compiled
     for index in sorted({*inference.node_diagnostics, *inference.children}):
         at = compiled.graph.locations.get(compiled.step(index).node.name, "")
+        runs_always = certain and not (compiled.conditional is not None and compiled.conditional[index])
         for note in inference.node_diagnostics.get(index, ()):
             if note.severity == "error" or note.code == "S101":
-                yield attrs.evolve(note, location=at), certain and not note.code.startswith("S3")
+                yield attrs.evolve(note, location=at), runs_always and not note.code.startswith("S3")
         seen = set()
         for run in (*inference.extra_runs.get(index, ()), *inference.children.get(index, {}).values()):
-            for note, is_certain in violations(run, certain=certain and run.certain):
+            for note, is_certain in violations(run, certain=runs_always and run.certain):
                 if (note.node, note.code, note.message) not in seen:  # iterations may repeat a violation
                     seen.add((note.node, note.code, note.message))
                     yield note, is_certain

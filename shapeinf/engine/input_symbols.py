@@ -11,15 +11,19 @@ from shapeinf.lattice import TensorType
 
 
 def input_symbols(inference: Inference) -> dict[Dimension, str]:
-    """The symbols of the inputs with their labels: their name, or the axis whose size they are."""
+    """The symbols of the inputs with their labels: their name, or the axis whose size they are.
+
+    An input has its first alias in them.
+    """
     labels: dict[Dimension, str] = {}
+    names = {value: alias for alias, value in reversed(inference.compiled.graph.aliases.items())}
     for name, declared in inference.input_types.items():
         if not isinstance(declared, TensorType) or name in inference.compiled.graph.constants:
             continue
         for axis, d in enumerate(declared.shape.dims or ()):
             for symbol in sorted(d.symbols(), key=str) if isinstance(d, Dimension) else ():
                 named = not symbol.symbol.anonymous
-                label = quote_name(symbol.symbol.name) if named else f"{name}.shape[{axis}]"
+                label = quote_name(symbol.symbol.name) if named else f"{names.get(name, name)}.shape[{axis}]"
                 labels.setdefault(symbol, label)
     return labels
 

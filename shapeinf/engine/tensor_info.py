@@ -6,9 +6,10 @@ import re
 
 import attrs
 
+from shapeinf.engine.compiled import CompiledGraph
 from shapeinf.engine.inference import Inference
 from shapeinf.formats.annotation import Annotation
-from shapeinf.graph import FunctionKey
+from shapeinf.graph import FunctionKey, FunctionReference
 from shapeinf.lattice import MapType, Shape, TensorType, Type
 
 
@@ -67,15 +68,13 @@ def annotation(inference: Inference) -> Annotation:
 def _annotate_bodies(inference: Inference) -> dict[tuple[str, ...], dict[str, Annotation]]:
     """The subgraphs of nodes; functions are no part of their callers."""
     step = inference.compiled.step
-    return {
-        step(index).node.outputs: {
-            name: Annotation(tensor_infos(child), _annotate_bodies(child))
-            for name, child in children.items()
-            if name in step(index).operation.bodies
-        }
-        for index, children in inference.children.items()
-        if step(index).operation.bodies
-    }
+    bodies: dict[tuple[str, ...], dict[str, Annotation]] = {}
+    for index, children in inference.children.items():
+        for name, child in children.items():
+            if isinstance(step(index).operation.bodies.get(name), CompiledGraph):
+                annotated = Annotation(tensor_infos(child), _annotate_bodies(child))
+                bodies.setdefault(step(index).node.outputs, {})[name] = annotated
+    return bodies
 
 
 def _annotate_functions(inference: Inference) -> dict[FunctionKey, dict[str, TensorInfo]]:
@@ -89,11 +88,14 @@ def _annotate_functions(inference: Inference) -> dict[FunctionKey, dict[str, Ten
 
 
 def _function_calls(inference: Inference) -> list[tuple[FunctionKey, Inference]]:
+    """The inferences of functions: of nodes that are calls, and of functions that attributes refer to."""
     step = inference.compiled.step
     calls: list[tuple[FunctionKey, Inference]] = []
     for index, children in inference.children.items():
-        key = step(index).operation.body
-        for child in children.values():
+        operation = step(index).operation
+        for name, child in children.items():
+            body = operation.bodies.get(name)
+            key = body.function if isinstance(body, FunctionReference) else operation.body
             if key is not None:
                 calls.append((key, child))
             calls += _function_calls(child)

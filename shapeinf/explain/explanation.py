@@ -13,7 +13,7 @@ from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.explain.causes import Root, inner_point, outer_point
-from shapeinf.explain.points import GraphFrame, Point, size_in, tensor_of, unknowns_in
+from shapeinf.explain.points import GraphFrame, Point, find_value, size_in, tensor_of, unknowns_in
 from shapeinf.explain.probe import blockers, sources
 from shapeinf.explain.unknowns import cause_of
 from shapeinf.expr import Dim, Dimension
@@ -26,11 +26,10 @@ MOST_NAMES = 6
 def explain(inference: Inference, name: str, axis: int, work: int = WORK) -> list[str]:
     """One line a step, from the axis back to an input, a constant, a constraint, or the origin of an unknown.
 
-    The last line reports that the budget is exhausted.
+    The last line reports that the budget is exhausted. Raises UnknownNameError for an unknown tensor.
     """
-    frame = GraphFrame(inference, work=work)
-    slot = inference.compiled.slots[name]
-    tensor = tensor_of(inference.current(slot))
+    frame, slot = find_value(GraphFrame(inference, work=work), name)
+    tensor = tensor_of(frame.inference.current(slot))
     point = Point(frame, slot, "axis", axis)
     if tensor is None or tensor.shape.dims is None:
         point = Point(frame, slot, "rank", 0)

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
+from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import UNUSED
 from shapeinf.lattice import SequenceType, TensorType, Type
@@ -72,6 +73,22 @@ class GraphFrame:
             for symbol, facet, index in _symbols(self.inference.current(slot)):
                 first.setdefault(symbol, Point(self, slot, facet, index))
         return first
+
+
+def find_value(outer: GraphFrame, name: str) -> tuple[GraphFrame, int]:
+    """The graph and the slot of a value by its name, which begins with the path of its body.
+
+    Raises UnknownNameError for an unknown value.
+    """
+    waiting = [outer]
+    for frame in waiting:
+        inference = frame.inference
+        slot = inference.compiled.slots.get(name.removeprefix(inference.path))
+        if slot is not None:
+            return frame, slot
+        inner = (body for index in inference.children for body in frame.inner(inference.compiled.step(index)).values())
+        waiting += [body for body in inner if name.startswith(body.inference.path)]
+    raise UnknownNameError("tensor", name, outer.inference.compiled.slots)
 
 
 class Point(NamedTuple):

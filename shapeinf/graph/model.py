@@ -135,10 +135,10 @@ class Graph:
     `constants` are known values (with contents only if small); `unread` loads the contents of those in other files, and
     `external` is true where there are any. `opsets` has the version of each domain, `functions` the bodies of the
     model's own operators, with `defaults` for their attributes. `aliases` are other names of values that users may use,
-    such as the arguments of a signature. `cyclic`: cycles are intended (loops as back edges).
-    `locations` has the source location of a node, by the node's name; `assumptions` are relations of dims that the file
-    asserts, such as `S >= 4`; `diagnostics` are warnings and notes of the reader. `model` is the reader's own object,
-    for writing.
+    such as the arguments of a signature; the first one of a value stands for it in texts. `cyclic`: cycles are intended
+    (loops as back edges). `locations` has the source location of a node, by its name; `assumptions` are relations
+    of dims that the file asserts, such as `S >= 4`; `diagnostics` are warnings and notes of the reader. `model` is the
+    reader's own object, for writing.
     """
 
     name: str = ""

@@ -10,7 +10,7 @@ import attrs
 from shapeinf.formats import FormatOptions
 from shapeinf.graph import Graph
 from shapeinf.inputs.named_dims import NamedDim
-from shapeinf.inputs.reader import RangeLike, SpecLike, input_names, specs_by_input
+from shapeinf.inputs.reader import RangeLike, SpecLike, specs_by_input
 from shapeinf.ops import OpRegistry
 
 Progress = Callable[[int, int], None]
@@ -57,7 +57,7 @@ class InferenceOptions:
 
     def inputs_by_name(self, graph: Graph) -> Mapping[str, SpecLike]:
         """The shapes of inputs by name. Raises UnknownNameError for an input that the graph does not have."""
-        return specs_by_input(self.inputs, input_names(graph))
+        return specs_by_input(self.inputs, graph)
 
 
 DEFAULT_OPTIONS = InferenceOptions()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import attrs
 
@@ -27,6 +28,7 @@ from shapeinf.lattice import (
 RangeLike = int | str | tuple[int | None, int | None] | NamedDim
 """Bounds of a named dim; torch.export's `Dim` is accepted too."""
 SpecLike = str | Sequence[object] | Mapping[int, object] | None
+Spec = TypeVar("Spec")
 
 
 @attrs.define
@@ -39,6 +41,8 @@ class InputReader:
 
     store: ShapeStore
     min_dim: int = 1
+    aliases: Mapping[str, str] = attrs.Factory(dict)
+    """Inputs by other names that users may use."""
     lints: list[str] = attrs.Factory(list)
     redundant: list[str] = attrs.Factory(list)
     """Messages about specs of the user without effect."""
@@ -94,7 +98,7 @@ class InputReader:
             return TensorType(dtype, known)
         if isinstance(spec, str):
             parsed = parse_shape_spec(spec, self.store.scope, self.min_dim)
-            if parsed.name not in (None, site):
+            if parsed.name is not None and self.aliases.get(parsed.name, parsed.name) != site:
                 raise ShapeInferenceError(f"the shape of input {site} is specified as that of {parsed.name}: {spec!r}")
             shape = known if parsed.dims is None else self._read_shape(parsed.dims, site)
             return TensorType(parsed.dtype or dtype, shape)
@@ -276,10 +280,12 @@ def to_named_dim(name: str, value: RangeLike) -> NamedDim:
     return dim
 
 
-def specs_by_input(
-    specs: Mapping[str, SpecLike] | Sequence[SpecLike] | str, names: Sequence[str]
-) -> Mapping[str, SpecLike]:
-    """The user's specs by input; one text may hold several, a sequence goes by position."""
+def specs_by_input(specs: Mapping[str, SpecLike] | Sequence[SpecLike] | str, graph: Graph) -> Mapping[str, SpecLike]:
+    """The user's specs by input; one text may hold several, a sequence goes by position.
+
+    Raises UnknownNameError for an input that the graph does not have.
+    """
+    names = input_names(graph)
     if isinstance(specs, str):
         pieces = split_specs(specs) or [specs]
         named = {parse_shape_spec(piece, Scope()).name: piece for piece in pieces}
@@ -293,10 +299,30 @@ def specs_by_input(
             listed = ", ".join(names)
             raise ShapeInferenceError(f"inputs are a dict by name, or shapes in the order of the inputs: {listed}")
         specs = dict(zip(names, specs, strict=False))
-    for name in specs:
-        if name not in names:
-            raise UnknownNameError("input", name, names)
-    return specs
+    return by_input(specs, graph)
+
+
+def by_input(specs: Mapping[str, Spec], graph: Graph) -> dict[str, Spec]:
+    """A mapping by the names that users use for inputs, by the names of the inputs.
+
+    Raises UnknownNameError for an input that the graph does not have, ShapeInferenceError where two names are one's.
+    """
+    named: dict[str, Spec] = {}
+    for name, spec in specs.items():
+        value = find_input(graph, name)
+        if value in named:
+            raise ShapeInferenceError(f"the input {value} is specified twice: {', '.join(specs)}")
+        named[value] = spec
+    return named
+
+
+def find_input(graph: Graph, name: str) -> str:
+    """The input that has this name or alias. Raises UnknownNameError, which lists both."""
+    names = input_names(graph)
+    value = name if name in names else graph.aliases.get(name)
+    if value not in names:
+        raise UnknownNameError("input", name, [*names, *(alias for alias, v in graph.aliases.items() if v in names)])
+    return value
 
 
 def input_names(graph: Graph) -> list[str]:

@@ -93,6 +93,10 @@ class OpDef:
     and take no memory at run time. `deprecation`: the first version of graphs that may not use the operator, and what
     to use instead. `labels`: the names of bodies in the names of their tensors, by attribute; a label of a list of
     bodies is followed by the index.
+
+    Of operators that make control flow out of single nodes, `conditions` is how many more conditions have to hold for
+    the readers of a node than for the node itself to run (below 0: fewer). The outputs of a `back_edge` are read in the
+    next iteration; a join that reads one stands at the top of a loop, and ends no condition.
     """
 
     name: str
@@ -111,6 +115,8 @@ class OpDef:
     in_place: tuple[int, ...] = ()
     stored: bool = False
     labels: Mapping[str, str] = attrs.Factory(dict)
+    conditions: int = 0
+    back_edge: bool = False
 
     def flatten(self, attributes: Mapping[str, object], inputs: int, outputs: int) -> OpDef:
         """The operator with one argument a value, for attributes and the numbers of values of a node."""

@@ -37,6 +37,8 @@ class _Registration(NamedTuple):
     in_place: tuple[int, ...]
     stored: bool
     labels: Mapping[str, str]
+    conditions: int
+    back_edge: bool
 
 
 class Dialect:
@@ -73,6 +75,8 @@ class Dialect:
         in_place: tuple[int, ...] = (),
         stored: bool = False,
         labels: Mapping[str, str] = NO_LABELS,
+        conditions: int = 0,
+        back_edge: bool = False,
     ) -> Callable[[Function], Function]:
         """Register the decorated function as the rule of these operators from a version on.
 
@@ -81,14 +85,15 @@ class Dialect:
 
         def register(function: Function) -> Function:
             rule = Rule.from_function(function)
+            entry = _Registration(since, rule, views, in_place, stored, labels, conditions, back_edge)
             for name in names:
                 versions = self._rules.setdefault((domain, name), [])
-                others = [entry for entry in versions if entry.since == since]
-                if any(_origin(entry.rule) != _origin(rule) for entry in others):
+                others = [other for other in versions if other.since == since]
+                if any(_origin(other.rule) != _origin(rule) for other in others):
                     raise ValueError(f"{self.name} has two rules for {domain}.{name} since version {since}")
-                versions[:] = [entry for entry in versions if entry not in others]  # its module is reloaded
-                versions.append(_Registration(since, rule, views, in_place, stored, labels))
-                versions.sort(key=lambda entry: entry.since)
+                versions[:] = [other for other in versions if other not in others]  # its module is reloaded
+                versions.append(entry)
+                versions.sort(key=lambda other: other.since)
             self._lookups.clear()
             return function
 
@@ -122,6 +127,8 @@ class Dialect:
             in_place=registered.in_place,
             stored=registered.stored,
             labels=registered.labels,
+            conditions=registered.conditions,
+            back_edge=registered.back_edge,
         )
 
     def _rule(self, domain: str, op: str, version: int) -> _Registration | None:

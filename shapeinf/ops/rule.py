@@ -133,7 +133,7 @@ class Rule:
         params = self.params
         if len(inputs) > len(params) and not self.variadic:
             if any(t is not None for t in inputs[len(params) :]):
-                raise ShapeError(f"takes at most {len(params)} inputs, got {len(inputs)}")
+                raise ShapeError(f"Wrong number of inputs passed: {len(inputs)}, at most {len(params)} expected")
             inputs = inputs[: len(params)]
         last = len(params) - 1
         args: list[object] = []

@@ -8,7 +8,6 @@ import attrs
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.tensor_info import TensorInfo
-from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.result import Coverage, Result
 
@@ -181,9 +180,7 @@ def explain_tensor(result: Result, tensor: str, axis: int | None = None) -> Tens
 
     Raises UnknownNameError for a tensor, ShapeInferenceError for an axis that the tensor does not have.
     """
-    if tensor not in result.tensors:
-        raise UnknownNameError("tensor", tensor, result.tensors)
-    info = result.tensors[tensor]
+    info = result.tensor(tensor)
     dims = info.shape.dims
     if dims is None:
         axes = [AxisExplanation(None, None, tuple(result.explain(tensor, 0)))]

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 import attrs
 
 from shapeinf.engine.inference import certain_violations
-from shapeinf.errors import ShapeInferenceError, UnknownNameError
+from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dim, Dimension, evaluate
-from shapeinf.inputs.reader import SpecLike, input_names
+from shapeinf.inputs.reader import SpecLike, by_input, input_names
 from shapeinf.result import Result
 from shapeinf.solver.sampling import Binding, distinct_bindings
 
@@ -46,9 +46,7 @@ def choose_sizes(
     arrays contradict the model or each other, and where no small sizes are legal.
     """
     names = input_names(symbolic.graph)
-    for name in arrays:
-        if name not in names:
-            raise UnknownNameError("input", name, names)
+    arrays = by_input(arrays, symbolic.graph)
     bind = _add_sizes_of_arrays(symbolic, sizes, arrays)
     first = infer(bind, {name: list(shape) for name, shape in arrays.items()})
     open_dims = _open_dims(first, names)

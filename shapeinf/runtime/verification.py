@@ -14,7 +14,7 @@ from shapeinf.engine.inference import certain_violations
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
-from shapeinf.inputs.reader import SpecLike, input_names
+from shapeinf.inputs.reader import SpecLike, by_input, input_names
 from shapeinf.result import Result
 from shapeinf.runtime.buffers import BoundOutputs
 from shapeinf.runtime.compare import InferredTypes
@@ -65,7 +65,8 @@ def verify(
     backend = runtime_by_name(runtime)
     inferences = _Inferences(as_graph(model, options), options)
     loaded = backend.open(inferences.graph, timeout)
-    contents = {name: np.asarray(array, order="C") for name, array in (arrays or {}).items()}
+    named = by_input(arrays or {}, inferences.graph)
+    contents = {name: np.asarray(array, order="C") for name, array in named.items()}
     shapes = {name: array.shape for name, array in contents.items()}
     symbolic = inferences.infer({}, {})
     runs = []

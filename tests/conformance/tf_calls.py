@@ -37,6 +37,8 @@ def attribute(value):
 
 def array_type(data):
     dtype = dtype_of(data["dtype"])
+    if data["values"] is None:
+        return PartialTensor(None, Shape([d if d >= 0 else ShapeStore().scope.fresh("d") for d in data["shape"]]), None)
     return PartialTensor.from_array(np.array(data["values"], dtype=dtype).reshape(data["shape"]))
 
 
@@ -63,7 +65,7 @@ class Inputs:
         for index, (shape, tensor, handle) in enumerate(zip(self.shapes, tensors, handles, strict=False)):
             arg = flat.input(index)
             dtype = None if arg is None else arg.type or attributes.get(arg.type_attr or "")
-            if tensor is not None:
+            if tensor is not None and _agrees(shape, tensor["shape"]):
                 yield array_type(tensor)
             elif handle is not None:
                 values = [TensorType(dtype_of(d), self.shape(f"h{index}", text)) for text, d in handle]
@@ -89,6 +91,11 @@ def run(record):
         types, inputs.store, "node"
     )
     return [inputs.store.canon_shape(t.shape) for t in outcome.types], inputs
+
+
+def _agrees(shape, sizes):
+    """Whether contents are of an input's rank: some tests leave those of other calls behind."""
+    return shape.dims is None or len(shape.dims) == len(sizes)
 
 
 EXAMPLES = {

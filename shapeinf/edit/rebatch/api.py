@@ -11,11 +11,11 @@ import attrs
 from shapeinf.api import as_graph, infer
 from shapeinf.edit.rebatch.search import Rewrite, Search
 from shapeinf.engine.tensor_info import annotation
-from shapeinf.errors import RebatchError, UnknownNameError
+from shapeinf.errors import RebatchError
 from shapeinf.formats import save
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
-from shapeinf.inputs.reader import input_names
+from shapeinf.inputs.reader import find_input, input_names
 from shapeinf.lattice import PartialTensor
 from shapeinf.result import Result
 
@@ -86,12 +86,8 @@ def rebatch(
 
 def _fixed_inputs(base: Result, axis: int, wanted: Sequence[str]) -> tuple[tuple[str, ...], int]:
     """The inputs with the axis, and its size. Raises RebatchError where they have no common fixed size."""
-    names = input_names(base.graph)
-    unknown = next((name for name in wanted if name not in names), None)
-    if unknown is not None:
-        raise UnknownNameError("input", unknown, names)
     sizes: dict[str, int] = {}
-    for name in wanted or names:
+    for name in [find_input(base.graph, name) for name in wanted] or input_names(base.graph):
         dims = base.tensors[name].shape.dims or ()
         size = dims[axis] if axis < len(dims) else None
         if isinstance(size, int):

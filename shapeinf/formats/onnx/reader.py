@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.contents import wants_contents
 from shapeinf.formats.files import is_path
-from shapeinf.formats.onnx.ranges import LaterRange, range_in_file, read_now, wants_range
+from shapeinf.formats.ranges import LaterRange, range_in_file, read_now, wants_range
 from shapeinf.graph import DeclaredType, FunctionKey, Graph, Node, NodeKind, NodeTable
 from shapeinf.graph.model import Kind
 from shapeinf.lattice import PartialTensor, Shape

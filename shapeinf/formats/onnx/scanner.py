@@ -13,7 +13,6 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
-from shapeinf.formats.onnx.ranges import read_now
 from shapeinf.formats.onnx.reader import (
     MAX_NESTING,
     add_assumptions,
@@ -26,6 +25,7 @@ from shapeinf.formats.onnx.reader import (
 )
 from shapeinf.formats.onnx.tensors import TensorScanner
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, DamagedError, decode_packed, fields, to_signed, varint
+from shapeinf.formats.ranges import read_now
 from shapeinf.graph import DeclaredType, Graph, NodeKind, NodeTable, row_key, subgraphs
 
 _KINDS: dict[bytes, NodeKind] = {}

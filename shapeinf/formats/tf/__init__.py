@@ -1,21 +1,30 @@
-"""TensorFlow's files: GraphDef, MetaGraphDef, SavedModel. The reader is imported on use."""
+"""TensorFlow's files: GraphDef, MetaGraphDef, SavedModel, TensorFlow.js. Readers and writers are imported on use."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
-from shapeinf.formats.registry import Candidate, Format
+from shapeinf.formats.annotation import Annotation
+from shapeinf.formats.registry import Candidate, Format, Target
+from shapeinf.formats.tf import archive, sniffing
 from shapeinf.formats.tf.options import TensorFlowOptions
-from shapeinf.formats.tf.sniffing import binary_kind, text_kind
 from shapeinf.graph import Graph
 
 
 def _sniff(candidate: Candidate) -> bool:
-    if candidate.text is not None and os.path.isdir(candidate.text):
-        return any(os.path.isfile(os.path.join(candidate.text, f"saved_model.{ending}")) for ending in ("pb", "pbtxt"))
+    path = candidate.text
+    if candidate.library == "tensorflow":
+        return True
+    if path is not None and os.path.isdir(path):
+        return sniffing.file_of_folder(path) is not None
+    if path is not None and sniffing.text_kind(path) is not None:
+        return True
     head = candidate.head
-    return binary_kind(head) is not None or text_kind(head.decode("utf-8", "replace")) is not None
+    if head.startswith(archive.MAGIC):
+        source = path if path is not None else candidate.model
+        return isinstance(source, (str, bytes)) and archive.message_name(source) is not None
+    return sniffing.is_model(head)
 
 
 def _read(model: Any, options: TensorFlowOptions) -> Graph:
@@ -24,7 +33,13 @@ def _read(model: Any, options: TensorFlowOptions) -> Graph:
     return source.read(model, options)
 
 
-TENSORFLOW = Format("tf", "TensorFlow", _sniff, _read, None, TensorFlowOptions)
+def _write(graph: Graph, annotation: Annotation, target: Target) -> None:
+    from shapeinf.formats.tf import writer
+
+    writer.write(graph, annotation, target)
+
+
+TENSORFLOW = Format("tf", "TensorFlow", _sniff, _read, _write, TensorFlowOptions)
 """The format of TensorFlow's models."""
 
 __all__ = ["TENSORFLOW", "TensorFlowOptions"]

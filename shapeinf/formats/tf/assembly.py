@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from shapeinf.errors import LimitError, ModelError
 from shapeinf.formats.tf.attributes import text
@@ -90,6 +90,8 @@ class Assembly:
         """`graph` has its name and version. Raises ModelError for two nodes of one name."""
         self.graph = graph
         self.definitions = definitions
+        self.fed: Mapping[bytes, DeclaredType] = {}
+        """Inputs of the graph by name, whatever nodes produce them."""
         self.outputs: dict[bytes, Outputs | None] = {}
         for record in records:
             if record.name in self.outputs:
@@ -111,8 +113,6 @@ class Assembly:
         total = 0
         for record in records:
             kind = record.attributes.kind
-            if kind.op == "Const" and self._add_constant(record):
-                continue
             if kind.op == "Placeholder" and placeholders:
                 self._add_input(record)
                 continue
@@ -121,11 +121,22 @@ class Assembly:
             total += count
             if total > MAX_VALUES:
                 raise LimitError(f"the nodes have more than {MAX_VALUES} outputs", node=self.graph.name or None)
+            names = self._output_names(record, count)
+            if (count and not any(names)) or (kind.op == "Const" and self._add_constant(record)):
+                continue
             values = [name for name in map(resolve, record.inputs) if name]
-            names = [b"%s:%d" % (record.name, index) for index in range(count)]
             nodes.add(kind, values, names, text(record.name))
             self._declare(record, outputs, count)
         self.graph.nodes = nodes
+        for value, declared in self.fed.items():
+            if text(value) not in self.graph.declared:
+                self.graph.inputs.append(text(value))
+            self.graph.declared[text(value)] = declared
+
+    def _output_names(self, record: Record, count: int) -> list[bytes]:
+        """The names of the outputs; empty for those that are inputs of the graph instead."""
+        names = [b"%s:%d" % (record.name, index) for index in range(count)]
+        return [b"" if name in self.fed else name for name in names] if self.fed else names
 
     def _referenced(self, resolve: Resolve, read: Iterable[bytes]) -> dict[bytes, int]:
         """The number of outputs of the nodes that nothing defines: as many as are read."""

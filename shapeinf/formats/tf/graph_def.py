@@ -11,7 +11,9 @@ from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, decode_packed,
 from shapeinf.formats.tf.assembly import Assembly, FlatNames, unread_values
 from shapeinf.formats.tf.definitions import CONSUMER, Definitions
 from shapeinf.formats.tf.functions import FunctionReader, FunctionSpans, read_signature
+from shapeinf.formats.tf.meta_graph import Signature
 from shapeinf.formats.tf.nodes import NodeScanner, Record
+from shapeinf.formats.tf.signatures import fed_values, needed_records
 from shapeinf.graph import Graph, NodeTable
 from shapeinf.ops import OpDef
 
@@ -23,20 +25,26 @@ class _Parts:
     producer: int = 0
 
 
-def read_graph_def(buffer: Buffer, pos: int, end: int, custom: Mapping[str, OpDef]) -> Graph:
-    """The graph of a GraphDef; `custom` are OpDefs of the file for operators that the registry does not know.
+def read_graph_def(
+    buffer: Buffer, pos: int, end: int, custom: Mapping[str, OpDef], signature: Signature | None = None
+) -> Graph:
+    """The graph of a GraphDef, or the part that a signature needs.
 
-    Raises ModelError for a malformed graph, and for one that this version of TensorFlow refuses.
+    `custom` are OpDefs of the file for operators that the registry does not know. Raises ModelError for a malformed
+    graph, and for one that this version of TensorFlow refuses.
     """
     scanner = NodeScanner()
     parts = _read_parts(buffer, pos, end, scanner)
+    records = parts.records if signature is None else needed_records(parts.records, signature)
     definitions = Definitions(parts.producer, custom)
     for function in parts.functions:
         definitions.functions[function.definition.op_def.name] = function.definition.op_def
     graph = Graph(dialect="tf", opsets={"": parts.producer})
-    for op in dict.fromkeys(record.attributes.kind.op for record in parts.records):
+    for op in dict.fromkeys(record.attributes.kind.op for record in records):
         definitions.check_available(op)
-    Assembly(graph, parts.records, definitions).fill(FlatNames().__getitem__, placeholders=True)
+    assembly = Assembly(graph, records, definitions)
+    assembly.fed = {} if signature is None else fed_values(signature)
+    assembly.fill(FlatNames().__getitem__, placeholders=True)
     assert isinstance(graph.nodes, NodeTable)
     graph.outputs = unread_values(graph.nodes)
     graph.aliases = {name.removesuffix(":0"): name for name in graph.inputs}

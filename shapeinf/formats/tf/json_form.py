@@ -74,7 +74,12 @@ def graph_def_bytes(document: Mapping[str, Any], name: str = "model.json") -> by
         raise ModelError(
             "is a layers model of TensorFlow.js, which has no graph: convert it to a graph model", node=name
         )
-    return _Encoder(name).message(topology, message_type("GraphDef"), "")
+    return message_bytes(topology, "GraphDef", name)
+
+
+def message_bytes(value: Any, message: str, name: str) -> bytes:
+    """The binary form of a message such as "SignatureDef" in JSON form; errors are those of `graph_def_bytes`."""
+    return _Encoder(name).message(value, message_type(message), "")
 
 
 class _Encoder:

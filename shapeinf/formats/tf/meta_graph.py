@@ -62,7 +62,7 @@ def read_meta_graph(buffer: Buffer, pos: int, end: int) -> MetaGraph:
             meta.graph = start, stop
         elif number == 5:
             key, begin, finish = read_entry(buffer, start, stop)
-            meta.signatures[text(key)] = _read_signature(buffer, begin, finish)
+            meta.signatures[text(key)] = read_signature(buffer, begin, finish)
         elif number == 7:
             meta.objects = start, stop
     return meta
@@ -103,7 +103,8 @@ def _read_meta_info(meta: MetaGraph, buffer: Buffer, pos: int, end: int) -> None
     meta.tags = tuple(tags)
 
 
-def _read_signature(buffer: Buffer, pos: int, end: int) -> Signature:
+def read_signature(buffer: Buffer, pos: int, end: int) -> Signature:
+    """A SignatureDef."""
     tensors: Mapping[int, list[SignatureTensor]] = {1: [], 2: []}
     for number, kind, start, stop in fields(buffer, pos, end):
         if number in tensors and kind == BYTES:

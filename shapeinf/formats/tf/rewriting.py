@@ -6,6 +6,7 @@ All other bytes stay as they are, and weights are not read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import attrs
 
@@ -15,9 +16,6 @@ from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, encode_tag, en
 from shapeinf.lattice import Shape
 
 OUTPUT_SHAPES = "_output_shapes"
-Change = Callable[[int, int], list[Piece]]
-"""From where a message is to the pieces of its edited copy."""
-
 _UNKNOWN_SIZE = encode_tag(1, VARINT) + encode_varint((1 << 64) - 1)
 _UNKNOWN_RANK = encode_tag(3, VARINT) + b"\1"
 
@@ -70,16 +68,12 @@ class Rewriter:
 
         return edit_message(self.buffer, pos, end, edit)
 
-    def saved_model(self, pos: int, end: int, index: int) -> list[Piece]:
-        """A SavedModel: the meta graph at this index."""
-        current = -1
+    def saved_model(self, pos: int, end: int, graph: tuple[int, int]) -> list[Piece]:
+        """A SavedModel: the meta graph around the GraphDef that was read."""
 
         def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
-            nonlocal current
-            if (number, kind) != (2, BYTES):
-                return None
-            current += 1
-            return message_pieces(2, self.meta_graph(start, stop)) if current == index else None
+            is_read = (number, kind) == (2, BYTES) and start <= graph[0] and graph[1] <= stop
+            return message_pieces(2, self.meta_graph(start, stop)) if is_read else None
 
         return edit_message(self.buffer, pos, end, edit)
 
@@ -137,16 +131,13 @@ class Rewriter:
         def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
             if number not in shapes or kind != BYTES:
                 return None
-            return message_pieces(number, self._entry(start, stop, shapes[number]))
+            change = partial(self._tensor_info, shapes=shapes[number])
+            return message_pieces(number, self._entry(start, stop, change))
 
-        return self._values(pos, end, lambda start, stop: edit_message(self.buffer, start, stop, edit))
+        return self._entry(pos, end, partial(edit_message, self.buffer, edit=edit))
 
-    def _entry(self, pos: int, end: int, shapes: Mapping[str, Shape]) -> list[Piece]:
-        """An entry of the inputs or outputs of a signature: a TensorInfo."""
-        return self._values(pos, end, lambda start, stop: self._tensor_info(start, stop, shapes))
-
-    def _values(self, pos: int, end: int, change: Change) -> list[Piece]:
-        """The entry of a map with another value."""
+    def _entry(self, pos: int, end: int, change: Callable[[int, int], list[Piece]]) -> list[Piece]:
+        """An entry of a map with another value: `change` is called with where its value is."""
 
         def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
             return message_pieces(2, change(start, stop)) if (number, kind) == (2, BYTES) else None

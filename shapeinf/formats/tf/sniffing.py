@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Literal
 
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, DamagedError, varint
+from shapeinf.formats.registry import HEAD
 
 MessageKind = Literal["GraphDef", "MetaGraphDef", "SavedModel"]
 
@@ -24,6 +26,36 @@ _TEXT_FIELDS: dict[str, MessageKind] = {
     "meta_graphs": "SavedModel",
 }
 """The first fields of messages in text form."""
+
+_WEB_KEYS = (b'"modelTopology"', b'"weightsManifest"')
+"""Fields of the documents of TensorFlow.js."""
+
+FILES = ("saved_model.pb", "saved_model.pbtxt", "model.json")
+"""The files that hold the model of a folder, the preferred one first."""
+
+
+def file_of_folder(path: str) -> str | None:
+    """The name of the file in a folder that holds its model, None where there is none."""
+    for name in FILES:
+        file = os.path.join(path, name)
+        if os.path.isfile(file):
+            if name != FILES[-1]:
+                return name
+            with open(file, "rb") as document:
+                return name if is_web_document(document.read(HEAD)) else None
+    return None
+
+
+def is_model(head: bytes) -> bool:
+    """Whether a file that begins so is a model, in its binary form, its text form or as JSON."""
+    in_text = is_web_document(head) or text_kind(head.decode("utf-8", "replace")) is not None
+    return in_text or binary_kind(head) is not None
+
+
+def is_web_document(head: bytes) -> bool:
+    """Whether a file that begins so is a document of TensorFlow.js."""
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return text.startswith(b"{") and any(key in text for key in _WEB_KEYS)
 
 
 def text_kind(head: str) -> MessageKind | None:

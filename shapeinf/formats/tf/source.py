@@ -1,4 +1,4 @@
-"""Where a model of TensorFlow comes from: a file (mapped, never read completely), bytes, a folder, an object."""
+"""Where a model of TensorFlow comes from: a file (mapped, not copied), bytes, a folder, an archive, an object."""
 
 from __future__ import annotations
 
@@ -9,51 +9,85 @@ from contextlib import contextmanager
 from mmap import ACCESS_READ, mmap
 from typing import Any
 
+import attrs
+
 from shapeinf.errors import ModelError, UnknownFormatError
 from shapeinf.formats.files import check_path
 from shapeinf.formats.protobuf.wire import Buffer, DamagedError
 from shapeinf.formats.registry import HEAD
+from shapeinf.formats.tf import archive
 from shapeinf.formats.tf.graph_def import read_graph_def
+from shapeinf.formats.tf.json_form import parse_document
 from shapeinf.formats.tf.meta_graph import MetaGraph, read_meta_graph, select_meta_graph
+from shapeinf.formats.tf.model import TensorFlowModel
 from shapeinf.formats.tf.options import TensorFlowOptions
-from shapeinf.formats.tf.signatures import add_signatures
-from shapeinf.formats.tf.sniffing import MessageKind, binary_kind, text_kind
+from shapeinf.formats.tf.saved_objects import add_captured_types, captured_types
+from shapeinf.formats.tf.signatures import add_signatures, select_signature
+from shapeinf.formats.tf.sniffing import MessageKind, binary_kind, file_of_folder, is_web_document, text_kind
+from shapeinf.formats.tf.text import encode_text
+from shapeinf.formats.tf.web import read_web_model
 from shapeinf.graph import Graph
 
-SAVED_MODELS = ("saved_model.pb", "saved_model.pbtxt")
-"""The files of a folder with a SavedModel that hold its message."""
+_MESSAGES: tuple[MessageKind, ...] = ("GraphDef", "MetaGraphDef", "SavedModel")
 
 
 def read(model: Any, options: TensorFlowOptions) -> Graph:
-    """Read a path, bytes, or a message of TensorFlow's own classes.
+    """Read a path, bytes, a text, a message of TensorFlow's own classes or one of its graphs.
 
     Raises UnknownFormatError for what is no model of TensorFlow, ModelError for one that is cut off or malformed.
     """
     if isinstance(model, bytes):
-        return _read_buffer(model, "<bytes>", options)
+        return _read_bytes(model, options)
+    if isinstance(model, str) and text_kind(model) is not None:
+        return _read_bytes(model.encode("utf-8", "replace"), options, "<text>")
     if isinstance(model, (str, os.PathLike)):
         return _read_path(check_path(model), options)
-    raise UnknownFormatError(f"a {type(model).__name__} is not a model that shapeinf can read")
+    kind, data = _serialize(model)
+    return _with_data(_read_kind(kind, data, f"<{type(model).__name__}>", options), data)
+
+
+def _serialize(model: Any) -> tuple[MessageKind, bytes]:
+    """The message of an object: a GraphDef, MetaGraphDef or SavedModel, a graph, or a function with a graph."""
+    if hasattr(model, "graph") and hasattr(model.graph, "as_graph_def"):
+        model = model.graph
+    if hasattr(model, "as_graph_def"):
+        model = model.as_graph_def()
+    kind = next((kind for kind in _MESSAGES if type(model).__name__ == kind), None)
+    if kind is None or not hasattr(model, "SerializeToString"):
+        raise UnknownFormatError(f"a {type(model).__name__} is not a model that shapeinf can read")
+    return kind, model.SerializeToString()
+
+
+def _read_bytes(data: bytes, options: TensorFlowOptions, where: str = "<bytes>") -> Graph:
+    if data.startswith(archive.MAGIC):
+        data = archive.read_message(data)
+    return _with_data(_read_buffer(data, where, None, options), data)
+
+
+def _with_data(graph: Graph, data: bytes) -> Graph:
+    """The graph of a message that lies in no file of its own."""
+    if isinstance(graph.model, TensorFlowModel):
+        graph.model = attrs.evolve(graph.model, data=data)
+    return graph
 
 
 def _read_path(path: str, options: TensorFlowOptions) -> Graph:
     if os.path.isdir(path):
-        path = _file_of_folder(path)
-    with _mapped(path) as buffer:
-        graph = _read_buffer(buffer, path, options)
+        name = file_of_folder(path)
+        if name is None:
+            raise UnknownFormatError("is a folder without saved_model.pb or model.json", node=path)
+        path = os.path.join(path, name)
+    with map_file(path) as buffer:
+        if buffer[:4] == archive.MAGIC:
+            graph = _read_bytes(archive.read_message(path), options, path)
+        else:
+            graph = _read_buffer(buffer, path, os.path.dirname(os.path.abspath(path)), options)
     graph.source = path
     return graph
 
 
-def _file_of_folder(path: str) -> str:
-    for name in SAVED_MODELS:
-        if os.path.isfile(os.path.join(path, name)):
-            return os.path.join(path, name)
-    raise UnknownFormatError(f"is a folder without {SAVED_MODELS[0]}", node=path)
-
-
 @contextmanager
-def _mapped(path: str) -> Iterator[mmap]:
+def map_file(path: str) -> Iterator[mmap]:
     """The bytes of a file."""
     try:
         with open(path, "rb") as file:
@@ -65,26 +99,40 @@ def _mapped(path: str) -> Iterator[mmap]:
         raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
 
 
-def _read_buffer(buffer: Buffer, where: str, options: TensorFlowOptions) -> Graph:
+def _read_buffer(buffer: Buffer, where: str, folder: str | None, options: TensorFlowOptions) -> Graph:
+    """The graph of a message in one of its forms; shards of weights lie in `folder`."""
+    if binary_kind(buffer[:HEAD]) is None and is_web_document(buffer[:HEAD]):
+        return read_web_model(parse_document(_text(buffer[:], where), where), where, folder, options.signature)
+    kind, binary = to_binary(buffer, where)
+    return _read_kind(kind, binary, where, options)
+
+
+def to_binary(buffer: Buffer, where: str) -> tuple[MessageKind, Buffer]:
+    """The message that a file holds, and its binary form. Raises UnknownFormatError for a file of another kind."""
     head = buffer[:HEAD]
     kind = binary_kind(head)
+    if kind is not None:
+        return kind, buffer
+    kind = text_kind(head.decode("utf-8", "replace"))
     if kind is None:
-        kind = text_kind(head.decode("utf-8", "replace"))
-        if kind is None:
-            raise UnknownFormatError("is not a model of TensorFlow", node=where)
-        buffer = _encode_text(buffer[:], kind)
+        raise UnknownFormatError("is not a model of TensorFlow", node=where)
+    return kind, encode_text(_text(buffer[:], where), kind, where)
+
+
+def _text(data: bytes, where: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ModelError(f"is not a text: byte {error.start} is no UTF-8", node=where) from None
+
+
+def _read_kind(kind: MessageKind, buffer: Buffer, where: str, options: TensorFlowOptions) -> Graph:
+    """The graph of a message in its binary form."""
     try:
         return _read_message(kind, buffer, where, options)
     except (DamagedError, IndexError, struct.error, RecursionError) as error:
         cause = f"is not a complete {kind} ({len(buffer)} bytes), it is cut off or damaged: {error}"
         raise ModelError(cause, node=where) from error
-
-
-def _encode_text(data: bytes, kind: MessageKind) -> bytes:
-    """The binary form of a message in text form."""
-    from shapeinf.formats.tf.text import encode_text
-
-    return encode_text(data.decode("utf-8", "replace"), kind)
 
 
 def _read_message(kind: MessageKind, buffer: Buffer, where: str, options: TensorFlowOptions) -> Graph:
@@ -96,5 +144,11 @@ def _read_message(kind: MessageKind, buffer: Buffer, where: str, options: Tensor
         meta = select_meta_graph(buffer, options.tag, where)
     if meta.graph is None:
         raise UnknownFormatError(f"is a {kind} without a graph", node=where)
-    graph = read_graph_def(buffer, *meta.graph, meta.custom)
-    return add_signatures(graph, meta.signatures, options.signature)
+    signatures = select_signature(meta.signatures, options.signature)
+    chosen = None if options.signature is None else signatures[options.signature]
+    graph = read_graph_def(buffer, *meta.graph, meta.custom, chosen)
+    graph.model = TensorFlowModel(kind, meta.graph)
+    add_signatures(graph, signatures)
+    if meta.objects is not None:
+        add_captured_types(graph, captured_types(buffer, *meta.objects))
+    return graph

@@ -6,7 +6,7 @@ for zeros or empty strings. Bytes of weights are never copied.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 import numpy as np
@@ -41,6 +41,7 @@ _PATTERNS = 13
 
 _TEXTS, _BYTE_FLOATS = 8, 18
 _INTEGERS = (7, 10, 11, 16, 17, _PATTERNS)
+_ZEROS: Mapping[str, Element] = {"string": "", "bool": False, "complex": 0j, "float": 0.0}
 _VALUES = (*_FLOATS, *_INTEGERS, _TEXTS, _BYTE_FLOATS)
 
 Span = tuple[int, int, int]
@@ -97,7 +98,7 @@ def read_tensor(buffer: Buffer, pos: int, end: int) -> PartialTensor:
         _check_content(dtype, dims, content[1] - content[0])
     if not wants_contents(dtype, dims) or dtype is None:
         return PartialTensor(dtype, Shape(dims), None)
-    elements = _content(dtype, dims, buffer[slice(*content)]) if content else _listed(dtype, dims, buffer, values)
+    elements = decode_content(dtype, dims, buffer[slice(*content)]) if content else _listed(dtype, dims, buffer, values)
     return PartialTensor(dtype, Shape(dims), elements)
 
 
@@ -127,8 +128,8 @@ def _storage(dtype: str) -> np.dtype[np.generic] | None:
     return kind.newbyteorder("<") if kind.isbuiltin == 1 else kind
 
 
-def _content(dtype: str, dims: Sequence[int], data: bytes) -> list[Element] | None:
-    """The elements of raw data."""
+def decode_content(dtype: str, dims: Sequence[int], data: bytes) -> list[Element] | None:
+    """The elements of raw data that fit the shape; None for types whose elements are never known."""
     if dtype == "string":
         return _decode_strings(data, prod(dims))
     kind = _storage(dtype)
@@ -164,7 +165,7 @@ def _listed(dtype: str, dims: Sequence[int], buffer: Buffer, values: dict[int, l
     if reader is None:
         return None
     listed = reader(dtype, buffer, values)[:count]
-    last = listed[-1] if listed else {"string": "", "bool": False, "complex": 0j, "float": 0.0}.get(kind, 0)
+    last = listed[-1] if listed else _ZEROS.get(kind, 0)
     return [*listed, *[last] * (count - len(listed))]
 
 
@@ -184,7 +185,7 @@ def _floats(dtype: str, buffer: Buffer, values: dict[int, list[Span]]) -> list[E
         return list(_float_list(buffer, values, (5, 6)))
     if dtype in ("float16", "bfloat16"):
         patterns = np.array([value & 0xFFFF for value in _int_list(buffer, values, (_PATTERNS,))], "<u2")
-        return _elements(dtype, patterns.view(_storage(dtype)))
+        return _elements(dtype, patterns.view(np.dtype(numpy_dtype(dtype))))
     data = b"".join(buffer[start:stop] for kind, start, stop in values.get(_BYTE_FLOATS, ()) if kind == BYTES)
     return _elements(dtype, np.frombuffer(data, _storage(dtype)))
 

@@ -69,6 +69,8 @@ def _label(spec):
     array = spec.array if isinstance(spec, Runtime) else spec
     if isinstance(array, str):
         return array.replace(" ", "")
+    if np.size(array) == 1 and isinstance(np.asarray(array).item(), bytes):
+        return f"{len(np.asarray(array).item())}bytes"
     text = (
         "x".join(map(str, np.shape(array))) if np.size(array) > 8 else str(np.asarray(array).tolist()).replace(" ", "")
     )

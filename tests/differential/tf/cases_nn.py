@@ -18,7 +18,6 @@ VOLUME_WINDOWS = [
     {"padding": "VALID", "strides": [1, 1, 1, 1, 1]},
     {"padding": "SAME", "strides": [1, 2, 3, 1, 1]},
     {"padding": "VALID", "strides": [1, 2, 1, 2, 1]},
-    {"padding": "VALID", "strides": [1, 1, 1, 1, 1], "dilations": [1, 2, 1, 3, 1]},
 ]
 
 
@@ -58,8 +57,7 @@ def convolutions():
             yield Case("DepthwiseConv2dNative", (text(*IMAGE), "float32[3, 2, 4, 3]"), attributes)
     for attributes in VOLUME_WINDOWS:
         yield Case("Conv3D", (text(*VOLUME), "float32[2, 3, 2, 4, 6]"), attributes)
-        if "dilations" not in attributes:
-            yield Case("Conv", (text(*VOLUME), "float32[2, 3, 2, 4, 6]"), attributes)
+        yield Case("Conv", (text(*VOLUME), "float32[2, 3, 2, 4, 6]"), attributes)
     batches = {"padding": "VALID", "strides": [1, 1, 1, 1], "batch_dims": 2}
     yield Case("Conv", ("float32[3, 2, 7, 9, 4]", "float32[3, 2, 4, 6]"), batches)
     yield Case("Conv2D", ("float32[0, 7, 9, 4]", "float32[3, 2, 4, 6]"), WINDOWS[0])
@@ -88,7 +86,7 @@ def gradients_of_convolutions():
         yield Case("DepthwiseConv2dNativeBackpropInput", (sizes, "float32[3, 2, 4, 3]", grad), attributes)
         filters = np.array([3, 2, 4, 3], np.int32)
         yield Case("DepthwiseConv2dNativeBackpropFilter", (text(*IMAGE), filters, grad), attributes)
-    for attributes in VOLUME_WINDOWS[:3]:
+    for attributes in VOLUME_WINDOWS:
         grad = text(2, *outputs(VOLUME, (2, 3, 2), attributes), 6)
         sizes = np.array(VOLUME, np.int32)
         yield Case("Conv3DBackpropInputV2", (sizes, "float32[2, 3, 2, 4, 6]", grad), attributes)
@@ -124,7 +122,7 @@ def pools():
     yield Case("MaxPool", (text(*IMAGE),), explicit)
     yield Case("MaxPool", ("float32[2, 3, 5, 6]",), {"ksize": [1, 1, 1, 2], "strides": [1, 1, 1, 2], "padding": "SAME"})
     yield Case("MaxPool", ("float32[0, 3, 5, 6]",), {"ksize": [1, 2, 2, 1], "strides": [1, 1, 1, 1], "padding": "SAME"})
-    for attributes in VOLUME_WINDOWS[:3]:
+    for attributes in VOLUME_WINDOWS:
         window = {**attributes, "ksize": [1, 2, 3, 2, 1]}
         pooled = text(2, *outputs(VOLUME, (2, 3, 2), attributes), 4)
         yield Case("AvgPool3D", (text(*VOLUME),), window)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
@@ -10,6 +11,17 @@ from pathlib import Path
 RECORDED = Path(__file__).parent / "recorded"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # oneDNN's kernels return the input for empty results
+
+RENAMED = {
+    "dim": "axis",
+    "squeeze_dims": "axis",
+    "split_dim": "axis",
+    "concat_dim": "axis",
+    "reduction_indices": "axis",
+    "t": "x",
+    "e": "y",
+}
+"""Arguments that Python's functions name otherwise than the OpDefs."""
 
 
 def run(case):
@@ -27,7 +39,10 @@ def run(case):
         for argument in case.arguments()
     ]
     attributes = {name: _attribute(op_def.attributes[name].type, value) for name, value in case.attributes.items()}
-    result = getattr(tensorflow.raw_ops, case.op)(**dict(zip(names, constants, strict=True)), **attributes)
+    function = getattr(tensorflow.raw_ops, case.op)
+    accepted = inspect.signature(function).parameters
+    arguments = dict(zip(names, constants, strict=True)) | attributes
+    result = function(**{name if name in accepted else RENAMED[name]: value for name, value in arguments.items()})
     return [[tensor.dtype.name, list(tensor.shape)] for tensor in tensorflow.nest.flatten(result)]
 
 

@@ -18,10 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
+from shapeinf.formats import zipped as zips
 from shapeinf.formats.nnef.files import archive as archives
 from shapeinf.formats.nnef.files import unpacking
 from shapeinf.formats.nnef.files import unpacking as stream
-from shapeinf.formats.nnef.files import zipped as zips
 from shapeinf.formats.nnef.files.archive import Folder, read_archive
 from shapeinf.formats.nnef.files.dat import MAX_HEADER, read_header
 from shapeinf.formats.nnef.files.source import has_nnef_name, is_document, is_nnef, locate

@@ -20,7 +20,7 @@ import attrs
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.nnef.files.dat import MAX_HEADER, MAX_SMALL
 from shapeinf.formats.nnef.files.unpacking import Guarded, Kind, kind_of, unpack
-from shapeinf.formats.nnef.files.zipped import zip_members
+from shapeinf.formats.zipped import zip_members
 
 MAX_TEXT = 1 << 28
 """Bytes of a document or of a quantization file."""

@@ -9,7 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
 from shapeinf import infer_shapes
-from shapeinf.formats.onnx import ranges
+from shapeinf.formats import ranges
 from tests.engine.runtime import run
 
 COUNT = 6000  # more than are listed

@@ -1,0 +1,53 @@
+"""Audio: coding, spectrograms, cepstral coefficients."""
+
+from __future__ import annotations
+
+from opdefs.rules.elements import clamp_at_zero
+from opdefs.tf.dialect import tf
+from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext
+
+
+@tf("DecodeWav")
+def decode_wav(
+    c: InferenceContext, contents: Shape, *, desired_channels: int = -1, desired_samples: int = -1
+) -> tuple[Shape, Shape]:
+    """[samples, channels], as many as requested or as there are, and the rate."""
+    c.with_rank(contents, 0)
+    for count, name in ((desired_channels, "channels"), (desired_samples, "samples")):
+        if count < -1:
+            raise ShapeError(f"{name} must be non-negative, got {count}")
+    return c.matrix(desired_samples, desired_channels), c.scalar()
+
+
+@tf("EncodeWav")
+def encode_wav(c: InferenceContext, audio: Shape, sample_rate: Shape) -> Shape:
+    """A scalar of [samples, channels]."""
+    c.with_rank(audio, 2)
+    c.with_rank(sample_rate, 0)
+    return c.scalar()
+
+
+@tf("AudioSpectrogram")
+def audio_spectrogram(c: InferenceContext, input_: Shape, *, window_size: int, stride: int) -> Shape:
+    """[samples, channels] -> [channels, windows, bins]: half of the next power of two, and 1."""
+    samples, channels = c.with_rank(input_, 2)
+    if window_size < 2 or stride < 1:
+        c.fail("window_size must be at least 2 and stride at least 1", window_size, stride)
+    if window_size > 2**31:
+        c.fail("window_size must be an int32", window_size)
+    windows: Dim = (samples - window_size) // stride + 1
+    bins = (1 << (window_size - 1).bit_length()) // 2 + 1
+    return Shape((channels, clamp_at_zero(c, windows), bins))
+
+
+@tf("Mfcc")
+def mfcc(c: InferenceContext, spectrogram: Shape, sample_rate: Shape, *, dct_coefficient_count: int = 13) -> Shape:
+    """[channels, windows, bins] -> [channels, windows, dct_coefficient_count]."""
+    channels, windows, _ = c.with_rank(spectrogram, 3)
+    c.with_rank(sample_rate, 0)
+    if dct_coefficient_count < 0:
+        c.fail("dct_coefficient_count must not be negative", dct_coefficient_count)
+    return Shape((channels, windows, dct_coefficient_count))

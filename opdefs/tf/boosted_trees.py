@@ -1,0 +1,189 @@
+"""Gradient boosted trees: statistics of buckets, splits of nodes, predictions.
+
+`max_splits` is the number of nodes of a tree, `num_buckets` that of the buckets of a feature. Handles, states and
+quantiles are in the table of fixed shapes.
+"""
+
+from __future__ import annotations
+
+from opdefs.tf.dialect import tf
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext
+
+
+def _batch(c: InferenceContext, features: tuple[Shape, ...]) -> Dim:
+    """The number of examples, on which [N] or [N, F] features agree."""
+    rows: Dim = c.fresh("examples")
+    for feature in features:
+        shape = c.with_rank_at_most(c.with_rank_at_least(feature, 1), 2)
+        rows = c.merge(rows, c.dim(shape, 0))
+    return rows
+
+
+@tf("BoostedTreesBucketize")
+def bucketize(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
+    """One bucket for each of N values of each feature."""
+    count = len(inputs) // 2
+    values = [c.with_rank(shape, 1) for shape in inputs[:count]]
+    for boundaries in inputs[count:]:
+        c.with_rank(boundaries, 1)
+    return tuple(values)
+
+
+@tf("BoostedTreesMakeStatsSummary")
+def make_stats_summary(
+    c: InferenceContext,
+    node_ids: Shape,
+    gradients: Shape,
+    hessians: Shape,
+    *features: Shape,
+    max_splits: int,
+    num_buckets: int,
+) -> Shape:
+    """[features, max_splits, num_buckets, 2]."""
+    rows = c.merge(c.with_rank(node_ids, 1)[0], c.merge(c.with_rank(gradients, 2), c.with_rank(hessians, 2))[0])
+    for feature in features:
+        rows = c.merge(rows, c.with_rank(feature, 1)[0])
+    return Shape((len(features), max_splits, num_buckets, 2))
+
+
+def _examples(c: InferenceContext, node_ids: Shape, gradients: Shape, hessians: Shape) -> tuple[Dim, Dim]:
+    """The number of examples and that of the statistics of each: its gradients and hessians."""
+    rows, first, second = c.with_rank(node_ids, 1)[0], c.with_rank(gradients, 2), c.with_rank(hessians, 2)
+    return c.merge(rows, c.merge(first[0], second[0])), c.add(first[1], second[1])
+
+
+@tf("BoostedTreesAggregateStats")
+def aggregate_stats(
+    c: InferenceContext,
+    node_ids: Shape,
+    gradients: Shape,
+    hessians: Shape,
+    feature: Shape,
+    *,
+    max_splits: int,
+    num_buckets: int,
+) -> Shape:
+    """[N, F] features -> [max_splits, F, num_buckets, statistics]."""
+    rows, statistics = _examples(c, node_ids, gradients, hessians)
+    features = c.with_rank(feature, 2)
+    c.merge(rows, features[0])
+    return Shape((max_splits, features[1], num_buckets, statistics))
+
+
+@tf("BoostedTreesSparseAggregateStats")
+def sparse_aggregate_stats(
+    c: InferenceContext,
+    node_ids: Shape,
+    gradients: Shape,
+    hessians: Shape,
+    feature_indices: Shape,
+    feature_values: Shape,
+    feature_shape: Shape,
+) -> tuple[Shape, Shape, Shape]:
+    """As BoostedTreesAggregateStats, of sparse features and with a sparse result of rank 4."""
+    _examples(c, node_ids, gradients, hessians)
+    c.merge(c.with_rank(feature_indices, 2)[0], c.with_rank(feature_values, 1)[0])
+    c.with_value(c.with_rank(feature_shape, 1)[0], 2)
+    count = c.fresh("nnz")
+    return c.matrix(count, 4), c.vector(count), c.vector(4)
+
+
+def _splits(c: InferenceContext, logits: Dim, identifiers: int) -> tuple[Shape, ...]:
+    """One split for each node that is worth one: vectors, and the contributions of both sides."""
+    nodes = c.fresh("nodes")
+    vector, contributions = c.vector(nodes), c.matrix(nodes, logits)
+    return (*[vector] * identifiers, contributions, contributions, vector)
+
+
+@tf("BoostedTreesCalculateBestFeatureSplit")
+def best_feature_split(
+    c: InferenceContext,
+    node_id_range: Shape,
+    stats_summary: Shape,
+    l1: Shape,
+    l2: Shape,
+    tree_complexity: Shape,
+    min_node_weight: Shape,
+    *,
+    logits_dimension: int,
+) -> tuple[Shape, ...]:
+    """One split for each node that is worth one."""
+    c.with_value(c.with_rank(node_id_range, 1)[0], 2)
+    c.with_rank(stats_summary, 4)
+    _require_scalars(c, l1, l2, tree_complexity, min_node_weight)
+    return _splits(c, logits_dimension, 4)
+
+
+@tf("BoostedTreesSparseCalculateBestFeatureSplit")
+def sparse_best_feature_split(
+    c: InferenceContext,
+    node_id_range: Shape,
+    stats_summary_indices: Shape,
+    stats_summary_values: Shape,
+    stats_summary_shape: Shape,
+    l1: Shape,
+    l2: Shape,
+    tree_complexity: Shape,
+    min_node_weight: Shape,
+    *,
+    logits_dimension: int,
+) -> tuple[Shape, ...]:
+    """As BoostedTreesCalculateBestFeatureSplit, of a sparse summary of rank 4."""
+    c.with_value(c.with_rank(node_id_range, 1)[0], 2)
+    c.merge(c.with_rank(stats_summary_indices, 2)[0], c.with_rank(stats_summary_values, 1)[0])
+    c.with_value(c.with_rank(stats_summary_shape, 1)[0], 4)
+    _require_scalars(c, l1, l2, tree_complexity, min_node_weight)
+    return _splits(c, logits_dimension, 4)
+
+
+@tf("BoostedTreesCalculateBestFeatureSplitV2")
+def best_feature_split_v2(
+    c: InferenceContext, node_id_range: Shape, *inputs: Shape, logits_dimension: int
+) -> tuple[Shape, ...]:
+    """As BoostedTreesCalculateBestFeatureSplit, over several summaries, with the feature of each split."""
+    c.with_value(c.with_rank(node_id_range, 1)[0], 2)
+    return _splits(c, logits_dimension, 5)
+
+
+@tf("BoostedTreesCalculateBestGainsPerFeature")
+def best_gains_per_feature(c: InferenceContext, node_id_range: Shape, *inputs: Shape) -> tuple[Shape, ...]:
+    """For each feature one split for each node that is worth one."""
+    c.with_value(c.with_rank(node_id_range, 1)[0], 2)
+    nodes = [c.fresh(f"nodes.{i}") for i in range(c.num_outputs // 5)]
+    vectors = [c.vector(n) for n in nodes]
+    contributions = [c.matrix(n, 1) for n in nodes]
+    return (*vectors, *vectors, *vectors, *contributions, *contributions)
+
+
+def _require_scalars(c: InferenceContext, *shapes: Shape) -> None:
+    for shape in shapes:
+        c.with_rank(shape, 0)
+
+
+@tf("BoostedTreesPredict")
+def predict(c: InferenceContext, handle: Shape, *features: Shape, logits_dimension: int) -> Shape:
+    """[N, logits_dimension]."""
+    return c.matrix(_batch(c, features), logits_dimension)
+
+
+@tf("BoostedTreesExampleDebugOutputs")
+def example_debug_outputs(c: InferenceContext, handle: Shape, *features: Shape) -> Shape:
+    """[N]."""
+    return c.vector(_batch(c, features))
+
+
+@tf("BoostedTreesTrainingPredict")
+def training_predict(
+    c: InferenceContext,
+    handle: Shape,
+    cached_tree_ids: Shape,
+    cached_node_ids: Shape,
+    *features: Shape,
+    logits_dimension: int,
+) -> tuple[Shape, Shape, Shape]:
+    """[N, logits_dimension], and the tree and the node of each example."""
+    rows = c.merge(c.with_rank(cached_tree_ids, 1)[0], c.with_rank(cached_node_ids, 1)[0])
+    rows = c.merge(rows, _batch(c, features))
+    return c.matrix(rows, logits_dimension), c.vector(rows), c.vector(rows)

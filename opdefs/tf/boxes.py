@@ -1,0 +1,157 @@
+"""Bounding boxes: suppression, proposals, drawing."""
+
+from __future__ import annotations
+
+from opdefs.rules.operands import scalar_size
+from opdefs.rules.unknowns import fresh_count
+from opdefs.tf.dialect import tf
+from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim, minimum
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext, Value
+
+
+def _candidates(c: InferenceContext, boxes: Shape, scores: Shape, *scalars: Shape) -> Dim:
+    """The number of boxes [N, 4] with scores [N]."""
+    boxes, scores = c.with_rank(boxes, 2), c.with_rank(scores, 1)
+    for scalar in scalars:
+        c.with_rank(scalar, 0)
+    count = c.merge(boxes[0], scores[0])
+    c.with_value(boxes[1], 4)
+    return count
+
+
+def _selected(c: InferenceContext, count: Dim, limit: Value) -> Dim:
+    """At most all boxes, and at most the limit."""
+    most = scalar_size(c, limit)
+    if limit.elements and isinstance(limit.elements[0], int) and limit.elements[0] < 0:
+        raise ShapeError(f"max_output_size must be non-negative, got {limit.elements[0]}")
+    return fresh_count(c, count if most is None else minimum(count, most))
+
+
+@tf("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3")
+def non_max_suppression(
+    c: InferenceContext, boxes: Shape, scores: Shape, max_output_size: Value, *thresholds: Shape
+) -> Shape:
+    """The indices of the selected boxes."""
+    count = _candidates(c, boxes, scores, max_output_size.shape, *thresholds)
+    return c.vector(_selected(c, count, max_output_size))
+
+
+@tf("NonMaxSuppressionV4")
+def non_max_suppression_with_count(
+    c: InferenceContext,
+    boxes: Shape,
+    scores: Shape,
+    max_output_size: Value,
+    *thresholds: Shape,
+    pad_to_max_output_size: bool = False,
+) -> tuple[Shape, Shape]:
+    """The indices of the selected boxes, padded to `max_output_size` where so requested, and their number."""
+    count = _candidates(c, boxes, scores, max_output_size.shape, *thresholds)
+    size = c.make_dim_for_scalar_input(2) if pad_to_max_output_size else _selected(c, count, max_output_size)
+    return c.vector(size), c.scalar()
+
+
+@tf("NonMaxSuppressionV5")
+def soft_non_max_suppression(
+    c: InferenceContext,
+    boxes: Shape,
+    scores: Shape,
+    max_output_size: Value,
+    *thresholds: Shape,
+    pad_to_max_output_size: bool = False,
+) -> tuple[Shape, Shape, Shape]:
+    """As NonMaxSuppressionV4, with the scores of the selected boxes."""
+    selected, valid = non_max_suppression_with_count(
+        c, boxes, scores, max_output_size, *thresholds, pad_to_max_output_size=pad_to_max_output_size
+    )
+    return selected, selected, valid
+
+
+@tf("NonMaxSuppressionWithOverlaps")
+def non_max_suppression_with_overlaps(
+    c: InferenceContext, overlaps: Shape, scores: Shape, max_output_size: Value, *thresholds: Shape
+) -> Shape:
+    """Of overlaps [N, N], the indices of the selected boxes."""
+    overlaps, scores = c.with_rank(overlaps, 2), c.with_rank(scores, 1)
+    for scalar in (max_output_size.shape, *thresholds):
+        c.with_rank(scalar, 0)
+    count = c.merge(c.merge(overlaps[0], scores[0]), overlaps[1])
+    return c.vector(_selected(c, count, max_output_size))
+
+
+@tf("CombinedNonMaxSuppression")
+def combined_non_max_suppression(
+    c: InferenceContext,
+    boxes: Shape,
+    scores: Shape,
+    max_output_size_per_class: Value,
+    max_total_size: Value,
+    *thresholds: Shape,
+    pad_per_class: bool = False,
+) -> tuple[Shape, Shape, Shape, Shape]:
+    """[B, N, C or 1, 4] boxes and [B, N, C] scores -> boxes [B, S, 4], scores, classes [B, S] and counts [B].
+
+    S is `max_total_size`, with `pad_per_class` at most C times the size per class.
+    """
+    boxes, scores = c.with_rank(boxes, 4), c.with_rank(scores, 3)
+    for scalar in (max_output_size_per_class.shape, max_total_size.shape, *thresholds):
+        c.with_rank(scalar, 0)
+    batch = c.merge(boxes[0], scores[0])
+    c.merge(boxes[1], scores[1])
+    c.with_value(boxes[3], 4)
+    classes = scores[2]
+    if isinstance(boxes[2], int) and boxes[2] != 1:
+        message = "third dimension of boxes must be either 1 or equal to the third dimension of scores"
+        c.merge(boxes[2], classes, message)
+    size = c.make_dim_for_scalar_input(3)
+    if pad_per_class:
+        size = minimum(size, c.multiply(c.make_dim_for_scalar_input(2), classes))
+    rows = Shape((batch, size))
+    return Shape((batch, size, 4)), rows, rows, c.vector(batch)
+
+
+@tf("GenerateBoundingBoxProposals")
+def generate_bounding_box_proposals(
+    c: InferenceContext,
+    scores: Shape,
+    bbox_deltas: Shape,
+    image_info: Shape,
+    anchors: Shape,
+    *scalars: Shape,
+    post_nms_topn: int = 300,
+) -> tuple[Shape, Shape]:
+    """[B, H, W, A] scores -> boxes [B, post_nms_topn, 4] and their probabilities."""
+    scores, deltas = c.with_rank(scores, 4), c.with_rank(bbox_deltas, 4)
+    batch = c.merge(c.merge(scores[0], deltas[0]), c.with_rank(image_info, 2)[0])
+    c.with_rank(anchors, 3)
+    for scalar in scalars:
+        c.with_rank(scalar, 0)
+    if post_nms_topn < 0:
+        c.fail("post_nms_topn must not be negative", post_nms_topn)
+    return Shape((batch, post_nms_topn, 4)), Shape((batch, post_nms_topn))
+
+
+@tf("SampleDistortedBoundingBox", "SampleDistortedBoundingBoxV2", "StatelessSampleDistortedBoundingBox")
+def sample_distorted_bounding_box(
+    c: InferenceContext, image_size: Shape, bounding_boxes: Shape, *rest: Shape
+) -> tuple[Shape, Shape, Shape]:
+    """Begin and size of a slice of an image, and the box [1, 1, 4]."""
+    c.with_value(c.with_rank(image_size, 1)[0], 3)
+    c.with_value(c.with_rank(bounding_boxes, 3)[2], 4)
+    return c.vector(3), c.vector(3), Shape((1, 1, 4))
+
+
+@tf("DrawBoundingBoxes", "DrawBoundingBoxesV2")
+def draw_bounding_boxes(c: InferenceContext, images: Shape, boxes: Shape, colors: Shape | None = None) -> Shape:
+    """The shape of the images [B, H, W, C]; boxes are [B, N, 4], colors [M, C]."""
+    images = c.with_rank(images, 4)
+    if isinstance(images[3], int) and images[3] not in (1, 3, 4):
+        message = "Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)"
+        raise ShapeError(f"{message}, but is {images[3]}")
+    boxes = c.with_rank(boxes, 3)
+    c.with_value(boxes[2], 4)
+    if colors is not None:
+        c.with_rank(colors, 2)
+    return c.replace_dim(images, 0, c.merge(images[0], boxes[0]))

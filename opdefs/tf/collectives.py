@@ -1,0 +1,138 @@
+"""Communication between devices of a group."""
+
+from __future__ import annotations
+
+from opdefs.rules.elements import known_dims
+from opdefs.tf.common import reduce_scatter_shape
+from opdefs.tf.dialect import tf
+from shapeinf.expr import Dim
+from shapeinf.graph import DeclaredType
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Value
+
+tf("DTensorReduceScatter", "XlaReduceScatter")(reduce_scatter_shape)
+
+
+@tf(
+    *("CollectiveAllToAllV2", "CollectiveAllToAllV3", "CollectiveBcastSendV2", "CollectivePermute"),
+    *("CollectiveReduce", "CollectiveReduceV2", "CollectiveReduceV3", "CrossReplicaSum", "DTensorAllReduce"),
+    *("NcclAllReduce", "XlaAllReduce", "_NcclReduceRecv"),
+    in_place=(0,),
+)
+@tf("NcclReduce")
+def same_on_each_device(c: InferenceContext, input: Shape, *others: Shape) -> Shape:
+    """The shape of the first input."""
+    return input
+
+
+@tf("_NcclBroadcastSend", "_NcclReduceSend")
+def send(c: InferenceContext, input: Shape) -> tuple[()]:
+    """No output."""
+    return ()
+
+
+def declared_shape(c: InferenceContext, shape: DeclaredType) -> Shape:
+    """The shape in an attribute."""
+    if shape.dims is None:
+        return c.unknown_shape()
+    return c.make_shape(d if isinstance(d, int) else None for d in shape.dims)
+
+
+@tf("NcclBroadcast", "CollectiveBcastSend")
+def broadcast_to_devices(c: InferenceContext, input: Shape, *, shape: DeclaredType) -> Shape:
+    """The shape of the input, which the attribute repeats."""
+    return c.store.canon_shape(c.merge(input, declared_shape(c, shape)))
+
+
+@tf("CollectiveBcastRecv")
+def receive(c: InferenceContext, *, shape: DeclaredType) -> Shape:
+    """The shape in the attribute."""
+    return declared_shape(c, shape)
+
+
+@tf("CollectiveBcastRecvV2")
+def receive_requested(
+    c: InferenceContext, group_size: Shape, group_key: Shape, instance_key: Shape, shape: Value
+) -> Shape:
+    """The shape in the input."""
+    return c.make_shape_from_shape_tensor(3)
+
+
+@tf("_NcclBroadcastRecv")
+def receive_broadcast(c: InferenceContext, shape: Value) -> Shape:
+    """The shape in the input."""
+    return c.make_shape_from_shape_tensor(0)
+
+
+@tf("CollectiveGather")
+def gather(c: InferenceContext, input: Shape, *, group_size: int) -> Shape:
+    """[N, *S] -> [N * group_size, *S]."""
+    x = c.with_rank_at_least(input, 1)
+    return x if x.dims is None else c.replace_dim(x, 0, c.multiply(x[0], max(0, group_size)))
+
+
+def _group_size(c: InferenceContext, group_size: PartialTensor) -> Dim | None:
+    """The size of a group in a scalar input, None where it is unknown."""
+    known = known_dims(group_size)
+    return known[0] if known and known[0] is not None and c.prove_le(1, known[0]) is True else None
+
+
+@tf("CollectiveGatherV2")
+def gather_from_group(
+    c: InferenceContext, input: Shape, group_size: Value, group_key: Shape, instance_key: Shape, *tokens: Shape
+) -> Shape:
+    """[N, *S] -> [N * group_size, *S]."""
+    x, size = c.with_rank_at_least(input, 1), _group_size(c, group_size)
+    if x.dims is None:
+        return c.unknown_shape()
+    return c.replace_dim(x, 0, c.unknown_dim() if size is None else c.multiply(x[0], size))
+
+
+@tf("CollectiveReduceScatterV2")
+def reduce_scatter(
+    c: InferenceContext, input: Shape, group_size: Value, group_key: Shape, instance_key: Shape, *tokens: Shape
+) -> Shape:
+    """[N, *S] -> [N / group_size, *S]."""
+    x, size = c.with_rank_at_least(input, 1), _group_size(c, group_size)
+    if x.dims is None:
+        return c.unknown_shape()
+    rows = c.fresh_at_most(x[0], "rows") if size is None else c.divide(x[0], size, evenly_divisible=True)
+    return c.replace_dim(x, 0, rows)
+
+
+@tf("AllToAll")
+def all_to_all(
+    c: InferenceContext,
+    input: Shape,
+    group_assignment: Shape,
+    *,
+    concat_dimension: int,
+    split_dimension: int,
+    split_count: int,
+) -> Shape:
+    """One axis is split into as many parts as there are devices in a group, which are concatenated along another."""
+    c.with_rank(group_assignment, 2)
+    x = c.store.canon_shape(input)
+    if x.dims is None:
+        return c.unknown_shape()
+    concat, split = c.axis(concat_dimension, len(x)), c.axis(split_dimension, len(x))
+    if split_count < 1:
+        c.fail("split_count must be at least 1", split_count)
+    dims = list(x.dims)
+    dims[split] = c.divide(dims[split], split_count, evenly_divisible=True)
+    dims[concat] = c.multiply(dims[concat], split_count)
+    return Shape(dims)
+
+
+@tf("CollectiveAssignGroupV2")
+def assign_group(
+    c: InferenceContext, group_assignment: Shape, device_index: Shape, base_key: Shape
+) -> tuple[Shape, Shape]:
+    """The size and the key of a group: two scalars."""
+    return c.scalar(), c.scalar()
+
+
+@tf("CollectiveInitializeCommunicator")
+def initialize_communicator(c: InferenceContext, group_key: Shape, rank: Shape, group_size: Shape) -> Shape:
+    """A handle."""
+    return c.scalar()

@@ -1,0 +1,321 @@
+"""Concatenation, stacking, splitting and repetition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opdefs.rules.elements import known_dims, known_ints, requested_dims
+from opdefs.rules.operands import require_broadcast_size
+from opdefs.rules.parts import split_axis
+from opdefs.rules.progressions import reshape_elements
+from opdefs.rules.repetition import broadcast_elements
+from opdefs.rules.repetition import concat as concat_tensors
+from opdefs.rules.repetition import tile as tile_axes
+from opdefs.tf.dialect import tf
+from opdefs.tf.handles import declared_shape
+from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim
+from shapeinf.graph import DeclaredType
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Value
+
+
+@tf("Pack")
+def pack(c: InferenceContext, *values: Value, axis: int = 0) -> PartialTensor:
+    """The inputs stacked along a new axis."""
+    if not values:
+        c.fail("requires at least one input to stack")
+    shape = _merge_all(c, [value.shape for value in values])
+    rank = len(shape) + 1
+    at = _checked_axis(c, axis, rank)
+    unit = Shape((*shape[:at], 1, *shape[at:]))
+    units = [reshape_elements(PartialTensor(v.dtype, shape, None) if v.contents is None else v, unit) for v in values]
+    return concat_tensors(c, units, at)
+
+
+def _merge_all(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
+    """The one shape that all inputs have."""
+    shape = shapes[-1]
+    for index in range(len(shapes) - 2, -1, -1):
+        try:
+            shape = c.merge(shapes[index], shape)
+        except ShapeError as error:
+            raise ShapeError(f"{error} From merging shape {index} with other shapes.") from None
+    return shape
+
+
+def _checked_axis(c: InferenceContext, axis: int, rank: int) -> int:
+    if not -rank <= axis < rank:
+        c.fail(f"Invalid axis: {axis}; must be in [-{rank},{rank})")
+    return axis % rank
+
+
+@tf("Unpack")
+def unpack(c: InferenceContext, value: Value, *, num: int, axis: int = 0) -> tuple[PartialTensor, ...]:
+    """The slices along an axis, which is dropped."""
+    rank = len(value.shape)
+    at = _checked_axis(c, axis, rank)
+    c.with_value(value.shape[at], num)
+    shape = Shape((*value.shape[:at], *value.shape[at + 1 :]))
+    return tuple(reshape_elements(part, shape) for part in split_axis(value, at, [1] * num))
+
+
+@tf("ParallelConcat")
+def parallel_concat(c: InferenceContext, *values: Shape, shape: DeclaredType) -> Shape:
+    """Inputs of one row each, concatenated along the first axis to the declared shape."""
+    result = declared_shape(c, shape)
+    if result.dims is None or not result.is_concrete:
+        c.fail("shape must be fully defined", result)
+    row = values[0] if values else c.unknown_shape()
+    for value in values[1:]:
+        row = c.merge(row, value)
+    if not result.dims:
+        c.fail("Shape must be at least rank 1 but is rank 0")
+    c.merge(row, Shape((1, *result.dims[1:])))
+    return c.replace_dim(result, 0, c.merge(result.dims[0], len(values)))
+
+
+@tf("_ParallelConcatUpdate", in_place=(0,))
+def parallel_concat_update(c: InferenceContext, value: Shape, update: Shape) -> Shape:
+    """The shape of the value."""
+    return value
+
+
+@tf("ConcatV2")
+def concat_v2(c: InferenceContext, *inputs: Value) -> PartialTensor:
+    """The values concatenated along the axis in the last input."""
+    return concatenate(c, inputs[:-1], inputs[-1])
+
+
+@tf("Concat")
+def concat_v1(c: InferenceContext, axis: Value, *values: Value) -> PartialTensor:
+    """As ConcatV2, with the axis first."""
+    return concatenate(c, values, axis)
+
+
+def concatenate(c: InferenceContext, values: Sequence[PartialTensor], axis: PartialTensor) -> PartialTensor:
+    """The values concatenated along the axis in a scalar; an unknown axis leaves the rank."""
+    c.with_rank(axis.shape, 0)
+    if not values:
+        c.fail("requires at least one input to concatenate")
+    named = known_ints(axis)
+    if named is None:
+        return PartialTensor(values[0].dtype, _concat_along_any(c, [v.shape for v in values]), None)
+    least = named[0] + 1 if named[0] >= 0 else max(-named[0], 1)
+    shapes = [c.with_rank_at_least(value.shape, least) for value in values]
+    rank = _common_rank(c, shapes)
+    shapes = [c.with_rank(shape, rank) for shape in shapes]
+    at = named[0] % rank
+    before, after = shapes[0][:at], shapes[0][at + 1 :]
+    for shape in shapes[1:]:
+        before = c.merge(Shape(before), Shape(shape[:at])).require()
+        after = c.merge(Shape(after), Shape(shape[at + 1 :])).require()
+    merged = (
+        _with_shape(value, Shape((*before, shape[at], *after))) for value, shape in zip(values, shapes, strict=True)
+    )
+    return concat_tensors(c, list(merged), at)
+
+
+def _with_shape(value: PartialTensor, shape: Shape) -> PartialTensor:
+    """The tensor with dims that equal its own."""
+    if value.contents is not None:
+        return value
+    return PartialTensor(value.dtype, shape, None)
+
+
+def _common_rank(c: InferenceContext, shapes: Sequence[Shape]) -> int:
+    """The rank of the values; raises NotKnown if it is unknown, ShapeError if ranks differ or are 0."""
+    ranks = [len(shape.dims) for shape in shapes if shape.dims is not None]
+    if not ranks:
+        raise c.unknowable("the rank of all inputs is unknown")
+    for rank in ranks:
+        if rank == 0:
+            c.fail("Can't concatenate scalars (use tf.stack instead)")
+        if rank != ranks[0]:
+            c.fail(f"Shape must be rank {ranks[0]} but is rank {rank}")
+    return ranks[0]
+
+
+def _concat_along_any(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
+    """The rank of the values, and the sizes of a single value."""
+    rank = _common_rank(c, shapes)
+    if len(shapes) == 1:
+        return shapes[0]
+    if rank == 1:
+        return c.vector(sum(c.with_rank(shape, 1)[0] for shape in shapes))
+    return Shape(c.fresh(f"concat.{axis}") for axis in range(rank))
+
+
+@tf("QuantizedConcat")
+def quantized_concat(c: InferenceContext, axis: Value, *inputs: Value) -> tuple[PartialTensor | Shape, ...]:
+    """As Concat, with a range for each value."""
+    count = len(inputs) // 3
+    return _quantized(c, inputs[:count], axis, inputs[count:])
+
+
+@tf("QuantizedConcatV2")
+def quantized_concat_v2(c: InferenceContext, *inputs: Value) -> tuple[PartialTensor | Shape, ...]:
+    """As ConcatV2, with a range for each value."""
+    count = len(inputs) // 3
+    return _quantized(c, inputs[:count], inputs[count], inputs[count + 1 :])
+
+
+def _quantized(
+    c: InferenceContext, values: Sequence[PartialTensor], axis: PartialTensor, limits: Sequence[PartialTensor]
+) -> tuple[PartialTensor | Shape, ...]:
+    for limit in limits:
+        c.with_rank(limit.shape, 0)
+    if all(value.shape.dims is None for value in values):
+        c.with_rank(axis.shape, 0)
+        return c.unknown_shape(), c.scalar(), c.scalar()
+    return concatenate(c, values, axis), c.scalar(), c.scalar()
+
+
+@tf("ConcatOffset")
+def concat_offset(c: InferenceContext, axis: Value, *shapes: Value) -> tuple[PartialTensor, ...]:
+    """Where each of the values of these shapes begins in their concatenation: the sizes along the axis summed up."""
+    named, sizes = known_ints(axis), [known_dims(shape) for shape in shapes]
+    if named is None:
+        return tuple(PartialTensor(None, shape.shape, None) for shape in shapes)
+    offset: Dim | None = 0
+    offsets = []
+    for shape, known in zip(shapes, sizes, strict=True):
+        length = None if shape.shape.rank != 1 else c.concrete(shape.shape[0])
+        if not length:
+            offsets.append(PartialTensor(None, shape.shape, None))
+            offset = None
+            continue
+        at = c.axis(named[0], length)
+        offsets.append(PartialTensor(None, shape.shape, [offset if i == at else 0 for i in range(length)]))
+        size = None if known is None else known[at]
+        offset = None if offset is None or size is None else offset + size
+    return tuple(offsets)
+
+
+@tf("Split")
+def split(c: InferenceContext, axis: Value, value: Value, *, num_split: int) -> tuple[PartialTensor, ...]:
+    """Equal parts along an axis."""
+    at = _split_axis(c, axis, 0, value.shape)
+    if at is None:
+        return (_any_part(c, value, 0),) * num_split
+    part = c.divide(value.shape[at], num_split, evenly_divisible=True)
+    return split_axis(value, at, [part] * num_split)
+
+
+def _split_axis(c: InferenceContext, axis: PartialTensor, position: int, x: Shape) -> int | None:
+    """The axis in a scalar input at a position, None if unknown; raises NotKnown for an unknown rank."""
+    if known_ints(axis) is None:
+        c.with_rank(axis.shape, 0)
+        return None if len(x) else c.fail("Can't split scalars")
+    rank = -1 if x.dims is None else len(x.dims)
+    at = c.make_dim_for_scalar_input_with_negative_indexing(position, rank)
+    x.require()
+    return at if isinstance(at, int) else None
+
+
+@tf("SplitV")
+def split_v(
+    c: InferenceContext, value: Value, size_splits: Value, axis: Value, *, num_split: int
+) -> tuple[PartialTensor, ...]:
+    """Parts of the sizes in `size_splits` along an axis; one of them may be -1: what is left.
+
+    Where the axis is unknown all sizes are: TensorFlow then takes the last one.
+    """
+    at = _split_axis(c, axis, 2, value.shape)
+    if at is None:
+        return tuple(_any_part(c, value, part) for part in range(num_split))
+    c.merge(c.with_rank(size_splits.shape, 1)[0], num_split, "size_splits must have a size for each output")
+    sizes = known_dims(size_splits) or (None,) * num_split
+    return split_axis(value, at, _part_sizes(c, value.shape[at], sizes))
+
+
+def _any_part(c: InferenceContext, value: PartialTensor, part: int) -> PartialTensor:
+    """A part along an unknown axis."""
+    sizes = (c.fresh_at_most(d, f"split{part}.{axis}") for axis, d in enumerate(value.shape))
+    return PartialTensor(value.dtype, Shape(sizes), None)
+
+
+def _part_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) -> list[Dim]:
+    """The sizes of the parts: -1 is what the others leave, and unknown ones are new unknowns."""
+    inferred = [i for i, size in enumerate(sizes) if isinstance(size, int) and size == -1]
+    if len(inferred) > 1:
+        c.fail("size_splits can only have one -1")
+    text = "[" + ",".join("?" if size is None else str(size) for size in sizes) + "]"
+    message = f"can't split axis of size {total} into pieces of size {text}"
+    unknown = [i for i, size in enumerate(sizes) if size is None]
+    rest = total - sum(size for i, size in enumerate(sizes) if size is not None and i not in inferred)
+    open_parts = inferred + unknown
+    if not open_parts:
+        c.merge(c.store.canon(rest), 0, message)
+    elif len(open_parts) == 1 and isinstance(rest, int) and rest < 0:
+        c.fail(f"Split size at index {open_parts[0]} must be >= 0. Got: {rest}")
+    elif c.prove_le(0, rest) is not True:
+        c.at_least(rest, 0, message)
+    parts = []
+    for i, size in enumerate(sizes):
+        if i in open_parts:
+            size = rest if len(open_parts) == 1 else c.fresh_at_most(rest, f"split.{i}")
+        assert size is not None
+        if isinstance(size, int) and size < 0:
+            c.fail(f"Split size at index {i} must be >= 0. Got: {size}")
+        if c.prove_le(0, size) is not True:
+            c.at_least(size, 0, "the size of a part must not be negative")
+        parts.append(c.store.canon(size))
+    return parts
+
+
+@tf("Tile")
+def tile(c: InferenceContext, x: Value, multiples: Value) -> PartialTensor:
+    """Each axis repeated."""
+    vector = c.with_rank(multiples.shape, 1)
+    shape = x.shape
+    if shape.dims is None:
+        sizes = requested_dims(c, multiples, "multiples")
+        shape = c.with_rank(shape, len(sizes))
+        x = PartialTensor(x.dtype, shape, None)
+    c.merge(vector[0], len(shape), f"Shape must be rank {c.concrete(vector[0])} but is rank {len(shape)}")
+    return tile_axes(c, x, known_dims(multiples) or (None,) * len(shape))
+
+
+@tf("TileGrad")
+def tile_grad(c: InferenceContext, x: Value, multiples: Value) -> Shape:
+    """Each axis divided by its count."""
+    c.with_rank(multiples.shape, 1)
+    counts = known_dims(multiples) or (None,) * len(x.shape)
+    if len(counts) != len(x.shape):
+        c.fail("multiples must have one value per axis", x.shape, counts)
+    return Shape(
+        c.fresh_at_most(d, f"tile.{i}") if count is None else c.divide(d, count, evenly_divisible=True)
+        for i, (d, count) in enumerate(zip(x.shape, counts, strict=True))
+    )
+
+
+@tf("BroadcastTo")
+def broadcast_to(c: InferenceContext, x: Value, shape: Value) -> PartialTensor:
+    """The sizes in `shape`, to which the input must broadcast."""
+    c.with_rank(shape.shape, 1)
+    wanted = requested_dims(c, shape)
+    c.with_rank_at_most(x.shape, len(wanted))
+    lead = len(wanted) - len(x.shape) if x.shape.dims is not None else len(wanted)
+    sizes: list[Dim | None] = [None] * lead + list(x.shape.dims or ())
+    return broadcast_elements(
+        x, Shape(_broadcast_size(c, a, b, i) for i, (a, b) in enumerate(zip(sizes, wanted, strict=True)))
+    )
+
+
+def _broadcast_size(c: InferenceContext, size: Dim | None, wanted: Dim | None, axis: int) -> Dim:
+    """The size wanted of an axis; an unknown one is the size itself where that cannot be 1."""
+    if wanted is None:
+        is_size = size is not None and c.prove_eq(size, 1) is False
+        return size if is_size and size is not None else c.fresh(f"broadcast.{axis}")
+    if isinstance(wanted, int) and wanted < 0:
+        c.fail("a size must be at least 0", wanted)
+    if c.prove_le(0, wanted) is not True:
+        c.at_least(wanted, 0, "a size must be at least 0")
+    if size is not None and c.prove_eq(size, 1) is False:
+        if isinstance(size, int) and isinstance(wanted, int) and size != wanted:
+            c.fail(f"Dimensions must be equal, but are {size} and {wanted} for axis {axis} of the result")
+        return c.merge(size, wanted)
+    if size is not None and size != 1:
+        require_broadcast_size(c, size, wanted, "the input must broadcast to the shape")
+    return wanted

@@ -1,0 +1,127 @@
+"""Matrix products and Einstein summation."""
+
+from __future__ import annotations
+
+from opdefs.tf.broadcasting import broadcast
+from opdefs.tf.dialect import tf
+from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext
+
+
+def product(
+    c: InferenceContext, a: Shape, b: Shape, transpose_a: bool = False, transpose_b: bool = False
+) -> tuple[Dim, Dim]:
+    """The rows and columns of a product of matrices, which may have leading axes."""
+    rows, inner_a = (c.dim(a, -1), c.dim(a, -2)) if transpose_a else (c.dim(a, -2), c.dim(a, -1))
+    inner_b, columns = (c.dim(b, -1), c.dim(b, -2)) if transpose_b else (c.dim(b, -2), c.dim(b, -1))
+    c.merge(inner_a, inner_b)
+    return rows, columns
+
+
+@tf("MatMul", "SparseMatMul", "RiscDot", "_FusedMatMul")
+def matmul(
+    c: InferenceContext, a: Shape, b: Shape, *args: Shape, transpose_a: bool = False, transpose_b: bool = False
+) -> Shape:
+    """[M, K] x [K, N] -> [M, N], either operand transposed."""
+    return Shape(product(c, c.with_rank(a, 2), c.with_rank(b, 2), transpose_a, transpose_b))
+
+
+@tf("BatchMatMul")
+def batch_matmul(c: InferenceContext, x: Shape, y: Shape, *, adj_x: bool = False, adj_y: bool = False) -> Shape:
+    """[*B, M, K] x [*B, K, N] -> [*B, M, N], without broadcasting."""
+    x, y = c.with_rank_at_least(x, 2), c.with_rank_at_least(y, 2)
+    rank = x.rank if x.rank is not None else y.rank
+    if rank is None:
+        return c.unknown_shape()
+    x, y = c.with_rank(x, rank), c.with_rank(y, rank)
+    batch = c.merge(c.subshape(x, 0, -2), c.subshape(y, 0, -2))
+    rows, columns = product(c, x, y, adj_x, adj_y)
+    return c.concatenate(batch, c.matrix(rows, columns))
+
+
+@tf("BatchMatMulV2", "BatchMatMulV3")
+def broadcasting_matmul(c: InferenceContext, x: Shape, y: Shape, *, adj_x: bool = False, adj_y: bool = False) -> Shape:
+    """[*A, M, K] x [*B, K, N] -> [*broadcast(A, B), M, N]."""
+    x, y = c.with_rank_at_least(x, 2), c.with_rank_at_least(y, 2)
+    rows, columns = product(c, x, y, adj_x, adj_y)
+    if x.dims is None or y.dims is None:
+        return c.unknown_shape()
+    return c.concatenate(broadcast(c, Shape(x.dims[:-2]), Shape(y.dims[:-2])), c.matrix(rows, columns))
+
+
+@tf(
+    *("QuantizedMatMul", "QuantizedMatMulWithBias", "QuantizedMatMulWithBiasAndDequantize"),
+    *("QuantizedMatMulWithBiasAndRelu", "QuantizedMatMulWithBiasAndReluAndRequantize"),
+    *("QuantizedMatMulWithBiasAndRequantize",),
+)
+def quantized_matmul(
+    c: InferenceContext, a: Shape, b: Shape, *others: Shape, transpose_a: bool = False, transpose_b: bool = False
+) -> tuple[Shape, ...]:
+    """[M, K] x [K, N] -> [M, N], with the range of the product; the ranges of the operands are scalars or vectors."""
+    for limits in others:
+        c.with_rank_at_most(limits, 1)
+    result = matmul(c, a, b, transpose_a=transpose_a, transpose_b=transpose_b)
+    return (result, c.scalar(), c.scalar())[: c.num_outputs]
+
+
+ELLIPSIS = "..."
+
+
+@tf("Einsum")
+def einsum(c: InferenceContext, *inputs: Shape, equation: str) -> Shape:
+    """The axes of the result by their letters. Axes of one letter are equal; those of `...` broadcast."""
+    terms, result = _parse_equation(equation)
+    if len(terms) != len(inputs):
+        raise ShapeError(f"Expected {len(terms)} inputs for the einsum equation {equation}, but got: {len(inputs)}")
+    sizes: dict[str, Dim] = {}
+    spread = Shape(())
+    for term, operand in zip(terms, inputs, strict=True):
+        spread = _read_term(c, term, c.store.canon_shape(operand), sizes, spread)
+    missing = [letter for letter in result.replace(ELLIPSIS, "") if letter not in sizes]
+    if missing:
+        raise ShapeError(f"Einsum output subscripts {result} contain the label '{missing[0]}', which no input has")
+    head, dots, tail = result.partition(ELLIPSIS)
+    if not dots and spread.dims:
+        raise ShapeError("Output contains no ellipsis, but the inputs have non-empty broadcasting dimensions")
+    letters = [Shape(sizes[letter] for letter in part) for part in (head, tail)]
+    return c.concatenate(c.concatenate(letters[0], spread if dots else Shape(())), letters[1])
+
+
+def _parse_equation(equation: str) -> tuple[list[str], str]:
+    """The terms of the operands and that of the result."""
+    parts = equation.split("->")
+    if len(parts) != 2:
+        raise ShapeError(f"Expecting exactly one '->' in the einsum equation: {equation}")
+    terms = parts[0].split(",")
+    for term in (*terms, parts[1]):
+        if term.count(ELLIPSIS) > 1 or "." in term.replace(ELLIPSIS, "", 1):
+            raise ShapeError(f"A term of an einsum equation must have at most one ellipsis and no other dot: {term}")
+    return terms, parts[1]
+
+
+def _read_term(c: InferenceContext, term: str, operand: Shape, sizes: dict[str, Dim], spread: Shape) -> Shape:
+    """Record the sizes of one operand; returns the broadcast of its ellipsis axes with those of earlier operands."""
+    head, dots, tail = term.partition(ELLIPSIS)
+    letters = [*head, *tail]
+    if not dots and operand.dims is None and len(letters) <= MAX_LETTERS:
+        operand = c.with_rank(operand, len(letters))
+    if operand.dims is None:
+        for letter in letters:
+            sizes.setdefault(letter, c.fresh(f"einsum.{letter}"))
+        return c.unknown_shape()
+    rank = len(operand.dims)
+    if rank < len(letters) or (not dots and rank > len(letters)):
+        least = "at least " if dots else ""
+        raise ShapeError(
+            f"Expected an input of {least}rank {len(letters)} for the einsum term '{term}', but got rank {rank}"
+        )
+    end = rank - len(tail)
+    for letter, size in zip(letters, (*operand.dims[: len(head)], *operand.dims[end:]), strict=True):
+        sizes[letter] = c.merge(sizes[letter], size) if letter in sizes else size
+    return broadcast(c, spread, Shape(operand.dims[len(head) : end])) if dots else spread
+
+
+MAX_LETTERS = 254
+"""The most axes that a tensor has."""

@@ -1,0 +1,58 @@
+"""Control flow out of single nodes, as graphs of version 1 have it: switches, joins, and frames of loops.
+
+A value behind a switch exists only where the condition holds. A loop is a cycle through a Merge and a NextIteration.
+"""
+
+from __future__ import annotations
+
+from opdefs.tf.dialect import tf
+from shapeinf.lattice import SCALAR, PartialTensor, Shape, TensorType, Type
+from shapeinf.ops import InferenceContext
+
+
+@tf("Switch", "RefSwitch", views={0: 0, 1: 0}, conditions=1)
+def switch(c: InferenceContext, data: TensorType, pred: Shape) -> tuple[TensorType, TensorType]:
+    """The data on both sides; only one of them has a value when the graph runs."""
+    c.with_rank(pred, 0)
+    return data, data
+
+
+@tf("_SwitchN", conditions=1)
+def switch_n(c: InferenceContext, data: TensorType, output_index: Shape) -> tuple[TensorType, ...]:
+    """The data on all sides."""
+    c.with_rank(output_index, 0)
+    return (data,) * c.num_outputs
+
+
+@tf("Merge", "RefMerge", conditions=-1)
+def merge(c: InferenceContext, *inputs: TensorType | None) -> tuple[Type, PartialTensor]:
+    """The join of the inputs, and the number of the one that has a value; at the top of a loop some come later."""
+    first, *others = (value for value in inputs if value is not None)
+    joined: Type = first
+    for other in others:
+        joined = c.relax_type(joined, other, "value")
+    return joined, PartialTensor("int32", SCALAR, None)
+
+
+@tf("Enter", "RefEnter", views={0: 0}, conditions=1)
+def enter(c: InferenceContext, data: TensorType) -> TensorType:
+    """The value in the first iteration of a frame, in all of them if it is constant."""
+    return data
+
+
+@tf("Exit", "RefExit", views={0: 0}, conditions=-2)
+def leave(c: InferenceContext, data: TensorType) -> TensorType:
+    """The value after the last iteration: it enters a frame, and then passes a switch."""
+    return data
+
+
+@tf("NextIteration", "RefNextIteration", views={0: 0}, back_edge=True)
+def next_iteration(c: InferenceContext, data: TensorType) -> TensorType:
+    """The value in the next iteration."""
+    return data
+
+
+@tf("LoopCond", views={0: 0})
+def loop_condition(c: InferenceContext, value: TensorType) -> TensorType:
+    """The condition of a loop."""
+    return value.with_type(value.dtype, c.with_rank(value.shape, 0))

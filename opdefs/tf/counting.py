@@ -1,0 +1,103 @@
+"""Histograms, counts of values, and sequences of points."""
+
+from __future__ import annotations
+
+from opdefs.rules.elements import known_dims
+from opdefs.tf.dialect import tf
+from shapeinf.expr import Dim, minimum
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext, Value
+
+
+@tf("Bincount")
+def bincount(c: InferenceContext, arr: Shape, size: Value, weights: Shape) -> Shape:
+    """[size]."""
+    c.with_rank(size.shape, 0)
+    return c.vector(c.make_dim_for_scalar_input(1))
+
+
+@tf("DenseBincount")
+def dense_bincount(c: InferenceContext, input: Shape, size: Value, weights: Shape) -> Shape:
+    """[size] of a vector, [N, size] of a matrix [N, M]."""
+    x = c.with_rank_at_most(input, 2)
+    c.with_rank(size.shape, 0)
+    count = c.make_dim_for_scalar_input(1)
+    if x.dims is None:
+        return c.unknown_shape()
+    return Shape((*x.dims[:-1], count))
+
+
+@tf("SparseBincount")
+def sparse_bincount(
+    c: InferenceContext, indices: Shape, values: Shape, dense_shape: Value, size: Value, weights: Shape
+) -> Shape:
+    """[size] of a sparse vector, [N, size] of a sparse matrix [N, M]."""
+    c.with_rank(size.shape, 0)
+    rank = c.concrete(c.with_rank(dense_shape.shape, 1)[0])
+    count = c.make_dim_for_scalar_input(3)
+    if rank is None:
+        return c.unknown_shape()
+    if not 1 <= rank <= 2:
+        c.fail("the counted tensor must be of rank 1 or 2", rank)
+    if rank == 1:
+        return c.vector(count)
+    rows = known_dims(dense_shape)
+    known = None if rows is None or rows[0] is None or c.prove_le(0, rows[0]) is not True else rows[0]
+    return c.matrix(known, count)
+
+
+@tf("RaggedBincount")
+def ragged_bincount(c: InferenceContext, splits: Shape, values: Shape, size: Value, weights: Shape) -> Shape:
+    """Row splits [N + 1] -> [N, size]."""
+    c.with_rank(size.shape, 0)
+    rows = c.subtract(c.with_rank(splits, 1)[0], 1)
+    return c.matrix(rows, c.make_dim_for_scalar_input(2))
+
+
+@tf("HistogramFixedWidth")
+def histogram(c: InferenceContext, values: Shape, value_range: Shape, nbins: Value) -> Shape:
+    """[nbins]; the range is two numbers."""
+    c.with_value(c.with_rank(value_range, 1)[0], 2)
+    c.with_rank(nbins.shape, 0)
+    return c.vector(c.make_dim_for_scalar_input(2))
+
+
+@tf("SobolSample")
+def sobol_sample(c: InferenceContext, dim: Value, num_results: Value, skip: Shape) -> Shape:
+    """[num_results, dim]."""
+    for scalar in (dim.shape, num_results.shape, skip):
+        c.with_rank(scalar, 0)
+    return c.matrix(c.make_dim_for_scalar_input(1), c.make_dim_for_scalar_input(0))
+
+
+# -- clusters ----------------------------------------------------------------------------------------------------------
+
+
+@tf("KMC2ChainInitialization")
+def chain_initialization(c: InferenceContext, distances: Shape, seed: Shape) -> Shape:
+    """One index."""
+    c.with_rank(distances, 1)
+    return c.scalar()
+
+
+@tf("KmeansPlusPlusInitialization")
+def initial_centers(
+    c: InferenceContext, points: Shape, num_to_sample: Value, seed: Shape, num_retries_per_sample: Shape
+) -> Shape:
+    """[N, D] -> [num_to_sample, D]."""
+    return c.matrix(c.make_dim_for_scalar_input(1), c.with_rank(points, 2)[1])
+
+
+@tf("NearestNeighbors")
+def nearest_neighbors(c: InferenceContext, points: Shape, centers: Shape, k: Value) -> tuple[Shape, Shape]:
+    """[N, D], [M, D] -> the indices and the distances [N, min(k, M)] of the nearest centers."""
+    points, centers = c.with_rank(points, 2), c.with_rank(centers, 2)
+    c.merge(points[1], centers[1])
+    known = known_dims(k)
+    count: Dim
+    if known and known[0] is not None and c.prove_le(0, known[0]) is True:
+        count = minimum(known[0], centers[0])
+    else:
+        count = c.fresh_at_most(centers[0], "nearest")
+    shape = c.matrix(points[0], count)
+    return shape, shape

@@ -1,0 +1,66 @@
+"""Counts of values in each row, as sparse tensors."""
+
+from __future__ import annotations
+
+from opdefs.tf.dialect import tf
+from opdefs.tf.sparse_operands import SparseShapes, known_sizes, size_or_fresh, sparse_output, sparse_sizes
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext, Value
+
+
+def _counted(c: InferenceContext, values: Dim, rows: tuple[Dim, ...], minlength: int, maxlength: int) -> SparseShapes:
+    """At most one count for each value; `maxlength` columns, without it as many as the largest value requires."""
+    columns: Dim = maxlength if maxlength > 0 else c.fresh("columns", max(minlength, 0))
+    return sparse_output(c, c.fresh_at_most(values, "nnz"), len(rows) + 1, [*rows, columns])
+
+
+@tf("DenseCountSparseOutput")
+def dense_count(
+    c: InferenceContext,
+    values: Shape,
+    weights: Shape,
+    *,
+    minlength: int = -1,
+    maxlength: int = -1,
+) -> SparseShapes:
+    """[N] or [B, N] values -> their counts, a sparse [*] or [B, *]."""
+    shape = c.with_rank_at_most(c.with_rank_at_least(values, 1), 2)
+    if shape.dims is None:
+        return sparse_output(c, c.fresh("nnz"), c.fresh("rank", 1, 2))
+    return _counted(c, c.num_elements(shape), shape.dims[:-1], minlength, maxlength)
+
+
+@tf("SparseCountSparseOutput")
+def sparse_count(
+    c: InferenceContext,
+    indices: Shape,
+    values: Shape,
+    dense_shape: Value,
+    weights: Shape,
+    *,
+    minlength: int = -1,
+    maxlength: int = -1,
+) -> SparseShapes:
+    """A sparse [N] or [B, N] of values -> their counts, a sparse [*] or [B, *]."""
+    count, rank = sparse_sizes(c, indices, values, dense_shape.shape)
+    length = c.concrete(rank)
+    if length not in (1, 2):
+        return sparse_output(c, c.fresh_at_most(count, "nnz"), rank)
+    rows = (size_or_fresh(c, known_sizes(c, dense_shape), 0, "rows"),) if length == 2 else ()
+    return _counted(c, count, rows, minlength, maxlength)
+
+
+@tf("RaggedCountSparseOutput")
+def ragged_count(
+    c: InferenceContext,
+    splits: Shape,
+    values: Shape,
+    weights: Shape,
+    *,
+    minlength: int = -1,
+    maxlength: int = -1,
+) -> SparseShapes:
+    """Rows of values -> their counts, a sparse [B, *]."""
+    rows = c.subtract(c.with_rank(splits, 1)[0], 1)
+    return _counted(c, c.with_rank(values, 1)[0], (rows,), minlength, maxlength)

@@ -1,0 +1,168 @@
+"""Diagonals and bands of matrices, which may have leading axes."""
+
+from __future__ import annotations
+
+from opdefs.rules.elements import known_ints
+from opdefs.tf.dialect import tf
+from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim, maximum
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Value
+
+
+@tf("BatchMatrixBandPart", "MatrixBandPart", in_place=(0,))
+def band_part(c: InferenceContext, input: Shape, num_lower: Shape, num_upper: Shape) -> Shape:
+    """The shape of the input."""
+    return input
+
+
+@tf("BatchMatrixDiag", "MatrixDiag")
+def diagonal_matrices(c: InferenceContext, diagonal: Shape) -> Shape:
+    """[*B, M] -> [*B, M, M]."""
+    x = c.with_rank_at_least(diagonal, 1)
+    return c.concatenate(x, c.vector(c.dim(x, -1)))
+
+
+@tf("BatchMatrixDiagPart", "MatrixDiagPart")
+def main_diagonals(c: InferenceContext, input: Shape) -> Shape:
+    """[*B, M, N] -> [*B, min(M, N)]."""
+    x = c.with_rank_at_least(input, 2)
+    return c.concatenate(c.subshape(x, 0, -2), c.vector(c.min(c.dim(x, -2), c.dim(x, -1))))
+
+
+@tf("BatchMatrixSetDiag", "MatrixSetDiag", in_place=(0,))
+def set_main_diagonals(c: InferenceContext, input: Shape, diagonal: Shape) -> Shape:
+    """[*B, M, N] with main diagonals [*B, min(M, N)] -> the shape of the input."""
+    x, diagonal = c.with_rank_at_least(input, 2), c.with_rank_at_least(diagonal, 1)
+    if x.dims is not None:
+        diagonal = c.with_rank(diagonal, len(x) - 1)
+    elif diagonal.dims is not None:
+        x = c.with_rank(x, len(diagonal) + 1)
+    else:
+        return x
+    c.merge(c.min(x[-2], x[-1]), diagonal[-1])
+    lead = c.merge(c.subshape(x, 0, -2), c.subshape(diagonal, 0, -1))
+    return c.concatenate(c.store.canon_shape(lead), c.subshape(x, -2))
+
+
+# -- bands of diagonals: `k` is one diagonal, or the lowest and the highest -------------------------------------------
+
+
+def _read_band(c: InferenceContext, k: PartialTensor) -> tuple[int, int] | None:
+    """The lowest and the highest diagonal; None where they are unknown."""
+    c.with_rank_at_most(k.shape, 1)
+    known = known_ints(k)
+    if known is None:
+        return None
+    if not 1 <= len(known) <= 2:
+        raise ShapeError(f"diag_index must be a vector with one or two elements. It has {len(known)} elements.")
+    if known[0] > known[-1]:
+        raise ShapeError("lower_diag_index is greater than upper_diag_index")
+    return known[0], known[-1]
+
+
+def _longest(c: InferenceContext, rows: Dim, columns: Dim, band: tuple[int, int]) -> Dim:
+    """The length of the longest diagonal of a band."""
+    lower, upper = band
+    height = rows + upper if upper < 0 else rows
+    width = columns - lower if lower > 0 else columns
+    longest = c.min(height, width)
+    return longest if c.prove_le(0, longest) is True else maximum(longest, 0)
+
+
+def _count(band: tuple[int, int]) -> int:
+    return band[1] - band[0] + 1
+
+
+def _check_band(c: InferenceContext, rows: Dim, columns: Dim, band: tuple[int, int]) -> None:
+    """Require that the diagonals lie in the matrix; diagonal 0 of an empty matrix does too."""
+    for name, index in zip(("lower", "upper"), band, strict=True):
+        size, reach = (rows, -index) if index < 0 else (columns, index)
+        if index and c.prove_le(size, reach) is True:
+            raise ShapeError(f"{name}_diag_index is out of bound. It must be between {-rows} and {columns}.")
+
+
+@tf("MatrixDiagPartV2", "MatrixDiagPartV3")
+def diagonals(c: InferenceContext, input: Shape, k: Value, padding_value: Shape) -> Shape:
+    """[*B, M, N] -> [*B, L] for one diagonal, else [*B, count, L], with L the length of the longest diagonal."""
+    c.with_rank(padding_value, 0)
+    x, band = c.with_rank_at_least(input, 2), _read_band(c, k)
+    if x.dims is None:
+        return c.unknown_shape()
+    rows, columns, lead = x[-2], x[-1], c.subshape(x, 0, -2)
+    if band is None:
+        if c.store.canon_shape(k.shape).dims not in ((), (1,)):
+            return c.unknown_shape()
+        smaller = c.min(rows, columns)
+        return c.concatenate(lead, c.vector(c.fresh_at_most(smaller, "diagonal")))
+    _check_band(c, rows, columns, band)
+    length = _longest(c, rows, columns, band)
+    return c.concatenate(lead, c.vector(length) if _count(band) == 1 else c.matrix(_count(band), length))
+
+
+@tf("MatrixSetDiagV2", "MatrixSetDiagV3", in_place=(0,))
+def set_diagonals(c: InferenceContext, input: Shape, diagonal: Shape, k: Value) -> Shape:
+    """[*B, M, N] with diagonals [*B, L] or [*B, count, L] -> the shape of the input."""
+    x, band = c.with_rank_at_least(input, 2), _read_band(c, k)
+    diagonal = c.with_rank_at_least(diagonal, 1)
+    if band is None:
+        return x
+    axes = 1 if _count(band) == 1 else 2
+    if x.dims is not None:
+        diagonal = c.with_rank(diagonal, len(x) - 2 + axes)
+    elif diagonal.dims is not None:
+        x = c.with_rank(x, len(c.with_rank_at_least(diagonal, axes)) + 2 - axes)
+    else:
+        return x
+    _check_band(c, x[-2], x[-1], band)
+    c.merge(diagonal[-1], _longest(c, x[-2], x[-1], band))
+    if axes == 2:
+        c.merge(diagonal[-2], _count(band))
+    lead = c.merge(c.subshape(x, 0, -2), c.subshape(diagonal, 0, -axes))
+    return c.concatenate(c.store.canon_shape(lead), c.subshape(x, -2))
+
+
+@tf("MatrixDiagV2", "MatrixDiagV3")
+def matrices_of_diagonals(
+    c: InferenceContext, diagonal: Shape, k: Value, num_rows: Value, num_cols: Value, padding_value: Shape
+) -> Shape:
+    """[*B, L] for one diagonal, else [*B, count, L] -> [*B, M, N]: as small as fits, but for sizes that are requested.
+
+    A size of -1 is the smallest that fits; where both are, the matrices are square.
+    """
+    for scalar in (num_rows.shape, num_cols.shape, padding_value):
+        c.with_rank(scalar, 0)
+    x, band = c.with_rank_at_least(diagonal, 1), _read_band(c, k)
+    if x.dims is None:
+        return c.unknown_shape()
+    if band is None:
+        single = c.store.canon_shape(k.shape).dims in ((), (1,))
+        return c.concatenate(c.subshape(x, 0, -1), c.matrix(None, None)) if single else c.unknown_shape()
+    axes = 1 if _count(band) == 1 else 2
+    x = c.with_rank_at_least(x, axes)
+    if axes == 2:
+        c.merge(x.require()[-2], _count(band), "the number of diagonals must be that of diag_index")
+    least_rows, least_columns = x.require()[-1] - min(band[1], 0), x.require()[-1] + max(band[0], 0)
+    sizes = [known_ints(num_rows), known_ints(num_cols)]
+    lead = c.subshape(x, 0, -axes)
+    if sizes == [(-1,), (-1,)]:
+        square = c.max(least_rows, least_columns)
+        return c.concatenate(lead, c.matrix(square, square))
+    requested = [None if known is None else known[0] for known in sizes]
+    rows = _requested_size(c, requested, least_rows, "num_rows")
+    columns = _requested_size(c, requested[::-1], least_columns, "num_cols")
+    return c.concatenate(lead, c.matrix(rows, columns))
+
+
+def _requested_size(c: InferenceContext, requested: list[int | None], least: Dim, name: str) -> Dim:
+    """A size that is requested, or the smallest that fits; fresh where it is unknown which.
+
+    The second of the requested sizes is that of the other axis: matrices are square where neither is known.
+    """
+    own, other = requested
+    if own is None or (own == -1 and other is None):
+        return c.fresh(name)
+    if own == -1:
+        return least
+    c.at_most(least, own, f"{name} is too small for the diagonals")
+    return own

@@ -1,0 +1,153 @@
+"""Gathering: slices at indices, and what is built from indices."""
+
+from __future__ import annotations
+
+from opdefs.rules.elements import is_listable, known_dims, known_ints
+from opdefs.rules.gathering import constrain_index_tuples, constrain_indices, one_hot_tensor, pick_tuples, take_axis
+from opdefs.tf.dialect import tf
+from opdefs.tf.shapes import variable
+from shapeinf.expr import Dim
+from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.ops import InferenceContext, Value
+
+
+@tf("Gather")
+def gather(c: InferenceContext, params: Value, indices: Value) -> PartialTensor:
+    """Rows of the first axis."""
+    c.with_rank_at_least(params.shape, 1)
+    return _gather(c, params, indices, 0)
+
+
+@tf("GatherV2")
+def gather_v2(c: InferenceContext, params: Value, indices: Value, axis: Value, *, batch_dims: int = 0) -> PartialTensor:
+    """The axes of the indices replace one axis of the data; the first `batch_dims` axes of both are the same."""
+    c.with_rank_at_least(params.shape, 1)
+    c.with_rank(axis.shape, 0)
+    named = known_ints(axis)
+    if named is None:
+        return PartialTensor(params.dtype, _gather_along_any(c, params.shape, indices.shape, batch_dims), None)
+    least = named[0] + 1 if named[0] >= 0 else -named[0]
+    rank = len(c.with_rank_at_least(params.shape, least))
+    return _gather(c, params, indices, named[0] % rank, _batch_axes(c, indices.shape, batch_dims))
+
+
+def _gather_along_any(c: InferenceContext, params: Shape, indices: Shape, batch_dims: int) -> Shape:
+    """The rank of the result, whose sizes depend on the axis."""
+    batch = _batch_axes(c, indices, batch_dims) if batch_dims else 0
+    rank = len(params) + len(indices) - 1 - batch
+    if rank < 0:
+        c.fail("batch_dims must be at most the rank of the indices", batch_dims)
+    if len(params) == 1 and not batch:
+        return indices
+    return Shape(c.fresh(f"gather.{i}") for i in range(rank))
+
+
+def _batch_axes(c: InferenceContext, indices: Shape, batch_dims: int) -> int:
+    """The number of batch axes: a negative one counts from the rank of the indices."""
+    if batch_dims == 0:
+        return 0
+    rank = len(indices)
+    if not -rank <= batch_dims <= rank:
+        c.fail("batch_dims must lie between minus the rank and the rank of the indices", batch_dims, indices)
+    return batch_dims + rank if batch_dims < 0 else batch_dims
+
+
+def _gather(
+    c: InferenceContext, params: PartialTensor, indices: PartialTensor, axis: int, batch: int = 0
+) -> PartialTensor:
+    """[*B, *P, n, *Q] and [*B, *I] -> [*B, *P, *I, *Q]."""
+    x = params.shape
+    if batch > axis:
+        c.fail("batch_dims must be less than or equal to axis", batch, axis)
+    constrain_indices(c, indices, x[axis], from_end=False)
+    if not batch:
+        return take_axis(params, indices, axis)
+    merged = [c.merge(a, b) for a, b in zip(x[:batch], indices.shape[:batch], strict=True)]
+    return PartialTensor(params.dtype, Shape((*merged, *x[batch:axis], *indices.shape[batch:], *x[axis + 1 :])), None)
+
+
+@tf("ResourceGather")
+def resource_gather(c: InferenceContext, resource: TensorType, indices: Value, *, batch_dims: int = 0) -> PartialTensor:
+    """Rows of a variable, along its axis behind the batch axes."""
+    params = variable(c, resource)
+    shape = c.with_rank_at_least(params.shape, batch_dims + 1)
+    return _gather(c, PartialTensor(None, shape, None), indices, batch_dims, _batch_axes(c, indices.shape, batch_dims))
+
+
+IGNORES = "IGNORE"
+"""The policy of operators that skip indices out of range."""
+
+
+@tf("GatherNd")
+def gather_nd(c: InferenceContext, params: Value, indices: Value, *, bad_indices_policy: str = "") -> PartialTensor:
+    """[*D] data and [*I, k] indices -> [*I, *D[k:]]."""
+    c.with_rank_at_least(indices.shape, 1)
+    x, (*lead, depth) = params.shape.require(), indices.shape.require()
+    length = c.concrete(depth)
+    if length is None:
+        raise c.unknowable("the length of an index (the last axis of `indices`) is unknown")
+    if length > len(x):
+        c.fail(f"indices.shape[-1] must be <= params.rank, but saw indices.shape: {indices.shape}", params.shape)
+    if bad_indices_policy != IGNORES:
+        constrain_index_tuples(c, indices, x[:length], from_end=False)
+        return pick_tuples(params, indices, length)
+    return PartialTensor(params.dtype, Shape((*lead, *x[length:])), None)
+
+
+@tf("ResourceGatherNd")
+def resource_gather_nd(c: InferenceContext, resource: TensorType, indices: Value) -> PartialTensor:
+    """As GatherNd, from a variable."""
+    return gather_nd(c, PartialTensor(None, variable(c, resource).shape, None), indices)
+
+
+@tf("OneHot")
+def one_hot(
+    c: InferenceContext, indices: Value, depth: Value, on_value: Value, off_value: Value, *, axis: int = -1
+) -> PartialTensor:
+    """An axis of size `depth` inserted: on at the index, off elsewhere and for indices out of range."""
+    if axis < -1:
+        c.fail("axis must be >= -1", axis)
+    for value in (on_value, off_value):
+        c.with_rank(value.shape, 0)
+    known = known_ints(depth)
+    if depth.shape.dims is not None and depth.shape.dims != () and known is not None:
+        c.fail(f"Input must be scalar but has rank {len(depth.shape)}")
+    c.with_rank(depth.shape, 0)
+    if known and known[0] < 0:
+        c.fail("depth must be non-negative", known[0])
+    rank = len(indices.shape)
+    at = c.axis(axis, rank + 1)
+    size = _size_in(c, depth)
+    shape = Shape((*indices.shape[:at], size, *indices.shape[at:]))
+    hot = known_ints(indices)
+    if hot is None or not is_listable(shape) or on_value.elements is None or off_value.elements is None:
+        return PartialTensor(on_value.dtype, shape, None)
+    return one_hot_tensor(on_value.dtype, shape, at, hot, on_value.elements[0], off_value.elements[0])
+
+
+def _size_in(c: InferenceContext, scalar: PartialTensor) -> Dim:
+    """The size in a scalar, which is not negative; an unknown one is a new unknown."""
+    known = known_dims(scalar)
+    if not known or known[0] is None:
+        return c.fresh("depth")
+    if c.prove_le(0, known[0]) is not True:
+        c.at_least(known[0], 0, "depth must be non-negative")
+    return known[0]
+
+
+@tf("LowerBound", "UpperBound")
+def search_sorted(c: InferenceContext, sorted_inputs: Shape, values: Shape) -> Shape:
+    """[B, n] sorted rows and [B, m] values -> a position for each value."""
+    rows, queries = c.with_rank(sorted_inputs, 2), c.with_rank(values, 2)
+    return Shape((c.merge(rows[0], queries[0]), queries[1]))
+
+
+@tf("UnravelIndex")
+def unravel_index(c: InferenceContext, indices: Value, dims: Value) -> PartialTensor:
+    """A column of coordinates for each index; the kernel takes scalars and vectors."""
+    count = c.with_rank(dims.shape, 1)[0]
+    if indices.shape.dims is None:
+        raise c.unknowable("the rank of the indices is unknown")
+    if not indices.shape.dims:
+        return PartialTensor(None, c.vector(count), None)
+    return PartialTensor(None, Shape((count, c.numel(indices.shape))), None)

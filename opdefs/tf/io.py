@@ -1,0 +1,238 @@
+"""Files and readers: contents of files, checkpoints, records."""
+
+from __future__ import annotations
+
+import re
+
+from opdefs.rules.operands import scalar_size
+from opdefs.tf.dialect import tf
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Value
+
+# -- files -----------------------------------------------------------------------------------------------------------
+
+
+@tf("ReadFile")
+def read_file(c: InferenceContext, filename: Shape) -> Shape:
+    """A scalar for the name of one file."""
+    return c.with_rank(filename, 0)
+
+
+@tf("WriteFile")
+def write_file(c: InferenceContext, filename: Shape, contents: Shape) -> tuple[Shape, ...]:
+    """Nothing."""
+    c.with_rank(filename, 0)
+    c.with_rank(contents, 0)
+    return ()
+
+
+@tf("MatchingFiles")
+def matching_files(c: InferenceContext, pattern: Shape) -> Shape:
+    """[*]: the names of the files that match any of the patterns."""
+    c.with_rank_at_most(pattern, 1)
+    return c.vector(c.fresh("files"))
+
+
+@tf("ShardedFilename")
+def sharded_filename(c: InferenceContext, basename: Shape, shard: Shape, num_shards: Shape) -> Shape:
+    """A scalar."""
+    for operand in (basename, shard, num_shards):
+        c.with_rank(operand, 0)
+    return c.scalar()
+
+
+@tf("ShardedFilespec")
+def sharded_filespec(c: InferenceContext, basename: Shape, num_shards: Shape) -> Shape:
+    """A scalar."""
+    c.with_rank(basename, 0)
+    c.with_rank(num_shards, 0)
+    return c.scalar()
+
+
+# -- checkpoints -----------------------------------------------------------------------------------------------------
+
+
+def _require_names(c: InferenceContext, names: Shape, count: int) -> None:
+    c.with_value(c.with_rank(names, 1)[0], count)
+
+
+@tf("Save")
+def save(c: InferenceContext, filename: Shape, tensor_names: Shape, *data: Shape) -> tuple[Shape, ...]:
+    """Nothing; one name for each tensor."""
+    c.with_rank(filename, 0)
+    _require_names(c, tensor_names, len(data))
+    return ()
+
+
+@tf("SaveSlices", "SaveV2")
+def save_slices(
+    c: InferenceContext, filename: Shape, tensor_names: Shape, shapes_and_slices: Shape, *data: Shape
+) -> tuple[Shape, ...]:
+    """Nothing; one name and one specification of a slice for each tensor."""
+    c.with_rank(filename, 0)
+    _require_names(c, tensor_names, len(data))
+    _require_names(c, shapes_and_slices, len(data))
+    return ()
+
+
+@tf("Restore")
+def restore(c: InferenceContext, file_pattern: Shape, tensor_name: Shape) -> Shape:
+    """Whatever the file has under the name."""
+    c.with_rank(file_pattern, 0)
+    c.with_rank(tensor_name, 0)
+    raise c.unknowable("the shape of a restored tensor is in the checkpoint")
+
+
+@tf("RestoreSlice")
+def restore_slice(
+    c: InferenceContext,
+    file_pattern: Shape,
+    tensor_name: Shape,
+    shape_and_slice: Value,
+) -> Shape:
+    """The sizes of the slice, where one is specified."""
+    for operand in (file_pattern, tensor_name, shape_and_slice.shape):
+        c.with_rank(operand, 0)
+    shape = slice_shape(shape_and_slice.elements[0] if shape_and_slice.elements else None)
+    if shape is None:
+        raise c.unknowable("the shape of a restored tensor is in the checkpoint")
+    return shape
+
+
+@tf("RestoreV2")
+def restore_v2(c: InferenceContext, prefix: Shape, tensor_names: Shape, shape_and_slices: Value) -> tuple[Shape, ...]:
+    """One tensor for each name, with the sizes of its slice where one is specified."""
+    c.with_rank(prefix, 0)
+    c.merge(c.with_rank(tensor_names, 1), c.with_rank(shape_and_slices.shape, 1))
+    texts = shape_and_slices.elements or ()
+    shapes = [slice_shape(text) for text in texts[: c.num_outputs]]
+    known = [c.unknown_shape() if shape is None else shape for shape in shapes]
+    return (*known, *(c.unknown_shape() for _ in range(c.num_outputs - len(known))))
+
+
+_SPECIFICATION = re.compile(r"(?P<sizes>(?:\d{1,18} )+)(?P<slices>(?:-|\d+,\d{1,18})(?::(?:-|\d+,\d{1,18}))*)")
+
+
+def slice_shape(text: object) -> Shape | None:
+    """The shape of a slice such as `4 8 0,2:-`: the sizes of the full tensor, then `start,length` or `-` of each axis.
+
+    None for an empty text, which stands for the entire tensor, and for any other text.
+    """
+    match = _SPECIFICATION.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        return None
+    sizes, slices = match["sizes"].split(), match["slices"].split(":")
+    if len(sizes) != len(slices):
+        return None
+    return Shape(int(size if part == "-" else part.partition(",")[2]) for size, part in zip(sizes, slices, strict=True))
+
+
+@tf("MergeV2Checkpoints")
+def merge_checkpoints(
+    c: InferenceContext,
+    checkpoint_prefixes: Shape,
+    destination_prefix: Shape,
+) -> tuple[Shape, ...]:
+    """Nothing."""
+    c.with_rank(checkpoint_prefixes, 1)
+    c.with_rank(destination_prefix, 0)
+    return ()
+
+
+@tf("GenerateVocabRemapping")
+def generate_vocab_remapping(
+    c: InferenceContext,
+    new_vocab_file: Shape,
+    old_vocab_file: Shape,
+    *,
+    num_new_vocab: int,
+) -> tuple[Shape, Shape]:
+    """[num_new_vocab] old positions, and how many of them there are."""
+    c.with_rank(new_vocab_file, 0)
+    c.with_rank(old_vocab_file, 0)
+    return Shape((num_new_vocab,)), c.scalar()
+
+
+@tf("LoadAndRemapMatrix")
+def load_and_remap_matrix(
+    c: InferenceContext,
+    ckpt_path: Shape,
+    old_tensor_name: Shape,
+    row_remapping: Shape,
+    col_remapping: Shape,
+    initializing_values: Shape,
+    *,
+    num_rows: int,
+    num_cols: int,
+) -> Shape:
+    """[num_rows, num_cols]."""
+    c.with_rank(old_tensor_name, 0)
+    return Shape((num_rows, num_cols))
+
+
+# -- readers ---------------------------------------------------------------------------------------------------------
+
+
+def _require_handle(c: InferenceContext, handle: Shape) -> None:
+    """Old handles are two strings, resources are scalars."""
+    if c.op_def.name.endswith("V2"):
+        c.with_rank(handle, 0)
+    else:
+        c.with_value(c.with_rank(handle, 1)[0], 2)
+
+
+@tf("FixedLengthRecordReader", "IdentityReader", "LMDBReader", "TFRecordReader", "TextLineReader", "WholeFileReader")
+def reader(c: InferenceContext) -> Shape:
+    """The handle of a reader: two strings."""
+    return c.vector(2)
+
+
+@tf("ReaderRead", "ReaderReadV2")
+def reader_read(c: InferenceContext, reader_handle: Shape, queue_handle: Shape) -> tuple[Shape, Shape]:
+    """One key and one value."""
+    _require_handle(c, reader_handle)
+    _require_handle(c, queue_handle)
+    return c.scalar(), c.scalar()
+
+
+@tf("ReaderReadUpTo", "ReaderReadUpToV2")
+def reader_read_up_to(
+    c: InferenceContext, reader_handle: Shape, queue_handle: Shape, num_records: Value
+) -> tuple[Shape, Shape]:
+    """At most `num_records` keys and values."""
+    _require_handle(c, reader_handle)
+    _require_handle(c, queue_handle)
+    c.with_rank(num_records.shape, 0)
+    count = _at_most(c, num_records)
+    return count, count
+
+
+def _at_most(c: InferenceContext, limit: PartialTensor) -> Shape:
+    most = scalar_size(c, limit)
+    return c.vector(c.fresh("records") if most is None else c.fresh_at_most(most, "records"))
+
+
+@tf(
+    *("ReaderNumRecordsProduced", "ReaderNumRecordsProducedV2"),
+    *("ReaderNumWorkUnitsCompleted", "ReaderNumWorkUnitsCompletedV2"),
+    *("ReaderSerializeState", "ReaderSerializeStateV2"),
+)
+def reader_state(c: InferenceContext, reader_handle: Shape) -> Shape:
+    """A scalar."""
+    _require_handle(c, reader_handle)
+    return c.scalar()
+
+
+@tf("ReaderReset", "ReaderResetV2")
+def reader_reset(c: InferenceContext, reader_handle: Shape) -> tuple[Shape, ...]:
+    """Nothing."""
+    _require_handle(c, reader_handle)
+    return ()
+
+
+@tf("ReaderRestoreState", "ReaderRestoreStateV2")
+def reader_restore_state(c: InferenceContext, reader_handle: Shape, state: Shape) -> tuple[Shape, ...]:
+    """Nothing."""
+    _require_handle(c, reader_handle)
+    c.with_rank(state, 0)
+    return ()

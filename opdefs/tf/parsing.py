@@ -1,0 +1,307 @@
+"""Serialized examples, records and tensors.
+
+The outputs of examples are, feature by feature within each kind: sparse tensors (all indices, all values, all shapes),
+dense tensors, and ragged tensors (all values, then the row splits of each ragged axis).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opdefs.rules.operands import scalar_size
+from opdefs.tf.dialect import tf
+from opdefs.tf.sparse_operands import SparseShapes, sparse_output
+from shapeinf.expr import Dim
+from shapeinf.graph import DeclaredType
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice.dtypes import DTYPES
+from shapeinf.ops import InferenceContext, Value
+
+Outputs = list[Shape | PartialTensor]
+Types = tuple[str, ...]
+Shapes = tuple[DeclaredType, ...]
+
+# -- features of examples --------------------------------------------------------------------------------------------
+
+
+def _sparse(c: InferenceContext, kind: str, count: int, batch: Shape, further: int) -> Outputs:
+    """Sparse tensors with the axes of the batch, and `further` ones of which the sizes are in the data."""
+    features: list[SparseShapes] = []
+    for i in range(count):
+        number = c.fresh(f"{kind}.{i}")
+        if batch.dims is None:
+            features.append(sparse_output(c, number, c.fresh(f"{kind}.{i}.rank", further)))
+        else:
+            sizes = [*batch.dims, *(None for _ in range(further))]
+            features.append(sparse_output(c, number, len(sizes), sizes))
+    return [feature[part] for part in range(3) for feature in features]
+
+
+def _dense(c: InferenceContext, shapes: Shapes, batch: Shape) -> Outputs:
+    """Dense tensors of these shapes, with the batch in front."""
+    return [c.concatenate(batch, c.make_shape_from_shape_proto(_proto(shape))) for shape in shapes]
+
+
+def _ragged(c: InferenceContext, kind: str, count: int, batch: Shape, axes: int) -> Outputs:
+    """Values, and row splits from the outermost axis in, where the rows are the examples."""
+    values: Outputs = [c.vector(c.fresh(f"{kind}.{i}")) for i in range(count)]
+    inner: Outputs = [c.vector(c.fresh(f"{kind}.{i}.rows", 1)) for i in range(count if axes == 2 else 0)]
+    splits = [c.add(batch[0], 1) if batch.rank == 1 else c.fresh(f"{kind}.{i}.rows") for i in range(count)]
+    return [*values, *map(c.vector, splits), *inner]
+
+
+def _proto(shape: DeclaredType) -> list[int] | None:
+    """The sizes, -1 for each unknown one."""
+    return None if shape.dims is None else [d if isinstance(d, int) else -1 for d in shape.dims]
+
+
+def _padded_shapes(c: InferenceContext, shapes: Shapes) -> Shapes:
+    """The shapes, of which only the first sizes may be unknown: those are the longest of the batch."""
+    for i, shape in enumerate(shapes):
+        sizes = _proto(shape)
+        if sizes is None or -1 in sizes[1:]:
+            text = "?" if sizes is None else "[" + ",".join("?" if d < 0 else str(d) for d in sizes) + "]"
+            c.fail(f"dense_shapes[{i}] has unknown rank or unknown inner dimensions: {text}")
+    return shapes
+
+
+def _outputs(c: InferenceContext, outputs: Outputs) -> tuple[Shape | PartialTensor, ...]:
+    if len(outputs) != c.num_outputs:
+        c.fail(f"the attributes describe {len(outputs)} outputs, but the node has {c.num_outputs}")
+    return tuple(outputs)
+
+
+def _equal_counts(c: InferenceContext, names: str, counts: dict[str, int]) -> None:
+    """Require one type and one shape for each key."""
+    (first, count), *others = counts.items()
+    for other, number in others:
+        if number != count:
+            c.fail(f"len({names}{first}) != len({names}{other})", count, number)
+
+
+# -- examples --------------------------------------------------------------------------------------------------------
+
+
+@tf("ParseExample")
+def parse_example(
+    c: InferenceContext, serialized: Shape, names: Shape, *_rest: Shape, sparse_types: Types, dense_shapes: Shapes
+) -> tuple[Shape | PartialTensor, ...]:
+    """[B] examples -> sparse features [B, *] and dense features [B, *S]."""
+    batch = c.with_rank(serialized, 1)
+    c.with_rank(names, 1)
+    dense = len(c.attr("Tdense"))
+    _equal_counts(c, "", {"dense_keys": dense, "dense_shapes": len(dense_shapes)})
+    _equal_counts(c, "", {"sparse_keys": c.attr("Nsparse"), "sparse_types": len(sparse_types)})
+    shapes = _padded_shapes(c, dense_shapes)
+    return _outputs(c, [*_sparse(c, "sparse", len(sparse_types), batch, 1), *_dense(c, shapes, batch)])
+
+
+@tf("ParseExampleV2")
+def parse_example_v2(
+    c: InferenceContext,
+    serialized: Shape,
+    names: Shape,
+    sparse_keys: Shape,
+    dense_keys: Shape,
+    ragged_keys: Shape,
+    *_defaults: Shape,
+    num_sparse: int,
+    sparse_types: Types,
+    ragged_value_types: Types,
+    ragged_split_types: Types,
+    dense_shapes: Shapes,
+) -> tuple[Shape | PartialTensor, ...]:
+    """[B] examples, or one -> sparse features [B, *], dense features [B, *S] and ragged features of B rows."""
+    batch = c.with_rank_at_most(serialized, 1)
+    c.with_rank_at_most(names, 1)
+    dense, ragged = len(c.attr("Tdense")), len(ragged_value_types)
+    _equal_counts(c, "", {"dense_keys": dense, "dense_shapes": len(dense_shapes)})
+    _equal_counts(c, "", {"sparse_keys": num_sparse, "sparse_types": len(sparse_types)})
+    _equal_counts(c, "", {"ragged_value_types": ragged, "ragged_split_types": len(ragged_split_types)})
+    for keys, count in ((sparse_keys, num_sparse), (dense_keys, dense), (ragged_keys, ragged)):
+        c.merge(c.with_rank(keys, 1)[0], count)
+    outputs = [
+        *_sparse(c, "sparse", len(sparse_types), batch, 1),
+        *_dense(c, _padded_shapes(c, dense_shapes), batch),
+        *_ragged(c, "ragged", ragged, batch, 1),
+    ]
+    return _outputs(c, outputs)
+
+
+@tf("ParseSingleExample")
+def parse_single_example(
+    c: InferenceContext,
+    serialized: Shape,
+    *_defaults: Shape,
+    num_sparse: int,
+    sparse_keys: Types,
+    dense_keys: Types,
+    sparse_types: Types,
+    dense_shapes: Shapes,
+) -> tuple[Shape | PartialTensor, ...]:
+    """One example -> sparse features [*] and dense features [*S]."""
+    batch = c.with_rank(serialized, 0)
+    dense, types = len(dense_keys), len(c.attr("Tdense"))
+    _equal_counts(c, "", {"sparse_keys": len(sparse_keys), "num_sparse": num_sparse, "sparse_types": len(sparse_types)})
+    _equal_counts(c, "", {"dense_keys": dense, "Tdense": types, "dense_shapes": len(dense_shapes)})
+    shapes = _padded_shapes(c, dense_shapes)
+    return _outputs(c, [*_sparse(c, "sparse", num_sparse, batch, 1), *_dense(c, shapes, batch)])
+
+
+# -- sequences of examples -------------------------------------------------------------------------------------------
+
+
+def _check_sequence(c: InferenceContext, counts: Sequence[tuple[str, int, int, int]]) -> None:
+    """Require one type and one shape for each dense feature."""
+    for kind, number, types, shapes in counts:
+        if not number == types == shapes:
+            sizes = f"the size of {kind}_types ({types}) and {kind}_shapes ({shapes})"
+            c.fail(f"num_{kind} ({number}) must match {sizes}")
+
+
+def _sequence(
+    c: InferenceContext,
+    batch: Shape,
+    shapes: tuple[Shapes, Shapes],
+    sparse: tuple[int, int],
+    ragged: tuple[int, int] = (0, 0),
+    *,
+    lengths: bool = True,
+) -> tuple[Shape | PartialTensor, ...]:
+    """The features of the context, then the feature lists, which have an axis of time more."""
+    context, lists = shapes
+    outputs = [
+        *_sparse(c, "context_sparse", sparse[0], batch, 1),
+        *_dense(c, context, batch),
+        *_ragged(c, "context_ragged", ragged[0], batch, 1),
+        *_sparse(c, "sparse", sparse[1], batch, 2),
+        *(
+            _dense(c, (shape,), c.concatenate(batch, c.vector(c.fresh(f"dense.{i}"))))[0]
+            for i, shape in enumerate(lists)
+        ),
+        *(batch for _ in lists if lengths),
+        *_ragged(c, "ragged", ragged[1], batch, 2),
+    ]
+    return _outputs(c, outputs)
+
+
+@tf("ParseSequenceExample")
+def parse_sequence_example(
+    c: InferenceContext,
+    serialized: Shape,
+    debug_name: Shape,
+    *_defaults: Shape,
+    context_sparse_types: Types = (),
+    context_dense_shapes: Shapes = (),
+    feature_list_sparse_types: Types = (),
+    feature_list_dense_shapes: Shapes = (),
+) -> tuple[Shape | PartialTensor, ...]:
+    """[B] examples -> features of the context [B, *S], feature lists [B, time, *S], and the lengths of dense lists."""
+    batch = c.with_rank(serialized, 1)
+    c.with_rank(debug_name, 1)
+    dense, types = len(c.attr("Tcontext_dense")), len(c.attr("feature_list_dense_types"))
+    _check_sequence(
+        c,
+        [
+            ("context_dense", c.attr("Ncontext_dense"), dense, len(context_dense_shapes)),
+            ("feature_list_dense", c.attr("Nfeature_list_dense"), types, len(feature_list_dense_shapes)),
+        ],
+    )
+    sparse = len(context_sparse_types), len(feature_list_sparse_types)
+    return _sequence(c, batch, (context_dense_shapes, feature_list_dense_shapes), sparse)
+
+
+@tf("ParseSequenceExampleV2")
+def parse_sequence_example_v2(
+    c: InferenceContext,
+    serialized: Shape,
+    debug_name: Shape,
+    *_rest: Shape,
+    context_sparse_types: Types = (),
+    context_ragged_value_types: Types = (),
+    context_dense_shapes: Shapes = (),
+    feature_list_sparse_types: Types = (),
+    feature_list_ragged_value_types: Types = (),
+    feature_list_dense_shapes: Shapes = (),
+) -> tuple[Shape | PartialTensor, ...]:
+    """As ParseSequenceExample, of one example too, and with ragged features."""
+    batch = c.with_rank_at_most(serialized, 1)
+    c.with_rank_at_most(debug_name, 1)
+    dense, types = len(c.attr("Tcontext_dense")), len(c.attr("feature_list_dense_types"))
+    _check_sequence(
+        c,
+        [
+            ("context_dense", dense, dense, len(context_dense_shapes)),
+            ("feature_list_dense", c.attr("Nfeature_list_dense"), types, len(feature_list_dense_shapes)),
+        ],
+    )
+    sparse = len(context_sparse_types), len(feature_list_sparse_types)
+    ragged = len(context_ragged_value_types), len(feature_list_ragged_value_types)
+    return _sequence(c, batch, (context_dense_shapes, feature_list_dense_shapes), sparse, ragged)
+
+
+@tf("ParseSingleSequenceExample")
+def parse_single_sequence_example(
+    c: InferenceContext,
+    serialized: Shape,
+    feature_list_dense_missing_assumed_empty: Shape,
+    *_rest: Shape,
+    context_sparse_types: Types = (),
+    context_dense_shapes: Shapes = (),
+    feature_list_sparse_types: Types = (),
+    feature_list_dense_shapes: Shapes = (),
+) -> tuple[Shape | PartialTensor, ...]:
+    """One example -> features of the context [*S] and feature lists [time, *S]."""
+    batch = c.with_rank(serialized, 0)
+    c.with_rank(feature_list_dense_missing_assumed_empty, 1)
+    context = {"dense_keys": c.attr("Ncontext_dense"), "dense_shapes": len(context_dense_shapes)}
+    lists = {"dense_keys": c.attr("Nfeature_list_dense"), "dense_shapes": len(feature_list_dense_shapes)}
+    _equal_counts(c, "context_", context)
+    _equal_counts(c, "feature_list_", lists)
+    sparse = len(context_sparse_types), len(feature_list_sparse_types)
+    return _sequence(c, batch, (context_dense_shapes, feature_list_dense_shapes), sparse, lengths=False)
+
+
+# -- records and tensors ---------------------------------------------------------------------------------------------
+
+
+@tf("DecodeCSV")
+def decode_csv(
+    c: InferenceContext, records: Shape, *record_defaults: Shape, select_cols: tuple[int, ...] = ()
+) -> tuple[Shape, ...]:
+    """One tensor of the shape of the records for each column, with at most one default."""
+    for default in record_defaults:
+        shape = c.with_rank_at_most(default, 1)
+        if shape.rank == 1 and c.prove_le(2, shape[0]) is True:
+            c.fail("Shape of a default must be a length-0 or length-1 vector, or a scalar.", shape)
+    return tuple(records for _ in range(c.num_outputs))
+
+
+_BITS = {dtype.name: dtype.bits for dtype in DTYPES}
+
+
+@tf("DecodeRaw")
+def decode_raw(c: InferenceContext, bytes: Shape) -> Shape:
+    """The numbers in the bytes of each string, along a new last axis."""
+    return c.concatenate(bytes, c.vector(c.fresh("numbers")))
+
+
+@tf("DecodePaddedRaw")
+def decode_padded_raw(c: InferenceContext, input_bytes: Shape, fixed_length: Value, *, out_type: str) -> Shape:
+    """The numbers in `fixed_length` bytes of each string, along a new last axis."""
+    c.with_rank(fixed_length.shape, 0)
+    length, bits = scalar_size(c, fixed_length), _BITS.get(out_type)
+    numbers: Dim = c.fresh("numbers") if length is None or not bits else c.divide(length, bits // 8, True)
+    return c.concatenate(input_bytes, c.vector(numbers))
+
+
+@tf("SerializeTensor")
+def serialize_tensor(c: InferenceContext, tensor: Shape) -> Shape:
+    """A scalar."""
+    return c.scalar()
+
+
+@tf("ParseTensor")
+def parse_tensor(c: InferenceContext, serialized: Shape) -> Shape:
+    """Whatever was serialized."""
+    raise c.unknowable("the shape of a serialized tensor is in its bytes")

@@ -1,0 +1,76 @@
+"""Sums, products and changes of range of quantized tensors: the tensor, and its range as two scalars."""
+
+from __future__ import annotations
+
+from opdefs.tf.broadcasting import broadcast
+from opdefs.tf.dialect import tf
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext
+
+
+def _require_scalars(c: InferenceContext, *shapes: Shape) -> None:
+    for shape in shapes:
+        c.with_rank(shape, 0)
+
+
+@tf("QuantizedAdd", "QuantizedMul")
+def broadcasting_with_range(
+    c: InferenceContext, x: Shape, y: Shape, min_x: Shape, max_x: Shape, min_y: Shape, max_y: Shape
+) -> tuple[Shape, Shape, Shape]:
+    """Numpy's broadcasting, and the range of the result."""
+    _require_scalars(c, min_x, max_x, min_y, max_y)
+    return broadcast(c, x, y), c.scalar(), c.scalar()
+
+
+@tf("Requantize")
+def requantize(
+    c: InferenceContext,
+    input: Shape,
+    input_min: Shape,
+    input_max: Shape,
+    requested_output_min: Shape,
+    requested_output_max: Shape,
+) -> tuple[Shape, Shape, Shape]:
+    """The shape of the input, and the new range."""
+    _require_scalars(c, input_min, input_max, requested_output_min, requested_output_max)
+    return input, c.scalar(), c.scalar()
+
+
+@tf("RequantizePerChannel")
+def requantize_by_channel(
+    c: InferenceContext,
+    input: Shape,
+    input_min: Shape,
+    input_max: Shape,
+    requested_output_min: Shape,
+    requested_output_max: Shape,
+) -> tuple[Shape, Shape, Shape]:
+    """The shape of the input, which has a range for each channel, and the new range."""
+    c.with_rank_at_most(input_min, 1)
+    c.with_rank_at_most(input_max, 1)
+    _require_scalars(c, requested_output_min, requested_output_max)
+    return input, c.scalar(), c.scalar()
+
+
+@tf("RequantizationRange")
+def requantization_range(c: InferenceContext, input: Shape, input_min: Shape, input_max: Shape) -> tuple[Shape, Shape]:
+    """The range of the values."""
+    _require_scalars(c, input_min, input_max)
+    return c.scalar(), c.scalar()
+
+
+@tf("RequantizationRangePerChannel")
+def requantization_range_by_channel(
+    c: InferenceContext, input: Shape, input_min: Shape, input_max: Shape
+) -> tuple[Shape, Shape]:
+    """The range of the values, which have a range for each channel."""
+    c.with_rank_at_most(input_min, 1)
+    c.with_rank_at_most(input_max, 1)
+    return c.scalar(), c.scalar()
+
+
+@tf("QuantizeDownAndShrinkRange")
+def shrink_range(c: InferenceContext, input: Shape, input_min: Shape, input_max: Shape) -> tuple[Shape, Shape, Shape]:
+    """The shape of the input, and its new range."""
+    _require_scalars(c, input_min, input_max)
+    return input, c.scalar(), c.scalar()

@@ -1,0 +1,201 @@
+"""Random numbers: shapes come from a vector input."""
+
+from __future__ import annotations
+
+from opdefs.tf.common import scalar_shape
+from opdefs.tf.dialect import tf
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext, Value
+
+SEEDS = 2
+KEY = 1
+COUNTER = 2
+
+
+@tf("NonDeterministicInts", "RandomStandardNormal", "RandomUniform", "RiscRandomUniform", "TruncatedNormal")
+def random(c: InferenceContext, shape: Value) -> Shape:
+    """The requested shape."""
+    return c.make_shape_from_shape_tensor(0)
+
+
+@tf("RandomUniformInt")
+def random_integers(c: InferenceContext, shape: Value, minval: Shape, maxval: Shape) -> Shape:
+    """The requested shape, for a range of two scalars."""
+    _require_scalars(c, minval, maxval)
+    return c.make_shape_from_shape_tensor(0)
+
+
+def _require_scalars(c: InferenceContext, *shapes: Shape) -> None:
+    for shape in shapes:
+        c.with_rank(shape, 0)
+
+
+@tf("ParameterizedTruncatedNormal")
+def parameterized_normal(
+    c: InferenceContext, shape: Value, means: Shape, stdevs: Shape, minvals: Shape, maxvals: Shape
+) -> Shape:
+    """The requested shape; the parameters are scalars, or vectors along its first axis."""
+    for parameter in (means, stdevs, minvals, maxvals):
+        c.with_rank_at_most(parameter, 1)
+    return c.make_shape_from_shape_tensor(0)
+
+
+@tf("RandomGamma", "RandomPoisson", "RandomPoissonV2")
+def for_each_parameter(c: InferenceContext, shape: Value, parameter: Shape) -> Shape:
+    """The requested shape for each parameter: [*shape, *parameters]."""
+    return c.concatenate(c.make_shape_from_shape_tensor(0), parameter)
+
+
+@tf("Multinomial")
+def multinomial(c: InferenceContext, logits: Shape, num_samples: Value) -> Shape:
+    """[B, classes] -> [B, num_samples]."""
+    rows = c.with_rank(logits, 2)
+    c.with_rank(num_samples.shape, 0)
+    return c.matrix(rows[0], c.make_dim_for_scalar_input(1))
+
+
+@tf("RandomShuffle")
+def shuffled(c: InferenceContext, value: Shape) -> Shape:
+    """The shape of the input."""
+    return value
+
+
+# -- with a seed as an input -------------------------------------------------------------------------------------------
+
+
+def _require_seed(c: InferenceContext, seed: Shape) -> None:
+    c.with_value(c.with_rank(seed, 1)[0], SEEDS)
+
+
+@tf(
+    *("StatelessRandomBinomial", "StatelessRandomGammaV2", "StatelessRandomNormal", "StatelessRandomPoisson"),
+    *("StatelessRandomUniform", "StatelessRandomUniformFullInt", "StatelessTruncatedNormal"),
+    "StatelessParameterizedTruncatedNormal",
+)
+def seeded(c: InferenceContext, shape: Value, seed: Shape, *parameters: Shape) -> Shape:
+    """The requested shape, to which the parameters broadcast; the seed is two numbers."""
+    _require_seed(c, seed)
+    return c.make_shape_from_shape_tensor(0)
+
+
+@tf("StatelessRandomUniformInt")
+def seeded_integers(c: InferenceContext, shape: Value, seed: Shape, minval: Shape, maxval: Shape) -> Shape:
+    """The requested shape, for a range of two scalars."""
+    _require_seed(c, seed)
+    _require_scalars(c, minval, maxval)
+    return c.make_shape_from_shape_tensor(0)
+
+
+@tf("StatelessMultinomial")
+def seeded_multinomial(c: InferenceContext, logits: Shape, num_samples: Value, seed: Shape) -> Shape:
+    """[B, classes] -> [B, num_samples]."""
+    _require_seed(c, seed)
+    return multinomial(c, logits, num_samples)
+
+
+def _require_key(c: InferenceContext, key: Shape, counter: Shape, alg: Shape) -> None:
+    """Require the key, the counter and the algorithm of a generator."""
+    c.with_value(c.with_rank(key, 1)[0], KEY)
+    c.with_rank(counter, 1)
+    c.with_rank(alg, 0)
+
+
+@tf(
+    *("StatelessRandomNormalV2", "StatelessRandomUniformFullIntV2", "StatelessRandomUniformV2"),
+    "StatelessTruncatedNormalV2",
+)
+def keyed(c: InferenceContext, shape: Value, key: Shape, counter: Shape, alg: Shape) -> Shape:
+    """The requested shape."""
+    _require_key(c, key, counter, alg)
+    return c.make_shape_from_shape_tensor(0)
+
+
+@tf("StatelessRandomGammaV3")
+def keyed_gamma(c: InferenceContext, shape: Value, key: Shape, counter: Shape, alg: Shape, alpha: Shape) -> Shape:
+    """The requested shape, to which the parameter broadcasts."""
+    return keyed(c, shape, key, counter, alg)
+
+
+@tf("StatelessRandomUniformIntV2")
+def keyed_integers(
+    c: InferenceContext, shape: Value, key: Shape, counter: Shape, alg: Shape, minval: Shape, maxval: Shape
+) -> Shape:
+    """The requested shape, for a range of two scalars."""
+    _require_scalars(c, minval, maxval)
+    return keyed(c, shape, key, counter, alg)
+
+
+@tf("StatelessShuffle")
+def keyed_shuffle(c: InferenceContext, value: Shape, key: Shape, counter: Shape, alg: Shape) -> Shape:
+    """The shape of the input."""
+    _require_key(c, key, counter, alg)
+    return value
+
+
+@tf("StatelessRandomGetKeyCounter")
+def key_and_counter(c: InferenceContext, seed: Shape) -> tuple[Shape, Shape]:
+    """Two numbers -> a key [1] and a counter [2]."""
+    _require_seed(c, seed)
+    return c.vector(KEY), c.vector(COUNTER)
+
+
+@tf("StatelessRandomGetKeyCounterAlg")
+def key_counter_and_algorithm(c: InferenceContext, seed: Shape) -> tuple[Shape, Shape, Shape]:
+    """Two numbers -> a key [1], a counter [2] and a scalar."""
+    return *key_and_counter(c, seed), c.scalar()
+
+
+tf("StatelessRandomGetAlg")(scalar_shape)
+
+
+@tf("RandomIndexShuffle")
+def shuffled_index(c: InferenceContext, index: Shape, seed: Shape, max_index: Shape) -> Shape:
+    """A scalar; a vector where the index or its limit is a vector, or the seed a matrix [N, 3]."""
+    inputs = ((index, 0), (seed, 1), (max_index, 0))
+    shapes = [c.with_rank_at_most(shape, rank + 1) for shape, rank in inputs]
+    sizes = [s[0] for s, (_, rank) in zip(shapes, inputs, strict=True) if s.dims is not None and len(s) == rank + 1]
+    size: Dim | None = None
+    for other in sizes:
+        size = other if size is None else c.merge(size, other)
+    if size is None:
+        return c.scalar() if all(s.dims is not None for s in shapes) else c.unknown_shape()
+    return c.vector(size)
+
+
+# -- with a generator --------------------------------------------------------------------------------------------------
+
+
+@tf("StatefulStandardNormal")
+def generated(c: InferenceContext, resource: Shape, shape: Value) -> Shape:
+    """The requested shape."""
+    c.with_rank(resource, 0)
+    return c.make_shape_from_shape_tensor(1)
+
+
+@tf(
+    *("StatefulStandardNormalV2", "StatefulTruncatedNormal", "StatefulUniform", "StatefulUniformFullInt"),
+    *("StatefulRandomBinomial", "StatefulUniformInt"),
+)
+def generated_by_algorithm(
+    c: InferenceContext, resource: Shape, algorithm: Shape, shape: Value, *parameters: Shape
+) -> Shape:
+    """The requested shape; the range of integers is two scalars."""
+    _require_scalars(c, resource, algorithm)
+    if c.op_def.name == "StatefulUniformInt":
+        _require_scalars(c, *parameters)
+    return c.make_shape_from_shape_tensor(2)
+
+
+@tf("RngReadAndSkip")
+def read_and_skip(c: InferenceContext, resource: Shape, alg: Shape, delta: Shape) -> Shape:
+    """A counter and a key: [3]."""
+    _require_scalars(c, resource, alg, delta)
+    return c.vector(COUNTER + KEY)
+
+
+@tf("RngSkip")
+def skip(c: InferenceContext, resource: Shape, algorithm: Shape, delta: Shape) -> tuple[()]:
+    """No output."""
+    _require_scalars(c, resource, algorithm, delta)
+    return ()

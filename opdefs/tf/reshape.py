@@ -1,0 +1,300 @@
+"""The same elements under other dims, or with their axes in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opdefs.rules.elements import known_dims, known_ints, move_elements, requested_dims
+from opdefs.rules.progressions import reshape_elements
+from opdefs.rules.reshaping import COUNT, insert_unit_axes, reshape_dims
+from opdefs.rules.reshaping import transpose as transpose_axes
+from opdefs.tf.common import warn
+from opdefs.tf.dialect import tf
+from shapeinf.errors import NotKnown, ShapeError
+from shapeinf.expr import Dim
+from shapeinf.lattice import OptionalAxes, PartialTensor, Shape, element_bits
+from shapeinf.ops import InferenceContext, Ints, Value
+
+
+@tf("Reshape", views={0: 0})
+def reshape(c: InferenceContext, tensor: Value, shape: Value) -> PartialTensor:
+    """The sizes in `shape`; -1 is inferred. The kernel takes a scalar for a vector of one size."""
+    if shape.shape.rank == 0:
+        shape = PartialTensor(shape.dtype, Shape((1,)), shape.elements)
+    c.with_rank(shape.shape, 1)
+    wanted = requested_dims(c, shape)
+    for d in wanted:
+        if isinstance(d, int) and d < -1:
+            c.fail(f"Invalid value in tensor used for shape: {d}")
+    if wanted.count(-1) > 1:
+        warn(c, "only one size may be -1", list(wanted))
+        wanted = tuple(None if d == -1 else d for d in wanted)
+    copied = _empty_axis(c, tensor.shape, wanted)
+    if copied is not None:
+        return reshape_elements(tensor, copied)
+    try:
+        result = reshape_dims(c, tensor.shape, wanted, False)
+    except ShapeError as error:
+        _fail_as_tensorflow(c, tensor.shape, wanted)
+        raise error
+    return reshape_elements(tensor, result)
+
+
+def _empty_axis(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None]) -> Shape | None:
+    """The result where -1 is inferred beside a 0: the kernel then counts only the sizes above 0 of an empty tensor."""
+    sizes = [d for d in wanted if d != -1]
+    if len(sizes) != len(wanted) - 1 or 0 not in sizes:
+        return None
+    if x.dims is not None and 0 not in x.dims and x.is_concrete:
+        return None
+    positive = [d for d in sizes if isinstance(d, int) and d > 0]
+    inferred: Dim = c.fresh("reshape")
+    if x.is_concrete and x.dims is not None and len(positive) + sizes.count(0) == len(sizes):
+        total, known = c.numel(d for d in x.dims if d != 0), c.numel(positive)
+        inferred = total // known
+        c.merge(inferred * known, total, COUNT)
+    return Shape(inferred if d == -1 else c.fresh(f"reshape.{i}") if d is None else d for i, d in enumerate(wanted))
+
+
+def _fail_as_tensorflow(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None]) -> None:
+    """Raise TensorFlow's error where it has one: it decides on ints."""
+    dims = c.store.canon_shape(x).dims or ()
+    sizes = [d for d in wanted if isinstance(d, int) and d != -1]
+    known, total = c.numel(sizes), c.numel(d for d in dims if isinstance(d, int))
+    if not isinstance(known, int) or not isinstance(total, int) or not all(isinstance(d, int) for d in wanted):
+        return
+    inferred, unknown = len(wanted) - len(sizes), sum(not isinstance(d, int) for d in dims)
+    if inferred and known and not unknown and total % known:
+        raise ShapeError(f"Dimension size must be evenly divisible by {known} but is {total}")
+    if not inferred and unknown == 1 and total and known % total:
+        raise ShapeError(f"Dimension size must be evenly divisible by {total} but is {known}")
+    if not unknown and total != known:
+        text = "[" + ",".join("?" if d == -1 else str(d) for d in wanted) + "]"
+        raise ShapeError(f"Cannot reshape a tensor with {total} elements to shape {text} ({known} elements)")
+
+
+@tf("QuantizedReshape", views={0: 0})
+def quantized_reshape(
+    c: InferenceContext, tensor: Value, shape: Value, input_min: Shape, input_max: Shape
+) -> tuple[PartialTensor | Shape, ...]:
+    """As Reshape, with the range."""
+    c.with_rank(input_min, 0)
+    c.with_rank(input_max, 0)
+    try:
+        result = reshape(c, tensor, shape)
+    except NotKnown:
+        result = PartialTensor(tensor.dtype, c.unknown_shape(), None)
+    return result, c.scalar(), c.scalar()
+
+
+@tf("Squeeze", views={0: 0})
+def squeeze(c: InferenceContext, x: Value, *, squeeze_dims: Ints = ()) -> PartialTensor:
+    """Axes of size 1 removed; without `squeeze_dims` all of them."""
+    rank = len(x.shape)
+    if not squeeze_dims:
+        return _squeeze_all(c, x)
+    removed = set()
+    for position, axis in enumerate(squeeze_dims):
+        if not -rank <= axis < rank:
+            c.fail(f"squeeze_dims[{position}] not in [-{rank},{rank}).")
+        at = axis % rank
+        size = c.concrete(x.shape[at])
+        if size not in (None, 1):
+            c.fail(f"Can not squeeze dim[{at}], expected a dimension of 1, got {size}")
+        c.merge(x.shape[at], 1, f"Can not squeeze dim[{at}], expected a dimension of 1")
+        removed.add(at)
+    return reshape_elements(x, Shape(d for i, d in enumerate(x.shape) if i not in removed))
+
+
+def _squeeze_all(c: InferenceContext, x: PartialTensor) -> PartialTensor:
+    verdicts = [c.prove_eq(d, 1) for d in x.shape]
+    left = [(d, verdict is None) for d, verdict in zip(x.shape, verdicts, strict=True) if not verdict]
+    if None in verdicts:
+        raise c.unknowable_rank("it is undecided which axes have size 1", OptionalAxes(left))
+    return reshape_elements(x, Shape(d for d, _ in left))
+
+
+@tf("ExpandDims", views={0: 0})
+def expand_dims(c: InferenceContext, x: Value, dim: Value) -> PartialTensor:
+    """An axis of size 1 inserted at a position of the output."""
+    count = None if dim.shape.dims is None else c.concrete(c.numel(dim.shape))
+    if count not in (None, 1):
+        c.fail("'dim' input must be a tensor with a single value")
+    rank = len(x.shape)
+    axis = known_ints(dim)
+    if axis is None:
+        return PartialTensor(x.dtype, insert_unit_axes(c, x.shape, 1), None)
+    if not -rank - 1 <= axis[0] <= rank:
+        c.fail(f"dim {axis[0]} not in the interval [{-rank - 1}, {rank}].")
+    at = axis[0] % (rank + 1)
+    return reshape_elements(x, Shape((*x.shape[:at], 1, *x.shape[at:])))
+
+
+@tf("Transpose", "ConjugateTranspose")
+def transpose(c: InferenceContext, x: Value, perm: Value) -> PartialTensor:
+    """The axes in the order of `perm`."""
+    count = None if perm.shape.dims is None else c.concrete(c.numel(perm.shape))
+    order = known_dims(perm)
+    if count is None and x.shape.dims is None:
+        return x if order == () else PartialTensor(x.dtype, c.unknown_shape(), None)
+    rank = len(x.shape.dims) if x.shape.dims is not None else len(order) if order is not None else count
+    assert rank is not None
+    if count is not None and count != rank:
+        c.fail(f"Dimension must be {rank} but is {count}")
+    shape = c.with_rank(x.shape, rank)
+    for axis in order or ():
+        if isinstance(axis, int) and not -rank <= axis < rank:
+            c.fail(f"perm dim {axis} is out of range of input rank {rank}")
+    axes = [axis % rank if isinstance(axis, int) else None for axis in order or (None,) * rank]
+    if rank <= 1:
+        return PartialTensor(x.dtype, shape, x.elements)
+    if None not in axes and len(set(axes)) < rank:
+        warn(c, "perm must name all axes once", axes)
+    if order is None or set(axes) != set(range(rank)):
+        return PartialTensor(x.dtype, _partly_permuted(c, shape, axes), None)
+    ranked = x if x.shape.dims is not None else PartialTensor(x.dtype, shape, None)
+    return transpose_axes(ranked, [axis for axis in axes if axis is not None])
+
+
+def _partly_permuted(c: InferenceContext, x: Shape, axes: Sequence[int | None]) -> Shape:
+    """The shape where not all of a permutation is known: the last unknown axis is the one that is left."""
+    left = [i for i in range(len(x)) if i not in axes]
+    if axes.count(None) == 1 and len(left) == 1:
+        axes = [left[0] if axis is None else axis for axis in axes]
+    sizes = {x[i] for i in left}
+    common = sizes.pop() if len(sizes) == 1 else None
+
+    def size(position: int, axis: int | None) -> Dim:
+        if axis is not None:
+            return x[axis]
+        return c.fresh(f"transpose.{position}") if common is None else common
+
+    return Shape(size(position, axis) for position, axis in enumerate(axes))
+
+
+@tf("InvertPermutation")
+def invert_permutation(c: InferenceContext, x: Value) -> PartialTensor:
+    """The positions of 0, 1, ... in the input."""
+    shape = c.with_rank(x.shape, 1)
+    order = known_ints(x)
+    if order is None or not order:
+        return PartialTensor(x.dtype, shape, None if order is None else ())
+    if sorted(order) != list(range(len(order))):
+        c.fail("the input must be a permutation of 0, 1, ...", list(order))
+    return PartialTensor(x.dtype, shape, [order.index(i) for i in range(len(order))])
+
+
+@tf("Bitcast", views={0: 0})
+def bitcast(c: InferenceContext, x: Shape, *, type_: str) -> Shape:
+    """The same bits as another type: a narrower one adds a last axis, and a wider one takes it away."""
+    old, new = (_bytes(dtype) for dtype in (c.dtype(0) or c.attributes.get("T"), type_))
+    if not new or old == 0:
+        c.fail(f"Cannot bitcast type {c.dtype(0)} to {type_} because one of the type sizes is zero")
+    if old is None:
+        raise c.unknowable("the element type of the input is unknown")
+    if x.dims is None or old == new:
+        return x
+    assert old is not None
+    if new < old:
+        return Shape((*x.dims, old // new))
+    ratio = new // old
+    if not x.dims:
+        c.fail(f"Cannot bitcast a scalar of type {c.dtype(0)} to the wider type {type_}")
+    last = c.concrete(x.dims[-1])
+    if last not in (None, ratio):
+        c.fail(f"Cannot bitcast due to shape. {last} does not match {ratio}.")
+    c.merge(x.dims[-1], ratio, f"the last axis must have {ratio} elements to be cast to {type_}")
+    return Shape(x.dims[:-1])
+
+
+def _bytes(dtype: object) -> int | None:
+    """The bytes of an element: 0 of strings and handles, None of an unknown dtype."""
+    if not isinstance(dtype, str):
+        return None
+    if dtype in ("string", "resource", "variant"):
+        return 0
+    return max(element_bits(dtype.removeprefix("q") if dtype.startswith("q") else dtype) // 8, 1)
+
+
+REVERSE_LIMIT = 8
+"""The most axes of tensors that the kernels reverse."""
+
+
+@tf("Reverse")
+def reverse(c: InferenceContext, tensor: Value, dims: Value) -> PartialTensor:
+    """The tensor with the chosen axes reversed: one bool an axis."""
+    flags = c.with_rank(dims.shape, 1)
+    rank = c.concrete(flags[0])
+    shape = tensor.shape
+    if rank is not None:
+        if rank > REVERSE_LIMIT:
+            c.fail("reverse does not work on tensors with more than 8 dimensions")
+        shape = c.with_rank(shape, rank)
+    chosen = dims.array()
+    axes = None if chosen is None else [i for i, flag in enumerate(chosen.tolist()) if flag]
+    return _reversed(tensor, shape, axes)
+
+
+@tf("ReverseV2")
+def reverse_axes(c: InferenceContext, tensor: Value, axis: Value) -> PartialTensor:
+    """The tensor with the named axes reversed."""
+    named = c.with_rank(axis.shape, 1)
+    shape = tensor.shape
+    if shape.rank is not None and shape.rank > REVERSE_LIMIT:
+        c.fail("reverse does not work on tensors with more than 8 dimensions")
+    axes = known_ints(axis)
+    if axes is not None and shape.dims is not None:
+        c.axes(axes, len(shape.dims))
+    elif c.concrete(named[0]) == 0:
+        axes = ()
+    return _reversed(tensor, shape, axes)
+
+
+def _reversed(tensor: PartialTensor, shape: Shape, axes: Sequence[int] | None) -> PartialTensor:
+    if axes is None or shape.dims is None:
+        return PartialTensor(tensor.dtype, shape, None)
+    if not axes:
+        return tensor
+    index = tuple(
+        slice(None, None, -1) if i in {a % len(shape.dims) for a in axes} else slice(None)
+        for i in range(len(shape.dims))
+    )
+    return move_elements(tensor, shape, lambda array: array[index])
+
+
+@tf("ReverseSequence")
+def reverse_sequence(c: InferenceContext, x: Shape, seq_lengths: Shape, *, seq_dim: int, batch_dim: int = 0) -> Shape:
+    """The shape of the input; one length a sample."""
+    lengths = c.with_rank(seq_lengths, 1)
+    for name, axis in (("batch_dim", batch_dim), ("seq_dim", seq_dim)):
+        if x.dims is not None and not 0 <= axis < len(x.dims):
+            c.fail(f"{name} must be < input rank: {axis} vs. {len(x.dims)}")
+    if batch_dim == seq_dim:
+        c.fail("batch_dim and seq_dim must be different", batch_dim)
+    return x if x.dims is None else c.replace_dim(x, batch_dim, c.merge(x[batch_dim], lengths[0]))
+
+
+@tf("Roll")
+def roll(c: InferenceContext, x: Shape, shift: Shape, axis: Shape) -> Shape:
+    """The shape of the input: rank 1 or more; a shift for each axis."""
+    c.with_rank_at_least(x, 1)
+    c.with_rank_at_most(shift, 1)
+    c.with_rank_at_most(axis, 1)
+    return x
+
+
+@tf("Diag")
+def diagonal(c: InferenceContext, x: Shape) -> Shape:
+    """[*D] -> [*D, *D]."""
+    shape = c.with_rank_at_least(x, 1)
+    return c.concatenate(shape, shape)
+
+
+@tf("DiagPart")
+def diagonal_part(c: InferenceContext, x: Shape) -> Shape:
+    """[*D, *D] -> [*D]."""
+    dims = x.require()
+    if not dims or len(dims) % 2:
+        c.fail("Input must have even and non-zero rank", f"input rank is {len(dims)}")
+    half = len(dims) // 2
+    return Shape(c.merge(a, b) for a, b in zip(dims[:half], dims[half:], strict=True))

@@ -1,0 +1,155 @@
+"""Scattering: updates of slices at indices, of new tensors, of copies, of references and of variables."""
+
+from __future__ import annotations
+
+from opdefs.rules.elements import known_ints
+from opdefs.rules.gathering import constrain_index_tuples, constrain_indices, scatter_tuples
+from opdefs.rules.reshaping import shape_from_sizes
+from opdefs.tf.dialect import tf
+from opdefs.tf.gather import IGNORES
+from opdefs.tf.shapes import variable
+from opdefs.tf.sources import constant_tensor, zero_of
+from shapeinf.errors import ShapeError
+from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops.rule_context import tf_shape
+
+
+@tf("ScatterNd")
+def scatter_nd(
+    c: InferenceContext, indices: Value, updates: Value, shape: Value, *, bad_indices_policy: str = ""
+) -> PartialTensor:
+    """Updates added to zeros of the sizes in `shape`."""
+    c.with_rank(shape.shape, 1)
+    result = shape_from_sizes(c, shape, "shape")
+    _check_updates(c, indices.shape, updates.shape, result, "output")
+    if bad_indices_policy == IGNORES or result.dims is None:
+        return PartialTensor(updates.dtype, result, None)
+    _constrain_tuples(c, indices, result)
+    known = known_ints(indices)
+    depth = indices.shape.dims[-1] if indices.shape.dims else None
+    zeros = constant_tensor(updates.dtype, result, zero_of(updates.dtype))
+    if known is None or not isinstance(depth, int) or zeros.elements is None or not _are_distinct(known, depth):
+        return PartialTensor(updates.dtype, result, None)
+    return scatter_tuples(zeros, indices, updates)
+
+
+@tf("TensorScatterUpdate", in_place=(0,))
+def tensor_scatter_update(
+    c: InferenceContext, x: Value, indices: Value, updates: Value, *, bad_indices_policy: str = ""
+) -> PartialTensor:
+    """The tensor with updates in the place of slices."""
+    shape = _scattered(c, x.shape, indices, updates.shape, bad_indices_policy)
+    known, depth = known_ints(indices), indices.shape.dims[-1] if indices.shape.dims else None
+    if known is None or not isinstance(depth, int) or not _are_distinct(known, depth) or x.elements is None:
+        return PartialTensor(x.dtype, shape, None)
+    return scatter_tuples(x, indices, updates)
+
+
+@tf("TensorScatterAdd", "TensorScatterSub", "TensorScatterMax", "TensorScatterMin", in_place=(0,))
+@tf("ScatterNdNonAliasingAdd", "ScatterNdUpdate", "ScatterNdAdd", "ScatterNdSub", in_place=(0,))
+@tf("ScatterNdMax", "ScatterNdMin", in_place=(0,))
+def tensor_scatter(
+    c: InferenceContext, x: Shape, indices: Value, updates: Shape, *, bad_indices_policy: str = ""
+) -> Shape:
+    """The shape of the tensor."""
+    return _scattered(c, x, indices, updates, bad_indices_policy)
+
+
+@tf("ResourceScatterNdUpdate", "ResourceScatterNdAdd", "ResourceScatterNdSub")
+@tf("ResourceScatterNdMax", "ResourceScatterNdMin")
+def resource_scatter_nd(
+    c: InferenceContext, ref: TensorType, indices: Value, updates: Shape, *, bad_indices_policy: str = ""
+) -> tuple[Shape, ...]:
+    """Updates slices of the variable; no output."""
+    _scattered(c, variable(c, ref).shape, indices, updates, bad_indices_policy)
+    return ()
+
+
+def _scattered(c: InferenceContext, x: Shape, indices: PartialTensor, updates: Shape, policy: str) -> Shape:
+    """The shape of a tensor with updated slices: [*D], with [*I, k] indices and [*I, *D[k:]] updates."""
+    shape = c.with_rank_at_least(x, 1)
+    c.with_rank_at_least(indices.shape, 1)
+    c.with_rank_at_least(updates, 1)
+    empty = shape.dims is not None and 0 in shape.dims
+    if empty and all(c.interval(c.num_elements(s)).lo not in (None, 0) for s in (indices.shape, updates)):
+        c.fail("Indices and updates specified for empty input", shape)
+    _check_updates(c, indices.shape, updates, shape, "input")
+    if policy != IGNORES:
+        _constrain_tuples(c, indices, shape)
+    return shape
+
+
+def _check_updates(c: InferenceContext, indices: Shape, updates: Shape, x: Shape, name: str) -> None:
+    """Check that [*I, k] indices into [*D] have [*I, *D[k:]] updates."""
+    if indices.dims is None or updates.dims is None:
+        return
+    c.with_rank_at_least(indices, 1)
+    outer = len(indices.dims) - 1
+    updated = c.with_rank_at_least(updates, outer).require()
+    try:
+        c.merge(Shape(updated[:outer]), Shape(indices.dims[:-1]))
+    except ShapeError as error:
+        sides = _dims_of("indices", indices, 0, outer), _dims_of("updates", updates, 0, outer)
+        raise ShapeError("Dimensions {} must match dimensions {}".format(*sides), because=error.because) from None
+    depth = c.concrete(indices.dims[-1])
+    if depth is None or x.dims is None:
+        return
+    if depth > len(x.dims):
+        c.fail("the length of an index must be at most the rank of the data", indices, x)
+    try:
+        c.merge(Shape(x.dims[depth:]), Shape(updated[outer:]))
+    except ShapeError as error:
+        sides = _dims_of(name, x, depth, len(x.dims)), _dims_of("updates", updates, outer, len(updated))
+        raise ShapeError("Dimensions {} must match dimensions {}".format(*sides), because=error.because) from None
+
+
+def _dims_of(name: str, shape: Shape, start: int, end: int) -> str:
+    """Some of the dims of an operand, as TensorFlow's messages write them."""
+    return f"[{start},{end}) of {name}[shape={tf_shape(shape)}] = {tf_shape(Shape(shape[start:end]))}"
+
+
+def _constrain_tuples(c: InferenceContext, indices: PartialTensor, x: Shape) -> None:
+    depth = indices.shape.dims[-1] if indices.shape.dims else None
+    if isinstance(depth, int) and x.dims is not None and depth <= len(x.dims):
+        constrain_index_tuples(c, indices, x.dims[:depth], from_end=False)
+
+
+def _are_distinct(indices: tuple[int, ...], depth: int) -> bool:
+    """Whether no tuple of indices occurs twice: then nothing is added up, and the order does not matter."""
+    if depth == 0:
+        return False
+    tuples = [indices[i : i + depth] for i in range(0, len(indices), depth)]
+    return len(set(tuples)) == len(tuples)
+
+
+@tf("ScatterUpdate", "ScatterAdd", "ScatterSub", "ScatterMul", "ScatterDiv", in_place=(0,))
+@tf("ScatterMin", "ScatterMax", in_place=(0,))
+def scatter_rows(c: InferenceContext, ref: Shape, indices: Value, updates: Shape) -> Shape:
+    """The shape of the reference, whose rows at the indices are updated."""
+    _check_rows(c, ref, indices, updates)
+    return ref
+
+
+@tf("ResourceScatterUpdate", "ResourceScatterAdd", "ResourceScatterSub", "ResourceScatterMul")
+@tf("ResourceScatterDiv", "ResourceScatterMin", "ResourceScatterMax")
+def resource_scatter_rows(c: InferenceContext, ref: TensorType, indices: Value, updates: Shape) -> tuple[Shape, ...]:
+    """Updates rows of the variable; no output."""
+    _check_rows(c, variable(c, ref).shape, indices, updates)
+    return ()
+
+
+def _check_rows(c: InferenceContext, x: Shape, indices: PartialTensor, updates: Shape) -> None:
+    """[n, *D] data and [*I] indices take [*I, *D] updates, or a single scalar."""
+    if x.dims is None:
+        return
+    rows = c.with_rank_at_least(x, 1).require()
+    constrain_indices(c, indices, rows[0], from_end=False)
+    if indices.shape.dims is not None and updates.dims != ():
+        c.merge(updates, Shape((*indices.shape.dims, *rows[1:])))
+
+
+@tf("InplaceUpdate", "InplaceAdd", "InplaceSub", in_place=(0,))
+def update_rows(c: InferenceContext, x: Shape, i: Shape, v: Shape) -> Shape:
+    """The shape of the tensor."""
+    return x

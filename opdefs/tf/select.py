@@ -1,0 +1,259 @@
+"""Sizes that depend on data: positions, distinct elements, differences and partitions. Known contents decide them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from opdefs.rules.elements import Elements, element_array, is_listable, known_ints, tensor_from_array
+from opdefs.rules.progressions import extremes, progression
+from opdefs.rules.unknowns import fresh_count, nonzero_count
+from opdefs.tf.dialect import tf
+from shapeinf.expr import Dim, Dimension, maximum
+from shapeinf.lattice import Condition, Element, PartialTensor, Progression, Quotient, Shape
+from shapeinf.ops import InferenceContext, Value
+
+
+@tf("Where")
+def where(c: InferenceContext, condition: Value) -> PartialTensor:
+    """[count, rank] positions of the elements that are not zero."""
+    if condition.shape.dims is None:
+        return PartialTensor(None, Shape((c.fresh("count"), c.fresh("rank"))), None)
+    array = condition.array()
+    if array is not None and condition.dtype != "string":
+        return tensor_from_array(np.argwhere(array).astype(np.int64), "int64")
+    count = _true_count(c, condition)
+    rank = len(condition.shape.dims)
+    if rank == 1 and count == condition.shape.dims[0]:
+        return progression("int64", Shape((count, 1)), 0, (1, 0))
+    return PartialTensor(None, Shape((count, rank)), None)
+
+
+def _true_count(c: InferenceContext, condition: PartialTensor) -> Dim:
+    """How many elements are not zero: of listed ones at least those that are known not to be."""
+    elements = condition.elements
+    if elements is None:
+        return nonzero_count(c, condition)
+    decided = [_is_nonzero(c, element) for element in elements]
+    least, most = decided.count(True), len(decided) - decided.count(False)
+    return least if least == most else fresh_count(c, most, least)
+
+
+def _is_nonzero(c: InferenceContext, element: Element) -> bool | None:
+    if element is None or isinstance(element, (Condition, Quotient, str)):
+        return None
+    if isinstance(element, Dimension):
+        verdict = c.prove_eq(element, 0)
+        return None if verdict is None else not verdict
+    return bool(element)
+
+
+@tf("Unique")
+def unique(c: InferenceContext, x: Value) -> tuple[PartialTensor | Shape, ...]:
+    """The distinct elements of a vector in the order of their first occurrence, and the index of each element."""
+    shape = c.with_rank(x.shape, 1)
+    distinct = _distinct(x)
+    if distinct is None:
+        count = _distinct_count(c, x, shape[0])
+        return PartialTensor(x.dtype, Shape((count,)), None), shape
+    values, index, _ = distinct
+    return PartialTensor(x.dtype, Shape((len(values),)), values), PartialTensor(None, shape, index)
+
+
+@tf("UniqueWithCounts")
+def unique_with_counts(c: InferenceContext, x: Value) -> tuple[PartialTensor | Shape, ...]:
+    """As Unique, with the number of occurrences of each distinct element."""
+    distinct = _distinct(x) if x.shape.rank == 1 else None
+    if distinct is None:
+        size = c.num_elements(x.shape) if x.shape.dims is not None else c.fresh("size")
+        count = Shape((_distinct_count(c, x, size),))
+        return PartialTensor(x.dtype, count, None), x.shape, count
+    values, index, counts = distinct
+    vector = Shape((len(values),))
+    indices = PartialTensor(None, x.shape, index)
+    return PartialTensor(x.dtype, vector, values), indices, PartialTensor(None, vector, counts)
+
+
+def _distinct(x: PartialTensor) -> tuple[list[Element], list[int], list[int]] | None:
+    """The distinct elements of a vector, the index of each element, and the counts; None where they are unknown."""
+    if x.elements is None or x.array() is None or x.shape.rank != 1:
+        return None
+    position: dict[Hashable, int] = {}
+    index = [position.setdefault(element, len(position)) for element in x.elements]
+    if any(element != element for element in x.elements):  # every NaN is an element of its own
+        return None
+    counts = [index.count(i) for i in range(len(position))]
+    return list(position), index, counts  # type: ignore[arg-type]
+
+
+def _distinct_count(c: InferenceContext, x: PartialTensor, size: Dim) -> Dim:
+    """The number of distinct elements among `size`: at least one of any."""
+    if isinstance(size, int) and size <= 1:
+        return size
+    if isinstance(x, Progression) and len(x.steps) == 1:
+        return size if x.steps[0] else _count_of_equal(c, size)
+    return fresh_count(c, size, 1 if c.prove_le(1, size) is True else 0)
+
+
+def _count_of_equal(c: InferenceContext, size: Dim) -> Dim:
+    return 1 if c.prove_le(1, size) is True else c.fresh("count", 0, 1)
+
+
+@tf("UniqueV2")
+def unique_along_axis(c: InferenceContext, x: Value, axis: Value) -> tuple[PartialTensor | Shape, ...]:
+    """The distinct slices along an axis, and the index of each slice; without an axis the elements of a vector."""
+    return _unique_slices(c, x, axis)[:2]
+
+
+@tf("UniqueWithCountsV2")
+def unique_along_axis_with_counts(c: InferenceContext, x: Value, axis: Value) -> tuple[PartialTensor | Shape, ...]:
+    """As UniqueV2, with the number of occurrences of each distinct slice."""
+    return _unique_slices(c, x, axis)
+
+
+def _unique_slices(c: InferenceContext, x: PartialTensor, axis: PartialTensor) -> tuple[PartialTensor | Shape, ...]:
+    named = known_ints(axis)
+    if x.shape.rank == 1 and (named is None or named in ((), (0,), (-1,))):
+        return unique_with_counts(c, x)
+    if x.shape.dims is None or named is None:
+        dims = None if x.shape.dims is None else [c.fresh_at_most(d, f"unique.{i}") for i, d in enumerate(x.shape.dims)]
+        return Shape(dims), c.vector(c.fresh("index")), c.vector(c.fresh("count"))
+    if len(named) > 1:
+        c.fail("axis must have at most one element", named)
+    if not named:
+        c.fail("without an axis, the input must be a vector", x.shape)
+    at = c.axis(named[0], len(x.shape))
+    size = x.shape[at]
+    count = _distinct_count(c, PartialTensor(x.dtype, x.shape, None), size)
+    return c.replace_dim(x.shape, at, count), c.vector(size), c.vector(count)
+
+
+@tf("ListDiff")
+def list_difference(c: InferenceContext, x: Value, y: Value) -> tuple[PartialTensor, ...]:
+    """The elements of one vector that are not in another one, and their indices."""
+    size = c.with_rank(x.shape, 1)[0]
+    c.with_rank(y.shape, 1)
+    if x.elements is None or y.elements is None or x.array() is None or y.array() is None:
+        rest = Shape((_difference_count(c, x, y, size),))
+        return PartialTensor(x.dtype, rest, None), PartialTensor(None, rest, None)
+    removed = set(y.elements)
+    index = [i for i, element in enumerate(x.elements) if element not in removed]
+    vector = Shape((len(index),))
+    return PartialTensor(x.dtype, vector, [x.elements[i] for i in index]), PartialTensor(None, vector, index)
+
+
+def _difference_count(c: InferenceContext, x: PartialTensor, y: PartialTensor, size: Dim) -> Dim:
+    """The number of elements that are left: all of them where nothing is removed."""
+    if y.shape.dims == (0,):
+        return size
+    return 0 if size == 0 else fresh_count(c, size)
+
+
+# -- partitions --------------------------------------------------------------------------------------------------------
+
+
+@tf("DynamicPartition")
+def dynamic_partition(
+    c: InferenceContext, data: Value, partitions: Value, *, num_partitions: int
+) -> tuple[PartialTensor, ...]:
+    """[*I, *D] data by [*I] numbers of partitions -> a tensor [n, *D] for each."""
+    c.merge_prefix(data.shape, partitions.shape)
+    if data.shape.dims is None or partitions.shape.dims is None:
+        return (PartialTensor(data.dtype, Shape.unknown(), None),) * num_partitions
+    data_shape, lead = data.shape, len(partitions.shape.dims)
+    rest = data_shape[lead:]
+    numbers = known_ints(partitions)
+    if numbers is not None:
+        if any(not 0 <= n < num_partitions for n in numbers):
+            c.fail(f"partitions must lie in [0, {num_partitions})", list(numbers))
+        return tuple(_partition(data, rest, numbers, i) for i in range(num_partitions))
+    most = c.numel(partitions.shape)
+    if num_partitions == 1:
+        return (PartialTensor(data.dtype, Shape((most, *rest)), None),)
+    counts = (c.fresh_at_most(most, f"partition.{i}") for i in range(num_partitions))
+    return tuple(PartialTensor(data.dtype, Shape((count, *rest)), None) for count in counts)
+
+
+def _partition(data: PartialTensor, rest: Sequence[Dim], numbers: Sequence[int], number: int) -> PartialTensor:
+    """The slices of the data of one partition."""
+    chosen = [i for i, n in enumerate(numbers) if n == number]
+    shape = Shape((len(chosen), *rest))
+    array = element_array(data)
+    if array is None or not is_listable(shape):
+        return PartialTensor(data.dtype, shape, None)
+    sizes = [d for d in rest if isinstance(d, int)]
+    rows = array.reshape([len(numbers), *sizes])[chosen]
+    return PartialTensor(data.dtype, shape, rows.reshape(-1).tolist())
+
+
+@tf("DynamicStitch", "ParallelDynamicStitch")
+def dynamic_stitch(c: InferenceContext, *inputs: Value) -> PartialTensor:
+    """[*I] indices and [*I, *D] data of each pair -> [n, *D], where n - 1 is the largest index."""
+    count = len(inputs) // 2
+    indices, data = inputs[:count], inputs[count:]
+    if not count or len(data) != count:
+        c.fail("requires as many tensors of indices as of data")
+    rest = c.unknown_shape()
+    for index, values in zip(indices, data, strict=True):
+        if index.shape.dims is None:
+            continue
+        c.merge_prefix(values.shape, index.shape)
+        if values.shape.dims is not None:
+            rest = c.merge(rest, Shape(values.shape[len(index.shape.dims) :]))
+    numbers = [known_ints(index) for index in indices]
+    size = _stitched_size(c, indices, numbers)
+    if rest.dims is None:
+        raise c.unknowable("the rank of the data is unknown")
+    shape = Shape((size, *rest.dims))
+    if any(n is None for n in numbers) or not is_listable(shape):
+        return PartialTensor(data[0].dtype, shape, None)
+    return _stitch(shape, [n for n in numbers if n is not None], data)
+
+
+def _stitched_size(c: InferenceContext, indices: Sequence[PartialTensor], numbers: Sequence[object]) -> Dim:
+    """One more than the largest index; 0 without any."""
+    highs: list[Dim] = []
+    for index, known in zip(indices, numbers, strict=True):
+        if known == ():
+            continue
+        largest = extremes(c, index)[1] if index.contents is not None else []
+        if not largest or (index.elements is not None and any(e is None for e in index.elements)):
+            return c.fresh("stitched")
+        highs += largest
+    return c.store.canon(maximum(*highs) + 1) if highs else 0
+
+
+def _stitch(shape: Shape, numbers: Sequence[Sequence[int]], data: Sequence[PartialTensor]) -> PartialTensor:
+    """The rows of the data at their indices; a later one wins, and rows without an index are unknown."""
+    sizes = [d for d in shape if isinstance(d, int)]
+    result = np.full(sizes, None, dtype=object)
+    for index, values in zip(numbers, data, strict=True):
+        array = element_array(values)
+        rows: Elements | list[None] = [None] * len(index) if array is None else array.reshape([len(index), *sizes[1:]])
+        for at, row in zip(index, rows, strict=True):
+            result[at] = row
+    if all(element is None for element in result.reshape(-1)):
+        return PartialTensor(data[0].dtype, shape, None)
+    return PartialTensor(data[0].dtype, shape, result.reshape(-1).tolist())
+
+
+@tf("EditDistance")
+def edit_distance(
+    c: InferenceContext,
+    hypothesis_indices: Shape,
+    hypothesis_values: Shape,
+    hypothesis_shape: Value,
+    truth_indices: Shape,
+    truth_values: Shape,
+    truth_shape: Value,
+) -> Shape:
+    """A distance for each pair of sequences: the larger of both shapes, without the last axis."""
+    ours, theirs = (known_ints(shape) for shape in (hypothesis_shape, truth_shape))
+    lengths = [c.concrete(c.with_rank(shape.shape, 1)[0]) for shape in (hypothesis_shape, truth_shape)]
+    if None not in lengths and lengths[0] != lengths[1]:
+        c.fail("Num elements of hypothesis_shape does not match truth_shape", *lengths)
+    if ours is None or theirs is None:
+        length = next((n for n in lengths if n is not None), None)
+        return c.unknown_shape() if not length else c.unknown_shape_of_rank(length - 1)
+    return Shape(max(pair) for pair in zip(ours[:-1], theirs[:-1], strict=True))

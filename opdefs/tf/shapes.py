@@ -1,0 +1,131 @@
+"""Shapes as tensors, and what broadcasting makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opdefs.rules.elements import known_dims
+from opdefs.tf.dialect import tf
+from opdefs.tf.handles import declared_shape, read_value, values_behind
+from shapeinf.expr import Dim
+from shapeinf.graph import DeclaredType
+from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.ops import InferenceContext, Value
+
+
+@tf("Shape")
+def shape(c: InferenceContext, x: Shape) -> PartialTensor:
+    """The sizes of the input."""
+    if x.dims is None:
+        return PartialTensor(None, c.vector(c.fresh("rank")), None)
+    return PartialTensor(None, Shape((len(x.dims),)), x.dims)
+
+
+@tf("ShapeN")
+def shapes(c: InferenceContext, *xs: Shape) -> tuple[PartialTensor, ...]:
+    """The sizes of each input."""
+    return tuple(shape(c, x) for x in xs)
+
+
+@tf("VariableShape")
+def variable_shape(c: InferenceContext, handle: TensorType) -> PartialTensor:
+    """The sizes of the variable behind a handle."""
+    return shape(c, variable(c, handle).shape)
+
+
+def variable(c: InferenceContext, handle: TensorType) -> TensorType:
+    """The type of the variable behind a handle."""
+    values = values_behind(handle)
+    return read_value(c, values[0]) if values else TensorType(None, c.unknown_shape())
+
+
+@tf("Size")
+def size(c: InferenceContext, x: Shape) -> PartialTensor:
+    """The number of elements."""
+    return PartialTensor(None, c.scalar(), None if x.dims is None else (c.num_elements(x),))
+
+
+@tf("Rank")
+def rank(c: InferenceContext, x: Shape) -> PartialTensor:
+    """The number of axes."""
+    return PartialTensor(None, c.scalar(), None if x.dims is None else (len(x.dims),))
+
+
+@tf("EnsureShape", views={0: 0})
+def ensure_shape(c: InferenceContext, x: Value, *, shape: DeclaredType) -> PartialTensor:
+    """The input, which must have the shape in the attribute."""
+    if shape.dims is None:
+        return x
+    if x.shape.dims is not None:
+        c.with_rank(x.shape, len(shape.dims))
+    result = c.merge(x.shape, declared_shape(c, shape))
+    return PartialTensor(x.dtype, result, x.elements) if x.contents is None or x.elements is not None else x
+
+
+@tf("BroadcastArgs")
+def broadcast_args(c: InferenceContext, s0: Value, s1: Value) -> PartialTensor:
+    """The shape that two shapes broadcast to: as long as the longer one."""
+    first, second = c.with_rank(s0.shape, 1)[0], c.with_rank(s1.shape, 1)[0]
+    pair = _aligned(c, s0, s1)
+    if pair is None:
+        if isinstance(first, int) and isinstance(second, int):
+            return PartialTensor(None, c.vector(max(first, second)), None)
+        return PartialTensor(None, c.vector(c.max(first, second)), None)
+    sizes = [_broadcast_size(c, a, b) for a, b in zip(*pair, strict=True)]
+    return PartialTensor(None, c.vector(len(sizes)), sizes)
+
+
+def _aligned(c: InferenceContext, s0: PartialTensor, s1: PartialTensor) -> tuple[list[Dim | None], ...] | None:
+    """The sizes of two shapes, the shorter one with leading ones; None where nothing is known of one of them."""
+    left, right = known_dims(s0), known_dims(s1)
+    if left is None or right is None:
+        return None
+    longest = max(len(left), len(right))
+    return tuple([*(1 for _ in range(longest - len(sizes))), *sizes] for sizes in (left, right))
+
+
+def _broadcast_size(c: InferenceContext, a: Dim | None, b: Dim | None) -> Dim | None:
+    """The broadcast of two sizes: that of the other one where one is unknown and the other one is not 1."""
+    if a is not None and b is not None:
+        return c.broadcast_dim(a, b)
+    known = a if b is None else b
+    return known if known is not None and c.prove_eq(known, 1) is False else None
+
+
+@tf("BroadcastGradientArgs")
+def broadcast_gradient_args(c: InferenceContext, s0: Value, s1: Value) -> tuple[PartialTensor, ...]:
+    """The axes along which the gradient of each operand of a broadcast is summed.
+
+    These are the axes of size 1 or absent in the operand. Where both sizes are 1 it is an axis of both operands,
+    unless the shapes are equal: then there are none at all.
+    """
+    first, second = c.with_rank(s0.shape, 1)[0], c.with_rank(s1.shape, 1)[0]
+    pair = _aligned(c, s0, s1)
+    if pair is None:
+        longest = c.max(first, second)
+        return tuple(PartialTensor(None, c.vector(c.fresh_at_most(longest, f"axes.{i}")), None) for i in (0, 1))
+    equal = _are_equal(c, first, second, *pair)
+    return tuple(_summed_axes(c, sizes, equal, i) for i, sizes in enumerate(pair))
+
+
+def _are_equal(
+    c: InferenceContext, first: Dim, second: Dim, left: Sequence[Dim | None], right: Sequence[Dim | None]
+) -> bool | None:
+    """Whether two shapes are equal; None where it is undecided."""
+    if first != second:
+        return False
+    verdicts = [None if a is None or b is None else c.prove_eq(a, b) for a, b in zip(left, right, strict=True)]
+    return False if False in verdicts else None if None in verdicts else True
+
+
+def _summed_axes(c: InferenceContext, sizes: Sequence[Dim | None], equal: bool | None, index: int) -> PartialTensor:
+    """The axes of size 1, where the shapes are not equal; a vector of unknown length where that is undecided."""
+    if equal:
+        return PartialTensor(None, c.vector(0), ())
+    verdicts = [None if size is None else c.prove_eq(size, 1) for size in sizes]
+    least, most = verdicts.count(True), len(sizes) - verdicts.count(False)
+    if most == 0 or (equal is False and least == most):
+        axes = [axis for axis, verdict in enumerate(verdicts) if verdict]
+        return PartialTensor(None, c.vector(len(axes)), axes)
+    count = c.fresh_at_most(most, f"axes.{index}", 0 if equal is None else least)
+    return PartialTensor(None, c.vector(count), None)

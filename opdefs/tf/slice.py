@@ -1,0 +1,283 @@
+"""Slices with begins and sizes, and strided slices with TensorFlow's masks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from opdefs.rules.elements import known_dims, known_ints
+from opdefs.rules.parts import HUGE, slice_axes
+from opdefs.rules.progressions import reshape_elements
+from opdefs.rules.reshaping import shape_from_sizes
+from opdefs.tf.common import warn
+from opdefs.tf.dialect import tf
+from opdefs.tf.shapes import variable
+from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim, Dimension
+from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.ops import InferenceContext, Value
+
+
+@tf("Slice")
+def slice_(c: InferenceContext, x: Value, begin: Value, size: Value) -> PartialTensor:
+    """`size` elements of each axis from `begin` on; a size of -1 is all that follow."""
+    count = c.concrete(c.merge(c.with_rank(begin.shape, 1)[0], c.with_rank(size.shape, 1)[0]))
+    shape = x.shape
+    if count is None:
+        count = len(shape)
+    elif shape.dims is None or len(shape) != count:
+        shape = c.with_rank(shape, count)
+    starts = known_dims(begin) or (None,) * count
+    sizes = known_dims(size) or (None,) * count
+    along = zip(shape, starts, sizes, strict=True)
+    dims = [_slice_dim(c, d, start, length, axis) for axis, (d, start, length) in enumerate(along)]
+    return _slice_contents(c, x, shape, starts, dims)
+
+
+def _slice_dim(c: InferenceContext, d: Dim, start: Dim | None, size: Dim | None, axis: int) -> Dim:
+    """The size of one axis of a slice."""
+    if isinstance(start, int) and start < 0:
+        c.fail(f"begin[{axis}] must be at least 0", start)
+    if isinstance(size, int) and size < -1:
+        c.fail(f"size[{axis}] cannot be < -1", size)
+    if size == -1:
+        return c.fresh_at_most(d, f"slice.{axis}") if start is None else _rest(c, d, start)
+    if size is None or c.prove_le(0, size) is not True:
+        return c.fresh_at_most(d, f"slice.{axis}")
+    end = size if start is None else start + size
+    if isinstance(end, int) and isinstance(d, int):
+        if end > d:
+            warn(c, f"axis {axis} of the input is too small for the slice", d, start, size)
+    elif c.prove_le(end, d) is not True and (start is None or c.prove_le(0, start) is True):
+        c.at_most(end, d, f"axis {axis} of the input must hold the slice")
+    return size
+
+
+def _rest(c: InferenceContext, d: Dim, start: Dim) -> Dim:
+    return c.subtract(d, start) if c.prove_le(0, start) is True else c.fresh_at_most(d, "slice")
+
+
+def _slice_contents(
+    c: InferenceContext, x: PartialTensor, shape: Shape, starts: Sequence[Dim | None], dims: Sequence[Dim]
+) -> PartialTensor:
+    """The contents of a slice of known begins, with its shape."""
+    known = [None not in (start,) and not c.warnings for start in starts]
+    if x.contents is None or not all(known):
+        return PartialTensor(x.dtype, Shape(dims), None)
+    firsts = [start for start in starts if start is not None]
+    ends = [start + size for start, size in zip(firsts, dims, strict=True)]
+    result = slice_axes(c, x, range(len(dims)), firsts, ends, [1] * len(dims))
+    return result if result.shape == Shape(dims) else PartialTensor(x.dtype, Shape(dims), None)
+
+
+@attrs.frozen
+class Masks:
+    """The masks of a strided slice: bit i is that of entry i of begin, end and strides."""
+
+    begin_mask: int = 0
+    end_mask: int = 0
+    ellipsis_mask: int = 0
+    new_axis_mask: int = 0
+    shrink_axis_mask: int = 0
+
+
+@attrs.frozen
+class _Range:
+    """The range along one axis of the input; begin, end and stride of None are unknown."""
+
+    begin: Dim | None = 0
+    end: Dim | None = HUGE
+    stride: int | None = 1
+    shrinks: bool = False
+
+
+@attrs.frozen
+class _Spec:
+    """A strided slice by axis: the ranges of the input's axes, and the axes of the result.
+
+    An item of `axes` is the axis of the input, or None for a new one.
+    """
+
+    ranges: tuple[_Range, ...]
+    axes: tuple[int | None, ...]
+
+
+MAX_ENTRIES = 32
+"""The masks have no more bits."""
+
+
+def _spec(
+    c: InferenceContext, rank: int, begin: PartialTensor, end: PartialTensor, strides: PartialTensor, masks: Masks
+) -> _Spec:
+    """The entries of a strided slice of a tensor of a rank, an ellipsis expanded."""
+    count = _entries(c, begin, end, strides)
+    begins, ends = (known_dims(v) or (None,) * count for v in (begin, end))
+    steps = known_dims(strides) or (None,) * count
+    ellipsis = _ellipsis(c, masks.ellipsis_mask, count)
+    ranges: list[_Range] = []
+    axes: list[int | None] = []
+    for i in range(count + 1):
+        if i == ellipsis:
+            following = sum(not _bit(masks.new_axis_mask, j) for j in range(i + 1, count))
+            new = range(len(ranges), max(rank - following, len(ranges)))
+            ranges += [_Range()] * len(new)
+            axes += new
+        elif i == count:
+            continue
+        elif _bit(masks.new_axis_mask, i):
+            axes.append(None)
+        else:
+            _check_axis(c, len(ranges), rank)
+            shrinks = _bit(masks.shrink_axis_mask, i)
+            if not shrinks:
+                axes.append(len(ranges))
+            ranges.append(_range(c, i, begins[i], ends[i], steps[i], masks, shrinks))
+    return _Spec(tuple(ranges), tuple(axes))
+
+
+def _entries(c: InferenceContext, *vectors: PartialTensor) -> int:
+    """The length of begin, end and strides; raises NotKnown if it is unknown."""
+    lengths = [c.with_rank(v.shape, 1)[0] for v in vectors]
+    length = c.concrete(c.merge(c.merge(lengths[0], lengths[1]), lengths[2]))
+    if length is None:
+        raise c.unknowable("the length of begin, end and strides is unknown")
+    if length > MAX_ENTRIES:
+        c.fail(f"begin, end and strides have at most {MAX_ENTRIES} entries", length)
+    return length
+
+
+def _ellipsis(c: InferenceContext, mask: int, count: int) -> int:
+    """The entry of the ellipsis; without one it is behind all entries."""
+    positions = [i for i in range(count) if _bit(mask, i)]
+    if len(positions) > 1:
+        c.fail("Multiple ellipses in slice spec not allowed")
+    return positions[0] if positions else count
+
+
+def _check_axis(c: InferenceContext, axis: int, rank: int) -> None:
+    if axis >= rank:
+        c.fail(
+            f"Index out of range using input dim {axis}; input has only {rank} dims"
+            if rank
+            else "Attempting to slice scalar input."
+        )
+
+
+def _range(
+    c: InferenceContext,
+    i: int,
+    begin: Dim | None,
+    end: Dim | None,
+    stride: Dim | None,
+    masks: Masks,
+    shrinks: bool,
+) -> _Range:
+    """The range of one entry; masked ends are those of the axis."""
+    if stride == 0:
+        c.fail(f"strides[{i}] must be non-zero")
+    step = stride if isinstance(stride, int) else None
+    if shrinks:
+        return _Range(begin, None, step, True)
+    first, last = (0, HUGE) if step is None or step > 0 else (HUGE, -HUGE)
+    return _Range(first if _bit(masks.begin_mask, i) else begin, last if _bit(masks.end_mask, i) else end, step, False)
+
+
+def _bit(mask: int, position: int) -> bool:
+    return bool(mask >> position & 1)
+
+
+@tf("StridedSlice")
+def strided_slice(
+    c: InferenceContext, x: Value, begin: Value, end: Value, strides: Value, *, masks: Masks
+) -> PartialTensor:
+    """Slices as in Python; the masks are those of open ends, an ellipsis, new axes, and indices that drop an axis."""
+    if x.shape.dims is None:
+        _entries(c, begin, end, strides)
+    spec = _spec(c, len(x.shape), begin, end, strides, masks)
+    for axis, (size, along) in enumerate(zip(x.shape, spec.ranges, strict=True)):
+        if along.shrinks:
+            _check_index(c, axis, size, along)
+    part = slice_axes(
+        c,
+        x,
+        range(len(spec.ranges)),
+        [along.begin for along in spec.ranges],
+        [_end(along) for along in spec.ranges],
+        [1 if along.shrinks else along.stride for along in spec.ranges],
+    )
+    sizes = [1 if along.shrinks else size for size, along in zip(part.shape, spec.ranges, strict=True)]
+    result = Shape(1 if axis is None else sizes[axis] for axis in spec.axes)
+    return reshape_elements(part, result) if part.shape == Shape(sizes) else PartialTensor(x.dtype, result, None)
+
+
+def _end(along: _Range) -> Dim | None:
+    """The end of a range: an index takes one element."""
+    if not along.shrinks:
+        return along.end
+    return None if along.begin is None else HUGE if along.begin == -1 else along.begin + 1
+
+
+def _check_index(c: InferenceContext, axis: int, size: Dim, along: _Range) -> None:
+    """Check that the index of a dropped axis lies in it."""
+    index = along.begin
+    if isinstance(size, int) and along.stride is not None:
+        if along.stride < 0:
+            c.fail("only stride 1 allowed on non-range indexing.")
+        if isinstance(index, int) and not -size <= index < size:
+            c.fail(f"slice index {index} of dimension {axis} out of bounds.")
+    if isinstance(size, int) and isinstance(index, int):
+        if not -size <= index < size:
+            warn(c, f"slice index {index} of dimension {axis} out of bounds.")
+        return
+    message = f"axis {axis} must have the index that is taken from it"
+    if isinstance(index, int):
+        least = index + 1 if index >= 0 else -index
+        if c.prove_le(least, size) is not True:
+            c.at_least(size, least, message)
+    elif isinstance(index, Dimension) and c.prove_le(0, index) is True and c.prove_le(index + 1, size) is not True:
+        c.at_most(index, size - 1, message)
+
+
+@tf("StridedSliceGrad")
+def strided_slice_grad(c: InferenceContext, shape: Value, begin: Shape, end: Shape, strides: Shape, dy: Shape) -> Shape:
+    """The shape in the first input."""
+    c.with_rank(shape.shape, 1)
+    for vector in (begin, end, strides):
+        c.with_rank(vector, 1)
+    return shape_from_sizes(c, shape, "shape")
+
+
+@tf("StridedSliceAssign", "TensorStridedSliceUpdate", in_place=(0,))
+def strided_slice_update(
+    c: InferenceContext, x: Shape, begin: Value, end: Value, strides: Value, value: Shape, *, masks: Masks
+) -> Shape:
+    """The shape of the input, a slice of which is replaced by a value that broadcasts to it."""
+    _check_update(c, PartialTensor(None, x, None), (begin, end, strides), value, masks)
+    return x
+
+
+@tf("ResourceStridedSliceAssign")
+def assign_strided_slice(
+    c: InferenceContext, ref: TensorType, begin: Value, end: Value, strides: Value, value: Shape, *, masks: Masks
+) -> tuple[Shape, ...]:
+    """Replaces a slice of the variable; no output."""
+    _check_update(c, PartialTensor(None, variable(c, ref).shape, None), (begin, end, strides), value, masks)
+    return ()
+
+
+def _check_update(
+    c: InferenceContext, x: PartialTensor, ends: Sequence[PartialTensor], value: Shape, masks: Masks
+) -> None:
+    """Check that a value fits into a slice: it has no more axes, and every size is equal or 1."""
+    begin, end, strides = ends
+    if x.shape.dims is None or value.dims is None or known_ints(strides) is None:
+        return
+    if c.concrete(c.with_rank(begin.shape, 1)[0]) is None:
+        return
+    target = strided_slice(c, x, begin, end, strides, masks=masks).shape
+    lead = len(target) - len(value.dims)
+    sizes = zip(value.dims, target[max(lead, 0) :], strict=False)
+    misfits = (isinstance(a, int) and isinstance(b, int) and a not in (1, b) for a, b in sizes)
+    if lead < 0 or any(misfits):
+        raise ShapeError("the value must broadcast to the slice", operands=(str(value), str(target)))

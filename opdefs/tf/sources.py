@@ -1,0 +1,111 @@
+"""Tensors of a stated shape: constants, placeholders, fills and empty tensors."""
+
+from __future__ import annotations
+
+from math import prod
+
+from opdefs.rules.elements import is_listable
+from opdefs.rules.progressions import fill_tensor, progression
+from opdefs.rules.reshaping import shape_from_sizes
+from opdefs.tf.dialect import tf
+from opdefs.tf.handles import OPEN, declared_shape
+from shapeinf.errors import ShapeError
+from shapeinf.expr import Dimension
+from shapeinf.graph import DeclaredType
+from shapeinf.lattice import Element, PartialTensor, Shape, TensorType, numpy_dtype
+from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops.rule_context import tf_shape
+
+SCALAR_MEANS_UNKNOWN = 24
+"""Before this version of graphs, a placeholder whose shape attribute is a scalar has an unknown shape."""
+
+
+@tf("Const")
+def constant(c: InferenceContext, *, value: PartialTensor) -> PartialTensor:
+    """The tensor in the attribute."""
+    if not value.shape.is_concrete:
+        c.fail(f"Shape {tf_shape(value.shape)} is not fully defined")
+    return value
+
+
+@tf("ImmutableConst", "PlaceholderV2", "_ParallelConcatStart", "XlaRecv", "XlaRecvFromHost")
+def tensor_of_declared_shape(c: InferenceContext, *, shape: DeclaredType) -> Shape:
+    """The shape in the attribute."""
+    return declared_shape(c, shape)
+
+
+@tf("Placeholder")
+def placeholder(c: InferenceContext, *, shape: DeclaredType = OPEN) -> Shape:
+    """The declared shape; in old graphs a scalar one means an unknown shape."""
+    if 0 < c.version < SCALAR_MEANS_UNKNOWN and shape.dims == ():
+        return c.unknown_shape()
+    return declared_shape(c, shape)
+
+
+@tf("PlaceholderWithDefault")
+def placeholder_with_default(c: InferenceContext, default: Shape, *, shape: DeclaredType) -> Shape:
+    """The declared shape: what is fed may differ from the default where that leaves sizes open."""
+    declared = declared_shape(c, shape)
+    if default.dims is None or declared.dims is None:
+        return declared
+    if len(default.dims) != len(declared.dims):
+        raise ShapeError(f"Shapes must be equal rank, but are {len(default.dims)} and {len(declared.dims)}")
+    for size, wanted in zip(default.dims, declared.dims, strict=True):
+        if isinstance(wanted, int):
+            c.merge(size, wanted)
+    return declared
+
+
+@tf("Empty")
+def empty(c: InferenceContext, shape: Value, *, dtype: str, init: bool = False) -> PartialTensor:
+    """A tensor of the sizes in `shape`, of zeros where it is initialised."""
+    result = shape_from_sizes(c, shape, "shape")
+    return constant_tensor(dtype, result, zero_of(dtype)) if init else PartialTensor(dtype, result, None)
+
+
+@tf("Fill")
+def fill(c: InferenceContext, dims: Value, value: Value) -> PartialTensor:
+    """The value repeated to the sizes in `dims`."""
+    c.with_rank(value.shape, 0)
+    return constant_tensor(
+        value.dtype, shape_from_sizes(c, dims, "dims"), value.elements[0] if value.elements else None
+    )
+
+
+@tf("ZerosLike", in_place=(0,))
+def zeros_like(c: InferenceContext, x: TensorType) -> TensorType:
+    """Zeros of the input's shape; the zeros of a handle are a handle of the same types."""
+    return x if x.dtype in ("variant", "resource") else constant_tensor(x.dtype, x.shape, zero_of(x.dtype))
+
+
+@tf("OnesLike", in_place=(0,))
+def units_like(c: InferenceContext, x: Shape) -> PartialTensor:
+    """Ones of the input's shape."""
+    dtype = c.dtype(0)
+    return constant_tensor(dtype, x, number_of(dtype, 1))
+
+
+def constant_tensor(dtype: str | None, shape: Shape, fill: Element) -> PartialTensor:
+    """A tensor of one repeated element (None is unknown): listed, or as a progression."""
+    if fill is None or shape.dims is None:
+        return PartialTensor(dtype, shape, None)
+    if is_listable(shape):
+        return PartialTensor(dtype, shape, [fill] * prod(d for d in shape if isinstance(d, int)))
+    if isinstance(fill, Dimension):
+        return progression(dtype, shape, fill, (0,) * len(shape))
+    return fill_tensor(dtype, shape, fill)
+
+
+def zero_of(dtype: str | None) -> Element:
+    """The zero of a dtype; None of dtypes without numbers."""
+    return number_of(dtype, 0)
+
+
+def number_of(dtype: str | None, number: int) -> Element:
+    """A small number as an element of a dtype; None of dtypes without numbers."""
+    if dtype is None or dtype in ("string", "resource", "variant") or dtype.startswith("q"):
+        return None
+    kind = numpy_dtype(dtype)
+    if dtype == "bool":
+        return bool(number)
+    return number if kind is not None and kind.kind in "iu" else float(number)

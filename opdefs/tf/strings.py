@@ -1,0 +1,110 @@
+"""Strings: operators on each string, joins, parts of strings, hashes and numbers."""
+
+from __future__ import annotations
+
+from opdefs.rules.elements import known_ints
+from opdefs.tf.dialect import tf
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext, Value
+
+# -- one result for each string --------------------------------------------------------------------------------------
+
+
+_UNARY = (
+    *("AsString", "DecodeBase64", "DecodeCompressed", "DecodeJSONExample", "EncodeBase64", "StaticRegexFullMatch"),
+    *("StaticRegexReplace", "StringLength", "StringLower", "StringStrip", "StringToHashBucket"),
+    *("StringToHashBucketFast", "StringToHashBucketStrong", "StringToNumber", "StringUpper", "UnicodeScript"),
+    *("UnicodeTranscode", "_TensorToHashBucketFast"),
+)
+
+
+@tf(*_UNARY)
+def unary_string(c: InferenceContext, input: Shape) -> Shape:
+    """The same shape."""
+    return input
+
+
+@tf("RegexFullMatch")
+def regex_full_match(c: InferenceContext, input: Shape, pattern: Shape) -> Shape:
+    """The same shape, for a scalar pattern."""
+    c.with_rank(pattern, 0)
+    return input
+
+
+@tf("RegexReplace")
+def regex_replace(c: InferenceContext, input: Shape, pattern: Shape, rewrite: Shape) -> Shape:
+    """The same shape, for a scalar pattern and a scalar replacement."""
+    c.with_rank(pattern, 0)
+    c.with_rank(rewrite, 0)
+    return input
+
+
+@tf("Fingerprint")
+def fingerprint(c: InferenceContext, data: Shape, method: Shape) -> Shape:
+    """[N, ...] -> [N, 8]: the bytes of one hash for each row; the only method is farmhash64."""
+    data = c.with_rank_at_least(data, 1)
+    c.with_rank(method, 0)
+    return c.matrix(c.dim(data, 0), 8)
+
+
+@tf("SdcaFprint")
+def sdca_fingerprint(c: InferenceContext, input: Shape) -> Shape:
+    """[N] -> [N, 2]: the two halves of a hash for each string."""
+    return c.matrix(c.with_rank(input, 1)[0], 2)
+
+
+# -- joins and formats -----------------------------------------------------------------------------------------------
+
+
+@tf("StringJoin")
+def string_join(c: InferenceContext, *inputs: Shape) -> Shape:
+    """The common shape of all inputs that are no scalars."""
+    shapes = [c.store.canon_shape(shape) for shape in inputs]
+    if all(shape.rank == 0 for shape in shapes):
+        return c.scalar()
+    result: Shape | None = None
+    for shape in shapes:
+        if shape.rank:
+            result = shape if result is None else c.merge(result, shape)
+    if result is None:
+        raise c.unknowable("inputs of unknown rank may be scalars")
+    return result
+
+
+@tf("StringFormat")
+def string_format(c: InferenceContext, *inputs: Shape) -> Shape:
+    """A scalar."""
+    return c.scalar()
+
+
+@tf("ReduceJoin")
+def reduce_join(c: InferenceContext, inputs: Shape, reduction_indices: Value, *, keep_dims: bool = False) -> Shape:
+    """The axes become 1, or are removed without `keep_dims`."""
+    axes = known_ints(reduction_indices)
+    if inputs.dims is None:
+        raise c.unknowable("the rank of the strings is not known")
+    rank = len(inputs.dims)
+    if axes is None:
+        if keep_dims:
+            return c.unknown_shape_of_rank(rank)
+        raise c.unknowable("the reduced axes are not known")
+    reduced = c.axes(axes, rank)
+    if keep_dims:
+        return Shape(1 if axis in reduced else d for axis, d in enumerate(inputs.dims))
+    return Shape(d for axis, d in enumerate(inputs.dims) if axis not in reduced)
+
+
+# -- parts -----------------------------------------------------------------------------------------------------------
+
+
+@tf("Substr")
+def substr(c: InferenceContext, input: Shape, pos: Shape, len: Shape) -> Shape:
+    """The broadcast of the strings and the positions; one length for each position."""
+    pos, length = c.store.canon_shape(pos), c.store.canon_shape(len)
+    if pos.dims is not None and length.dims is not None:
+        known = zip(pos.dims, length.dims, strict=False)
+        if pos.rank != length.rank:
+            c.fail(f"Shape must be rank {length.rank} but is rank {pos.rank}")
+        if any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in known):
+            c.fail("pos and len shapes must match", pos, length)
+    return c.broadcast(input, c.merge(pos, length))

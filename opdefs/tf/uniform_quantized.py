@@ -1,0 +1,228 @@
+"""Operators of uniformly quantized tensors: per tensor (scalar scales), or per channel (one scale each)."""
+
+from __future__ import annotations
+
+from opdefs.rules.elements import clamp_at_zero
+from opdefs.rules.window import same_size, window_span
+from opdefs.tf.dialect import tf
+from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext, Ints
+
+
+def constrain_scales(c: InferenceContext, scales: Shape, zero_points: Shape, channels: Dim | None) -> None:
+    """Scales and zero points are scalars, or vectors of one value a channel where there are `channels`."""
+    rank = 0 if channels is None else 1
+    scales, zero_points = c.with_rank_at_most(scales, rank), c.with_rank_at_most(zero_points, rank)
+    if None in (scales.rank, zero_points.rank):
+        return
+    if scales.rank != zero_points.rank:
+        raise ShapeError("scales and zero_points must have same rank.")
+    if scales.rank == 1 and channels is not None:
+        c.merge(c.merge(scales[0], zero_points[0]), channels)
+
+
+def _constrain_axis(c: InferenceContext, x: Shape, axis: int, scales: Shape, zero_points: Shape) -> None:
+    """As `constrain_scales`, with the channels at an axis; none at -1."""
+    if axis == -1:
+        constrain_scales(c, scales, zero_points, None)
+    elif x.dims is not None:
+        if not 0 <= axis < len(x):
+            c.fail(f"quantization_axis must be -1 or an axis of rank {len(x)}", axis)
+        constrain_scales(c, scales, zero_points, x[axis])
+
+
+@tf("UniformQuantize", "UniformDequantize")
+def uniform_quantize(
+    c: InferenceContext, input_: Shape, scales: Shape, zero_points: Shape, *, quantization_axis: int = -1
+) -> Shape:
+    """The shape of the input."""
+    _constrain_axis(c, input_, quantization_axis, scales, zero_points)
+    return input_
+
+
+@tf("UniformQuantizedClipByValue")
+def uniform_quantized_clip_by_value(
+    c: InferenceContext,
+    operand: Shape,
+    least: Shape,
+    most: Shape,
+    scales: Shape,
+    zero_points: Shape,
+    *,
+    quantization_axis: int = -1,
+) -> Shape:
+    """The shape of the operand."""
+    _constrain_axis(c, operand, quantization_axis, scales, zero_points)
+    return operand
+
+
+@tf("UniformRequantize")
+def uniform_requantize(
+    c: InferenceContext,
+    input_: Shape,
+    input_scales: Shape,
+    input_zero_points: Shape,
+    output_scales: Shape,
+    output_zero_points: Shape,
+    *,
+    input_quantization_axis: int = -1,
+    output_quantization_axis: int = -1,
+) -> Shape:
+    """The shape of the input."""
+    _constrain_axis(c, input_, input_quantization_axis, input_scales, input_zero_points)
+    _constrain_axis(c, input_, output_quantization_axis, output_scales, output_zero_points)
+    return input_
+
+
+@tf("UniformQuantizedAdd")
+def uniform_quantized_add(c: InferenceContext, lhs: Shape, rhs: Shape, *scales: Shape) -> Shape:
+    """The broadcast of both."""
+    return c.broadcast(lhs, rhs)
+
+
+@tf("UniformQuantizedDot")
+def uniform_quantized_dot(
+    c: InferenceContext,
+    lhs: Shape,
+    rhs: Shape,
+    lhs_scales: Shape,
+    lhs_zero_points: Shape,
+    rhs_scales: Shape,
+    rhs_zero_points: Shape,
+    output_scales: Shape,
+    output_zero_points: Shape,
+) -> Shape:
+    """[M, K] x [K, N] -> [M, N]."""
+    product = uniform_quantized_dot_hybrid(c, lhs, rhs, rhs_scales, rhs_zero_points)
+    constrain_scales(c, lhs_scales, lhs_zero_points, None)
+    constrain_scales(c, output_scales, output_zero_points, product[1])
+    return product
+
+
+@tf("UniformQuantizedDotHybrid")
+def uniform_quantized_dot_hybrid(
+    c: InferenceContext, lhs: Shape, rhs: Shape, rhs_scales: Shape, rhs_zero_points: Shape
+) -> Shape:
+    """[M, K] x [K, N] -> [M, N]."""
+    lhs, rhs = c.with_rank(lhs, 2), c.with_rank(rhs, 2)
+    c.merge(lhs[1], rhs[0])
+    constrain_scales(c, rhs_scales, rhs_zero_points, rhs[1])
+    return Shape((lhs[0], rhs[1]))
+
+
+@tf("UniformQuantizedConvolution")
+def uniform_quantized_convolution(
+    c: InferenceContext,
+    lhs: Shape,
+    rhs: Shape,
+    lhs_scales: Shape,
+    lhs_zero_points: Shape,
+    rhs_scales: Shape,
+    rhs_zero_points: Shape,
+    output_scales: Shape,
+    output_zero_points: Shape,
+    *,
+    padding: str,
+    window_strides: Ints = (),
+    explicit_padding: Ints = (),
+    lhs_dilation: Ints = (),
+    rhs_dilation: Ints = (),
+    batch_group_count: int = 1,
+    dimension_numbers: str = "",
+) -> Shape:
+    """As UniformQuantizedConvolutionHybrid."""
+    result = uniform_quantized_convolution_hybrid(
+        c,
+        lhs,
+        rhs,
+        rhs_scales,
+        rhs_zero_points,
+        padding=padding,
+        window_strides=window_strides,
+        explicit_padding=explicit_padding,
+        lhs_dilation=lhs_dilation,
+        rhs_dilation=rhs_dilation,
+        batch_group_count=batch_group_count,
+        dimension_numbers=dimension_numbers,
+    )
+    constrain_scales(c, lhs_scales, lhs_zero_points, None)
+    if result.dims is not None and not dimension_numbers:
+        constrain_scales(c, output_scales, output_zero_points, result[1])
+    return result
+
+
+@tf("UniformQuantizedConvolutionHybrid")
+def uniform_quantized_convolution_hybrid(
+    c: InferenceContext,
+    lhs: Shape,
+    rhs: Shape,
+    rhs_scales: Shape,
+    rhs_zero_points: Shape,
+    *,
+    padding: str,
+    window_strides: Ints = (),
+    explicit_padding: Ints = (),
+    lhs_dilation: Ints = (),
+    rhs_dilation: Ints = (),
+    batch_group_count: int = 1,
+    dimension_numbers: str = "",
+) -> Shape:
+    """[N, C, *S] and [D, C/groups, *K] -> [N/batch groups, D, *S']; other orders of the axes are not followed."""
+    rank = lhs.rank if lhs.rank is not None else rhs.rank
+    if rank is None:
+        return c.unknown_shape()
+    lhs, rhs = c.with_rank(lhs, rank), c.with_rank(rhs, rank)
+    if dimension_numbers:
+        return c.unknown_shape_of_rank(rank)
+    if rank < 2 or batch_group_count < 1:
+        c.fail("a convolution requires rank 2 or more, and groups of batches", lhs, batch_group_count)
+    _constrain_features(lhs[1], rhs[1])
+    constrain_scales(c, rhs_scales, rhs_zero_points, rhs[0])
+    pads = _explicit_pads(c, padding, explicit_padding, rank - 2)
+    attributes = [
+        _values(c, values, rank - 2, name)
+        for values, name in (
+            (window_strides, "window_strides"),
+            (lhs_dilation, "lhs_dilation"),
+            (rhs_dilation, "rhs_dilation"),
+        )
+    ]
+    axes = zip(lhs[2:], rhs[2:], *attributes, pads, strict=True)
+    spatial = [_size(c, *axis, padding == "SAME") for axis in axes]
+    batch = c.divide(lhs[0], batch_group_count, evenly_divisible=True)
+    return Shape((batch, rhs[0], *spatial))
+
+
+def _constrain_features(lhs: Dim, rhs: Dim) -> None:
+    if isinstance(lhs, int) and isinstance(rhs, int) and (rhs == 0 or lhs % rhs):
+        message = "rhs input feature dimension must divide lhs feature dimension size"
+        raise ShapeError(f"{message}, but {rhs} does not divide {lhs}")
+
+
+def _explicit_pads(c: InferenceContext, padding: str, explicit: Ints, rank: int) -> list[int]:
+    """The total padding of each spatial axis."""
+    if padding not in ("SAME", "VALID", "EXPLICIT"):
+        c.fail("padding must be SAME, VALID or EXPLICIT", padding)
+    if padding != "EXPLICIT":
+        return [0] * rank
+    if len(explicit) != 2 * rank:
+        c.fail(f"explicit_padding must have {2 * rank} values", explicit)
+    return [explicit[2 * axis] + explicit[2 * axis + 1] for axis in range(rank)]
+
+
+def _values(c: InferenceContext, values: Ints, rank: int, name: str) -> Ints:
+    """The values of an attribute, one a spatial axis; 1 where it is empty."""
+    if values and (len(values) != rank or min(values) < 1):
+        c.fail(f"{name} must have {rank} positive values", values)
+    return values or (1,) * rank
+
+
+def _size(
+    c: InferenceContext, size: Dim, kernel: Dim, stride: int, spread: int, dilation: int, pads: int, is_same: bool
+) -> Dim:
+    full = clamp_at_zero(c, window_span(size, spread)) if spread > 1 else size
+    if is_same:
+        return same_size(full, stride)
+    return clamp_at_zero(c, (full + pads - window_span(kernel, dilation)) // stride + 1)

@@ -1,0 +1,76 @@
+"""The values inside bodies and functions, over all runs of them.
+
+A value is named by the path of its body: the nodes on the way to it, each with the label of the body where the operator
+has one (`call/x`, `loop/body/x`). What ran several times has the join of its types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.tensor_info import TensorInfo, tensor_info
+from shapeinf.engine.type_table import canonicalize
+from shapeinf.lattice import PartialTensor, SequenceType, Shape, Type, relax_type
+
+
+def body_tensors(inference: Inference) -> dict[str, TensorInfo]:
+    """Every value of the bodies and functions that ran, by its path and name."""
+    if inference.table.epoch != inference.store.epoch:
+        inference.table.refresh()
+    return dict(_inner_values((inference,), {}))
+
+
+def _inner_values(
+    outer: Sequence[Inference], calls: dict[Hashable, Mapping[str, Inference]]
+) -> Iterator[tuple[str, TensorInfo]]:
+    """The values inside the nodes of a graph, over these runs of it."""
+    compiled = outer[0].compiled
+    for run in outer:
+        calls.update((run.same_call(compiled.step(index)), children) for index, children in run.children.items())
+    for index in range(len(compiled.rows)):
+        operation = compiled.operations[compiled.rows[index][0]]
+        if not operation.bodies and operation.call is not None:
+            continue
+        step = compiled.step(index)
+        names = dict.fromkeys(name for run in outer for name in run.children.get(index, ()))
+        for name in names or calls.get(outer[0].same_call(step), ()):
+            bodies = [run.children.get(index) or calls.get(run.same_call(step), {}) for run in outer]
+            runs = [run for body in bodies if name in body for run in _all_runs(body[name])]
+            path = f"{outer[0].path}{step.site}/" if not names else runs[0].path
+            yield from _values(runs, path, frozenset(operation.captures))
+            yield from _inner_values(runs, calls)
+
+
+def _all_runs(last: Inference) -> Iterator[Inference]:
+    """A run of a body, and those before it that count as well."""
+    run: Inference | None = last
+    while run is not None:
+        yield run
+        run = run.previous_run
+
+
+def _values(runs: Sequence[Inference], path: str, captures: frozenset[str]) -> Iterator[tuple[str, TensorInfo]]:
+    for slot, name in enumerate(runs[0].compiled.names):
+        if name not in captures:
+            types = [_type_in(run, slot) for run in runs]
+            joined = types[0]
+            for other in types[1:]:
+                joined = _join(runs[0], joined, other, f"{path}{name} in any run")
+            yield path + name, tensor_info(joined)
+
+
+def _type_in(run: Inference, slot: int) -> Type | None:
+    """The type of a value under the constraints of its run, which hold where the body runs."""
+    value = run.table.get(run.numbers[slot])
+    return value if value is None or run.undone is None else canonicalize(run.undone[1], value)
+
+
+def _join(run: Inference, a: Type | None, b: Type | None, site: str) -> Type | None:
+    if a is None or b is None:
+        return b if a is None else a
+    if a == b:
+        return a
+    if isinstance(a, SequenceType) != isinstance(b, SequenceType) or a.kind != b.kind:
+        return PartialTensor(None, Shape.unknown(), None)
+    return relax_type(run.store.relaxer, a, b, site)

@@ -1,0 +1,53 @@
+"""Nodes that may not run: those behind a node that makes its readers conditional, such as a switch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from shapeinf.graph import Row, RowKey
+from shapeinf.ops import OpDef
+
+
+def conditional_rows(rows: Sequence[Row], op_defs: Mapping[RowKey, OpDef | None]) -> list[bool] | None:
+    """For each row whether it may not run; None where all run.
+
+    The depth of a row is the number of conditions that have to hold for it to run: the largest one among its inputs.
+    """
+    if not any(op_def is not None and (op_def.conditions or op_def.back_edge) for op_def in op_defs.values()):
+        return None
+    producers = {slot: index for index, row in enumerate(rows) for slot in row[2] if slot >= 0}
+    returns = {index for index, row in enumerate(rows) if _is_back_edge(op_defs[row[0]])}
+    depths, after = [1] * len(rows), [1] * len(rows)  # nothing is certain in a cycle without a back edge
+    for index in _order(rows, producers, returns):
+        key, inputs, _, _ = rows[index]
+        sources = [producers[slot] for slot in inputs if slot in producers]
+        outer = [source for source in sources if source not in returns]
+        depths[index] = max((after[source] for source in outer), default=0)
+        op_def = op_defs[key]
+        change = 0 if op_def is None else op_def.conditions
+        joins_iterations = change < 0 and len(outer) < len(sources)
+        if change < 0 and not joins_iterations:
+            depths[index] = max(depths[index] + change, 0)
+        after[index] = depths[index] + max(change, 0)
+    return [depth > 0 for depth in depths]
+
+
+def _is_back_edge(op_def: OpDef | None) -> bool:
+    return op_def is not None and op_def.back_edge
+
+
+def _order(rows: Sequence[Row], producers: Mapping[int, int], returns: set[int]) -> list[int]:
+    """The rows in an order in which each follows its producers except for back edges, without rows of other cycles."""
+    waiting = [0] * len(rows)
+    readers: list[list[int]] = [[] for _ in rows]
+    for index, (_, inputs, _, _) in enumerate(rows):
+        for source in {producers[slot] for slot in inputs if slot in producers} - returns:
+            waiting[index] += 1
+            readers[source].append(index)
+    ready = [index for index, count in enumerate(waiting) if count == 0]
+    for index in ready:
+        for reader in readers[index]:
+            waiting[reader] -= 1
+            if waiting[reader] == 0:
+                ready.append(reader)
+    return ready

@@ -1,0 +1,93 @@
+"""Graph models of TensorFlow.js: a JSON document with the graph, and shards with the contents of its constants."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from shapeinf.errors import ModelError
+from shapeinf.formats.contents import wants_contents
+from shapeinf.formats.files import is_path
+from shapeinf.formats.tf.graph_def import read_graph_def
+from shapeinf.formats.tf.json_form import graph_def_bytes, message_bytes
+from shapeinf.formats.tf.meta_graph import Signature, read_signature
+from shapeinf.formats.tf.signatures import add_signatures, select_signature
+from shapeinf.formats.tf.tensors import decode_content
+from shapeinf.formats.tf.weight_manifest import StoredWeight, stored_weights
+from shapeinf.graph import Graph
+from shapeinf.lattice import PartialTensor, Shape
+
+SIGNATURE = "serving_default"
+"""The name of the only signature that a document has."""
+
+
+def read_web_model(document: Mapping[str, Any], where: str, folder: str | None, signature: str | None) -> Graph:
+    """The graph of a document; small constants are read from the shards in `folder`, where these exist.
+
+    Raises ModelError for a malformed document, and for one whose shards lie outside of the folder.
+    """
+    data = graph_def_bytes(document, where)
+    signatures = select_signature(_signatures(document, where), signature)
+    chosen = None if signature is None else signatures[signature]
+    graph = read_graph_def(data, 0, len(data), {}, chosen)
+    for name, weight in stored_weights(document, where).items():
+        value = graph.constants.get(f"{name}:0")
+        if value is not None:
+            graph.constants[f"{name}:0"] = _constant(value.dtype or weight.dtype, weight, folder, where)
+    add_signatures(graph, signatures)
+    return graph
+
+
+def _signatures(document: Mapping[str, Any], where: str) -> dict[str, Signature]:
+    """The signature of a document, under the name that TensorFlow gives to the only one."""
+    metadata = document.get("userDefinedMetadata")
+    signature = document.get("signature") or (metadata.get("signature") if isinstance(metadata, Mapping) else None)
+    if not isinstance(signature, Mapping):
+        return {}
+    data = message_bytes(signature, "SignatureDef", where)
+    return {SIGNATURE: read_signature(data, 0, len(data))}
+
+
+def _constant(dtype: str, weight: StoredWeight, folder: str | None, where: str) -> PartialTensor:
+    """A constant whose contents lie in shards."""
+    shape = Shape(weight.dims)
+    if folder is None or weight.scale is not None or not wants_contents(weight.dtype, weight.dims):
+        return PartialTensor(dtype, shape, None)
+    data = _read_shards(folder, weight, where)
+    elements = None if data is None else decode_content(weight.dtype, weight.dims, data)
+    return PartialTensor(dtype, shape, elements)
+
+
+def _read_shards(folder: str, weight: StoredWeight, where: str) -> bytes | None:
+    """The bytes of a weight; None where its shards are absent or too short."""
+    if weight.offset is None or weight.size is None:
+        return None
+    start, left = weight.offset, weight.size
+    pieces: list[bytes] = []
+    try:
+        for name in weight.paths if left else ():
+            path = _inside(folder, name, where)
+            size = os.path.getsize(path)
+            if start < size:
+                with open(path, "rb") as file:
+                    file.seek(start)
+                    pieces.append(file.read(left))
+                left -= len(pieces[-1])
+            start = max(0, start - size)
+            if left <= 0:
+                break
+    except OSError:
+        return None
+    return None if left > 0 else b"".join(pieces)
+
+
+def _inside(folder: str, name: str, where: str) -> str:
+    """The path of a shard. Raises ModelError for one outside of the folder, or that is no regular file."""
+    root = os.path.realpath(folder)
+    path = os.path.realpath(os.path.join(root, name)) if is_path(name) else ""
+    if not path.startswith(os.path.join(root, "")):
+        raise ModelError(f"the weights {name!r} lie outside of the model's folder", node=where)
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ModelError(f"the weights {name!r} are not a regular file", node=where)
+    return path

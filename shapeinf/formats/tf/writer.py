@@ -1,0 +1,168 @@
+"""A model of TensorFlow annotated with inferred shapes: its own bytes, with `_output_shapes` on its nodes.
+
+Source: `tensorflow/core/common_runtime/graph_constructor.cc`, which merges this attribute into what it infers itself,
+and `GraphDef` as Python writes it with `add_shapes=True`. A dim that is no number is -1.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from shapeinf.errors import ModelError
+from shapeinf.formats.annotation import Annotation, Info
+from shapeinf.formats.files import replace_file
+from shapeinf.formats.protobuf.pieces import Piece, piece_bytes
+from shapeinf.formats.protobuf.wire import Buffer
+from shapeinf.formats.registry import Target
+from shapeinf.formats.tf.model import TensorFlowModel
+from shapeinf.formats.tf.printing import print_text
+from shapeinf.formats.tf.rewriting import Rewriter, ShapeEdits
+from shapeinf.formats.tf.source import map_file, to_binary
+from shapeinf.graph import FunctionKey, Graph, NodeKind
+from shapeinf.graph.model import function_references
+from shapeinf.lattice import Shape
+
+TEXT_ENDINGS = (".pbtxt", ".prototxt", ".textproto")
+BINARY_ENDINGS = (".pb", ".meta")
+SAVED_MODEL = "saved_model"
+
+
+def write(graph: Graph, annotation: Annotation, target: Target) -> None:
+    """Write the message that `graph` was read from; the file appears whole or not at all.
+
+    A SavedModel is written into the folder `target` (only its message, not its variables and assets), unless `target`
+    has the ending of a file. A file in text form stays text, unless the ending of `target` is that of the other form.
+
+    Raises ModelError for a graph that was not read from a file of TensorFlow's own forms, and for constants and
+    assumptions, which the format cannot express.
+    """
+    if not isinstance(graph.model, TensorFlowModel):
+        raise ModelError("only a GraphDef, a MetaGraphDef or a SavedModel that was read from a file can be written")
+    if annotation.constants:
+        raise ModelError("constants of a TensorFlow graph cannot be rewritten", node=next(iter(annotation.constants)))
+    if annotation.assumptions:
+        raise ModelError(f"a TensorFlow graph cannot express {annotation.assumptions[0]}")
+    with _original(graph, graph.model) as (buffer, is_text):
+        rewriter = Rewriter(buffer, collect_edits(graph, annotation))
+        if graph.model.kind == "GraphDef":
+            pieces = rewriter.graph_def(0, len(buffer))
+        elif graph.model.kind == "MetaGraphDef":
+            pieces = rewriter.meta_graph(0, len(buffer))
+        else:
+            pieces = rewriter.saved_model(0, len(buffer), graph.model.graph)
+        _save(buffer, pieces, graph.model.kind, target, is_text)
+
+
+@contextmanager
+def _original(graph: Graph, model: TensorFlowModel) -> Iterator[tuple[Buffer, bool]]:
+    """The binary form of the message, and whether the file has the text form."""
+    if model.data is not None:
+        data = to_binary(model.data, "<bytes>")[1]
+        yield data, data is not model.data
+    elif graph.source is not None:
+        with map_file(graph.source) as mapped:
+            buffer = to_binary(mapped, graph.source)[1]
+            yield buffer, buffer is not mapped
+    else:
+        raise ModelError("the graph was not read from a file: there is nothing to annotate")
+
+
+def _save(buffer: Buffer, pieces: Sequence[Piece], kind: str, target: Target, is_text: bool) -> None:
+    if not isinstance(target, (str, os.PathLike)):
+        if not is_text:
+            raise ModelError("a binary model cannot be written to a stream of text: use a path")
+        target.write(_print(buffer, pieces, kind, "<stream>"))
+        return
+    path, is_text = _path(os.fspath(target), kind, is_text)
+    if is_text:
+        text = _print(buffer, pieces, kind, path)
+        with replace_file(path) as file:
+            file.write(text.encode())
+        return
+    with replace_file(path) as file:
+        file.writelines(piece_bytes(buffer, pieces))
+
+
+def _print(buffer: Buffer, pieces: Sequence[Piece], kind: str, where: str) -> str:
+    try:
+        return print_text(b"".join(map(bytes, piece_bytes(buffer, pieces))), kind)
+    except ModelError as error:
+        raise ModelError(error.cause, node=where) from error
+
+
+def _path(target: str, kind: str, is_text: bool) -> tuple[str, bool]:
+    """Where the message is written, and whether in text form."""
+    ending = os.path.splitext(target)[1].lower()
+    if ending in (*TEXT_ENDINGS, *BINARY_ENDINGS) and not os.path.isdir(target):
+        return target, ending in TEXT_ENDINGS
+    if kind != "SavedModel":
+        return target, is_text
+    os.makedirs(target, exist_ok=True)
+    return os.path.join(target, f"{SAVED_MODEL}.pbtxt" if is_text else f"{SAVED_MODEL}.pb"), is_text
+
+
+def collect_edits(graph: Graph, annotation: Annotation) -> ShapeEdits:
+    """The shapes that an annotation changes in a file."""
+    inferred = _inferred_functions(graph, annotation)
+    functions = {
+        key[1]: shapes
+        for key, body in graph.functions.items()
+        if key in inferred and (shapes := _node_shapes(body, annotation.functions[key], ()))
+    }
+    tensors = annotation.tensors
+    outputs = {name: tensors[name].shape for name in graph.outputs if name in tensors}
+    inputs = {name: info.shape for name, info in annotation.inputs.items() if info.shape.dims is not None}
+    return ShapeEdits(
+        _node_shapes(graph, tensors, graph.inputs),
+        functions,
+        {_node_name(name): shape for name, shape in inputs.items()},
+        inputs,
+        {name: shape for name, shape in outputs.items() if shape.dims is not None},
+    )
+
+
+def _node_shapes(graph: Graph, tensors: Mapping[str, Info], inputs: Sequence[str]) -> dict[str, list[Shape]]:
+    """The shapes of the outputs of each node of which some is known; `inputs` are those that are nodes."""
+    names: dict[str, Sequence[str]] = {_node_name(name): (name,) for name in (*inputs, *graph.constants)}
+    names.update((node.name, node.outputs) for node in graph.nodes)
+    shapes: dict[str, list[Shape]] = {}
+    for node, values in names.items():
+        infos = [tensors.get(value) for value in values]
+        known = [Shape.unknown() if info is None else info.shape for info in infos]
+        if any(shape.dims is not None for shape in known):
+            shapes[node] = known
+    return shapes
+
+
+def _node_name(value: str) -> str:
+    """The node of a value `node:k`."""
+    return value.rpartition(":")[0]
+
+
+def _inferred_functions(graph: Graph, annotation: Annotation) -> set[FunctionKey]:
+    """The functions of which every call is inferred: a call that is not may have other shapes.
+
+    A function is called by one node at most here; several calls of that node agree in what the annotation has.
+    """
+    callers: dict[FunctionKey, list[FunctionKey | None]] = {}
+    for caller, nodes in ((None, graph.nodes), *((key, body.nodes) for key, body in graph.functions.items())):
+        for node in nodes:
+            for key in _references(node.kind):
+                callers.setdefault(key, []).append(caller)
+    inferred: set[FunctionKey] = set()
+    pending = [key for key in annotation.functions if callers.get(key) == [None]]
+    while pending:
+        inferred.update(pending)
+        called = (key for key in annotation.functions if key not in inferred)
+        pending = [key for key in called if len(callers.get(key, ())) == 1 and callers[key][0] in inferred]
+    return inferred
+
+
+def _references(kind: NodeKind) -> Iterator[FunctionKey]:
+    """The functions that a node may call: its operator, and those of its attributes."""
+    yield (kind.domain, kind.op, "")
+    for _, reference in function_references(kind):
+        yield reference.function
+        yield from _references(NodeKind("", "", reference.attrs))
