@@ -1,7 +1,7 @@
 """What nodes store behind a handle, for the nodes that load it: queues, stacks and iterators.
 
 A handle does not say what is stored behind it later. Where all nodes that use a resource are in the same graph, the
-nodes that load from it read, besides the handle, what those that store into it read: these are appended to their inputs.
+nodes that load from it read, besides the handle, what the others store into it: this is appended to their inputs.
 """
 
 from __future__ import annotations
