@@ -1,4 +1,4 @@
-"""What nodes store behind a handle, for the nodes that load it: queues, stacks and iterators.
+"""What nodes store behind a handle, for the nodes that load it: queues, stacks, iterators, gradients of arrays.
 
 A handle does not say what is stored behind it later. Where all nodes that use a resource are in the same graph, the
 nodes that load from it read, besides the handle, what the others store into it: this is appended to their inputs.
@@ -6,62 +6,73 @@ nodes that load from it read, besides the handle, what the others store into it:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import enum
+from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import Values, read_value, refine_values
-from shapeinf.graph import DeclaredType, Graph, Node, NodeKind
+from shapeinf.graph import DeclaredType, Graph, Node, NodeKind, NodeTable, components, topological_order
 from shapeinf.lattice import HandleType, TensorType
 from shapeinf.ops import InferenceContext
 
-SLICED = "_sliced"
-"""The attribute of a loading node: for each node that stores, whether it stores the rows of its inputs."""
+STORED = "_stored"
+"""The attribute of a loading node: for each node that stores, how its inputs are stored."""
+
+
+class Form(enum.Enum):
+    """How a node stores its inputs: each as one value, its rows, or parts of it along its first axis."""
+
+    WHOLE = enum.auto()
+    ROWS = enum.auto()
+    PARTS = enum.auto()
 
 
 @attrs.frozen
 class Access:
-    """How an operator uses a resource: its handle is the input at `handle`, what it stores are the inputs from `first`.
-
-    `sliced`: it stores the rows of these, each as one element.
-    """
+    """How an operator uses a resource: the inputs that are its handle, and those that it stores."""
 
     handle: int = 0
-    first: int = 1
-    sliced: bool = False
+    values: slice = slice(1, None)
+    form: Form = Form.WHOLE
 
 
 RESOURCES = frozenset(
     {"FIFOQueue", "FIFOQueueV2", "PaddingFIFOQueue", "PaddingFIFOQueueV2", "RandomShuffleQueue", "RandomShuffleQueueV2"}
-    | {"Stack", "StackV2", "Iterator", "IteratorV2"}
+    | {"Stack", "StackV2", "Iterator", "IteratorV2", "TensorArrayV3"}
 )
 STORES = {
     "QueueEnqueue": Access(),
     "QueueEnqueueV2": Access(),
-    "QueueEnqueueMany": Access(sliced=True),
-    "QueueEnqueueManyV2": Access(sliced=True),
+    "QueueEnqueueMany": Access(form=Form.ROWS),
+    "QueueEnqueueManyV2": Access(form=Form.ROWS),
     "StackPush": Access(),
     "StackPushV2": Access(),
-    "MakeIterator": Access(handle=1, first=0),
+    "MakeIterator": Access(1, slice(1)),
+    "TensorArrayWriteV3": Access(values=slice(2, 3)),
+    "TensorArrayScatterV3": Access(values=slice(2, 3), form=Form.ROWS),
+    "TensorArraySplitV3": Access(values=slice(1, 2), form=Form.PARTS),
 }
 LOADS = frozenset(
     {"QueueDequeue", "QueueDequeueV2", "QueueDequeueMany", "QueueDequeueManyV2", "QueueDequeueUpTo"}
     | {"QueueDequeueUpToV2", "StackPop", "StackPopV2", "IteratorGetNext", "IteratorGetNextSync"}
-    | {"IteratorGetNextAsOptional"}
+    | {"IteratorGetNextAsOptional", "TensorArrayGradV3", "TensorArrayGradWithShape"}
 )
 PASSES = frozenset({"Identity", "RefIdentity", "Enter", "RefEnter", "Switch", "RefSwitch"})
 """Operators that return the handle in their input 0."""
 
 QUERIES = frozenset(
     {"QueueSize", "QueueSizeV2", "QueueIsClosed", "QueueIsClosedV2", "QueueClose", "QueueCloseV2", "StackClose"}
-    | {"StackCloseV2", "IteratorToStringHandle", "IteratorGetDevice"}
+    | {"StackCloseV2", "IteratorToStringHandle", "IteratorGetDevice", "TensorArrayReadV3", "TensorArrayGatherV3"}
+    | {"TensorArrayConcatV3", "TensorArraySizeV3", "TensorArrayCloseV3"}
 )
+"""Operators that store nothing; those that read an array know from its flow what is in it."""
 
 
 def connect(graph: Graph) -> Graph:
     """The graph with what is stored behind handles as inputs of the nodes that load it; itself if it has none."""
-    kinds = graph.nodes.kinds() if hasattr(graph.nodes, "kinds") else {node.kind for node in graph.nodes}
+    kinds = graph.nodes.kinds() if isinstance(graph.nodes, NodeTable) else {node.kind for node in graph.nodes}
     operators = {kind.op for kind in kinds}
     if operators.isdisjoint(RESOURCES) or operators.isdisjoint(LOADS) or operators.isdisjoint(STORES):
         return graph
@@ -73,15 +84,33 @@ def connect(graph: Graph) -> Graph:
             changed.update(_connected(nodes, node, readers, graph.outputs))
     if not changed:
         return graph
-    joined = [changed.get(index, node) for index, node in enumerate(nodes)]
-    return attrs.evolve(graph, nodes=joined, cyclic=True)  # what is stored may depend on what was loaded
+    connected = attrs.evolve(graph, nodes=[changed.get(index, node) for index, node in enumerate(nodes)])
+    circular = _circular(connected, changed, nodes)
+    if circular:
+        remaining = [node if index in circular else changed.get(index, node) for index, node in enumerate(nodes)]
+        connected = attrs.evolve(graph, nodes=remaining)
+    return connected
+
+
+def _circular(connected: Graph, changed: Mapping[int, Node], nodes: list[Node]) -> set[int]:
+    """The nodes that load what depends on themselves: these are better left unconnected."""
+    if not connected.cyclic and topological_order(connected) is not None:
+        return set()
+    group = {index: number for number, members in enumerate(components(connected)) for index in members}
+    producers = {output: index for index, node in enumerate(nodes) for output in node.outputs}
+    circular = set()
+    for index, node in changed.items():
+        stored = node.inputs[len(nodes[index].inputs) :]
+        if any(group[producers[name]] == group[index] for name in stored if name in producers):
+            circular.add(index)
+    return circular
 
 
 def _is_private(node: Node) -> bool:
     """Whether no other graph has the resource by its name, and its declaration leaves something open."""
     if node.attrs.get("shared_name") or not node.outputs:
         return False
-    shapes = node.attrs.get("shapes", node.attrs.get("output_shapes", ()))
+    shapes = node.attrs.get("shapes", node.attrs.get("output_shapes", (node.attrs.get("element_shape"),)))
     closed = [isinstance(s, DeclaredType) and s.dims is not None and None not in s.dims for s in _items(shapes)]
     return not closed or not all(closed)
 
@@ -109,12 +138,12 @@ def _connected(
     stores = [(nodes[i], STORES[nodes[i].op]) for i in uses if nodes[i].op in STORES]
     stored: list[str] = []
     for node, access in stores:
-        stored += node.inputs[access.first : access.handle if access.handle > access.first else None]
-    sliced = tuple(access.sliced for _, access in stores)
+        stored += node.inputs[access.values]
+    forms = tuple(access.form for _, access in stores)
     for index in uses if stored else ():
         node = nodes[index]
         if node.op in LOADS:
-            kind = NodeKind(node.op, node.domain, {**node.attrs, SLICED: sliced}, node.kind.overload)
+            kind = NodeKind(node.op, node.domain, {**node.attrs, STORED: forms}, node.kind.overload)
             yield index, Node(kind, (*node.inputs, *stored), node.outputs, node.name)
 
 
@@ -151,23 +180,24 @@ tf.connect = connect
 
 def stored_values(c: InferenceContext, stored: tuple[TensorType, ...], count: int) -> Values:
     """The join of the elements of `count` components that other nodes store, None where these are not known."""
-    sliced = c.attributes.get(SLICED)
-    if not isinstance(sliced, tuple) or not sliced or count * len(sliced) != len(stored):
+    forms = c.attributes.get(STORED)
+    if not isinstance(forms, tuple) or not forms or count * len(forms) != len(stored):
         return None
     joined: list[TensorType] = []
-    for index, is_sliced in enumerate(sliced):
-        element = [_element(c, value, is_sliced) for value in stored[index * count : (index + 1) * count]]
-        joined = (
-            [_join(c, a, b, i) for i, (a, b) in enumerate(zip(joined, element, strict=True))] if joined else element
-        )
+    for index, form in enumerate(forms):
+        element = [_element(c, value, form) for value in stored[index * count : (index + 1) * count]]
+        pairs = enumerate(zip(joined, element, strict=True)) if joined else ()
+        joined = [_join(c, a, b, i) for i, (a, b) in pairs] if joined else element
     return tuple(read_value(c, value) for value in joined)
 
 
-def _element(c: InferenceContext, value: TensorType, is_sliced: bool) -> TensorType:
+def _element(c: InferenceContext, value: TensorType, form: object) -> TensorType:
     if isinstance(value, HandleType):
         return value
-    shape = c.subshape(value.shape, 1) if is_sliced and value.shape.dims != () else value.shape
-    return TensorType(value.dtype, shape)
+    shape = value.shape
+    if form is not Form.WHOLE:
+        shape = c.subshape(shape, 1) if shape.dims != () else c.unknown_shape()
+    return TensorType(value.dtype, c.concatenate(c.vector(None), shape) if form is Form.PARTS else shape)
 
 
 def _join(c: InferenceContext, a: TensorType, b: TensorType, component: int) -> TensorType:
