@@ -111,6 +111,11 @@ def content(d: Dim) -> int:
     return abs(d) if isinstance(d, int) else gcd(*(factor for _, factor in d.terms))
 
 
+def _largest_factor(d: Dim) -> int:
+    """The largest factor of a symbol, or of a product of symbols, in a dim."""
+    return 1 if isinstance(d, int) else max([abs(factor) for monomial, factor in d.terms if monomial], default=1)
+
+
 @attrs.frozen
 class FloatArithmetic:
     """Arithmetic on elements of one float type, in one call of a rule: every result is rounded to nearest."""
@@ -163,7 +168,7 @@ class FloatArithmetic:
         proofs = c.prove_le(x, limit), c.prove_le(-limit, x)
         if proofs == (True, True):
             return True
-        if False in proofs or not self.format.allows_assumptions or limit < MIN_LIMIT:
+        if False in proofs or not self.format.allows_assumptions or limit // _largest_factor(x) < MIN_LIMIT:
             return False
         message = f"sizes are assumed to be small enough to be exact in {self.format.name}"
         return c.assume_small(x, limit, message) and c.assume_small(-x, limit, message)
