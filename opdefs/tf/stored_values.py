@@ -24,7 +24,7 @@ STORED = "_stored"
 class Form(enum.Enum):
     """How a node stores its inputs: each as one value, its rows, or parts of it along its first axis."""
 
-    WHOLE = enum.auto()
+    VALUE = enum.auto()
     ROWS = enum.auto()
     PARTS = enum.auto()
 
@@ -35,7 +35,7 @@ class Access:
 
     handle: int = 0
     values: slice = slice(1, None)
-    form: Form = Form.WHOLE
+    form: Form = Form.VALUE
 
 
 RESOURCES = frozenset(
@@ -195,7 +195,7 @@ def _element(c: InferenceContext, value: TensorType, form: object) -> TensorType
     if isinstance(value, HandleType):
         return value
     shape = value.shape
-    if form is not Form.WHOLE:
+    if form is not Form.VALUE:
         shape = c.subshape(shape, 1) if shape.dims != () else c.unknown_shape()
     return TensorType(value.dtype, c.concatenate(c.vector(None), shape) if form is Form.PARTS else shape)
 
