@@ -53,11 +53,9 @@ class ConvolutionAxes:
 
 def convolution_axes(c: InferenceContext, text: str, fields: tuple[int, ...], rank: int) -> ConvolutionAxes | None:
     """The axes of a message as a reader decodes it; None where bytes of it were lost."""
-    if "\ufffd" in text:
-        return None
-    numbers = _parse(text.encode("utf-8", "replace"))
+    numbers = parse_numbers(c, text)
     if numbers is None:
-        c.fail("dimension_numbers must be a serialized message")
+        return None
     batches, inputs, outputs = fields[:3], fields[3:6], fields[6:]
     axes = ConvolutionAxes(*_group(numbers, batches), *_group(numbers, inputs), *_group(numbers, outputs))
     if not axes.is_valid(rank):
@@ -71,22 +69,23 @@ def _group(numbers: dict[int, list[int]], fields: tuple[int, ...]) -> tuple[int,
     return (first or [0])[-1], (second or [0])[-1], tuple(spatial)
 
 
-def _parse(data: bytes) -> dict[int, list[int]] | None:
-    """The numbers of each field of a message of integers; None for anything else."""
+def parse_numbers(c: InferenceContext, text: str) -> dict[int, list[int]] | None:
+    """The integers of each field of a message as a reader decodes it; None where bytes of it were lost."""
+    if "\ufffd" in text:
+        return None
+    data = text.encode("utf-8", "replace")
     numbers: dict[int, list[int]] = {}
     position = 0
     while position < len(data):
         key, position = _varint(data, position)
         value, position = _varint(data, position)
-        if key < 0 or value < 0 or key & 7 not in (_VARINT, _PACKED):
-            return None
         values = numbers.setdefault(key >> 3, [])
+        end = position + value
+        if key < 0 or value < 0 or key & 7 not in (_VARINT, _PACKED) or (key & 7 == _PACKED and end > len(data)):
+            c.fail("dimension_numbers must be a serialized message of integers")
         if key & 7 == _VARINT:
             values.append(value)
             continue
-        end = position + value
-        if end > len(data):
-            return None
         while position < end:
             number, position = _varint(data, position)
             values.append(number)
