@@ -21,11 +21,11 @@ from shapeinf.formats.tf.source import open_message
 from shapeinf.graph import FunctionKey, Graph, NodeKind
 from shapeinf.graph.model import function_references
 from shapeinf.lattice import Shape
+from shapeinf.lattice.dtypes import HANDLES
 
 TEXT_ENDINGS = (".pbtxt", ".prototxt", ".textproto")
 BINARY_ENDINGS = (".pb", ".meta")
 SAVED_MODEL = "saved_model"
-HANDLES = frozenset({"resource", "variant"})
 MISDECLARED = {
     "Eig": (1,),
     "FractionalMaxPool": (1, 2),
