@@ -21,7 +21,7 @@ from opdefs.rules.floats import FloatArithmetic, arithmetic
 from opdefs.rules.progressions import extremes, running_sum
 from opdefs.rules.unknowns import cover_dim
 from shapeinf.expr import Dim, maximum, minimum
-from shapeinf.lattice import Element, PartialTensor, Progression, Shape
+from shapeinf.lattice import Element, PartialTensor, Progression, Shape, UnitAxes
 from shapeinf.ops import InferenceContext, Ints
 
 Fold = Callable[[InferenceContext, str | None, Iterable[Element]], Element]
@@ -45,6 +45,23 @@ def reduce_unknown_axes(c: InferenceContext, shape: Shape, count: int | None, ke
     if count is None:
         raise c.unknowable("neither the contents nor the length of `axes` are known")
     return Shape(cover_dim(c, shape[at : at + count + 1], f"reduce.{at}") for at in range(rank - count))
+
+
+def reduce_unit_axes(c: InferenceContext, shape: Shape, axes: UnitAxes) -> Shape:
+    """The shape with the axes of size 1 of other sizes reduced; an undecided one of the same size stays as it is."""
+    sizes = c.store.canon_shape(axes.sizes).require()
+    if len(sizes) != len(shape):
+        return reduce_unknown_axes(c, shape, None, True)
+    pairs = zip(shape, sizes, strict=True)
+    return Shape(_reduced_if_unit(c, at, d, size, axes.complete) for at, (d, size) in enumerate(pairs))
+
+
+def _reduced_if_unit(c: InferenceContext, axis: int, d: Dim, size: Dim, complete: bool) -> Dim:
+    """The size, or 1 if another size is 1."""
+    unit = c.prove_eq(size, 1)
+    if unit is False or (unit is None and c.prove_eq(d, size) is True):
+        return d
+    return 1 if unit and complete else _reduced_or_same(c, axis, d)
 
 
 def _reduced_or_same(c: InferenceContext, axis: int, size: Dim) -> Dim:

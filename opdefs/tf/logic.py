@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import is_listable, logical_and, logical_not, logical_or, map_elements, selection
+from opdefs.rules.elements import is_listable, logical_not, logical_or, map_elements, selection
 from opdefs.rules.logic import (
     EQUAL,
     GREATER,
@@ -11,6 +11,7 @@ from opdefs.rules.logic import (
     LESS_EQUAL,
     compare,
     comparison_rule,
+    conjunction_rule,
     connective_rule,
 )
 from opdefs.rules.progressions import broadcast_progression
@@ -23,7 +24,7 @@ tf("Less")(comparison_rule(broadcast, LESS))
 tf("LessEqual")(comparison_rule(broadcast, LESS_EQUAL))
 tf("Greater")(comparison_rule(broadcast, GREATER))
 tf("GreaterEqual")(comparison_rule(broadcast, GREATER_EQUAL))
-tf("LogicalAnd", in_place=(0, 1))(connective_rule(broadcast, logical_and))
+tf("LogicalAnd", in_place=(0, 1))(conjunction_rule(broadcast))
 tf("LogicalOr", in_place=(0, 1))(connective_rule(broadcast, logical_or))
 
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from opdefs.rules.elements import known_dims
 from opdefs.tf.dialect import tf
-from opdefs.tf.handles import declared_shape, read_value, values_behind
+from opdefs.tf.handles import declared_shape, read_value
+from opdefs.tf.variables import variable_value
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
-from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.lattice import PartialTensor, Shape, TensorType, UnitAxes
 from shapeinf.ops import InferenceContext, Value
 
 
@@ -35,8 +36,8 @@ def variable_shape(c: InferenceContext, handle: TensorType) -> PartialTensor:
 
 def variable(c: InferenceContext, handle: TensorType) -> TensorType:
     """The type of the variable behind a handle."""
-    values = values_behind(handle)
-    return read_value(c, values[0]) if values else TensorType(None, c.unknown_shape())
+    value = variable_value(c, handle, None)
+    return TensorType(None, c.unknown_shape()) if value is None else read_value(c, value)
 
 
 @tf("Size")
@@ -128,4 +129,7 @@ def _summed_axes(c: InferenceContext, sizes: Sequence[Dim | None], equal: bool |
         axes = [axis for axis, verdict in enumerate(verdicts) if verdict]
         return PartialTensor(None, c.vector(len(axes)), axes)
     count = c.fresh_at_most(most, f"axes.{index}", 0 if equal is None else least)
-    return PartialTensor(None, c.vector(count), None)
+    known = [size for size in sizes if size is not None]
+    if len(known) < len(sizes):
+        return PartialTensor(None, c.vector(count), None)
+    return UnitAxes(None, c.vector(count), Shape(known), complete=equal is False)

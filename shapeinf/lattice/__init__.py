@@ -9,6 +9,7 @@ from shapeinf.lattice.joins import (
     quick_broadcast,
     relax_type,
 )
+from shapeinf.lattice.mapping import map_dims, map_type, type_symbols
 from shapeinf.lattice.relaxer import Relaxer
 from shapeinf.lattice.shape import SCALAR, OptionalAxes, RankNotKnown, Shape
 from shapeinf.lattice.shape_store import ShapeStore
@@ -26,6 +27,7 @@ from shapeinf.lattice.types import (
     SequenceType,
     TensorType,
     Type,
+    UnitAxes,
     dims_in,
     numpy_dtype,
 )
@@ -50,13 +52,17 @@ __all__ = [
     "ShapeStore",
     "TensorType",
     "Type",
+    "UnitAxes",
     "broadcast",
     "broadcast_dim",
     "dims_in",
     "element_bits",
+    "map_dims",
+    "map_type",
     "merge_shape",
     "merge_type",
     "numpy_dtype",
     "quick_broadcast",
     "relax_type",
+    "type_symbols",
 ]

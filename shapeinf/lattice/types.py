@@ -243,6 +243,45 @@ class Progression(PartialTensor):
         return f"{super().__repr__()}{{{' + '.join(parts)}}}"
 
 
+class UnitAxes(PartialTensor):
+    """A vector of the axes along which some sizes are 1, where these are not all decided.
+
+    It has all of these axes, or if it is not `complete`, all or none of them. Sums over them undo a broadcast.
+
+    >>> UnitAxes("int32", Shape((1,)), Shape((1, 3)), complete=True)
+    int32[1]{axes of size 1 of [1, 3]}
+    """
+
+    __slots__ = ("complete", "sizes")
+
+    def __init__(self, dtype: str | None, shape: Shape, sizes: Shape, *, complete: bool) -> None:
+        """`sizes` are those whose axes the vector has."""
+        super().__init__(dtype, shape, None)
+        self.sizes = sizes
+        self.complete = complete
+
+    @property
+    def contents(self) -> tuple[object, ...]:
+        """The sizes, and whether all of their axes of size 1 are there."""
+        return UnitAxes, self.sizes, self.complete
+
+    def with_type(self, dtype: str | None, shape: Shape) -> TensorType:
+        """See `TensorType.with_type`."""
+        return UnitAxes(dtype, shape, self.sizes, complete=self.complete)
+
+    def __eq__(self, other: object) -> bool:
+        """Same dtype, shape and sizes."""
+        return isinstance(other, UnitAxes) and super().__eq__(other)
+
+    def __hash__(self) -> int:
+        """Consistent with equality."""
+        return hash((self.dtype, self.shape, self.sizes, self.complete))
+
+    def __repr__(self) -> str:
+        """`int32[n]{axes of size 1 of [B, 3]}`."""
+        return f"{super().__repr__()}{{axes of size 1 of {self.sizes}}}"
+
+
 class HandleType(PartialTensor):
     """A tensor of handles, with the types of the values behind each: variables, tensor lists, queues, iterators.
 
