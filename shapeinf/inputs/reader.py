@@ -60,14 +60,6 @@ class InputReader:
         """The name of an input in texts: its first alias."""
         return self._user_names.get(name, name)
 
-    _labels: dict[str, str] = attrs.Factory(dict)
-
-    def _label(self, name: str) -> str:
-        """The name of a value for users: its first alias, else its own name."""
-        if not self._labels and self.aliases:
-            self._labels = {value: alias for alias, value in reversed(list(self.aliases.items()))}
-        return self._labels.get(name, name)
-
     # -- declarations ------------------------------------------------------------------------------------------------
 
     def read_declared(self, declared: DeclaredType, site: str) -> Type:
@@ -87,8 +79,7 @@ class InputReader:
         """The shape of declared dims: ints, names or expressions, None for an unknown one."""
         if dims is None:
             return Shape.unknown()
-        label = self._label(site)
-        return Shape(tuple(self._read_declared_dim(d, f"{label}.{axis}") for axis, d in enumerate(dims)))
+        return Shape(tuple(self._read_declared_dim(d, f"{site}.{axis}") for axis, d in enumerate(dims)))
 
     def _read_declared_dim(self, declared: int | str | None, site: str) -> Dim:
         if isinstance(declared, str):
@@ -133,8 +124,7 @@ class InputReader:
         old = [None] * len(values) if known is None or known.dims is None else list(known.dims)
         old = old if len(old) == len(values) else [None] * len(values)
         pairs = enumerate(zip(values, old, strict=True))
-        label = self._label(site)
-        return Shape(tuple(self._read_dim(value, f"{label}.{i}", declared) for i, (value, declared) in pairs))
+        return Shape(tuple(self._read_dim(value, f"{site}.{i}", declared) for i, (value, declared) in pairs))
 
     def _change_axes(self, spec: Mapping[int, object], known: Shape, site: str) -> Shape:
         """The declared shape with some axes changed."""
@@ -147,7 +137,7 @@ class InputReader:
                 raise ShapeInferenceError(f"input {site} has no axis {key!r}: axes are numbers, inputs are not nested")
             if not -len(dims) <= axis < len(dims):
                 raise ShapeInferenceError(f"input {site} has no axis {axis}: its shape is {known}")
-            dims[axis] = self._read_dim(value, f"{self._label(site)}.{axis}", dims[axis])
+            dims[axis] = self._read_dim(value, f"{site}.{axis}", dims[axis])
         return Shape(dims)
 
     def _read_dim(self, value: object, site: str, declared: Dim | None = None) -> Dim:
