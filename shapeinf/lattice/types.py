@@ -152,7 +152,7 @@ class PartialTensor(TensorType):
         try:
             with np.errstate(all="ignore"):  # a float32 may be no finite float16
                 return np.array(self._elements, dtype=numpy_dtype(self.dtype)).reshape(dims)
-        except OverflowError:  # a model that mixes types
+        except (OverflowError, TypeError):  # a model that mixes types, or a type that numpy does not have
             return None
 
     def __hash__(self) -> int:
