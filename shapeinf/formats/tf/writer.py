@@ -43,11 +43,12 @@ def write(graph: Graph, annotation: Annotation, target: Target) -> None:
     A SavedModel is written into the folder `target` (only its message, not its variables and assets), unless `target`
     has the ending of a file. A file in text form stays text, unless the ending of `target` is that of the other form.
 
-    Raises ModelError for a graph that was not read from a file of TensorFlow's own forms, and for constants and
-    assumptions, which the format cannot express.
+    Raises ModelError for a graph that was not read from a file of TensorFlow's own forms, for constants that are none of
+    its nodes, and for assumptions, which the format cannot express.
     """
-    if annotation.constants:
-        raise ModelError("constants of a TensorFlow graph cannot be rewritten", node=next(iter(annotation.constants)))
+    missing = next((name for name in annotation.constants if name not in graph.constants), None)
+    if missing is not None:
+        raise ModelError("its contents cannot be rewritten", node=missing)
     if annotation.assumptions:
         raise ModelError(f"a TensorFlow graph cannot express {annotation.assumptions[0]}")
     with open_message(graph) as message:
@@ -113,6 +114,7 @@ def collect_edits(graph: Graph, annotation: Annotation) -> ShapeEdits:
         {_node_name(name): shape for name, shape in inputs.items()},
         inputs,
         {name: shape for name, shape in outputs.items() if shape.dims is not None},
+        {_node_name(name): tensor for name, tensor in annotation.constants.items()},
     )
 
 
