@@ -16,7 +16,7 @@ from opdefs.rules.floats import FloatArithmetic
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, maximum, minimum
-from shapeinf.lattice import PartialTensor, Shape, numpy_dtype
+from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Operand, Value
 
 
@@ -82,8 +82,7 @@ def reciprocal(c: InferenceContext, x: Operand) -> PartialTensor:
 @tf("Invert", in_place=(0,))
 def invert(c: InferenceContext, x: Operand) -> PartialTensor:
     """The bits of integers inverted: `-x - 1` where they have a sign."""
-    kind = numpy_dtype(x.dtype)
-    signed = kind is not None and kind.kind == "i"
+    signed = x.dtype is not None and x.dtype.startswith("int")
 
     def operation(d: Dim) -> Dim | None:
         return -d - 1 if signed else None
