@@ -11,6 +11,7 @@ from functools import partial
 import attrs
 import numpy as np
 
+from shapeinf.errors import ModelError
 from shapeinf.expr import Dim
 from shapeinf.formats.protobuf.pieces import Piece, edit_message, encode_bytes, message_pieces
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, encode_tag, encode_varint, fields
@@ -18,6 +19,9 @@ from shapeinf.lattice import PartialTensor, Shape, numpy_dtype
 from shapeinf.lattice.dtypes import DTYPES
 
 OUTPUT_SHAPES = "_output_shapes"
+PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
+"""The operators of inputs with a declared shape."""
+
 _CODES = {dtype.name: dtype.tf[1] for dtype in DTYPES if dtype.tf is not None}
 _UNKNOWN_SIZE = encode_tag(1, VARINT) + encode_varint((1 << 64) - 1)
 _UNKNOWN_RANK = encode_tag(3, VARINT) + b"\1"
@@ -29,6 +33,7 @@ class ShapeEdits:
 
     Args:
         outputs: the shapes of all outputs of a node, by the node's name.
+        inputs: the nodes that are inputs: placeholders, or any nodes whose values are inputs of a signature.
         functions: the same for the nodes of a function, by the name of the function.
         placeholders: the new declared shapes of graph inputs, by the node's name.
         signature_inputs: the new shapes of values that are inputs of signatures, by the value (`x:0`).
@@ -37,6 +42,7 @@ class ShapeEdits:
     """
 
     outputs: Mapping[str, Sequence[Shape]]
+    inputs: frozenset[str] = frozenset()
     functions: Mapping[str, Mapping[str, Sequence[Shape]]] = attrs.Factory(dict)
     placeholders: Mapping[str, Shape] = attrs.Factory(dict)
     signature_inputs: Mapping[str, Shape] = attrs.Factory(dict)
@@ -110,6 +116,10 @@ class Rewriter:
         Nodes of the graph itself (`top`) may be placeholders and constants that change.
         """
         name = self._text(pos, end, 1)
+        if top and name in self.edits.inputs and self._text(pos, end, 2) not in PLACEHOLDERS:
+            if name in self.edits.placeholders:
+                raise ModelError("its shape cannot be declared: it is an input, but no placeholder", node=name)
+            return None
         attributes: dict[str, bytes] = {}
         if name in outputs:
             shapes = b"".join(encode_bytes(7, self._encode(shape)) for shape in outputs[name])

@@ -116,6 +116,7 @@ def collect_edits(graph: Graph, annotation: Annotation) -> ShapeEdits:
     inputs = {name: info.shape for name, info in annotation.inputs.items() if info.shape.dims is not None}
     return ShapeEdits(
         _node_shapes(graph, tensors, graph.inputs),
+        frozenset(map(_node_name, graph.inputs)),
         functions,
         {_node_name(name): shape for name, shape in inputs.items()},
         inputs,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from google.protobuf import text_format
 
-from shapeinf import infer_shapes
+from shapeinf import TensorFlowOptions, infer_shapes
 from shapeinf.edit.bind import bind
 from shapeinf.edit.rebatch import rebatch
 from shapeinf.errors import ModelError
@@ -208,6 +208,26 @@ def test_assumptions_cannot_be_written(tmp_path) -> None:
     with pytest.raises(ModelError, match="a TensorFlow graph cannot express"):
         bound.save(tmp_path / "out.pb")
     assert not os.listdir(tmp_path)
+
+
+def inner_signature():
+    signature = SIGNATURE.replace('"x:0"', '"m:0"').replace('"y:0"', '"z:0"')
+    nodes = """node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+      attr { key: "shape" value { shape { dim { size: 2 } dim { size: 6 } } } } }
+    node { name: "m" op: "Relu" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "z" op: "Relu" input: "m" attr { key: "T" value { type: DT_FLOAT } } }"""
+    meta = f'meta_info_def {{ tags: "serve" }} graph_def {{ {nodes} versions {{ producer: 2474 }} }} {signature}'
+    return encode_text(f"saved_model_schema_version: 1 meta_graphs {{ {meta} }}", "SavedModel")
+
+
+def test_an_input_of_a_signature_may_be_no_placeholder(tmp_path) -> None:
+    options = TensorFlowOptions(signature="serve")
+    infer_shapes(inner_signature(), inputs={"m:0": [3, 4]}, format_options=options).save(tmp_path)
+    data = (tmp_path / "saved_model.pb").read_bytes()
+    assert annotated(message_class("SavedModel").FromString(data).meta_graphs[0].graph_def.node) == {"z": [[3, 4]]}
+    bound = bind(inner_signature(), options=InferenceOptions(inputs={"m:0": [3, 4]}, format_options=options))
+    with pytest.raises(ModelError, match="m: its shape cannot be declared: it is an input, but no placeholder"):
+        bound.save(tmp_path / "out")
 
 
 RESHAPED = """
