@@ -12,6 +12,7 @@ from opdefs.rules.floats import FloatArithmetic, arithmetic, float_format, to_fr
 from opdefs.rules.progressions import convert_progression
 from shapeinf.expr import Dimension
 from shapeinf.lattice import Condition, Element, PartialTensor, Progression, Quotient, numpy_dtype
+from shapeinf.lattice.dtypes import KINDS
 from shapeinf.ops import InferenceContext
 
 
@@ -24,6 +25,8 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
         return PartialTensor(dtype, x.shape, None)
     if isinstance(x, Progression):
         return convert_progression(x, dtype)
+    if KINDS.get(dtype) in ("handle", "quantized"):  # which have no arrays
+        return PartialTensor(dtype, x.shape, None)
     target = numpy_dtype(dtype)
     if target is None or dtype == "float8e8m0":  # powers of two, rounded up or down by an attribute
         return PartialTensor(dtype, x.shape, None)

@@ -16,7 +16,7 @@ def input_symbols(inference: Inference) -> dict[Dimension, str]:
     An input has its first alias in them.
     """
     labels: dict[Dimension, str] = {}
-    names = {value: alias for alias, value in reversed(inference.compiled.graph.aliases.items())}
+    names = {value: alias for alias, value in reversed(list(inference.compiled.graph.aliases.items()))}
     for name, declared in inference.input_types.items():
         if not isinstance(declared, TensorType) or name in inference.compiled.graph.constants:
             continue

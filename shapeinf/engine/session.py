@@ -149,7 +149,7 @@ class Session:
 
     def _read(self, name: str, reader: InputReader, specs: Iterable[SpecLike]) -> Type | None:
         declaration = self.compiled.graph.declared.get(name)
-        value = reader.read_declared(declaration, name) if declaration is not None else None
+        value = reader.read_declared(declaration, reader.user_name(name)) if declaration is not None else None
         for spec in specs:
             value = reader.read_spec(spec, value, name)
         return value

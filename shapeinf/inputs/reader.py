@@ -50,6 +50,15 @@ class InputReader:
     """The least sizes of named dims that the user allows below `min_dim`."""
     constraining: set[str] = attrs.Factory(set)
     """The inputs whose specs have more than sizes and names: bounds, divisors."""
+    _user_names: dict[str, str] = attrs.field(init=False)
+
+    @_user_names.default
+    def _first_aliases(self) -> dict[str, str]:
+        return {value: alias for alias, value in reversed(list(self.aliases.items()))}
+
+    def user_name(self, name: str) -> str:
+        """The name of an input in texts: its first alias."""
+        return self._user_names.get(name, name)
 
     def axis_name(self, name: str, axis: int) -> str:
         """The name of the size of an axis without a name; an input has its first alias in it."""
@@ -94,15 +103,16 @@ class InputReader:
 
     # -- specs of users ----------------------------------------------------------------------------------------------
 
-    def read_spec(self, spec: SpecLike, declared: Type | None, site: str) -> TensorType:
-        """The type that a spec describes; a torch-style mapping changes only the axes that it names."""
+    def read_spec(self, spec: SpecLike, declared: Type | None, name: str) -> TensorType:
+        """The type that a spec of an input describes; a torch-style mapping changes only the axes that it names."""
+        site = self.user_name(name)
         dtype = declared.dtype if isinstance(declared, TensorType) else None
         known = declared.shape if isinstance(declared, TensorType) else Shape.unknown()
         if spec is None:
             return TensorType(dtype, known)
         if isinstance(spec, str):
             parsed = parse_shape_spec(spec, self.store.scope, self.min_dim)
-            if parsed.name is not None and self.aliases.get(parsed.name, parsed.name) != site:
+            if parsed.name is not None and self.aliases.get(parsed.name, parsed.name) != name:
                 raise ShapeInferenceError(f"the shape of input {site} is specified as that of {parsed.name}: {spec!r}")
             shape = known if parsed.dims is None else self._read_shape(parsed.dims, site)
             return TensorType(parsed.dtype or dtype, shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 import attrs
@@ -88,6 +89,9 @@ DTYPES = (
 ML_DTYPES = {dtype.name: dtype.ml_dtypes for dtype in DTYPES if dtype.ml_dtypes is not None}
 """The names in `ml_dtypes` of the types that numpy does not have."""
 
+HANDLES = frozenset(dtype.name for dtype in DTYPES if dtype.kind == "handle")
+"""The types whose elements refer to variables, lists, tables or datasets."""
+
 ONNX_NAMES = {dtype.onnx: dtype.name for dtype in DTYPES if dtype.onnx is not None}
 """Our names by ONNX's codes: `{1: "float32", ...}`."""
 
@@ -105,6 +109,9 @@ FROM_TF_NAMES = {name: dtype for dtype, name in TF_NAMES.items()}
 
 SHORT_NAMES = {dtype.short: dtype.name for dtype in DTYPES if dtype.short is not None}
 """Our names by the short ones: `{"f32": "float32", ...}`."""
+
+KINDS: Mapping[str, DtypeKind] = {dtype.name: dtype.kind for dtype in DTYPES}
+"""The kind of each type: `{"int32": "integer", ...}`."""
 
 _BITS = {name: dtype.bits for dtype in DTYPES for name in (dtype.name, dtype.ml_dtypes) if name is not None}
 

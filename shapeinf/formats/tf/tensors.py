@@ -28,13 +28,12 @@ from shapeinf.formats.protobuf.wire import (
 from shapeinf.formats.ranges import MAX_AT_ONCE, wants_range
 from shapeinf.formats.tf.types import dtype_name
 from shapeinf.lattice import BoundedTensor, Element, PartialTensor, Shape, numpy_dtype
-from shapeinf.lattice.dtypes import DTYPES
+from shapeinf.lattice.dtypes import KINDS
 
 MAX_RANK = 254
 """Axes that a shape of TensorFlow may have."""
 
 _CONTENT = 4
-_KINDS = {dtype.name: dtype.kind for dtype in DTYPES}
 _INT_LIST, _TEXT_LIST, _PATTERN_LIST, _BYTE_LIST = 7, 8, 13, 18
 _LISTS: Mapping[str, int] = {
     "float32": 5,
@@ -183,7 +182,7 @@ def _check_content(dtype: str, dims: Sequence[int], length: int) -> None:
 
 def _storage(dtype: str) -> np.dtype[np.generic] | None:
     """The numpy type of the elements of raw data, little endian; None for strings, handles and quantized numbers."""
-    if _KINDS[dtype] in ("string", "handle", "quantized"):
+    if KINDS[dtype] in ("string", "handle", "quantized"):
         return None
     kind = numpy_dtype(dtype)
     assert kind is not None
@@ -200,7 +199,7 @@ def decode_content(dtype: str, dims: Sequence[int], data: bytes) -> list[Element
 
 def _numbers(dtype: str, array: npt.NDArray[np.generic]) -> list[Element]:
     """Python numbers of an array."""
-    plain = {"float": "f8", "integer": "i8" if dtype != "uint64" else "u8"}.get(_KINDS[dtype])
+    plain = {"float": "f8", "integer": "i8" if dtype != "uint64" else "u8"}.get(KINDS[dtype])
     with np.errstate(all="ignore"):
         return list(array.astype(plain).tolist() if plain else array.tolist())
 
@@ -224,11 +223,11 @@ def _elements(dtype: str, dims: Sequence[int], values: _Values) -> list[Element]
     """The elements of a tensor; the last value of a short list repeats, an empty list stands for zeros."""
     if values.content is not None:
         return decode_content(dtype, dims, values.buffer[slice(*values.content)])
-    count, reader = prod(dims), _READERS.get(_KINDS[dtype])
+    count, reader = prod(dims), _READERS.get(KINDS[dtype])
     if reader is None:
         return None
     listed = reader(dtype, values)[:count]
-    last = listed[-1] if listed else _ZEROS.get(_KINDS[dtype], 0)
+    last = listed[-1] if listed else _ZEROS.get(KINDS[dtype], 0)
     return [*listed, *[last] * (count - len(listed))]
 
 
