@@ -17,6 +17,7 @@ from shapeinf.formats.protobuf.wire import Buffer, DamagedError
 from shapeinf.formats.registry import HEAD
 from shapeinf.formats.tf import archive
 from shapeinf.formats.tf.graph_def import read_graph_def
+from shapeinf.formats.tf.handles import declare_handles
 from shapeinf.formats.tf.json_form import parse_document
 from shapeinf.formats.tf.meta_graph import MetaGraph, Signature, read_meta_graph, saved_meta_graphs, select_meta_graph
 from shapeinf.formats.tf.model import TensorFlowModel
@@ -151,6 +152,7 @@ def _read_message(kind: MessageKind, buffer: Buffer, where: str, options: Tensor
     add_signatures(graph, signatures)
     if meta.objects is not None:
         add_captured_types(graph, captured_types(buffer, *meta.objects))
+    declare_handles(graph)
     return graph
 
 

@@ -301,6 +301,42 @@ def test_functions_are_called_by_their_names():
     assert graph.nodes[0].outputs == ("call:0", "call:1", "call:2")
 
 
+HANDLES = """
+    library {
+      function { signature { name: "inner" input_arg { name: "v" type: DT_RESOURCE
+          handle_data { dtype: DT_FLOAT shape { dim { size: 3 } dim { size: 5 } } } }
+          output_arg { name: "o" type: DT_FLOAT } }
+        node_def { name: "r" op: "ReadVariableOp" input: "v" attr { key: "dtype" value { type: DT_FLOAT } } }
+        ret { key: "o" value: "r:value:0" } }
+      function { signature { name: "outer" input_arg { name: "w" type: DT_RESOURCE }
+          output_arg { name: "o" type: DT_FLOAT } }
+        node_def { name: "c" op: "inner" input: "w" } ret { key: "o" value: "c:o:0" } }
+      function { signature { name: "loop" input_arg { name: "w" type: DT_RESOURCE } }
+        node_def { name: "c" op: "loop" input: "w" } }
+    }
+"""
+CALLS = [
+    node("c", "inner", "h"),
+    node("c", "outer", "h"),
+    node("c", "StatefulPartitionedCall", "h", Tin="list { type: DT_RESOURCE }", Tout=f"list {{ {FLOAT} }}")[:-2]
+    + 'attr { key: "f" value { func { name: "outer" } } } }',
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_handles_have_the_types_that_functions_declare(call):
+    handle = node("h", "Placeholder", dtype="type: DT_RESOURCE", shape="shape { }")
+    graph = read(handle + call + HANDLES + MODERN)
+    assert graph.declared["h:0"] == DeclaredType("resource", (), of=DeclaredType("float32", (3, 5)))
+    assert str(infer_shapes(graph).tensors["c:0"]) == "float32[3, 5]"
+
+
+def test_handles_without_a_type():
+    handle = node("h", "Placeholder", dtype="type: DT_RESOURCE", shape="shape { }")
+    graph = read(handle + node("c", "loop", "h") + node("d", "ReadVariableOp", "h", dtype=FLOAT) + HANDLES)
+    assert graph.declared["h:0"].of is None
+
+
 def function(body, outputs="", returned=""):
     return f'library {{ function {{ signature {{ name: "g" {outputs} }} {body} {returned} }} }}'
 
