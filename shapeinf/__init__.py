@@ -34,6 +34,7 @@ from shapeinf.explain.unknowns import Cause, Unknown, UnknownGroup
 from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.formats.nnef.language.diagnostics import NnefError
 from shapeinf.formats.nnef.options import NnefOptions
+from shapeinf.formats.tf.options import TensorFlowOptions
 from shapeinf.graph import DeclaredType, Graph, Node
 from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.inputs.options import InferenceOptions
@@ -75,6 +76,7 @@ __all__ = [
     "ShapeError",
     "ShapeInferenceError",
     "SizeOverflowError",
+    "TensorFlowOptions",
     "TensorInfo",
     "Unknown",
     "UnknownFormatError",

@@ -27,6 +27,7 @@ GROUPS = {
     "S": "Inference",
     "C": "Checks (`shapeinf check`)",
     "N": "NNEF documents",
+    "T": "TensorFlow models",
     "P": "Memory plans",
 }
 

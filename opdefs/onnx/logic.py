@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.arithmetic import numpy_broadcast
-from opdefs.rules.elements import logical_and, logical_not, logical_or, map_elements, selection
+from opdefs.rules.elements import logical_not, logical_or, map_elements, selection
 from opdefs.rules.logic import (
     EQUAL,
     GREATER,
@@ -12,6 +12,7 @@ from opdefs.rules.logic import (
     LESS,
     LESS_EQUAL,
     comparison_rule,
+    conjunction_rule,
     connective_rule,
     logical_xor,
 )
@@ -23,7 +24,7 @@ onnx("Less", since=7)(comparison_rule(numpy_broadcast, LESS))
 onnx("Greater", since=7)(comparison_rule(numpy_broadcast, GREATER))
 onnx("LessOrEqual")(comparison_rule(numpy_broadcast, LESS_EQUAL))
 onnx("GreaterOrEqual")(comparison_rule(numpy_broadcast, GREATER_EQUAL))
-onnx("And", since=7, in_place=(0, 1))(connective_rule(numpy_broadcast, logical_and))
+onnx("And", since=7, in_place=(0, 1))(conjunction_rule(numpy_broadcast))
 onnx("Or", since=7, in_place=(0, 1))(connective_rule(numpy_broadcast, logical_or))
 onnx("Xor", since=7, in_place=(0, 1))(connective_rule(numpy_broadcast, logical_xor))
 

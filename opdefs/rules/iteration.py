@@ -7,15 +7,16 @@ values that do not grow evenly are relaxed to a fixpoint, with widening.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import attrs
 
 from opdefs.rules.elements import clamp_at_zero
-from opdefs.rules.growth import Extrapolation, extrapolate
+from opdefs.rules.extrapolation import Extrapolation, extrapolate
 from shapeinf.expr import Dim, Dimension, maximum, minimum, substitute
-from shapeinf.lattice import Condition, Element, PartialTensor, Shape, TensorType, Type
+from shapeinf.expr.extremum import expand_maximum
+from shapeinf.lattice import Condition, Element, PartialTensor, Shape, TensorType, Type, map_dims, type_symbols
 from shapeinf.ops import Body, InferenceContext
 
 MAX_UNROLLED = 32
@@ -129,35 +130,44 @@ class _Loop:
     def run(self) -> LoopResult:
         """The result of the loop."""
         first = self.trip.run(0, True, self.carried, certain=self.sure)
-        growth = [extrapolate(old, new) for old, new in zip(self.carried, first[1:], strict=False)]
-        outputs = self._prove(growth)
+        formulas = [self._extrapolate(old, new) for old, new in zip(self.carried, first[1:], strict=False)]
+        outputs = self._prove(formulas)
         trips = None if outputs is None else self._count_trips(outputs[0])
         if outputs is not None and trips is not None:
             if self.c.prove_le(1, trips) is True:
-                self.trip.require_inputs(trips - 1, _types_after(growth, trips - 1))
-            return self._result(growth, outputs, trips)
+                self.trip.require_inputs(trips - 1, _types_after(formulas, trips - 1))
+            return self._result(formulas, outputs, trips)
         if self.go_on is True and self._may_be_short(first[0]):
             unrolled = self._unroll()
             if unrolled is not None:
                 return unrolled
             # again, so that the last run is that of a symbolic trip
-            outputs = None if outputs is None else self._prove(growth)
+            outputs = None if outputs is None else self._prove(formulas)
         if outputs is not None:
-            return self._result(growth, outputs, self._fresh_trip_count())
-        return self._relax(growth)
+            return self._result(formulas, outputs, self._fresh_trip_count(outputs[0]))
+        return self._relax(formulas)
 
-    def _result(self, growth: Sequence[Extrapolation | None], outputs: list[Type], trips: Dim) -> LoopResult:
+    def _result(self, formulas: Sequence[Extrapolation | None], outputs: list[Type], trips: Dim) -> LoopResult:
         """The result for values that all grow evenly."""
-        return LoopResult(trips, _types_after(growth, trips), outputs[1 + len(self.carried) :])
+        return LoopResult(trips, _types_after(formulas, trips), outputs[1 + len(self.carried) :])
+
+    def _extrapolate(self, old: Type, new: Type) -> Extrapolation | None:
+        """See `extrapolate`; what the body itself creates differs between trips."""
+        return None if old != new and self._varying(type_symbols(new)) else extrapolate(old, new)
+
+    def _varying(self, symbols: Iterable[Dimension]) -> set[Dimension]:
+        """The symbols that may differ between trips: the number, unknowns of the body, and joins."""
+        joined = self.c.joined_symbols()
+        return {s for s in symbols if s is self.number or s.atom >= self.before or s in joined}
 
     # -- induction ---------------------------------------------------------------------------------------------------
 
-    def _prove(self, growth: Sequence[Extrapolation | None]) -> list[Type] | None:
+    def _prove(self, formulas: Sequence[Extrapolation | None]) -> list[Type] | None:
         """The outputs of a symbolic trip if all carried values grow evenly, else None."""
-        if None in growth or len(growth) < len(self.carried):
+        if None in formulas or len(formulas) < len(self.carried):
             return None
-        outputs = self.trip.run(self.number, True, _types_after(growth, self.number), certain=False)
-        expected = _types_after(growth, self.number + 1)
+        outputs = self.trip.run(self.number, True, _types_after(formulas, self.number), certain=False)
+        expected = _types_after(formulas, self.number + 1)
         return outputs if outputs[1 : 1 + len(expected)] == expected else None
 
     def _count_trips(self, after: Type) -> Dim | None:
@@ -176,17 +186,21 @@ class _Loop:
         """
         if isinstance(trips, int):
             return trips
-        joined = self.c.joined_symbols()
-        if all(s.atom < self.before and s not in joined for s in trips.symbols()):
+        if not self._varying(trips.symbols()):
             return trips
         bounds = self.c.interval(trips)
         return self.c.fresh("trips", bounds.lo or 0, bounds.hi)
 
-    def _fresh_trip_count(self) -> Dimension:
-        least = int(self.sure)
-        if self.limit is None:
-            return self.c.fresh("trips", least)
-        return self.c.fresh_at_most(maximum(self.limit, 0), "trips", least)
+    def _fresh_trip_count(self, after: Type | None) -> Dimension:
+        """An unknown number of trips, limited by the parts of the condition `after` a trip that are not unknown."""
+        limits = [] if self.limit is None else [maximum(self.limit, 0)]
+        limits += [] if after is None else _trip_limits(self.c, self.go_on, after, self.number)
+        known = [limit for limit in limits if isinstance(limit, int) or not self._varying(limit.symbols())]
+        if not known:
+            return self.c.fresh("trips", int(self.sure))
+        trips = self.c.fresh_at_most(minimum(*known), "trips", int(self.sure))
+        self.c.limit(self.number, maximum(minimum(*known), 1) - 1)
+        return trips
 
     # -- trips one by one --------------------------------------------------------------------------------------------
 
@@ -215,54 +229,72 @@ class _Loop:
 
     # -- fixpoint ----------------------------------------------------------------------------------------------------
 
-    def _relax(self, growth: Sequence[Extrapolation | None]) -> LoopResult:
+    def _relax(self, formulas: Sequence[Extrapolation | None]) -> LoopResult:
         """Relax the values that do not grow evenly until one more trip changes nothing; sound for any number of trips.
 
         A value is assumed to grow evenly until a trip contradicts that.
         """
-        c, width = self.c, len(self.carried)
-        growth = [*growth, *[None] * (width - len(growth))]
+        width = len(self.carried)
+        formulas = [*formulas, *[None] * (width - len(formulas))]
         state = list(self.carried)
         outputs: list[Type] = []
         for _ in range(MAX_ROUNDS + width):
-            widenings = c.widenings
-            values = [old if guess is None else guess(self.number) for old, guess in zip(state, growth, strict=True)]
+            widenings = self.c.widenings
+            values = [old if guess is None else guess(self.number) for old, guess in zip(state, formulas, strict=True)]
             outputs = self.trip.run(self.number, None, values, certain=False)
-            after = outputs[1 : 1 + width]
-            refuted = [i for i, guess in enumerate(growth) if guess is not None and guess(self.number + 1) != after[i]]
-            for i in refuted:
-                growth[i] = None
-            if refuted:
+            confirmed = self._confirm(formulas, outputs[1 : 1 + width])
+            if confirmed != formulas:
+                formulas = confirmed
                 continue  # the other outputs may depend on what was assumed
-            pairs = enumerate(zip(state, after, strict=True))
-            new = [old if growth[i] else c.relax_type(old, out, f"carried.{i}") for i, (old, out) in pairs]
-            if new == state and c.widenings == widenings:
-                break
+            new = self._join(state, outputs[1 : 1 + width], formulas)
+            if new == state and self.c.widenings == widenings:
+                return self._relaxed_result(formulas, outputs)
             state = new
-        else:
-            return self._unknown_result(outputs)
-        trips = self._count_trips(outputs[0])
-        trips = self._fresh_trip_count() if trips is None else trips
-        final = [
-            self._last(i, out) if guess is None else guess(trips)
-            for i, (guess, out) in enumerate(zip(growth, outputs[1:], strict=False))
-        ]
-        return LoopResult(trips, final, outputs[1 + width :])
+        return self._unknown_result(outputs)
 
-    def _last(self, index: int, out: Type) -> Type:
-        """A relaxed value after the loop: `out` after each trip, or the first value."""
-        return out if self.sure else self.c.relax_type(self.carried[index], out, f"after.{index}")
+    def _confirm(self, formulas: Sequence[Extrapolation | None], after: Sequence[Type]) -> list[Extrapolation | None]:
+        """The formulas that hold after one more trip as well."""
+        pairs = zip(formulas, after, strict=True)
+        return [None if guess is None or guess(self.number + 1) != out else guess for guess, out in pairs]
+
+    def _join(
+        self, state: Sequence[Type], after: Sequence[Type], formulas: Sequence[Extrapolation | None]
+    ) -> list[Type]:
+        """The join of the values before and after a trip that have no formula."""
+        rows = enumerate(zip(state, after, formulas, strict=True))
+        return [old if guess else self.c.relax_type(old, out, f"carried.{i}") for i, (old, out, guess) in rows]
+
+    def _relaxed_result(self, formulas: Sequence[Extrapolation | None], outputs: Sequence[Type]) -> LoopResult:
+        trips = self._count_trips(outputs[0])
+        trips = self._fresh_trip_count(outputs[0]) if trips is None else trips
+        renamed: dict[Dimension, Dim] = {}
+        final = [
+            self._last(i, out, renamed) if guess is None else guess(trips)
+            for i, (guess, out) in enumerate(zip(formulas, outputs[1:], strict=False))
+        ]
+        return LoopResult(trips, final, list(outputs[1 + len(formulas) :]))
+
+    def _last(self, index: int, out: Type, renamed: dict[Dimension, Dim]) -> Type:
+        """A relaxed value after the loop, where it is `out` after each trip, or the first value.
+
+        What holds of the last trip says nothing of the others, so it has symbols of its own.
+        """
+        for symbol in self._varying(type_symbols(out)) - renamed.keys():
+            bounds = self.c.interval(symbol)
+            renamed[symbol] = self.c.fresh("last", bounds.lo, bounds.hi)
+        last = map_dims(out, lambda d: substitute(d, renamed))
+        return last if self.sure else self.c.relax_type(self.carried[index], last, f"after.{index}")
 
     def _unknown_result(self, outputs: Sequence[Type]) -> LoopResult:
         width = len(self.carried)
         unknown: list[Type] = [TensorType(getattr(o, "dtype", None), self.c.unknown_shape()) for o in outputs[1:]]
         self.trip.run(None, None, unknown[:width], certain=False)  # the body's tensors are unknown as well
-        return LoopResult(self._fresh_trip_count(), unknown[:width], unknown[width:])
+        return LoopResult(self._fresh_trip_count(None), unknown[:width], unknown[width:])
 
 
-def _types_after(growth: Sequence[Extrapolation | None], trips: Dim) -> list[Type]:
+def _types_after(formulas: Sequence[Extrapolation | None], trips: Dim) -> list[Type]:
     """The carried values after some trips; for values that all grow evenly."""
-    return [guess(trips) for guess in growth if guess is not None]
+    return [guess(trips) for guess in formulas if guess is not None]
 
 
 def _decided(condition: Type) -> bool | None:
@@ -292,6 +324,25 @@ def _trip_count(c: InferenceContext, limit: Dim | None, go_on: Start, after: Typ
         rest = first // step + 1
         count = clamp_at_zero(c, rest) + 1
     return count if limit is None else minimum(count, clamp_at_zero(c, limit))
+
+
+def _trip_limits(c: InferenceContext, go_on: Start, after: Type, number: Dimension) -> list[Dim]:
+    """The numbers of trips after which a part of a condition, of which all parts have to hold, is false."""
+    again = after.elements[0] if isinstance(after, TensorType) and after.elements else None
+    if not isinstance(again, Condition):
+        return []
+    starts = [-part for part in expand_maximum(-go_on.expression)] if isinstance(go_on, Condition) else []
+    limits: list[Dim] = []
+    for negated in expand_maximum(-again.expression):
+        first = substitute(-negated, {number: 0})
+        step = first - substitute(-negated, {number: 1})
+        if not isinstance(step, int) or step < 1 or first - number * step != -negated:
+            continue
+        if any(start == first + step for start in starts):
+            limits.append(clamp_at_zero(c, (first + step) // step + 1))
+        else:
+            limits.append(clamp_at_zero(c, first // step + 1) + 1)
+    return limits
 
 
 def _unknown_scans(c: InferenceContext, trip: Trip, width: int) -> list[Type]:

@@ -13,10 +13,12 @@ from opdefs.rules.elements import (
     compare_le,
     dim_operation,
     fold_elements,
+    logical_and,
     map_elements,
+    nonnegative_condition,
 )
-from shapeinf.expr import Dim
-from shapeinf.lattice import Element, PartialTensor, Shape
+from shapeinf.expr import Dim, minimum
+from shapeinf.lattice import Condition, Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Operand, Value
 
 Compare = Callable[[InferenceContext, Dim, Dim], Verdict]
@@ -58,5 +60,28 @@ def connective_rule(broadcast: Broadcast, operation: Callable[[Element, Element]
     def rule(c: InferenceContext, a: Value, b: Value) -> PartialTensor:
         """Broadcasting, in three values: true, false, not decided."""
         return map_elements("bool", broadcast(c, a.shape, b.shape), operation, a, b)
+
+    return rule
+
+
+def conjunction_rule(broadcast: Broadcast) -> Callable[..., object]:
+    """The rule of `and`."""
+    connect = connective_rule(broadcast, logical_and)
+
+    def rule(c: InferenceContext, a: Value, b: Value) -> PartialTensor:
+        """Broadcasting, in three values. An unknown scalar and a condition are a condition that holds at most as often.
+
+        So a loop that may also end early is bounded by the rest of its condition.
+        """
+        result = connect(c, a, b)
+        assert isinstance(result, PartialTensor)
+        known = [x.elements[0] for x in (a, b) if x.shape.dims == () and x.elements and x.elements[0] is not None]
+        if result.shape.dims != () or result.elements not in (None, (None,)) or len(known) != 1:
+            return result
+        (condition,) = known
+        if not isinstance(condition, Condition):
+            return result
+        early = c.fresh("undecided", 0, 1) - 1
+        return PartialTensor("bool", result.shape, (nonnegative_condition(minimum(early, condition.expression)),))
 
     return rule

@@ -27,9 +27,11 @@ def switch_n(c: InferenceContext, data: TensorType, output_index: Shape) -> tupl
 @tf("Merge", "RefMerge", conditions=-1)
 def merge(c: InferenceContext, *inputs: TensorType | None) -> tuple[Type, PartialTensor]:
     """The join of the inputs, and the number of the one that has a value; at the top of a loop some come later."""
-    first, *others = (value for value in inputs if value is not None)
-    joined: Type = first
-    for other in others:
+    values = [value for value in inputs if value is not None]
+    if not values:
+        c.fail("takes at least 1 input, got 0")
+    joined: Type = values[0]
+    for other in values[1:]:
         joined = c.relax_type(joined, other, "value")
     return joined, PartialTensor("int32", SCALAR, None)
 
@@ -41,9 +43,9 @@ def enter(c: InferenceContext, data: TensorType) -> TensorType:
 
 
 @tf("Exit", "RefExit", views={0: 0}, conditions=-2)
-def leave(c: InferenceContext, data: TensorType) -> TensorType:
-    """The value after the last iteration: it enters a frame, and then passes a switch."""
-    return data
+def leave(c: InferenceContext, data: TensorType) -> Type:
+    """The value after the last iteration. It has entered a frame and passed a switch: two conditions end here."""
+    return c.leave_cycle(data)
 
 
 @tf("NextIteration", "RefNextIteration", views={0: 0}, back_edge=True)

@@ -58,7 +58,7 @@ def _load_arrays(files: dict[str, str]) -> dict[str, Any]:
     show_default=True,
     help="The runtime that runs MODEL.",
 )
-@model_options(without=("strict", "format_options"))
+@model_options(without=("strict",))
 @click.option(
     "--at",
     multiple=True,
@@ -89,10 +89,11 @@ def verify_command(
     timeout: float | None,
     json_wanted: bool,
 ) -> None:
-    """Run MODEL, an ONNX file, and compare the type of every tensor with the inferred one.
+    """Run MODEL and compare the type of every tensor with the inferred one.
 
-    A second run writes the outputs into buffers of exactly the inferred sizes. Dims without a size get a small one. The
-    model runs in this process: run only models that you trust.
+    MODEL is an ONNX file, or a model of TensorFlow with `--runtime tensorflow`. A second run writes the outputs into
+    buffers of exactly the inferred sizes. Dims without a size get a small one. The model runs in this process: run only
+    models that you trust.
 
     Exit codes: 0 all types are as inferred, 1 some are not, 2 usage, 3 the runtime is not installed or refuses the
     model (its message is printed), or a file cannot be read.

@@ -232,7 +232,10 @@ class ConstraintStore:
                 self._add_congruence(e, divisor, source, message)
 
     def set_bounds(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
-        """Set (not narrow) the bounds of a join site's own symbol; only `Relaxer` may, before its loop has ended."""
+        """Set (not narrow) the bounds that a site gives its own unknown.
+
+        Those of a join may widen before its loop has ended.
+        """
         known = self.ranges.get(symbol.atom)
         if known is None or known.bounds != bounds:
             self.ranges[symbol.atom] = Range(bounds, source)

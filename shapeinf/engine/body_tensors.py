@@ -34,7 +34,7 @@ def _inner_values(
             continue
         step = compiled.step(index)
         names = dict.fromkeys(name for run in outer for name in run.children.get(index, ()))
-        for name in names or calls.get(outer[0].same_call(step), ()):
+        for name in names or calls.get(outer[0].same_call(step), {}):
             bodies = [run.children.get(index) or calls.get(run.same_call(step), {}) for run in outer]
             runs = [run for body in bodies if name in body for run in _all_runs(body[name])]
             path = f"{outer[0].path}{step.site}/" if not names else runs[0].path

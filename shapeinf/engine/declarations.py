@@ -28,11 +28,18 @@ def declare(inference: Inference, reader: InputReader, declared: DeclaredMode) -
 
 
 def refiners(inference: Inference, reader: InputReader, trust: bool) -> dict[int, Refine]:
-    """For each declared node output, the function that compares (and, if trusted, completes) its inferred type."""
-    graph, slots = inference.compiled.graph, inference.compiled.slots
+    """For each declared node output, the function that compares (and, if trusted, completes) its inferred type.
+
+    A node that may not run adds no constraint: its declaration is only compared.
+    """
+    compiled = inference.compiled
+    graph, slots = compiled.graph, compiled.slots
     sources = {*graph.inputs, *graph.constants}
+    conditional = {
+        slot for row, flag in zip(compiled.rows, compiled.conditional or (), strict=False) if flag for slot in row[2]
+    }
     return {
-        slots[name]: Refiner(inference, reader, name, declared, trust)
+        slots[name]: Refiner(inference, reader, name, declared, trust and slots[name] not in conditional)
         for name, declared in graph.declared.items()
         if name in slots and name not in sources
     }

@@ -214,6 +214,14 @@ class Inference:
         When the bounds of a join site widen, what was proved under the narrower ones may not hold: store and memo go
         back to where the cycle began, and all of its nodes run again. Widening allows that a few times a site.
         """
+        relaxer = self.store.relaxer
+        relaxer.cycles += 1
+        try:
+            self._iterate_cycle(group)
+        finally:
+            relaxer.cycles -= 1
+
+    def _iterate_cycle(self, group: list[int]) -> None:
         store, before = self.store, self.store.copy()
         widenings = store.relaxer.widenings
         inside = set(group)

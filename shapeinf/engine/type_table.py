@@ -6,19 +6,17 @@ from collections.abc import Hashable
 
 from shapeinf.expr import Dimension
 from shapeinf.lattice import (
-    Element,
+    BroadcastAxes,
     HandleType,
-    MapType,
     PartialTensor,
     Progression,
     Quotient,
-    SequenceType,
     Shape,
     ShapeStore,
     TensorType,
     Type,
-    UnitAxes,
     dims_in,
+    map_type,
 )
 
 NOTHING = 0
@@ -143,8 +141,8 @@ def _symbols(old: Type) -> frozenset[Dimension] | None:
     symbols = old.shape.symbols()
     if isinstance(old, HandleType):
         return _handle_symbols(old, symbols)
-    if isinstance(old, UnitAxes):
-        return symbols | old.sizes.symbols()
+    if isinstance(old, BroadcastAxes):
+        return symbols.union(*(d.symbols() for d in (*old.sizes, *old.others) if isinstance(d, Dimension)))
     if isinstance(old, Progression):
         return symbols | old.base.symbols() if isinstance(old.base, Dimension) else symbols
     if old.elements is not None and not _SYMBOLIC.isdisjoint(map(type, old.elements)):
@@ -169,49 +167,7 @@ _SYMBOLIC = {Dimension, Quotient}
 
 def canonicalize(store: ShapeStore, old: Type) -> Type:
     """A type with canonical dims and elements; the same object when it is canonical already."""
-    if not isinstance(old, TensorType):
-        return _canonical_container(store, old)
-    shape = store.canon_shape(old.shape)
-    if isinstance(old, Progression):
-        base = store.canon(old.base)
-        same = shape is old.shape and base is old.base
-        return old if same else Progression(old.dtype, shape, base, old.steps)
-    if isinstance(old, HandleType):
-        return _canonical_handle(store, old, shape)
-    if isinstance(old, UnitAxes):
-        sizes = store.canon_shape(old.sizes)
-        same = shape is old.shape and sizes is old.sizes
-        return old if same else UnitAxes(old.dtype, shape, sizes, complete=old.complete)
-    elements = old.elements
-    if elements is not None:
-        new = tuple(_canonical_element(store, e) for e in elements)
-        return old if shape is old.shape and new == elements else PartialTensor(old.dtype, shape, new)
-    return old if shape is old.shape else PartialTensor(old.dtype, shape, elements)
-
-
-def _canonical_handle(store: ShapeStore, old: HandleType, shape: Shape) -> HandleType:
-    values = None if old.values is None else tuple(canonicalize(store, value) for value in old.values)
-    length = None if old.length is None else store.canon(old.length)
-    if shape is old.shape and values == old.values and length is old.length:
-        return old
-    return HandleType(old.dtype, shape, values, length)  # type: ignore[arg-type]  # canonical tensors are tensors
-
-
-def _canonical_element(store: ShapeStore, element: Element) -> Element:
-    if isinstance(element, Quotient):
-        return Quotient(store.canon(element.numerator), store.canon(element.denominator))
-    return store.canon(element) if isinstance(element, Dimension) else element
-
-
-def _canonical_container(store: ShapeStore, old: SequenceType) -> SequenceType:
-    inner = canonicalize(store, old.element)
-    length = old.length if old.length is None else store.canon(old.length)
-    items = old.items if old.items is None else tuple(canonicalize(store, item) for item in old.items)
-    if inner is old.element and length is old.length and items == old.items:
-        return old
-    if isinstance(old, MapType):
-        return MapType(old.key, inner)
-    return SequenceType(inner, length, items) if type(old) is SequenceType else type(old)(inner)
+    return map_type(old, store.canon, store.canon_shape)
 
 
 def without_contents(old: Type) -> Type:

@@ -9,12 +9,14 @@ from shapeinf.lattice.joins import (
     quick_broadcast,
     relax_type,
 )
+from shapeinf.lattice.mapping import map_dims, map_type, type_symbols
 from shapeinf.lattice.relaxer import Relaxer
 from shapeinf.lattice.shape import SCALAR, OptionalAxes, RankNotKnown, Shape
 from shapeinf.lattice.shape_store import ShapeStore
 from shapeinf.lattice.types import (
     MAX_ELEMENTS,
     BoundedTensor,
+    BroadcastAxes,
     Condition,
     Element,
     HandleType,
@@ -26,7 +28,6 @@ from shapeinf.lattice.types import (
     SequenceType,
     TensorType,
     Type,
-    UnitAxes,
     dims_in,
     numpy_dtype,
 )
@@ -35,6 +36,7 @@ __all__ = [
     "MAX_ELEMENTS",
     "SCALAR",
     "BoundedTensor",
+    "BroadcastAxes",
     "Condition",
     "Element",
     "HandleType",
@@ -51,14 +53,16 @@ __all__ = [
     "ShapeStore",
     "TensorType",
     "Type",
-    "UnitAxes",
     "broadcast",
     "broadcast_dim",
     "dims_in",
     "element_bits",
+    "map_dims",
+    "map_type",
     "merge_shape",
     "merge_type",
     "numpy_dtype",
     "quick_broadcast",
     "relax_type",
+    "type_symbols",
 ]

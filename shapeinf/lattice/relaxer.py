@@ -16,7 +16,7 @@ import attrs
 
 from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import Source
-from shapeinf.expr import Dim, Dimension, maximum
+from shapeinf.expr import Dim, Dimension, maximum, substitute
 from shapeinf.expr.interval import Bounds
 from shapeinf.lattice.shape import Shape
 
@@ -48,6 +48,10 @@ class Relaxer:
         self.sites: dict[tuple[str, int], _Site] = {}
         self.unknown: dict[str, Shape] = {}
         self.widenings = 0
+        self.cycles = 0
+        """How many cycles of the graph are being iterated, one inside the other."""
+        self.iterated: dict[Dimension, tuple[str, int]] = {}
+        """The symbols of joins in cycles, which differ between iterations, with their sites and axes."""
 
     def dim(
         self, a: Dim, b: Dim, site: str, axis: int = 0, least: float = -inf, *, same_iteration: bool = False
@@ -65,6 +69,14 @@ class Relaxer:
         if state is None:
             symbol = self.store.scope.fresh(f"{site}.{axis}", None, None)
             state = self.sites[site, axis] = _Site(symbol, hull, [0, 0])
+        if self.cycles:
+            self.iterated[state.symbol] = site, axis
+        self._extend(state, hull)
+        self._limit(state, (a, b), same_iteration)
+        return state.symbol
+
+    def _extend(self, state: _Site, hull: Bounds) -> None:
+        """Extend the bounds of a site; they widen a few times."""
         before = state.bounds
         low, high = _hull(before, hull)
         state.bounds = (
@@ -72,9 +84,24 @@ class Relaxer:
             self._widen(state, 1, high, inf),
         )
         self._publish(state)
-        self._limit(state, (a, b), same_iteration)
         self.widenings += state.bounds != before
-        return state.symbol
+
+    def last(self, d: Dim) -> Dim:
+        """A dim after the last iteration of a cycle: other symbols instead of those that differ between iterations.
+
+        What holds of the last iteration says nothing of the others.
+        """
+        symbols = d.symbols() if isinstance(d, Dimension) else frozenset()
+        renamed: dict[Dimension, Dim] = {s: self._last_symbol(s) for s in symbols if s in self.iterated}
+        return substitute(d, renamed) if renamed else d
+
+    def _last_symbol(self, symbol: Dimension) -> Dimension:
+        site, axis = self.iterated[symbol]
+        key, bounds = (f"{site}.last", axis), self.store.bounds(symbol)
+        if key not in self.sites:
+            self.sites[key] = _Site(self.store.scope.fresh(f"{site}.last.{axis}", None, None), bounds, [0, 0])
+        self._extend(self.sites[key], bounds)
+        return self.sites[key].symbol
 
     def _limit(self, site: _Site, sides: tuple[Dim, Dim], same_iteration: bool) -> None:
         """Limit a site's symbol by the maximum of all sides; a side that depends on the symbol removes the limit."""

@@ -22,6 +22,7 @@ from shapeinf.lattice import (
     Type,
     broadcast,
     broadcast_dim,
+    map_dims,
     merge_shape,
     quick_broadcast,
     relax_type,
@@ -211,6 +212,12 @@ class RuleContext:
         """How often the bounds of join sites have widened; at a fixpoint they do not."""
         return self.store.relaxer.widenings
 
+    def leave_cycle(self, value: TensorType) -> Type:
+        """A value after the last iteration of a cycle of the graph; see `Relaxer.last`."""
+        left = map_dims(value, self.store.relaxer.last)
+        self.created_unknowns = self.created_unknowns or left is not value
+        return left
+
     def joined_symbols(self) -> set[Dimension]:
         """The symbols of the joins at this site and inside its bodies, which differ between iterations."""
         return self.store.relaxer.symbols_below(self.site)
@@ -264,7 +271,10 @@ class RuleContext:
         return symbol
 
     def limit(self, unknown: Dimension, most: Dim) -> None:
-        """Set the symbolic upper limit of an unknown of this call, unless the limit contains unknowns itself."""
+        """Set the upper limit of an unknown of this call, unless the limit contains unknowns itself."""
+        if isinstance(most, int):
+            low, high = self.store.bounds(unknown)
+            self.store.set_bounds(unknown, (low, min(high, most)), self.source("by definition"))
         if isinstance(most, int) or not any(s.symbol.anonymous for s in most.symbols()):
             self.store.scope.limits[unknown] = most
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from shapeinf.result import Result
-from shapeinf.runtime.model_file import numpy_type
+from shapeinf.runtime.model_file import has_arrays, numpy_type
 from shapeinf.runtime.protocol import Refusal
 from shapeinf.texts import exact_bytes
 
@@ -53,6 +53,8 @@ def _dtype(result: Result, name: str, arrays: Mapping[str, Any]) -> str:
         raise Refusal(f"input {name} is a {info.kind}: only tensors are filled")
     if info.dtype is None:
         raise Refusal(f"the element type of input {name} is not known")
+    if not has_arrays(info.dtype):
+        raise Refusal(f"input {name} is a {info.dtype}: only tensors of numbers and strings are filled")
     if name in arrays and info.dtype != "string" and arrays[name].dtype != numpy_type(info.dtype):
         raise Refusal(f"the array for input {name} is {arrays[name].dtype.name}, the model requires {info.dtype}")
     return info.dtype

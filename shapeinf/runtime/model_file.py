@@ -10,8 +10,11 @@ import onnx
 
 from shapeinf.errors import ModelError
 from shapeinf.graph import Graph
-from shapeinf.lattice.dtypes import ONNX_CODES
+from shapeinf.lattice import numpy_dtype
+from shapeinf.lattice.dtypes import DTYPES
 from shapeinf.runtime.protocol import Refusal
+
+_KINDS = {dtype.name: dtype.kind for dtype in DTYPES}
 
 MAX_PROTO = (1 << 31) - 1
 """The most bytes that a protobuf may have; larger models keep their weights in external files."""
@@ -42,5 +45,12 @@ def model_bytes(graph: Graph) -> bytes:
 
 
 def numpy_type(dtype: str) -> np.dtype[Any]:
-    """The numpy type of an element type; strings are objects."""
-    return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(ONNX_CODES[dtype]))
+    """The numpy type of an element type; strings are objects. Raises Refusal for types of which there are no arrays."""
+    if not has_arrays(dtype):
+        raise Refusal(f"there are no arrays of the element type {dtype}")
+    return np.dtype(numpy_dtype(dtype))
+
+
+def has_arrays(dtype: str) -> bool:
+    """Whether numpy, with the types of `ml_dtypes`, has arrays of an element type; not so of handles."""
+    return _KINDS[dtype] not in ("handle", "quantized")

@@ -24,6 +24,7 @@ PATTERN = 0xA5
 RUNTIMES = {
     "onnxruntime": "shapeinf.runtime.onnx_runtime",
     "openvino": "shapeinf.runtime.openvino_runtime",
+    "tensorflow": "shapeinf.runtime.tensorflow_runtime",
 }
 """The module of each runtime; its function `runtime()` returns the `Runtime`, or raises MissingPackageError."""
 
@@ -119,8 +120,8 @@ class LoadedModel(Protocol):
     def prepare(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> Any:
         """The inputs of a run, also of element types that numpy does not have."""
 
-    def observe(self, names: Sequence[str], feeds: Any) -> list[ObservedType]:
-        """Run the model; the type of each of these tensors."""
+    def observe(self, names: Sequence[str], feeds: Any) -> Sequence[ObservedType | str]:
+        """Run the model; the type of each of these tensors, or why it has none in this run."""
 
     def fetch(self, name: str, feeds: Any) -> Any:
         """Run the model; a sequence, optional or map as a Python value."""

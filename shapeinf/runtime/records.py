@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
 from shapeinf.texts import escape_lines, format_count
+
+MAX_ALIKE = 4
+"""Tensors with the same reason that are listed one by one."""
 
 MAX_LINES = 20
 """Lines of one kind that are printed: a wrong size propagates to all consumers."""
@@ -102,12 +105,24 @@ class Run:
             lines.append(
                 f"  {format_count(self.bound, 'output')} bound to buffers of inferred sizes ({self.bound_bytes} bytes)"
             )
-        lines += _first_lines(f"  not bound: {output.tensor} ({output.reason})" for output in self.unbound)
-        lines += _first_lines(f"  skipped: {tensor.tensor} ({tensor.reason})" for tensor in self.skipped)
+        lines += _first_lines(f"  not bound: {text}" for text in _by_reason(self.unbound, "output"))
+        lines += _first_lines(f"  skipped: {text}" for text in _by_reason(self.skipped, "tensor"))
         lines += _first_lines(f"  WRONG {mismatch}" for mismatch in self.mismatches)
         if self.refused:
             lines.append(f"  refused: {self.refused}")
         return escape_lines(lines)
+
+
+def _by_reason(items: Iterable[Skipped], noun: str) -> Iterator[str]:
+    """A text for each reason that many items have, and for each other item."""
+    groups: dict[str, list[str]] = {}
+    for item in items:
+        groups.setdefault(item.reason, []).append(item.tensor)
+    for reason, names in groups.items():
+        if len(names) > MAX_ALIKE:
+            yield f"{format_count(len(names), noun)}, the first is {names[0]} ({reason})"
+        else:
+            yield from (f"{name} ({reason})" for name in names)
 
 
 def _first_lines(lines: Iterable[str]) -> list[str]:

@@ -19,7 +19,7 @@ from shapeinf.result import Result
 from shapeinf.runtime.buffers import BoundOutputs
 from shapeinf.runtime.compare import InferredTypes
 from shapeinf.runtime.feeds import feeds
-from shapeinf.runtime.model_file import numpy_type
+from shapeinf.runtime.model_file import has_arrays, numpy_type
 from shapeinf.runtime.protocol import LoadedModel, ObservedType, Refusal, runtime_by_name
 from shapeinf.runtime.records import Mismatch, Run, Skipped, Verification
 from shapeinf.runtime.sizes import RunSizes, choose_sizes
@@ -47,11 +47,11 @@ def verify(
     writes the outputs of the graph into buffers of exactly the inferred sizes.
 
     Args:
-        model: a path, bytes, or an `onnx.ModelProto`. It is run in this process: run only models that you trust.
+        model: a model of the format that the runtime runs. It is run in this process: run only models that you trust.
         at: the sizes of named dims, a mapping for every run. Dims without one get small sizes that the graph can run
             with.
         arrays: values of inputs by name; other inputs get random numbers, and 0 or 1 where they are integers.
-        runtime: "onnxruntime" or "openvino".
+        runtime: "onnxruntime", "openvino" or "tensorflow".
         seed: of the random numbers.
         timeout: the most seconds that one run may take.
         options: as for `infer_shapes`; `bind` has sizes that all runs share.
@@ -59,7 +59,7 @@ def verify(
     Raises:
         MissingPackageError: the runtime is not installed.
         UnknownNameError: a dim or input that the model does not have, or an unknown runtime.
-        ModelError: the model cannot be read, or is not an ONNX model.
+        ModelError: the model cannot be read, or is of a format that the runtime does not run.
         ShapeInferenceError: sizes that contradict each other or the model.
     """
     backend = runtime_by_name(runtime)
@@ -163,16 +163,18 @@ class _RunVerifier:
         groups = list(self._groups([name for name in self.producers if name in exposed]))
         first: Refusal | None = None
         for way, arrays in feeds(self.bound, self.sizes.shapes, self.arrays, self.seed):
+            observed: dict[str, ObservedType | str] = {}
             values = self.model.prepare(arrays, {name: self.bound.tensors[name].dtype or "" for name in arrays})
             try:
                 for names in groups:
-                    self.observed.update(zip(names, self.model.observe(names, values), strict=True))
+                    observed.update(zip(names, self.model.observe(names, values), strict=True))
             except Refusal as refusal:
                 first = first or refusal
-                self.observed.clear()
                 continue
             self.way, self.feeds = way, values
-            self._observe_items([name for name in self.producers if name not in self.observed])
+            self.observed.update((name, type_) for name, type_ in observed.items() if not isinstance(type_, str))
+            self.skipped += [Skipped(name, reason) for name, reason in observed.items() if isinstance(reason, str)]
+            self._observe_items([name for name in self.producers if name not in observed])
             return
         assert first is not None
         raise first
@@ -228,6 +230,10 @@ class _RunVerifier:
 
     def _bind_outputs(self) -> None:
         """Run the unchanged model with its outputs in buffers of the inferred sizes."""
+        refusal = self.model.binding_refusal(self.feeds)
+        if refusal:
+            self.outputs.unbound += [Skipped(name, refusal) for name in self.bound.graph.outputs]
+            return
         for name in self.bound.graph.outputs:
             max_bytes = _max_bytes(self.bound, name)
             self.outputs.allocate(name, self.bound.tensors[name], max_bytes, self.observed.get(name))
@@ -273,7 +279,9 @@ def _judge(inferred: InferredTypes, name: str, observed: ObservedType | list[Obs
 def _max_bytes(result: Result, name: str) -> int | None:
     """The most bytes of a tensor; None without a bound, or where elements have no fixed size."""
     info = result.tensors[name]
-    if info.kind != "tensor" or info.shape.dims is None or info.dtype in (None, "string"):
+    if info.kind != "tensor" or info.shape.dims is None or info.dtype is None:
+        return None
+    if info.dtype == "string" or not has_arrays(info.dtype):
         return None
     total = numpy_type(info.dtype).itemsize
     for dim in info.shape.dims:

@@ -1,7 +1,8 @@
 """Damaged files of every kind, in processes with little memory and time: a result or a typed error, soon.
 
 The families: bytes of protobuf ("wire"), invalid models ("structure"), NNEF texts ("text"), archives with
-tensor files ("archive"). `python -m tests.formats.damage.run FAMILY START STOP` runs others by their numbers.
+tensor files ("archive"), graphs of TensorFlow ("tensorflow"). `python -m tests.formats.damage.run FAMILY START STOP`
+runs others by their numbers.
 """
 
 import pytest
@@ -12,8 +13,8 @@ from tests.formats.damage.child import failure, shrunk
 from tests.formats.damage.documents import FLAT, archive, tensor_file, tokens
 from tests.formats.damage.run import failures
 
-SLICE = {"wire": 300, "structure": 150, "text": 300, "archive": 150}
-NIGHTLY = {"wire": 120_000, "structure": 80_000, "text": 50_000, "archive": 10_000}
+SLICE = {"wire": 300, "structure": 150, "text": 300, "archive": 150, "tensorflow": 300}
+NIGHTLY = {"wire": 120_000, "structure": 80_000, "text": 50_000, "archive": 10_000, "tensorflow": 60_000}
 
 
 def verdict(family, start, stop):

@@ -39,8 +39,8 @@ def message_name(source: str | bytes) -> str | None:
                 pass
     except (ShapeInferenceError, OSError):
         return None
-    found = [name for name in names if name.rpartition("/")[2] in NAMES and name.count("/") <= MAX_FOLDERS]
-    return min(found, key=lambda name: (name.count("/"), NAMES.index(name.rpartition("/")[2]), name), default=None)
+    models = [name for name in names if name.rpartition("/")[2] in NAMES and name.count("/") <= MAX_FOLDERS]
+    return min(models, key=lambda name: (name.count("/"), NAMES.index(name.rpartition("/")[2]), name), default=None)
 
 
 def read_message(source: str | bytes) -> bytes:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import LimitError, ModelError
+from shapeinf.formats.tf import codes
 from shapeinf.formats.tf.attributes import text
 from shapeinf.formats.tf.definitions import MAX_OUTPUTS, Definitions, Outputs
 from shapeinf.formats.tf.nodes import Record
@@ -12,10 +14,10 @@ from shapeinf.formats.tf.order import execution_order
 from shapeinf.graph import DeclaredType, Graph, NodeTable
 from shapeinf.lattice import PartialTensor
 
-MAX_VALUES = 1 << 22
-"""Outputs of all nodes of a graph."""
+MAX_VALUES = 1 << 19
+"""Outputs of all nodes of a file that have several."""
 
-SCALAR_PLACEHOLDERS = 24
+SCALAR_PLACEHOLDERS = 22
 """Graphs of earlier producers have placeholders of unknown rank with the shape of a scalar."""
 
 Resolve = Callable[[bytes], bytes]
@@ -110,33 +112,42 @@ class Assembly:
         records, self.graph.cyclic = execution_order(self.records)
         counts = self._referenced(resolve, read)
         nodes = NodeTable()
-        total = 0
         for record in records:
-            kind = record.attributes.kind
+            name, inputs, attributes = record
+            kind = attributes.kind
             if kind.op == "Placeholder" and placeholders:
                 self._add_input(record)
                 continue
-            outputs = self.outputs[record.name]
-            count = counts.get(record.name, 0) if outputs is None else outputs.count
-            total += count
-            if total > MAX_VALUES:
-                raise LimitError(f"the nodes have more than {MAX_VALUES} outputs", node=self.graph.name or None)
-            names = self._output_names(record, count)
-            if (count and not any(names)) or (kind.op == "Const" and self._add_constant(record)):
+            outputs = self.outputs[name]
+            count = counts.get(name, 0) if outputs is None else outputs.count
+            names = [name + b":0"] if count == 1 else self._output_names(name, count)
+            if self.fed:
+                names = [b"" if value in self.fed else value for value in names]
+                if count and not any(names):
+                    continue
+            if kind.op == "Const" and self._add_constant(record):
                 continue
-            values = [name for name in map(resolve, record.inputs) if name]
-            nodes.add(kind, values, names, text(record.name))
-            self._declare(record, outputs, count)
+            nodes.add(kind, [value for value in map(resolve, inputs) if value], names, text(name))
+            if attributes.shapes or (outputs is not None and outputs.dtypes):
+                self._declare(record, outputs, count)
         self.graph.nodes = nodes
-        for value, declared in self.fed.items():
-            if text(value) not in self.graph.declared:
-                self.graph.inputs.append(text(value))
-            self.graph.declared[text(value)] = declared
+        self._add_fed()
 
-    def _output_names(self, record: Record, count: int) -> list[bytes]:
-        """The names of the outputs; empty for those that are inputs of the graph instead."""
-        names = [b"%s:%d" % (record.name, index) for index in range(count)]
-        return [b"" if name in self.fed else name for name in names] if self.fed else names
+    def _add_fed(self) -> None:
+        """Add the inputs that are no placeholders, and what is declared of those that are."""
+        inputs = set(self.graph.inputs)
+        for value, declared in self.fed.items():
+            name = text(value)
+            if name not in inputs:
+                self.graph.inputs.append(name)
+            declare_input(self.graph, name, declared)
+
+    def _output_names(self, name: bytes, count: int) -> list[bytes]:
+        """The names of several outputs."""
+        self.definitions.values += count
+        if self.definitions.values > MAX_VALUES:
+            raise LimitError(f"the nodes with several outputs have more than {MAX_VALUES}", node=text(name))
+        return [b"%s:%d" % (name, index) for index in range(count)]
 
     def _referenced(self, resolve: Resolve, read: Iterable[bytes]) -> dict[bytes, int]:
         """The number of outputs of the nodes that nothing defines: as many as are read."""
@@ -168,9 +179,10 @@ class Assembly:
         dims = shape.dims if isinstance(shape, DeclaredType) else None
         if dims == () and self.definitions.producer < SCALAR_PLACEHOLDERS:
             dims = None
-        known = attributes.shapes[0].dims if len(attributes.shapes) == 1 else None
         self.graph.inputs.append(name)
-        self.graph.declared[name] = DeclaredType(dtype if isinstance(dtype, str) else None, merge_dims(dims, known))
+        self.graph.declared[name] = DeclaredType(dtype if isinstance(dtype, str) else None, dims)
+        if len(attributes.shapes) == 1:
+            declare_input(self.graph, name, attributes.shapes[0])
 
     def _declare(self, record: Record, outputs: Outputs | None, count: int) -> None:
         """Add the shapes that the exporter knew, and the element types of custom operators."""
@@ -183,6 +195,20 @@ class Assembly:
             dtype = dtypes[index] if dtypes else None
             if dims is not None or dtype is not None:
                 self.graph.declared[f"{text(record.name)}:{index}"] = DeclaredType(dtype, dims)
+
+
+def declare_input(graph: Graph, name: str, declared: DeclaredType) -> None:
+    """Add what a second declaration of an input states; a diagnostic reports where it differs from the first."""
+    known = graph.declared.get(name, DeclaredType())
+    dims = merge_dims(known.dims, declared.dims)
+    if declared.dims is not None and merge_dims(declared.dims, known.dims) != dims:
+        message = f"the input is declared with the shape {_shape_text(known)}, and with {_shape_text(declared)}"
+        graph.diagnostics.append(Diagnostic("warning", codes.DECLARED_TWICE, message, name))
+    graph.declared[name] = DeclaredType(known.dtype or declared.dtype, dims, of=known.of)
+
+
+def _shape_text(declared: DeclaredType) -> str:
+    return f"[{', '.join('?' if dim is None else str(dim) for dim in declared.dims or ())}]"
 
 
 def merge_dims(

@@ -13,7 +13,7 @@ from shapeinf.formats.tf.tensors import read_dims, read_tensor
 from shapeinf.formats.tf.types import dtype_name
 from shapeinf.graph import DeclaredType, FunctionReference
 
-MAX_NESTING = 32
+MAX_NESTING = 16
 """How deeply attributes of functions may have attributes of functions."""
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
+from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import LimitError, ModelError
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, fields, to_signed
+from shapeinf.formats.tf import codes
 from shapeinf.formats.tf.attributes import read_attribute, text
 from shapeinf.formats.tf.tensors import read_dims
 from shapeinf.formats.tf.types import dtype_name
@@ -44,7 +46,10 @@ class Definitions:
         self.producer = producer
         self.custom = custom
         self.functions: dict[str, OpDef] = {}
+        self.values = 0
+        """The outputs of all nodes of the file that have several."""
         self._registry = default_registry()
+        self._reported: set[tuple[str, str]] = set()
         self._outputs: dict[NodeKind, Outputs | None] = {}
 
     def lookup(self, op: str) -> OpDef | None:
@@ -61,6 +66,15 @@ class Definitions:
                 f"Op {op} is not available in GraphDef version {self.producer}. "
                 f"It has been removed in version {version}. {explanation}."
             )
+
+    def unknown_attributes(self, kind: NodeKind) -> Iterator[Diagnostic]:
+        """A warning for each attribute that its operator does not have, once for all nodes."""
+        op_def = self._registry.lookup("tf", "", kind.op, self.producer)
+        for name in kind.attrs if op_def is not None else ():
+            if op_def is not None and name not in op_def.attributes and (kind.op, name) not in self._reported:
+                self._reported.add((kind.op, name))
+                message = f"{kind.op} has no attribute {name!r}: it is not used"
+                yield Diagnostic("warning", codes.UNKNOWN_ATTRIBUTE, message, op=kind.op)
 
     def outputs(self, kind: NodeKind) -> Outputs | None:
         """The outputs of the nodes of a kind; None where nothing defines their number."""

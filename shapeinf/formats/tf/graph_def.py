@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import attrs
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, decode_packed, fields, to_signed
 from shapeinf.formats.tf.assembly import Assembly, FlatNames, unread_values
+from shapeinf.formats.tf.attributes import text
 from shapeinf.formats.tf.definitions import CONSUMER, Definitions
 from shapeinf.formats.tf.functions import FunctionReader, FunctionSpans, read_signature
 from shapeinf.formats.tf.meta_graph import Signature
@@ -40,19 +41,32 @@ def read_graph_def(
     for function in parts.functions:
         definitions.functions[function.definition.op_def.name] = function.definition.op_def
     graph = Graph(dialect="tf", opsets={"": parts.producer})
-    for op in dict.fromkeys(record.attributes.kind.op for record in records):
-        definitions.check_available(op)
+    for kind in dict.fromkeys(record.attributes.kind for record in records):
+        definitions.check_available(kind.op)
+        graph.diagnostics += definitions.unknown_attributes(kind)
     assembly = Assembly(graph, records, definitions)
     assembly.fed = {} if signature is None else fed_values(signature)
     assembly.fill(FlatNames().__getitem__, placeholders=True)
     assert isinstance(graph.nodes, NodeTable)
     graph.outputs = unread_values(graph.nodes)
-    graph.aliases = {name.removesuffix(":0"): name for name in graph.inputs}
+    graph.aliases = _aliases(graph, records)
     reader = FunctionReader(definitions, scanner)
     for function in parts.functions:
         key, body = reader.read(buffer, function)
         graph.functions.setdefault(key, body)
     return graph
+
+
+def _aliases(graph: Graph, records: Sequence[Record]) -> dict[str, str]:
+    """Names of inputs for users: the node, and the name that the exporter keeps where only one input has it."""
+    aliases = {name.removesuffix(":0"): name for name in graph.inputs}
+    users: dict[str, list[str]] = {}
+    for record in records:
+        value = text(record.name) + ":0"
+        if record.attributes.user_name and aliases.get(text(record.name)) == value:
+            users.setdefault(record.attributes.user_name, []).append(value)
+    unique = {name: values[0] for name, values in users.items() if len(values) == 1}
+    return {**aliases, **{name: value for name, value in unique.items() if name not in aliases}}
 
 
 def _read_parts(buffer: Buffer, pos: int, end: int, scanner: NodeScanner) -> _Parts:

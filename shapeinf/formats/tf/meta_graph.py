@@ -68,16 +68,21 @@ def read_meta_graph(buffer: Buffer, pos: int, end: int) -> MetaGraph:
     return meta
 
 
+def saved_meta_graphs(buffer: Buffer) -> list[MetaGraph]:
+    """The parts of all MetaGraphDefs of a SavedModel."""
+    return [
+        read_meta_graph(buffer, start, stop)
+        for number, kind, start, stop in fields(buffer, 0, len(buffer))
+        if (number, kind) == (2, BYTES)
+    ]
+
+
 def select_meta_graph(buffer: Buffer, tag: str | None, where: str) -> MetaGraph:
     """The MetaGraphDef with a tag of a SavedModel; by default the one for serving, or the only one.
 
     Raises UnknownNameError where none has the tag, UnknownFormatError for a SavedModel without a graph.
     """
-    metas = [
-        read_meta_graph(buffer, start, stop)
-        for number, kind, start, stop in fields(buffer, 0, len(buffer))
-        if (number, kind) == (2, BYTES)
-    ]
+    metas = saved_meta_graphs(buffer)
     if not metas:
         raise UnknownFormatError("is a SavedModel without a graph", node=where)
     if tag is None and len(metas) == 1:

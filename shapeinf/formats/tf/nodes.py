@@ -58,7 +58,7 @@ class NodeScanner:
         try:
             return self._usual(buffer, pos, end) or self._any(buffer, pos, end)
         except ModelError as error:
-            raise ModelError(error.cause, node=text(self._name(buffer, pos, end))) from error
+            raise type(error)(error.cause, node=text(self._name(buffer, pos, end))) from error
 
     def _usual(self, data: Buffer, at: int, end: int) -> Record | None:
         """A node as writers write it, with attributes that were decoded before; None for any other.
@@ -89,7 +89,7 @@ class NodeScanner:
         except IndexError:
             if at != end:
                 return None
-        if at > end:
+        if at > end or len(pieces) != 2:
             return None
         name, op = pieces
         attributes = self._by_tail.get((op, data[at:end]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from shapeinf.errors import CyclicGraphError
 from shapeinf.formats.tf.attributes import text
@@ -52,22 +52,25 @@ def _is_ordered(records: Iterable[Record]) -> bool:
 def _sorted(records: Sequence[Record], producers: Sequence[Sequence[int]]) -> list[int]:
     """Depth first from each node in the order of the file."""
     order: list[int] = []
-    done = [False] * len(records)
+    reached, done = [False] * len(records), [False] * len(records)
     for root in range(len(records)):
-        if done[root]:
-            continue
-        path: dict[int, Iterator[int]] = {root: iter(producers[root])}
+        path = [] if done[root] else [(root, iter(producers[root]))]
         while path:
-            node = next(reversed(path))
-            waiting = next((index for index in path[node] if not done[index]), None)
+            node, rest = path[-1]
+            reached[node] = True
+            waiting = next((index for index in rest if not done[index]), None)
             if waiting is None:
-                del path[node]
+                path.pop()
                 done[node] = True
                 order.append(node)
-            elif waiting in path:
-                members = list(path)[list(path).index(waiting) :]
-                names = ", ".join(text(records[index].name) for index in members[:_MAX_NAMES])
-                raise CyclicGraphError(f"the graph has a cycle through {names}", node=text(records[waiting].name))
+            elif reached[waiting]:
+                members = [index for index, _ in path]
+                raise _cycle(records, members[members.index(waiting) :])
             else:
-                path[waiting] = iter(producers[waiting])
+                path.append((waiting, iter(producers[waiting])))
     return order
+
+
+def _cycle(records: Sequence[Record], members: Sequence[int]) -> CyclicGraphError:
+    names = [text(records[index].name) for index in members]
+    return CyclicGraphError(f"the graph has a cycle through {', '.join(names[:_MAX_NAMES])}", node=names[0])

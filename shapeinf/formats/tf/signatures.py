@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from shapeinf.errors import ModelError, UnknownNameError
-from shapeinf.formats.tf.assembly import FlatNames, merge_dims
+from shapeinf.formats.tf.assembly import FlatNames, declare_input
 from shapeinf.formats.tf.attributes import text
 from shapeinf.formats.tf.meta_graph import Signature, SignatureTensor
 from shapeinf.formats.tf.nodes import Record
@@ -32,7 +32,7 @@ def fed_values(signature: Signature) -> dict[bytes, DeclaredType]:
 
 
 def needed_records(records: Sequence[Record], signature: Signature) -> list[Record]:
-    """The nodes that the outputs of a signature need, by values or by control edges."""
+    """The nodes that the outputs of a signature need, by values or by control edges, and its placeholders."""
     names = FlatNames()
     fed = fed_values(signature)
     by_name = {record.name: record for record in records}
@@ -45,7 +45,12 @@ def needed_records(records: Sequence[Record], signature: Signature) -> list[Reco
             continue
         needed.add(node)
         waiting += by_name[node].inputs
+    needed.update(node for node in map(producer_of, fed) if node in by_name and _is_placeholder(by_name[node]))
     return [record for record in records if record.name in needed]
+
+
+def _is_placeholder(record: Record) -> bool:
+    return record.attributes.kind.op == "Placeholder"
 
 
 def add_signatures(graph: Graph, signatures: Mapping[str, Signature]) -> None:
@@ -55,7 +60,7 @@ def add_signatures(graph: Graph, signatures: Mapping[str, Signature]) -> None:
     for signature in signatures.values():
         for tensor in signature.inputs:
             if tensor.value in inputs:
-                _declare(graph, tensor)
+                declare_input(graph, tensor.value, tensor.declared)
     outputs = [tensor.value for signature in signatures.values() for tensor in signature.outputs]
     if outputs:
         graph.outputs = list(dict.fromkeys(outputs))
@@ -81,13 +86,6 @@ def _resolve(graph: Graph, name: str, signature: Signature) -> Signature:
                 raise ModelError(f"the signature {name!r} has {argument}, which the graph does not have")
 
     return Signature(tuple(resolve(signature.inputs)), tuple(resolve(signature.outputs)))
-
-
-def _declare(graph: Graph, tensor: SignatureTensor) -> None:
-    """Add the shape that a signature declares for an input."""
-    known = graph.declared.get(tensor.value, DeclaredType())
-    dims = merge_dims(known.dims, tensor.declared.dims)
-    graph.declared[tensor.value] = DeclaredType(known.dtype or tensor.declared.dtype, dims, of=known.of)
 
 
 def _argument_names(signatures: Mapping[str, Signature]) -> dict[str, str]:

@@ -18,7 +18,7 @@ from shapeinf.formats.registry import HEAD
 from shapeinf.formats.tf import archive
 from shapeinf.formats.tf.graph_def import read_graph_def
 from shapeinf.formats.tf.json_form import parse_document
-from shapeinf.formats.tf.meta_graph import MetaGraph, read_meta_graph, select_meta_graph
+from shapeinf.formats.tf.meta_graph import MetaGraph, Signature, read_meta_graph, saved_meta_graphs, select_meta_graph
 from shapeinf.formats.tf.model import TensorFlowModel
 from shapeinf.formats.tf.options import TensorFlowOptions
 from shapeinf.formats.tf.saved_objects import add_captured_types, captured_types
@@ -152,3 +152,47 @@ def _read_message(kind: MessageKind, buffer: Buffer, where: str, options: Tensor
     if meta.objects is not None:
         add_captured_types(graph, captured_types(buffer, *meta.objects))
     return graph
+
+
+@attrs.frozen
+class OpenMessage:
+    """The message that a graph was read from, in binary form; `is_text`: whether its file has the text form."""
+
+    model: TensorFlowModel
+    buffer: Buffer
+    is_text: bool
+
+    def graph_def(self) -> bytes:
+        """The bytes of its GraphDef."""
+        start, end = self.model.graph
+        return self.buffer[start:end]
+
+    def signatures(self) -> dict[str, Signature]:
+        """The signatures of the MetaGraphDef that was read; none of a GraphDef."""
+        if self.model.kind == "GraphDef":
+            return {}
+        if self.model.kind == "MetaGraphDef":
+            return read_meta_graph(self.buffer, 0, len(self.buffer)).signatures
+        metas = saved_meta_graphs(self.buffer)
+        return next((meta.signatures for meta in metas if meta.graph == self.model.graph), {})
+
+
+@contextmanager
+def open_message(graph: Graph) -> Iterator[OpenMessage]:
+    """The message that a graph was read from. Raises ModelError for a graph of another origin."""
+    model = graph.model
+    if not isinstance(model, TensorFlowModel):
+        raise ModelError("it was not read from a GraphDef, a MetaGraphDef or a SavedModel", node=graph.source)
+    if model.data is not None:
+        yield _open_data(model, model.data, "<bytes>")
+    elif graph.source is None:
+        raise ModelError("it was not read from a file")
+    else:
+        with map_file(graph.source) as mapped:
+            yield _open_data(model, mapped, graph.source)
+
+
+def _open_data(model: TensorFlowModel, buffer: Buffer, where: str) -> OpenMessage:
+    head = buffer[:HEAD]
+    is_text = binary_kind(head) is None and text_kind(head.decode("utf-8", "replace")) is not None
+    return OpenMessage(model, encode_text(_text(buffer[:], where), model.kind, where) if is_text else buffer, is_text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
+import attrs
 import numpy as np
 import numpy.typing as npt
 
@@ -24,8 +25,9 @@ from shapeinf.formats.protobuf.wire import (
     to_signed,
     varint,
 )
+from shapeinf.formats.ranges import MAX_AT_ONCE, wants_range
 from shapeinf.formats.tf.types import dtype_name
-from shapeinf.lattice import Element, PartialTensor, Shape, numpy_dtype
+from shapeinf.lattice import BoundedTensor, Element, PartialTensor, Shape, numpy_dtype
 from shapeinf.lattice.dtypes import DTYPES
 
 MAX_RANK = 254
@@ -33,16 +35,27 @@ MAX_RANK = 254
 
 _CONTENT = 4
 _KINDS = {dtype.name: dtype.kind for dtype in DTYPES}
-_FLOATS = {5: "<f4", 6: "<f8", 9: "<f4", 12: "<f8"}
+_INT_LIST, _TEXT_LIST, _PATTERN_LIST, _BYTE_LIST = 7, 8, 13, 18
+_LISTS: Mapping[str, int] = {
+    "float32": 5,
+    "float64": 6,
+    "string": _TEXT_LIST,
+    "complex64": 9,
+    "int64": 10,
+    "bool": 11,
+    "complex128": 12,
+    "float16": _PATTERN_LIST,
+    "bfloat16": _PATTERN_LIST,
+    "uint32": 16,
+    "uint64": 17,
+}
+"""The fields with the values of each type: lists of ints have those of the others, and bytes those of float8."""
+
+_FLOAT_CODES = {5: "<f4", 6: "<f8", 9: "<f4", 12: "<f8"}
 """Lists of floats, by the number of their field; complex numbers are pairs."""
 
-_PATTERNS = 13
-"""The list of bit patterns of 16-bit floats."""
-
-_TEXTS, _BYTE_FLOATS = 8, 18
-_INTEGERS = (7, 10, 11, 16, 17, _PATTERNS)
 _ZEROS: Mapping[str, Element] = {"string": "", "bool": False, "complex": 0j, "float": 0.0}
-_VALUES = (*_FLOATS, *_INTEGERS, _TEXTS, _BYTE_FLOATS)
+_VALUES = frozenset({*_LISTS.values(), _INT_LIST, _BYTE_LIST})
 
 Span = tuple[int, int, int]
 """Wire type, start and end of a field."""
@@ -80,8 +93,7 @@ def _read_dim(buffer: Buffer, pos: int, end: int) -> int | None:
 def read_tensor(buffer: Buffer, pos: int, end: int) -> PartialTensor:
     """A tensor with its type and shape, and its contents if small. Raises ModelError for a malformed one."""
     code = 0
-    content: tuple[int, int] | None = None
-    values: dict[int, list[Span]] = {}
+    values = _Values(buffer)
     shape: tuple[int | None, ...] | None = ()
     for number, kind, start, stop in fields(buffer, pos, end):
         if number == 1 and kind == VARINT:
@@ -89,17 +101,67 @@ def read_tensor(buffer: Buffer, pos: int, end: int) -> PartialTensor:
         elif number == 2 and kind == BYTES:
             shape = read_dims(buffer, start, stop)
         elif number == _CONTENT and kind == BYTES and stop > start:
-            content = start, stop
+            values.content = start, stop
         elif number in _VALUES:
-            values.setdefault(number, []).append((kind, start, stop))
-    dtype = dtype_name(code)
-    dims = _static(shape)
-    if content is not None and dtype is not None:
-        _check_content(dtype, dims, content[1] - content[0])
-    if not wants_contents(dtype, dims) or dtype is None:
-        return PartialTensor(dtype, Shape(dims), None)
-    elements = decode_content(dtype, dims, buffer[slice(*content)]) if content else _listed(dtype, dims, buffer, values)
-    return PartialTensor(dtype, Shape(dims), elements)
+            values.lists.setdefault(number, []).append((kind, start, stop))
+    dtype, dims = dtype_name(code), _static(shape)
+    if dtype is None:
+        return PartialTensor(None, Shape(dims), None)
+    if values.content is not None:
+        _check_content(dtype, dims, values.content[1] - values.content[0])
+    if not wants_contents(dtype, dims):
+        return _read_range(dtype, dims, values) or PartialTensor(dtype, Shape(dims), None)
+    return PartialTensor(dtype, Shape(dims), _elements(dtype, dims, values))
+
+
+@attrs.define
+class _Values:
+    """The values of a tensor: where its raw data are, and the fields of its lists by their numbers."""
+
+    buffer: Buffer
+    content: tuple[int, int] | None = None
+    lists: dict[int, list[Span]] = attrs.Factory(dict)
+
+    def length(self) -> int:
+        """The bytes of the lists."""
+        spans = [span for listed in self.lists.values() for span in listed]
+        return sum(stop - start if kind == BYTES else 1 for kind, start, stop in spans)
+
+    def pieces(self, number: int) -> list[bytes]:
+        """The bytes of a list of strings."""
+        return [self.buffer[start:stop] for kind, start, stop in self.lists.get(number, ()) if kind == BYTES]
+
+    def ints(self, number: int) -> list[int]:
+        """The values of a list of integers, packed or not."""
+        listed: list[int] = []
+        for kind, start, stop in self.lists.get(number, ()):
+            if kind not in (VARINT, BYTES):
+                raise DamagedError("a list of integers has a field of another type")
+            listed += [to_signed(start)] if kind == VARINT else decode_packed(self.buffer[start:stop])
+        return listed
+
+    def floats(self, number: int) -> list[float]:
+        """The values of a list of floats, packed or not."""
+        code = _FLOAT_CODES[number]
+        listed: list[float] = []
+        for kind, start, stop in self.lists.get(number, ()):
+            if kind == VARINT or (stop - start) % int(code[-1]):
+                raise DamagedError("a list of floats has a field of another type")
+            listed += np.frombuffer(self.buffer[start:stop], code).tolist()
+        return listed
+
+
+def _read_range(dtype: str, dims: Sequence[int], values: _Values) -> BoundedTensor | None:
+    """A tensor of many indices with its least and its greatest element; None for any other tensor."""
+    if not wants_range(dtype, dims):
+        return None
+    if values.content is not None:
+        array = np.frombuffer(values.buffer, _storage(dtype), prod(dims), values.content[0])
+        return BoundedTensor(dtype, Shape(dims), int(array.min()), int(array.max()))
+    if values.length() > MAX_AT_ONCE:
+        return None
+    listed = values.ints(_LISTS.get(dtype, _INT_LIST))[: prod(dims)] or [0]
+    return BoundedTensor(dtype, Shape(dims), min(listed), max(listed))
 
 
 def _static(dims: tuple[int | None, ...] | None) -> tuple[int, ...]:
@@ -133,10 +195,10 @@ def decode_content(dtype: str, dims: Sequence[int], data: bytes) -> list[Element
     if dtype == "string":
         return _decode_strings(data, prod(dims))
     kind = _storage(dtype)
-    return None if kind is None else _elements(dtype, np.frombuffer(data, kind))
+    return None if kind is None else _numbers(dtype, np.frombuffer(data, kind))
 
 
-def _elements(dtype: str, array: npt.NDArray[np.generic]) -> list[Element]:
+def _numbers(dtype: str, array: npt.NDArray[np.generic]) -> list[Element]:
     """Python numbers of an array."""
     plain = {"float": "f8", "integer": "i8" if dtype != "uint64" else "u8"}.get(_KINDS[dtype])
     with np.errstate(all="ignore"):
@@ -158,76 +220,53 @@ def _decode_strings(data: bytes, count: int) -> list[Element]:
     return texts
 
 
-def _listed(dtype: str, dims: Sequence[int], buffer: Buffer, values: dict[int, list[Span]]) -> list[Element] | None:
-    """The elements of typed lists; the last value of a short list repeats, an empty list stands for zeros."""
-    count, kind = prod(dims), _KINDS[dtype]
-    reader = _READERS.get(kind)
+def _elements(dtype: str, dims: Sequence[int], values: _Values) -> list[Element] | None:
+    """The elements of a tensor; the last value of a short list repeats, an empty list stands for zeros."""
+    if values.content is not None:
+        return decode_content(dtype, dims, values.buffer[slice(*values.content)])
+    count, reader = prod(dims), _READERS.get(_KINDS[dtype])
     if reader is None:
         return None
-    listed = reader(dtype, buffer, values)[:count]
-    last = listed[-1] if listed else _ZEROS.get(kind, 0)
+    listed = reader(dtype, values)[:count]
+    last = listed[-1] if listed else _ZEROS.get(_KINDS[dtype], 0)
     return [*listed, *[last] * (count - len(listed))]
 
 
-def _strings(dtype: str, buffer: Buffer, values: dict[int, list[Span]]) -> list[Element]:
-    spans = values.get(_TEXTS, ())
-    return [buffer[start:stop].decode("utf-8", "replace") for kind, start, stop in spans if kind == BYTES]
+def _strings(dtype: str, values: _Values) -> list[Element]:
+    return [piece.decode("utf-8", "replace") for piece in values.pieces(_TEXT_LIST)]
 
 
-def _complex_numbers(dtype: str, buffer: Buffer, values: dict[int, list[Span]]) -> list[Element]:
-    parts = _float_list(buffer, values, (9, 12))
+def _complex_numbers(dtype: str, values: _Values) -> list[Element]:
+    parts = values.floats(_LISTS[dtype])
     return [complex(real, imaginary) for real, imaginary in zip(parts[::2], parts[1::2], strict=False)]
 
 
-def _floats(dtype: str, buffer: Buffer, values: dict[int, list[Span]]) -> list[Element]:
-    """Floats of all widths; those of 16 bits and of bytes are patterns."""
-    if dtype in ("float32", "float64"):
-        return list(_float_list(buffer, values, (5, 6)))
-    if dtype in ("float16", "bfloat16"):
-        patterns = np.array([value & 0xFFFF for value in _int_list(buffer, values, (_PATTERNS,))], "<u2")
-        return _elements(dtype, patterns.view(np.dtype(numpy_dtype(dtype))))
-    data = b"".join(buffer[start:stop] for kind, start, stop in values.get(_BYTE_FLOATS, ()) if kind == BYTES)
-    return _elements(dtype, np.frombuffer(data, _storage(dtype)))
+def _floats(dtype: str, values: _Values) -> list[Element]:
+    """Floats of all widths; those of 16 bits and fewer are bit patterns."""
+    number = _LISTS.get(dtype, _BYTE_LIST)
+    if number in _FLOAT_CODES:
+        return list(values.floats(number))
+    kind = np.dtype(numpy_dtype(dtype))
+    if number == _PATTERN_LIST:
+        patterns = np.array([value & 0xFFFF for value in values.ints(number)], "<u2")
+        return _numbers(dtype, patterns.view(kind))
+    return _numbers(dtype, np.frombuffer(b"".join(values.pieces(number)), kind))
 
 
-def _integers(dtype: str, buffer: Buffer, values: dict[int, list[Span]]) -> list[Element]:
-    listed = _int_list(buffer, values, (7, 10, 16, 17))
-    return [value % (1 << 64) for value in listed] if dtype == "uint64" else list(listed)
+def _integers(dtype: str, values: _Values) -> list[Element]:
+    """Integers; those that are too large for their type wrap, as TensorFlow casts them."""
+    listed = np.array([value % (1 << 64) for value in values.ints(_LISTS.get(dtype, _INT_LIST))], "u8")
+    return _numbers(dtype, listed.astype(np.dtype(numpy_dtype(dtype))))
 
 
-def _bools(dtype: str, buffer: Buffer, values: dict[int, list[Span]]) -> list[Element]:
-    return [bool(value) for value in _int_list(buffer, values, (11,))]
+def _bools(dtype: str, values: _Values) -> list[Element]:
+    return [bool(value) for value in values.ints(_LISTS[dtype])]
 
 
-_READERS: dict[str, Callable[[str, Buffer, dict[int, list[Span]]], list[Element]]] = {
+_READERS: dict[str, Callable[[str, _Values], list[Element]]] = {
     "string": _strings,
     "complex": _complex_numbers,
     "float": _floats,
     "integer": _integers,
     "bool": _bools,
 }
-
-
-def _int_list(buffer: Buffer, values: dict[int, list[Span]], numbers: Sequence[int]) -> list[int]:
-    """The integers of the first of these fields that has some, packed or not."""
-    spans = next((values[number] for number in numbers if number in values), ())
-    listed: list[int] = []
-    for kind, start, stop in spans:
-        if kind not in (VARINT, BYTES):
-            raise DamagedError("a list of integers has a field of another type")
-        listed += [to_signed(start)] if kind == VARINT else decode_packed(buffer[start:stop])
-    return listed
-
-
-def _float_list(buffer: Buffer, values: dict[int, list[Span]], numbers: Sequence[int]) -> list[float]:
-    """The floats of the first of these fields that has some, packed or not."""
-    number = next((number for number in numbers if number in values), None)
-    if number is None:
-        return []
-    code = _FLOATS[number]
-    listed: list[float] = []
-    for kind, start, stop in values[number]:
-        if kind == VARINT or (stop - start) % int(code[-1]):
-            raise DamagedError("a list of floats has a field of another type")
-        listed += np.frombuffer(buffer[start:stop], code).tolist()
-    return listed

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.annotation import Annotation, Info
@@ -16,10 +15,9 @@ from shapeinf.formats.files import replace_file
 from shapeinf.formats.protobuf.pieces import Piece, piece_bytes
 from shapeinf.formats.protobuf.wire import Buffer
 from shapeinf.formats.registry import Target
-from shapeinf.formats.tf.model import TensorFlowModel
 from shapeinf.formats.tf.printing import print_text
 from shapeinf.formats.tf.rewriting import Rewriter, ShapeEdits
-from shapeinf.formats.tf.source import map_file, to_binary
+from shapeinf.formats.tf.source import open_message
 from shapeinf.graph import FunctionKey, Graph, NodeKind
 from shapeinf.graph.model import function_references
 from shapeinf.lattice import Shape
@@ -27,6 +25,16 @@ from shapeinf.lattice import Shape
 TEXT_ENDINGS = (".pbtxt", ".prototxt", ".textproto")
 BINARY_ENDINGS = (".pb", ".meta")
 SAVED_MODEL = "saved_model"
+HANDLES = frozenset({"resource", "variant"})
+MISDECLARED = {
+    "Eig": (1,),
+    "FractionalMaxPool": (1, 2),
+    "FractionalAvgPool": (1, 2),
+    "FusedBatchNormGrad": (3, 4),
+    "FusedBatchNormGradV2": (3, 4),
+    "FusedBatchNormGradV3": (3, 4),
+}
+"""Outputs for which TensorFlow declares other shapes than its kernels return: it would refuse the right ones."""
 
 
 def write(graph: Graph, annotation: Annotation, target: Target) -> None:
@@ -38,35 +46,20 @@ def write(graph: Graph, annotation: Annotation, target: Target) -> None:
     Raises ModelError for a graph that was not read from a file of TensorFlow's own forms, and for constants and
     assumptions, which the format cannot express.
     """
-    if not isinstance(graph.model, TensorFlowModel):
-        raise ModelError("only a GraphDef, a MetaGraphDef or a SavedModel that was read from a file can be written")
     if annotation.constants:
         raise ModelError("constants of a TensorFlow graph cannot be rewritten", node=next(iter(annotation.constants)))
     if annotation.assumptions:
         raise ModelError(f"a TensorFlow graph cannot express {annotation.assumptions[0]}")
-    with _original(graph, graph.model) as (buffer, is_text):
+    with open_message(graph) as message:
+        buffer, kind = message.buffer, message.model.kind
         rewriter = Rewriter(buffer, collect_edits(graph, annotation))
-        if graph.model.kind == "GraphDef":
+        if kind == "GraphDef":
             pieces = rewriter.graph_def(0, len(buffer))
-        elif graph.model.kind == "MetaGraphDef":
+        elif kind == "MetaGraphDef":
             pieces = rewriter.meta_graph(0, len(buffer))
         else:
-            pieces = rewriter.saved_model(0, len(buffer), graph.model.graph)
-        _save(buffer, pieces, graph.model.kind, target, is_text)
-
-
-@contextmanager
-def _original(graph: Graph, model: TensorFlowModel) -> Iterator[tuple[Buffer, bool]]:
-    """The binary form of the message, and whether the file has the text form."""
-    if model.data is not None:
-        data = to_binary(model.data, "<bytes>")[1]
-        yield data, data is not model.data
-    elif graph.source is not None:
-        with map_file(graph.source) as mapped:
-            buffer = to_binary(mapped, graph.source)[1]
-            yield buffer, buffer is not mapped
-    else:
-        raise ModelError("the graph was not read from a file: there is nothing to annotate")
+            pieces = rewriter.saved_model(0, len(buffer), message.model.graph)
+        _save(buffer, pieces, kind, target, message.is_text)
 
 
 def _save(buffer: Buffer, pieces: Sequence[Piece], kind: str, target: Target, is_text: bool) -> None:
@@ -126,14 +119,17 @@ def collect_edits(graph: Graph, annotation: Annotation) -> ShapeEdits:
 def _node_shapes(graph: Graph, tensors: Mapping[str, Info], inputs: Sequence[str]) -> dict[str, list[Shape]]:
     """The shapes of the outputs of each node of which some is known; `inputs` are those that are nodes."""
     names: dict[str, Sequence[str]] = {_node_name(name): (name,) for name in (*inputs, *graph.constants)}
-    names.update((node.name, node.outputs) for node in graph.nodes)
-    shapes: dict[str, list[Shape]] = {}
-    for node, values in names.items():
-        infos = [tensors.get(value) for value in values]
-        known = [Shape.unknown() if info is None else info.shape for info in infos]
-        if any(shape.dims is not None for shape in known):
-            shapes[node] = known
-    return shapes
+    shapes = {node: [_written_shape(tensors.get(value)) for value in values] for node, values in names.items()}
+    for node in graph.nodes:
+        shapes[node.name] = [_written_shape(tensors.get(value)) for value in node.outputs]
+        for index in MISDECLARED.get(node.op, ()):
+            shapes[node.name][index : index + 1] = [Shape.unknown()]
+    return {node: known for node, known in shapes.items() if any(shape.dims is not None for shape in known)}
+
+
+def _written_shape(info: Info | None) -> Shape:
+    """The shape of a value; unknown for handles, of which TensorFlow declares some as vectors of two elements."""
+    return Shape.unknown() if info is None or info.dtype in HANDLES else info.shape
 
 
 def _node_name(value: str) -> str:

@@ -14,19 +14,19 @@ Extrapolation = Callable[[Dim], Type]
 
 def extrapolate(old: Type, new: Type) -> Extrapolation | None:
     """The type of a value if every trip adds as much as the first; None for a change that is not an addition."""
+    if old == new:
+        return lambda trips: old
     if isinstance(old, HandleType) or isinstance(new, HandleType):
         return _extrapolate_handle(old, new)
     if isinstance(old, TensorType) and isinstance(new, TensorType):
         return _extrapolate_tensor(old, new) if old.dtype == new.dtype else None
     if type(old) is SequenceType and type(new) is SequenceType:
         return _extrapolate_sequence(old, new)
-    return (lambda trips: old) if old == new else None
+    return None
 
 
 def _extrapolate_tensor(old: TensorType, new: TensorType) -> Extrapolation | None:
-    if old.shape.dims is None or new.shape.dims is None:
-        return (lambda trips: old) if old == new else None
-    if len(old.shape.dims) != len(new.shape.dims):
+    if old.shape.dims is None or new.shape.dims is None or len(old.shape.dims) != len(new.shape.dims):
         return None
     start = old.shape.dims
     increments = [n - o for o, n in zip(start, new.shape.dims, strict=True)]
@@ -72,8 +72,6 @@ def _extrapolate_handle(old: Type, new: Type) -> Extrapolation | None:
     """More items of the same type behind a handle; the types of the items of an empty list are open."""
     if not isinstance(old, HandleType) or not isinstance(new, HandleType) or old.dtype != new.dtype:
         return None
-    if old == new:
-        return lambda trips: old
     if old.shape != new.shape or (old.values != new.values and old.values != ()):
         return None
     if old.length is None or new.length is None:

@@ -1,0 +1,21 @@
+"""The diagnostic codes of TensorFlow's models."""
+
+from __future__ import annotations
+
+from shapeinf.diagnostics import register_code
+
+DECLARED_TWICE = "T101"
+UNKNOWN_ATTRIBUTE = "T102"
+
+register_code(
+    DECLARED_TWICE,
+    "warning",
+    "an input with two declared shapes that differ",
+    "Such as those of the placeholder and of a signature; the first one is used.",
+)
+register_code(
+    UNKNOWN_ATTRIBUTE,
+    "warning",
+    "an attribute that the operator does not have",
+    "A newer TensorFlow may have written it; it is not used.",
+)
