@@ -19,7 +19,7 @@ Operation = Callable[..., Element]
 
 def element_array(value: PartialTensor) -> Elements | None:
     """The contents as an object array of the tensor's shape, None when nothing is known."""
-    if value.elements is None:
+    if value.elements is None or not is_listable(value.shape):
         return None
     array = np.empty(len(value.elements), dtype=object)
     array[:] = value.elements
@@ -47,7 +47,7 @@ def is_listable(shape: Shape) -> bool:
         return False
     total = 1
     for d in shape.dims:
-        if not isinstance(d, int):
+        if not isinstance(d, int) or d > MAX_ELEMENTS:  # numpy has no empty arrays with larger axes
             return False
         total *= d
     return total <= MAX_ELEMENTS
@@ -132,7 +132,7 @@ def known_dims(value: PartialTensor | None) -> tuple[Dim | None, ...] | None:
     if value is None:
         return None
     if value.elements is None:
-        return () if value.shape.dims is not None and 0 in value.shape.dims else None
+        return () if is_listable(value.shape) and 0 in value.shape else None
     return tuple(to_dim(e) for e in value.elements)
 
 

@@ -14,6 +14,7 @@ from shapeinf.lattice import (
     ShapeStore,
     TensorType,
     Type,
+    UnitAxes,
     dims_in,
     map_type,
 )
@@ -140,6 +141,9 @@ def _symbols(old: Type) -> frozenset[Dimension] | None:
     symbols = old.shape.symbols()
     if isinstance(old, HandleType):
         return _handle_symbols(old, symbols)
+    if isinstance(old, UnitAxes):
+        symbols |= old.sizes.symbols()
+        return symbols if old.result is None else symbols | old.result.symbols()
     if isinstance(old, Progression):
         return symbols | old.base.symbols() if isinstance(old.base, Dimension) else symbols
     if old.elements is not None and not _SYMBOLIC.isdisjoint(map(type, old.elements)):

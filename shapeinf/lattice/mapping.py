@@ -17,6 +17,7 @@ from shapeinf.lattice.types import (
     SequenceType,
     TensorType,
     Type,
+    UnitAxes,
 )
 
 MapDim = Callable[[Dim], Dim]
@@ -38,6 +39,10 @@ def _map_tensor(old: TensorType, dim: MapDim, shape: MapShape) -> TensorType:
         return old if same else Progression(old.dtype, new, base, old.steps)
     if isinstance(old, HandleType):
         return _map_handle(old, new, dim, shape)
+    if isinstance(old, UnitAxes):
+        sizes, result = shape(old.sizes), None if old.result is None else shape(old.result)
+        same = new is old.shape and sizes is old.sizes and result is old.result
+        return old if same else UnitAxes(old.dtype, new, sizes, complete=old.complete, result=result)
     elements = old.elements
     if elements is not None:
         mapped = tuple(_map_element(e, dim) for e in elements)

@@ -243,39 +243,47 @@ class Progression(PartialTensor):
         return f"{super().__repr__()}{{{' + '.join(parts)}}}"
 
 
-class BroadcastAxes(PartialTensor):
-    """The axes along which a tensor is repeated where it broadcasts with another one, while these are undecided.
+class UnitAxes(PartialTensor):
+    """A vector of the axes along which some sizes are 1, where these are not all decided.
 
-    They are the axes whose size is 1, unless both tensors have equal shapes. `sizes` and `others` are the two shapes
-    with equally many axes, None for an unknown size.
+    It has all of these axes, or if it is not `complete`, all or none of them. Sums over them undo a broadcast:
+    `result` is the shape of the broadcast, None where it is unknown.
+
+    >>> UnitAxes("int32", Shape((1,)), Shape((1, 3)), complete=True)
+    int32[1]{axes of size 1 of [1, 3]}
     """
 
-    __slots__ = ("others", "sizes")
+    __slots__ = ("complete", "result", "sizes")
 
     def __init__(
-        self, dtype: str | None, shape: Shape, sizes: Iterable[Dim | None], others: Iterable[Dim | None]
+        self, dtype: str | None, shape: Shape, sizes: Shape, *, complete: bool, result: Shape | None = None
     ) -> None:
-        """`sizes` is the shape of the tensor itself."""
+        """`sizes` are those whose axes the vector has."""
         super().__init__(dtype, shape, None)
-        self.sizes = tuple(sizes)
-        self.others = tuple(others)
+        self.sizes = sizes
+        self.complete = complete
+        self.result = result
 
     @property
     def contents(self) -> tuple[object, ...]:
-        """Both shapes."""
-        return BroadcastAxes, self.sizes, self.others
+        """The sizes, those of the broadcast, and whether all axes of size 1 are there."""
+        return UnitAxes, self.sizes, self.complete, self.result
 
     def with_type(self, dtype: str | None, shape: Shape) -> TensorType:
         """See `TensorType.with_type`."""
-        return BroadcastAxes(dtype, shape, self.sizes, self.others)
+        return UnitAxes(dtype, shape, self.sizes, complete=self.complete, result=self.result)
 
     def __eq__(self, other: object) -> bool:
-        """Same dtype and shape, and the same two shapes."""
-        return isinstance(other, BroadcastAxes) and super().__eq__(other)
+        """Same dtype, shape and sizes."""
+        return isinstance(other, UnitAxes) and super().__eq__(other)
 
     def __hash__(self) -> int:
         """Consistent with equality."""
-        return hash((self.dtype, self.shape, self.sizes, self.others))
+        return hash((self.dtype, self.shape, self.sizes, self.complete))
+
+    def __repr__(self) -> str:
+        """`int32[n]{axes of size 1 of [B, 3]}`."""
+        return f"{super().__repr__()}{{axes of size 1 of {self.sizes}}}"
 
 
 class HandleType(PartialTensor):

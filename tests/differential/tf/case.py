@@ -124,13 +124,18 @@ def _attribute(kind, value):
     return value
 
 
-def infer(case, outputs, *, symbolic, contents=True):
-    """The output shapes and element types of our rule, its store, and the sizes behind the symbols."""
+def infer(case, outputs, *, symbolic, contents=True, elements=None):
+    """The output shapes and element types of our rule, its store, and the sizes behind the symbols.
+
+    `elements(store, sizes, label, array)` are the elements of known contents, instead of the array's own.
+    """
     store, sizes, types = ShapeStore(), {}, []
     for index, (spec, array) in enumerate(zip(case.specs(), case.arrays(), strict=True)):
         dtype, dims = dtype_name(array), list(array.shape)
         if contents and not isinstance(spec, (str, Runtime)):
-            types.append(PartialTensor(dtype, Shape(dims), array.reshape(-1).tolist()))
+            own = array.reshape(-1).tolist()
+            known = own if elements is None else elements(store, sizes, f"i{index}", own)
+            types.append(PartialTensor(dtype, Shape(dims), known))
             continue
         if symbolic:
             names = [f"i{index}d{axis}" for axis in range(array.ndim)]

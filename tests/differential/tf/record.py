@@ -18,6 +18,7 @@ RENAMED = {
     "split_dim": "axis",
     "concat_dim": "axis",
     "reduction_indices": "axis",
+    "input": "condition",
     "t": "x",
     "e": "y",
 }
@@ -26,12 +27,10 @@ RENAMED = {
 
 def run(case):
     """[element type, sizes] of each output of TensorFlow's kernel."""
-    import tensorflow
-
-    return [[tensor.dtype.name, list(tensor.shape)] for tensor in tensorflow.nest.flatten(call(case))]
+    return [[tensor.dtype.name, list(tensor.shape)] for tensor in outputs(case)]
 
 
-def call(case):
+def outputs(case):
     """What TensorFlow's kernel returns."""
     import tensorflow
 
@@ -49,7 +48,8 @@ def call(case):
     function = getattr(tensorflow.raw_ops, case.op)
     accepted = inspect.signature(function).parameters
     arguments = dict(zip(names, constants, strict=True)) | attributes
-    return function(**{name if name in accepted else RENAMED[name]: value for name, value in arguments.items()})
+    result = function(**{name if name in accepted else RENAMED[name]: value for name, value in arguments.items()})
+    return tensorflow.nest.flatten(result)
 
 
 def _attribute(kind, value):
