@@ -14,13 +14,15 @@ from pathlib import Path
 import numpy as np
 
 from shapeinf.expr import Dimension, evaluate
-from shapeinf.lattice import Condition, Progression
+from shapeinf.lattice import Condition, Progression, Quotient
 from tests.differential.tf.case import _dim_problem, infer
 from tests.differential.tf.record import outputs
 
 RECORDED = Path(__file__).parent / "recorded_contents"
 MAX_ELEMENTS = 64
 KINDS = ("int32", "int64", "bool")
+EXACT_KINDS = (*KINDS, "uint8", "float16", "float32", "float64")
+"""The types of recorded outputs where the case gives the contents of all inputs."""
 
 
 def symbols(store, sizes, label, elements):
@@ -29,10 +31,15 @@ def symbols(store, sizes, label, elements):
 
 
 def _symbol(store, sizes, name, element):
-    if isinstance(element, bool) or not isinstance(element, int) or element < 1:
+    if isinstance(element, (bool, bytes, str, complex)) or element < 1 or element != int(element):
         return element
-    sizes[name] = element
+    sizes[name] = int(element)
     return store.scope.symbol(name, 1)
+
+
+def symbols_of_the_first(store, sizes, label, elements):
+    """A symbol for each positive integer of the first input: the others are axes, exponents, factors."""
+    return symbols(store, sizes, label, elements) if label == "i0" else elements
 
 
 def every_second(store, sizes, label, elements):
@@ -40,12 +47,12 @@ def every_second(store, sizes, label, elements):
     return [e if position % 2 else None for position, e in enumerate(elements)]
 
 
-MODES = {"known": None, "symbolic": symbols, "partial": every_second}
+MODES = {"known": None, "symbolic": symbols, "first": symbols_of_the_first, "partial": every_second}
 
 
 def problems(case, recorded, mode):
     """Sizes and elements that differ from the recorded ones; what we do not know is no problem."""
-    types, store, sizes = infer(case, len(recorded), symbolic=mode == "symbolic", elements=MODES[mode])
+    types, store, sizes = infer(case, len(recorded), symbolic=mode in ("symbolic", "first"), elements=MODES[mode])
     for index, (got, want) in enumerate(zip(types, recorded, strict=True)):
         if want is None or got.shape.dims is None:
             continue
@@ -68,6 +75,9 @@ def _element_problems(store, sizes, index, got, dims, values):
             continue
         if isinstance(element, Condition):
             element = evaluate(element.expression, sizes) >= 0
+        if isinstance(element, Quotient):
+            fraction = evaluate(element.numerator, sizes) / evaluate(element.denominator, sizes)
+            element = np.array(fraction, got.dtype).item()
         why = _dim_problem(store, element, value, sizes, False) if isinstance(element, Dimension) else element != value
         if why:
             yield f"output {index}, element {position} is {element}, not {value}"
@@ -83,7 +93,8 @@ def contents_of(case):
     """[sizes, elements] of each small output of integers or bools, None for others."""
     return [
         [list(t.shape), t.numpy().reshape(-1).tolist()]
-        if t.dtype.name in KINDS and prod(t.shape) <= MAX_ELEMENTS
+        if t.dtype.name in (EXACT_KINDS if all(isinstance(s, np.ndarray) for s in case.specs()) else KINDS)
+        and prod(t.shape) <= MAX_ELEMENTS
         else None
         for t in outputs(case)
     ]
