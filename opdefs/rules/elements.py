@@ -91,7 +91,7 @@ def fold_elements(
     try:
         with np.errstate(all="ignore"):
             result = np.asarray(concrete(*arrays))
-    except (TypeError, ValueError):  # no operation on strings, or on tensors that do not fit each other
+    except (AttributeError, TypeError, ValueError):  # no operation on strings, or on tensors that do not fit each other
         return PartialTensor(dtype, shape, None)
     return PartialTensor(dtype, shape, result.reshape(-1).tolist())
 

@@ -21,7 +21,7 @@ from opdefs.rules.floats import FloatArithmetic, arithmetic
 from opdefs.rules.progressions import extremes, running_sum
 from opdefs.rules.unknowns import cover_dim
 from shapeinf.expr import Dim, maximum, minimum
-from shapeinf.lattice import Element, PartialTensor, Progression, Shape, UnitAxes
+from shapeinf.lattice import BroadcastAxes, Element, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Ints
 
 Fold = Callable[[InferenceContext, str | None, Iterable[Element]], Element]
@@ -47,29 +47,22 @@ def reduce_unknown_axes(c: InferenceContext, shape: Shape, count: int | None, ke
     return Shape(cover_dim(c, shape[at : at + count + 1], f"reduce.{at}") for at in range(rank - count))
 
 
-def reduce_unit_axes(c: InferenceContext, shape: Shape, axes: UnitAxes) -> Shape:
-    """The shape with the axes of size 1 of other sizes reduced; an undecided one of the same size stays as it is.
-
-    The sum of a tensor of the shape of the broadcast has the sizes of the operand, whichever axes are repeated.
-    """
-    sizes = c.store.canon_shape(axes.sizes).require()
-    if len(sizes) != len(shape):
+def reduce_broadcast_axes(c: InferenceContext, shape: Shape, axes: BroadcastAxes) -> Shape:
+    """The shape with the axes of a broadcast reduced to 1: of the broadcast shape, that of the repeated tensor."""
+    if len(axes.sizes) != len(shape):
         return reduce_unknown_axes(c, shape, None, True)
-    spread = axes.result.require() if axes.result is not None else (None,) * len(sizes)
-    return Shape(
-        size
-        if result is not None and c.prove_eq(d, result) is True
-        else _reduced_if_unit(c, at, d, size, axes.complete)
-        for at, (d, size, result) in enumerate(zip(shape, sizes, spread, strict=True))
-    )
+    sizes = zip(shape, axes.sizes, axes.others, strict=True)
+    return Shape(_unrepeated(c, at, *operands) for at, operands in enumerate(sizes))
 
 
-def _reduced_if_unit(c: InferenceContext, axis: int, d: Dim, size: Dim, complete: bool) -> Dim:
-    """The size, or 1 if another size is 1."""
-    unit = c.prove_eq(size, 1)
-    if unit is False or (unit is None and c.prove_eq(d, size) is True):
-        return d
-    return 1 if unit and complete else _reduced_or_same(c, axis, d)
+def _unrepeated(c: InferenceContext, axis: int, result: Dim, size: Dim | None, other: Dim | None) -> Dim:
+    """A size of a tensor after the sum along this axis, if the axis is repeated."""
+    if size is not None:
+        if c.prove_eq(size, 1) is False or c.prove_eq(result, size) is True:
+            return result
+        if other is not None and c.prove_eq(result, c.broadcast_dim(size, other)) is True:
+            return size
+    return _reduced_or_same(c, axis, result)
 
 
 def _reduced_or_same(c: InferenceContext, axis: int, size: Dim) -> Dim:

@@ -87,7 +87,7 @@ tf("Square", in_place=(0,))(unary_rule(np.square, lambda d: d * d, _square))
 @tf("Invert", in_place=(0,))
 def invert(c: InferenceContext, x: Operand) -> PartialTensor:
     """The bits of integers inverted: `-x - 1` where they have a sign."""
-    kind = numpy_dtype(x.dtype)
+    kind = None if x.elements is None else numpy_dtype(x.dtype)
     signed = kind is not None and kind.kind == "i"
 
     def operation(d: Dim) -> Dim | None:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from opdefs.rules.elements import known_ints, name_scalar
-from opdefs.rules.reduction import reduce_elements, reduce_unit_axes, reduce_unknown_axes, reduced_shape, running_total
+from opdefs.rules.reduction import (
+    reduce_broadcast_axes,
+    reduce_elements,
+    reduce_unknown_axes,
+    reduced_shape,
+    running_total,
+)
 from opdefs.rules.unknowns import cover_dim
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
-from shapeinf.lattice import PartialTensor, Shape, UnitAxes
+from shapeinf.lattice import BroadcastAxes, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
 _FIRST_WITH_VECTORS = 21
@@ -27,9 +33,9 @@ def reduce(c: InferenceContext, input: Value, reduction_indices: Value, *, keep_
         gone = {_reduced_axis(axis, rank) for axis in axes}
         source = input if input.shape is x.shape else x
         return name_scalar(c, reduce_elements(c, source, gone, reduced_shape(x.shape, gone, keep_dims), operation))
-    if isinstance(reduction_indices, UnitAxes) and keep_dims and x.shape.dims is not None:
-        return PartialTensor(x.dtype, reduce_unit_axes(c, x.shape, reduction_indices), None)
     indices = c.store.canon_shape(reduction_indices.shape)
+    if keep_dims and isinstance(reduction_indices, BroadcastAxes) and x.shape.dims is not None:
+        return PartialTensor(x.dtype, reduce_broadcast_axes(c, x.shape, reduction_indices), None)
     return PartialTensor(x.dtype, _reduce_unknown(c, x.shape, indices, axes, keep_dims), None)
 
 

@@ -27,7 +27,6 @@ from shapeinf.lattice.types import (
     SequenceType,
     TensorType,
     Type,
-    UnitAxes,
     dims_in,
     numpy_dtype,
 )
@@ -52,7 +51,6 @@ __all__ = [
     "ShapeStore",
     "TensorType",
     "Type",
-    "UnitAxes",
     "broadcast",
     "broadcast_dim",
     "dims_in",

@@ -1,4 +1,4 @@
-"""Arithmetic on small tensors whose contents are known: integers of both signs, sizes, bytes, fractions and flags."""
+"""Known contents: integers, floats and bools of small tensors through arithmetic, comparisons and reductions."""
 
 import numpy as np
 
