@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.rules.reshaping import shape_from_sizes
-from opdefs.tf.common import require_scalars, scalar_shape
+from opdefs.tf.common import require_scalars, scalar_shape, size_from_scalar
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape
@@ -54,7 +54,7 @@ def multinomial(c: InferenceContext, logits: Shape, num_samples: Value) -> Shape
     """[B, classes] -> [B, num_samples]."""
     rows = c.with_rank(logits, 2)
     c.with_rank(num_samples.shape, 0)
-    return c.matrix(rows[0], c.make_dim_for_scalar_input(1))
+    return c.matrix(rows[0], size_from_scalar(c, num_samples, 1))
 
 
 @tf("RandomShuffle")
