@@ -53,6 +53,16 @@ def is_listable(shape: Shape) -> bool:
     return total <= MAX_ELEMENTS
 
 
+def list_elements(value: PartialTensor) -> PartialTensor:
+    """The tensor with its elements listed, each unknown where none is known, where its shape allows it."""
+    if value.elements is not None or not is_listable(value.shape):
+        return value
+    count = 1
+    for d in value.shape:
+        count *= d if isinstance(d, int) else 1
+    return PartialTensor(value.dtype, value.shape, (None,) * count)
+
+
 def map_elements(dtype: str | None, shape: Shape, operation: Operation, *values: PartialTensor) -> PartialTensor:
     """An operation on elements applied to the broadcast of the values; unknown operands give unknown elements."""
     if not is_listable(shape) or any(v.elements is None for v in values):
@@ -133,6 +143,30 @@ def drop_overflow(dtype: str | None, element: Element) -> Element:
         return element
     limits = np.iinfo(kind)
     return element if limits.min <= element <= limits.max else None
+
+
+INDEX_TYPES = ("int64", "int32")
+"""The types of indices; narrower ones wrap around too early for sizes that are not known."""
+
+
+def without_overflow(c: InferenceContext, dtype: str | None, element: Element) -> Element:
+    """The element, unknown where it may wrap around in an integer type; sizes are assumed to fit those of indices."""
+    if not isinstance(element, Dimension):
+        return drop_overflow(dtype, element)
+    kind = numpy_dtype(dtype)
+    if dtype in INDEX_TYPES or kind is None or kind.kind not in "iu":
+        return element
+    limits = np.iinfo(kind)
+    fits = c.prove_le(int(limits.min), element) is True and c.prove_le(element, int(limits.max)) is True
+    return element if fits else None
+
+
+def name_scalar(c: InferenceContext, value: PartialTensor) -> PartialTensor:
+    """The tensor, with a new unknown for an unknown scalar of integers: what is computed from it stays comparable."""
+    unknown = value.shape.dims == () and (value.elements is None or value.elements == (None,))
+    if not unknown or value.dtype not in INDEX_TYPES:
+        return value
+    return PartialTensor(value.dtype, value.shape, (c.fresh("value", None),))
 
 
 def is_float(dtype: str | None) -> bool:

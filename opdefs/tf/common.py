@@ -23,6 +23,12 @@ def scalar_shape(c: InferenceContext) -> None:
     c.set_output(0, c.scalar())
 
 
+def require_scalars(c: InferenceContext, *shapes: Shape) -> None:
+    """Require rank 0 of each shape."""
+    for shape in shapes:
+        c.with_rank(shape, 0)
+
+
 def matmul_shape(c: InferenceContext) -> None:
     """[M, K] x [K, N] -> [M, N], either operand transposed."""
     a, b = c.with_rank(c.input(0), 2), c.with_rank(c.input(1), 2)

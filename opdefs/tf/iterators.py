@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import Dtypes, Shapes, declared_values, read_value, refine_values, values_behind
+from opdefs.tf.stored_values import stored_values
 from shapeinf.lattice import SCALAR, HandleType, Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -70,22 +71,44 @@ def delete_iterators(c: InferenceContext, multi_device_iterator: Shape, *iterato
     """No outputs."""
 
 
-@tf("IteratorGetNext", "IteratorGetNextSync", "MultiDeviceIteratorGetNextFromShard")
-def get_next(
-    c: InferenceContext, iterator: TensorType, *others: Shape, output_types: Dtypes, output_shapes: Shapes
+def next_values(
+    c: InferenceContext, iterator: TensorType, datasets: tuple[TensorType, ...], dtypes: Dtypes, shapes: Shapes
+) -> tuple[TensorType, ...]:
+    """The types of the components of an element: as declared, and as the datasets of the iterator have them."""
+    values = refine_values(c, declared_values(c, dtypes, shapes), values_behind(iterator))
+    joined = stored_values(c, datasets, 1)
+    return values if joined is None else refine_values(c, values, values_behind(joined[0]))
+
+
+@tf("MultiDeviceIteratorGetNextFromShard")
+def get_next_from_shard(
+    c: InferenceContext,
+    multi_device_iterator: TensorType,
+    shard_num: Shape,
+    incarnation_id: Shape,
+    *,
+    output_types: Dtypes,
+    output_shapes: Shapes,
 ) -> tuple[TensorType, ...]:
     """The components of the next element."""
-    values = refine_values(c, declared_values(c, output_types, output_shapes), values_behind(iterator))
+    return get_next(c, multi_device_iterator, output_types=output_types, output_shapes=output_shapes)
+
+
+@tf("IteratorGetNext", "IteratorGetNextSync")
+def get_next(
+    c: InferenceContext, iterator: TensorType, *datasets: TensorType, output_types: Dtypes, output_shapes: Shapes
+) -> tuple[TensorType, ...]:
+    """The components of the next element."""
+    values = next_values(c, iterator, datasets, output_types, output_shapes)
     return tuple(read_value(c, value) for value in values)
 
 
 @tf("IteratorGetNextAsOptional")
 def get_next_as_optional(
-    c: InferenceContext, iterator: TensorType, *, output_types: Dtypes, output_shapes: Shapes
+    c: InferenceContext, iterator: TensorType, *datasets: TensorType, output_types: Dtypes, output_shapes: Shapes
 ) -> HandleType:
     """The next element as an optional."""
-    values = refine_values(c, declared_values(c, output_types, output_shapes), values_behind(iterator))
-    return HandleType("variant", SCALAR, values)
+    return HandleType("variant", SCALAR, next_values(c, iterator, datasets, output_types, output_shapes))
 
 
 @tf(

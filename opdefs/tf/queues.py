@@ -12,6 +12,7 @@ from opdefs.tf.handles import (
     scalar_dim,
     values_behind,
 )
+from opdefs.tf.stored_values import loaded_values, stored_values
 from shapeinf.expr import Dim
 from shapeinf.lattice import SCALAR, HandleType, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -36,37 +37,40 @@ def fake_queue(c: InferenceContext, resource: TensorType) -> HandleType:
     return create_handle(c, values_behind(resource))
 
 
-def components(c: InferenceContext, handle: TensorType, count: int) -> tuple[TensorType, ...]:
-    """The types of the components of an element. Raises NotKnown if there are others."""
-    values = values_behind(handle)
-    if values is None or len(values) != count:
+def components(
+    c: InferenceContext, handle: TensorType, dtypes: Dtypes, stored: tuple[TensorType, ...]
+) -> tuple[Shape, ...]:
+    """The shapes of the components of an element. Raises NotKnown if neither the queue nor other nodes have them."""
+    values = loaded_values(c, values_behind(handle), dtypes, stored)
+    if values is None:
         raise c.unknowable("the components of the queue are not known")
-    return tuple(read_value(c, value) for value in values)
+    return tuple(read_value(c, value).shape for value in values)
 
 
 @tf("QueueDequeue", "QueueDequeueV2")
-def dequeue(c: InferenceContext, handle: TensorType, *, component_types: Dtypes) -> tuple[Shape, ...]:
+def dequeue(c: InferenceContext, handle: TensorType, *stored: TensorType, component_types: Dtypes) -> tuple[Shape, ...]:
     """One element."""
-    return tuple(value.shape for value in components(c, handle, len(component_types)))
+    return components(c, handle, component_types, stored)
 
 
 @tf("QueueDequeueMany", "QueueDequeueManyV2")
-def dequeue_many(c: InferenceContext, handle: TensorType, n: Value, *, component_types: Dtypes) -> tuple[Shape, ...]:
+def dequeue_many(
+    c: InferenceContext, handle: TensorType, n: Value, *stored: TensorType, component_types: Dtypes
+) -> tuple[Shape, ...]:
     """A number of elements, stacked."""
     count = scalar_dim(c, n, "n")
-    return _stacked(c, handle, c.fresh("count") if count is None else count, component_types)
+    lead = Shape((c.fresh("count") if count is None else count,))
+    return tuple(c.concatenate(lead, shape) for shape in components(c, handle, component_types, stored))
 
 
 @tf("QueueDequeueUpTo", "QueueDequeueUpToV2")
-def dequeue_up_to(c: InferenceContext, handle: TensorType, n: Value, *, component_types: Dtypes) -> tuple[Shape, ...]:
+def dequeue_up_to(
+    c: InferenceContext, handle: TensorType, n: Value, *stored: TensorType, component_types: Dtypes
+) -> tuple[Shape, ...]:
     """At most a number of elements, stacked: fewer after the queue is closed."""
     most = scalar_dim(c, n, "n")
-    return _stacked(c, handle, c.fresh("count") if most is None else c.fresh_at_most(most, "count"), component_types)
-
-
-def _stacked(c: InferenceContext, handle: TensorType, count: Dim, dtypes: Dtypes) -> tuple[Shape, ...]:
-    lead = Shape((count,))
-    return tuple(c.concatenate(lead, value.shape) for value in components(c, handle, len(dtypes)))
+    lead = Shape((c.fresh("count") if most is None else c.fresh_at_most(most, "count"),))
+    return tuple(c.concatenate(lead, shape) for shape in components(c, handle, component_types, stored))
 
 
 @tf("QueueEnqueue", "QueueEnqueueV2")
@@ -162,6 +166,9 @@ def push(c: InferenceContext, handle: Shape, elem: TensorType) -> TensorType:
 
 
 @tf("StackPop", "StackPopV2")
-def pop(c: InferenceContext, handle: Shape) -> Shape:
-    """The last value that was pushed, of any shape: no handle says what other nodes push."""
-    raise c.unknowable("the values that other nodes push on the stack are not known")
+def pop(c: InferenceContext, handle: Shape, *stored: TensorType) -> TensorType:
+    """The last value that was pushed."""
+    values = stored_values(c, stored, 1)
+    if values is None:
+        raise c.unknowable("the values that other nodes push on the stack are not known")
+    return values[0]

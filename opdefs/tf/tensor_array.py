@@ -20,6 +20,7 @@ from opdefs.tf.handles import (
     refine,
     values_behind,
 )
+from opdefs.tf.stored_values import stored_values
 from opdefs.tf.tensor_list import concat_items, part_of, stack, tail_of
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
@@ -86,22 +87,22 @@ def old_tensor_array(
 
 
 @tf("TensorArrayGradV3")
-def gradient_array(c: InferenceContext, handle: TensorType, flow_in: TensorType) -> tuple[TensorType, HandleType]:
+def gradient_array(
+    c: InferenceContext, handle: TensorType, flow_in: TensorType, *stored: TensorType
+) -> tuple[TensorType, HandleType]:
     """The array of the gradients: of the shapes and the number of the items."""
-    items = values_behind(flow_in)
-    return create_handle(c, values_behind(handle), length_behind(handle)), create_flow(
-        items, length_of(handle, flow_in)
-    )
+    items, length = values_behind(handle) or stored_values(c, stored, 1), length_of(handle, flow_in)
+    return create_handle(c, items, length), create_flow(values_behind(flow_in), length)
 
 
 @tf("TensorArrayGradWithShape")
 def gradient_array_with_shape(
-    c: InferenceContext, handle: TensorType, flow_in: TensorType, shape_to_prepend: Value
+    c: InferenceContext, handle: TensorType, flow_in: TensorType, shape_to_prepend: Value, *stored: TensorType
 ) -> tuple[TensorType, HandleType]:
     """As TensorArrayGradV3, with axes in front of those of the items."""
-    lead = c.make_shape_from_shape_tensor(2)
-    grown = [_prepend(c, lead, values_behind(side)) for side in (handle, flow_in)]
-    return create_handle(c, grown[0], length_behind(handle)), create_flow(grown[1], length_of(handle, flow_in))
+    lead, length = c.make_shape_from_shape_tensor(2), length_of(handle, flow_in)
+    items = _prepend(c, lead, values_behind(handle) or stored_values(c, stored, 1))
+    return create_handle(c, items, length), create_flow(_prepend(c, lead, values_behind(flow_in)), length)
 
 
 def _prepend(c: InferenceContext, lead: Shape, values: Values) -> Values:

@@ -158,10 +158,13 @@ def split(c: InferenceContext, tensor: TensorType, element_shape: Value, lengths
 
 def part_of(c: InferenceContext, tensor: TensorType, tail: TensorType, lengths: PartialTensor) -> TensorType:
     """The join of parts of a tensor along its first axis, of these lengths."""
-    known = [length for length in known_dims(lengths) or () if length is not None]
     total = c.dim(tensor.shape, 0)
-    every = lengths.elements is not None and len(known) == len(lengths.elements) and known
-    first = cover_dim(c, known, "part") if every else c.fresh_at_most(total, "part")
+    known = [length for length in known_dims(lengths) or () if length is not None]
+    if isinstance(lengths, Progression) and lengths.steps == (0,):
+        known = [lengths.base]
+    elif lengths.elements is None or len(known) < len(lengths.elements):
+        known = []
+    first = cover_dim(c, known, "part") if known else c.fresh_at_most(total, "part")
     return stack(c, tail, Shape((first,)))
 
 
@@ -216,9 +219,10 @@ def scatter_into_list(
 ) -> HandleType:
     """The list with the rows of a tensor at these positions; it grows where they are behind its end."""
     item_type(c, input_handle, element_dtype)
+    row = tail_of(c, tensor)
     c.merge(c.dim(c.with_rank(indices.shape, 1), 0), c.dim(c.with_rank_at_least(tensor.shape, 1), 0))
     length = length_after_writes(c, length_behind(input_handle), indices)
-    values = join_values(c, values_behind(input_handle), (tail_of(c, tensor),))
+    values = join_values(c, values_behind(input_handle), (row,))
     return create_list(values, length, input_handle.shape)
 
 

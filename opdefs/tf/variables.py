@@ -33,16 +33,16 @@ def variable_value(c: InferenceContext, resource: TensorType, dtype: str | None)
     return value
 
 
-@tf("ReadVariableOp")
+@tf("ReadVariableOp", stored=True)
 def read_variable(c: InferenceContext, resource: TensorType, *, dtype: str) -> TensorType:
-    """The value of a variable; a size that its declaration leaves open may be another one in each read."""
+    """The value of a variable, which is not copied; a size that its declaration leaves open may differ in each read."""
     value = variable_value(c, resource, dtype)
     if value is None:
         raise c.unknowable("the variable behind the handle is not known")
     return read_value(c, value)
 
 
-@tf("_ReadVariablesOp")
+@tf("_ReadVariablesOp", stored=True)
 def read_variables(c: InferenceContext, *resources: TensorType, dtypes: Dtypes) -> tuple[TensorType | None, ...]:
     """The values of several variables."""
     values = [variable_value(c, resource, dtype) for resource, dtype in zip(resources, dtypes, strict=False)]

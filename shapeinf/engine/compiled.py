@@ -248,6 +248,9 @@ def compile_graph(
     Raises ModelError for dangling inputs, duplicate names, and cycles that the graph does not allow.
     """
     functions = FunctionLibrary(graph.functions, registry) if functions is None else functions
+    dialect = registry.dialect(graph.dialect)
+    if dialect is not None and dialect.connect is not None:
+        graph = dialect.connect(graph)
     compiler = _Compiler(graph, registry, functions, captures)
     if isinstance(graph.nodes, NodeTable):
         compiled = compiler.compile_table(graph.nodes)

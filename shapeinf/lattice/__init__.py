@@ -16,6 +16,7 @@ from shapeinf.lattice.shape_store import ShapeStore
 from shapeinf.lattice.types import (
     MAX_ELEMENTS,
     BoundedTensor,
+    BroadcastAxes,
     Condition,
     Element,
     HandleType,
@@ -27,7 +28,6 @@ from shapeinf.lattice.types import (
     SequenceType,
     TensorType,
     Type,
-    UnitAxes,
     dims_in,
     numpy_dtype,
 )
@@ -36,6 +36,7 @@ __all__ = [
     "MAX_ELEMENTS",
     "SCALAR",
     "BoundedTensor",
+    "BroadcastAxes",
     "Condition",
     "Element",
     "HandleType",
@@ -52,7 +53,6 @@ __all__ = [
     "ShapeStore",
     "TensorType",
     "Type",
-    "UnitAxes",
     "broadcast",
     "broadcast_dim",
     "dims_in",

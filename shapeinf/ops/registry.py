@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import attrs
 
+from shapeinf.graph import Graph
 from shapeinf.ops.deferred import DeferredCall, referenced_inputs
 from shapeinf.ops.opdef import OpDef
 from shapeinf.ops.rule import Rule
@@ -62,6 +63,8 @@ class Dialect:
         self.schemas = schemas
         self.declarations: Callable[[Any], tuple[Any, ...]] | None = None
         """For formats that define operations as text: the syntax trees of the operations of a variant of the format."""
+        self.connect: Callable[[Graph], Graph] | None = None
+        """For operators that share state: a graph with what nodes read from others by it as inputs of theirs."""
         self._rules: dict[tuple[str, str], list[_Registration]] = {}
         self._defined: dict[tuple[str, str], OpDef] = {}
         self._lookups: dict[tuple[str, str, int], OpDef | None] = {}

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.differential.tf.contents import MODES, RECORDED, problems
+from tests.differential.tf.contents import COMPLETE, MODES, RECORDED, problems, unknown_elements
 from tests.differential.tf.families import FAMILIES
 
 RECORDS = {path.stem: json.loads(path.read_text(encoding="utf8")) for path in sorted(RECORDED.glob("*.json"))}
@@ -20,6 +20,11 @@ CASES = [
 @pytest.mark.parametrize(("case", "recorded"), CASES)
 def test_contents(case, recorded, mode):
     assert not list(problems(case, recorded, mode))
+
+
+@pytest.mark.parametrize(("case", "recorded"), [case for case in CASES if case.id.startswith(COMPLETE)])
+def test_contents_are_complete(case, recorded):
+    assert not list(unknown_elements(case, recorded))
 
 
 def test_every_record_has_a_case():

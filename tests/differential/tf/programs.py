@@ -269,7 +269,6 @@ QUEUES = [
             step("a", "QueueEnqueueV2", "q", ["x"], Tcomponents=[FLOAT]),
             step("out", "QueueDequeueV2", "q", component_types=[FLOAT]),
         ],
-        unknown=("out",),
     ),
     Program(
         "queue with priorities",
@@ -312,7 +311,6 @@ QUEUES = [
             step("in", "StackPushV2", "s", "x"),
             step("out", "StackPopV2", "s", elem_type=FLOAT),
         ],
-        unknown=("out",),
     ),
     Program(
         "accumulator",
