@@ -234,9 +234,9 @@ def _relax_handles(
     if a.length is not None and b.length is not None:
         length = relaxer.dim(a.length, b.length, f"{site}.length", least=0, same_iteration=same_iteration)
     if b.values and (a.length == 0 or a.values == ()):
-        return HandleType(dtype, shape, _items_beside(a, b.values), length)
+        return HandleType(dtype, shape, _items_of_either(a, b.values), length)
     if a.values and (b.length == 0 or b.values == ()):
-        return HandleType(dtype, shape, _items_beside(b, a.values), length)
+        return HandleType(dtype, shape, _items_of_either(b, a.values), length)
     if a.values is None or b.values is None or len(a.values) != len(b.values):
         return HandleType(dtype, shape, None, length)
     values: list[TensorType] = []
@@ -247,7 +247,7 @@ def _relax_handles(
     return HandleType(dtype, shape, values, length)
 
 
-def _items_beside(other: HandleType, items: Sequence[TensorType]) -> list[TensorType]:
+def _items_of_either(other: HandleType, items: Sequence[TensorType]) -> list[TensorType]:
     """The items of a list or of another one, which has none, or zeros of the shape of these items."""
     if other.length == 0:
         return list(items)
