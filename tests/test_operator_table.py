@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 
 import onnx.defs
 import pytest
 
+from opdefs.tf.schemas import names
 from shapeinf.ops import default_registry
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "operators.md"
+TENSORFLOW = ROOT / "docs" / "operators-tensorflow.md"
 
 
 def tool():
@@ -49,6 +52,16 @@ def test_the_table_is_not_stale():
     if f"registry and onnx {onnx.__version__};" not in page:
         pytest.skip(f"the table was made with another onnx than the installed {onnx.__version__}")
     assert page == tool().text(), "run: python tools/make_operator_table.py"
+
+
+def test_the_table_of_tensorflow_is_not_stale():
+    page = TENSORFLOW.read_text(encoding="utf-8")
+    assert page == tool().tensorflow_text(), "run: python tools/make_operator_table.py"
+
+
+def test_every_operator_of_tensorflow_is_in_its_table():
+    words = set(re.findall(r"[\w>]+", TENSORFLOW.read_text(encoding="utf-8")))
+    assert not [name for name in names() if name not in words]
 
 
 @pytest.mark.parametrize(

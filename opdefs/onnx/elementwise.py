@@ -107,7 +107,7 @@ def cumulative_sum(
     c: InferenceContext, x: Value, axis: Value, *, exclusive: int = 0, reverse: int = 0
 ) -> PartialTensor:
     """The shape of the input; contents of vectors."""
-    return running_total(x, _read_axis(c, x.shape, axis), exclusive=bool(exclusive), reverse=bool(reverse))
+    return running_total(c, x, _read_axis(c, x.shape, axis), exclusive=bool(exclusive), reverse=bool(reverse))
 
 
 @onnx("Identity", views={0: 0})

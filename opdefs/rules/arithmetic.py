@@ -14,11 +14,11 @@ import numpy as np
 from opdefs.rules.elements import (
     Operation,
     dim_operation,
-    drop_overflow,
     fold_elements,
     is_float,
     map_elements,
     truncated_quotient,
+    without_overflow,
 )
 from opdefs.rules.floats import FloatArithmetic, float_operation
 from shapeinf.expr import Dim, Dimension, maximum, minimum
@@ -52,8 +52,7 @@ def unary_rule(
 
     def rule(c: InferenceContext, x: Operand) -> PartialTensor:
         """Element by element."""
-        floats = rounded is not None and is_float(x.dtype)
-        operation = float_operation(c, x.dtype, concrete, rounded) if floats else dim_operation(symbolic)  # type: ignore[arg-type]
+        operation = element_arithmetic(c, x.dtype, concrete, symbolic, rounded)
         return fold_elements(x.dtype, x.shape, concrete, operation, x)
 
     return rule
@@ -84,13 +83,16 @@ def element_arithmetic(
     dtype: str | None,
     concrete: Callable[..., Any],
     symbolic: Callable[..., Dim | None],
-    rounded: OnElements,
+    rounded: OnElements | None,
 ) -> Operation:
-    """An operation on elements of any type of numbers: integers that would wrap around are unknown, floats rounded."""
-    if is_float(dtype):
+    """An operation on elements of any type of numbers: integers that would wrap around are unknown, floats rounded.
+
+    Without `rounded`, the operation needs no rounding on floats.
+    """
+    if is_float(dtype) and rounded is not None:
         return float_operation(c, dtype, concrete, rounded)
     operation = dim_operation(symbolic)
-    return lambda *elements: drop_overflow(dtype, operation(*elements))
+    return lambda *elements: without_overflow(c, dtype, operation(*elements))
 
 
 def binary_rule(

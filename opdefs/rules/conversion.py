@@ -7,9 +7,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from opdefs.rules.elements import drop_overflow, fold_elements, is_float, map_elements
+from opdefs.rules.elements import drop_overflow, fold_elements, is_float, map_elements, without_overflow
 from opdefs.rules.floats import FloatArithmetic, arithmetic, float_format, to_fraction
-from opdefs.rules.progressions import INDEX_TYPES, convert_progression
+from opdefs.rules.progressions import convert_progression
 from shapeinf.expr import Dimension
 from shapeinf.lattice import Condition, Element, PartialTensor, Progression, Quotient, numpy_dtype
 from shapeinf.ops import InferenceContext
@@ -75,12 +75,7 @@ def _cast_to_int(
     integer = element if floats is None else floats.truncate(element)
     if not isinstance(integer, Dimension):
         return drop_overflow(dtype, int(integer)) if isinstance(integer, (int, float)) else None
-    if dtype in INDEX_TYPES:
-        return integer
-    kind = numpy_dtype(dtype)
-    limits = np.iinfo(kind) if kind is not None and kind.kind in "iu" else None
-    in_range = limits is not None and c.prove_le(integer, int(limits.max)) and c.prove_le(int(limits.min), integer)
-    return integer if in_range else None
+    return without_overflow(c, dtype, integer)
 
 
 def _truncate(element: float, target: np.dtype[Any]) -> int | None:

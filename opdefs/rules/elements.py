@@ -19,7 +19,7 @@ Operation = Callable[..., Element]
 
 def element_array(value: PartialTensor) -> Elements | None:
     """The contents as an object array of the tensor's shape, None when nothing is known."""
-    if value.elements is None:
+    if value.elements is None or not is_listable(value.shape):
         return None
     array = np.empty(len(value.elements), dtype=object)
     array[:] = value.elements
@@ -47,10 +47,20 @@ def is_listable(shape: Shape) -> bool:
         return False
     total = 1
     for d in shape.dims:
-        if not isinstance(d, int):
+        if not isinstance(d, int) or d > MAX_ELEMENTS:  # numpy has no empty arrays with larger axes
             return False
         total *= d
     return total <= MAX_ELEMENTS
+
+
+def list_elements(value: PartialTensor) -> PartialTensor:
+    """The tensor with its elements listed, each unknown where none is known, where its shape allows it."""
+    if value.elements is not None or not is_listable(value.shape):
+        return value
+    count = 1
+    for d in value.shape:
+        count *= d if isinstance(d, int) else 1
+    return PartialTensor(value.dtype, value.shape, (None,) * count)
 
 
 def map_elements(dtype: str | None, shape: Shape, operation: Operation, *values: PartialTensor) -> PartialTensor:
@@ -81,7 +91,7 @@ def fold_elements(
     try:
         with np.errstate(all="ignore"):
             result = np.asarray(concrete(*arrays))
-    except (TypeError, ValueError):  # no operation on strings, or on tensors that do not fit each other
+    except (AttributeError, TypeError, ValueError):  # no operation on strings, or on tensors that do not fit each other
         return PartialTensor(dtype, shape, None)
     return PartialTensor(dtype, shape, result.reshape(-1).tolist())
 
@@ -122,7 +132,7 @@ def known_dims(value: PartialTensor | None) -> tuple[Dim | None, ...] | None:
     if value is None:
         return None
     if value.elements is None:
-        return () if value.shape.dims is not None and 0 in value.shape.dims else None
+        return () if is_listable(value.shape) and 0 in value.shape else None
     return tuple(to_dim(e) for e in value.elements)
 
 
@@ -133,6 +143,30 @@ def drop_overflow(dtype: str | None, element: Element) -> Element:
         return element
     limits = np.iinfo(kind)
     return element if limits.min <= element <= limits.max else None
+
+
+INDEX_TYPES = ("int64", "int32")
+"""The types of indices; narrower ones wrap around too early for sizes that are not known."""
+
+
+def without_overflow(c: InferenceContext, dtype: str | None, element: Element) -> Element:
+    """The element, unknown where it may wrap around in an integer type; sizes are assumed to fit those of indices."""
+    if not isinstance(element, Dimension):
+        return drop_overflow(dtype, element)
+    kind = numpy_dtype(dtype)
+    if dtype in INDEX_TYPES or kind is None or kind.kind not in "iu":
+        return element
+    limits = np.iinfo(kind)
+    fits = c.prove_le(int(limits.min), element) is True and c.prove_le(element, int(limits.max)) is True
+    return element if fits else None
+
+
+def name_scalar(c: InferenceContext, value: PartialTensor) -> PartialTensor:
+    """The tensor, with a new unknown for an unknown scalar of integers: what is computed from it stays comparable."""
+    unknown = value.shape.dims == () and (value.elements is None or value.elements == (None,))
+    if not unknown or value.dtype not in INDEX_TYPES:
+        return value
+    return PartialTensor(value.dtype, value.shape, (c.fresh("value", None),))
 
 
 def is_float(dtype: str | None) -> bool:

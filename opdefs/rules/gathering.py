@@ -78,7 +78,7 @@ def pick_tuples(x: PartialTensor, indices: PartialTensor, depth: int) -> Partial
     """[*D] data at [*I, depth] indices that lie inside it -> [*I, *D[depth:]]."""
     shape = Shape((*indices.shape[:-1], *x.shape[depth:]))
     known = _known_indices(indices)
-    if known is None or x.elements is None or not is_listable(shape):
+    if not depth or known is None or x.elements is None or not is_listable(shape):
         return PartialTensor(x.dtype, shape, None)
     index = _index_array(indices, known)
     return move_elements(x, shape, lambda array: array[tuple(np.moveaxis(index, -1, 0))])

@@ -7,15 +7,12 @@ from functools import reduce
 
 import numpy as np
 
-from opdefs.rules.elements import Array, clamp_at_zero, element_array, is_listable, known_dims, to_dim
+from opdefs.rules.elements import INDEX_TYPES, Array, clamp_at_zero, element_array, is_listable, known_dims, to_dim
 from opdefs.rules.floats import FLOAT64, FloatArithmetic, arithmetic, float_format
 from opdefs.rules.operands import require_single
 from shapeinf.expr import Dim, Dimension, ceildiv
 from shapeinf.lattice import BoundedTensor, Element, PartialTensor, Progression, Shape, numpy_dtype
 from shapeinf.ops import InferenceContext, Value
-
-INDEX_TYPES = ("int64", "int32")
-"""The types of indices; narrower ones wrap around too early for sizes that are not known."""
 
 MAX_STEP = 2**15
 """The largest supported step: a larger one may wrap around."""

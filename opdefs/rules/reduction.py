@@ -8,7 +8,6 @@ from itertools import accumulate
 
 from opdefs.rules.elements import (
     Elements,
-    drop_overflow,
     element_array,
     is_float,
     is_listable,
@@ -16,12 +15,13 @@ from opdefs.rules.elements import (
     logical_and,
     logical_or,
     to_dim,
+    without_overflow,
 )
 from opdefs.rules.floats import FloatArithmetic, arithmetic
 from opdefs.rules.progressions import extremes, running_sum
 from opdefs.rules.unknowns import cover_dim
 from shapeinf.expr import Dim, maximum, minimum
-from shapeinf.lattice import Element, PartialTensor, Progression, Shape
+from shapeinf.lattice import BroadcastAxes, Element, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Ints
 
 Fold = Callable[[InferenceContext, str | None, Iterable[Element]], Element]
@@ -45,6 +45,24 @@ def reduce_unknown_axes(c: InferenceContext, shape: Shape, count: int | None, ke
     if count is None:
         raise c.unknowable("neither the contents nor the length of `axes` are known")
     return Shape(cover_dim(c, shape[at : at + count + 1], f"reduce.{at}") for at in range(rank - count))
+
+
+def reduce_broadcast_axes(c: InferenceContext, shape: Shape, axes: BroadcastAxes) -> Shape:
+    """The shape with the axes of a broadcast reduced to 1: of the broadcast shape, that of the repeated tensor."""
+    if len(axes.sizes) != len(shape):
+        return reduce_unknown_axes(c, shape, None, True)
+    sizes = zip(shape, axes.sizes, axes.others, strict=True)
+    return Shape(_unrepeated(c, at, *operands) for at, operands in enumerate(sizes))
+
+
+def _unrepeated(c: InferenceContext, axis: int, result: Dim, size: Dim | None, other: Dim | None) -> Dim:
+    """A size of a tensor after the sum along this axis, if the axis is repeated."""
+    if size is not None:
+        if c.prove_eq(size, 1) is False or c.prove_eq(result, size) is True:
+            return result
+        if other is not None and c.prove_eq(result, c.broadcast_dim(size, other)) is True:
+            return size
+    return _reduced_or_same(c, axis, result)
 
 
 def _reduced_or_same(c: InferenceContext, axis: int, size: Dim) -> Dim:
@@ -114,14 +132,14 @@ def _sum(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> El
     if is_float(dtype):
         return _fold_floats(c, dtype, group, FloatArithmetic.add)
     known = _known_elements(group)
-    return None if known is None else drop_overflow(dtype, sum(known))
+    return None if known is None else without_overflow(c, dtype, sum(known))
 
 
 def _product(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
     if is_float(dtype):
         return _fold_floats(c, dtype, group, FloatArithmetic.multiply)
     known = _known_elements(group)
-    return None if known is None else drop_overflow(dtype, c.numel(known))
+    return None if known is None else without_overflow(c, dtype, c.numel(known))
 
 
 def _fold_floats(
@@ -177,7 +195,13 @@ FOLDS: dict[str, Fold] = {
 
 
 def running_total(
-    x: PartialTensor, axis: int | None, *, exclusive: bool, reverse: bool, operation: str = "Sum"
+    c: InferenceContext,
+    x: PartialTensor,
+    axis: int | None,
+    *,
+    exclusive: bool,
+    reverse: bool,
+    operation: str = "Sum",
 ) -> PartialTensor:
     """The running sums or products (`Sum`, `Prod`) along an axis: contents of vectors of integers.
 
@@ -193,4 +217,4 @@ def running_total(
     totals = list(accumulate(ordered, step))
     if exclusive:
         totals = [1 if operation == "Prod" else 0, *totals][: len(ordered)]
-    return PartialTensor(x.dtype, x.shape, [drop_overflow(x.dtype, t) for t in totals[:: -1 if reverse else 1]])
+    return PartialTensor(x.dtype, x.shape, [without_overflow(c, x.dtype, t) for t in totals[:: -1 if reverse else 1]])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from shapeinf.expr import Dim, ceildiv, maximum, minimum
+from shapeinf.expr import Dim, Dimension, ceildiv, maximum, minimum
 from shapeinf.expr.extremum import expand_maximum
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints
@@ -111,6 +111,9 @@ def advise_no_cropping(c: InferenceContext, x: Shape, window: Window) -> None:
 
 
 FIT = "the window must fit into the padded input"
+MAX_NESTED = 2
+"""The largest nesting depth of a size where there may be no windows: formulas of chains grow long."""
+
 ASSUMED_TO_FIT = "the window is assumed to fit into the padded input"
 ASSUMED_TO_EXIST = "the input is assumed to be long enough for one window"
 NOT_NEGATIVE = "the number of windows must not be negative"
@@ -153,9 +156,6 @@ def _is_long_enough(c: InferenceContext, size: Dim, least: Dim) -> bool:
     return isinstance(least, int) and c.store.bounds(size)[0] >= least
 
 
-ASSUMED_NOT_TOO_SHORT = "the input is assumed to be at most a stride shorter than the window"
-
-
 def truncated_window_size(
     c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int
 ) -> Dim:
@@ -165,16 +165,16 @@ def truncated_window_size(
     """
     least = _least_size(kernel, pads, dilation)
     count = _window_count(size, least, stride)
-    if c.prove_le(least - stride, size) is True:
+    if _is_long_enough(c, size, least):
         return count
     c.at_most(least - 2 * stride + 1, size, NOT_NEGATIVE)
-    if stride == 1 or c.assume_at_most(least - stride, size, ASSUMED_NOT_TOO_SHORT):
+    if c.assume_at_most(least, size, ASSUMED_TO_FIT, include_user_sizes=True):
         return count
-    return maximum(count, 0)
-
-
-MAX_NESTED = 2
-"""The largest nesting depth of a size where pools may have no windows: formulas of chains grow long."""
+    if stride == 1 or c.prove_le(least - stride, size) is True:
+        return count
+    limited = maximum(count, 0)
+    too_long = isinstance(size, Dimension) and size.depth > MAX_NESTED
+    return c.fresh_at_most(limited, "windows") if too_long else limited
 
 
 def _part_above(c: InferenceContext, size: Dim, bound: Dim) -> Dim:

@@ -43,6 +43,17 @@ def audio_spectrogram(c: InferenceContext, input_: Shape, *, window_size: int, s
     return Shape((channels, clamp_at_zero(c, windows), bins))
 
 
+@tf("AudioMicrofrontend")
+def audio_microfrontend(
+    c: InferenceContext, audio: Shape, *, num_channels: int = 32, left_context: int = 0, right_context: int = 0
+) -> Shape:
+    """[samples] -> [frames, channels], the channels of a frame and of those before and after it."""
+    samples = c.with_rank(audio, 1)[0]
+    if min(num_channels, left_context, right_context) < 0:
+        c.fail("channels and contexts must not be negative", num_channels, left_context, right_context)
+    return Shape((c.fresh_at_most(samples, "frames"), num_channels * (1 + left_context + right_context)))
+
+
 @tf("Mfcc")
 def mfcc(c: InferenceContext, spectrogram: Shape, sample_rate: Shape, *, dct_coefficient_count: int = 13) -> Shape:
     """[channels, windows, bins] -> [channels, windows, dct_coefficient_count]."""

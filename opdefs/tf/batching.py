@@ -9,7 +9,7 @@ from shapeinf.ops import InferenceContext
 
 @tf("Batch")
 def batch(c: InferenceContext, *in_tensors: Shape) -> tuple[Shape, ...]:
-    """The inputs of several calls along axis 0, in all calls but one of size 0; [parts, 3] index; the batch's number."""
+    """The inputs of several calls along axis 0, of size 0 in all calls but one; an index [parts, 3], and a number."""
     rows = c.fresh("batch")
     shapes = [c.with_rank_at_least(shape, 1) for shape in in_tensors]
     batched = [c.unknown_shape() if s.dims is None else c.replace_dim(s, 0, rows) for s in shapes]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,20 +18,29 @@ from opdefs.rules.arithmetic import (
     floored_remainder,
     integer_division,
     integer_power,
-    power,
     total,
     truncated_remainder,
 )
-from opdefs.rules.elements import dim_operation, drop_overflow, fold_elements, is_float, map_elements
+from opdefs.rules.elements import (
+    dim_operation,
+    fold_elements,
+    is_float,
+    is_listable,
+    list_elements,
+    map_elements,
+    to_dim,
+    without_overflow,
+)
 from opdefs.rules.floats import FloatArithmetic, float_operation
 from opdefs.rules.progressions import add, multiply, subtract
 from opdefs.tf.broadcasting import broadcast
 from opdefs.tf.dialect import tf
+from opdefs.tf.handles import declared_shape
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import Element, HandleType, PartialTensor, Shape
-from shapeinf.ops import InferenceContext, Operand
+from shapeinf.ops import InferenceContext, Operand, Value
 
 
 @tf(
@@ -84,24 +94,68 @@ def truncate_mod(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 
 @tf("Pow", in_place=(0, 1))
 def to_the_power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """Broadcasting; contents for known operands and small integer exponents."""
+    """Broadcasting; contents of integers for small exponents. Floats are approximations: the kernel's 9^2 is not 81."""
     shape = broadcast(c, x.shape, y.shape)
     if is_float(x.dtype):
-        return power(c, shape, x, y)
+        return PartialTensor(x.dtype, shape, None)
     operation = dim_operation(integer_power)
-    return map_elements(None, shape, lambda *elements: drop_overflow(x.dtype, operation(*elements)), x, y)
+    return map_elements(None, shape, lambda *elements: without_overflow(c, x.dtype, operation(*elements)), x, y)
 
 
 @tf("Maximum", in_place=(0, 1))
-def larger(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """Broadcasting; the larger element."""
-    return extreme("Max", broadcast(c, x.shape, y.shape), x, y)
+def larger(c: InferenceContext, x: Value, y: Value) -> PartialTensor:
+    """Broadcasting; the larger element, bounded from below by one that is known."""
+    shape = broadcast(c, x.shape, y.shape)
+    if not _bounds_unknowns(shape, x, y):
+        return extreme("Max", shape, x, y)
+
+    def operation(a: Dim | None, b: Dim | None) -> Dim | None:
+        if a is None or b is None:
+            known = b if a is None else a
+            return None if known is None else c.fresh("maximum", c.interval(known).lo)
+        return maximum(a, b)
+
+    return map_elements(None, shape, _on_dims(operation), list_elements(x), list_elements(y))
 
 
 @tf("Minimum", in_place=(0, 1))
-def smaller(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """Broadcasting; the smaller element."""
-    return extreme("Min", broadcast(c, x.shape, y.shape), x, y)
+def smaller(c: InferenceContext, x: Value, y: Value) -> PartialTensor:
+    """Broadcasting; the smaller element, bounded from above by one that is known."""
+    shape = broadcast(c, x.shape, y.shape)
+    if not _bounds_unknowns(shape, x, y):
+        return extreme("Min", shape, x, y)
+
+    def operation(a: Dim | None, b: Dim | None) -> Dim | None:
+        if a is not None and b is not None:
+            return minimum(a, b)
+        known = b if a is None else a
+        if known is None:
+            return None
+        smallest = c.fresh("minimum", None, c.interval(known).hi)
+        c.limit(smallest, known)
+        return smallest
+
+    return map_elements(None, shape, _on_dims(operation), list_elements(x), list_elements(y))
+
+
+_MAX_BOUNDED = 16
+"""The most elements of which unknown ones get bounds."""
+
+
+def _bounds_unknowns(shape: Shape, x: PartialTensor, y: PartialTensor) -> bool:
+    """Whether some elements of integers are known, and others bounded by them."""
+    if is_float(x.dtype) or not is_listable(shape) or (x.elements is None and y.elements is None):
+        return False
+    unknown = any(v.elements is None or None in v.elements for v in (x, y))
+    count = 1
+    for d in shape:
+        count *= d if isinstance(d, int) else 1
+    return unknown and count <= _MAX_BOUNDED and all(is_listable(v.shape) for v in (x, y))
+
+
+def _on_dims(operation: Callable[[Dim | None, Dim | None], Dim | None]) -> Callable[[Element, Element], Element]:
+    """An operation on dims of which any may be unknown, lifted to elements."""
+    return lambda a, b: operation(to_dim(a), to_dim(b))
 
 
 @tf("SquaredDifference", in_place=(0, 1))
@@ -150,9 +204,15 @@ def shift(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
     def operation(a: Dim, bits: Dim) -> Dim | None:
         if not isinstance(bits, int) or not 0 <= bits < _MAX_SHIFT:
             return None
-        return drop_overflow(x.dtype, a * 2**bits) if left else a // 2**bits  # type: ignore[return-value]
+        factor = 1 << bits
+        return a * factor if left else a // factor
 
-    return map_elements(None, broadcast(c, x.shape, y.shape), dim_operation(operation), x, y)
+    def concrete(array: Any, bits: Any) -> Any:
+        limited = np.clip(bits, 0, array.dtype.itemsize * 8 - 1)
+        return np.left_shift(array, limited) if left else np.right_shift(array, limited)
+
+    shifted = element_arithmetic(c, x.dtype, concrete, operation, None)
+    return fold_elements(None, broadcast(c, x.shape, y.shape), concrete, shifted, x, y)
 
 
 # -- sums of many, and operands of one shape ---------------------------------------------------------------------------
@@ -186,10 +246,7 @@ def add_n(c: InferenceContext, *inputs: Operand) -> PartialTensor:
 @tf("AccumulateNV2")
 def accumulate(c: InferenceContext, *inputs: Shape, shape: DeclaredType) -> Shape:
     """The common shape of all inputs, which the attribute repeats."""
-    declared = (
-        Shape.unknown() if shape.dims is None else c.make_shape(d if isinstance(d, int) else None for d in shape.dims)
-    )
-    return c.store.canon_shape(c.merge(declared, merge_all(c, inputs)))
+    return c.store.canon_shape(c.merge(merge_all(c, inputs), declared_shape(c, shape)))
 
 
 @tf("Betainc")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from opdefs.rules.elements import known_dims
 from opdefs.rules.operands import scalar_size
 from opdefs.rules.unknowns import fresh_count
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, minimum
-from shapeinf.lattice import Shape
+from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
@@ -135,12 +136,24 @@ def generate_bounding_box_proposals(
 
 @tf("SampleDistortedBoundingBox", "SampleDistortedBoundingBoxV2", "StatelessSampleDistortedBoundingBox")
 def sample_distorted_bounding_box(
-    c: InferenceContext, image_size: Shape, bounding_boxes: Shape, *rest: Shape
-) -> tuple[Shape, Shape, Shape]:
-    """Begin and size of a slice of an image, and the box [1, 1, 4]."""
-    c.with_value(c.with_rank(image_size, 1)[0], 3)
+    c: InferenceContext, image_size: Value, bounding_boxes: Shape, *rest: Shape
+) -> tuple[PartialTensor, PartialTensor, TensorType]:
+    """Begin `[y, x, 0]` and size `[height, width, -1]` of a slice of an image, and the box [1, 1, 4]."""
+    c.with_value(c.with_rank(image_size.shape, 1)[0], 3)
     c.with_value(c.with_rank(bounding_boxes, 3)[2], 4)
-    return c.vector(3), c.vector(3), Shape((1, 1, 4))
+    image = known_dims(image_size) or (None, None)
+    dtype, vector = image_size.dtype, Shape((3,))
+    parts = [
+        tuple(_below(c, size, name) for size, name in zip(image[:2], names, strict=True))
+        for names in (("y", "x"), ("height", "width"))
+    ]
+    begin, size = (PartialTensor(dtype, vector, (*part, last)) for part, last in zip(parts, (0, -1), strict=True))
+    return begin, size, TensorType("float32", Shape((1, 1, 4)))
+
+
+def _below(c: InferenceContext, most: Dim | None, name: str) -> Dim:
+    """An unknown of at most another size, where that is known."""
+    return c.fresh(name) if most is None else c.fresh_at_most(most, name)
 
 
 @tf("DrawBoundingBoxes", "DrawBoundingBoxesV2")

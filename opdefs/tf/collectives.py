@@ -5,6 +5,7 @@ from __future__ import annotations
 from opdefs.rules.elements import known_dims
 from opdefs.tf.common import reduce_scatter_shape
 from opdefs.tf.dialect import tf
+from opdefs.tf.handles import declared_shape
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import PartialTensor, Shape
@@ -16,10 +17,8 @@ tf("DTensorReduceScatter", "XlaReduceScatter")(reduce_scatter_shape)
 @tf(
     *("CollectiveAllToAllV2", "CollectiveAllToAllV3", "CollectiveBcastSendV2", "CollectivePermute"),
     *("CollectiveReduce", "CollectiveReduceV2", "CollectiveReduceV3", "CrossReplicaSum", "DTensorAllReduce"),
-    *("NcclAllReduce", "XlaAllReduce", "_NcclReduceRecv"),
-    in_place=(0,),
+    *("NcclAllReduce", "NcclReduce", "XlaAllReduce", "_NcclReduceRecv"),
 )
-@tf("NcclReduce")
 def same_on_each_device(c: InferenceContext, input: Shape, *others: Shape) -> Shape:
     """The shape of the first input."""
     return input
@@ -29,13 +28,6 @@ def same_on_each_device(c: InferenceContext, input: Shape, *others: Shape) -> Sh
 def send(c: InferenceContext, input: Shape) -> tuple[()]:
     """No output."""
     return ()
-
-
-def declared_shape(c: InferenceContext, shape: DeclaredType) -> Shape:
-    """The shape in an attribute."""
-    if shape.dims is None:
-        return c.unknown_shape()
-    return c.make_shape(d if isinstance(d, int) else None for d in shape.dims)
 
 
 @tf("NcclBroadcast", "CollectiveBcastSend")

@@ -23,6 +23,12 @@ def scalar_shape(c: InferenceContext) -> None:
     c.set_output(0, c.scalar())
 
 
+def require_scalars(c: InferenceContext, *shapes: Shape) -> None:
+    """Require rank 0 of each shape."""
+    for shape in shapes:
+        c.with_rank(shape, 0)
+
+
 def matmul_shape(c: InferenceContext) -> None:
     """[M, K] x [K, N] -> [M, N], either operand transposed."""
     a, b = c.with_rank(c.input(0), 2), c.with_rank(c.input(1), 2)
@@ -62,7 +68,7 @@ def reduce_scatter_shape(c: InferenceContext) -> None:
     if groups.dims is not None and len(groups) != 2:
         raise ShapeError("ReduceScatter group_assignment should be rank 2")
     axis = c.input_tensor(2)
-    if axis is None or value.dims is None or groups.dims is None:
+    if axis is None or axis.dtype.kind != "i" or not axis.size or value.dims is None or groups.dims is None:
         c.set_output(0, c.unknown_shape())
         return
     at = c.axis(int(axis.reshape(-1)[0]), len(value))

@@ -19,6 +19,9 @@ from shapeinf.graph import DeclaredType
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
+MAX_PARTS = 1024
+"""More parts of a tensor, or axes of a shape, are of a damaged attribute."""
+
 
 @tf("Pack")
 def pack(c: InferenceContext, *values: Value, axis: int = 0) -> PartialTensor:
@@ -57,7 +60,7 @@ def unpack(c: InferenceContext, value: Value, *, num: int, axis: int = 0) -> tup
     at = _checked_axis(c, axis, rank)
     c.with_value(value.shape[at], num)
     shape = Shape((*value.shape[:at], *value.shape[at + 1 :]))
-    return tuple(reshape_elements(part, shape) for part in split_axis(value, at, [1] * num))
+    return tuple(reshape_elements(part, shape) for part in split_axis(value, at, [1] * min(num, c.num_outputs)))
 
 
 @tf("ParallelConcat")
@@ -174,6 +177,7 @@ def _quantized(
 @tf("ConcatOffset")
 def concat_offset(c: InferenceContext, axis: Value, *shapes: Value) -> tuple[PartialTensor, ...]:
     """Where each of the values of these shapes begins in their concatenation: the sizes along the axis summed up."""
+    c.with_rank(axis.shape, 0)
     named, sizes = known_ints(axis), [known_dims(shape) for shape in shapes]
     if named is None:
         return tuple(PartialTensor(None, shape.shape, None) for shape in shapes)
@@ -181,7 +185,7 @@ def concat_offset(c: InferenceContext, axis: Value, *shapes: Value) -> tuple[Par
     offsets = []
     for shape, known in zip(shapes, sizes, strict=True):
         length = None if shape.shape.rank != 1 else c.concrete(shape.shape[0])
-        if not length:
+        if not length or length > MAX_PARTS:
             offsets.append(PartialTensor(None, shape.shape, None))
             offset = None
             continue
@@ -197,9 +201,9 @@ def split(c: InferenceContext, axis: Value, value: Value, *, num_split: int) -> 
     """Equal parts along an axis."""
     at = _split_axis(c, axis, 0, value.shape)
     if at is None:
-        return (_any_part(c, value, 0),) * num_split
+        return (_any_part(c, value, 0),) * c.num_outputs
     part = c.divide(value.shape[at], num_split, evenly_divisible=True)
-    return split_axis(value, at, [part] * num_split)
+    return split_axis(value, at, [part] * min(num_split, c.num_outputs))
 
 
 def _split_axis(c: InferenceContext, axis: PartialTensor, position: int, x: Shape) -> int | None:
@@ -223,9 +227,9 @@ def split_v(
     """
     at = _split_axis(c, axis, 2, value.shape)
     if at is None:
-        return tuple(_any_part(c, value, part) for part in range(num_split))
+        return tuple(_any_part(c, value, part) for part in range(c.num_outputs))
     c.merge(c.with_rank(size_splits.shape, 1)[0], num_split, "size_splits must have a size for each output")
-    sizes = known_dims(size_splits) or (None,) * num_split
+    sizes = known_dims(size_splits) or (None,) * max(c.num_outputs, min(num_split, MAX_PARTS))
     return split_axis(value, at, _part_sizes(c, value.shape[at], sizes))
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from opdefs.rules.elements import known_dims
 from opdefs.tf.dialect import tf
 from opdefs.tf.windows import (
+    ConvWindow,
+    VolumeWindow,
+    convolved_sizes,
     format_shape,
-    padding_pairs,
     spatial_values,
     tensor_format,
     windowed_output_size,
-    windowed_output_sizes,
 )
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
@@ -18,7 +19,6 @@ from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 
 UNIT = (1, 1, 1, 1)
-UNIT_3D = (1, 1, 1, 1, 1)
 
 
 @tf("Conv2D")
@@ -27,17 +27,13 @@ def conv_2d(
     input_: Shape,
     filter_: Shape,
     *,
-    strides: Ints,
-    padding: str,
-    explicit_paddings: Ints = (),
-    data_format: str = "NHWC",
-    dilations: Ints = UNIT,
+    window: ConvWindow,
 ) -> Shape:
     """[N, H, W, C] and [h, w, C/groups, D] -> [N, H', W', D].
 
     A filter of NCHW_VECT_C is [D, C/groups/inner, h, w, inner].
     """
-    layout = tensor_format(data_format)
+    layout = tensor_format(window.data_format)
     x, weights = format_shape(c, input_, layout), format_shape(c, filter_, layout)
     if layout.has_inner:
         depth, kernel, inner = weights[0], weights[2:4], c.merge(x[-1], weights[-1])
@@ -46,15 +42,7 @@ def conv_2d(
         kernel, filter_depth, depth = weights[:2], weights[2], weights[3]
         inner, input_depth = None, x[layout.channels]
     constrain_depths(c, input_depth, filter_depth, depth)
-    spatial = windowed_output_sizes(
-        c,
-        [x[axis] for axis in layout.spatial],
-        kernel,
-        spatial_values(c, strides, layout, "stride"),
-        padding,
-        dilations=spatial_values(c, dilations, layout, "dilation"),
-        pads=padding_pairs(padding, explicit_paddings, layout),
-    )
+    spatial = convolved_sizes(c, x, kernel, window, layout)
     if inner is not None:
         depth = c.divide(depth, inner, evenly_divisible=isinstance(inner, int))
     return layout.shape(x[layout.batch], spatial, depth, inner)
@@ -91,22 +79,16 @@ def conv_3d(
     input_: Shape,
     filter_: Shape,
     *,
-    strides: Ints,
-    padding: str,
-    data_format: str = "NDHWC",
-    dilations: Ints = UNIT_3D,
+    window: VolumeWindow,
 ) -> Shape:
     """[N, P, H, W, C] and [p, h, w, C/groups, D] -> [N, P', H', W', D].
 
     Each axis has its own dilation, as in the kernel: TensorFlow's shape function swaps those of rows and columns.
     """
-    layout = tensor_format(data_format, 3)
+    layout = tensor_format(window.data_format, 3)
     x, weights = c.with_rank(input_, 5), c.with_rank(filter_, 5)
-    spread = spatial_values(c, dilations, layout, "dilation")
-    steps = spatial_values(c, strides, layout, "stride")
     constrain_depths(c, x[layout.channels], weights[3], weights[4])
-    sizes = [x[axis] for axis in layout.spatial]
-    spatial = windowed_output_sizes(c, sizes, weights[:3], steps, padding, dilations=spread)
+    spatial = convolved_sizes(c, x, weights[:3], window, layout)
     return layout.shape(x[layout.batch], spatial, weights[4])
 
 
@@ -116,21 +98,13 @@ def depthwise_conv_2d(
     input_: Shape,
     filter_: Shape,
     *,
-    strides: Ints,
-    padding: str,
-    explicit_paddings: Ints = (),
-    data_format: str = "NHWC",
-    dilations: Ints = UNIT,
+    window: ConvWindow,
 ) -> Shape:
     """[N, H, W, C] and [h, w, C, M] -> [N, H', W', C*M]."""
-    layout = tensor_format(data_format)
+    layout = tensor_format(window.data_format)
     x, weights = c.with_rank(input_, 4), c.with_rank(filter_, 4)
-    steps = spatial_values(c, strides, layout, "stride")
-    spread = spatial_values(c, dilations, layout, "dilations")
     depth = c.multiply(c.merge(x[layout.channels], weights[2]), weights[3])
-    sizes = [x[axis] for axis in layout.spatial]
-    pads = padding_pairs(padding, explicit_paddings, layout)
-    spatial = windowed_output_sizes(c, sizes, weights[:2], steps, padding, dilations=spread, pads=pads)
+    spatial = convolved_sizes(c, x, weights[:2], window, layout)
     return layout.shape(x[layout.batch], spatial, depth)
 
 
@@ -153,17 +127,10 @@ def conv(
     if x.dims is None or weights.dims is None:
         return c.unknown_shape()
     layout = tensor_format(data_format, len(weights) - 2)
-    batch, image = x[:batch_dims], (1, *x[batch_dims:])
+    batch, image = x[:batch_dims], Shape((1, *x[batch_dims:]))
     _constrain_groups(c, image[layout.channels], weights[-2], weights[-1], groups)
-    spatial = windowed_output_sizes(
-        c,
-        [image[axis] for axis in layout.spatial],
-        weights[:-2],
-        spatial_values(c, strides, layout, "stride"),
-        padding,
-        dilations=spatial_values(c, dilations, layout, "dilation") if dilations else (),
-        pads=padding_pairs(padding, explicit_paddings, layout),
-    )
+    window = ConvWindow(strides, padding, explicit_paddings, data_format, dilations or (1,) * layout.length)
+    spatial = convolved_sizes(c, image, weights[:-2], window, layout)
     return Shape((*batch, *layout.shape(1, spatial, weights[-1])[1:]))
 
 
@@ -215,16 +182,8 @@ def fused_conv_2d(
     """As Conv2D; biases and other arguments of the fused operators do not change the shape."""
     if filter_format == "OIHW" and filter_.dims is not None and len(filter_) == 4:
         filter_ = Shape((*filter_[2:], filter_[1], filter_[0]))
-    return conv_2d(
-        c,
-        input_,
-        filter_,
-        strides=strides,
-        padding=padding,
-        explicit_paddings=explicit_paddings,
-        data_format=data_format,
-        dilations=dilations,
-    )
+    window = ConvWindow(strides, padding, explicit_paddings, data_format, dilations)
+    return conv_2d(c, input_, filter_, window=window)
 
 
 @tf("_FusedDepthwiseConv2dNative")
@@ -239,9 +198,8 @@ def fused_depthwise_conv_2d(
     dilations: Ints = UNIT,
 ) -> Shape:
     """As DepthwiseConv2dNative."""
-    return depthwise_conv_2d(
-        c, input_, filter_, strides=strides, padding=padding, data_format=data_format, dilations=dilations
-    )
+    window = ConvWindow(strides, padding, (), data_format, dilations)
+    return depthwise_conv_2d(c, input_, filter_, window=window)
 
 
 @tf("_FusedConv3D")
@@ -250,13 +208,10 @@ def fused_conv_3d(
     input_: Shape,
     filter_: Shape,
     *args: Shape,
-    strides: Ints,
-    padding: str,
-    data_format: str = "NDHWC",
-    dilations: Ints = UNIT_3D,
+    window: VolumeWindow,
 ) -> Shape:
     """As Conv3D."""
-    return conv_3d(c, input_, filter_, strides=strides, padding=padding, data_format=data_format, dilations=dilations)
+    return conv_3d(c, input_, filter_, window=window)
 
 
 @tf("FusedPadConv2D")
@@ -270,7 +225,7 @@ def fused_pad_conv_2d(
     padding: str,
 ) -> Shape:
     """A convolution of the padded image; `paddings` is [4, 2]."""
-    return conv_2d(c, _padded(c, c.with_rank(input_, 4), paddings), filter_, strides=strides, padding=padding)
+    return conv_2d(c, _padded(c, c.with_rank(input_, 4), paddings), filter_, window=ConvWindow(strides, padding))
 
 
 @tf("FusedResizeAndPadConv2D")
@@ -288,7 +243,7 @@ def fused_resize_and_pad_conv_2d(
     x = c.with_rank(input_, 4)
     height, width = c.with_rank(c.make_shape_from_shape_tensor(1), 2)
     resized = Shape((x[0], height, width, x[3]))
-    return conv_2d(c, _padded(c, resized, paddings), filter_, strides=strides, padding=padding)
+    return conv_2d(c, _padded(c, resized, paddings), filter_, window=ConvWindow(strides, padding))
 
 
 def _padded(c: InferenceContext, x: Shape, paddings: Value) -> Shape:

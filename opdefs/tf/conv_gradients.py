@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.rules.window import window_span
-from opdefs.tf.conv import UNIT, UNIT_3D
 from opdefs.tf.dialect import tf
-from opdefs.tf.windows import TensorFormat, padding_pairs, spatial_values, tensor_format
+from opdefs.tf.windows import ConvWindow, TensorFormat, VolumeWindow, padding_pairs, spatial_values, tensor_format
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
-from shapeinf.ops import InferenceContext, Ints, Value
+from shapeinf.ops import InferenceContext, Value
 
 
 @tf("Conv2DBackpropInput")
@@ -21,17 +20,13 @@ def conv_2d_backprop_input(
     filter_: Shape,
     out_backprop: Shape,
     *,
-    strides: Ints,
-    padding: str,
-    explicit_paddings: Ints = (),
-    data_format: str = "NHWC",
-    dilations: Ints = UNIT,
+    window: ConvWindow,
 ) -> Shape:
     """The shape in `input_sizes`, or a height and a width with the batch of the gradient and the filter's channels."""
-    layout = tensor_format(data_format)
+    layout = tensor_format(window.data_format)
     grad, weights = c.with_rank(out_backprop, 4), c.with_rank(filter_, 4)
     c.merge(grad[layout.channels], weights[3])
-    return _input_shape(c, layout, grad, weights, strides, padding, explicit_paddings, dilations)
+    return _input_shape(c, layout, grad, weights, window)
 
 
 @tf("DepthwiseConv2dNativeBackpropInput")
@@ -41,19 +36,15 @@ def depthwise_conv_2d_backprop_input(
     filter_: Shape,
     out_backprop: Shape,
     *,
-    strides: Ints,
-    padding: str,
-    explicit_paddings: Ints = (),
-    data_format: str = "NHWC",
-    dilations: Ints = UNIT,
+    window: ConvWindow,
 ) -> Shape:
     """As Conv2DBackpropInput; the channels of the input are axis 2 of the filter.
 
     The kernel takes a height and a width too, which TensorFlow's shape function refuses.
     """
-    layout = tensor_format(data_format)
+    layout = tensor_format(window.data_format)
     grad, weights = c.with_rank(out_backprop, 4), c.with_rank(filter_, 4)
-    x = _input_shape(c, layout, grad, weights, strides, padding, explicit_paddings, dilations)
+    x = _input_shape(c, layout, grad, weights, window)
     return c.replace_dim(x, layout.channels, c.merge(x[layout.channels], weights[2]))
 
 
@@ -64,15 +55,12 @@ def conv_3d_backprop_input(
     filter_: Shape,
     out_backprop: Shape,
     *,
-    strides: Ints,
-    padding: str,
-    data_format: str = "NDHWC",
-    dilations: Ints = UNIT_3D,
+    window: VolumeWindow,
 ) -> Shape:
     """The shape in `input_sizes`."""
-    layout = tensor_format(data_format, 3)
+    layout = tensor_format(window.data_format, 3)
     grad, weights = c.with_rank(out_backprop, 5), c.with_rank(filter_, 5)
-    return _input_shape(c, layout, grad, weights, strides, padding, (), dilations)
+    return _input_shape(c, layout, grad, weights, window)
 
 
 def _input_shape(
@@ -80,10 +68,7 @@ def _input_shape(
     layout: TensorFormat,
     grad: Shape,
     weights: Shape,
-    strides: Ints,
-    padding: str,
-    explicit_paddings: Ints,
-    dilations: Ints,
+    window: ConvWindow | VolumeWindow,
 ) -> Shape:
     """The shape in input 0; sizes that are not known are bounded by those of the gradient."""
     wanted = c.make_shape_from_shape_tensor(0)
@@ -91,16 +76,16 @@ def _input_shape(
     if rank not in (layout.length, 2) or (rank == 2 and layout.length != 4):
         values = f"{layout.length} values" if layout.length != 4 else "4 values or 2 values"
         raise ShapeError(f"{c.op_def.name} requires input_sizes to contain {values}, but got: {rank}")
-    steps = spatial_values(c, strides, layout, "stride")
-    spread = spatial_values(c, dilations, layout, "dilation")
-    pads = padding_pairs(padding, explicit_paddings, layout)
+    steps = spatial_values(c, window.strides, layout, "stride")
+    spread = spatial_values(c, window.dilations, layout, "dilation")
+    pads = padding_pairs(window.padding, window.explicit_paddings, layout)
     known: Sequence[Dim | None] = (None,) * layout.length if c.value(0) is None else wanted.require()
     spatial = known[-2:] if rank == 2 else [known[axis] for axis in layout.spatial]
     sizes: list[Dim] = []
     for index, (size, axis) in enumerate(zip(spatial, layout.spatial, strict=True)):
         span = window_span(weights[index], spread[index])
         if size is None:
-            size = _input_size(c, grad[axis], span, steps[index], padding, sum(pads[index]))
+            size = _input_size(c, grad[axis], span, steps[index], window.padding, sum(pads[index]))
         sizes.append(size)
     depth = weights[-2] if rank == 2 else known[layout.channels]
     batch = None if rank == 2 else known[layout.batch]

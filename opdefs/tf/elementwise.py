@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from opdefs.rules.arithmetic import absolute, limit_elements, sign, unary_rule, unknown
-from opdefs.rules.elements import dim_operation, fold_elements, is_float, logical_not, map_elements
+from opdefs.rules.elements import dim_operation, fold_elements, logical_not, map_elements
 from opdefs.rules.floats import FloatArithmetic
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
@@ -24,7 +24,21 @@ from shapeinf.ops import InferenceContext, Operand, Value
     *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Conj", "Cos", "Cosh", "Dawsn", "Digamma", "Elu", "Erf"),
     *("BesselI0", "BesselI0e", "BesselI1", "BesselI1e", "BesselJ0", "BesselJ1", "BesselK0", "BesselK0e", "BesselK1"),
     *("BesselK1e", "BesselY0", "BesselY1", "Erfc", "Erfinv", "Exp", "Expint", "Expm1", "FresnelCos", "FresnelSin"),
-    *("LeakyRelu", "Lgamma", "Log", "Log1p", "Ndtri", "Rsqrt", "Selu", "Sigmoid", "Sin", "Sinh", "Softplus"),
+    *(
+        "Inv",
+        "LeakyRelu",
+        "Lgamma",
+        "Log",
+        "Log1p",
+        "Ndtri",
+        "Reciprocal",
+        "Rsqrt",
+        "Selu",
+        "Sigmoid",
+        "Sin",
+        "Sinh",
+        "Softplus",
+    ),
     *("Softsign", "Spence", "Tan", "Tanh", "_UnaryOpsComposition"),
     *("RiscAbs", "RiscCeil", "RiscCos", "RiscExp", "RiscFloor", "RiscLog", "RiscLogicalNot", "RiscNeg", "RiscSign"),
     *("RiscUnary", "XlaReducePrecision"),
@@ -32,11 +46,11 @@ from shapeinf.ops import InferenceContext, Operand, Value
 )
 @tf("Angle", "ComplexAbs", "Imag", "PopulationCount", "Real", "RiscImag", "RiscIsFinite", "RiscReal")
 def same_shape(c: InferenceContext, x: Shape) -> Shape:
-    """The shape of the input."""
+    """The shape of the input. Contents are unknown: kernels approximate these functions (1/1 is not 1 in float32)."""
     return x
 
 
-@tf("Softmax", "LogSoftmax", in_place=(0,))
+@tf("Softmax", "LogSoftmax")
 def softmax(c: InferenceContext, logits: Shape) -> Shape:
     """The shape of the input, of rank 1 or more; along the last axis."""
     return c.with_rank_at_least(logits, 1)
@@ -70,19 +84,10 @@ def _square(floats: FloatArithmetic, x: Any) -> Any:
 tf("Square", in_place=(0,))(unary_rule(np.square, lambda d: d * d, _square))
 
 
-@tf("Inv", "Reciprocal", in_place=(0,))
-def reciprocal(c: InferenceContext, x: Operand) -> PartialTensor:
-    """Element by element; fractions of sizes stay known."""
-    if not is_float(x.dtype):
-        return PartialTensor(x.dtype, x.shape, None)
-    rule = unary_rule(lambda array: 1 / array, unknown, lambda floats, element: floats.divide(1.0, element))
-    return rule(c, x)
-
-
 @tf("Invert", in_place=(0,))
 def invert(c: InferenceContext, x: Operand) -> PartialTensor:
     """The bits of integers inverted: `-x - 1` where they have a sign."""
-    kind = numpy_dtype(x.dtype)
+    kind = None if x.elements is None else numpy_dtype(x.dtype)
     signed = kind is not None and kind.kind == "i"
 
     def operation(d: Dim) -> Dim | None:

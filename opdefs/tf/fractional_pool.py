@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from math import floor
 
 import numpy as np
 
-from opdefs.rules.floats import FLOAT32, MAX_DENOMINATOR
+from opdefs.rules.elements import to_dim
+from opdefs.rules.floats import FLOAT32, FloatArithmetic
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
@@ -41,17 +41,9 @@ def _quotient(c: InferenceContext, size: Dim, ratio: float) -> Dim:
         raise ShapeError(f"pooling_ratio {ratio} is not a positive number")
     if isinstance(size, int):
         return floor(float(np.float32(size) / np.float32(ratio)))
-    by = Fraction(float(np.float32(ratio)))
-    bounds = c.interval(size)
-    if by == 1 or (by.numerator <= MAX_DENOMINATOR and bounds.hi is not None and _is_exact(bounds.hi, by)):
-        return size * by.denominator // by.numerator
-    low = floor((bounds.lo or 0) / by) - 1
-    return c.fresh("pool", max(0, low), None if bounds.hi is None else floor(bounds.hi / by) + 2 + (bounds.hi >> 22))
-
-
-def _is_exact(size: int, by: Fraction) -> bool:
-    """Whether no quotient of a size up to this one rounds to another integer; see `opdefs.rules.floats`."""
-    return size * by.denominator <= FLOAT32.max_exact
+    floats = FloatArithmetic(c, FLOAT32)
+    quotient = to_dim(floats.floor(floats.divide(size, float(np.float32(ratio)))))
+    return c.unknown_dim() if quotient is None else quotient
 
 
 @tf("FractionalAvgPoolGrad")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from math import prod
+
+import numpy as np
+
 from opdefs.rules.elements import is_listable, known_dims, known_ints
 from opdefs.rules.gathering import constrain_index_tuples, constrain_indices, one_hot_tensor, pick_tuples, take_axis
 from opdefs.tf.dialect import tf
@@ -9,6 +13,7 @@ from opdefs.tf.shapes import variable
 from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops.structure import INT64_MAX
 
 
 @tf("Gather")
@@ -148,6 +153,11 @@ def unravel_index(c: InferenceContext, indices: Value, dims: Value) -> PartialTe
     count = c.with_rank(dims.shape, 1)[0]
     if indices.shape.dims is None:
         raise c.unknowable("the rank of the indices is unknown")
-    if not indices.shape.dims:
-        return PartialTensor(None, c.vector(count), None)
-    return PartialTensor(None, Shape((count, c.numel(indices.shape))), None)
+    shape = c.vector(count) if not indices.shape.dims else Shape((count, c.numel(indices.shape)))
+    numbers, sizes = known_ints(indices), known_ints(dims)
+    if numbers is None or not sizes or not is_listable(shape) or prod(sizes) > INT64_MAX:
+        return PartialTensor(None, shape, None)
+    if any(not 0 <= number < prod(sizes) for number in numbers):
+        c.fail("indices must lie inside the array", list(numbers), list(sizes))
+    columns = np.array(np.unravel_index(np.array(numbers, np.int64), sizes))
+    return PartialTensor(None, shape, columns.reshape(-1).tolist())

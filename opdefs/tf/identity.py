@@ -10,7 +10,7 @@ from shapeinf.ops import InferenceContext
 @tf("Identity", "RefIdentity", "StopGradient", "PreventGradient", "Snapshot", "GuaranteeConst", views={0: 0})
 @tf("CheckNumerics", "CheckNumericsV2", "DebugIdentity", "DebugIdentityV2", "DebugIdentityV3", views={0: 0})
 @tf("DebugGradientIdentity", "DebugGradientRefIdentity", "_EagerConst", "XlaSharding", "XlaClusterOutput", views={0: 0})
-@tf("Copy", "CopyHost", "DeepCopy", "CopyToMesh", "_CopyFromGpuToHost", "_CopyFromHostToGpu")
+@tf("Copy", "CopyHost", "DeepCopy", "CopyToMesh", "_CopyFromGpuToHost", "_CopyFromHostToGpu", "Relayout", "CheckPinned")
 def identity(c: InferenceContext, value: TensorType) -> TensorType:
     """The input itself."""
     return value
@@ -22,10 +22,22 @@ def identities(c: InferenceContext, *values: TensorType) -> tuple[TensorType, ..
     return values
 
 
-@tf("CopyToMeshGrad")
-def copy_to_mesh_grad(c: InferenceContext, value: TensorType, forward_input: Shape) -> TensorType:
-    """The gradient itself."""
+@tf("CopyToMeshGrad", "RelayoutLike")
+def first_input(c: InferenceContext, value: TensorType, other: Shape) -> TensorType:
+    """The first input itself."""
     return value
+
+
+@tf("SleepIdentityOp")
+def delayed_identity(c: InferenceContext, sleep_seconds: Shape, value: TensorType) -> TensorType:
+    """The second input itself."""
+    return value
+
+
+@tf("_ListToArray", "_ArrayToList")
+def regrouped(c: InferenceContext, *values: TensorType) -> tuple[TensorType, ...]:
+    """The inputs themselves, as one list or as several tensors of one type."""
+    return values
 
 
 @tf("DebugNanCount")

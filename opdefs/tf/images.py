@@ -20,7 +20,7 @@ def _decoded_channels(c: InferenceContext, contents: Shape, channels: int) -> Di
     return channels or c.fresh("channels", 1, MAX_CHANNELS)
 
 
-@tf("DecodeJpeg", "DecodePng", "DecodeBmp")
+@tf("DecodeJpeg", "DecodePng", "DecodeBmp", "DecodeJxl")
 def decode_image_file(c: InferenceContext, contents: Shape, *, channels: int = 0) -> Shape:
     """[height, width, channels]."""
     depth = _decoded_channels(c, contents, channels)

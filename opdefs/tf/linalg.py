@@ -23,7 +23,6 @@ def _matrices(c: InferenceContext, lead: Shape, rows: Dim, columns: Dim) -> Shap
 @tf(
     *("BatchCholesky", "Cholesky", "MatrixExponential", "MatrixLogarithm", "MatrixSquareRoot", "RiscCholesky"),
     *("BatchMatrixInverse", "MatrixInverse"),
-    in_place=(0,),
 )
 def of_square_matrices(c: InferenceContext, input: Shape) -> Shape:
     """[*B, M, M] -> the same."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import is_listable, logical_not, logical_or, map_elements, selection
+from opdefs.rules.elements import list_elements, logical_not, logical_or, map_elements, selection
 from opdefs.rules.logic import (
     EQUAL,
     GREATER,
@@ -67,8 +67,15 @@ def select(c: InferenceContext, condition: Value, t: Value, e: Value) -> Partial
             c.merge(data, shape)
         data = c.store.canon_shape(data)
     if shape.rank == 1 and data.rank != 1:
-        return PartialTensor(t.dtype, data, None)  # rows are selected
+        condition = _row_conditions(condition, data)
     return _choose(c, data, condition, t, e)
+
+
+def _row_conditions(condition: PartialTensor, data: Shape) -> PartialTensor:
+    """The conditions of rows, as a tensor that broadcasts along them."""
+    if data.dims is None or condition.elements is None:
+        return PartialTensor("bool", condition.shape, None)
+    return PartialTensor("bool", Shape((*condition.shape, *(1 for _ in data.dims[1:]))), condition.elements)
 
 
 @tf("SelectV2", in_place=(1, 2))
@@ -93,14 +100,4 @@ def _choose(
         return t
     if condition.elements is None or (t.elements is None and e.elements is None):
         return PartialTensor(t.dtype, shape, None)
-    return map_elements(t.dtype, shape, selection(c), condition, _listed(t), _listed(e))
-
-
-def _listed(value: PartialTensor) -> PartialTensor:
-    """The tensor with its elements listed, unknown ones too, where its shape allows it."""
-    if value.elements is not None or not is_listable(value.shape):
-        return value
-    count = 1
-    for d in value.shape:
-        count *= d if isinstance(d, int) else 1
-    return PartialTensor(value.dtype, value.shape, (None,) * count)
+    return map_elements(t.dtype, shape, selection(c), condition, list_elements(t), list_elements(e))

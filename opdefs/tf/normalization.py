@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import attrs
+
 from opdefs.tf.dialect import tf
 from opdefs.tf.windows import TensorFormat, tensor_format
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
+
+
+@attrs.frozen
+class Normalization:
+    """The attributes of fused batch normalization."""
+
+    exponential_avg_factor: float = 1.0
+    data_format: str = "NHWC"
+    is_training: bool = True
 
 
 def image_format(data_format: str) -> TensorFormat:
@@ -33,14 +44,13 @@ def fused_batch_norm(
     mean: Shape,
     variance: Shape,
     *,
-    exponential_avg_factor: float = 1.0,
-    data_format: str = "NHWC",
-    is_training: bool = True,
+    attributes: Normalization,
 ) -> tuple[Shape, ...]:
     """The shape of `x`, and vectors of one value a channel. Training ignores mean and variance unless it averages."""
-    layout = image_format(data_format)
+    layout = image_format(attributes.data_format)
     x = c.with_rank(x, layout.rank)
-    statistics = () if is_training and exponential_avg_factor == 1.0 else (mean, variance)
+    is_averaged = attributes.exponential_avg_factor != 1.0
+    statistics = (mean, variance) if is_averaged or not attributes.is_training else ()
     channels = merge_channels(c, x[layout.channels], (scale, offset, *statistics))
     vector = c.vector(channels)
     return (c.replace_dim(x, layout.channels, channels), vector, vector, vector, vector)
@@ -55,9 +65,7 @@ def fused_batch_norm_with_reserve(
     mean: Shape,
     variance: Shape,
     *,
-    exponential_avg_factor: float = 1.0,
-    data_format: str = "NHWC",
-    is_training: bool = True,
+    attributes: Normalization,
 ) -> tuple[Shape, ...]:
     """As FusedBatchNorm; the last output is what a device keeps for the gradient, of a shape of its own."""
     outputs = fused_batch_norm(
@@ -67,9 +75,7 @@ def fused_batch_norm_with_reserve(
         offset,
         mean,
         variance,
-        exponential_avg_factor=exponential_avg_factor,
-        data_format=data_format,
-        is_training=is_training,
+        attributes=attributes,
     )
     return (*outputs, c.unknown_shape())
 
@@ -83,12 +89,10 @@ def fused_batch_norm_with_activation(
     mean: Shape,
     variance: Shape,
     *side_input: Shape,
-    exponential_avg_factor: float = 1.0,
-    data_format: str = "NHWC",
-    is_training: bool = True,
+    attributes: Normalization,
 ) -> tuple[Shape, ...]:
     """As FusedBatchNormV3, with an activation; cuDNN takes channels in groups of 4."""
-    layout = image_format(data_format)
+    layout = image_format(attributes.data_format)
     x = c.with_rank(x, layout.rank)
     channels = x[layout.channels]
     message = "_FusedBatchNormEx channel dimension must be divisible by 4."
@@ -103,9 +107,7 @@ def fused_batch_norm_with_activation(
         offset,
         mean,
         variance,
-        exponential_avg_factor=exponential_avg_factor,
-        data_format=data_format,
-        is_training=is_training,
+        attributes=attributes,
     )
 
 
@@ -123,11 +125,11 @@ def fused_batch_norm_grad(
 ) -> tuple[Shape, ...]:
     """The shape of the gradient, two vectors of one value a channel, and two empty vectors."""
     layout = image_format(data_format)
-    y_backprop, x = c.with_rank(y_backprop, layout.rank), c.with_rank(x, layout.rank)
+    gradients = c.merge(c.with_rank(y_backprop, layout.rank), c.with_rank(x, layout.rank))
     axis = layout.channels
-    channels = merge_channels(c, c.merge(y_backprop[axis], x[axis]), (scale, mean, variance))
+    channels = merge_channels(c, gradients[axis], (scale, mean, variance))
     vector, empty = c.vector(channels), c.vector(0)
-    return (c.replace_dim(y_backprop, axis, channels), vector, vector, empty, empty)
+    return (c.replace_dim(gradients, axis, channels), vector, vector, empty, empty)
 
 
 @tf("_FusedBatchNormGradEx")

@@ -12,6 +12,7 @@ from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
+from shapeinf.ops.from_tensors import MAX_DIMENSIONS
 
 Pairs = list[tuple[Dim | None, Dim | None]]
 """The amounts before and after each axis; None is unknown."""
@@ -180,6 +181,8 @@ def _block_rank(c: InferenceContext, block: PartialTensor, pairs: Shape) -> int:
     count = c.concrete(c.with_rank(block.shape, 1)[0])
     if count is None:
         c.fail("block_shape must have known size")
+    if count > MAX_DIMENSIONS:
+        c.fail(f"block_shape must have at most {MAX_DIMENSIONS} entries", count)
     matrix = c.with_rank(pairs, 2)
     c.merge(matrix, Shape((count, 2)))
     return count

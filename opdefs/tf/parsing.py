@@ -42,12 +42,11 @@ def _dense(c: InferenceContext, shapes: Shapes, batch: Shape) -> Outputs:
     return [c.concatenate(batch, c.make_shape_from_shape_proto(_proto(shape))) for shape in shapes]
 
 
-def _ragged(c: InferenceContext, kind: str, count: int, batch: Shape, axes: int) -> Outputs:
-    """Values, and row splits from the outermost axis in, where the rows are the examples."""
+def _ragged(c: InferenceContext, kind: str, count: int, outer: Shape, *, inner: bool = False) -> Outputs:
+    """Values, the row splits of the examples, and with `inner` those of their lists."""
     values: Outputs = [c.vector(c.fresh(f"{kind}.{i}")) for i in range(count)]
-    inner: Outputs = [c.vector(c.fresh(f"{kind}.{i}.rows", 1)) for i in range(count if axes == 2 else 0)]
-    splits = [c.add(batch[0], 1) if batch.rank == 1 else c.fresh(f"{kind}.{i}.rows") for i in range(count)]
-    return [*values, *map(c.vector, splits), *inner]
+    further: Outputs = [c.vector(c.fresh(f"{kind}.{i}.rows", 1)) for i in range(count if inner else 0)]
+    return [*values, *(outer for _ in range(count)), *further]
 
 
 def _proto(shape: DeclaredType) -> list[int] | None:
@@ -123,9 +122,16 @@ def parse_example_v2(
     outputs = [
         *_sparse(c, "sparse", len(sparse_types), batch, 1),
         *_dense(c, _padded_shapes(c, dense_shapes), batch),
-        *_ragged(c, "ragged", ragged, batch, 1),
+        *_ragged(c, "ragged", ragged, _row_splits(c, batch)),
     ]
     return _outputs(c, outputs)
+
+
+def _row_splits(c: InferenceContext, batch: Shape) -> Shape:
+    """The row splits of [B] examples; one example has none, so they are empty."""
+    if batch.dims is None:
+        return c.vector(c.fresh("splits"))
+    return c.vector(c.add(batch[0], 1) if len(batch) else 0)
 
 
 @tf("ParseSingleExample")
@@ -168,19 +174,23 @@ def _sequence(
     *,
     lengths: bool = True,
 ) -> tuple[Shape | PartialTensor, ...]:
-    """The features of the context, then the feature lists, which have an axis of time more."""
+    """The features of the context, then the feature lists, which have an axis of time more.
+
+    The row splits of a single example are scalars: TensorFlow's shape function says vectors.
+    """
     context, lists = shapes
+    outer = c.unknown_shape() if batch.dims is None else Shape(c.add(rows, 1) for rows in batch)
     outputs = [
         *_sparse(c, "context_sparse", sparse[0], batch, 1),
         *_dense(c, context, batch),
-        *_ragged(c, "context_ragged", ragged[0], batch, 1),
+        *_ragged(c, "context_ragged", ragged[0], outer),
         *_sparse(c, "sparse", sparse[1], batch, 2),
         *(
             _dense(c, (shape,), c.concatenate(batch, c.vector(c.fresh(f"dense.{i}"))))[0]
             for i, shape in enumerate(lists)
         ),
         *(batch for _ in lists if lengths),
-        *_ragged(c, "ragged", ragged[1], batch, 2),
+        *_ragged(c, "ragged", ragged[1], outer, inner=True),
     ]
     return _outputs(c, outputs)
 

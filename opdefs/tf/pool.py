@@ -111,24 +111,17 @@ def pool_3d(
 
 
 @tf("AvgPoolGrad")
-def avg_pool_grad(c: InferenceContext, orig_input_shape: Value, grad: Shape, *, data_format: str = "NHWC") -> Shape:
-    """The shape in `orig_input_shape`; batch and channels are those of the gradient."""
-    return _avg_pool_input(c, tensor_format(data_format), grad)
+def avg_pool_grad(c: InferenceContext, orig_input_shape: Value, grad: Shape) -> Shape:
+    """The shape in `orig_input_shape`."""
+    c.with_rank(grad, 4)
+    return c.with_rank(c.make_shape_from_shape_tensor(0), 4)
 
 
 @tf("AvgPool3DGrad")
-def avg_pool_3d_grad(c: InferenceContext, orig_input_shape: Value, grad: Shape, *, data_format: str = "NDHWC") -> Shape:
-    """The shape in `orig_input_shape`; batch and channels are those of the gradient."""
-    return _avg_pool_input(c, tensor_format(data_format, 3), grad)
-
-
-def _avg_pool_input(c: InferenceContext, layout: TensorFormat, grad: Shape) -> Shape:
-    x = c.with_rank(c.make_shape_from_shape_tensor(0), layout.rank)
-    grad = c.with_rank(grad, layout.rank)
-    dims = list(x)
-    for axis in (layout.batch, layout.channels):
-        dims[axis] = c.merge(x[axis], grad[axis])
-    return Shape(dims)
+def avg_pool_3d_grad(c: InferenceContext, orig_input_shape: Value, grad: Shape) -> Shape:
+    """The shape in `orig_input_shape`."""
+    c.with_rank(grad, 5)
+    return c.with_rank(c.make_shape_from_shape_tensor(0), 5)
 
 
 @tf("MaxPoolGrad", "MaxPoolGradV2", "MaxPoolGradWithArgmax", "FractionalMaxPoolGrad")

@@ -53,7 +53,7 @@ def fake_quantize_by_channel_grad(
     c: InferenceContext, gradients: Shape, inputs: Shape, low: Shape, high: Shape
 ) -> tuple[Shape, ...]:
     """The common shape of gradient and input, and a vector for each limit."""
-    values = c.merge(c.with_rank_at_most(c.with_rank_at_least(inputs, 1), 4), gradients)
+    values = c.with_rank_at_least(c.merge(c.with_rank_at_most(c.with_rank_at_least(inputs, 1), 4), gradients), 1)
     limits = c.merge(c.with_rank(low, 1), high)
     if values.dims is not None:
         c.merge(values.dims[-1], limits[0])

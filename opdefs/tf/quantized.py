@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import attrs
+
 from opdefs.tf.bias import bias_add
-from opdefs.tf.conv import UNIT, conv_2d, depthwise_conv_2d
+from opdefs.tf.conv import conv_2d, depthwise_conv_2d
 from opdefs.tf.dialect import tf
 from opdefs.tf.normalization import batch_norm
 from opdefs.tf.pool import avg_pool, max_pool, pool_3d
+from opdefs.tf.windows import ConvWindow
 from shapeinf.errors import ShapeError
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints
@@ -24,12 +27,35 @@ def with_scalar_range(c: InferenceContext, output: Shape, ranges: Sequence[Shape
     return output, c.scalar(), c.scalar()
 
 
-def _convolved(
-    c: InferenceContext, x: Shape, weights: Shape, strides: Ints, padding: str, dilations: Ints, padding_list: Ints
-) -> Shape:
-    """As Conv2D; the sizes are unknown where `padding_list` adds paddings of its own."""
-    shape = conv_2d(c, x, weights, strides=strides, padding=padding, dilations=dilations)
-    return Shape((shape[0], c.unknown_dim(), c.unknown_dim(), shape[3])) if padding_list else shape
+@attrs.frozen
+class QuantizedWindow:
+    """The attributes of quantized convolutions."""
+
+    strides: Ints
+    padding: str
+    dilations: Ints = (1, 1, 1, 1)
+
+    def convolution(self) -> ConvWindow:
+        """The attributes of the convolution of numbers."""
+        return ConvWindow(self.strides, self.padding, dilations=self.dilations)
+
+
+@attrs.frozen
+class PaddedWindow(QuantizedWindow):
+    """The attributes of fused quantized convolutions, whose `padding_list` adds paddings of its own."""
+
+    padding_list: Ints = ()
+
+
+def _with_own_padding(c: InferenceContext, shape: Shape, window: QuantizedWindow) -> Shape:
+    """The shape; its sizes are unknown where there is a `padding_list`."""
+    if isinstance(window, PaddedWindow) and window.padding_list:
+        return Shape((shape[0], c.unknown_dim(), c.unknown_dim(), shape[3]))
+    return shape
+
+
+def _convolved(c: InferenceContext, x: Shape, weights: Shape, window: QuantizedWindow) -> Shape:
+    return _with_own_padding(c, conv_2d(c, x, weights, window=window.convolution()), window)
 
 
 def _filter_range(c: InferenceContext, weights: Shape, least: Shape, most: Shape) -> Shape:
@@ -46,12 +72,10 @@ def quantized_conv_2d(
     input_: Shape,
     filter_: Shape,
     *ranges: Shape,
-    strides: Ints,
-    padding: str,
-    dilations: Ints = UNIT,
+    window: QuantizedWindow,
 ) -> Ranged:
     """As Conv2D."""
-    return with_scalar_range(c, _convolved(c, input_, filter_, strides, padding, dilations, ()), ranges)
+    return with_scalar_range(c, _convolved(c, input_, filter_, window), ranges)
 
 
 @tf("QuantizedConv2DPerChannel")
@@ -64,14 +88,14 @@ def quantized_conv_2d_per_channel(
     min_filter: Shape,
     max_filter: Shape,
     *,
-    strides: Ints,
-    padding: str,
-    dilations: Ints = UNIT,
+    window: QuantizedWindow,
 ) -> Ranged:
     """As Conv2D; the range has one value a channel where that of the filter has."""
-    return _conv_2d_with_filter_range(
-        c, input_, filter_, min_input, max_input, min_filter, max_filter, strides, padding, dilations, ()
-    )
+    for scalar in (min_input, max_input):
+        c.with_rank(scalar, 0)
+    shape = _convolved(c, input_, filter_, window)
+    channels = _filter_range(c, c.with_rank(filter_, 4), min_filter, max_filter)
+    return shape, channels, channels
 
 
 @tf("QuantizedConv2DAndRelu")
@@ -84,14 +108,11 @@ def quantized_conv_2d_and_relu(
     min_filter: Shape,
     max_filter: Shape,
     *,
-    strides: Ints,
-    padding: str,
-    dilations: Ints = UNIT,
-    padding_list: Ints = (),
+    window: PaddedWindow,
 ) -> Ranged:
     """As QuantizedConv2DPerChannel."""
-    return _conv_2d_with_filter_range(
-        c, input_, filter_, min_input, max_input, min_filter, max_filter, strides, padding, dilations, padding_list
+    return quantized_conv_2d_per_channel(
+        c, input_, filter_, min_input, max_input, min_filter, max_filter, window=window
     )
 
 
@@ -107,36 +128,13 @@ def quantized_conv_2d_with_bias(
     max_filter: Shape,
     summand: Shape | None = None,
     *,
-    strides: Ints,
-    padding: str,
-    dilations: Ints = UNIT,
-    padding_list: Ints = (),
+    window: PaddedWindow,
 ) -> Ranged:
     """As QuantizedConv2DPerChannel."""
     c.with_rank(bias, 1)
-    return _conv_2d_with_filter_range(
-        c, input_, filter_, min_input, max_input, min_filter, max_filter, strides, padding, dilations, padding_list
+    return quantized_conv_2d_per_channel(
+        c, input_, filter_, min_input, max_input, min_filter, max_filter, window=window
     )
-
-
-def _conv_2d_with_filter_range(
-    c: InferenceContext,
-    x: Shape,
-    weights: Shape,
-    min_input: Shape,
-    max_input: Shape,
-    min_filter: Shape,
-    max_filter: Shape,
-    strides: Ints,
-    padding: str,
-    dilations: Ints,
-    padding_list: Ints,
-) -> Ranged:
-    for scalar in (min_input, max_input):
-        c.with_rank(scalar, 0)
-    shape = _convolved(c, x, weights, strides, padding, dilations, padding_list)
-    channels = _filter_range(c, c.with_rank(weights, 4), min_filter, max_filter)
-    return shape, channels, channels
 
 
 @tf(
@@ -152,48 +150,27 @@ def quantized_conv_2d_and_requantize(
     input_: Shape,
     filter_: Shape,
     *rest: Shape,
-    strides: Ints,
-    padding: str,
-    dilations: Ints = UNIT,
-    padding_list: Ints = (),
+    window: PaddedWindow,
 ) -> Ranged:
     """As Conv2D; the range of the output is an input, two scalars."""
-    return _convolved(c, input_, filter_, strides, padding, dilations, padding_list), c.scalar(), c.scalar()
+    return _convolved(c, input_, filter_, window), c.scalar(), c.scalar()
 
 
 @tf("QuantizedDepthwiseConv2D", "QuantizedDepthwiseConv2DWithBias")
 def quantized_depthwise_conv_2d(
-    c: InferenceContext,
-    input_: Shape,
-    filter_: Shape,
-    *rest: Shape,
-    strides: Ints,
-    padding: str,
-    dilations: Ints = UNIT,
+    c: InferenceContext, input_: Shape, filter_: Shape, *rest: Shape, window: QuantizedWindow
 ) -> Ranged:
     """As DepthwiseConv2dNative; the shape of the range is not defined."""
-    shape = depthwise_conv_2d(c, input_, filter_, strides=strides, padding=padding, dilations=dilations)
-    return shape, c.unknown_shape(), c.unknown_shape()
+    shape = depthwise_conv_2d(c, input_, filter_, window=window.convolution())
+    return _with_own_padding(c, shape, window), c.unknown_shape(), c.unknown_shape()
 
 
 @tf("QuantizedDepthwiseConv2DWithBiasAndRelu", "QuantizedDepthwiseConv2DWithBiasAndReluAndRequantize")
 def quantized_depthwise_conv_2d_and_relu(
-    c: InferenceContext,
-    input_: Shape,
-    filter_: Shape,
-    *rest: Shape,
-    strides: Ints,
-    padding: str,
-    dilations: Ints = UNIT,
-    padding_list: Ints = (),
+    c: InferenceContext, input_: Shape, filter_: Shape, *rest: Shape, window: PaddedWindow
 ) -> Ranged:
-    """As QuantizedDepthwiseConv2D; the sizes are unknown where `padding_list` adds paddings of its own."""
-    shape, least, most = quantized_depthwise_conv_2d(
-        c, input_, filter_, strides=strides, padding=padding, dilations=dilations
-    )
-    if padding_list:
-        shape = Shape((shape[0], c.unknown_dim(), c.unknown_dim(), shape[3]))
-    return shape, least, most
+    """As QuantizedDepthwiseConv2D."""
+    return quantized_depthwise_conv_2d(c, input_, filter_, window=window)
 
 
 @tf("QuantizedBiasAdd")

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from opdefs.tf.broadcasting import broadcast
+from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
-
-
-def _require_scalars(c: InferenceContext, *shapes: Shape) -> None:
-    for shape in shapes:
-        c.with_rank(shape, 0)
 
 
 @tf("QuantizedAdd", "QuantizedMul")
@@ -18,7 +14,7 @@ def broadcasting_with_range(
     c: InferenceContext, x: Shape, y: Shape, min_x: Shape, max_x: Shape, min_y: Shape, max_y: Shape
 ) -> tuple[Shape, Shape, Shape]:
     """Numpy's broadcasting, and the range of the result."""
-    _require_scalars(c, min_x, max_x, min_y, max_y)
+    require_scalars(c, min_x, max_x, min_y, max_y)
     return broadcast(c, x, y), c.scalar(), c.scalar()
 
 
@@ -32,7 +28,7 @@ def requantize(
     requested_output_max: Shape,
 ) -> tuple[Shape, Shape, Shape]:
     """The shape of the input, and the new range."""
-    _require_scalars(c, input_min, input_max, requested_output_min, requested_output_max)
+    require_scalars(c, input_min, input_max, requested_output_min, requested_output_max)
     return input, c.scalar(), c.scalar()
 
 
@@ -48,14 +44,14 @@ def requantize_by_channel(
     """The shape of the input, which has a range for each channel, and the new range."""
     c.with_rank_at_most(input_min, 1)
     c.with_rank_at_most(input_max, 1)
-    _require_scalars(c, requested_output_min, requested_output_max)
+    require_scalars(c, requested_output_min, requested_output_max)
     return input, c.scalar(), c.scalar()
 
 
 @tf("RequantizationRange")
 def requantization_range(c: InferenceContext, input: Shape, input_min: Shape, input_max: Shape) -> tuple[Shape, Shape]:
     """The range of the values."""
-    _require_scalars(c, input_min, input_max)
+    require_scalars(c, input_min, input_max)
     return c.scalar(), c.scalar()
 
 
@@ -72,5 +68,5 @@ def requantization_range_by_channel(
 @tf("QuantizeDownAndShrinkRange")
 def shrink_range(c: InferenceContext, input: Shape, input_min: Shape, input_max: Shape) -> tuple[Shape, Shape, Shape]:
     """The shape of the input, and its new range."""
-    _require_scalars(c, input_min, input_max)
+    require_scalars(c, input_min, input_max)
     return input, c.scalar(), c.scalar()

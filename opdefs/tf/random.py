@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.tf.common import scalar_shape
+from opdefs.tf.common import require_scalars, scalar_shape
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
@@ -22,13 +22,8 @@ def random(c: InferenceContext, shape: Value) -> Shape:
 @tf("RandomUniformInt")
 def random_integers(c: InferenceContext, shape: Value, minval: Shape, maxval: Shape) -> Shape:
     """The requested shape, for a range of two scalars."""
-    _require_scalars(c, minval, maxval)
+    require_scalars(c, minval, maxval)
     return c.make_shape_from_shape_tensor(0)
-
-
-def _require_scalars(c: InferenceContext, *shapes: Shape) -> None:
-    for shape in shapes:
-        c.with_rank(shape, 0)
 
 
 @tf("ParameterizedTruncatedNormal")
@@ -83,7 +78,7 @@ def seeded(c: InferenceContext, shape: Value, seed: Shape, *parameters: Shape) -
 def seeded_integers(c: InferenceContext, shape: Value, seed: Shape, minval: Shape, maxval: Shape) -> Shape:
     """The requested shape, for a range of two scalars."""
     _require_seed(c, seed)
-    _require_scalars(c, minval, maxval)
+    require_scalars(c, minval, maxval)
     return c.make_shape_from_shape_tensor(0)
 
 
@@ -122,7 +117,7 @@ def keyed_integers(
     c: InferenceContext, shape: Value, key: Shape, counter: Shape, alg: Shape, minval: Shape, maxval: Shape
 ) -> Shape:
     """The requested shape, for a range of two scalars."""
-    _require_scalars(c, minval, maxval)
+    require_scalars(c, minval, maxval)
     return keyed(c, shape, key, counter, alg)
 
 
@@ -181,21 +176,21 @@ def generated_by_algorithm(
     c: InferenceContext, resource: Shape, algorithm: Shape, shape: Value, *parameters: Shape
 ) -> Shape:
     """The requested shape; the range of integers is two scalars."""
-    _require_scalars(c, resource, algorithm)
+    require_scalars(c, resource, algorithm)
     if c.op_def.name == "StatefulUniformInt":
-        _require_scalars(c, *parameters)
+        require_scalars(c, *parameters)
     return c.make_shape_from_shape_tensor(2)
 
 
 @tf("RngReadAndSkip")
 def read_and_skip(c: InferenceContext, resource: Shape, alg: Shape, delta: Shape) -> Shape:
     """A counter and a key: [3]."""
-    _require_scalars(c, resource, alg, delta)
+    require_scalars(c, resource, alg, delta)
     return c.vector(COUNTER + KEY)
 
 
 @tf("RngSkip")
 def skip(c: InferenceContext, resource: Shape, algorithm: Shape, delta: Shape) -> tuple[()]:
     """No output."""
-    _require_scalars(c, resource, algorithm, delta)
+    require_scalars(c, resource, algorithm, delta)
     return ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.rules.conversion import convert
-from opdefs.rules.elements import to_dim
+from opdefs.rules.elements import name_scalar, to_dim
 from opdefs.rules.progressions import arithmetic_range
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
@@ -24,7 +24,7 @@ def cast(
         return x
     if isinstance(x, HandleType) or Truncate:
         return PartialTensor(DstT, x.shape, None)
-    return convert(c, x, DstT, saturate=False)
+    return name_scalar(c, convert(c, x, DstT, saturate=False))
 
 
 @tf("RiscCast", in_place=(0,))
@@ -36,11 +36,7 @@ def risc_cast(c: InferenceContext, x: Shape) -> Shape:
 @tf("Range")
 def range_(c: InferenceContext, start: Value, limit: Value, delta: Value) -> PartialTensor:
     """`(limit - start) / delta` elements, rounded up. A limit before the start is an error."""
-    for value, name in ((start, "start"), (limit, "limit"), (delta, "delta")):
-        try:
-            c.with_rank(value.shape, 0)
-        except ShapeError as error:
-            raise ShapeError(f"{error.message} for '{name}'") from None
+    _require_named_scalars(c, start=start, limit=limit, delta=delta)
     first, last, step = (v.elements[0] if v.elements else None for v in (start, limit, delta))
     direction = _sign(c, step)
     if direction == 0:
@@ -49,6 +45,14 @@ def range_(c: InferenceContext, start: Value, limit: Value, delta: Value) -> Par
         _require_order(c, first, last, direction)
     scalars = (PartialTensor(v.dtype, Shape(()), v.elements) for v in (start, limit, delta))
     return arithmetic_range(c, *scalars)
+
+
+def _require_named_scalars(c: InferenceContext, **operands: PartialTensor) -> None:
+    for name, value in operands.items():
+        try:
+            c.with_rank(value.shape, 0)
+        except ShapeError as error:
+            raise ShapeError(f"{error.message} for '{name}'") from None
 
 
 def _sign(c: InferenceContext, step: Element) -> int | None:
@@ -76,11 +80,7 @@ def _require_order(c: InferenceContext, first: Element, last: Element, direction
 @tf("LinSpace")
 def lin_space(c: InferenceContext, start: Value, stop: Value, num: Value) -> Shape:
     """`num` numbers."""
-    for value, name in ((start, "start"), (stop, "stop"), (num, "num")):
-        try:
-            c.with_rank(value.shape, 0)
-        except ShapeError as error:
-            raise ShapeError(f"{error.message} for '{name}'") from None
+    _require_named_scalars(c, start=start, stop=stop, num=num)
     size = to_dim(num.elements[0]) if num.elements else None
     if size is None:
         return c.vector(c.fresh("num", 1))

@@ -86,6 +86,13 @@ def nth_element(c: InferenceContext, input_: Shape, n: Value) -> Shape:
     return Shape(x[:-1])
 
 
+@tf("KthOrderStatistic")
+def kth_order_statistic(c: InferenceContext, input_: Shape) -> Shape:
+    """An element of each row of the last axis."""
+    x = c.with_rank_at_least(input_, 1)
+    return c.unknown_shape() if x.dims is None else Shape(x[:-1])
+
+
 @tf("IsotonicRegression")
 def isotonic_regression(c: InferenceContext, input_: Shape) -> tuple[Shape, Shape]:
     """Values and segments of the shape of the input."""

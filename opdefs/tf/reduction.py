@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import known_ints
-from opdefs.rules.reduction import reduce_elements, reduce_unknown_axes, reduced_shape, running_total
+from opdefs.rules.elements import known_ints, name_scalar
+from opdefs.rules.reduction import (
+    reduce_broadcast_axes,
+    reduce_elements,
+    reduce_unknown_axes,
+    reduced_shape,
+    running_total,
+)
 from opdefs.rules.unknowns import cover_dim
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
-from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice import BroadcastAxes, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
 _FIRST_WITH_VECTORS = 21
@@ -26,8 +32,10 @@ def reduce(c: InferenceContext, input: Value, reduction_indices: Value, *, keep_
         rank = len(x.shape)
         gone = {_reduced_axis(axis, rank) for axis in axes}
         source = input if input.shape is x.shape else x
-        return reduce_elements(c, source, gone, reduced_shape(x.shape, gone, keep_dims), operation)
+        return name_scalar(c, reduce_elements(c, source, gone, reduced_shape(x.shape, gone, keep_dims), operation))
     indices = c.store.canon_shape(reduction_indices.shape)
+    if keep_dims and isinstance(reduction_indices, BroadcastAxes) and x.shape.dims is not None:
+        return PartialTensor(x.dtype, reduce_broadcast_axes(c, x.shape, reduction_indices), None)
     return PartialTensor(x.dtype, _reduce_unknown(c, x.shape, indices, axes, keep_dims), None)
 
 
@@ -81,7 +89,7 @@ def cumulative(
     """The shape of the input; contents of vectors."""
     along = _running_axis(c, x.shape, axis)
     operation = "Sum" if c.op_def.name == "Cumsum" else "Prod"
-    return running_total(x, along, exclusive=exclusive, reverse=reverse, operation=operation)
+    return running_total(c, x, along, exclusive=exclusive, reverse=reverse, operation=operation)
 
 
 @tf("CumulativeLogsumexp")

@@ -187,19 +187,19 @@ def invert_permutation(c: InferenceContext, x: Value) -> PartialTensor:
 @tf("Bitcast", views={0: 0})
 def bitcast(c: InferenceContext, x: Shape, *, type_: str) -> Shape:
     """The same bits as another type: a narrower one adds a last axis, and a wider one takes it away."""
-    old, new = (_bytes(dtype) for dtype in (c.dtype(0) or c.attributes.get("T"), type_))
-    if not new or old == 0:
-        c.fail(f"Cannot bitcast type {c.dtype(0)} to {type_} because one of the type sizes is zero")
-    if old is None:
+    dtype = c.dtype(0) or c.attributes.get("T")
+    if not isinstance(dtype, str):
         raise c.unknowable("the element type of the input is unknown")
+    old, new = _bytes(dtype), _bytes(type_)
+    if not old or not new:
+        c.fail(f"Cannot bitcast type {dtype} to {type_} because one of the type sizes is zero")
     if x.dims is None or old == new:
         return x
-    assert old is not None
     if new < old:
         return Shape((*x.dims, old // new))
     ratio = new // old
     if not x.dims:
-        c.fail(f"Cannot bitcast a scalar of type {c.dtype(0)} to the wider type {type_}")
+        c.fail(f"Cannot bitcast a scalar of type {dtype} to the wider type {type_}")
     last = c.concrete(x.dims[-1])
     if last not in (None, ratio):
         c.fail(f"Cannot bitcast due to shape. {last} does not match {ratio}.")
@@ -207,13 +207,10 @@ def bitcast(c: InferenceContext, x: Shape, *, type_: str) -> Shape:
     return Shape(x.dims[:-1])
 
 
-def _bytes(dtype: object) -> int | None:
-    """The bytes of an element: 0 of strings and handles, None of an unknown dtype."""
-    if not isinstance(dtype, str):
-        return None
-    if dtype in ("string", "resource", "variant"):
-        return 0
-    return max(element_bits(dtype.removeprefix("q") if dtype.startswith("q") else dtype) // 8, 1)
+def _bytes(dtype: str) -> int:
+    """The bytes of an element, at least 1; 0 of strings and handles."""
+    bits = element_bits(dtype)
+    return 0 if bits is None else max(bits // 8, 1)
 
 
 REVERSE_LIMIT = 8

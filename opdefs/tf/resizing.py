@@ -42,9 +42,9 @@ def quantized_resize_bilinear(
 
 @tf("ResizeBicubicGrad", "ResizeBilinearGrad", "ScaleAndTranslateGrad")
 def resize_grad(c: InferenceContext, grads: Shape, original_image: Shape, *rest: Shape) -> Shape:
-    """The shape of the original image; batch and channels are those of the gradients."""
+    """The height and width of the original image; batch and channels are those of the gradients, as in the kernel."""
     grads, image = c.with_rank(grads, 4), c.with_rank(original_image, 4)
-    return Shape((c.merge(image[0], grads[0]), image[1], image[2], c.merge(image[3], grads[3])))
+    return Shape((grads[0], image[1], image[2], grads[3]))
 
 
 @tf("ImageProjectiveTransformV2", "ImageProjectiveTransformV3")

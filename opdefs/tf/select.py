@@ -13,6 +13,7 @@ from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim, Dimension, maximum
 from shapeinf.lattice import Condition, Element, PartialTensor, Progression, Quotient, Shape
 from shapeinf.ops import InferenceContext, Value
+from shapeinf.ops.from_tensors import MAX_DIMENSIONS
 
 
 @tf("Where")
@@ -20,22 +21,19 @@ def where(c: InferenceContext, condition: Value) -> PartialTensor:
     """[count, rank] positions of the elements that are not zero."""
     if condition.shape.dims is None:
         return PartialTensor(None, Shape((c.fresh("count"), c.fresh("rank"))), None)
-    array = condition.array()
-    if array is not None and condition.dtype != "string":
-        return tensor_from_array(np.argwhere(array).astype(np.int64), "int64")
-    count = _true_count(c, condition)
     rank = len(condition.shape.dims)
+    decided = None if condition.elements is None else [_is_nonzero(c, element) for element in condition.elements]
+    if decided is not None and None not in decided:
+        array = np.array(decided, bool).reshape([d for d in condition.shape if isinstance(d, int)])
+        return tensor_from_array(np.argwhere(array).astype(np.int64), "int64")
+    count = nonzero_count(c, condition) if decided is None else _true_count(c, decided)
     if rank == 1 and count == condition.shape.dims[0]:
         return progression("int64", Shape((count, 1)), 0, (1, 0))
     return PartialTensor(None, Shape((count, rank)), None)
 
 
-def _true_count(c: InferenceContext, condition: PartialTensor) -> Dim:
-    """How many elements are not zero: of listed ones at least those that are known not to be."""
-    elements = condition.elements
-    if elements is None:
-        return nonzero_count(c, condition)
-    decided = [_is_nonzero(c, element) for element in elements]
+def _true_count(c: InferenceContext, decided: Sequence[bool | None]) -> Dim:
+    """How many of some elements are true, where None is undecided."""
     least, most = decided.count(True), len(decided) - decided.count(False)
     return least if least == most else fresh_count(c, most, least)
 
@@ -160,18 +158,18 @@ def dynamic_partition(
     """[*I, *D] data by [*I] numbers of partitions -> a tensor [n, *D] for each."""
     c.merge_prefix(data.shape, partitions.shape)
     if data.shape.dims is None or partitions.shape.dims is None:
-        return (PartialTensor(data.dtype, Shape.unknown(), None),) * num_partitions
+        return (PartialTensor(data.dtype, Shape.unknown(), None),) * c.num_outputs
     data_shape, lead = data.shape, len(partitions.shape.dims)
     rest = data_shape[lead:]
     numbers = known_ints(partitions)
     if numbers is not None:
         if any(not 0 <= n < num_partitions for n in numbers):
             c.fail(f"partitions must lie in [0, {num_partitions})", list(numbers))
-        return tuple(_partition(data, rest, numbers, i) for i in range(num_partitions))
+        return tuple(_partition(data, rest, numbers, i) for i in range(c.num_outputs))
     most = c.numel(partitions.shape)
     if num_partitions == 1:
         return (PartialTensor(data.dtype, Shape((most, *rest)), None),)
-    counts = (c.fresh_at_most(most, f"partition.{i}") for i in range(num_partitions))
+    counts = (c.fresh_at_most(most, f"partition.{i}") for i in range(c.num_outputs))
     return tuple(PartialTensor(data.dtype, Shape((count, *rest)), None) for count in counts)
 
 
@@ -202,6 +200,8 @@ def dynamic_stitch(c: InferenceContext, *inputs: Value) -> PartialTensor:
         if values.shape.dims is not None:
             rest = c.merge(rest, Shape(values.shape[len(index.shape.dims) :]))
     numbers = [known_ints(index) for index in indices]
+    if any(n < 0 for known in numbers for n in known or ()):
+        c.fail("indices must be at least 0")
     size = _stitched_size(c, indices, numbers)
     if rest.dims is None:
         raise c.unknowable("the rank of the data is unknown")
@@ -255,5 +255,5 @@ def edit_distance(
         c.fail("Num elements of hypothesis_shape does not match truth_shape", *lengths)
     if ours is None or theirs is None:
         length = next((n for n in lengths if n is not None), None)
-        return c.unknown_shape() if not length else c.unknown_shape_of_rank(length - 1)
+        return c.unknown_shape() if not length or length > MAX_DIMENSIONS else c.unknown_shape_of_rank(length - 1)
     return Shape(max(pair) for pair in zip(ours[:-1], theirs[:-1], strict=True))

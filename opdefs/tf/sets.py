@@ -13,11 +13,11 @@ from shapeinf.ops import InferenceContext, Value
 
 
 class Sets(NamedTuple):
-    """The rank of a tensor of sets, the sizes of all but its last axis, and the number of its elements."""
+    """The rank of a tensor of sets, the sizes of all but its last axis, and how many elements it has."""
 
     rank: Dim | None
     lead: tuple[Dim | None, ...] | None
-    count: Dim | None
+    size: Dim | None
 
 
 def _dense(c: InferenceContext, shape: Shape) -> Sets:
@@ -43,7 +43,7 @@ def _result(c: InferenceContext, set_operation: str, first: Sets, second: Sets) 
     rank = first.rank if first.rank is not None else second.rank
     if rank is None:
         rank = c.fresh("rank")
-    total = _most(set_operation, first.count, second.count)
+    total = _most(set_operation, first.size, second.size)
     count = c.fresh("count") if total is None else c.fresh_at_most(total, "count")
     return c.matrix(count, rank), c.vector(count), _result_shape(c, rank, first.lead or second.lead)
 

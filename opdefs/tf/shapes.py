@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from opdefs.rules.elements import known_dims
 from opdefs.tf.dialect import tf
-from opdefs.tf.handles import declared_shape, read_value, values_behind
+from opdefs.tf.handles import declared_shape, read_value
+from opdefs.tf.variables import variable_value
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
-from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.lattice import BroadcastAxes, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 
@@ -35,8 +36,8 @@ def variable_shape(c: InferenceContext, handle: TensorType) -> PartialTensor:
 
 def variable(c: InferenceContext, handle: TensorType) -> TensorType:
     """The type of the variable behind a handle."""
-    values = values_behind(handle)
-    return read_value(c, values[0]) if values else TensorType(None, c.unknown_shape())
+    value = variable_value(c, handle, None)
+    return TensorType(None, c.unknown_shape()) if value is None else read_value(c, value)
 
 
 @tf("Size")
@@ -105,7 +106,7 @@ def broadcast_gradient_args(c: InferenceContext, s0: Value, s1: Value) -> tuple[
         longest = c.max(first, second)
         return tuple(PartialTensor(None, c.vector(c.fresh_at_most(longest, f"axes.{i}")), None) for i in (0, 1))
     equal = _are_equal(c, first, second, *pair)
-    return tuple(_summed_axes(c, sizes, equal, i) for i, sizes in enumerate(pair))
+    return tuple(_summed_axes(c, sizes, pair[1 - i], equal, i) for i, sizes in enumerate(pair))
 
 
 def _are_equal(
@@ -118,7 +119,9 @@ def _are_equal(
     return False if False in verdicts else None if None in verdicts else True
 
 
-def _summed_axes(c: InferenceContext, sizes: Sequence[Dim | None], equal: bool | None, index: int) -> PartialTensor:
+def _summed_axes(
+    c: InferenceContext, sizes: Sequence[Dim | None], others: Sequence[Dim | None], equal: bool | None, index: int
+) -> PartialTensor:
     """The axes of size 1, where the shapes are not equal; a vector of unknown length where that is undecided."""
     if equal:
         return PartialTensor(None, c.vector(0), ())
@@ -128,4 +131,4 @@ def _summed_axes(c: InferenceContext, sizes: Sequence[Dim | None], equal: bool |
         axes = [axis for axis, verdict in enumerate(verdicts) if verdict]
         return PartialTensor(None, c.vector(len(axes)), axes)
     count = c.fresh_at_most(most, f"axes.{index}", 0 if equal is None else least)
-    return PartialTensor(None, c.vector(count), None)
+    return BroadcastAxes(None, c.vector(count), sizes, others)

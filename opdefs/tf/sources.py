@@ -12,7 +12,7 @@ from opdefs.tf.handles import OPEN, declared_shape
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dimension
 from shapeinf.graph import DeclaredType
-from shapeinf.lattice import Element, PartialTensor, Shape, TensorType, numpy_dtype
+from shapeinf.lattice import Element, PartialTensor, Shape, TensorType, element_bits, numpy_dtype
 from shapeinf.ops import InferenceContext, Value
 from shapeinf.ops.rule_context import tf_shape
 
@@ -20,7 +20,7 @@ SCALAR_MEANS_UNKNOWN = 24
 """Before this version of graphs, a placeholder whose shape attribute is a scalar has an unknown shape."""
 
 
-@tf("Const")
+@tf("Const", "HostConst")
 def constant(c: InferenceContext, *, value: PartialTensor) -> PartialTensor:
     """The tensor in the attribute."""
     if not value.shape.is_concrete:
@@ -28,7 +28,8 @@ def constant(c: InferenceContext, *, value: PartialTensor) -> PartialTensor:
     return value
 
 
-@tf("ImmutableConst", "PlaceholderV2", "_ParallelConcatStart", "XlaRecv", "XlaRecvFromHost")
+@tf("ImmutableConst", "PlaceholderV2", "_ParallelConcatStart", "XlaRecv", "XlaRecvFromHost", "FakeParam")
+@tf("InfeedDequeue", "_ScopedAllocator")
 def tensor_of_declared_shape(c: InferenceContext, *, shape: DeclaredType) -> Shape:
     """The shape in the attribute."""
     return declared_shape(c, shape)
@@ -103,7 +104,7 @@ def zero_of(dtype: str | None) -> Element:
 
 def number_of(dtype: str | None, number: int) -> Element:
     """A small number as an element of a dtype; None of dtypes without numbers."""
-    if dtype is None or dtype in ("string", "resource", "variant") or dtype.startswith("q"):
+    if dtype is None or element_bits(dtype) is None or dtype.startswith("q"):
         return None
     kind = numpy_dtype(dtype)
     if dtype == "bool":

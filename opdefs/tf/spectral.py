@@ -10,9 +10,9 @@ from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
 
-@tf("FFT", "IFFT", "BatchFFT", "BatchIFFT", "RiscFft", in_place=(0,))
-@tf("FFT2D", "IFFT2D", "BatchFFT2D", "BatchIFFT2D", in_place=(0,))
-@tf("FFT3D", "IFFT3D", "BatchFFT3D", "BatchIFFT3D", in_place=(0,))
+@tf("FFT", "IFFT", "BatchFFT", "BatchIFFT", "RiscFft")
+@tf("FFT2D", "IFFT2D", "BatchFFT2D", "BatchIFFT2D")
+@tf("FFT3D", "IFFT3D", "BatchFFT3D", "BatchIFFT3D")
 def fourier(c: InferenceContext, input: Shape) -> Shape:
     """The shape of the input, which has at least the transformed axes."""
     return c.with_rank_at_least(input, _transformed_axes(c))

@@ -227,7 +227,7 @@ def scatter_into_list(
     """The list with the rows of a tensor at these positions; it grows where they are behind its end."""
     item_type(c, input_handle, element_dtype)
     row = tail_of(c, tensor)
-    c.merge(c.dim(c.with_rank(indices.shape, 1), 0), c.dim(tensor.shape, 0))
+    c.merge(c.dim(c.with_rank(indices.shape, 1), 0), c.dim(c.with_rank_at_least(tensor.shape, 1), 0))
     length = length_after_writes(c, length_behind(input_handle), indices)
     values = join_values(c, values_behind(input_handle), (row,))
     return create_list(values, length, input_handle.shape)

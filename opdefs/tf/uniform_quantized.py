@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import attrs
+
 from opdefs.rules.elements import clamp_at_zero
 from opdefs.rules.window import same_size, window_span
 from opdefs.tf.dialect import tf
@@ -9,6 +11,19 @@ from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints
+
+
+@attrs.frozen
+class DilatedWindow:
+    """The attributes of convolutions of uniformly quantized tensors; no value means 1 for each spatial axis."""
+
+    padding: str
+    window_strides: Ints = ()
+    explicit_padding: Ints = ()
+    lhs_dilation: Ints = ()
+    rhs_dilation: Ints = ()
+    batch_group_count: int = 1
+    dimension_numbers: str = ""
 
 
 def constrain_scales(c: InferenceContext, scales: Shape, zero_points: Shape, channels: Dim | None) -> None:
@@ -124,31 +139,12 @@ def uniform_quantized_convolution(
     output_scales: Shape,
     output_zero_points: Shape,
     *,
-    padding: str,
-    window_strides: Ints = (),
-    explicit_padding: Ints = (),
-    lhs_dilation: Ints = (),
-    rhs_dilation: Ints = (),
-    batch_group_count: int = 1,
-    dimension_numbers: str = "",
+    window: DilatedWindow,
 ) -> Shape:
     """As UniformQuantizedConvolutionHybrid."""
-    result = uniform_quantized_convolution_hybrid(
-        c,
-        lhs,
-        rhs,
-        rhs_scales,
-        rhs_zero_points,
-        padding=padding,
-        window_strides=window_strides,
-        explicit_padding=explicit_padding,
-        lhs_dilation=lhs_dilation,
-        rhs_dilation=rhs_dilation,
-        batch_group_count=batch_group_count,
-        dimension_numbers=dimension_numbers,
-    )
+    result = uniform_quantized_convolution_hybrid(c, lhs, rhs, rhs_scales, rhs_zero_points, window=window)
     constrain_scales(c, lhs_scales, lhs_zero_points, None)
-    if result.dims is not None and not dimension_numbers:
+    if result.dims is not None and not window.dimension_numbers:
         constrain_scales(c, output_scales, output_zero_points, result[1])
     return result
 
@@ -161,37 +157,31 @@ def uniform_quantized_convolution_hybrid(
     rhs_scales: Shape,
     rhs_zero_points: Shape,
     *,
-    padding: str,
-    window_strides: Ints = (),
-    explicit_padding: Ints = (),
-    lhs_dilation: Ints = (),
-    rhs_dilation: Ints = (),
-    batch_group_count: int = 1,
-    dimension_numbers: str = "",
+    window: DilatedWindow,
 ) -> Shape:
     """[N, C, *S] and [D, C/groups, *K] -> [N/batch groups, D, *S']; other orders of the axes are not followed."""
     rank = lhs.rank if lhs.rank is not None else rhs.rank
     if rank is None:
         return c.unknown_shape()
     lhs, rhs = c.with_rank(lhs, rank), c.with_rank(rhs, rank)
-    if dimension_numbers:
+    if window.dimension_numbers:
         return c.unknown_shape_of_rank(rank)
-    if rank < 2 or batch_group_count < 1:
-        c.fail("a convolution requires rank 2 or more, and groups of batches", lhs, batch_group_count)
+    if rank < 2 or window.batch_group_count < 1:
+        c.fail("a convolution requires rank 2 or more, and groups of batches", lhs, window.batch_group_count)
     _constrain_features(lhs[1], rhs[1])
     constrain_scales(c, rhs_scales, rhs_zero_points, rhs[0])
-    pads = _explicit_pads(c, padding, explicit_padding, rank - 2)
+    pads = _explicit_pads(c, window.padding, window.explicit_padding, rank - 2)
     attributes = [
         _values(c, values, rank - 2, name)
         for values, name in (
-            (window_strides, "window_strides"),
-            (lhs_dilation, "lhs_dilation"),
-            (rhs_dilation, "rhs_dilation"),
+            (window.window_strides, "window_strides"),
+            (window.lhs_dilation, "lhs_dilation"),
+            (window.rhs_dilation, "rhs_dilation"),
         )
     ]
     axes = zip(lhs[2:], rhs[2:], *attributes, pads, strict=True)
-    spatial = [_size(c, *axis, padding == "SAME") for axis in axes]
-    batch = c.divide(lhs[0], batch_group_count, evenly_divisible=True)
+    spatial = [_size(c, *axis, is_same=window.padding == "SAME") for axis in axes]
+    batch = c.divide(lhs[0], window.batch_group_count, evenly_divisible=True)
     return Shape((batch, rhs[0], *spatial))
 
 
@@ -220,7 +210,7 @@ def _values(c: InferenceContext, values: Ints, rank: int, name: str) -> Ints:
 
 
 def _size(
-    c: InferenceContext, size: Dim, kernel: Dim, stride: int, spread: int, dilation: int, pads: int, is_same: bool
+    c: InferenceContext, size: Dim, kernel: Dim, stride: int, spread: int, dilation: int, pads: int, *, is_same: bool
 ) -> Dim:
     full = clamp_at_zero(c, window_span(size, spread)) if spread > 1 else size
     if is_same:

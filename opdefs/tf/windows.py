@@ -6,11 +6,38 @@ from collections.abc import Sequence
 
 import attrs
 
-from opdefs.rules.window import same_size, truncated_window_size, window_span
+from opdefs.rules.window import same_size, truncated_window_size
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints
+
+
+@attrs.frozen
+class ConvWindow:
+    """The attributes of convolutions of images."""
+
+    strides: Ints
+    padding: str
+    explicit_paddings: Ints = ()
+    data_format: str = "NHWC"
+    dilations: Ints = (1, 1, 1, 1)
+
+
+@attrs.frozen
+class VolumeWindow:
+    """The attributes of convolutions of volumes."""
+
+    strides: Ints
+    padding: str
+    data_format: str = "NDHWC"
+    dilations: Ints = (1, 1, 1, 1, 1)
+
+    @property
+    def explicit_paddings(self) -> Ints:
+        """None: there are no explicit paddings of volumes."""
+        return ()
+
 
 VECTOR_SIZES = (4, 32)
 """The sizes of the inner axis of NCHW_VECT_C."""
@@ -119,9 +146,22 @@ def windowed_output_size(
     if isinstance(size, int) and isinstance(window, int):
         span = c.add(c.multiply(c.subtract(window, 1), dilation), 1) if dilation > 1 else window
         return c.divide(c.add(c.subtract(c.add(size, sum(pads)), span), stride), stride)
-    span = window_span(window, dilation)
-    c.advise_at_most(span, size + sum(pads), "TensorFlow refuses known sizes that are smaller than the window")
     return truncated_window_size(c, size, window, stride, pads, dilation)
+
+
+def convolved_sizes(
+    c: InferenceContext, x: Shape, kernel: Sequence[Dim], window: ConvWindow | VolumeWindow, layout: TensorFormat
+) -> list[Dim]:
+    """The output sizes of the spatial axes of a convolution."""
+    return windowed_output_sizes(
+        c,
+        [x[axis] for axis in layout.spatial],
+        kernel,
+        spatial_values(c, window.strides, layout, "stride"),
+        window.padding,
+        dilations=spatial_values(c, window.dilations, layout, "dilation"),
+        pads=padding_pairs(window.padding, window.explicit_paddings, layout),
+    )
 
 
 def windowed_output_sizes(

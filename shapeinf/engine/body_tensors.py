@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from shapeinf.engine.inference import Inference
-from shapeinf.engine.tensor_info import TensorInfo, tensor_info
+from shapeinf.engine.tensor_info import TensorInfo, rename, tensor_info
 from shapeinf.engine.type_table import canonicalize
 from shapeinf.lattice import PartialTensor, SequenceType, Shape, Type, relax_type
 
@@ -51,13 +51,14 @@ def _all_runs(last: Inference) -> Iterator[Inference]:
 
 
 def _values(runs: Sequence[Inference], path: str, captures: frozenset[str]) -> Iterator[tuple[str, TensorInfo]]:
+    renamed = runs[0].store.relaxer.inner_names()
     for slot, name in enumerate(runs[0].compiled.names):
         if name not in captures:
             types = [_type_in(run, slot) for run in runs]
             joined = types[0]
             for other in types[1:]:
                 joined = _join(runs[0], joined, other, f"{path}{name} in any run")
-            yield path + name, tensor_info(joined)
+            yield path + name, tensor_info(rename(joined, renamed))
 
 
 def _type_in(run: Inference, slot: int) -> Type | None:

@@ -120,7 +120,7 @@ class Inference:
         """The memo of nodes that may not run: their constraints are undone."""
         self._conditional = False
         """Whether the current node may not run."""
-        self._saved: tuple[ShapeStore, int, int] | None = None
+        self._saved: tuple[ShapeStore, tuple[int, int, int]] | None = None
         """The store before such a node, with its version and epoch."""
         self._repeatable: dict[tuple[str, tuple[int, ...]], tuple[NodeStep, Key, Sequence[int]]] = {}
         """By operator and input slots: the last node whose outputs have unknowns of its own, and these outputs."""
@@ -338,8 +338,8 @@ class Inference:
         conditional, store = self.compiled.conditional, self.store
         if conditional is None or not conditional[index]:
             return self.outputs_of(index, row)
-        if self._saved is None or self._saved[1:] != (store.version, store.epoch):
-            self._saved = store.copy(), store.version, store.epoch
+        if self._saved is None or self._saved[1] != _state_of(store):
+            self._saved = store.copy(), _state_of(store)
         state = self._memo, self.certain, store.tentative
         self._memo, self.certain, store.tentative, self._conditional = self._conditional_memo, False, True, True
         try:
@@ -347,10 +347,10 @@ class Inference:
         finally:
             self._memo, self.certain, store.tentative = state
             self._conditional = False
-            if self._saved[1:] != (store.version, store.epoch):
+            if self._saved[1] != _state_of(store):
                 store.reset(self._saved[0])
                 self.table.refresh()
-                self._saved = self._saved[0], store.version, store.epoch
+                self._saved = self._saved[0], _state_of(store)
 
     def _call(self, step: NodeStep, key: Key) -> Sequence[int]:
         """Run the operation of a node, and memoise its outputs where that is sound."""
@@ -477,6 +477,11 @@ class Inference:
             origin = f"from {self.compiled.step(producer).site}" if producer is not None else "an input or constant"
             lines.append(f"{name}  {self.current(slot)!r}   {origin}")
         return tuple(lines)
+
+
+def _state_of(store: ShapeStore) -> tuple[int, int, int]:
+    """Numbers of which one changes with every constraint that is added; disjunctions are not counted as versions."""
+    return store.version, store.epoch, len(store.disjunctions)
 
 
 def _is_same_operation(first: NodeStep, step: NodeStep) -> bool:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import attrs
 
 from shapeinf.engine.compiled import CompiledGraph
 from shapeinf.engine.inference import Inference
+from shapeinf.expr import Dim, Dimension, substitute
 from shapeinf.formats.annotation import Annotation
 from shapeinf.graph import FunctionKey, FunctionReference
-from shapeinf.lattice import MapType, Shape, TensorType, Type
+from shapeinf.lattice import MapType, Shape, TensorType, Type, map_dims
 
 
 @attrs.frozen
@@ -41,12 +43,18 @@ def tensor_infos(inference: Inference) -> dict[str, TensorInfo]:
     records: dict[int, TensorInfo] = {}
     infos: dict[str, TensorInfo] = {}
     numbers, canonical = inference.numbers, table.canonical
+    renamed = inference.store.relaxer.inner_names()
     for name, number in zip(inference.compiled.names, numbers, strict=False):
         number = canonical[number]
         if number not in records:
-            records[number] = tensor_info(table.types[number])
+            records[number] = tensor_info(rename(table.types[number], renamed))
         infos[name] = records[number]
     return infos
+
+
+def rename(value: Type | None, names: Mapping[Dimension, Dim]) -> Type | None:
+    """A type with other symbols."""
+    return value if value is None or not names else map_dims(value, lambda d: substitute(d, names))
 
 
 def tensor_info(value: Type | None) -> TensorInfo:

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 
 from shapeinf.expr import Dimension
 from shapeinf.lattice import (
+    BroadcastAxes,
     HandleType,
     PartialTensor,
     Progression,
@@ -140,6 +141,8 @@ def _symbols(old: Type) -> frozenset[Dimension] | None:
     symbols = old.shape.symbols()
     if isinstance(old, HandleType):
         return _handle_symbols(old, symbols)
+    if isinstance(old, BroadcastAxes):
+        return symbols.union(*(d.symbols() for d in (*old.sizes, *old.others) if isinstance(d, Dimension)))
     if isinstance(old, Progression):
         return symbols | old.base.symbols() if isinstance(old.base, Dimension) else symbols
     if old.elements is not None and not _SYMBOLIC.isdisjoint(map(type, old.elements)):

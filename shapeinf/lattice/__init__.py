@@ -16,6 +16,7 @@ from shapeinf.lattice.shape_store import ShapeStore
 from shapeinf.lattice.types import (
     MAX_ELEMENTS,
     BoundedTensor,
+    BroadcastAxes,
     Condition,
     Element,
     HandleType,
@@ -35,6 +36,7 @@ __all__ = [
     "MAX_ELEMENTS",
     "SCALAR",
     "BoundedTensor",
+    "BroadcastAxes",
     "Condition",
     "Element",
     "HandleType",

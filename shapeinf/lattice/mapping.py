@@ -7,6 +7,7 @@ from collections.abc import Callable
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice.shape import Shape
 from shapeinf.lattice.types import (
+    BroadcastAxes,
     Condition,
     Element,
     HandleType,
@@ -38,6 +39,10 @@ def _map_tensor(old: TensorType, dim: MapDim, shape: MapShape) -> TensorType:
         return old if same else Progression(old.dtype, new, base, old.steps)
     if isinstance(old, HandleType):
         return _map_handle(old, new, dim, shape)
+    if isinstance(old, BroadcastAxes):
+        sizes, others = (tuple(d if d is None else dim(d) for d in part) for part in (old.sizes, old.others))
+        same = new is old.shape and sizes == old.sizes and others == old.others
+        return old if same else BroadcastAxes(old.dtype, new, sizes, others)
     elements = old.elements
     if elements is not None:
         mapped = tuple(_map_element(e, dim) for e in elements)

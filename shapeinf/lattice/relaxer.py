@@ -52,6 +52,8 @@ class Relaxer:
         """How many cycles of the graph are being iterated, one inside the other."""
         self.iterated: dict[Dimension, tuple[str, int]] = {}
         """The symbols of joins in cycles, which differ between iterations, with their sites and axes."""
+        self.left: dict[Dimension, tuple[str, int]] = {}
+        """Those of them that a value after the cycle has, with the sites and axes of the last iteration."""
 
     def dim(
         self, a: Dim, b: Dim, site: str, axis: int = 0, least: float = -inf, *, same_iteration: bool = False
@@ -95,12 +97,26 @@ class Relaxer:
         renamed: dict[Dimension, Dim] = {s: self._last_symbol(s) for s in symbols if s in self.iterated}
         return substitute(d, renamed) if renamed else d
 
+    def inner_names(self) -> dict[Dimension, Dim]:
+        """For symbols of `last` the symbol inside of the cycle, where no constraint tells the two apart.
+
+        The value after the last iteration is one of those inside: in reports both have one name.
+        """
+        store = self.store
+        pairs = ((self.sites[site, axis].symbol, s) for s, (site, axis) in self.left.items())
+        return {
+            last: s
+            for last, s in pairs
+            if store.canon(last) is last and store.canon(s) is s and store.bounds(last) == store.bounds(s)
+        }
+
     def _last_symbol(self, symbol: Dimension) -> Dimension:
         site, axis = self.iterated[symbol]
         key, bounds = (f"{site}.last", axis), self.store.bounds(symbol)
         if key not in self.sites:
             self.sites[key] = _Site(self.store.scope.fresh(f"{site}.last.{axis}", None, None), bounds, [0, 0])
         self._extend(self.sites[key], bounds)
+        self.left[symbol] = key
         return self.sites[key].symbol
 
     def _limit(self, site: _Site, sides: tuple[Dim, Dim], same_iteration: bool) -> None:

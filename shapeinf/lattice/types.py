@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shapeinf.expr import Dim, Dimension
-from shapeinf.lattice.dtypes import ML_DTYPES
+from shapeinf.lattice.dtypes import DTYPES, ML_DTYPES
 from shapeinf.lattice.shape import Shape
 
 
@@ -243,6 +243,49 @@ class Progression(PartialTensor):
         return f"{super().__repr__()}{{{' + '.join(parts)}}}"
 
 
+class BroadcastAxes(PartialTensor):
+    """The axes along which a tensor is repeated where it broadcasts with another one, while these are undecided.
+
+    They are the axes whose size is 1, unless both tensors have equal shapes. `sizes` and `others` are the two shapes
+    with equally many axes, None for an unknown size. Sums over these axes undo a broadcast.
+
+    >>> BroadcastAxes("int32", Shape((1,)), (1, 3), (2, 3))
+    int32[1]{axes of size 1 of [1, 3], next to [2, 3]}
+    """
+
+    __slots__ = ("others", "sizes")
+
+    def __init__(
+        self, dtype: str | None, shape: Shape, sizes: Iterable[Dim | None], others: Iterable[Dim | None]
+    ) -> None:
+        """`sizes` is the shape of the tensor itself."""
+        super().__init__(dtype, shape, None)
+        self.sizes = tuple(sizes)
+        self.others = tuple(others)
+
+    @property
+    def contents(self) -> tuple[object, ...]:
+        """Both shapes."""
+        return BroadcastAxes, self.sizes, self.others
+
+    def with_type(self, dtype: str | None, shape: Shape) -> TensorType:
+        """See `TensorType.with_type`."""
+        return BroadcastAxes(dtype, shape, self.sizes, self.others)
+
+    def __eq__(self, other: object) -> bool:
+        """Same dtype and shape, and the same two shapes."""
+        return isinstance(other, BroadcastAxes) and super().__eq__(other)
+
+    def __hash__(self) -> int:
+        """Consistent with equality."""
+        return hash((self.dtype, self.shape, self.sizes, self.others))
+
+    def __repr__(self) -> str:
+        """`int32[n]{axes of size 1 of [B, 3], next to [B, 3]}`."""
+        sizes, others = (", ".join("?" if d is None else str(d) for d in part) for part in (self.sizes, self.others))
+        return f"{super().__repr__()}{{axes of size 1 of [{sizes}], next to [{others}]}}"
+
+
 class HandleType(PartialTensor):
     """A tensor of handles, with the types of the values behind each: variables, tensor lists, queues, iterators.
 
@@ -365,15 +408,23 @@ def _count(shape: Shape) -> int:
     return total
 
 
+_OBJECTS = frozenset(dtype.name for dtype in DTYPES if dtype.kind in ("string", "handle"))
+_QUANTIZED = frozenset(dtype.name for dtype in DTYPES if dtype.kind == "quantized")
+
+
 def numpy_dtype(dtype: str | None) -> np.dtype[Any] | None:
     """The numpy dtype of a dtype name (None of None: numpy's own choice); narrow floats and ints come from ml_dtypes.
 
-    >>> numpy_dtype("int64")
-    dtype('int64')
+    Quantized numbers are stored as integers.
+
+    >>> numpy_dtype("int64"), numpy_dtype("quint8")
+    (dtype('int64'), dtype('uint8'))
     """
     if dtype is None:
         return None
-    if dtype == "string":
+    if dtype in _OBJECTS:
         return np.dtype(object)
+    if dtype in _QUANTIZED:
+        dtype = dtype.removeprefix("q")
     extended = getattr(ml_dtypes, ML_DTYPES.get(dtype, dtype), None)
     return np.dtype(extended) if extended is not None else np.dtype(dtype)

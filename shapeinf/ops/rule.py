@@ -157,7 +157,10 @@ class Rule:
             elif default is inspect.Parameter.empty:
                 raise ShapeError(f"the required attribute {name!r} is missing", code="S103")
         for name, group in self.groups.items():
-            fields = [field.name for field in attrs.fields(group)]
+            fields = {field.name: field.default for field in attrs.fields(group)}
+            missing = [field for field in fields if fields[field] is attrs.NOTHING and field not in attributes]
+            if missing:
+                raise ShapeError(f"the required attribute {missing[0]!r} is missing", code="S103")
             arguments[name] = group(**{field: attributes[field] for field in fields if field in attributes})
         return arguments
 

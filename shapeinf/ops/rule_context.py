@@ -85,10 +85,10 @@ class RuleContext:
             raise TypeError("merge takes two dims or two shapes")
         if a == b:
             return a
-        text = message or f"Dimensions must be equal, but are {a} and {b}"
         try:
-            return self.store.add_equal(a, b, self.source(text))
+            return self.store.add_equal(a, b, self.source(message or "dimensions must be equal"))
         except Contradiction as error:
+            text = message or f"Dimensions must be equal, but are {a} and {b}"
             operands = (str(a), str(b)) if message else ()
             raise Contradiction(text, error.first, error.second, operands) from None
 

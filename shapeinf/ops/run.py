@@ -21,9 +21,12 @@ from shapeinf.lattice import (
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.element_types import ElementTypes
-from shapeinf.ops.opdef import OpDef
+from shapeinf.ops.opdef import ArgDef, OpDef
 from shapeinf.ops.rule import InputUse
 from shapeinf.ops.structure import INT64_MAX
+
+MAX_VALUES = 1 << 16
+"""The most values that one argument of an operator has; a larger number in a file is an error or an attack."""
 
 
 class Outcome(NamedTuple):
@@ -75,6 +78,7 @@ class Call:
         self.outputs = len(wanted)
         self.contents = _contents(op_def)
         self._least = sum(arg.least for arg in op_def.inputs if arg.variadic)
+        self._count = _input_count(op_def, attributes)
         self._keywords: dict[str, object] | None = None
         self._constant: Outcome | None = None
         self._dtype = ElementTypes(op_def, attributes, self.outputs).output
@@ -110,6 +114,8 @@ class Call:
         if len(inputs) < self._least:
             least = f"{self._least} input{'s' * (self._least != 1)}"
             raise ShapeError(f"takes at least {least}, got {len(inputs)}", code="S103")
+        if self._count is not None and len(inputs) != self._count:
+            raise ShapeError(f"takes {self._count} inputs by its attributes, got {len(inputs)}", code="S103")
         c = InferenceContext.__new__(InferenceContext)
         c.__dict__.update(self._context)
         c.types, c.store, c.site = inputs, store, site
@@ -218,6 +224,33 @@ def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:
         if not fits:
             message = f"the attribute {name!r} must be of the kind {kind}"
             raise ShapeError(message, code="S103", operands=(str(value),))
+    for arg in (*op_def.inputs, *op_def.outputs):
+        defined = op_def.attributes.get(arg.number_attr or "")
+        count, least = attributes.get(arg.number_attr or ""), min(1, (defined and defined.minimum) or 0)
+        if isinstance(count, int) and not least <= count <= MAX_VALUES:
+            message = f"the attribute {arg.number_attr!r} must lie in {least}..{MAX_VALUES}: it is a number of values"
+            raise ShapeError(message, code="S103", operands=(str(count),))
+
+
+def _input_count(op_def: OpDef, attributes: Mapping[str, object]) -> int | None:
+    """The number of inputs, with what the attributes state for repeated arguments; None where it may vary.
+
+    Rules with parameters check an unrepeated number of inputs themselves.
+    """
+    raw = op_def.rule is not None and op_def.rule.raw
+    if not op_def.inputs or any(arg.optional or arg.variadic for arg in op_def.inputs):
+        return None
+    if not raw and not any(arg.repeated for arg in op_def.inputs):
+        return None
+    counts = [_value_count(arg, attributes) for arg in op_def.inputs]
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
+
+
+def _value_count(arg: ArgDef, attributes: Mapping[str, object]) -> int | None:
+    """The number of values of one argument."""
+    stated = attributes.get(arg.number_attr or arg.type_list_attr or "") if arg.repeated else 1
+    return len(stated) if isinstance(stated, tuple) else stated if isinstance(stated, int) else None
 
 
 def _check_sizes(shape: Shape) -> None:

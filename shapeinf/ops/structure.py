@@ -16,6 +16,9 @@ from shapeinf.ops.rule_context import RuleContext
 INT64_MAX = 2**63 - 1
 INT32_MAX = 2**31 - 1
 
+MAX_UNKNOWN_RANK = 2**16
+"""More unknown sizes are of a damaged model: tensors have at most 254 axes in TensorFlow."""
+
 
 class StructureMixin(RuleContext):
     """Construction, checks, slicing and concatenation of shapes; checked arithmetic."""
@@ -53,8 +56,8 @@ class StructureMixin(RuleContext):
 
     def unknown_shape_of_rank(self, rank: int) -> Shape:
         """Unknown dims; -1 is an unknown rank. Raises ShapeError below -1."""
-        if rank < -1:
-            raise ShapeError(f"a rank must be at least -1, but is {rank}")
+        if not -1 <= rank <= MAX_UNKNOWN_RANK:
+            raise ShapeError(f"a rank must lie in -1..{MAX_UNKNOWN_RANK}, but is {rank}")
         return self.unknown_shape() if rank == -1 else Shape(self.unknown_dim() for _ in range(rank))
 
     def dim(self, shape: Shape, index: int) -> Dim:

@@ -5,7 +5,8 @@ import random
 import pytest
 
 from shapeinf import ShapeInferenceError
-from shapeinf.lattice import OptionalType, PartialTensor, SequenceType, Shape, ShapeStore, TensorType
+from shapeinf.graph import DeclaredType, FunctionReference
+from shapeinf.lattice import HandleType, OptionalType, PartialTensor, SequenceType, Shape, ShapeStore, TensorType
 from shapeinf.ops import default_registry
 from shapeinf.ops.run import Call
 
@@ -23,6 +24,8 @@ ELEMENTS = {
 
 class Draw(random.Random):
     """Types and attributes."""
+
+    handles = False
 
     def dim(self, store):
         scope = store.scope
@@ -54,13 +57,32 @@ class Draw(random.Random):
 
     def type(self, store):
         kind = self.random()
-        if kind < 0.06:
+        if kind < 0.06 and not self.handles:
             return None
+        if self.handles:  # TensorFlow has no sequences
+            return self.handle(store) if kind < 0.12 else self.tensor(store)
         if kind < 0.12:
             return SequenceType(self.tensor(store), self.choice((None, 0, 1, 2, store.scope.symbol("n"))))
         return OptionalType(self.tensor(store)) if kind < 0.14 else self.tensor(store)
 
+    def declared_shape(self):
+        sizes = [self.choice((None, 0, 1, 2, 3, 64, 2**40)) for _ in range(self.choice((0, 1, 2, 3, 4)))]
+        return DeclaredType(dims=None if self.random() < 0.1 else tuple(sizes))
+
+    def handle(self, store):
+        values = self.choice((None, (), (self.tensor(store),), (self.tensor(store), self.tensor(store))))
+        length = self.choice((None, 0, 2, self.dim(store)))
+        return HandleType(
+            self.choice(("resource", "variant", "float32")),
+            Shape([self.dim(store)] * self.choice((0, 0, 1))),
+            values,
+            length,
+        )
+
     def attribute(self, defined):
+        if defined.allowed and self.random() < 0.8:
+            value = self.choice(defined.allowed)
+            return (value,) if defined.type.startswith("list(") else value
         several = range(self.choice((0, 1, 2, 2, 3, 4, 4, 8)))
         return {
             "int": lambda: self.choice(INTS),
@@ -70,6 +92,17 @@ class Draw(random.Random):
             "floats": lambda: tuple(self.choice(FLOATS) for _ in several),
             "strings": lambda: tuple(self.choice("abc") for _ in several),
             "tensor": lambda: self.tensor(ShapeStore()),
+            "bool": lambda: self.choice((False, True)),
+            "type": lambda: self.choice(DTYPES[:-1]),
+            "shape": lambda: self.declared_shape(),
+            "list(int)": lambda: tuple(self.choice((0, 1, 1, 2, 2, 3, -1, -2, self.choice(INTS))) for _ in several),
+            "list(float)": lambda: tuple(self.choice(FLOATS) for _ in several),
+            "list(string)": lambda: tuple(self.choice("abc") for _ in several),
+            "list(bool)": lambda: tuple(self.choice((False, True)) for _ in several),
+            "list(type)": lambda: tuple(self.choice(DTYPES[:-1]) for _ in several),
+            "list(shape)": lambda: tuple(self.declared_shape() for _ in several),
+            "func": lambda: FunctionReference(("", self.choice("fg"), "")),
+            "list(func)": lambda: tuple(FunctionReference(("", "f", "")) for _ in several),
         }.get(defined.type, lambda: defined.default)()
 
 
@@ -81,9 +114,10 @@ def operators(dialect):
 
 
 @pytest.mark.parametrize("times", [20_000, pytest.param(600_000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("dialect", ["onnx", "nnef"])
+@pytest.mark.parametrize("dialect", ["onnx", "nnef", "tf"])
 def test_an_outcome_or_an_error_of_ours(dialect, times):
     draw, known, outcomes = Draw(times), operators(dialect), 0
+    draw.handles = dialect == "tf"
     for _ in range(times):
         op_def, version = draw.choice(known)
         store, arity = ShapeStore(), len(op_def.inputs)

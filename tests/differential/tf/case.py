@@ -7,6 +7,7 @@ needs TensorFlow; the tests compare our rules with the records, and need nothing
 from __future__ import annotations
 
 import re
+from zlib import crc32
 
 import attrs
 import numpy as np
@@ -17,6 +18,9 @@ from shapeinf.graph import DeclaredType
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore
 from shapeinf.lattice.types import numpy_dtype
 from shapeinf.ops import Call
+
+LABEL = 150
+"""Longer contents are in a label by their checksum."""
 
 DTYPES = {"int64": np.int64, "int32": np.int32, "bool": np.bool_}
 
@@ -74,6 +78,8 @@ def _label(spec):
     text = (
         "x".join(map(str, np.shape(array))) if np.size(array) > 8 else str(np.asarray(array).tolist()).replace(" ", "")
     )
+    if len(text) > LABEL:
+        text = f"{len(text)} characters {crc32(text.encode()):08x}"
     return f"?{text}" if isinstance(spec, Runtime) else text
 
 
@@ -124,13 +130,18 @@ def _attribute(kind, value):
     return value
 
 
-def infer(case, outputs, *, symbolic, contents=True):
-    """The output shapes and element types of our rule, its store, and the sizes behind the symbols."""
+def infer(case, outputs, *, symbolic, contents=True, elements=None):
+    """The output shapes and element types of our rule, its store, and the sizes behind the symbols.
+
+    `elements(store, sizes, label, array)` are the elements of known contents, instead of the array's own.
+    """
     store, sizes, types = ShapeStore(), {}, []
     for index, (spec, array) in enumerate(zip(case.specs(), case.arrays(), strict=True)):
         dtype, dims = dtype_name(array), list(array.shape)
         if contents and not isinstance(spec, (str, Runtime)):
-            types.append(PartialTensor(dtype, Shape(dims), array.reshape(-1).tolist()))
+            own = array.reshape(-1).tolist()
+            known = own if elements is None else elements(store, sizes, f"i{index}", own)
+            types.append(PartialTensor(dtype, Shape(dims), known))
             continue
         if symbolic:
             names = [f"i{index}d{axis}" for axis in range(array.ndim)]

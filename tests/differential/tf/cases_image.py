@@ -57,6 +57,7 @@ def resizes():
     yield Case("ResizeNearestNeighborGrad", (IMAGE, SIZE))
     for op in ("ResizeBilinearGrad", "ResizeBicubicGrad"):
         yield Case(op, ("float32[2, 5, 11, 3]", IMAGE), {"half_pixel_centers": True})
+        yield Case(op, ("float32[2, 5, 11, 3]", "float32[4, 7, 9, 1]"))
     factors = ("float32[2]", "float32[2]")
     yield Case("ScaleAndTranslate", (IMAGE, SIZE, *factors))
     yield Case("ScaleAndTranslate", (IMAGE, Runtime(SIZE), *factors), {"kernel_type": "box"}, True)

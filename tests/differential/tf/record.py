@@ -18,6 +18,7 @@ RENAMED = {
     "split_dim": "axis",
     "concat_dim": "axis",
     "reduction_indices": "axis",
+    "input": "condition",
     "t": "x",
     "e": "y",
 }
@@ -26,6 +27,11 @@ RENAMED = {
 
 def run(case):
     """[element type, sizes] of each output of TensorFlow's kernel."""
+    return [[tensor.dtype.name, list(tensor.shape)] for tensor in outputs(case)]
+
+
+def outputs(case):
+    """What TensorFlow's kernel returns."""
     import tensorflow
 
     from opdefs.tf import tf
@@ -43,7 +49,7 @@ def run(case):
     accepted = inspect.signature(function).parameters
     arguments = dict(zip(names, constants, strict=True)) | attributes
     result = function(**{name if name in accepted else RENAMED[name]: value for name, value in arguments.items()})
-    return [[tensor.dtype.name, list(tensor.shape)] for tensor in tensorflow.nest.flatten(result)]
+    return tensorflow.nest.flatten(result)
 
 
 def _attribute(kind, value):

@@ -27,6 +27,11 @@ def test_what_holds_after_the_last_iteration_says_nothing_of_the_others():
     assert not isinstance(result.tensors["next0:0"].shape[0], int)
 
 
+def test_a_value_after_the_loop_has_the_name_of_the_one_inside_while_nothing_tells_them_apart():
+    result = infer(frame(["double"], ["N"])[0])
+    assert types(result, "v0/exit") == types(result, "v0/merge")
+
+
 def test_a_requirement_inside_a_frame_is_no_constraint():
     """The body may never run; it requires that x has 4 rows."""
     model, _, _ = frame(["keep"], ["N"])
