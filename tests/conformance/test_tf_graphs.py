@@ -37,7 +37,7 @@ AFTER_LOOPS = {
     "g4": ("w/Exit_1:0", "out:0"),
     "queues_and_loops.pbtxt": ("while/Exit_1:0",),
 }
-"""Values after a loop: Grappler has one number for a size that differs between trips, and for the last of these sizes."""
+"""Values after a loop: Grappler has one number for a size that differs between trips and for the last of these."""
 
 
 def value_name(name):
