@@ -1,4 +1,4 @@
-"""The join of lists: items without a known type are zeros of the shape of the others; contents are those of all items."""
+"""The join of lists: items without a known type are zeros of the shape of the others; all items share contents."""
 
 import pytest
 
