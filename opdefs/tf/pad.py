@@ -290,5 +290,15 @@ def _patches(c: InferenceContext, x: Shape, ksizes: Ints, strides: Ints, rates: 
             sizes.append(ceildiv(x[axis], strides[axis]))
             continue
         window = (ksizes[axis] - 1) * rates[axis] + 1
-        sizes.append(c.divide(c.add(c.subtract(x[axis], window), strides[axis]), strides[axis]))
+        sizes.append(_window_count(c, x[axis], window, strides[axis]))
     return Shape((x[0], *sizes, depth))
+
+
+def _window_count(c: InferenceContext, size: Dim, window: int, stride: int) -> Dim:
+    """The number of windows without padding: none, not an error, where the window is larger by less than two strides.
+
+    The kernel's division rounds towards 0.
+    """
+    reach = size + stride - window
+    c.at_least(reach, 1 - stride, "Computed output size would be negative")
+    return c.max(reach, 0) // stride

@@ -52,6 +52,20 @@ PADDING = [
         for p in ("SAME", "VALID")
         for k, s in [((1, 2, 3, 2, 1), (1, 2, 2, 3, 1)), ((1, 1, 3, 4, 1), (1, 1, 1, 2, 1))]
     ),
+    *(
+        Case(
+            "ExtractImagePatches",
+            (f"float32[1, {h}, 3, 1]",),
+            {**dict(zip(WINDOW, sizes, strict=True)), "padding": "VALID"},
+        )
+        for h in (0, 1, 2)
+        for sizes in [((1, 3, 3, 1), (1, 2, 2, 1), (1, 1, 1, 1))]
+    ),
+    Case(
+        "ExtractVolumePatches",
+        ("float32[1, 1, 4, 4, 1]",),
+        {"ksizes": (1, 4, 1, 1, 1), "strides": (1, 2, 2, 2, 1), "padding": "VALID"},
+    ),
     *(Case(op, (i32(1, 2, 3, 0),)) for op in ("DataFormatDimMap",)),
     Case("DataFormatVecPermute", (i32(7, 8, 9, 6),)),
     Case("DataFormatVecPermute", (i32(7, 8),), {"src_format": "NCHW", "dst_format": "NHWC"}),
