@@ -72,9 +72,31 @@ def _extrapolate_handle(old: Type, new: Type) -> Extrapolation | None:
     """More items of the same type behind a handle; the types of the items of an empty list are open."""
     if not isinstance(old, HandleType) or not isinstance(new, HandleType) or old.dtype != new.dtype:
         return None
-    if old.shape != new.shape or (old.values != new.values and old.values != ()):
+    if old.shape != new.shape or (old.values != new.values and old.values != () and old.length != 0):
         return None
     if old.length is None or new.length is None:
         return lambda trips: HandleType(new.dtype, new.shape, new.values)
     first, increment = old.length, new.length - old.length
     return lambda trips: HandleType(new.dtype, new.shape, new.values, first + increment * trips)
+
+
+def confirm(guess: Extrapolation, trips: Dim, after: Type) -> Extrapolation | None:
+    """A guess that agrees with the type after some trips: itself, or without the contents of items; None if none does.
+
+    The items of a list that grows may be of one type, but of contents that differ between trips.
+    """
+    expected = guess(trips)
+    if expected == after:
+        return guess
+    weaker = without_item_contents(expected)
+    if not isinstance(after, HandleType) or weaker != without_item_contents(after):
+        return None
+    return guess if weaker == expected else lambda number: without_item_contents(guess(number))
+
+
+def without_item_contents(handle: Type) -> Type:
+    """The same handle, without what is known of the contents of the values behind it."""
+    if not isinstance(handle, HandleType) or handle.values is None:
+        return handle
+    values = [v if isinstance(v, HandleType) else TensorType(v.dtype, v.shape) for v in handle.values]
+    return HandleType(handle.dtype, handle.shape, values, handle.length)

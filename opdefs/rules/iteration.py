@@ -13,7 +13,7 @@ from typing import Protocol
 import attrs
 
 from opdefs.rules.elements import clamp_at_zero
-from opdefs.rules.extrapolation import Extrapolation, extrapolate
+from opdefs.rules.extrapolation import Extrapolation, confirm, extrapolate
 from shapeinf.expr import Dim, Dimension, maximum, minimum, substitute
 from shapeinf.expr.extremum import expand_maximum
 from shapeinf.lattice import Condition, Element, PartialTensor, Shape, TensorType, Type, map_dims, type_symbols
@@ -255,7 +255,7 @@ class _Loop:
     def _confirm(self, formulas: Sequence[Extrapolation | None], after: Sequence[Type]) -> list[Extrapolation | None]:
         """The formulas that hold after one more trip as well."""
         pairs = zip(formulas, after, strict=True)
-        return [None if guess is None or guess(self.number + 1) != out else guess for guess, out in pairs]
+        return [None if guess is None else confirm(guess, self.number + 1, out) for guess, out in pairs]
 
     def _join(
         self, state: Sequence[Type], after: Sequence[Type], formulas: Sequence[Extrapolation | None]

@@ -33,10 +33,15 @@ def clamp_index(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest
     return highest if c.prove_le(highest, position) is True else minimum(position, highest)
 
 
-def slice_size(c: InferenceContext, size: Dim, start: Dim | None, end: Dim | None, step: int) -> Dim:
-    """The number of elements of `start:end:step`; bounded by 0..size where an end is unknown."""
+def slice_size(
+    c: InferenceContext, size: Dim, start: Dim | None, end: Dim | None, step: int, *, as_python: bool = False
+) -> Dim:
+    """The number of elements of `start:end:step`; bounded by 0..size where an end is unknown.
+
+    A backward slice that starts before the axis starts at 0, as in ONNX; it is empty with `as_python`.
+    """
     lowest, highest = (0, size) if step > 0 else (-1, size - 1)
-    first = None if start is None else clamp_index(c, start, size, 0, highest)
+    first = None if start is None else clamp_index(c, start, size, lowest if as_python else 0, highest)
     last = None if end is None else clamp_index(c, end, size, lowest, highest)
     if step < 0 and isinstance(end, int) and end <= -HUGE:
         last = -1
@@ -69,8 +74,13 @@ def slice_axes(
     starts: Sequence[Dim | None],
     ends: Sequence[Dim | None],
     steps: Sequence[int | None],
+    *,
+    as_python: bool = False,
 ) -> PartialTensor:
-    """Slices along distinct axes that are counted from the front; a start, end or step of None is unknown."""
+    """Slices along distinct axes that are counted from the front; a start, end or step of None is unknown.
+
+    See `slice_size` for `as_python`.
+    """
     rank = len(x.shape)
     dims = list(x.shape)
     index: list[slice | None] = [slice(None)] * rank
@@ -82,9 +92,9 @@ def slice_axes(
             index[axis] = firsts[axis] = None
             continue
         size = dims[axis]
-        dims[axis] = slice_size(c, size, start, end, step)
+        dims[axis] = slice_size(c, size, start, end, step, as_python=as_python)
         known = isinstance(start, int) and isinstance(end, int) and isinstance(size, int)
-        index[axis] = _python_slice(start, end, step, size) if known else None
+        index[axis] = _python_slice(start, end, step, size, as_python) if known else None
         if x.contents is not None:
             firsts[axis], strides[axis] = first_index(c, size, start, step), step
     if isinstance(x, Progression) or (x.contents is not None and None in index):
@@ -92,12 +102,11 @@ def slice_axes(
     return slice_elements(x, Shape(dims), index)
 
 
-def _python_slice(start: object, end: object, step: int, size: object) -> slice:
+def _python_slice(start: object, end: object, step: int, size: object, as_python: bool) -> slice:
     """A slice whose ends are clamped as Python's: an end before the front of a backward slice is None."""
     assert isinstance(start, int) and isinstance(end, int) and isinstance(size, int)
-    if step < 0 and end < -size:
-        return slice(max(start, -size) if size else None, None, step)
-    return slice(start, end, step)
+    first = start if as_python or step > 0 or not size else max(start, -size)
+    return slice(first, None if step < 0 and end < -size else end, step)
 
 
 def complete_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) -> list[Dim]:

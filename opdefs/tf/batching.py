@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from opdefs.tf.dialect import tf
-from shapeinf.lattice import Shape
+from shapeinf.expr import Dim
+from shapeinf.graph import FunctionReference
+from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 from shapeinf.ops import InferenceContext
 
 
@@ -28,3 +30,31 @@ def unbatch_grad(c: InferenceContext, original_input: Shape, batch_index: Shape,
     """The gradients of a batch: only axis 0 differs from those of one call."""
     shape = c.with_rank_at_least(grad, 1)
     return c.unknown_shape() if shape.dims is None else c.replace_dim(shape, 0, c.fresh("batch"))
+
+
+@tf("BatchFunction")
+def batch_function(c: InferenceContext, *inputs: TensorType, f: FunctionReference) -> tuple[Shape, ...]:
+    """What the function returns for a batch made of several calls, with the axis 0 of this call's inputs.
+
+    The batch may be padded. The captured inputs that follow are passed on as they are.
+    """
+    body, count = c.bodies.get("f"), len(c.attr("Tin"))
+    if body is None or body.num_inputs != len(inputs) or body.num_outputs < c.num_outputs or not count:
+        c.fail("the attribute 'f' must be a function that takes the inputs and returns the outputs of the node")
+    shapes = [c.with_rank_at_least(value.shape, 1) for value in inputs[:count]]
+    rows = c.dim(shapes[0], 0)
+    for shape in shapes[1:]:
+        rows = c.merge(rows, c.dim(shape, 0))
+    batch = c.fresh("batch", c.interval(rows).lo or 0)
+    arguments = [
+        PartialTensor(value.dtype, c.replace_dim(shape, 0, batch), None)
+        for value, shape in zip(inputs, shapes, strict=False)
+    ]
+    results = body.run([*arguments, *inputs[count:]], certain=False)
+    return tuple(_of_call(c, result, rows) for result in results[: c.num_outputs])
+
+
+def _of_call(c: InferenceContext, batched: Type, rows: Dim) -> Shape:
+    """The shape of the part of a batched output that belongs to this call."""
+    shape = c.store.canon_shape(batched.shape) if isinstance(batched, TensorType) else c.unknown_shape()
+    return c.unknown_shape() if not shape.dims else c.replace_dim(shape, 0, rows)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from opdefs.tf.windows import windowed_output_size as windowed_output_size
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dim
-from shapeinf.lattice import Shape
+from shapeinf.expr import Dim, Dimension
+from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 
 
@@ -27,6 +27,16 @@ def require_scalars(c: InferenceContext, *shapes: Shape) -> None:
     """Require rank 0 of each shape."""
     for shape in shapes:
         c.with_rank(shape, 0)
+
+
+def size_from_scalar(c: InferenceContext, size: PartialTensor, index: int) -> Dim:
+    """The size in a scalar input, which must be at least 0."""
+    known = size.elements[0] if size.shape.dims == () and size.elements else None
+    if not isinstance(known, Dimension):
+        return c.make_dim_for_scalar_input(index)
+    if c.prove_le(0, known) is not True:
+        c.at_least(known, 0, "a size must be at least 0")
+    return known
 
 
 def matmul_shape(c: InferenceContext) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opdefs.rules.elements import known_dims
+from opdefs.tf.common import size_from_scalar
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim, minimum
 from shapeinf.lattice import Shape
@@ -13,7 +14,7 @@ from shapeinf.ops import InferenceContext, Value
 def bincount(c: InferenceContext, arr: Shape, size: Value, weights: Shape) -> Shape:
     """[size]."""
     c.with_rank(size.shape, 0)
-    return c.vector(c.make_dim_for_scalar_input(1))
+    return c.vector(size_from_scalar(c, size, 1))
 
 
 @tf("DenseBincount")
@@ -21,7 +22,7 @@ def dense_bincount(c: InferenceContext, input: Shape, size: Value, weights: Shap
     """[size] of a vector, [N, size] of a matrix [N, M]."""
     x = c.with_rank_at_most(input, 2)
     c.with_rank(size.shape, 0)
-    count = c.make_dim_for_scalar_input(1)
+    count = size_from_scalar(c, size, 1)
     if x.dims is None:
         return c.unknown_shape()
     return Shape((*x.dims[:-1], count))
@@ -34,7 +35,7 @@ def sparse_bincount(
     """[size] of a sparse vector, [N, size] of a sparse matrix [N, M]."""
     c.with_rank(size.shape, 0)
     rank = c.concrete(c.with_rank(dense_shape.shape, 1)[0])
-    count = c.make_dim_for_scalar_input(3)
+    count = size_from_scalar(c, size, 3)
     if rank is None:
         return c.unknown_shape()
     if not 1 <= rank <= 2:
@@ -51,7 +52,7 @@ def ragged_bincount(c: InferenceContext, splits: Shape, values: Shape, size: Val
     """Row splits [N + 1] -> [N, size]."""
     c.with_rank(size.shape, 0)
     rows = c.subtract(c.with_rank(splits, 1)[0], 1)
-    return c.matrix(rows, c.make_dim_for_scalar_input(2))
+    return c.matrix(rows, size_from_scalar(c, size, 2))
 
 
 @tf("HistogramFixedWidth")
@@ -59,7 +60,7 @@ def histogram(c: InferenceContext, values: Shape, value_range: Shape, nbins: Val
     """[nbins]; the range is two numbers."""
     c.with_value(c.with_rank(value_range, 1)[0], 2)
     c.with_rank(nbins.shape, 0)
-    return c.vector(c.make_dim_for_scalar_input(2))
+    return c.vector(size_from_scalar(c, nbins, 2))
 
 
 @tf("SobolSample")
@@ -67,7 +68,7 @@ def sobol_sample(c: InferenceContext, dim: Value, num_results: Value, skip: Shap
     """[num_results, dim]."""
     for scalar in (dim.shape, num_results.shape, skip):
         c.with_rank(scalar, 0)
-    return c.matrix(c.make_dim_for_scalar_input(1), c.make_dim_for_scalar_input(0))
+    return c.matrix(size_from_scalar(c, num_results, 1), size_from_scalar(c, dim, 0))
 
 
 # -- clusters ----------------------------------------------------------------------------------------------------------
@@ -85,7 +86,7 @@ def initial_centers(
     c: InferenceContext, points: Shape, num_to_sample: Value, seed: Shape, num_retries_per_sample: Shape
 ) -> Shape:
     """[N, D] -> [num_to_sample, D]."""
-    return c.matrix(c.make_dim_for_scalar_input(1), c.with_rank(points, 2)[1])
+    return c.matrix(size_from_scalar(c, num_to_sample, 1), c.with_rank(points, 2)[1])
 
 
 @tf("NearestNeighbors")

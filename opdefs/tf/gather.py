@@ -64,11 +64,20 @@ def _gather(
     x = params.shape
     if batch > axis:
         c.fail("batch_dims must be less than or equal to axis", batch, axis)
-    constrain_indices(c, indices, x[axis], from_end=False)
+    if all(c.prove_le(1, d) is True for i, d in enumerate(x) if i != axis):  # nothing is read of empty slices
+        constrain_indices(c, indices, x[axis], from_end=False)
+    elif not _lie_inside(indices, x[axis]):
+        indices = PartialTensor(indices.dtype, indices.shape, None)
     if not batch:
         return take_axis(params, indices, axis)
     merged = [c.merge(a, b) for a, b in zip(x[:batch], indices.shape[:batch], strict=True)]
     return PartialTensor(params.dtype, Shape((*merged, *x[batch:axis], *indices.shape[batch:], *x[axis + 1 :])), None)
+
+
+def _lie_inside(indices: PartialTensor, size: Dim) -> bool:
+    """Whether known indices lie inside an axis."""
+    known = known_ints(indices)
+    return known is None or (isinstance(size, int) and all(0 <= index < size for index in known))
 
 
 @tf("ResourceGather")

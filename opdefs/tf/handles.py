@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from opdefs.rules.elements import known_dims
 from opdefs.rules.unknowns import element_shape, is_steady
-from shapeinf.expr import Dim
+from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import DeclaredType
-from shapeinf.lattice import SCALAR, HandleType, PartialTensor, Shape, TensorType
+from shapeinf.lattice import SCALAR, Condition, Element, HandleType, PartialTensor, Quotient, Shape, TensorType
 from shapeinf.ops import InferenceContext
 
 PAIR = Shape((2,))
@@ -73,7 +73,15 @@ def without_elements(value: TensorType) -> TensorType:
 
 def read_value(c: InferenceContext, value: TensorType) -> TensorType:
     """A value read from behind a handle: sizes that may differ between two reads get unknowns of their own."""
-    return value.with_type(value.dtype, element_shape(c, value.shape))
+    shape = element_shape(c, value.shape)
+    if isinstance(value, HandleType) or value.elements is None:
+        return value.with_type(value.dtype, shape)
+    return PartialTensor(value.dtype, shape, (e if _is_steady(c, e) else None for e in value.elements))
+
+
+def _is_steady(c: InferenceContext, element: Element) -> bool:
+    """Whether an element that all values behind a handle have is the same in each of them."""
+    return is_steady(c, element) if isinstance(element, Dimension) else not isinstance(element, (Condition, Quotient))
 
 
 def refine(c: InferenceContext, first: Shape, second: Shape) -> Shape:
@@ -110,12 +118,17 @@ def _refine_value(c: InferenceContext, declared: TensorType, known: TensorType) 
     return known.with_type(declared.dtype or known.dtype, refine(c, declared.shape, known.shape))
 
 
-def join_values(c: InferenceContext, values: Values, items: Sequence[TensorType]) -> Values:
-    """The types of the items of a list of one type, after others are stored in it; their contents are not kept."""
+def join_values(
+    c: InferenceContext, values: Values, items: Sequence[TensorType], *, with_elements: bool = False
+) -> Values:
+    """The types of the items of a list of one type, after others are stored in it.
+
+    Their contents are part of the type only `with_elements`: where the list has no other items, such as zeros.
+    """
     if values is None:
         return None
     joined = values[0] if len(values) == 1 else None
-    for index, item in enumerate(map(without_elements, items)):
+    for index, item in enumerate(items if with_elements else map(without_elements, items)):
         if joined is None:
             joined = item
             continue

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from opdefs.tf.common import require_scalars, scalar_shape
+from opdefs.rules.reshaping import shape_from_sizes
+from opdefs.tf.common import require_scalars, scalar_shape, size_from_scalar
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim
-from shapeinf.lattice import Shape
+from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
 SEEDS = 2
@@ -13,17 +14,23 @@ KEY = 1
 COUNTER = 2
 
 
+def _requested(c: InferenceContext, shape: PartialTensor) -> Shape:
+    """The shape in a vector input."""
+    c.with_rank(shape.shape, 1)
+    return shape_from_sizes(c, shape, "shape")
+
+
 @tf("NonDeterministicInts", "RandomStandardNormal", "RandomUniform", "RiscRandomUniform", "TruncatedNormal")
 def random(c: InferenceContext, shape: Value) -> Shape:
     """The requested shape."""
-    return c.make_shape_from_shape_tensor(0)
+    return _requested(c, shape)
 
 
 @tf("RandomUniformInt")
 def random_integers(c: InferenceContext, shape: Value, minval: Shape, maxval: Shape) -> Shape:
     """The requested shape, for a range of two scalars."""
     require_scalars(c, minval, maxval)
-    return c.make_shape_from_shape_tensor(0)
+    return _requested(c, shape)
 
 
 @tf("ParameterizedTruncatedNormal")
@@ -33,13 +40,13 @@ def parameterized_normal(
     """The requested shape; the parameters are scalars, or vectors along its first axis."""
     for parameter in (means, stdevs, minvals, maxvals):
         c.with_rank_at_most(parameter, 1)
-    return c.make_shape_from_shape_tensor(0)
+    return _requested(c, shape)
 
 
 @tf("RandomGamma", "RandomPoisson", "RandomPoissonV2")
 def for_each_parameter(c: InferenceContext, shape: Value, parameter: Shape) -> Shape:
     """The requested shape for each parameter: [*shape, *parameters]."""
-    return c.concatenate(c.make_shape_from_shape_tensor(0), parameter)
+    return c.concatenate(_requested(c, shape), parameter)
 
 
 @tf("Multinomial")
@@ -47,7 +54,7 @@ def multinomial(c: InferenceContext, logits: Shape, num_samples: Value) -> Shape
     """[B, classes] -> [B, num_samples]."""
     rows = c.with_rank(logits, 2)
     c.with_rank(num_samples.shape, 0)
-    return c.matrix(rows[0], c.make_dim_for_scalar_input(1))
+    return c.matrix(rows[0], size_from_scalar(c, num_samples, 1))
 
 
 @tf("RandomShuffle")
@@ -71,7 +78,7 @@ def _require_seed(c: InferenceContext, seed: Shape) -> None:
 def seeded(c: InferenceContext, shape: Value, seed: Shape, *parameters: Shape) -> Shape:
     """The requested shape, to which the parameters broadcast; the seed is two numbers."""
     _require_seed(c, seed)
-    return c.make_shape_from_shape_tensor(0)
+    return _requested(c, shape)
 
 
 @tf("StatelessRandomUniformInt")
@@ -79,7 +86,7 @@ def seeded_integers(c: InferenceContext, shape: Value, seed: Shape, minval: Shap
     """The requested shape, for a range of two scalars."""
     _require_seed(c, seed)
     require_scalars(c, minval, maxval)
-    return c.make_shape_from_shape_tensor(0)
+    return _requested(c, shape)
 
 
 @tf("StatelessMultinomial")
@@ -103,7 +110,7 @@ def _require_key(c: InferenceContext, key: Shape, counter: Shape, alg: Shape) ->
 def keyed(c: InferenceContext, shape: Value, key: Shape, counter: Shape, alg: Shape) -> Shape:
     """The requested shape."""
     _require_key(c, key, counter, alg)
-    return c.make_shape_from_shape_tensor(0)
+    return _requested(c, shape)
 
 
 @tf("StatelessRandomGammaV3")
@@ -165,7 +172,7 @@ def shuffled_index(c: InferenceContext, index: Shape, seed: Shape, max_index: Sh
 def generated(c: InferenceContext, resource: Shape, shape: Value) -> Shape:
     """The requested shape."""
     c.with_rank(resource, 0)
-    return c.make_shape_from_shape_tensor(1)
+    return _requested(c, shape)
 
 
 @tf(
@@ -179,7 +186,7 @@ def generated_by_algorithm(
     require_scalars(c, resource, algorithm)
     if c.op_def.name == "StatefulUniformInt":
         require_scalars(c, *parameters)
-    return c.make_shape_from_shape_tensor(2)
+    return _requested(c, shape)
 
 
 @tf("RngReadAndSkip")

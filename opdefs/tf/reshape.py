@@ -11,7 +11,7 @@ from opdefs.rules.reshaping import transpose as transpose_axes
 from opdefs.tf.common import warn
 from opdefs.tf.dialect import tf
 from shapeinf.errors import NotKnown, ShapeError
-from shapeinf.expr import Dim
+from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import OptionalAxes, PartialTensor, Shape, element_bits
 from shapeinf.ops import InferenceContext, Ints, Value
 
@@ -43,7 +43,7 @@ def reshape(c: InferenceContext, tensor: Value, shape: Value) -> PartialTensor:
 def _empty_axis(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None]) -> Shape | None:
     """The result where -1 is inferred beside a 0: the kernel then counts only the sizes above 0 of an empty tensor."""
     sizes = [d for d in wanted if d != -1]
-    if len(sizes) != len(wanted) - 1 or 0 not in sizes:
+    if len(sizes) != len(wanted) - 1 or (0 not in sizes and not _may_be_empty(c, x, sizes)):
         return None
     if x.dims is not None and 0 not in x.dims and x.is_concrete:
         return None
@@ -54,6 +54,19 @@ def _empty_axis(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None]) -> 
         inferred = total // known
         c.merge(inferred * known, total, COUNT)
     return Shape(inferred if d == -1 else c.fresh(f"reshape.{i}") if d is None else d for i, d in enumerate(wanted))
+
+
+def _may_be_empty(c: InferenceContext, x: Shape, sizes: Sequence[Dim | None]) -> bool:
+    """Whether a requested size may be 0, so that the size inferred beside it is not simply the quotient."""
+    possible = [d for d in sizes if isinstance(d, Dimension) and c.prove_le(1, d) is not True]
+    if not possible or x.dims is None:
+        return False
+    rest = list(x.dims)
+    for d in possible:
+        if d not in rest:
+            return True
+        rest.remove(d)  # the quotient and the count of the sizes above 0 are then the same
+    return any(c.prove_le(1, d) is not True for d in rest)
 
 
 def _fail_as_tensorflow(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None]) -> None:
@@ -240,6 +253,8 @@ def reverse_axes(c: InferenceContext, tensor: Value, axis: Value) -> PartialTens
     if shape.rank is not None and shape.rank > REVERSE_LIMIT:
         c.fail("reverse does not work on tensors with more than 8 dimensions")
     axes = known_ints(axis)
+    if shape.dims == ():
+        return tensor  # the kernel reads no axes of a scalar
     if axes is not None and shape.dims is not None:
         c.axes(axes, len(shape.dims))
     elif c.concrete(named[0]) == 0:

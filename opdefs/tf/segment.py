@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from opdefs.rules.elements import to_dim
 from opdefs.rules.progressions import extremes
+from opdefs.tf.common import size_from_scalar
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
@@ -44,7 +45,7 @@ def counted_segments(c: InferenceContext, data: Shape, segment_ids: Shape, num_s
     """[*N, *S] and ids [*N] -> [num_segments, *S]."""
     c.with_rank(num_segments.shape, 0)
     data, ids = c.merge_prefix(data, segment_ids)
-    count = c.make_dim_for_scalar_input(2)
+    count = size_from_scalar(c, num_segments, 2)
     if data.dims is None or ids.dims is None:
         return c.unknown_shape()
     return c.concatenate(c.vector(count), c.subshape(data, len(ids)))
@@ -98,4 +99,4 @@ def _row_count(c: InferenceContext, size: PartialTensor, index: int) -> Dim:
     known = size.elements[0] if size.elements else None
     if isinstance(known, int) and known < 0:
         raise ShapeError(f"Cannot specify a negative value for the number of rows: {known}")
-    return c.make_dim_for_scalar_input(index)
+    return size_from_scalar(c, size, index)

@@ -205,6 +205,7 @@ def strided_slice(
         [along.begin for along in spec.ranges],
         [_end(along) for along in spec.ranges],
         [1 if along.shrinks else along.stride for along in spec.ranges],
+        as_python=True,
     )
     sizes = [1 if along.shrinks else size for size, along in zip(part.shape, spec.ranges, strict=True)]
     result = Shape(1 if axis is None else sizes[axis] for axis in spec.axes)

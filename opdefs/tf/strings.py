@@ -42,9 +42,8 @@ def regex_replace(c: InferenceContext, input: Shape, pattern: Shape, rewrite: Sh
 @tf("Fingerprint")
 def fingerprint(c: InferenceContext, data: Shape, method: Shape) -> Shape:
     """[N, ...] -> [N, 8]: the bytes of one hash for each row; the only method is farmhash64."""
-    data = c.with_rank_at_least(data, 1)
     c.with_rank(method, 0)
-    return c.matrix(c.dim(data, 0), 8)
+    return c.matrix(c.dim(c.with_rank_at_least(data, 1), 0), 8)
 
 
 @tf("SdcaFprint")

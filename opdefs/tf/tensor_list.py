@@ -19,11 +19,15 @@ from opdefs.tf.handles import (
     read_value,
     refine,
     values_behind,
+    without_elements,
 )
 from shapeinf.expr import Dim, maximum
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import SCALAR, HandleType, PartialTensor, Progression, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
+
+HANDLES = ("variant", "resource")
+"""The types of items of which a declared shape says least: what matters is behind them."""
 
 
 def create_list(values: Values, length: Dim | None, shape: Shape = SCALAR) -> HandleType:
@@ -41,9 +45,9 @@ def declared_items(c: InferenceContext, index: int, dtype: str) -> Values:
     shape = shape_in(c, index)
     dims = known_dims(c.value(index))
     closed = dims is not None and all(d is not None and c.prove_le(0, d) is True for d in dims)
-    if shape.dims is not None and (shape.dims == () or closed):
-        return (TensorType(dtype, shape),)
-    return ()
+    if dtype in HANDLES or shape.dims is None or not (shape.dims == () or closed):
+        return ()
+    return (TensorType(dtype, shape),)
 
 
 def item_type(c: InferenceContext, handle: TensorType, dtype: str) -> TensorType | None:
@@ -175,8 +179,11 @@ def part_of(c: InferenceContext, tensor: TensorType, tail: TensorType, lengths: 
 def push_back(c: InferenceContext, input_handle: TensorType, tensor: TensorType, *, element_dtype: str) -> HandleType:
     """The list with one more item."""
     item_type(c, input_handle, element_dtype)
-    length = length_behind(input_handle)
-    values = join_values(c, values_behind(input_handle), (tensor,))
+    length, values = length_behind(input_handle), values_behind(input_handle)
+    if length == 0:
+        values = tuple(tensor.with_type(tensor.dtype, refine(c, tensor.shape, v.shape)) for v in values or (tensor,))
+    else:
+        values = join_values(c, values, (tensor,), with_elements=values != ())
     return create_list(values, None if length is None else length + 1, input_handle.shape)
 
 
@@ -230,9 +237,9 @@ def scatter_into_list(
 def pop_back(
     c: InferenceContext, input_handle: TensorType, element_shape: Value, *, element_dtype: str
 ) -> tuple[HandleType, TensorType]:
-    """The list without its last item, and that."""
+    """The list without its last item, and that; the kernel fails where there is none."""
     length = length_behind(input_handle)
-    rest = None if length is None else clamp_at_zero(c, length - 1)
+    rest = None if length is None or length == 0 else length - 1
     item = read_item(c, input_handle, shape_in(c, 1), element_dtype)
     return create_list(values_behind(input_handle), rest, input_handle.shape), item
 
@@ -241,7 +248,9 @@ def pop_back(
 def resize(c: InferenceContext, input_handle: TensorType, size: Value) -> HandleType:
     """The list with another length; new items are zeros."""
     c.with_rank(size.shape, 0)
-    return create_list(values_behind(input_handle), c.make_dim_for_scalar_input(1), input_handle.shape)
+    values = values_behind(input_handle)
+    values = values and tuple(map(without_elements, values))
+    return create_list(values, c.make_dim_for_scalar_input(1), input_handle.shape)
 
 
 @tf("TensorListConcatLists")

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import attrs
 
-from opdefs.rules.elements import clamp_at_zero
-from opdefs.rules.window import same_size, window_span
 from opdefs.tf.dialect import tf
+from opdefs.tf.dimension_numbers import (
+    UNIFORM_FIELDS,
+    ConvolutionAxes,
+    convolution_axes,
+    convolved_shape,
+    dilated_window_count,
+    same_window_count,
+)
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
@@ -144,8 +152,9 @@ def uniform_quantized_convolution(
     """As UniformQuantizedConvolutionHybrid."""
     result = uniform_quantized_convolution_hybrid(c, lhs, rhs, rhs_scales, rhs_zero_points, window=window)
     constrain_scales(c, lhs_scales, lhs_zero_points, None)
-    if result.dims is not None and not window.dimension_numbers:
-        constrain_scales(c, output_scales, output_zero_points, result[1])
+    axes = None if result.dims is None else _axes(c, window, len(result))
+    if axes is not None:
+        constrain_scales(c, output_scales, output_zero_points, result[axes.output_feature])
     return result
 
 
@@ -159,30 +168,27 @@ def uniform_quantized_convolution_hybrid(
     *,
     window: DilatedWindow,
 ) -> Shape:
-    """[N, C, *S] and [D, C/groups, *K] -> [N/batch groups, D, *S']; other orders of the axes are not followed."""
+    """[N, C, *S] and [D, C/groups, *K] -> [N/batch groups, D, *S']; `dimension_numbers` order the axes otherwise."""
     rank = lhs.rank if lhs.rank is not None else rhs.rank
     if rank is None:
         return c.unknown_shape()
     lhs, rhs = c.with_rank(lhs, rank), c.with_rank(rhs, rank)
-    if window.dimension_numbers:
-        return c.unknown_shape_of_rank(rank)
     if rank < 2 or window.batch_group_count < 1:
         c.fail("a convolution requires rank 2 or more, and groups of batches", lhs, window.batch_group_count)
-    _constrain_features(lhs[1], rhs[1])
-    constrain_scales(c, rhs_scales, rhs_zero_points, rhs[0])
-    pads = _explicit_pads(c, window.padding, window.explicit_padding, rank - 2)
-    attributes = [
-        _values(c, values, rank - 2, name)
-        for values, name in (
-            (window.window_strides, "window_strides"),
-            (window.lhs_dilation, "lhs_dilation"),
-            (window.rhs_dilation, "rhs_dilation"),
-        )
-    ]
-    axes = zip(lhs[2:], rhs[2:], *attributes, pads, strict=True)
-    spatial = [_size(c, *axis, is_same=window.padding == "SAME") for axis in axes]
-    batch = c.divide(lhs[0], window.batch_group_count, evenly_divisible=True)
-    return Shape((batch, rhs[0], *spatial))
+    axes = _axes(c, window, rank)
+    if axes is None:
+        return c.unknown_shape_of_rank(rank)
+    _constrain_features(lhs[axes.input_feature], rhs[axes.kernel_input])
+    constrain_scales(c, rhs_scales, rhs_zero_points, rhs[axes.kernel_output])
+    sizes, kernel = [lhs[axis] for axis in axes.input_spatial], [rhs[axis] for axis in axes.kernel_spatial]
+    return convolved_shape(c, lhs, rhs, axes, _sizes(c, sizes, kernel, window), window.batch_group_count)
+
+
+def _axes(c: InferenceContext, window: DilatedWindow, rank: int) -> ConvolutionAxes | None:
+    """The axes of the operands; those of the first format where there are no dimension numbers."""
+    if not window.dimension_numbers:
+        return ConvolutionAxes.first(rank)
+    return convolution_axes(c, window.dimension_numbers, UNIFORM_FIELDS, rank)
 
 
 def _constrain_features(lhs: Dim, rhs: Dim) -> None:
@@ -209,10 +215,14 @@ def _values(c: InferenceContext, values: Ints, rank: int, name: str) -> Ints:
     return values or (1,) * rank
 
 
-def _size(
-    c: InferenceContext, size: Dim, kernel: Dim, stride: int, spread: int, dilation: int, pads: int, *, is_same: bool
-) -> Dim:
-    full = clamp_at_zero(c, window_span(size, spread)) if spread > 1 else size
-    if is_same:
-        return same_size(full, stride)
-    return clamp_at_zero(c, (full + pads - window_span(kernel, dilation)) // stride + 1)
+def _sizes(c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], window: DilatedWindow) -> list[Dim]:
+    """The output sizes of the spatial axes."""
+    rank = len(sizes)
+    strides = _values(c, window.window_strides, rank, "window_strides")
+    bases = _values(c, window.lhs_dilation, rank, "lhs_dilation")
+    spreads = _values(c, window.rhs_dilation, rank, "rhs_dilation")
+    pads = _explicit_pads(c, window.padding, window.explicit_padding, rank)
+    if window.padding == "SAME":
+        return [same_window_count(c, *axis) for axis in zip(sizes, strides, bases, strict=True)]
+    axes = zip(sizes, kernel, strides, pads, bases, spreads, strict=True)
+    return [dilated_window_count(c, *axis) for axis in axes]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
 from shapeinf.api import infer_shapes
-from shapeinf.edit.correspondence import Correspondence, input_dims
+from shapeinf.edit.correspondence import Correspondence, input_dims, match_names
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.inputs.reader import input_names
 from shapeinf.result import Result
@@ -50,8 +50,9 @@ class Difference:
 def diff(before: Any, after: Any) -> list[Difference]:
     """The differences of two models (or results of inferences): inputs, outputs, other tensors, dims, preconditions.
 
-    All are matched by name. Dims at the same positions of inputs correspond, whatever their names; different names are
-    one difference. Sizes that are unknown on both sides count as equal.
+    All are matched by name; where the names differ, inputs and outputs are matched by their aliases too, such as the
+    arguments of a signature of TensorFlow. Dims at the same positions of inputs correspond, whatever their names;
+    different names are one difference. Sizes that are unknown on both sides count as equal.
     """
     old, new = (side if isinstance(side, Result) else infer_shapes(side) for side in (before, after))
     with hold_locks(old, new):
@@ -59,22 +60,30 @@ def diff(before: Any, after: Any) -> list[Difference]:
 
 
 def _differences(old: Result, new: Result) -> list[Difference]:
-    names = [name for name in input_names(old.graph) if name in input_names(new.graph)]
+    names = match_names(old.graph, new.graph)
     dims = Correspondence(old.scope, new.scope)
-    for name in names:
-        dims.pair(input_dims(old.inference, name), input_dims(new.inference, name))
+    for name in input_names(old.graph):
+        if names.get(name) in input_names(new.graph):
+            dims.pair(input_dims(old.inference, name), input_dims(new.inference, names[name]))
     dims.pair_names()
-    return [*_compare_values(old, new, dims), *_compare_dims(old, new, dims), *_compare_preconditions(old, new, dims)]
+    return [
+        *_compare_values(old, new, dims, names),
+        *_compare_dims(old, new, dims),
+        *_compare_preconditions(old, new, dims),
+    ]
 
 
-def _compare_values(old: Result, new: Result, dims: Correspondence) -> Iterator[Difference]:
+def _compare_values(old: Result, new: Result, dims: Correspondence, names: Mapping[str, str]) -> Iterator[Difference]:
+    """The differences of values; `names` are those of the new model by those of the old one."""
     before, after = _names_by_part(old), _names_by_part(new)
-    for part, names in before.items():
-        for name in dict.fromkeys([*names, *after[part]]):
-            a = old.tensors[name] if name in names else None
-            b = new.tensors[name] if name in after[part] else None
-            if part == "tensor" and any(name in side["output"] for side in (before, after)):
+    old_names = {new_name: name for name, new_name in names.items()}
+    for part in before:
+        renamed = {old_names.get(name, name): name for name in after[part]}
+        for name in dict.fromkeys([*before[part], *renamed]):
+            if part == "tensor" and (name in before["output"] or names.get(name, name) in after["output"]):
                 continue  # listed among the outputs
+            a = old.tensors[name] if name in before[part] else None
+            b = new.tensors[renamed[name]] if name in renamed else None
             if a is None or b is None or not _are_equal(a, b, dims):
                 yield Difference(part, name, None if a is None else str(a), None if b is None else str(b))
 

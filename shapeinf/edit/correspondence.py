@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from shapeinf.engine.inference import Inference
 from shapeinf.expr import Dim, Dimension, Scope, quote_name, substitute
+from shapeinf.graph import Graph
+from shapeinf.inputs.reader import input_names
 from shapeinf.lattice import TensorType
 
 
@@ -14,6 +16,32 @@ def input_dims(inference: Inference, name: str) -> tuple[Dim, ...]:
     """The dims of an input before any node runs; none for an unknown rank."""
     input_type = inference.input_types.get(name)
     return input_type.shape.dims or () if isinstance(input_type, TensorType) else ()
+
+
+def match_names(old: Graph, new: Graph) -> dict[str, str]:
+    """The name in the new model of each value of the old one: the same, or that of an input or output with an alias.
+
+    A value is matched once; equal names take precedence.
+    """
+    names = _value_names(old) & _value_names(new)
+    matched = {name: name for name in names}
+    for first, second in ((input_names(old), input_names(new)), (old.outputs, new.outputs)):
+        by_alias = {alias: name for name in second if name not in names for alias in _known_as(new, name)}
+        for name in first:
+            other = next((by_alias[alias] for alias in _known_as(old, name) if alias in by_alias), None)
+            if name not in names and other is not None:
+                matched[name] = other
+                by_alias = {alias: value for alias, value in by_alias.items() if value != other}
+    return matched
+
+
+def _value_names(graph: Graph) -> set[str]:
+    return {*input_names(graph), *(name for node in graph.nodes for name in node.outputs if name)}
+
+
+def _known_as(graph: Graph, name: str) -> list[str]:
+    """The name of a value and its aliases."""
+    return [name, *(alias for alias, value in graph.aliases.items() if value == name)]
 
 
 class Correspondence:

@@ -1,13 +1,15 @@
 """The values inside bodies and functions, over all runs of them.
 
 A value is named by the path of its body: the nodes on the way to it, each with the label of the body where the operator
-has one (`call/x`, `loop/body/x`). What ran several times has the join of its types.
+has one (`call/x`, `loop/body/x`), else with the name of its attribute where the node has several bodies. What ran
+several times has the join of its types.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.tensor_info import TensorInfo, rename, tensor_info
 from shapeinf.engine.type_table import canonicalize
@@ -18,11 +20,19 @@ def body_tensors(inference: Inference) -> dict[str, TensorInfo]:
     """Every value of the bodies and functions that ran, by its path and name."""
     if inference.table.epoch != inference.store.epoch:
         inference.table.refresh()
-    return dict(_inner_values((inference,), {}))
+    return dict(_inner_values((inference,), "", {}))
+
+
+def body_path(path: str, step: NodeStep, body: str) -> str:
+    """The path of a body: its node and its label; bodies of one node without labels have the names of attributes."""
+    operation = step.operation
+    label = "" if operation.op_def is None else operation.op_def.label(body)
+    label = label or (body if len(operation.bodies) > 1 else "")
+    return f"{path}{step.site}/{label}/" if label else f"{path}{step.site}/"
 
 
 def _inner_values(
-    outer: Sequence[Inference], calls: dict[Hashable, Mapping[str, Inference]]
+    outer: Sequence[Inference], path: str, calls: dict[Hashable, Mapping[str, Inference]]
 ) -> Iterator[tuple[str, TensorInfo]]:
     """The values inside the nodes of a graph, over these runs of it."""
     compiled = outer[0].compiled
@@ -37,9 +47,9 @@ def _inner_values(
         for name in names or calls.get(outer[0].same_call(step), {}):
             bodies = [run.children.get(index) or calls.get(run.same_call(step), {}) for run in outer]
             runs = [run for body in bodies if name in body for run in _all_runs(body[name])]
-            path = f"{outer[0].path}{step.site}/" if not names else runs[0].path
-            yield from _values(runs, path, frozenset(operation.captures))
-            yield from _inner_values(runs, calls)
+            inner = body_path(path, step, name)
+            yield from _values(runs, inner, frozenset(operation.captures))
+            yield from _inner_values(runs, inner, calls)
 
 
 def _all_runs(last: Inference) -> Iterator[Inference]:

@@ -120,7 +120,7 @@ class Inference:
         """The memo of nodes that may not run: their constraints are undone."""
         self._conditional = False
         """Whether the current node may not run."""
-        self._saved: tuple[ShapeStore, tuple[int, int, int]] | None = None
+        self._saved: tuple[ShapeStore, tuple[int, ...]] | None = None
         """The store before such a node, with its version and epoch."""
         self._repeatable: dict[tuple[str, tuple[int, ...]], tuple[NodeStep, Key, Sequence[int]]] = {}
         """By operator and input slots: the last node whose outputs have unknowns of its own, and these outputs."""
@@ -479,9 +479,9 @@ class Inference:
         return tuple(lines)
 
 
-def _state_of(store: ShapeStore) -> tuple[int, int, int]:
-    """Numbers of which one changes with every constraint that is added; disjunctions are not counted as versions."""
-    return store.version, store.epoch, len(store.disjunctions)
+def _state_of(store: ShapeStore) -> tuple[int, ...]:
+    """Numbers of which one changes with all that a node adds; disjunctions and advice are not counted as versions."""
+    return store.version, store.epoch, len(store.disjunctions), len(store.advice)
 
 
 def _is_same_operation(first: NodeStep, step: NodeStep) -> bool:

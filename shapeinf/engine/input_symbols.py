@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import UnknownNameError
-from shapeinf.expr import Dimension, quote_name
+from shapeinf.expr import Dimension, axis_label, quote_name
 from shapeinf.lattice import TensorType
 
 
@@ -23,7 +23,7 @@ def input_symbols(inference: Inference) -> dict[Dimension, str]:
         for axis, d in enumerate(declared.shape.dims or ()):
             for symbol in sorted(d.symbols(), key=str) if isinstance(d, Dimension) else ():
                 named = not symbol.symbol.anonymous
-                label = quote_name(symbol.symbol.name) if named else f"{names.get(name, name)}.shape[{axis}]"
+                label = quote_name(symbol.symbol.name) if named else axis_label(names.get(name, name), axis)
                 labels.setdefault(symbol, label)
     return labels
 

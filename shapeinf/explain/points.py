@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from shapeinf.engine.body_tensors import body_path
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import UnknownNameError
@@ -80,14 +81,15 @@ def find_value(outer: GraphFrame, name: str) -> tuple[GraphFrame, int]:
 
     Raises UnknownNameError for an unknown value.
     """
-    waiting = [outer]
-    for frame in waiting:
-        inference = frame.inference
-        slot = inference.compiled.slots.get(name.removeprefix(inference.path))
+    waiting = [(outer, "")]
+    for frame, path in waiting:
+        compiled = frame.inference.compiled
+        slot = compiled.slots.get(name.removeprefix(path))
         if slot is not None:
             return frame, slot
-        inner = (body for index in inference.children for body in frame.inner(inference.compiled.step(index)).values())
-        waiting += [body for body in inner if name.startswith(body.inference.path)]
+        for step in map(compiled.step, frame.inference.children):
+            paths = ((body, body_path(path, step, label)) for label, body in frame.inner(step).items())
+            waiting += [(body, inner) for body, inner in paths if name.startswith(inner)]
     raise UnknownNameError("tensor", name, outer.inference.compiled.slots)
 
 

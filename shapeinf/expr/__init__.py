@@ -6,13 +6,14 @@ from shapeinf.expr.evaluation import evaluate, substitute
 from shapeinf.expr.extremum import maximum, minimum
 from shapeinf.expr.interval import Interval, interval
 from shapeinf.expr.parsing import parse_dim, parse_dim_lenient
-from shapeinf.expr.printing import dim_label, format_dim, quote_name
+from shapeinf.expr.printing import axis_label, dim_label, format_dim, quote_name
 
 __all__ = [
     "Dim",
     "Dimension",
     "Interval",
     "Scope",
+    "axis_label",
     "ceildiv",
     "dim_label",
     "evaluate",

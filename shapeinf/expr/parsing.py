@@ -23,7 +23,10 @@ MAX_NESTING = 50
 Thunk = Callable[[], Dim]
 """A parsed part of the text: builds its dim."""
 
-_TOKEN = re.compile(r"\s*(?:(\d+)|([^\W\d]\w*)|`((?:[^`]|``)*)`|(//|[-+*%(),/=]))")
+AXIS_OF_NAME = r"[^\W\d][\w.]*\.shape\[\d+\]"
+"""A name that is an axis of a value, such as `x.shape[0]`: it needs no quotes."""
+
+_TOKEN = re.compile(rf"\s*(?:(\d+)|({AXIS_OF_NAME}|[^\W\d]\w*)|`((?:[^`]|``)*)`|(//|[-+*%(),/=]))")
 _HYPHENATED = re.compile(r"[^\W\d]\w*(?:-\w+)+")
 
 

@@ -8,13 +8,14 @@ reads that too. A text that is still too long is replaced by a summary that cann
 from __future__ import annotations
 
 import keyword
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import MAX_TERMS, Dim, Dimension, Monomial, Scope, terms_of
-from shapeinf.expr.parsing import MAX_LENGTH
+from shapeinf.expr.parsing import AXIS_OF_NAME, MAX_LENGTH
 
 RESERVED = frozenset({"max", "min", "floordiv", "ceildiv", "mod", "floor", "ceil", "None", "Max", "Min"})
 
@@ -24,13 +25,27 @@ LONGEST_TEXT = MAX_LENGTH
 """Characters of the text of a dim: what `parse_dim` reads."""
 
 
-def quote_name(name: str) -> str:
-    """The name, in backquotes when it is not a plain identifier.
+_AXIS = re.compile(AXIS_OF_NAME)
 
-    >>> quote_name("batch"), quote_name("batch _size")
-    ('batch', '`batch _size`')
+
+def axis_label(name: str, axis: int) -> str:
+    """The name of the size of an axis that has no name of its own.
+
+    >>> axis_label("tokens", 1)
+    'tokens.shape[1]'
+    """
+    return f"{name}.shape[{axis}]"
+
+
+def quote_name(name: str) -> str:
+    """The name, in backquotes when it is neither a plain identifier nor an axis of one.
+
+    >>> quote_name("batch"), quote_name("batch _size"), quote_name("x.shape[0]")
+    ('batch', '`batch _size`', 'x.shape[0]')
     """
     if name.isidentifier() and not keyword.iskeyword(name) and name not in RESERVED:
+        return name
+    if _AXIS.fullmatch(name):
         return name
     return "`" + name.replace("`", "``") + "`"
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 import attrs
 
 from shapeinf.errors import Contradiction, ShapeInferenceError, Source, UnknownNameError
-from shapeinf.expr import Dim, Dimension, Interval, Scope, parse_dim_lenient, quote_name
+from shapeinf.expr import Dim, Dimension, Interval, Scope, axis_label, parse_dim_lenient, quote_name
 from shapeinf.graph import DeclaredType, Graph
 from shapeinf.inputs.named_dims import HINTS, DimBounds, NamedDim, recognize_dim
 from shapeinf.inputs.spec import DimRange, parse_axis, parse_dim_range, parse_shape_spec, split_specs
@@ -60,6 +60,10 @@ class InputReader:
         """The name of an input in texts: its first alias."""
         return self._user_names.get(name, name)
 
+    def axis_name(self, name: str, axis: int) -> str:
+        """The name of the size of an axis without a name; an input has its first alias in it."""
+        return axis_label(next((alias for alias, value in self.aliases.items() if value == name), name), axis)
+
     # -- declarations ------------------------------------------------------------------------------------------------
 
     def read_declared(self, declared: DeclaredType, site: str) -> Type:
@@ -79,7 +83,7 @@ class InputReader:
         """The shape of declared dims: ints, names or expressions, None for an unknown one."""
         if dims is None:
             return Shape.unknown()
-        return Shape(tuple(self._read_declared_dim(d, f"{site}.{axis}") for axis, d in enumerate(dims)))
+        return Shape(tuple(self._read_declared_dim(d, self.axis_name(site, axis)) for axis, d in enumerate(dims)))
 
     def _read_declared_dim(self, declared: int | str | None, site: str) -> Dim:
         if isinstance(declared, str):
@@ -124,7 +128,7 @@ class InputReader:
         old = [None] * len(values) if known is None or known.dims is None else list(known.dims)
         old = old if len(old) == len(values) else [None] * len(values)
         pairs = enumerate(zip(values, old, strict=True))
-        return Shape(tuple(self._read_dim(value, f"{site}.{i}", declared) for i, (value, declared) in pairs))
+        return Shape(tuple(self._read_dim(value, self.axis_name(site, i), declared) for i, (value, declared) in pairs))
 
     def _change_axes(self, spec: Mapping[int, object], known: Shape, site: str) -> Shape:
         """The declared shape with some axes changed."""
@@ -137,7 +141,7 @@ class InputReader:
                 raise ShapeInferenceError(f"input {site} has no axis {key!r}: axes are numbers, inputs are not nested")
             if not -len(dims) <= axis < len(dims):
                 raise ShapeInferenceError(f"input {site} has no axis {axis}: its shape is {known}")
-            dims[axis] = self._read_dim(value, f"{site}.{axis}", dims[axis])
+            dims[axis] = self._read_dim(value, self.axis_name(site, axis), dims[axis])
         return Shape(dims)
 
     def _read_dim(self, value: object, site: str, declared: Dim | None = None) -> Dim:

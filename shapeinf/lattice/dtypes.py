@@ -89,6 +89,9 @@ DTYPES = (
 ML_DTYPES = {dtype.name: dtype.ml_dtypes for dtype in DTYPES if dtype.ml_dtypes is not None}
 """The names in `ml_dtypes` of the types that numpy does not have."""
 
+HANDLES = frozenset(dtype.name for dtype in DTYPES if dtype.kind == "handle")
+"""The types whose elements refer to variables, lists, tables or datasets."""
+
 ONNX_NAMES = {dtype.onnx: dtype.name for dtype in DTYPES if dtype.onnx is not None}
 """Our names by ONNX's codes: `{1: "float32", ...}`."""
 

@@ -229,12 +229,14 @@ def relax_type(relaxer: Relaxer, a: Type, b: Type, site: str, *, same_iteration:
 def _relax_handles(
     relaxer: Relaxer, dtype: str | None, shape: Shape, a: HandleType, b: HandleType, site: str, same_iteration: bool
 ) -> HandleType:
-    """The join of handles at a site; the items of an empty list do not count."""
+    """The join of handles at a site; a list without known items has none, or zeros of the shape of the others."""
     length: Dim | None = None
     if a.length is not None and b.length is not None:
         length = relaxer.dim(a.length, b.length, f"{site}.length", least=0, same_iteration=same_iteration)
-    if a.values == () or b.values == ():
-        return HandleType(dtype, shape, b.values if a.values == () else a.values, length)
+    if b.values and (a.length == 0 or a.values == ()):
+        return HandleType(dtype, shape, _items_of_either(a, b.values), length)
+    if a.values and (b.length == 0 or b.values == ()):
+        return HandleType(dtype, shape, _items_of_either(b, a.values), length)
     if a.values is None or b.values is None or len(a.values) != len(b.values):
         return HandleType(dtype, shape, None, length)
     values: list[TensorType] = []
@@ -243,6 +245,13 @@ def _relax_handles(
         assert isinstance(joined, TensorType)
         values.append(joined)
     return HandleType(dtype, shape, values, length)
+
+
+def _items_of_either(other: HandleType, items: Sequence[TensorType]) -> list[TensorType]:
+    """The items of a list or of another one, which has none, or zeros of the shape of these items."""
+    if other.length == 0:
+        return list(items)
+    return [v if isinstance(v, HandleType) else TensorType(v.dtype, v.shape) for v in items]
 
 
 def _relax_sequences(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.dimension import MAX_DEGREE, MAX_TERMS, Monomial, Scope, terms_of
 from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeStore, TensorType, Type, element_bits
+from shapeinf.lattice.dtypes import HANDLES
 from shapeinf.layout import Layout, physical_byte_size
 from shapeinf.memory.layouts import physical_array
 from shapeinf.solver.long_sums import sum_dims
@@ -79,6 +80,8 @@ def size_in_layout(store: ShapeStore, tensor: TensorType, layout: Layout) -> Siz
 def _no_width(dtype: str | None) -> str:
     if dtype == "string":
         return "strings have no fixed size"
+    if dtype in HANDLES:
+        return f"it is a handle ({dtype}); what it refers to is not counted"
     return "its element type is not known" if dtype is None else f"the size of an element of type {dtype} is not known"
 
 

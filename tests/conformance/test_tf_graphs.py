@@ -32,6 +32,13 @@ RIGHT = {
 }
 """The right answers where Grappler is wrong; None: the graph contradicts itself, which is an error."""
 
+AFTER_LOOPS = {
+    "g16": ("exit:0", "out:0"),
+    "g4": ("w/Exit_1:0", "out:0"),
+    "queues_and_loops.pbtxt": ("while/Exit_1:0",),
+}
+"""Values after a loop: Grappler has one number for a size that differs between trips and for the last of these."""
+
 
 def value_name(name):
     return name if ":" in name else f"{name}:0"
@@ -79,7 +86,7 @@ def known_shapes(record, engine):
 
 def differences(record, result, engine):
     """What an engine knows and we do not, or otherwise."""
-    classes = defaultdict(list)
+    classes, after_loops = defaultdict(list), AFTER_LOOPS.get(record["name"], ())
     for name, wanted in known_shapes(record, engine):
         info = result.tensors[name]
         if wanted is None or info.dtype == "resource":  # the kernels return other shapes of some handles
@@ -92,7 +99,7 @@ def differences(record, result, engine):
             if size is not None and size >= 0 and dim != size:
                 yield f"{name}, axis {axis}: {dim}, {engine} says {size}"
             elif size is not None and size < 0:
-                classes[size].append((f"{name}, axis {axis}", dim))
+                classes[size, name in after_loops].append((f"{name}, axis {axis}", dim))
     for members in classes.values():
         first, dim = members[0]
         yield from (f"{where}: {other} is not that of {first}, {dim}" for where, other in members if other != dim)

@@ -3,9 +3,16 @@
 import inspect
 
 import attrs
+import pytest
 
 from opdefs.tf import tf
+from opdefs.tf.fixed_shapes import fixed_shape, table
 from opdefs.tf.schemas import names
+from shapeinf.errors import ShapeError
+from shapeinf.lattice import PartialTensor, Shape, ShapeStore
+from shapeinf.ops import Call
+
+from .tf_calls import EXAMPLES
 
 RULES = [op_def for name in names() if (op_def := tf.lookup("", name, 0)).rule is not None]
 REQUIRED = inspect.Parameter.empty
@@ -54,3 +61,45 @@ def test_attributes_and_their_defaults():
 def test_numbers_of_inputs():
     problems = {op_def.name: input_problem(op_def) for op_def in RULES}
     assert not {name: found for name, found in problems.items() if found}
+
+
+# -- the table of fixed shapes ---------------------------------------------------------------------------------------
+
+OWN = [op for op in table() if tf.lookup("", op, 0).rule.function is not fixed_shape]
+COUNT = 2
+"""Values of each repeated argument."""
+
+
+def example(kind):
+    return (EXAMPLES[kind[5:-1]],) * COUNT if kind.startswith("list(") else EXAMPLES[kind]
+
+
+def of_unknown_inputs(op_def):
+    """The outputs of a rule of which nothing is known of the inputs, and the output arguments they belong to."""
+    required = {name: defined.type for name, defined in op_def.attributes.items() if not defined.has_default}
+    attributes = {name: example(kind) for name, kind in required.items() if kind != "func"}
+    counts = {arg.number_attr for arg in (*op_def.inputs, *op_def.outputs)} - {None}
+    attributes |= dict.fromkeys(counts, COUNT)
+    flat = op_def.flatten(attributes, 99, 99)
+    inputs = [PartialTensor(None, Shape.unknown(), None) for _ in flat.inputs]
+    store = ShapeStore()
+    outcome = Call(op_def, attributes, 0, (True,) * len(flat.outputs)).run(inputs, store, "node")
+    return [(arg.name, store.canon_shape(t.shape)) for arg, t in zip(flat.outputs, outcome.types, strict=True)]
+
+
+@pytest.mark.parametrize("op", OWN)
+def test_a_rule_agrees_with_the_table_of_fixed_shapes(op):
+    op_def = tf.lookup("", op, 0)
+    expected = {arg.name: sizes for arg, sizes in zip(op_def.outputs, table()[op], strict=True)}
+    try:
+        outputs = of_unknown_inputs(op_def)
+    except ShapeError as error:
+        pytest.skip(f"the attributes do not fit: {error}")
+    for name, shape in outputs:
+        if shape.dims is None or expected[name] is None:
+            continue
+        assert len(shape) == len(expected[name])
+        fixed = [
+            (d, size) for d, size in zip(shape, expected[name], strict=True) if isinstance(d, int) and size is not None
+        ]
+        assert all(d == size for d, size in fixed)

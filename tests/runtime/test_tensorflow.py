@@ -21,6 +21,15 @@ from tests.runtime.cases import MATMUL
 
 CORPUS = ROOT / "tf_graphs"
 TRUTHS = sorted(CORPUS.glob("*.truth.json"))
+DEVIATIONS = {
+    # placeholders for statistics: declared as [0] and so with oneDNN, a scalar without it
+    "v1_lenet_train_adam_resource": {
+        f"{scope}/FusedBatchNormV3_grad/FusedBatchNormGradV3:{k}"
+        for scope in ("gradients", "gradients_1")
+        for k in (3, 4)
+    },
+}
+"""Outputs whose shapes depend on the build of TensorFlow."""
 
 
 def node(name: str, op: str, *inputs: str, **attributes: str) -> str:
@@ -153,4 +162,5 @@ def test_real_graphs(path: Path) -> None:
             dims = item["dims"] if item["dims"] is not None else item["shapes"][index]
             shapes[item["name"]] = [binding[dim] if isinstance(dim, str) else dim for dim in dims]
         verification = verify(model, runtime="tensorflow", timeout=60, options=InferenceOptions(inputs=shapes))
-        assert not verification.mismatches, str(verification)
+        expected = DEVIATIONS.get(truth["name"], set())
+        assert {mismatch.tensor for mismatch in verification.mismatches} <= expected, str(verification)

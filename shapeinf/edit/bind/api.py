@@ -46,7 +46,7 @@ class Bound:
         """Write the model with its new dims in the declarations of inputs, of values inside the graph and of outputs.
 
         Bounds and assumptions are written too: into the metadata of an ONNX model, as assertions into a document of
-        tract's.
+        tract's. Raises ModelError where the format cannot express them.
         """
         save(self.result.graph, self._rewriting.annotation(annotation(self.result.inference)), target)
 

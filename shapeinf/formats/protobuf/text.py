@@ -110,7 +110,10 @@ class TextSource:
         return b"".join(map(self._decode_string, value.strings))
 
     def _decode_string(self, token: Token) -> bytes:
-        data = token.text[1:-1].encode("utf-8", "surrogateescape")
+        try:
+            data = token.text[1:-1].encode()
+        except UnicodeEncodeError as error:
+            raise self.error(token.position + 1 + error.start, "not a character of Unicode") from None
         if b"\\" not in data:
             return data
         try:

@@ -9,13 +9,20 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import attrs
+import numpy as np
 
+from shapeinf.errors import ModelError
 from shapeinf.expr import Dim
 from shapeinf.formats.protobuf.pieces import Piece, edit_message, encode_bytes, message_pieces
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, encode_tag, encode_varint, fields
-from shapeinf.lattice import Shape
+from shapeinf.lattice import PartialTensor, Shape, numpy_dtype
+from shapeinf.lattice.dtypes import DTYPES
 
 OUTPUT_SHAPES = "_output_shapes"
+PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
+"""The operators of inputs with a declared shape."""
+
+_CODES = {dtype.name: dtype.tf[1] for dtype in DTYPES if dtype.tf is not None}
 _UNKNOWN_SIZE = encode_tag(1, VARINT) + encode_varint((1 << 64) - 1)
 _UNKNOWN_RANK = encode_tag(3, VARINT) + b"\1"
 
@@ -26,17 +33,21 @@ class ShapeEdits:
 
     Args:
         outputs: the shapes of all outputs of a node, by the node's name.
+        inputs: the nodes that are inputs: placeholders, or any nodes whose values are inputs of a signature.
         functions: the same for the nodes of a function, by the name of the function.
         placeholders: the new declared shapes of graph inputs, by the node's name.
         signature_inputs: the new shapes of values that are inputs of signatures, by the value (`x:0`).
         signature_outputs: those of values that are outputs of signatures.
+        constants: the new contents of constants, by the node's name.
     """
 
     outputs: Mapping[str, Sequence[Shape]]
+    inputs: frozenset[str] = frozenset()
     functions: Mapping[str, Mapping[str, Sequence[Shape]]] = attrs.Factory(dict)
     placeholders: Mapping[str, Shape] = attrs.Factory(dict)
     signature_inputs: Mapping[str, Shape] = attrs.Factory(dict)
     signature_outputs: Mapping[str, Shape] = attrs.Factory(dict)
+    constants: Mapping[str, PartialTensor] = attrs.Factory(dict)
 
 
 class Rewriter:
@@ -53,7 +64,7 @@ class Rewriter:
 
         def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
             if (number, kind) == (1, BYTES):
-                return self._node(1, start, stop, self.edits.outputs, self.edits.placeholders)
+                return self._node(1, start, stop, self.edits.outputs, top=True)
             return message_pieces(2, self._library(start, stop)) if (number, kind) == (2, BYTES) else None
 
         return edit_message(self.buffer, pos, end, edit)
@@ -93,26 +104,30 @@ class Rewriter:
             return None
 
         def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
-            return self._node(3, start, stop, outputs, {}) if (number, kind) == (3, BYTES) else None
+            return self._node(3, start, stop, outputs) if (number, kind) == (3, BYTES) else None
 
         return message_pieces(1, edit_message(self.buffer, pos, end, edit))
 
     def _node(
-        self,
-        number: int,
-        pos: int,
-        end: int,
-        outputs: Mapping[str, Sequence[Shape]],
-        placeholders: Mapping[str, Shape],
+        self, number: int, pos: int, end: int, outputs: Mapping[str, Sequence[Shape]], *, top: bool = False
     ) -> list[Piece] | None:
-        """A NodeDef, as the field of this number, with annotated outputs; None for one that stays."""
+        """A NodeDef, as the field of this number, with other attributes; None for one that stays.
+
+        Nodes of the graph itself (`top`) may be placeholders and constants that change.
+        """
         name = self._text(pos, end, 1)
+        if top and name in self.edits.inputs and self._text(pos, end, 2) not in PLACEHOLDERS:
+            if name in self.edits.placeholders:
+                raise ModelError("its shape cannot be declared: it is an input, but no placeholder", node=name)
+            return None
         attributes: dict[str, bytes] = {}
         if name in outputs:
             shapes = b"".join(encode_bytes(7, self._encode(shape)) for shape in outputs[name])
             attributes[OUTPUT_SHAPES] = encode_bytes(1, shapes)
-        if name in placeholders:
-            attributes["shape"] = encode_bytes(7, self._encode(placeholders[name]))
+        if top and name in self.edits.placeholders:
+            attributes["shape"] = encode_bytes(7, self._encode(self.edits.placeholders[name]))
+        if top and name in self.edits.constants:
+            attributes["value"] = encode_bytes(8, encode_tensor(self.edits.constants[name]))
         if not attributes:
             return None
 
@@ -178,6 +193,14 @@ class Rewriter:
             (0, 0),
         )
         return self.buffer[slice(*span)].decode("utf-8", "replace")
+
+
+def encode_tensor(tensor: PartialTensor) -> bytes:
+    """The TensorProto of a tensor whose contents are known."""
+    array = np.array(tensor.elements, numpy_dtype(tensor.dtype))
+    data = array.astype(array.dtype.newbyteorder("<")).tobytes()
+    code = encode_tag(1, VARINT) + encode_varint(_CODES[tensor.dtype or ""])
+    return code + encode_bytes(2, encode_shape(tensor.shape)) + encode_bytes(4, data)
 
 
 def encode_shape(shape: Shape) -> bytes:

@@ -13,19 +13,19 @@ from shapeinf.errors import ModelError
 from shapeinf.formats.annotation import Annotation, Info
 from shapeinf.formats.files import replace_file
 from shapeinf.formats.protobuf.pieces import Piece, piece_bytes
-from shapeinf.formats.protobuf.wire import Buffer
+from shapeinf.formats.protobuf.wire import Buffer, DamagedError
 from shapeinf.formats.registry import Target
 from shapeinf.formats.tf.printing import print_text
 from shapeinf.formats.tf.rewriting import Rewriter, ShapeEdits
-from shapeinf.formats.tf.source import open_message
+from shapeinf.formats.tf.source import OpenMessage, open_message
 from shapeinf.graph import FunctionKey, Graph, NodeKind
 from shapeinf.graph.model import function_references
 from shapeinf.lattice import Shape
+from shapeinf.lattice.dtypes import HANDLES
 
 TEXT_ENDINGS = (".pbtxt", ".prototxt", ".textproto")
 BINARY_ENDINGS = (".pb", ".meta")
 SAVED_MODEL = "saved_model"
-HANDLES = frozenset({"resource", "variant"})
 MISDECLARED = {
     "Eig": (1,),
     "FractionalMaxPool": (1, 2),
@@ -43,23 +43,30 @@ def write(graph: Graph, annotation: Annotation, target: Target) -> None:
     A SavedModel is written into the folder `target` (only its message, not its variables and assets), unless `target`
     has the ending of a file. A file in text form stays text, unless the ending of `target` is that of the other form.
 
-    Raises ModelError for a graph that was not read from a file of TensorFlow's own forms, and for constants and
-    assumptions, which the format cannot express.
+    Raises ModelError for a graph that was not read from a file of TensorFlow's own forms, for a file that has changed
+    since, for constants that are no nodes of it, and for assumptions, which the format cannot express.
     """
-    if annotation.constants:
-        raise ModelError("constants of a TensorFlow graph cannot be rewritten", node=next(iter(annotation.constants)))
+    missing = next((name for name in annotation.constants if name not in graph.constants), None)
+    if missing is not None:
+        raise ModelError("its contents cannot be rewritten", node=missing)
     if annotation.assumptions:
         raise ModelError(f"a TensorFlow graph cannot express {annotation.assumptions[0]}")
     with open_message(graph) as message:
-        buffer, kind = message.buffer, message.model.kind
-        rewriter = Rewriter(buffer, collect_edits(graph, annotation))
-        if kind == "GraphDef":
-            pieces = rewriter.graph_def(0, len(buffer))
-        elif kind == "MetaGraphDef":
-            pieces = rewriter.meta_graph(0, len(buffer))
-        else:
-            pieces = rewriter.saved_model(0, len(buffer), message.model.graph)
-        _save(buffer, pieces, kind, target, message.is_text)
+        try:
+            pieces = _pieces(message, collect_edits(graph, annotation))
+        except (DamagedError, IndexError) as error:
+            raise ModelError("the file has changed since it was read", node=graph.source) from error
+        _save(message.buffer, pieces, message.model.kind, target, message.is_text)
+
+
+def _pieces(message: OpenMessage, edits: ShapeEdits) -> list[Piece]:
+    """The edited copy of a message."""
+    rewriter, end = Rewriter(message.buffer, edits), len(message.buffer)
+    if message.model.kind == "GraphDef":
+        return rewriter.graph_def(0, end)
+    if message.model.kind == "MetaGraphDef":
+        return rewriter.meta_graph(0, end)
+    return rewriter.saved_model(0, end, message.model.graph)
 
 
 def _save(buffer: Buffer, pieces: Sequence[Piece], kind: str, target: Target, is_text: bool) -> None:
@@ -109,10 +116,12 @@ def collect_edits(graph: Graph, annotation: Annotation) -> ShapeEdits:
     inputs = {name: info.shape for name, info in annotation.inputs.items() if info.shape.dims is not None}
     return ShapeEdits(
         _node_shapes(graph, tensors, graph.inputs),
+        frozenset(map(_node_name, graph.inputs)),
         functions,
         {_node_name(name): shape for name, shape in inputs.items()},
         inputs,
         {name: shape for name, shape in outputs.items() if shape.dims is not None},
+        {_node_name(name): tensor for name, tensor in annotation.constants.items()},
     )
 
 

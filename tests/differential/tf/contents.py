@@ -33,10 +33,15 @@ def symbols(store, sizes, label, elements):
 
 
 def _symbol(store, sizes, name, element):
-    if isinstance(element, bool) or not isinstance(element, int) or element < 1:
+    if isinstance(element, bool) or not isinstance(element, (int, float)) or element < 1 or element != int(element):
         return element
-    sizes[name] = element
+    sizes[name] = int(element)
     return store.scope.symbol(name, 1)
+
+
+def symbols_of_the_first(store, sizes, label, elements):
+    """A symbol for each positive integer of the first input: others are axes, exponents, limits."""
+    return symbols(store, sizes, label, elements) if label == "i0" else elements
 
 
 def every_second(store, sizes, label, elements):
@@ -44,12 +49,12 @@ def every_second(store, sizes, label, elements):
     return [e if position % 2 else None for position, e in enumerate(elements)]
 
 
-MODES = {"known": None, "symbolic": symbols, "partial": every_second}
+MODES = {"known": None, "symbolic": symbols, "first": symbols_of_the_first, "partial": every_second}
 
 
 def problems(case, recorded, mode):
     """Sizes and elements that differ from the recorded ones; what we do not know is no problem."""
-    types, store, sizes = infer(case, len(recorded), symbolic=mode == "symbolic", elements=MODES[mode])
+    types, store, sizes = infer(case, len(recorded), symbolic=mode in ("symbolic", "first"), elements=MODES[mode])
     for index, (got, want) in enumerate(zip(types, recorded, strict=True)):
         if want is None or got.shape.dims is None:
             continue

@@ -3,6 +3,7 @@
 import numpy as np
 
 from tests.differential.tf.program import Program, step
+from tests.differential.tf.sparse_programs import SPARSE
 
 FLOAT, INT = "float32", "int32"
 LIST = {"element_dtype": FLOAT}
@@ -472,4 +473,4 @@ DATASETS = [
     ),
 ]
 
-PROGRAMS = [*VARIABLES, *LISTS, *ARRAYS, *QUEUES, *TABLES, *DATASETS]
+PROGRAMS = [*VARIABLES, *LISTS, *ARRAYS, *QUEUES, *TABLES, *DATASETS, *SPARSE]

@@ -14,6 +14,7 @@ INPUTS = {"x": ("float32", ("N", 3)), "p": ("bool", ()), "index": ("int32", ())}
 COLUMNS = {"columns": np.int32(1), "rows": np.int32(0), "four": np.zeros((4, 2), np.float32)}
 
 GRADIENT = {"Tin": ("float32", "float32"), "Tout": ("float32",)}
+BATCHING = {"Tin": ("float32",), "Tcaptured": (), "Tout": ("float32",)}
 
 
 def concat(parts, axis, name):
@@ -61,6 +62,8 @@ def case(*names, index="index"):
         ([node("TPUPartitionedCall", ["x", "index"], "y", f=ref("tall"))], "float32[2*N, 3]"),
         ([node("RemoteCall", ["p", "x"], "y", f=ref("wide"))], "float32[N, 6]"),
         ([node("XlaLaunch", ["x"], "y", function=ref("wide"))], "float32[N, 6]"),
+        ([node("BatchFunction", ["x"], "y", f=ref("wide"), **BATCHING)], "float32[N, 6]"),
+        ([node("BatchFunction", ["x"], "y", f=ref("same"), **BATCHING)], "float32[N, 3]"),
         ([node("tall", ["x"], "y")], "float32[2*N, 3]"),  # old style: the function is the operator
         ([node("SymbolicGradient", ["x", "x"], "y", f=ref("tall"), **GRADIENT)], "float32[N, 3]"),
         ([node("MapDefun", ["x"], "y", Targuments=("float32",), f=ref("same"), output_shapes=())], "float32[N, 3]"),

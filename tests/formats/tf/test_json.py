@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import re
@@ -232,3 +233,35 @@ def test_damaged_manifests(manifest, error) -> None:
         return
     with pytest.raises(ModelError, match=re.escape(error)):
         stored_weights({"weightsManifest": manifest})
+
+
+PIECES = ["", "{", "[", '"', "1e999", "0", "-", "null", "true", "1" * 5000, "[1]", '"x": 1,', "\\ud800"]
+
+
+def test_damaged_documents_end_in_typed_errors() -> None:
+    rng = random.Random(7)
+    for _ in range(400):
+        letters = list(json_format.MessageToJson(random_message(rng, "GraphDef", 5)))
+        for _ in range(rng.randint(1, 3)):
+            index = rng.randrange(len(letters) + 1)
+            letters[index : index + rng.randrange(3)] = rng.choice(PIECES)
+        with contextlib.suppress(ModelError):
+            decode("".join(letters))
+
+
+def random_value(rng, depth):
+    """A value of a JSON document with the keys of a manifest."""
+    kind = rng.randrange(8 if depth else 6)
+    if kind == 6:
+        return [random_value(rng, depth - 1) for _ in range(rng.randrange(4))]
+    if kind == 7:
+        keys = ("paths", "weights", "name", "dtype", "shape", "quantization", "scale", "min")
+        return {rng.choice(keys): random_value(rng, depth - 1) for _ in range(rng.randrange(6))}
+    return [None, True, 3, -1.5, "float32", 1 << 70][kind]
+
+
+def test_random_manifests_end_in_typed_errors() -> None:
+    rng = random.Random(7)
+    for _ in range(3000):
+        with contextlib.suppress(ModelError):
+            stored_weights({"weightsManifest": [random_value(rng, 5)]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import re
 
@@ -114,6 +115,7 @@ INVALID = [
     ("AttrValue", r's: "ab\q"', "line 1, column 7: not an escape sequence"),
     ("AttrValue", r's: "é\xg"', "line 1, column 6: not an escape sequence"),
     ("AttrValue", r's: "\777"', "not an escape sequence"),
+    ("AttrValue", 's: "ab\ud800"', "line 1, column 7: not a character of Unicode"),
     ("AttrValue", r's: "\ud800"', "not an escape sequence"),
     ("AttrValue", r's: "\U00110000"', "not an escape sequence"),
     (
@@ -230,3 +232,17 @@ def test_the_same_fields_exclude_each_other_as_in_tensorflow() -> None:
             stack += [field.message_type for field in message.fields if field.message_type]
             names = {field.name for oneof in message.oneofs for field in oneof.fields}
             assert ALTERNATIVES.get(message.full_name.removeprefix("tensorflow."), set()) == names
+
+
+PIECES = ["", "{", "}", "[", '"', "'", "\\", "\\x", "-", ".", "1e999", "0x", "9" * 30, "\0", "\ud800", "#", "\n"]
+
+
+def test_damaged_texts_end_in_typed_errors() -> None:
+    rng = random.Random(7)
+    for _ in range(400):
+        letters = list(text_format.MessageToString(random_message(rng, "GraphDef", 5)))
+        for _ in range(rng.randint(1, 4)):
+            index = rng.randrange(len(letters) + 1)
+            letters[index : index + rng.randrange(3)] = rng.choice(PIECES)
+        with contextlib.suppress(ModelError):
+            encode_text("".join(letters), "GraphDef")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
 import pytest
 from google.protobuf import text_format
 
-from shapeinf import infer_shapes
+from shapeinf import TensorFlowOptions, infer_shapes
 from shapeinf.edit.bind import bind
+from shapeinf.edit.rebatch import rebatch
 from shapeinf.errors import ModelError
 from shapeinf.formats.tf.printing import print_text
 from shapeinf.formats.tf.text import encode_text
@@ -206,6 +208,46 @@ def test_assumptions_cannot_be_written(tmp_path) -> None:
     with pytest.raises(ModelError, match="a TensorFlow graph cannot express"):
         bound.save(tmp_path / "out.pb")
     assert not os.listdir(tmp_path)
+
+
+def inner_signature():
+    signature = SIGNATURE.replace('"x:0"', '"m:0"').replace('"y:0"', '"z:0"')
+    nodes = """node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+      attr { key: "shape" value { shape { dim { size: 2 } dim { size: 6 } } } } }
+    node { name: "m" op: "Relu" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "z" op: "Relu" input: "m" attr { key: "T" value { type: DT_FLOAT } } }"""
+    meta = f'meta_info_def {{ tags: "serve" }} graph_def {{ {nodes} versions {{ producer: 2474 }} }} {signature}'
+    return encode_text(f"saved_model_schema_version: 1 meta_graphs {{ {meta} }}", "SavedModel")
+
+
+def test_an_input_of_a_signature_may_be_no_placeholder(tmp_path) -> None:
+    options = TensorFlowOptions(signature="serve")
+    infer_shapes(inner_signature(), inputs={"m:0": [3, 4]}, format_options=options).save(tmp_path)
+    data = (tmp_path / "saved_model.pb").read_bytes()
+    assert annotated(message_class("SavedModel").FromString(data).meta_graphs[0].graph_def.node) == {"z": [[3, 4]]}
+    bound = bind(inner_signature(), options=InferenceOptions(inputs={"m:0": [3, 4]}, format_options=options))
+    with pytest.raises(ModelError, match="m: its shape cannot be declared: it is an input, but no placeholder"):
+        bound.save(tmp_path / "out")
+
+
+RESHAPED = """
+node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+  attr { key: "shape" value { shape { dim { size: 2 } dim { size: 6 } } } } }
+node { name: "s" op: "Const" attr { key: "dtype" value { type: DT_INT32 } } attr { key: "value" value {
+  tensor { dtype: DT_INT32 tensor_shape { dim { size: 3 } } int_val: 2 int_val: 3 int_val: 2 } } } }
+node { name: "y" op: "Reshape" input: "x" input: "s" attr { key: "T" value { type: DT_FLOAT } } }
+versions { producer: 2474 }
+"""
+
+
+def test_a_fixed_batch_becomes_dynamic(tmp_path) -> None:
+    rebatch(graph_def(RESHAPED)).save(tmp_path / "out.pb")
+    saved = message_class("GraphDef").FromString((tmp_path / "out.pb").read_bytes())
+    tensor = saved.node[1].attr["value"].tensor
+    assert np.frombuffer(tensor.tensor_content, "<i4").tolist() == [-1, 3, 2]
+    assert (tensor.dtype, [dim.size for dim in tensor.tensor_shape.dim]) == (3, [3])
+    assert [dim.size for dim in saved.node[0].attr["shape"].shape.dim] == [-1, 6]
+    assert annotated(saved.node)["y"] == [[-1, 3, 2]]
 
 
 @pytest.mark.parametrize("name", reachable_messages())

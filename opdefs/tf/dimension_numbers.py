@@ -1,0 +1,128 @@
+"""The axes of convolutions in any order, from the serialized messages in which XLA's operators keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from opdefs.rules.elements import clamp_at_zero
+from opdefs.rules.window import same_size, window_span
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext
+
+XLA_FIELDS = (7, 8, 11, 3, 4, 6, 9, 10, 12)
+"""The numbers of the fields of ConvolutionDimensionNumbers, in the order of `ConvolutionAxes`."""
+
+UNIFORM_FIELDS = (1, 2, 3, 4, 5, 6, 7, 8, 9)
+"""Those of UniformQuantizedConvolutionDimensionNumbersAttr."""
+
+_VARINT, _PACKED = 0, 2
+
+
+@attrs.frozen
+class ConvolutionAxes:
+    """Batch, features and spatial axes of the input, the kernel (features of input and output) and the output."""
+
+    input_batch: int
+    input_feature: int
+    input_spatial: tuple[int, ...]
+    kernel_input: int
+    kernel_output: int
+    kernel_spatial: tuple[int, ...]
+    output_batch: int
+    output_feature: int
+    output_spatial: tuple[int, ...]
+
+    @classmethod
+    def first(cls, rank: int) -> ConvolutionAxes:
+        """[N, C, *S], [D, C, *K] and [N, D, *S]."""
+        spatial = tuple(range(2, rank))
+        return cls(0, 1, spatial, 1, 0, spatial, 0, 1, spatial)
+
+    def is_valid(self, rank: int) -> bool:
+        """Whether each operand of this rank has all its axes, each once."""
+        operands = (
+            (self.input_batch, self.input_feature, *self.input_spatial),
+            (self.kernel_input, self.kernel_output, *self.kernel_spatial),
+            (self.output_batch, self.output_feature, *self.output_spatial),
+        )
+        return all(sorted(axes) == list(range(rank)) for axes in operands)
+
+
+def convolution_axes(c: InferenceContext, text: str, fields: tuple[int, ...], rank: int) -> ConvolutionAxes | None:
+    """The axes of a message as a reader decodes it; None where bytes of it were lost."""
+    numbers = parse_numbers(c, text)
+    if numbers is None:
+        return None
+    batches, inputs, outputs = fields[:3], fields[3:6], fields[6:]
+    axes = ConvolutionAxes(*_group(numbers, batches), *_group(numbers, inputs), *_group(numbers, outputs))
+    if not axes.is_valid(rank):
+        c.fail(f"dimension_numbers must name all axes of rank {rank}", axes)
+    return axes
+
+
+def _group(numbers: dict[int, list[int]], fields: tuple[int, ...]) -> tuple[int, int, tuple[int, ...]]:
+    """Two axes, 0 where they are left out, and the spatial ones."""
+    first, second, spatial = (numbers.get(field, []) for field in fields)
+    return (first or [0])[-1], (second or [0])[-1], tuple(spatial)
+
+
+def parse_numbers(c: InferenceContext, text: str) -> dict[int, list[int]] | None:
+    """The integers of each field of a message as a reader decodes it; None where bytes of it were lost."""
+    if "\ufffd" in text:
+        return None
+    data = text.encode("utf-8", "replace")
+    numbers: dict[int, list[int]] = {}
+    position = 0
+    while position < len(data):
+        key, position = _varint(data, position)
+        value, position = _varint(data, position)
+        values = numbers.setdefault(key >> 3, [])
+        end = position + value
+        if key < 0 or value < 0 or key & 7 not in (_VARINT, _PACKED) or (key & 7 == _PACKED and end > len(data)):
+            c.fail("dimension_numbers must be a serialized message of integers")
+        if key & 7 == _VARINT:
+            values.append(value)
+            continue
+        while position < end:
+            number, position = _varint(data, position)
+            values.append(number)
+    return numbers
+
+
+def _varint(data: bytes, position: int) -> tuple[int, int]:
+    """A number and the position behind it; -1 where it does not end."""
+    value = 0
+    for index, byte in enumerate(data[position : position + 10]):
+        value |= (byte & 127) << 7 * index
+        if byte < 128:
+            return value, position + index + 1
+    return -1, len(data)
+
+
+def dilated_window_count(
+    c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: int, base_dilation: int, dilation: int
+) -> Dim:
+    """The number of windows in an axis with holes between its elements; 0 where none fits."""
+    full = clamp_at_zero(c, window_span(size, base_dilation)) if base_dilation > 1 else size
+    return clamp_at_zero(c, (full + pads - window_span(kernel, dilation)) // stride + 1)
+
+
+def same_window_count(c: InferenceContext, size: Dim, stride: int, base_dilation: int) -> Dim:
+    """The number of windows with as much padding as windows at all elements need."""
+    full = clamp_at_zero(c, window_span(size, base_dilation)) if base_dilation > 1 else size
+    return same_size(full, stride)
+
+
+def convolved_shape(
+    c: InferenceContext, lhs: Shape, rhs: Shape, axes: ConvolutionAxes, spatial: Sequence[Dim], batch_groups: int
+) -> Shape:
+    """The shape of the output, with the sizes of its spatial axes."""
+    dims: list[Dim] = [0] * len(lhs)
+    dims[axes.output_batch] = c.divide(lhs[axes.input_batch], batch_groups, evenly_divisible=True)
+    dims[axes.output_feature] = rhs[axes.kernel_output]
+    for axis, size in zip(axes.output_spatial, spatial, strict=True):
+        dims[axis] = size
+    return Shape(dims)

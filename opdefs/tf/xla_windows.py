@@ -1,0 +1,132 @@
+"""XLA's windows: reductions and convolutions with strides, dilations and paddings of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opdefs.rules.elements import known_ints
+from opdefs.tf.dialect import tf
+from opdefs.tf.dimension_numbers import XLA_FIELDS, convolution_axes, convolved_shape, dilated_window_count
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext, Value
+
+
+def _steps(c: InferenceContext, values: Value, rank: int, name: str) -> Sequence[int | None]:
+    """Positive numbers, one an axis; None for unknown ones."""
+    known = known_ints(values)
+    if known is None:
+        return (None,) * rank
+    if len(known) != rank or min(known, default=1) < 1:
+        c.fail(f"{name} must have {rank} positive values", known)
+    return known
+
+
+def _pads(c: InferenceContext, padding: Value, rank: int) -> Sequence[int | None]:
+    """The sums of the paddings before and after each axis; None for unknown ones."""
+    known = known_ints(padding)
+    if known is None:
+        return (None,) * rank
+    if len(known) != 2 * rank:
+        c.fail(f"padding must have {rank} rows of two values", known)
+    return [known[2 * axis] + known[2 * axis + 1] for axis in range(rank)]
+
+
+def _size(
+    c: InferenceContext,
+    size: Dim,
+    kernel: Dim | None,
+    stride: int | None,
+    pads: int | None,
+    base: int | None,
+    dilation: int | None,
+) -> Dim:
+    if kernel is None or stride is None or pads is None or base is None or dilation is None:
+        return c.unknown_dim()
+    return dilated_window_count(c, size, kernel, stride, pads, base, dilation)
+
+
+@tf("XlaReduceWindow")
+def xla_reduce_window(
+    c: InferenceContext,
+    input_: Shape,
+    init_value: Shape,
+    window_dimensions: Value,
+    window_strides: Value,
+    base_dilations: Value,
+    window_dilations: Value,
+    padding: Value,
+) -> Shape:
+    """Each size becomes the number of its windows."""
+    if input_.dims is None:
+        return c.unknown_shape()
+    rank = len(input_)
+    kernel = _steps(c, window_dimensions, rank, "window_dimensions")
+    strides = _steps(c, window_strides, rank, "window_strides")
+    bases = _steps(c, base_dilations, rank, "base_dilations")
+    spreads = _steps(c, window_dilations, rank, "window_dilations")
+    axes = zip(input_, kernel, strides, _pads(c, padding, rank), bases, spreads, strict=True)
+    return Shape(_size(c, *axis) for axis in axes)
+
+
+@tf("XlaConv")
+def xla_conv(
+    c: InferenceContext,
+    lhs: Shape,
+    rhs: Shape,
+    window_strides: Value,
+    padding: Value,
+    lhs_dilation: Value,
+    rhs_dilation: Value,
+    feature_group_count: Shape,
+    *,
+    dimension_numbers: str,
+) -> Shape:
+    """A convolution of operands whose axes are in any order."""
+    return _conv(c, lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers, 1)
+
+
+@tf("XlaConvV2")
+def xla_conv_with_batch_groups(
+    c: InferenceContext,
+    lhs: Shape,
+    rhs: Shape,
+    window_strides: Value,
+    padding: Value,
+    lhs_dilation: Value,
+    rhs_dilation: Value,
+    feature_group_count: Shape,
+    *,
+    dimension_numbers: str,
+    batch_group_count: int = 1,
+) -> Shape:
+    """As XlaConv, with groups of batches."""
+    if batch_group_count < 1:
+        c.fail("batch_group_count must be at least 1", batch_group_count)
+    return _conv(c, lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers, batch_group_count)
+
+
+def _conv(
+    c: InferenceContext,
+    lhs: Shape,
+    rhs: Shape,
+    window_strides: Value,
+    padding: Value,
+    lhs_dilation: Value,
+    rhs_dilation: Value,
+    dimension_numbers: str,
+    batch_groups: int,
+) -> Shape:
+    rank = lhs.rank if lhs.rank is not None else rhs.rank
+    if rank is None:
+        return c.unknown_shape()
+    lhs, rhs = c.with_rank(lhs, rank), c.with_rank(rhs, rank)
+    axes = convolution_axes(c, dimension_numbers, XLA_FIELDS, rank)
+    if axes is None:
+        return c.unknown_shape_of_rank(rank)
+    strides = _steps(c, window_strides, rank - 2, "window_strides")
+    bases = _steps(c, lhs_dilation, rank - 2, "lhs_dilation")
+    spreads = _steps(c, rhs_dilation, rank - 2, "rhs_dilation")
+    sizes, kernel = [lhs[axis] for axis in axes.input_spatial], [rhs[axis] for axis in axes.kernel_spatial]
+    spatial = zip(sizes, kernel, strides, _pads(c, padding, rank - 2), bases, spreads, strict=True)
+    return convolved_shape(c, lhs, rhs, axes, [_size(c, *axis) for axis in spatial], batch_groups)
