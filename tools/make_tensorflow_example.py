@@ -56,8 +56,12 @@ def _shape(dims: Sequence[int]) -> str:
     return " ".join(f"dim {{ size: {size} }}" for size in dims)
 
 
+def _declared(dims: Sequence[int]) -> str:
+    return f"tensor_shape {{ {_shape(dims)} }} " if dims else "tensor_shape { } "
+
+
 def _tensor(dtype: str, dims: Sequence[int], values: str) -> str:
-    return f"tensor {{ dtype: {dtype} tensor_shape {{ {_shape(dims)} }} {values} }}"
+    return f"tensor {{ dtype: {dtype} {_declared(dims)}{values} }}"
 
 
 def _types(*types: str) -> str:
@@ -71,7 +75,7 @@ def _function(name: str, inputs: dict[str, str], outputs: dict[str, tuple[str, s
     return _message("function", [_message("signature", [f'name: "{name}"', *arguments]), *nodes.texts, *results])
 
 
-STATE = {"time": INT, "steps": INT, "state": FLOAT, "states": LIST, "inputs": LIST}
+STATE = {"time": INT, "steps": INT, "state": FLOAT, "written": LIST, "read": LIST}
 
 
 def main_graph() -> Nodes:
@@ -113,17 +117,17 @@ def more() -> str:
 def step() -> str:
     g = Nodes("node_def")
     g.ints("row_shape", -1, UNITS)
-    g.add("input", "TensorListGetItem", "inputs time row_shape:output:0", element_dtype=f"type: {FLOAT}")
+    g.add("input", "TensorListGetItem", "read time row_shape:output:0", element_dtype=f"type: {FLOAT}")
     g.ints("last", -1, scalar=True)
     types = {"T": f"type: {FLOAT}", "N": "i: 2", "Tidx": f"type: {INT}"}
     g.add("joined", "ConcatV2", "input:item:0 state last:output:0", **types)
     g.floats("weights", 0.01, 2 * UNITS, UNITS)
     g.add("product", "MatMul", "joined:output:0 weights:output:0", T=f"type: {FLOAT}")
     g.add("next", "Tanh", "product:product:0", T=f"type: {FLOAT}")
-    g.add("written", "TensorListSetItem", "states time next:y:0", element_dtype=f"type: {FLOAT}")
+    g.add("with_state", "TensorListSetItem", "written time next:y:0", element_dtype=f"type: {FLOAT}")
     g.ints("one", 1, scalar=True)
     g.add("later", "AddV2", "time one:output:0", T=f"type: {INT}")
-    values = ["later:z:0", "steps", "next:y:0", "written:output_handle:0", "inputs"]
+    values = ["later:z:0", "steps", "next:y:0", "with_state:output_handle:0", "read"]
     outputs = {f"new_{name}": (STATE[name], value) for name, value in zip(STATE, values, strict=True)}
     return _function("step", STATE, outputs, g)
 
@@ -131,16 +135,17 @@ def step() -> str:
 def classify() -> str:
     g = Nodes("node_def")
     g.ints("row_shape", -1, UNITS)
-    g.add("rows", "Reshape", "states row_shape:output:0", T=f"type: {FLOAT}", Tshape=f"type: {INT}")
-    g.floats("weights", 0.01, UNITS, CLASSES)
-    g.add("product", "MatMul", "rows:output:0 weights:output:0", T=f"type: {FLOAT}")
-    g.add("shape", "Shape", "states", T=f"type: {FLOAT}", out_type=f"type: {INT}")
-    g.size("batch", "shape:output:0", 0)
-    g.size("seq", "shape:output:0", 1)
+    g.add("rows", "Reshape", "features row_shape:output:0", T=f"type: {FLOAT}", Tshape=f"type: {INT}")
+    g.floats("projection", 0.01, UNITS, CLASSES)
+    g.add("projected", "MatMul", "rows:output:0 projection:output:0", T=f"type: {FLOAT}")
+    g.add("sizes", "Shape", "features", T=f"type: {FLOAT}", out_type=f"type: {INT}")
+    g.size("examples", "sizes:output:0", 0)
+    g.size("columns", "sizes:output:0", 1)
     g.ints("classes", CLASSES, scalar=True)
-    g.add("logits_shape", "Pack", "batch:output:0 seq:output:0 classes:output:0", T=f"type: {INT}", N="i: 3")
-    g.add("scores", "Reshape", "product:product:0 logits_shape:output:0", T=f"type: {FLOAT}", Tshape=f"type: {INT}")
-    return _function("classify", {"states": FLOAT}, {"logits": (FLOAT, "scores:output:0")}, g)
+    sizes = "examples:output:0 columns:output:0 classes:output:0"
+    g.add("scores_shape", "Pack", sizes, T=f"type: {INT}", N="i: 3")
+    g.add("scores", "Reshape", "projected:product:0 scores_shape:output:0", T=f"type: {FLOAT}", Tshape=f"type: {INT}")
+    return _function("classify", {"features": FLOAT}, {"result": (FLOAT, "scores:output:0")}, g)
 
 
 def main() -> None:
