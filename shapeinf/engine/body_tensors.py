@@ -60,9 +60,7 @@ def body_path(path: str, step: NodeStep, body: str) -> str:
     return f"{path}{step.site}/{label}/" if label else f"{path}{step.site}/"
 
 
-def _bodies(
-    outer: Sequence[Inference], path: str, calls: dict[Hashable, Mapping[str, Inference]]
-) -> Iterator[_Body]:
+def _bodies(outer: Sequence[Inference], path: str, calls: dict[Hashable, Mapping[str, Inference]]) -> Iterator[_Body]:
     """The bodies inside the nodes of a graph, over these runs of it, each before those inside of it."""
     compiled = outer[0].compiled
     for run in outer:

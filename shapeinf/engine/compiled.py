@@ -353,8 +353,8 @@ class _Compiler:
         call = None if op_def is None else self.registry.call(op_def, kind, kind.attrs, version, wanted)
         function = (kind.domain, kind.op, kind.overload)
         body = function if call is None and function in self.functions else None
-        shown = version if self.registry.is_versioned(self.graph.dialect) else 0
-        operation = Operation(kind, shown, op_def, call, body)
+        display = version if self.registry.is_versioned(self.graph.dialect) else 0
+        operation = Operation(kind, display, op_def, call, body)
         captures: dict[str, None] = {}
         for name, graph in subgraphs(kind):
             free = tuple(graph.free_names())

@@ -15,7 +15,6 @@ from shapeinf.formats.tf.nodes import Record
 from shapeinf.formats.tf.order import producer_of
 from shapeinf.graph import DeclaredType, Graph
 
-
 DEFAULT_SIGNATURE = "serving_default"
 """The signature that TensorFlow's tools use where none is named."""
 
