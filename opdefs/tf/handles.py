@@ -74,7 +74,11 @@ def without_elements(value: TensorType) -> TensorType:
 def read_value(c: InferenceContext, value: TensorType) -> TensorType:
     """A value read from behind a handle: sizes that may differ between two reads get unknowns of their own."""
     shape = element_shape(c, value.shape)
-    if isinstance(value, HandleType) or value.elements is None:
+    if isinstance(value, HandleType):
+        values = None if value.values is None else [read_value(c, inner) for inner in value.values]
+        length = None if value.length is None else element_shape(c, Shape((value.length,)))[0]
+        return HandleType(value.dtype, shape, values, length)
+    if value.elements is None:
         return value.with_type(value.dtype, shape)
     return PartialTensor(value.dtype, shape, (e if _is_steady(c, e) else None for e in value.elements))
 
