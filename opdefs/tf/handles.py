@@ -51,6 +51,14 @@ def create_handle(c: InferenceContext, values: Values, length: Dim | None = None
     return HandleType(dtype, PAIR if dtype == "string" else SCALAR, values, length)
 
 
+def require_handle(c: InferenceContext, handle: Shape) -> None:
+    """Require the shape of the operator's handle: a scalar, or the two names of an old one."""
+    if c.op_def.inputs[0].type == "resource":
+        c.with_rank(handle, 0)
+        return
+    c.with_value(c.with_rank(handle, 1)[0], 2)
+
+
 def values_behind(handle: TensorType) -> Values:
     """The types behind a handle."""
     return handle.values if isinstance(handle, HandleType) else None
@@ -59,11 +67,6 @@ def values_behind(handle: TensorType) -> Values:
 def length_behind(handle: TensorType) -> Dim | None:
     """The number of items of a list behind a handle, None where unknown."""
     return handle.length if isinstance(handle, HandleType) else None
-
-
-def copy_handle(handle: TensorType, shape: Shape) -> TensorType:
-    """Another handle of the same values."""
-    return handle.with_type(handle.dtype, shape) if isinstance(handle, HandleType) else TensorType(handle.dtype, shape)
 
 
 def without_elements(value: TensorType) -> TensorType:
