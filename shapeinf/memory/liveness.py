@@ -266,7 +266,7 @@ class _Walk:
     def compound(self, instance: GraphInstance, values: list[int], step: NodeStep) -> None:
         """Walk a node with bodies, or the call of a function."""
         reads = tuple([NO_VALUE if slot == MISSING else values[slot] for slot in step.inputs])
-        callee = self.callee(instance, step) if step.operation.body is not None else None
+        callee = self.callee(instance, step)
         if callee is not None:
             writes = self.inline(instance, values, step, callee)
             self.append(instance, step, Event(None, (), writes))
@@ -281,8 +281,11 @@ class _Walk:
         self.append(instance, step, Event(None, (*reads, *results), writes))
 
     def callee(self, instance: GraphInstance, step: NodeStep) -> GraphInstance | None:
-        """The function that a node calls; None where it was not inferred."""
-        name = step.operation.kind.op
+        """The function that a node calls; None where it calls none, or one that was not inferred."""
+        op_def = step.operation.op_def
+        name = step.operation.kind.op if step.operation.body is not None else op_def.calls if op_def is not None else ""
+        if not name:
+            return None
         for run in instance.runs:
             child = run.children.get(step.index, {}).get(name)
             if child is not None:
