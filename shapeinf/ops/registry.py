@@ -38,6 +38,7 @@ class _Registration(NamedTuple):
     in_place: tuple[int, ...]
     stored: bool
     labels: Mapping[str, str]
+    calls: str
     conditions: int
     back_edge: bool
 
@@ -80,6 +81,7 @@ class Dialect:
         in_place: tuple[int, ...] = (),
         stored: bool = False,
         labels: Mapping[str, str] = NO_LABELS,
+        calls: str = "",
         conditions: int = 0,
         back_edge: bool = False,
     ) -> Callable[[Function], Function]:
@@ -90,7 +92,7 @@ class Dialect:
 
         def register(function: Function) -> Function:
             rule = Rule.from_function(function)
-            entry = _Registration(since, rule, views, in_place, stored, labels, conditions, back_edge)
+            entry = _Registration(since, rule, views, in_place, stored, labels, calls, conditions, back_edge)
             for name in names:
                 versions = self._rules.setdefault((domain, name), [])
                 others = [other for other in versions if other.since == since]
@@ -132,6 +134,7 @@ class Dialect:
             in_place=registered.in_place,
             stored=registered.stored,
             labels=registered.labels,
+            calls=registered.calls,
             conditions=registered.conditions,
             back_edge=registered.back_edge,
         )
