@@ -50,9 +50,19 @@ def summary_lines(report: ModelReport) -> Iterator[str]:
     if report.dims:
         yield f"dims      {dims_text(report.dims)}"
     yield from _section("contract", [p.line for p in report.preconditions if p.kind != "guard"])
-    yield from _section("guards", [p.line for p in report.preconditions if p.kind == "guard"])
+    yield from _section("guards", _guard_lines(report))
     yield f"policy    {report.policy}"
     yield f"coverage  {report.coverage}"
+
+
+def _guard_lines(report: ModelReport) -> Iterator[str]:
+    """The first guard of each rule of each node, and how many more there are: an index of many elements has many."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for guard in report.preconditions:
+        if guard.kind == "guard":
+            groups.setdefault((guard.node, guard.message, guard.where), []).append(guard.line)
+    for first, *others in groups.values():
+        yield f"{first} (and {len(others)} more)" if others else first
 
 
 def _section(heading: str, lines: Iterable[str]) -> Iterator[str]:
