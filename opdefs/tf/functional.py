@@ -23,7 +23,7 @@ Functions = tuple[FunctionReference, ...]
 # -- calls -------------------------------------------------------------------------------------------------------------
 
 
-@tf("PartitionedCall", "StatefulPartitionedCall")
+@tf("PartitionedCall", "StatefulPartitionedCall", calls="f")
 def call(c: InferenceContext, *args: TensorType, f: FunctionReference) -> tuple[Type, ...]:
     """The outputs of the function for these arguments."""
     return _call(c, "f", args)

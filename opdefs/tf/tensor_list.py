@@ -220,7 +220,7 @@ def push_back_batch(
     return create_list(values, None if length is None else length + 1, lists)
 
 
-@tf("TensorListSetItem")
+@tf("TensorListSetItem", in_place=(0,))
 def set_item(
     c: InferenceContext,
     input_handle: TensorType,
@@ -239,7 +239,7 @@ def set_item(
     return create_list(join_values(c, values_behind(input_handle), (item,)), length, input_handle.shape)
 
 
-@tf("TensorListScatterIntoExistingList")
+@tf("TensorListScatterIntoExistingList", in_place=(0,))
 def scatter_into_list(
     c: InferenceContext, input_handle: TensorType, tensor: TensorType, indices: Value, *, element_dtype: str
 ) -> HandleType:

@@ -10,13 +10,13 @@ from shapeinf.lattice import SCALAR, HandleType, Shape, TensorType
 from shapeinf.ops import InferenceContext
 
 
-@tf("VarHandleOp", "_XlaAotOnlyVarHandleOp")
+@tf("VarHandleOp", "_XlaAotOnlyVarHandleOp", stored=True)
 def variable_handle(c: InferenceContext, *, dtype: str, shape: DeclaredType) -> HandleType:
     """The handle of a variable of this type."""
     return HandleType("resource", SCALAR, (TensorType(dtype, declared_shape(c, shape)),))
 
 
-@tf("_VarHandlesOp")
+@tf("_VarHandlesOp", stored=True)
 def variable_handles(c: InferenceContext, *, dtypes: Dtypes, shapes: Shapes) -> tuple[HandleType, ...]:
     """One handle for each type."""
     return tuple(HandleType("resource", SCALAR, (value,)) for value in declared_values(c, dtypes, shapes))

@@ -23,9 +23,15 @@ def input_symbols(inference: Inference) -> dict[Dimension, str]:
         for axis, d in enumerate(declared.shape.dims or ()):
             for symbol in sorted(d.symbols(), key=str) if isinstance(d, Dimension) else ():
                 named = not symbol.symbol.anonymous
-                label = quote_name(symbol.symbol.name) if named else axis_label(names.get(name, name), axis)
+                label = _label(symbol.symbol.name) if named else axis_label(names.get(name, name), axis)
                 labels.setdefault(symbol, label)
     return labels
+
+
+def _label(name: str) -> str:
+    """The label of a named dim: quoted where it could be taken for the label of an axis."""
+    quoted = quote_name(name)
+    return quoted if quoted != name or name.isidentifier() else f"`{name}`"
 
 
 def find_symbol(labels: Mapping[Dimension, str], name: str) -> Dimension:

@@ -112,7 +112,7 @@ class Session:
             store.assuming = self.assuming
             for name, low in lowest.items():
                 store.scope.symbol(name, low)
-            reader = InputReader(store, options.min_dim, self.compiled.graph.aliases)
+            reader = InputReader.of_graph(self.compiled.graph, store, options.min_dim)
             inference = Inference(self.compiled, store, options.mode == "strict", options.progress, inner=Bodies())
             ignored = self._add_inputs(inference, reader)
             if not reader.lowered:
@@ -164,7 +164,7 @@ class Session:
     def _add_replaced_names(self, scope: Scope) -> None:
         """Create the symbols that only replaced shapes name: ranges and assumptions may still refer to them."""
         for name in self.compiled.graph.inputs if self.updates else ():
-            other = InputReader(ShapeStore(), self.options.min_dim, self.compiled.graph.aliases)
+            other = InputReader.of_graph(self.compiled.graph, ShapeStore(), self.options.min_dim)
             self._read(name, other, self._specs(name)[0])
             for dim in other.store.scope.names():
                 scope.symbol(dim, self.options.min_dim)

@@ -23,7 +23,7 @@ MAX_NESTING = 50
 Thunk = Callable[[], Dim]
 """A parsed part of the text: builds its dim."""
 
-AXIS_OF_NAME = r"[^\W\d][\w.]*\.shape\[\d+\]"
+AXIS_OF_NAME = r"[^\W\d][\w.]*\.shape\[\d+\](?:#\d+)?"
 """A name that is an axis of a value, such as `x.shape[0]`: it needs no quotes."""
 
 _TOKEN = re.compile(rf"\s*(?:(\d+)|({AXIS_OF_NAME}|[^\W\d]\w*)|`((?:[^`]|``)*)`|(//|[-+*%(),/=]))")

@@ -43,6 +43,8 @@ class InputReader:
     min_dim: int = 1
     aliases: Mapping[str, str] = attrs.Factory(dict)
     """Inputs by other names that users may use."""
+    dim_names: frozenset[str] = frozenset()
+    """The names that the file gives to dims of its inputs."""
     lints: list[str] = attrs.Factory(list)
     redundant: list[str] = attrs.Factory(list)
     """Messages about specs of the user without effect."""
@@ -60,9 +62,18 @@ class InputReader:
         """The name of an input in texts: its first alias."""
         return self._user_names.get(name, name)
 
+    @classmethod
+    def of_graph(cls, graph: Graph, store: ShapeStore, min_dim: int = 1) -> InputReader:
+        """A reader of the inputs of a graph."""
+        shapes = (graph.declared[name].dims or () for name in graph.inputs if name in graph.declared)
+        names = frozenset(d for dims in shapes for d in dims if isinstance(d, str))
+        return cls(store, min_dim, graph.aliases, names)
+
     def axis_name(self, name: str, axis: int) -> str:
         """The name of the size of an axis without a name; an input has its first alias in it."""
-        return axis_label(next((alias for alias, value in self.aliases.items() if value == name), name), axis)
+        alias = next((alias for alias, value in self.aliases.items() if value == name), name)
+        label = axis_label(alias, axis)
+        return f"{alias}.{axis}" if label in self.dim_names else label
 
     # -- declarations ------------------------------------------------------------------------------------------------
 

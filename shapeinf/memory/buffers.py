@@ -13,11 +13,11 @@ from shapeinf.explain.causes import Roots
 from shapeinf.explain.points import GraphFrame, Point
 from shapeinf.explain.unknowns import cause_of
 from shapeinf.expr import Dim, maximum
-from shapeinf.lattice import Shape, TensorType, Type
+from shapeinf.lattice import HandleType, Shape, TensorType, Type
 from shapeinf.layout import Layout, equal, reshape_is_bitcast
 from shapeinf.memory.layouts import LayoutAssignment, physical_array
 from shapeinf.memory.liveness import NO_VALUE, Event, Liveness, LiveRange, flatten
-from shapeinf.memory.sizes import Size, size_in_layout, size_of
+from shapeinf.memory.sizes import Size, size_in_layout, size_of, size_of_items, size_of_stored
 from shapeinf.memory.timeline import Buffer, Timeline
 from shapeinf.sharing import cached_property
 
@@ -61,10 +61,20 @@ class TimelineBuilder:
         if live_range.cause:
             return Size(None, live_range.cause)
         runs = live_range.instance.runs
+        handle = self._handle(live_range)
+        if handle is not None and live_range.role == "weight":
+            return size_of_stored(self.store, handle)
+        if handle is not None and live_range.created:
+            return size_of_items(self.store, handle)
         layout = self.layout(live_range)
         if len(runs) == 1:
             return self._size_of_type(runs[0], self._type_index(runs[0], live_range.slot), layout)
         return self._largest(tuple([self._type_index(run, live_range.slot) for run in runs]), runs[0], layout)
+
+    def _handle(self, live_range: LiveRange) -> TensorType | None:
+        """The type of a resource."""
+        value = self._types(live_range)[0]
+        return value if isinstance(value, TensorType) and value.dtype == "resource" else None
 
     def steady_size(self, live_range: LiveRange) -> Dim | None:
         """The bytes of a value; None where the types of trips differ, even if their largest sizes are equal."""
@@ -162,6 +172,8 @@ class TimelineBuilder:
         if live_range.cause:
             return None
         first, *others = self._types(live_range)
+        if isinstance(first, HandleType) and live_range.role == "weight" and first.values:
+            return first.values[0]
         if not isinstance(first, TensorType):
             return None
         if any(not isinstance(t, TensorType) or t.dtype != first.dtype for t in others):
@@ -206,6 +218,8 @@ class _Storage:
         for point, event in enumerate(self.liveness.events):
             if event.op_def is None:
                 continue
+            if event.op_def.stored:
+                self._share_variables(event)
             for output, source in event.op_def.views.items():
                 self._share_view(event, output, source)
             if self.builder.in_place:
@@ -213,6 +227,12 @@ class _Storage:
                     if self._overwrite(event, source, point):
                         break
         return self.root
+
+    def _share_variables(self, event: Event) -> None:
+        """Give values that are read from variables the storage of these, which their handles have."""
+        for read, handle in zip(event.writes, event.reads, strict=False):
+            if NO_VALUE not in (read, handle) and self.root[read] == read != self.root[handle]:
+                self._join(read, self.root[handle])
 
     def _share_view(self, event: Event, output: int, source: int) -> None:
         """Give an output that is a view the storage of its source; without `aliases`, only views of weights.

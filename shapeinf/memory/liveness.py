@@ -10,6 +10,8 @@ from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import LimitError
 from shapeinf.graph import MISSING, UNUSED
+from shapeinf.lattice import TensorType
+from shapeinf.lattice.dtypes import HANDLES
 from shapeinf.memory.timeline import ProgramPoint, Role
 from shapeinf.ops import OpDef
 
@@ -55,6 +57,8 @@ class LiveRange:
     last: int
     reserved: bool = False
     cause: str = ""
+    created: bool = False
+    """Whether the node of this value reads no handles: a resource that it returns is a new one."""
 
 
 @attrs.frozen(eq=False)
@@ -96,6 +100,7 @@ def flatten(inference: Inference, order: Sequence[int] | None = None) -> Livenes
             live_range.role = "output" if live_range.role == "activation" else live_range.role
             live_range.last, live_range.reserved = max(end - 1, 0), True
     _claim_views_of_weights(walk.live_ranges, walk.events)
+    _find_created(walk.live_ranges, walk.events)
     return Liveness(walk.points, walk.live_ranges, walk.events, walk.point_of, values)
 
 
@@ -112,6 +117,22 @@ def _claim_views_of_weights(live_ranges: Sequence[LiveRange], events: Iterable[E
                 and live_ranges[written].role == "activation"
             ):
                 live_ranges[written].role, live_ranges[written].reserved = "weight", True
+
+
+def _find_created(live_ranges: Sequence[LiveRange], events: Iterable[Event]) -> None:
+    """Mark what nodes without handles compute."""
+    handles = [not live_range.cause and _is_handle(live_range) for live_range in live_ranges]
+    for event in events if any(handles) else ():
+        if event.op_def is not None and not any(handles[number] for number in event.reads if number != NO_VALUE):
+            for number in event.writes:
+                if number != NO_VALUE:
+                    live_ranges[number].created = live_ranges[number].role != "weight"
+
+
+def _is_handle(live_range: LiveRange) -> bool:
+    run = live_range.instance.runs[0]
+    value = run.table.types[run.numbers[live_range.slot]]
+    return isinstance(value, TensorType) and value.dtype in HANDLES
 
 
 class _Walk:
@@ -245,7 +266,7 @@ class _Walk:
     def compound(self, instance: GraphInstance, values: list[int], step: NodeStep) -> None:
         """Walk a node with bodies, or the call of a function."""
         reads = tuple([NO_VALUE if slot == MISSING else values[slot] for slot in step.inputs])
-        callee = self.callee(instance, step) if step.operation.body is not None else None
+        callee = self.callee(instance, step)
         if callee is not None:
             writes = self.inline(instance, values, step, callee)
             self.append(instance, step, Event(None, (), writes))
@@ -260,8 +281,11 @@ class _Walk:
         self.append(instance, step, Event(None, (*reads, *results), writes))
 
     def callee(self, instance: GraphInstance, step: NodeStep) -> GraphInstance | None:
-        """The function that a node calls; None where it was not inferred."""
-        name = step.operation.kind.op
+        """The function that a node calls; None where it calls none, or one that was not inferred."""
+        op_def = step.operation.op_def
+        name = step.operation.kind.op if step.operation.body is not None else op_def.calls if op_def is not None else ""
+        if not name:
+            return None
         for run in instance.runs:
             child = run.children.get(step.index, {}).get(name)
             if child is not None:

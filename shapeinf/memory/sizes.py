@@ -8,7 +8,17 @@ from typing import NamedTuple
 
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.dimension import MAX_DEGREE, MAX_TERMS, Monomial, Scope, terms_of
-from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeStore, TensorType, Type, element_bits
+from shapeinf.lattice import (
+    HandleType,
+    MapType,
+    OptionalType,
+    SequenceType,
+    Shape,
+    ShapeStore,
+    TensorType,
+    Type,
+    element_bits,
+)
 from shapeinf.lattice.dtypes import HANDLES
 from shapeinf.layout import Layout, physical_byte_size
 from shapeinf.memory.layouts import physical_array
@@ -43,7 +53,41 @@ def size_of(store: ShapeStore, value: Type | None) -> Size:
         return Size(None, "its type is not known")
     if isinstance(value, SequenceType):
         return _size_of_container(store, value)
+    if value.dtype == "variant":
+        return size_of_items(store, value)
+    if value.dtype == "resource":
+        return Size(0)  # what it refers to is elsewhere
     return size_of_tensor(store, value.dtype, value.shape)
+
+
+def size_of_items(store: ShapeStore, handle: TensorType) -> Size:
+    """The bytes of the items of a list, or of an array of tensors, behind a handle."""
+    shape = store.canon_shape(handle.shape)
+    if not isinstance(handle, HandleType) or handle.values is None or handle.length is None or shape.dims is None:
+        return Size(None, _no_width(handle.dtype))
+    if not handle.values:
+        return Size(0)  # no item has a value so far
+    item = handle.values[0]
+    each = (
+        size_of(store, item)
+        if _is_uniform(store, item)
+        else Size(None, "the sizes of the items of a list are not known")
+    )
+    return each if each.bytes is None else _sized(product_of(store, (each.bytes, store.canon(handle.length), *shape)))
+
+
+def size_of_stored(store: ShapeStore, value: Type) -> Size:
+    """The bytes of a weight: those of a variable are counted at its handle."""
+    if isinstance(value, HandleType) and value.values is not None and len(value.values) == 1:
+        return size_of(store, value.values[0])
+    return size_of(store, value)
+
+
+def _is_uniform(store: ShapeStore, item: Type) -> bool:
+    """Whether all items of this type have the same size: an unknown size, unless of an input, may vary."""
+    return isinstance(item, TensorType) and all(
+        not s.symbol.anonymous or s in store.presumed for d in item.shape.symbols() for s in d.symbols()
+    )
 
 
 def size_of_tensor(store: ShapeStore, dtype: str | None, shape: Shape) -> Size:
@@ -81,7 +125,7 @@ def _no_width(dtype: str | None) -> str:
     if dtype == "string":
         return "strings have no fixed size"
     if dtype in HANDLES:
-        return f"it is a handle ({dtype}); what it refers to is not counted"
+        return f"it is a handle ({dtype}); what it refers to is not known"
     return "its element type is not known" if dtype is None else f"the size of an element of type {dtype} is not known"
 
 
@@ -99,8 +143,7 @@ def _size_of_container(store: ShapeStore, container: SequenceType) -> Size:
         unsized = next((size for size in sizes if size.bytes is None), None)
         return unsized or Size(sum_dims(store.scope, [size.bytes for size in sizes if size.bytes is not None]))
     inner = container.element
-    alike = isinstance(inner, TensorType) and not any(d.is_anonymous for d in inner.shape.symbols())
-    if container.length is None or not alike:
+    if container.length is None or not _is_uniform(store, inner):
         return Size(None, "the sizes of the items of a sequence are not known")
     each = size_of(store, inner)
     return each if each.bytes is None else _sized(product_of(store, (each.bytes, container.length)))

@@ -89,10 +89,14 @@ class OpDef:
 
     `views`: the input (by position) of which an output is a view, the same elements in the same order. `in_place`: the
     inputs whose buffer the first output may overwrite, because each of its elements reads no element of that input but
-    the one at its own position. `stored`: the outputs are part of the model, as weights are; they depend on no input
-    and take no memory at run time. `deprecation`: the first version of graphs that may not use the operator, and what
-    to use instead. `labels`: the names of bodies in the names of their tensors, by attribute; a label of a list of
+    the one at its own position. `stored`: the outputs are part of the model, as weights are, and take no memory at run
+    time: tensors, or the handles of variables with what they refer to. The outputs of a stored operator with inputs are
+    the variables behind these, one each. `deprecation`: the first version of graphs that may not use the operator, and
+    what to use instead. `labels`: the names of bodies in the names of their tensors, by attribute; a label of a list of
     bodies is followed by the index.
+
+    `calls` is the attribute with the function that an operator does nothing else than to call: its inputs and outputs
+    are those of the function.
 
     Of operators that make control flow out of single nodes, `conditions` is how many more conditions have to hold for
     the readers of a node than for the node itself to run (below 0: fewer). The outputs of a `back_edge` are read in the
@@ -115,6 +119,7 @@ class OpDef:
     in_place: tuple[int, ...] = ()
     stored: bool = False
     labels: Mapping[str, str] = attrs.Factory(dict)
+    calls: str = ""
     conditions: int = 0
     back_edge: bool = False
 

@@ -31,7 +31,7 @@ def test_every_element_type_of_onnx_has_its_width(name):
     assert element_bits(name) == (WIDTHS[name] if name in WIDTHS else np.dtype(name).itemsize * 8)
 
 
-@pytest.mark.parametrize("name", [None, "string", "resource", "object", "", "float"])
+@pytest.mark.parametrize("name", [None, "string", "variant", "object", "", "float"])
 def test_element_types_without_a_width(name):
     store = ShapeStore()
     assert element_bits(name) is None

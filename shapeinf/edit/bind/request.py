@@ -75,7 +75,7 @@ def _add_text(request: BindRequest, name: str, text: str, known: Sequence[str]) 
 
 def _known_names(graph: Graph, inputs: Mapping[str, SpecLike], min_dim: int) -> list[str]:
     """The names of dims in declarations of inputs, in shapes of the user, and in other declarations."""
-    reader = InputReader(ShapeStore(), min_dim, graph.aliases)
+    reader = InputReader.of_graph(graph, ShapeStore(), min_dim)
     names = input_names(graph)
     for name in names:
         declaration = graph.declared.get(name)
