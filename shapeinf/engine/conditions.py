@@ -7,28 +7,41 @@ from collections.abc import Mapping, Sequence
 from shapeinf.graph import Row, RowKey
 from shapeinf.ops import OpDef
 
+_Guard = tuple[int, "_Guard | None"]
+"""The slot of the innermost condition that a row depends on, and the guard of the condition around it."""
+
 
 def conditional_rows(rows: Sequence[Row], op_defs: Mapping[RowKey, OpDef | None]) -> list[bool] | None:
     """For each row whether it may not run; None where all run.
 
-    The depth of a row is the number of conditions that have to hold for it to run: the largest one among its inputs.
+    The depth of a row is the number of conditions that have to hold for it to run: the largest one among its inputs. A
+    join ends a condition if its inputs depend on the same one; of several, none may hold.
     """
     if not any(op_def is not None and (op_def.conditions or op_def.back_edge) for op_def in op_defs.values()):
         return None
     producers = {slot: index for index, row in enumerate(rows) for slot in row[2] if slot >= 0}
     returns = {index for index, row in enumerate(rows) if _is_back_edge(op_defs[row[0]])}
     depths, after = [1] * len(rows), [1] * len(rows)  # nothing is certain in a cycle without a back edge
+    guards: list[_Guard | None] = [None] * len(rows)
     for index in _order(rows, producers, returns):
         key, inputs, _, _ = rows[index]
         sources = [producers[slot] for slot in inputs if slot in producers]
         outer = [source for source in sources if source not in returns]
         depths[index] = max((after[source] for source in outer), default=0)
+        deepest = [guards[source] for source in outer if after[source] == depths[index]]
+        guard = deepest[0] if deepest else None
+        same = len({innermost and innermost[0] for innermost in deepest}) <= 1
         op_def = op_defs[key]
         change = 0 if op_def is None else op_def.conditions
         joins_iterations = change < 0 and len(outer) < len(sources)
-        if change < 0 and not joins_iterations:
+        if change < 0 and not joins_iterations and same:
             depths[index] = max(depths[index] + change, 0)
+            for _ in range(-change):
+                guard = guard and guard[1]
+        elif guard is not None and not same:
+            guard = -index - 1, guard[1]  # several conditions: one that no other row has
         after[index] = depths[index] + max(change, 0)
+        guards[index] = (inputs[-1], guard) if change > 0 else guard
     return [depth > 0 for depth in depths]
 
 

@@ -39,6 +39,15 @@ def test_the_same_requirement_after_the_join_is_one():
     assert types(result, "x", "after") == ["float32[4, 3]", "float32[4, 5]"]
 
 
+@pytest.mark.parametrize(("second", "expected"), [("p", "float32[4, 3]"), ("q", "float32[N, 3]")])
+def test_a_join_of_two_conditions_may_not_run(second, expected):
+    """Where `p` is true and `q` is false neither input of the join has a value."""
+    other = node("Switch", ["x", second], "other", 2)
+    nodes = [SWITCH, other, node("Merge", ["switch:0", "other:1"], "merge", 2, N=2), beside("merge", "four", "after")]
+    result = infer(graph({**INPUTS, "q": ("bool", ())}, nodes, ["after"], AXIS))
+    assert types(result, "x") == [expected]
+
+
 def test_a_requirement_before_the_switch_is_one():
     result = infer(branches([node("Identity", ["switch:1"], "last")], beside("x", "four", "outside")))
     assert types(result, "merge") == ["float32[4, 3]"]
