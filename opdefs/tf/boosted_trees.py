@@ -6,6 +6,7 @@ quantiles are in the table of fixed shapes.
 
 from __future__ import annotations
 
+from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
@@ -112,7 +113,7 @@ def best_feature_split(
     """One split for each node that is worth one."""
     c.with_value(c.with_rank(node_id_range, 1)[0], 2)
     c.with_rank(stats_summary, 4)
-    _require_scalars(c, l1, l2, tree_complexity, min_node_weight)
+    require_scalars(c, l1, l2, tree_complexity, min_node_weight)
     return _splits(c, logits_dimension, 4)
 
 
@@ -134,7 +135,7 @@ def sparse_best_feature_split(
     c.with_value(c.with_rank(node_id_range, 1)[0], 2)
     c.merge(c.with_rank(stats_summary_indices, 2)[0], c.with_rank(stats_summary_values, 1)[0])
     c.with_value(c.with_rank(stats_summary_shape, 1)[0], 4)
-    _require_scalars(c, l1, l2, tree_complexity, min_node_weight)
+    require_scalars(c, l1, l2, tree_complexity, min_node_weight)
     return _splits(c, logits_dimension, 4)
 
 
@@ -155,11 +156,6 @@ def best_gains_per_feature(c: InferenceContext, node_id_range: Shape, *inputs: S
     vectors = [c.vector(n) for n in nodes]
     contributions = [c.matrix(n, 1) for n in nodes]
     return (*vectors, *vectors, *vectors, *contributions, *contributions)
-
-
-def _require_scalars(c: InferenceContext, *shapes: Shape) -> None:
-    for shape in shapes:
-        c.with_rank(shape, 0)
 
 
 @tf("BoostedTreesPredict")

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from opdefs.rules.elements import known_dims
-from opdefs.tf.common import reduce_scatter_shape
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import declared_shape
+from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
-tf("DTensorReduceScatter", "XlaReduceScatter")(reduce_scatter_shape)
+
+@tf("DTensorReduceScatter", "XlaReduceScatter")
+def reduce_scatter_shape(c: InferenceContext) -> None:
+    """The scattered axis is divided by the size of a group: axis 1 of `group_assignment`."""
+    value, groups = c.input(0), c.input(1)
+    if groups.dims is not None and len(groups) != 2:
+        raise ShapeError("ReduceScatter group_assignment should be rank 2")
+    axis = c.input_tensor(2)
+    if axis is None or axis.dtype.kind != "i" or not axis.size or value.dims is None or groups.dims is None:
+        c.set_output(0, c.unknown_shape())
+        return
+    at = c.axis(int(axis.reshape(-1)[0]), len(value))
+    c.set_output(0, c.replace_dim(value, at, c.divide(value[at], groups[1], evenly_divisible=True)))
 
 
 @tf(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from opdefs.tf.windows import windowed_output_size as windowed_output_size
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape
@@ -37,52 +36,6 @@ def size_from_scalar(c: InferenceContext, size: PartialTensor, index: int) -> Di
     if c.prove_le(0, known) is not True:
         c.at_least(known, 0, "a size must be at least 0")
     return known
-
-
-def matmul_shape(c: InferenceContext) -> None:
-    """[M, K] x [K, N] -> [M, N], either operand transposed."""
-    a, b = c.with_rank(c.input(0), 2), c.with_rank(c.input(1), 2)
-    transpose_a, transpose_b = c.attr("transpose_a"), c.attr("transpose_b")
-    rows, inner_a = (a[1], a[0]) if transpose_a else (a[0], a[1])
-    inner_b, columns = (b[1], b[0]) if transpose_b else (b[0], b[1])
-    c.merge(inner_a, inner_b)
-    c.set_output(0, Shape((rows, columns)))
-
-
-def bias_add_shape(c: InferenceContext) -> None:
-    """The input's shape; the bias is as long as the channels (axis 1 of NCHW, else the last)."""
-    channels_first = _channels_first(c)
-    value = c.with_rank_at_least(c.input(0), 3 if channels_first else 2)
-    bias = c.with_rank(c.input(1), 1)
-    if value.dims is None:
-        c.set_output(0, c.unknown_shape())
-        return
-    axis = 1 if channels_first else len(value) - 1
-    c.set_output(0, c.replace_dim(value, axis, c.merge(value[axis], bias[0])))
-
-
-def bias_add_grad_shape(c: InferenceContext) -> None:
-    """The channels of the gradient."""
-    channels_first = _channels_first(c)
-    value = c.with_rank_at_least(c.input(0), 3 if channels_first else 2)
-    c.set_output(0, c.vector(c.dim(value, 1 if channels_first else -1)))
-
-
-def _channels_first(c: InferenceContext) -> bool:
-    return c.attributes.get("data_format", "NHWC") == "NCHW"
-
-
-def reduce_scatter_shape(c: InferenceContext) -> None:
-    """The scattered axis is divided by the size of a group: axis 1 of `group_assignment`."""
-    value, groups = c.input(0), c.input(1)
-    if groups.dims is not None and len(groups) != 2:
-        raise ShapeError("ReduceScatter group_assignment should be rank 2")
-    axis = c.input_tensor(2)
-    if axis is None or axis.dtype.kind != "i" or not axis.size or value.dims is None or groups.dims is None:
-        c.set_output(0, c.unknown_shape())
-        return
-    at = c.axis(int(axis.reshape(-1)[0]), len(value))
-    c.set_output(0, c.replace_dim(value, at, c.divide(value[at], groups[1], evenly_divisible=True)))
 
 
 def broadcast_binary_op_output_shape(

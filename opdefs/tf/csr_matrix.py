@@ -6,9 +6,9 @@ All are [M, N], or [B, M, N] for a batch.
 from __future__ import annotations
 
 from opdefs.tf.common import broadcast_binary_op_output_shape
+from opdefs.tf.contraction import product
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import sparse_sizes
-from shapeinf.expr import Dim
 from shapeinf.lattice import HandleType, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
@@ -103,14 +103,6 @@ def _transposed(c: InferenceContext, side: str, transpose: bool, adjoint: bool) 
     return transpose or adjoint
 
 
-def _product(c: InferenceContext, a: Shape, b: Shape, swap_a: bool, swap_b: bool) -> tuple[Dim, Dim]:
-    """Rows and columns of the product of the matrices in the last two axes."""
-    rows, inner = (c.dim(a, -1), c.dim(a, -2)) if swap_a else (c.dim(a, -2), c.dim(a, -1))
-    depth, columns = (c.dim(b, -1), c.dim(b, -2)) if swap_b else (c.dim(b, -2), c.dim(b, -1))
-    c.merge(inner, depth)
-    return rows, columns
-
-
 @tf("SparseMatrixMatMul", "_MklNativeSparseMatrixMatMul")
 def csr_matmul(
     c: InferenceContext,
@@ -130,7 +122,7 @@ def csr_matmul(
     swap_b = _transposed(c, "b", transpose_b, adjoint_b)
     right = c.with_rank(right, len(left))
     batch = c.merge(Shape(left[:-2]), Shape(right[:-2]))
-    rows, columns = _product(c, left, right, swap_a, swap_b)
+    rows, columns = product(c, left, right, swap_a, swap_b)
     return Shape((*batch, columns, rows) if transpose_output else (*batch, rows, columns))
 
 
@@ -150,7 +142,7 @@ def csr_product(
     swap_a = _transposed(c, "a", transpose_a, adjoint_a)
     swap_b = _transposed(c, "b", transpose_b, adjoint_b)
     batch = broadcast_binary_op_output_shape(c, Shape(left.shape[:-2]), Shape(right.shape[:-2]))
-    rows, columns = _product(c, left.shape, right.shape, swap_a, swap_b)
+    rows, columns = product(c, left.shape, right.shape, swap_a, swap_b)
     return handle_of(right.dtype, Shape((*batch, rows, columns)))
 
 

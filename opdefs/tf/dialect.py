@@ -5,4 +5,4 @@ from __future__ import annotations
 from opdefs.tf.schemas import schema
 from shapeinf.ops import Dialect
 
-tf = Dialect("tf", schemas=schema)
+tf = Dialect("tf", schemas=schema, versioned=False)  # the only version is that of the producer of a file

@@ -6,8 +6,9 @@ from math import prod
 
 import numpy as np
 
-from opdefs.rules.elements import is_listable, known_dims, known_ints
+from opdefs.rules.elements import is_listable, known_ints
 from opdefs.rules.gathering import constrain_index_tuples, constrain_indices, one_hot_tensor, pick_tuples, take_axis
+from opdefs.tf.common import size_from_scalar
 from opdefs.tf.dialect import tf
 from opdefs.tf.shapes import variable
 from shapeinf.expr import Dim
@@ -131,22 +132,12 @@ def one_hot(
         c.fail("depth must be non-negative", known[0])
     rank = len(indices.shape)
     at = c.axis(axis, rank + 1)
-    size = _size_in(c, depth)
+    size = size_from_scalar(c, depth, 1)
     shape = Shape((*indices.shape[:at], size, *indices.shape[at:]))
     hot = known_ints(indices)
     if hot is None or not is_listable(shape) or on_value.elements is None or off_value.elements is None:
         return PartialTensor(on_value.dtype, shape, None)
     return one_hot_tensor(on_value.dtype, shape, at, hot, on_value.elements[0], off_value.elements[0])
-
-
-def _size_in(c: InferenceContext, scalar: PartialTensor) -> Dim:
-    """The size in a scalar, which is not negative; an unknown one is a new unknown."""
-    known = known_dims(scalar)
-    if not known or known[0] is None:
-        return c.fresh("depth")
-    if c.prove_le(0, known[0]) is not True:
-        c.at_least(known[0], 0, "depth must be non-negative")
-    return known[0]
 
 
 @tf("LowerBound", "UpperBound")

@@ -51,6 +51,14 @@ def create_handle(c: InferenceContext, values: Values, length: Dim | None = None
     return HandleType(dtype, PAIR if dtype == "string" else SCALAR, values, length)
 
 
+def require_handle(c: InferenceContext, handle: Shape) -> None:
+    """Require the shape of the operator's handle: a scalar, or the two names of an old one."""
+    if c.op_def.inputs[0].type == "resource":
+        c.with_rank(handle, 0)
+        return
+    c.with_value(c.with_rank(handle, 1)[0], 2)
+
+
 def values_behind(handle: TensorType) -> Values:
     """The types behind a handle."""
     return handle.values if isinstance(handle, HandleType) else None
@@ -61,11 +69,6 @@ def length_behind(handle: TensorType) -> Dim | None:
     return handle.length if isinstance(handle, HandleType) else None
 
 
-def copy_handle(handle: TensorType, shape: Shape) -> TensorType:
-    """Another handle of the same values."""
-    return handle.with_type(handle.dtype, shape) if isinstance(handle, HandleType) else TensorType(handle.dtype, shape)
-
-
 def without_elements(value: TensorType) -> TensorType:
     """The type of a value that is stored behind a handle: what is stored there later may have other contents."""
     return value if isinstance(value, HandleType) else TensorType(value.dtype, value.shape)
@@ -74,7 +77,11 @@ def without_elements(value: TensorType) -> TensorType:
 def read_value(c: InferenceContext, value: TensorType) -> TensorType:
     """A value read from behind a handle: sizes that may differ between two reads get unknowns of their own."""
     shape = element_shape(c, value.shape)
-    if isinstance(value, HandleType) or value.elements is None:
+    if isinstance(value, HandleType):
+        values = None if value.values is None else [read_value(c, inner) for inner in value.values]
+        length = None if value.length is None else element_shape(c, Shape((value.length,)))[0]
+        return HandleType(value.dtype, shape, values, length)
+    if value.elements is None:
         return value.with_type(value.dtype, shape)
     return PartialTensor(value.dtype, shape, (e if _is_steady(c, e) else None for e in value.elements))
 

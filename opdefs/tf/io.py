@@ -6,6 +6,7 @@ import re
 
 from opdefs.rules.operands import scalar_size
 from opdefs.tf.dialect import tf
+from opdefs.tf.handles import require_handle
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
@@ -173,14 +174,6 @@ def load_and_remap_matrix(
 # -- readers ---------------------------------------------------------------------------------------------------------
 
 
-def _require_handle(c: InferenceContext, handle: Shape) -> None:
-    """Old handles are two strings, resources are scalars."""
-    if c.op_def.name.endswith("V2"):
-        c.with_rank(handle, 0)
-    else:
-        c.with_value(c.with_rank(handle, 1)[0], 2)
-
-
 @tf("FixedLengthRecordReader", "IdentityReader", "LMDBReader", "TFRecordReader", "TextLineReader", "WholeFileReader")
 def reader(c: InferenceContext) -> Shape:
     """The handle of a reader: two strings."""
@@ -190,8 +183,8 @@ def reader(c: InferenceContext) -> Shape:
 @tf("ReaderRead", "ReaderReadV2")
 def reader_read(c: InferenceContext, reader_handle: Shape, queue_handle: Shape) -> tuple[Shape, Shape]:
     """One key and one value."""
-    _require_handle(c, reader_handle)
-    _require_handle(c, queue_handle)
+    require_handle(c, reader_handle)
+    require_handle(c, queue_handle)
     return c.scalar(), c.scalar()
 
 
@@ -200,8 +193,8 @@ def reader_read_up_to(
     c: InferenceContext, reader_handle: Shape, queue_handle: Shape, num_records: Value
 ) -> tuple[Shape, Shape]:
     """At most `num_records` keys and values."""
-    _require_handle(c, reader_handle)
-    _require_handle(c, queue_handle)
+    require_handle(c, reader_handle)
+    require_handle(c, queue_handle)
     c.with_rank(num_records.shape, 0)
     count = _at_most(c, num_records)
     return count, count
@@ -219,20 +212,20 @@ def _at_most(c: InferenceContext, limit: PartialTensor) -> Shape:
 )
 def reader_state(c: InferenceContext, reader_handle: Shape) -> Shape:
     """A scalar."""
-    _require_handle(c, reader_handle)
+    require_handle(c, reader_handle)
     return c.scalar()
 
 
 @tf("ReaderReset", "ReaderResetV2")
 def reader_reset(c: InferenceContext, reader_handle: Shape) -> tuple[Shape, ...]:
     """Nothing."""
-    _require_handle(c, reader_handle)
+    require_handle(c, reader_handle)
     return ()
 
 
 @tf("ReaderRestoreState", "ReaderRestoreStateV2")
 def reader_restore_state(c: InferenceContext, reader_handle: Shape, state: Shape) -> tuple[Shape, ...]:
     """Nothing."""
-    _require_handle(c, reader_handle)
+    require_handle(c, reader_handle)
     c.with_rank(state, 0)
     return ()

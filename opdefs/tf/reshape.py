@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from opdefs.rules.elements import known_dims, known_ints, move_elements, requested_dims
 from opdefs.rules.progressions import reshape_elements
-from opdefs.rules.reshaping import COUNT, insert_unit_axes, reshape_dims
+from opdefs.rules.reshaping import insert_unit_axes, reshape_dims
 from opdefs.rules.reshaping import transpose as transpose_axes
 from opdefs.tf.common import warn
 from opdefs.tf.dialect import tf
@@ -51,8 +51,7 @@ def _empty_axis(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None]) -> 
     inferred: Dim = c.fresh("reshape")
     if x.is_concrete and x.dims is not None and len(positive) + sizes.count(0) == len(sizes):
         total, known = c.numel(d for d in x.dims if d != 0), c.numel(positive)
-        inferred = total // known
-        c.merge(inferred * known, total, COUNT)
+        inferred = total // known  # the kernel does not check the remainder
     return Shape(inferred if d == -1 else c.fresh(f"reshape.{i}") if d is None else d for i, d in enumerate(wanted))
 
 

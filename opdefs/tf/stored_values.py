@@ -2,6 +2,7 @@
 
 A handle does not say what is stored behind it later. Where all nodes that use a resource are in the same graph, the
 nodes that load from it read, besides the handle, what the others store into it: this is appended to their inputs.
+A queue or an iterator may hold what an earlier run stored: inference takes it that all runs have inputs of one shape.
 """
 
 from __future__ import annotations
@@ -64,10 +65,13 @@ PASSES = frozenset({"Identity", "RefIdentity", "Enter", "RefEnter", "Switch", "R
 
 QUERIES = frozenset(
     {"QueueSize", "QueueSizeV2", "QueueIsClosed", "QueueIsClosedV2", "QueueClose", "QueueCloseV2", "StackClose"}
-    | {"StackCloseV2", "IteratorToStringHandle", "IteratorGetDevice", "TensorArrayReadV3", "TensorArrayGatherV3"}
+    | {"StackCloseV2", "IteratorGetDevice", "TensorArrayReadV3", "TensorArrayGatherV3"}
     | {"TensorArrayConcatV3", "TensorArraySizeV3", "TensorArrayCloseV3"}
 )
 """Operators that store nothing; those that read an array know from its flow what is in it."""
+
+NAMES = frozenset({"IteratorToStringHandle"})
+"""Operators that return the name of a resource: whoever reads it may store something as well."""
 
 
 def connect(graph: Graph) -> Graph:
@@ -167,7 +171,7 @@ def _uses(
                 waiting += new
             elif node.op in STORES or node.op in LOADS:
                 uses.add(index)
-            elif node.op not in QUERIES:
+            elif node.op not in QUERIES and not (node.op in NAMES and readers.keys().isdisjoint(node.outputs)):
                 return None
     return sorted(uses)
 

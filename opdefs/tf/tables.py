@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.tf.dialect import tf
-from opdefs.tf.handles import create_handle, declared_shape, values_behind
+from opdefs.tf.handles import create_handle, declared_shape, require_handle, values_behind
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import SCALAR, HandleType, Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -56,15 +56,6 @@ def dense_table(
     """The handle of a table of keys of the shape of the empty key, and values of one shape."""
     key = c.merge(empty_key, deleted_key)
     return old_dense_table(c, key, key_dtype=key_dtype, value_dtype=value_dtype, value_shape=value_shape)
-
-
-def require_handle(c: InferenceContext, handle: Shape) -> None:
-    """Require the shape of a table's handle: a scalar, or two names of an old one."""
-    if c.op_def.inputs[0].type == "resource":
-        c.with_rank(handle, 0)
-        return
-    pair = c.with_rank(handle, 1)
-    c.with_value(pair[0], 2)
 
 
 def entry(c: InferenceContext, handle: TensorType, key: str, value: str) -> tuple[Shape, Shape] | None:

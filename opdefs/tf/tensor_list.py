@@ -7,7 +7,7 @@ without open sizes is that of all items; another one is compared with them where
 
 from __future__ import annotations
 
-from opdefs.rules.elements import clamp_at_zero, known_dims, known_ints
+from opdefs.rules.elements import known_dims, known_ints
 from opdefs.rules.unknowns import cover_dim, is_steady
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import (
@@ -33,6 +33,11 @@ HANDLES = ("variant", "resource")
 def create_list(values: Values, length: Dim | None, shape: Shape = SCALAR) -> HandleType:
     """A list of items; or, with a shape, a tensor of lists of which each is one."""
     return HandleType("variant", shape, values, length)
+
+
+def list_of(values: Values, length: Dim | None, shape: Shape = SCALAR) -> HandleType:
+    """A list that has items of this type if it has any: nothing is known of what an empty one will have."""
+    return create_list(() if length == 0 else values, length, shape)
 
 
 def shape_in(c: InferenceContext, index: int) -> Shape:
@@ -121,7 +126,7 @@ def reserve(c: InferenceContext, element_shape: Value, num_elements: Value, *, e
 @tf("TensorListFromTensor")
 def from_tensor(c: InferenceContext, tensor: TensorType, element_shape: Value) -> HandleType:
     """The rows of a tensor."""
-    return create_list((tail_of(c, tensor, shape_in(c, 1)),), c.dim(tensor.shape, 0))
+    return list_of((tail_of(c, tensor, shape_in(c, 1)),), c.dim(tensor.shape, 0))
 
 
 @tf("TensorListScatter")
@@ -141,7 +146,9 @@ def scatter_to_length(
     (length,) = known_dims(num_elements) or (None,)
     if length == -1:
         return scatter(c, tensor, indices, element_shape)
-    return _scattered(c, tensor, indices, shape_in(c, 2), length if length is None else clamp_at_zero(c, length))
+    if length is not None and c.prove_le(0, length) is not True:
+        length = None
+    return _scattered(c, tensor, indices, shape_in(c, 2), length)
 
 
 def _scattered(
@@ -149,7 +156,7 @@ def _scattered(
 ) -> HandleType:
     row = tail_of(c, tensor, declared)
     c.merge(c.dim(c.with_rank(indices.shape, 1), 0), c.dim(tensor.shape, 0))
-    return create_list(join_values(c, (), (row,)), length)
+    return list_of(join_values(c, (), (row,)), length)
 
 
 @tf("TensorListSplit")
@@ -157,7 +164,7 @@ def split(c: InferenceContext, tensor: TensorType, element_shape: Value, lengths
     """Parts of a tensor along its first axis, of these lengths."""
     declared = c.with_rank_at_least(shape_in(c, 1), 1)
     tail = tail_of(c, tensor, None if declared.dims is None else c.subshape(declared, 1))
-    return create_list((part_of(c, tensor, tail, lengths),), c.dim(c.with_rank(lengths.shape, 1), 0))
+    return list_of((part_of(c, tensor, tail, lengths),), c.dim(c.with_rank(lengths.shape, 1), 0))
 
 
 def part_of(c: InferenceContext, tensor: TensorType, tail: TensorType, lengths: PartialTensor) -> TensorType:
@@ -181,10 +188,22 @@ def push_back(c: InferenceContext, input_handle: TensorType, tensor: TensorType,
     item_type(c, input_handle, element_dtype)
     length, values = length_behind(input_handle), values_behind(input_handle)
     if length == 0:
-        values = tuple(tensor.with_type(tensor.dtype, refine(c, tensor.shape, v.shape)) for v in values or (tensor,))
+        values = (_first_item(c, tensor, values),)
     else:
         values = join_values(c, values, (tensor,), with_elements=values != ())
     return create_list(values, None if length is None else length + 1, input_handle.shape)
+
+
+def _first_item(c: InferenceContext, tensor: TensorType, declared: Values) -> TensorType:
+    """The only item of a list: of the shape that the list declares for all items, unless that is of items before it."""
+    known, dims = declared[0].shape.dims if declared else None, tensor.shape.dims
+    if known is None or not all(isinstance(d, int) for d in known):
+        return tensor
+    if dims is not None and len(dims) != len(known):
+        return tensor
+    if any(c.prove_eq(a, b) is False for a, b in zip(dims or known, known, strict=True)):
+        return tensor
+    return tensor.with_type(tensor.dtype, Shape(known))
 
 
 @tf("TensorListPushBackBatch")
@@ -241,7 +260,7 @@ def pop_back(
     length = length_behind(input_handle)
     rest = None if length is None or length == 0 else length - 1
     item = read_item(c, input_handle, shape_in(c, 1), element_dtype)
-    return create_list(values_behind(input_handle), rest, input_handle.shape), item
+    return list_of(values_behind(input_handle), rest, input_handle.shape), item
 
 
 @tf("TensorListResize")
@@ -250,7 +269,7 @@ def resize(c: InferenceContext, input_handle: TensorType, size: Value) -> Handle
     c.with_rank(size.shape, 0)
     values = values_behind(input_handle)
     values = values and tuple(map(without_elements, values))
-    return create_list(values, c.make_dim_for_scalar_input(1), input_handle.shape)
+    return list_of(values, c.make_dim_for_scalar_input(1), input_handle.shape)
 
 
 @tf("TensorListConcatLists")

@@ -22,13 +22,14 @@ from shapeinf.report import ModelReport, build_report, report_as_json, summary_l
 @click.argument("model", type=click.Path())
 @model_options()
 @json_option
+@click.option("--bodies", is_flag=True, help="List the tensors inside of functions, loops and branches too.")
 @click.option(
     "--save",
     type=click.Path(writable=True, allow_dash=True),
     metavar="OUT",
     help="Write the model annotated with the inferred shapes; `-` prints a document in text form instead of the table.",
 )
-def infer(model: str, options: ModelOptions, json_wanted: bool, save: str | None) -> None:
+def infer(model: str, options: ModelOptions, json_wanted: bool, bodies: bool, save: str | None) -> None:
     """Infer the shape of every tensor of MODEL.
 
     MODEL is an ONNX file, an NNEF document, folder or archive, or a GraphDef, SavedModel or TensorFlow.js model.
@@ -43,9 +44,9 @@ def infer(model: str, options: ModelOptions, json_wanted: bool, save: str | None
         if save == "-":
             echo_document(result.save)
         elif json_wanted:
-            echo_json({"model": model, **report_as_json(build_report(result))})
+            echo_json({"model": model, **report_as_json(build_report(result, bodies=bodies))})
         else:
-            _print_report(build_report(result))
+            _print_report(build_report(result, bodies=bodies))
         if save is not None and save != "-":
             result.save(save)
             echo(f"saved {save}", err=True)

@@ -55,4 +55,7 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="shapeinf")
 def main() -> None:
-    """Shape inference for model graphs: symbolic, explained, sound."""
+    """Shape inference for model graphs: symbolic, explained, sound.
+
+    Models are those of ONNX, TensorFlow (GraphDef, SavedModel, TensorFlow.js) and NNEF.
+    """

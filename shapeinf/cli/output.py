@@ -115,6 +115,8 @@ def readable_errors() -> Iterator[None]:
         stop(FAILURE, str(error))
     except ShapeInferenceError as error:
         raise click.UsageError(str(error)) from None
+    except BrokenPipeError:  # `shapeinf infer ... | head`: click ends without a message
+        raise
     except OSError as error:
         stop(FAILURE, escape_unprintable(f"{error.filename or 'file'}: {error.strerror or error}"))
     except Exception as error:

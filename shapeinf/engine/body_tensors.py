@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
+import attrs
+
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.tensor_info import TensorInfo, rename, tensor_info
 from shapeinf.engine.type_table import canonicalize
+from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor, SequenceType, Shape, Type, relax_type
 
 
@@ -20,7 +23,33 @@ def body_tensors(inference: Inference) -> dict[str, TensorInfo]:
     """Every value of the bodies and functions that ran, by its path and name."""
     if inference.table.epoch != inference.store.epoch:
         inference.table.refresh()
-    return dict(_inner_values((inference,), "", {}))
+    bodies = _bodies((inference,), "", {})
+    return {name: info for body in bodies for name, info in _values(body)}
+
+
+def body_producers(inference: Inference) -> dict[str, str]:
+    """By the names of `body_tensors`, the operator that computes a value, or `input` of a body."""
+    return {
+        body.path + name: producer
+        for body in _bodies((inference,), "", {})
+        for name, producer in producers(body.runs[0].compiled.graph)
+    }
+
+
+def producers(graph: Graph) -> Iterator[tuple[str, str]]:
+    """The operator that computes each value, or `input`, in the order of the graph; without constants."""
+    yield from ((name, "input") for name in graph.inputs if name not in graph.constants)
+    for node in graph.nodes:
+        yield from ((name, node.op) for name in node.outputs if name)
+
+
+@attrs.frozen
+class _Body:
+    """A body or function: all runs of it, its path, and the outer values that it captures."""
+
+    runs: Sequence[Inference]
+    path: str
+    captures: frozenset[str]
 
 
 def body_path(path: str, step: NodeStep, body: str) -> str:
@@ -31,10 +60,8 @@ def body_path(path: str, step: NodeStep, body: str) -> str:
     return f"{path}{step.site}/{label}/" if label else f"{path}{step.site}/"
 
 
-def _inner_values(
-    outer: Sequence[Inference], path: str, calls: dict[Hashable, Mapping[str, Inference]]
-) -> Iterator[tuple[str, TensorInfo]]:
-    """The values inside the nodes of a graph, over these runs of it."""
+def _bodies(outer: Sequence[Inference], path: str, calls: dict[Hashable, Mapping[str, Inference]]) -> Iterator[_Body]:
+    """The bodies inside the nodes of a graph, over these runs of it, each before those inside of it."""
     compiled = outer[0].compiled
     for run in outer:
         calls.update((run.same_call(compiled.step(index)), children) for index, children in run.children.items())
@@ -48,8 +75,8 @@ def _inner_values(
             bodies = [run.children.get(index) or calls.get(run.same_call(step), {}) for run in outer]
             runs = [run for body in bodies if name in body for run in _all_runs(body[name])]
             inner = body_path(path, step, name)
-            yield from _values(runs, inner, frozenset(operation.captures))
-            yield from _inner_values(runs, inner, calls)
+            yield _Body(runs, inner, frozenset(operation.captures))
+            yield from _bodies(runs, inner, calls)
 
 
 def _all_runs(last: Inference) -> Iterator[Inference]:
@@ -60,10 +87,11 @@ def _all_runs(last: Inference) -> Iterator[Inference]:
         run = run.previous_run
 
 
-def _values(runs: Sequence[Inference], path: str, captures: frozenset[str]) -> Iterator[tuple[str, TensorInfo]]:
+def _values(body: _Body) -> Iterator[tuple[str, TensorInfo]]:
+    runs, path = body.runs, body.path
     renamed = runs[0].store.relaxer.inner_names()
     for slot, name in enumerate(runs[0].compiled.names):
-        if name not in captures:
+        if name not in body.captures:
             types = [_type_in(run, slot) for run in runs]
             joined = types[0]
             for other in types[1:]:

@@ -43,7 +43,7 @@ class Operation:
     def __init__(
         self, kind: NodeKind, version: int, op_def: OpDef | None, call: Call | None, body: FunctionKey | None
     ) -> None:
-        """An operation without subgraphs."""
+        """An operation without subgraphs; `version` is the one in messages, 0 for none."""
         self.kind = kind
         self.version = version
         self.op_def = op_def
@@ -353,7 +353,8 @@ class _Compiler:
         call = None if op_def is None else self.registry.call(op_def, kind, kind.attrs, version, wanted)
         function = (kind.domain, kind.op, kind.overload)
         body = function if call is None and function in self.functions else None
-        operation = Operation(kind, version, op_def, call, body)
+        display = version if self.registry.is_versioned(self.graph.dialect) else 0
+        operation = Operation(kind, display, op_def, call, body)
         captures: dict[str, None] = {}
         for name, graph in subgraphs(kind):
             free = tuple(graph.free_names())

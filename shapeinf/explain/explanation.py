@@ -78,7 +78,8 @@ def _explain_input(point: Point) -> tuple[str, Point | None]:
         moved = _align(point, around)
         if moved is not None:
             return ("" if same else f"{_here(point)} is {moved}"), moved
-    if frame.outer is not None and frame.step is not None:
+    constant = frame.inference.compiled.names[point.slot] in frame.inference.compiled.graph.constants
+    if frame.outer is not None and frame.step is not None and not constant:
         node = f"{frame.step.operation} {frame.outer.locate(frame.step)}"
         return f"{_here(point)}, which {node} passes to its body: it may differ from run to run", None
     return f"{_here(point)}, {_origin(point)}", None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from shapeinf.lattice import SequenceType, Type
+from shapeinf.lattice.dtypes import KINDS
 from shapeinf.ops.opdef import ArgDef, OpDef
 
 
@@ -53,4 +54,4 @@ def _fixed_dtype(arg: ArgDef | None, attributes: Mapping[str, object], op_def: O
         return None
     defined = op_def.attributes.get(arg.type_attr or "")
     named = attributes.get(arg.type_attr or "", None if defined is None else defined.default)
-    return arg.type or (named if isinstance(named, str) else None)
+    return arg.type or (named if isinstance(named, str) and named in KINDS else None)

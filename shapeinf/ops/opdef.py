@@ -95,8 +95,8 @@ class OpDef:
     what to use instead. `labels`: the names of bodies in the names of their tensors, by attribute; a label of a list of
     bodies is followed by the index.
 
-    `calls` is the attribute with the function that an operator only calls: its inputs and outputs are those of the
-    function.
+    `calls` is the attribute with the function that an operator does nothing else than to call: its inputs and outputs
+    are those of the function.
 
     Of operators that make control flow out of single nodes, `conditions` is how many more conditions have to hold for
     the readers of a node than for the node itself to run (below 0: fewer). The outputs of a `back_edge` are read in the

@@ -49,6 +49,7 @@ class Dialect:
     Args:
         name: the dialect's name, as graphs carry it.
         schemas: the OpDef (without rule) of (domain, op, version), or None. Without it, OpDefs are those of `define`.
+        versioned: whether the version of an operator says something to users; otherwise messages do not show it.
 
     >>> toy = Dialect("toy")
     >>> @toy("Same")
@@ -58,10 +59,11 @@ class Dialect:
     'x'
     """
 
-    def __init__(self, name: str, schemas: Schemas | None = None) -> None:
+    def __init__(self, name: str, schemas: Schemas | None = None, *, versioned: bool = True) -> None:
         """An empty dialect."""
         self.name = name
         self.schemas = schemas
+        self.versioned = versioned
         self.declarations: Callable[[Any], tuple[Any, ...]] | None = None
         """For formats that define operations as text: the syntax trees of the operations of a variant of the format."""
         self.connect: Callable[[Graph], Graph] | None = None
@@ -251,6 +253,11 @@ class OpRegistry:
         """The operator in force at a version; None for an unknown dialect or operator."""
         operators = self.dialect(dialect)
         return None if operators is None else operators.lookup(domain, op, version)
+
+    def is_versioned(self, dialect: str) -> bool:
+        """Whether messages show the versions of a dialect's operators; also true of an unknown dialect."""
+        operators = self.dialect(dialect)
+        return operators is None or operators.versioned
 
     def call(
         self, op_def: OpDef, kind: Hashable, attributes: Mapping[str, object], version: int, wanted: tuple[bool, ...]

@@ -18,6 +18,7 @@ from shapeinf.lattice import (
     TensorType,
     Type,
 )
+from shapeinf.lattice.dtypes import KINDS
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.element_types import ElementTypes
@@ -210,7 +211,8 @@ _MEMBER_TYPES: dict[str, type | tuple[type, ...]] = {
 def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:
     """Raise ShapeError for an attribute that is not of the kind in its definition, or else in the rule.
 
-    Attributes that are contents of inputs are not checked here: the rule reads them.
+    An element type must be one of `DTYPES`. Attributes that are contents of inputs are not checked here: the rule reads
+    them.
     """
     kinds = {} if op_def.rule is None else op_def.rule.kinds
     for name, value in attributes.items():
@@ -221,6 +223,8 @@ def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:
         fits = isinstance(value, _ATTRIBUTE_TYPES[kind])
         if fits and isinstance(value, tuple) and kind in _MEMBER_TYPES:
             fits = all(isinstance(member, _MEMBER_TYPES[kind]) for member in value)
+        if fits and kind in ("type", "list(type)"):
+            fits = KINDS.keys() >= ({value} if isinstance(value, str) else set(value))  # type: ignore[call-overload]
         if not fits:
             message = f"the attribute {name!r} must be of the kind {kind}"
             raise ShapeError(message, code="S103", operands=(str(value),))

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from shapeinf.diagnostics import Diagnostic, code_title
 from shapeinf.explain.unknowns import UnknownGroup
-from shapeinf.report.model import DimRecord, ModelReport, PreconditionRecord, TensorExplanation, build_report
+from shapeinf.report.model import (
+    DimRecord,
+    ModelReport,
+    PreconditionRecord,
+    TensorExplanation,
+    TensorRecord,
+    build_report,
+)
 from shapeinf.result import Result
 from shapeinf.schemas import CHECK, DIFF, EXPLAIN, INFER, UNKNOWNS, VERIFY
 
@@ -26,14 +33,8 @@ def report_as_json(report: ModelReport) -> dict[str, Any]:
     return {
         "schema": INFER,
         "policy": report.policy,
-        "tensors": {
-            name: {
-                "kind": tensor.kind,
-                "dtype": tensor.dtype,
-                "shape": None if tensor.dims is None else [_dim(dim) for dim in tensor.dims],
-            }
-            for name, tensor in report.tensors.items()
-        },
+        "tensors": _tensors(report.tensors),
+        **({"bodies": _tensors(report.bodies)} if report.bodies else {}),
         "contract": [_precondition(precondition) for precondition in report.preconditions],
         "diagnostics": [_diagnostic(diagnostic) for diagnostic in report.diagnostics],
         "coverage": {
@@ -43,6 +44,17 @@ def report_as_json(report: ModelReport) -> dict[str, Any]:
             "known": report.coverage.known,
             "unknown_ops": dict(report.coverage.unknown_ops),
         },
+    }
+
+
+def _tensors(tensors: Mapping[str, TensorRecord]) -> dict[str, Any]:
+    return {
+        name: {
+            "kind": tensor.kind,
+            "dtype": tensor.dtype,
+            "shape": None if tensor.dims is None else [_dim(dim) for dim in tensor.dims],
+        }
+        for name, tensor in tensors.items()
     }
 
 

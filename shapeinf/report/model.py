@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import attrs
 
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.body_tensors import body_producers, producers
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.result import Coverage, Result
@@ -83,6 +82,7 @@ class ModelReport:
         diagnostics: lints of the file first, then in the order of the graph.
         coverage: the numbers of known tensors.
         policy: the assumption that holds for all named dims.
+        bodies: the tensors inside of bodies and functions by path and name, where they are wanted; else empty.
     """
 
     inputs: tuple[str, ...]
@@ -94,6 +94,7 @@ class ModelReport:
     diagnostics: tuple[Diagnostic, ...]
     coverage: Coverage
     policy: str
+    bodies: dict[str, TensorRecord] = attrs.Factory(dict)
     version: int = VERSION
 
 
@@ -118,21 +119,27 @@ class TensorExplanation:
     axes: tuple[AxisExplanation, ...]
 
 
-def build_report(result: Result) -> ModelReport:
-    """The report of an inference."""
+def build_report(result: Result, *, bodies: bool = False) -> ModelReport:
+    """The report of an inference, also of what is inside of bodies and functions where this is wanted."""
     graph = result.graph
-    producers = dict(_producers(result))
+    sources = dict(producers(graph))
     return ModelReport(
         inputs=tuple(name for name in graph.inputs if name not in graph.constants),
         outputs=tuple(graph.outputs),
-        tensors={name: _tensor(result, name, info, producers) for name, info in result.tensors.items()},
-        computed=tuple(producers),
+        tensors={name: _tensor(result, name, info, sources) for name, info in result.tensors.items()},
+        computed=tuple(sources),
         dims=named_dims(result),
         preconditions=_preconditions(result),
         diagnostics=tuple(result.diagnostics),
         coverage=result.coverage,
         policy=result.policy,
+        bodies=_body_records(result) if bodies else {},
     )
+
+
+def _body_records(result: Result) -> dict[str, TensorRecord]:
+    sources = body_producers(result.inference)
+    return {name: _tensor(result, name, info, sources) for name, info in result.body_tensors.items()}
 
 
 def named_dims(result: Result) -> tuple[NamedDimRecord, ...]:
@@ -149,17 +156,9 @@ def _named_dim(result: Result, symbol: Dimension) -> NamedDimRecord:
     return NamedDimRecord(str(symbol), bounds, congruence.modulus, congruence.rest)
 
 
-def _producers(result: Result) -> Iterator[tuple[str, str]]:
-    """The producer of each input and output of a node, in the order of the graph."""
-    graph = result.graph
-    yield from ((name, "input") for name in graph.inputs if name not in graph.constants)
-    for node in graph.nodes:
-        yield from ((name, node.op) for name in node.outputs if name)
-
-
-def _tensor(result: Result, name: str, info: TensorInfo, producers: dict[str, str]) -> TensorRecord:
+def _tensor(result: Result, name: str, info: TensorInfo, sources: dict[str, str]) -> TensorRecord:
     dims = None if info.shape.dims is None else tuple(_dim(result, dim) for dim in info.shape.dims)
-    return TensorRecord(name, info.kind, info.dtype, dims, str(info.shape), producers.get(name, ""))
+    return TensorRecord(name, info.kind, info.dtype, dims, str(info.shape), sources.get(name, ""))
 
 
 def _dim(result: Result, dim: Dim) -> DimRecord:

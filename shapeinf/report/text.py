@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -20,13 +19,16 @@ MAX_UNKNOWNS = 8
 
 
 def tensor_table(report: ModelReport) -> Table:
-    """A line a tensor: name, element type, shape, range of the shape where dims are bounded, operator."""
+    """A line a tensor: name, element type, shape, range of the shape where dims are bounded, operator.
+
+    Those of bodies follow those of the graph; constants are left out.
+    """
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for heading in ("tensor", "type", "shape", "range", "producer"):
         table.add_column(heading, overflow="fold")
-    for name in report.computed:
-        tensor = report.tensors[name]
-        cells = (name, tensor.dtype or "?", _shape(tensor), _ranges(tensor), tensor.producer)
+    inner = (tensor for tensor in report.bodies.values() if tensor.producer)
+    for tensor in (*(report.tensors[name] for name in report.computed), *inner):
+        cells = (tensor.name, tensor.dtype or "?", _shape(tensor), _ranges(tensor), tensor.producer)
         table.add_row(*(Text(escape_unprintable(cell)) for cell in cells))
     return table
 
@@ -44,14 +46,18 @@ def _ranges(tensor: TensorRecord) -> str:
 
 
 def summary_lines(report: ModelReport) -> Iterator[str]:
-    """The lines below the table: dims, contract, policy, coverage."""
+    """The lines below the table: dims, contract, guards (its conditions on data and branches), policy, coverage."""
     if report.dims:
         yield f"dims      {dims_text(report.dims)}"
-    for heading, precondition in zip_longest(["contract"], report.preconditions):
-        if precondition is not None:
-            yield f"{heading or '':10}{precondition.line}"
+    yield from _section("contract", [p.line for p in report.preconditions if p.kind != "guard"])
+    yield from _section("guards", [p.line for p in report.preconditions if p.kind == "guard"])
     yield f"policy    {report.policy}"
     yield f"coverage  {report.coverage}"
+
+
+def _section(heading: str, lines: Iterable[str]) -> Iterator[str]:
+    for number, line in enumerate(lines):
+        yield f"{'' if number else heading:10}{line}"
 
 
 def dims_text(dims: Iterable[NamedDimRecord]) -> str:

@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.engine.inference import certain_violations
 from shapeinf.errors import ShapeInferenceError
-from shapeinf.expr import Dim, Dimension, evaluate
+from shapeinf.expr import Dim, Dimension, axis_label, evaluate
 from shapeinf.inputs.reader import SpecLike, by_input, input_names
 from shapeinf.result import Result
 from shapeinf.solver.sampling import Binding, distinct_bindings
@@ -91,6 +91,7 @@ def _add_sizes_of_arrays(
 def _open_dims(result: Result, names: list[str]) -> dict[Dimension, str]:
     """The symbols of the inputs that have no size yet, each with its label. Raises where not even a rank is known."""
     labels: dict[Dimension, str] = {}
+    aliases = {value: alias for alias, value in reversed(list(result.graph.aliases.items()))}
     for name in names:
         info = result.tensors[name]
         if info.kind != "tensor":
@@ -100,7 +101,7 @@ def _open_dims(result: Result, names: list[str]) -> dict[Dimension, str]:
         for axis, dim in enumerate(info.shape.dims):
             if isinstance(dim, Dimension):
                 for symbol in sorted(dim.symbols(), key=str):
-                    label = f"{name}.shape[{axis}]" if symbol.is_anonymous else symbol.name
+                    label = axis_label(aliases.get(name, name), axis) if symbol.is_anonymous else symbol.name
                     labels.setdefault(symbol, label)
     return labels
 

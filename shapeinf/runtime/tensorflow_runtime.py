@@ -204,4 +204,4 @@ def _unique_type(types: set[ObservedType]) -> ObservedType | str:
     """The type of a tensor, or why it has none in a run."""
     if len(types) == 1:
         return next(iter(types))
-    return "it has several shapes in one run" if types else "the run does not execute its node"
+    return "nodes of its name have several shapes in one run" if types else "the run does not execute its node"

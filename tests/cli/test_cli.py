@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,41 @@ def wrong(tmp_path: Path) -> Path:
         helper.make_node("Add", ["x", "wide"], ["y"], name="sum"),
     ]
     return write(tmp_path / "wrong.onnx", nodes)
+
+
+RECURRENT = Path(__file__).resolve().parents[2] / "examples" / "recurrent.pbtxt"
+
+
+def test_tensors_of_bodies_follow_those_of_the_graph() -> None:
+    shapes = ["--input-shapes", "tokens=[batch, seq]"]
+    rows = [" ".join(line.split()) for line in run(RECURRENT, *shapes, "--bodies").stdout.splitlines()]
+    assert "loop/body/joined:0 float32 [batch, 32] ConcatV2" in rows
+    assert "loop/body/state:0 float32 [batch, 16] input" in rows
+    assert not any(row.startswith("loop/body/weights:0") for row in rows), "constants are no rows"
+    assert rows.index("logits:0 float32 [batch, seq, 10] PartitionedCall") < rows.index(
+        "loop/body/time:0 int32 [] input"
+    )
+    data = json.loads(run(RECURRENT, *shapes, "--bodies", "--json").stdout)
+    assert data["bodies"]["loop/body/weights:0"]["shape"] == [32, 16]
+    assert "bodies" not in json.loads(run(RECURRENT, *shapes, "--json").stdout)
+
+
+def test_guards_are_not_listed_as_contract(tmp_path: Path) -> None:
+    nodes = [helper.make_node("NonZero", ["x"], ["n"]), helper.make_node("MatMul", ["f", "w"], ["y"], name="product")]
+    nodes.insert(1, helper.make_node("Cast", ["n"], ["f"], to=TensorProto.FLOAT))
+    nodes.insert(0, helper.make_node("ConstantOfShape", ["s"], ["w"]))
+    nodes.insert(0, helper.make_node("Constant", [], ["s"], value_ints=[5, 1]))
+    lines = run(write(tmp_path / "m.onnx", nodes)).stdout.splitlines()
+    assert [line.split()[0] for line in lines if "required by MatMul" in line] == ["guards"]
+
+
+def test_a_closed_pipe_is_no_error(model: Path) -> None:
+    program = f"from shapeinf.cli import main; main(['infer', {str(model)!r}])"
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run([sys.executable, "-c", program], stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert "error" not in result.stderr and "Traceback" not in result.stderr
 
 
 def test_a_table_of_all_tensors(model: Path) -> None:

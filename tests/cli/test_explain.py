@@ -90,3 +90,12 @@ def test_a_scalar_has_no_axes(tmp_path: Path) -> None:
         path,
     )
     assert run(path, "--tensor", "y").stdout == "y is a scalar: it has no axes\n"
+
+
+def test_operators_without_versions_and_constants_of_bodies() -> None:
+    example = Path(__file__).resolve().parents[2] / "examples" / "recurrent.pbtxt"
+    lines = run(example, "--tensor", "loop/body/product:0", "--axis", "1").stdout.splitlines()
+    assert lines == [
+        "loop/body/product:0.shape[1] = 16 by MatMul loop/body/product from loop/body/weights:0.shape[1]",
+        "  loop/body/weights:0.shape[1] = 16, the shape of a constant",
+    ]

@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from opdefs.tf import common
+from opdefs.tf import bias, collectives, common, contraction, windows
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dimension
 from shapeinf.lattice import Shape, ShapeStore, TensorType
@@ -28,11 +28,23 @@ for record in (DATA or {"records": []})["records"]:
 
 SHAPE = re.compile(r"s\d+=(\?|\[.*\])$")
 DIM = re.compile(r"d\d+=(\?|-?\d+)$")
+
+
+def with_attributes(rule, *names):
+    """A rule as a function of the context alone; attributes that are not set have the rule's defaults."""
+
+    def call(c):
+        inputs = [c.input(i) for i in range(c.num_inputs)]
+        c.set_output(0, rule(c, *inputs, **{name: c.attributes[name] for name in names if name in c.attributes}))
+
+    return call
+
+
 SHAPE_FUNCTIONS = {
-    "MatMulShape": common.matmul_shape,
-    "BiasAddShape": common.bias_add_shape,
-    "BiasAddGradShape": common.bias_add_grad_shape,
-    "ReduceScatterShape": common.reduce_scatter_shape,
+    "MatMulShape": with_attributes(contraction.matmul, "transpose_a", "transpose_b"),
+    "BiasAddShape": with_attributes(bias.bias_add, "data_format"),
+    "BiasAddGradShape": with_attributes(bias.bias_add_grad, "data_format"),
+    "ReduceScatterShape": collectives.reduce_scatter_shape,
     "ScalarShape": common.scalar_shape,
     "NoOutputs": common.no_outputs,
 }
@@ -119,7 +131,7 @@ def call(c, method, args):
     if method == "broadcast_binary_op_output_shape":
         return common.broadcast_binary_op_output_shape(c, *args)
     if method == "windowed_output_size_v2":
-        return common.windowed_output_size(c, *args)
+        return windows.windowed_output_size(c, *args)
     if method == "make_shape_from_shape_proto":
         (proto,) = args
         if proto == "unknown_rank":

@@ -194,6 +194,13 @@ def test_a_wrong_graph_is_called_so() -> None:
         bind(model, {"batch": 4})
 
 
+def test_shapes_of_inputs_that_contradict_the_graph_are_the_cause() -> None:
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["y"], name="product")]
+    model = make(nodes, {"x": [None, None], "w": [4, 5]}, ["y"])
+    with pytest.raises(BindError, match="the graph cannot run with the requested shapes of its inputs"):
+        bind(model, {}, options=InferenceOptions(inputs={"x": [2, 3]}))
+
+
 def test_shapes_bind_dims_without_a_name(tmp_path: Path) -> None:
     nodes = [helper.make_node("Relu", ["x"], ["y"])]
     model = make(nodes, {"x": [None, 3, None]}, ["y"])

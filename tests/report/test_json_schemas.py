@@ -52,6 +52,7 @@ def models(tmp_path: Path) -> Path:
     texts = {"broken": BROKEN, "data": DATA, "guarded": GUARDED, "wrong": WRONG}
     for name, text in texts.items():
         (tmp_path / f"{name}.onnx").write_bytes(parsed(text).SerializeToString())
+    (tmp_path / "recurrent.pbtxt").write_bytes((ROOT / "examples" / "recurrent.pbtxt").read_bytes())
     (tmp_path / "decoder.onnx").write_bytes(Path(DECODER).read_bytes())
     return tmp_path
 
@@ -60,6 +61,7 @@ COMMANDS = [
     ("infer decoder", "infer/1"),
     ("infer broken", "infer/1"),
     ("infer data", "infer/1"),
+    ("infer recurrent.pbtxt --bodies", "infer/1"),
     ("infer guarded --dim n=1..8", "infer/1"),
     ("explain decoder --tensor x0", "explain/1"),
     ("explain broken --tensor w", "explain/1"),

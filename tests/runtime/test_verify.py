@@ -12,7 +12,7 @@ import pytest
 
 from shapeinf import InferenceOptions
 from shapeinf.errors import MissingPackageError, ModelError, ShapeInferenceError, UnknownNameError
-from shapeinf.runtime import Verification, verify
+from shapeinf.runtime import Run, Verification, verify
 from tests.engine.runtime import parsed
 from tests.runtime.cases import CHOICE, MATMUL, VERIFIED
 
@@ -212,3 +212,8 @@ def test_only_onnx_models_run() -> None:
     text = "version 1.0; graph g( x ) -> ( y ) { x = external(shape = [1, 2]); y = relu(x); }"
     with pytest.raises(ModelError, match="only an ONNX model can be run"):
         verify(text)
+
+
+def test_a_run_without_comparisons_is_not_verified() -> None:
+    assert Verification("runtime", (Run({}),)).verdict == "not verified: no tensor was compared"
+    assert Verification("runtime", (Run({}, tensors=1),)).verdict == "verified"

@@ -17,6 +17,7 @@ from shapeinf.engine.inference import certain_violations
 from shapeinf.engine.tensor_info import TensorInfo, annotation
 from shapeinf.errors import BindError
 from shapeinf.formats import save
+from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import RangeLike
 from shapeinf.result import Result
@@ -75,8 +76,7 @@ def bind(
     result = infer(graph, attrs.evolve(options, dims=request.ranges, bind=request.values, assume=assume))
     violations = certain_violations(result.inference)
     if violations:
-        plain = infer(graph, attrs.evolve(options, dims=None, bind=None, assume=(), progress=None))
-        _reject(violations, certain_violations(plain.inference), request)
+        _reject(violations, graph, options, request)
     illegal_ranges = list(check_ranges(result, request.ranges))
     if illegal_ranges:
         raise BindError(f"the graph cannot run with all of {request}", illegal_ranges)
@@ -84,12 +84,23 @@ def bind(
     return Bound(result, rewriting)
 
 
-def _reject(violations: Sequence[Diagnostic], before: Sequence[Diagnostic], request: BindRequest) -> None:
-    """Raises BindError for new violations, and for a graph that fails without the request too."""
-    known = {(violation.code, violation.node) for violation in before}
-    new = [violation for violation in violations if (violation.code, violation.node) not in known]
+def _reject(violations: Sequence[Diagnostic], graph: Graph, options: InferenceOptions, request: BindRequest) -> None:
+    """Raises BindError for violations that the dims or the shapes of the user cause, and for errors without them."""
+    plain = attrs.evolve(options, dims=None, bind=None, assume=(), progress=None)
+    before = certain_violations(infer(graph, plain).inference)
+    new = _added(violations, before)
     if new:
         raise BindError(f"the graph cannot run with {request}", new)
     errors = [violation for violation in violations if violation.severity == "error"]
+    if errors and options.inputs:
+        declared = certain_violations(infer(graph, attrs.evolve(plain, inputs=None)).inference)
+        new = _added(errors, declared)
+        if new:
+            raise BindError("the graph cannot run with the requested shapes of its inputs", new)
     if errors:
         raise BindError("the graph fails, whatever its dims are", errors)
+
+
+def _added(violations: Sequence[Diagnostic], before: Sequence[Diagnostic]) -> list[Diagnostic]:
+    known = {(violation.code, violation.node) for violation in before}
+    return [violation for violation in violations if (violation.code, violation.node) not in known]

@@ -61,7 +61,7 @@ def _scan_buffer(buffer: Buffer, where: str, folder: str | None) -> Graph:
     head = buffer[:256]
     if _is_text(head):
         known = ", ".join(TEXT_FORMATS)
-        hint = f"is a text file, not an ONNX protobuf (text forms end in {known}); it starts with {head[:24]!r}"
+        hint = f"is a text file of no known format (text forms of ONNX end in {known}); it starts with {head[:24]!r}"
         raise UnknownFormatError(hint, node=where)
     graph = scan(buffer, where, folder)
     graph.model = buffer if isinstance(buffer, bytes) else None

@@ -15,6 +15,9 @@ from shapeinf.formats.tf.nodes import Record
 from shapeinf.formats.tf.order import producer_of
 from shapeinf.graph import DeclaredType, Graph
 
+DEFAULT_SIGNATURE = "serving_default"
+"""The signature that TensorFlow's tools use where none is named."""
+
 
 def select_signature(signatures: Mapping[str, Signature], name: str | None) -> Mapping[str, Signature]:
     """The signature of this name, or all without one. Raises UnknownNameError for one that the model does not have."""
@@ -89,14 +92,17 @@ def _resolve(graph: Graph, name: str, signature: Signature) -> Signature:
 
 
 def _argument_names(signatures: Mapping[str, Signature]) -> dict[str, str]:
-    """The values of arguments by name; `signature.argument` where several signatures have different ones."""
+    """The values of arguments by name and as `signature.argument`.
+
+    Where several signatures have different ones, the name alone is the argument of the default signature, if it has it.
+    """
     named: dict[str, str] = {}
     qualified: dict[str, str] = {}
     for kind in ("inputs", "outputs"):
         pairs = [(name, tensor) for name, signature in signatures.items() for tensor in getattr(signature, kind)]
         counts = Counter(argument for argument, _ in {(tensor.argument, tensor.value) for _, tensor in pairs})
         for name, tensor in pairs:
-            if counts[tensor.argument] == 1:
+            if counts[tensor.argument] == 1 or name == DEFAULT_SIGNATURE:
                 named.setdefault(tensor.argument, tensor.value)
             qualified.setdefault(f"{name}.{tensor.argument}", tensor.value)
     return {**named, **qualified}

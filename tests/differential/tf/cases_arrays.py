@@ -53,6 +53,7 @@ CASES = [
     ),
     Case("Reshape", ("float32[0, 6]", i32(-1, 3))),
     Case("Reshape", ("float32[0, 6]", i32(0, -1))),
+    Case("Reshape", ("float32[0, 5]", i32(0, 12, -1))),
     Case("Reshape", ("float32[]", EMPTY)),
     Case("Reshape", ("float32[1]", i64(-1))),
     Case("Reshape", (i32(1, 2, 3, 4), i32(2, 2))),

@@ -91,6 +91,14 @@ def test_the_entire_graph_has_the_outputs_of_all_signatures():
     }
 
 
+def test_the_name_of_an_argument_is_that_of_the_default_signature():
+    text = saved_model(meta_graph(rest=SIGNATURES.replace('"serving"', '"serving_default"')))
+    aliases = load(encode_text(text, "SavedModel")).aliases
+    assert aliases["tokens"] == aliases["serving_default.tokens"] == "serve_tokens:0"
+    assert aliases["y"] == aliases["serving_default.y"] == "a:0"
+    assert aliases["step.tokens"] == "step_tokens:0"
+
+
 def test_a_signature_selects_its_part():
     graph = load(SAVED, options(signature="serving"))
     assert graph.inputs == ["serve_tokens:0"]

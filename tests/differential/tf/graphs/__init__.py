@@ -1,0 +1,1 @@
+"""Whole graphs from TensorFlow's public API, their files, and the shapes of real runs."""

@@ -1,0 +1,80 @@
+"""What inference says of a recorded graph, compared with its runs."""
+
+from __future__ import annotations
+
+import attrs
+
+from shapeinf import infer_shapes
+from shapeinf.expr import evaluate
+from tests.differential.tf.graphs.case import Input
+
+
+@attrs.define
+class Comparison:
+    """`wrong`: texts; `exact` and `unknown`: numbers of dims that the sizes of the inputs determine."""
+
+    wrong: list = attrs.field(factory=list)
+    exact: int = 0
+    unknown: int = 0
+
+
+def compare(record, inputs, *, min_dim, registry=None):
+    """Compare at all bindings with sizes of at least `min_dim`: others are excluded by the assumption."""
+    turns = [i for i, binding in enumerate(record.bindings) if min(binding.values(), default=min_dim) >= min_dim]
+    bindings = [record.bindings[i] for i in turns]
+    declared = {f"x{i}:0": list(x.dims) for i, x in enumerate(map(Input.parse, inputs)) if x.ranked}
+    result = infer_shapes(record.model, inputs=declared, min_dim=min_dim, registry=registry)
+    comparison = Comparison()
+    comparison.wrong += [str(note) for note in result.diagnostics if note.severity == "error" or note.code == "S301"]
+    for binding in bindings:
+        verdict = result.contract.check({name: binding[name] for name in _symbols(declared)})
+        if verdict.verdict is False:
+            comparison.wrong.append(f"{binding}: {verdict}")
+    for name, (dtype, dims) in record.tensors.items():
+        _compare_tensor(comparison, result, name, dtype, dims, turns, bindings)
+    return comparison
+
+
+def _symbols(declared):
+    return {dim for dims in declared.values() for dim in dims if isinstance(dim, str)}
+
+
+def _compare_tensor(comparison, result, name, dtype, dims, turns, bindings):
+    info = result.tensors[name]
+    if info.dtype not in (None, dtype):
+        comparison.wrong.append(f"{name}: {info.dtype} is not {dtype}")
+    if dims is None:
+        if info.shape.dims is not None:
+            comparison.wrong.append(f"{name}: {info.shape}, but the rank varies")
+        return
+    columns = [_column(dim, turns) for dim in dims]
+    if info.shape.dims is None:
+        comparison.unknown += sum(_is_determined(column) for column in columns)
+    elif len(info.shape.dims) != len(dims):
+        comparison.wrong.append(f"{name}: {info.shape} is of another rank than {dims}")
+    else:
+        for axis, (dim, column) in enumerate(zip(info.shape.dims, columns, strict=True)):
+            known = isinstance(dim, int) or not dim.is_anonymous
+            if not _contains(result, dim, column, bindings):
+                comparison.wrong.append(f"{name}, axis {axis}: {dim} is not {column} at {bindings}")
+            elif _is_determined(column):
+                comparison.exact += known
+                comparison.unknown += not known
+
+
+def _column(dim, turns):
+    """(least, most) of a dim at each of these bindings."""
+    items = [dim[i] if isinstance(dim, list) else dim for i in turns]
+    return [tuple(item) if isinstance(item, list) else (item, item) for item in items]
+
+
+def _is_determined(column):
+    return all(least == most for least, most in column)
+
+
+def _contains(result, dim, column, bindings):
+    """Whether a dim, or its bounds where it is unknown, is what ran."""
+    if isinstance(dim, int) or not dim.is_anonymous:
+        return [(evaluate(dim, binding),) * 2 for binding in bindings] == column
+    interval = result.interval(dim)
+    return all(least in interval and most in interval for least, most in column)
