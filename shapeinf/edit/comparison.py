@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 
 from shapeinf.api import infer_shapes
-from shapeinf.edit.correspondence import Correspondence, input_dims, match_names
+from shapeinf.edit.correspondence import Correspondence, Labels, input_dims, match_names
+from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.inputs.reader import input_names
 from shapeinf.result import Result
@@ -117,8 +118,9 @@ def _compare_dims(old: Result, new: Result, dims: Correspondence) -> Iterator[Di
 
 def _compare_preconditions(old: Result, new: Result, dims: Correspondence) -> Iterator[Difference]:
     """Preconditions of one contract that the other does not have."""
-    before = {_key(precondition, dims, True): precondition for precondition in old.contract.preconditions}
-    after = {_key(precondition, dims, False): precondition for precondition in new.contract.preconditions}
+    labels = input_symbols(old.inference), input_symbols(new.inference)
+    before = {_key(precondition, dims, labels): precondition for precondition in old.contract.preconditions}
+    after = {_key(precondition, dims): precondition for precondition in new.contract.preconditions}
     for key, precondition in before.items():
         if key not in after:
             yield Difference("condition", precondition.text, _source_text(precondition), None)
@@ -127,13 +129,13 @@ def _compare_preconditions(old: Result, new: Result, dims: Correspondence) -> It
             yield Difference("condition", precondition.text, None, _source_text(precondition))
 
 
-def _key(precondition: Precondition, dims: Correspondence, first: bool) -> Hashable:
-    """The meaning of a precondition in terms that both sides share."""
-    map_dim = dims.map_first if first else dims.map_second
+def _key(precondition: Precondition, dims: Correspondence, labels: tuple[Labels, Labels] | None = None) -> Hashable:
+    """The meaning of a precondition in terms that both sides share; `labels` of both, for one of the first side."""
+    map_dim = dims.map_second if labels is None else dims.map_first
     if precondition.kind in ("value", "equality") and len(precondition.terms) == 2:
         a, b = precondition.terms
         return frozenset([map_dim(a - b), map_dim(b - a)])
-    return precondition.kind, dims.rename_first(precondition.text) if first else precondition.text
+    return precondition.kind, precondition.text if labels is None else dims.rename_first(precondition.text, *labels)
 
 
 def _source_text(precondition: Precondition) -> str:

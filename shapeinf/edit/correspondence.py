@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from shapeinf.engine.inference import Inference
 from shapeinf.expr import Dim, Dimension, Scope, quote_name, substitute
 from shapeinf.graph import Graph
 from shapeinf.inputs.reader import input_names
 from shapeinf.lattice import TensorType
+
+Labels = Mapping[Dimension, str]
+"""Symbols of inputs with their labels."""
 
 
 def input_dims(inference: Inference, name: str) -> tuple[Dim, ...]:
@@ -96,14 +99,14 @@ class Correspondence:
             values[symbol] = self._common.symbol(name, 0)
         return substitute(dim, values)
 
-    def rename_first(self, text: str) -> str:
-        """A text with named dims of the first scope, with their names in the second."""
+    def rename_first(self, text: str, first: Labels, second: Labels) -> str:
+        """A text with dims of the first scope by their labels, with their labels in the second."""
         names = {
-            quote_name(a.name): quote_name(b.name)
+            first.get(a, quote_name(a.name)): second.get(b, quote_name(b.name))
             for a, b in self.pairs.items()
-            if not (a.is_anonymous or b.is_anonymous)
+            if (a in first or not a.is_anonymous) and (b in second or not b.is_anonymous)
         }
         if not names:
             return text
         alternatives = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-        return re.sub(rf"(?<![\w`])(?:{alternatives})(?![\w`])", lambda match: names[match[0]], text)
+        return re.sub(rf"(?<![\w`.])(?:{alternatives})(?![\w`])", lambda match: names[match[0]], text)
