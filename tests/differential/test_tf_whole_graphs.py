@@ -5,6 +5,7 @@ import pytest
 from tests.differential.tf.graphs import store
 from tests.differential.tf.graphs.compare import compare
 from tests.differential.tf.graphs.families import CASES
+from tests.differential.tf.record_graphs import shapes_of  # sets TensorFlow's options before TensorFlow is imported
 
 LEAST_EXACT = 0.97
 """The share of exact dims among those that the sizes of the inputs determine, over all graphs together."""
@@ -32,8 +33,6 @@ def test_dims_are_exact():
 @pytest.mark.parametrize("name", NAMES)
 def test_the_records_are_those_of_tensorflow(name):
     pytest.importorskip("tensorflow")
-    from tests.differential.tf.record_graphs import shapes_of
-
     record = store.read(name)
     _, tensors = shapes_of(CASES[name], record.model)
     assert {key: _determined(entry) for key, entry in tensors.items()} == {
