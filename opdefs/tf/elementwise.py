@@ -56,6 +56,21 @@ def softmax(c: InferenceContext, logits: Shape) -> Shape:
     return c.with_rank_at_least(logits, 1)
 
 
+@tf(
+    "ReluGrad",
+    "Relu6Grad",
+    "LeakyReluGrad",
+    "EluGrad",
+    "SeluGrad",
+    "SoftplusGrad",
+    "SoftsignGrad",
+    in_place=(0,),
+)
+def activation_grad(c: InferenceContext, gradients: Shape, features: Shape) -> Shape:
+    """The common shape of the gradients and the features."""
+    return c.merge(gradients, features)
+
+
 @tf("InvGrad", "ReciprocalGrad", "RsqrtGrad", "SigmoidGrad", "SqrtGrad", "TanhGrad", in_place=(0, 1))
 def unary_gradient(c: InferenceContext, y: Shape, dy: Shape) -> Shape:
     """The shape of the output of the operator; the gradient has as many elements."""

@@ -62,10 +62,9 @@ def _slice_contents(
     c: InferenceContext, x: PartialTensor, shape: Shape, starts: Sequence[Dim | None], dims: Sequence[Dim]
 ) -> PartialTensor:
     """The contents of a slice of known begins, with its shape."""
-    known = [None not in (start,) and not c.warnings for start in starts]
-    if x.contents is None or not all(known):
-        return PartialTensor(x.dtype, Shape(dims), None)
     firsts = [start for start in starts if start is not None]
+    if x.contents is None or len(firsts) < len(starts) or c.warnings:
+        return PartialTensor(x.dtype, Shape(dims), None)
     ends = [start + size for start, size in zip(firsts, dims, strict=True)]
     result = slice_axes(c, x, range(len(dims)), firsts, ends, [1] * len(dims))
     return result if result.shape == Shape(dims) else PartialTensor(x.dtype, Shape(dims), None)
