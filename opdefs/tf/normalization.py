@@ -68,16 +68,7 @@ def fused_batch_norm_with_reserve(
     attributes: Normalization,
 ) -> tuple[Shape, ...]:
     """As FusedBatchNorm; the last output is what a device keeps for the gradient, of a shape of its own."""
-    outputs = fused_batch_norm(
-        c,
-        x,
-        scale,
-        offset,
-        mean,
-        variance,
-        attributes=attributes,
-    )
-    return (*outputs, c.unknown_shape())
+    return (*fused_batch_norm(c, x, scale, offset, mean, variance, attributes=attributes), c.unknown_shape())
 
 
 @tf("_FusedBatchNormEx")

@@ -121,7 +121,7 @@ class Inference:
         self._conditional = False
         """Whether the current node may not run."""
         self._saved: tuple[ShapeStore, tuple[int, ...]] | None = None
-        """The store before such a node, with its version and epoch."""
+        """A copy of the store before such a node, and the state that it is a copy of; see `_state_of`."""
         self._repeatable: dict[tuple[str, tuple[int, ...]], tuple[NodeStep, Key, Sequence[int]]] = {}
         """By operator and input slots: the last node whose outputs have unknowns of its own, and these outputs."""
 
