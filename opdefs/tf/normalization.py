@@ -114,7 +114,10 @@ def fused_batch_norm_grad(
     *,
     data_format: str = "NHWC",
 ) -> tuple[Shape, ...]:
-    """The shape of the gradient, two vectors of one value a channel, and two empty vectors."""
+    """The shape of the gradient, two vectors of one value a channel, and two empty vectors.
+
+    Kernels differ in the last two: TensorFlow's shape function declares empty vectors, some return scalars.
+    """
     layout = image_format(data_format)
     gradients = c.merge(c.with_rank(y_backprop, layout.rank), c.with_rank(x, layout.rank))
     axis = layout.channels

@@ -136,7 +136,7 @@ class TensorFlowSession:
         session.run(assignment, {value: array})
 
     def tensor_names(self) -> frozenset[str]:
-        """The outputs of all nodes; those that a run does not execute are told by `observe`."""
+        """The outputs of all nodes; `observe` reports those that a run does not execute."""
         return frozenset(name for node in self.graph.nodes for name in node.outputs)
 
     def prepare(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> dict[str, Any]:
