@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import to_dim
+from opdefs.rules import numbers
+from opdefs.rules.numbers import check_count, read_int
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.formats.nnef.versions import TRACT
@@ -41,11 +42,9 @@ def read_axes(c: InferenceContext, axes: object, rank: int, name: str = "axes") 
 
 def read_dims(c: InferenceContext, values: object, name: str) -> tuple[Dim | None, ...]:
     """A list of integers, each known, symbolic, or None."""
-    if not isinstance(values, tuple):
-        values = (values,)
-    elif c.version == TRACT:  # where a tensor of several integers gives them all
+    if isinstance(values, tuple) and c.version == TRACT:  # where a tensor of several integers gives them all
         values = flatten(values)
-    return tuple(value if type(value) is int else _to_dim(c, value, name) for value in values)
+    return numbers.read_dims(c, values, name)
 
 
 def is_computed(c: InferenceContext, attribute: str, index: int) -> bool:
@@ -69,25 +68,6 @@ def flatten(values: Listed) -> Listed:
     return tuple(items)
 
 
-def _to_dim(c: InferenceContext, value: object, name: str) -> Dim | None:
-    while isinstance(value, tuple) and len(value) == 1:
-        value = value[0]
-    if isinstance(value, tuple):
-        c.fail(f"{name} must be a list of integers", value)
-    return to_dim(value)  # type: ignore[arg-type]
-
-
-def read_int(c: InferenceContext, value: object, name: str) -> int:
-    """A known integer; raises NotKnown if it is symbolic."""
-    if type(value) is int:
-        return value
-    dim = _to_dim(c, value, name)
-    known = None if dim is None else c.concrete(dim)
-    if known is None:
-        raise c.unknowable(f"{name} is not known")
-    return known
-
-
 def read_ints(
     c: InferenceContext,
     values: object,
@@ -97,21 +77,12 @@ def read_ints(
     each: str = "axis of the input",
 ) -> tuple[int, ...]:
     """A list of `count` known integers, each at least `least`; raises NotKnown if one is symbolic."""
-    listed = values if isinstance(values, tuple) else (values,)
-    numbers = tuple(read_int(c, value, f"an item of {name}") for value in listed)
+    listed = numbers.read_ints(c, values, name)
     if count is not None:
-        check_count(c, numbers, name, count, each)
-    if least is not None and numbers and min(numbers) < least:
-        c.fail(f"the items of {name} must be at least {least}", numbers)
-    return numbers
-
-
-def check_count(
-    c: InferenceContext, values: Sequence[object], name: str, count: int, each: str = "axis of the input"
-) -> None:
-    """Require a list of `count` items."""
-    if len(values) != count:
-        c.fail(f"{name} must have {count} items, one for each {each}", tuple(values))
+        check_count(c, listed, name, count, each)
+    if least is not None and listed and min(listed) < least:
+        c.fail(f"the items of {name} must be at least {least}", listed)
+    return listed
 
 
 def check_choice(c: InferenceContext, value: str, choices: Sequence[str], name: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from opdefs.nnef.attributes import Listed, check_count, read_axis, read_dims, read_int, read_ints
+from opdefs.nnef.attributes import Listed, read_axis, read_dims, read_ints
 from opdefs.nnef.broadcasting import extend_rank, require_equal_ranks
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.schemas import TYPE_ARGUMENT
@@ -12,6 +12,7 @@ from opdefs.nnef.sliding import check_border, read_pairs
 from opdefs.rules.conversion import convert
 from opdefs.rules.elements import move_elements
 from opdefs.rules.gathering import gather as gather_tensor
+from opdefs.rules.numbers import check_count, read_int
 from opdefs.rules.parts import split_axis
 from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.repetition import concat as concatenation

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, read_int, read_ints
+from opdefs.nnef.attributes import Listed, read_ints
 from opdefs.nnef.broadcasting import fit_rank, require_equal_ranks
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.sliding import Sliding, slide, unslide
+from opdefs.rules.numbers import read_int
 from shapeinf.expr import Dim
 from shapeinf.formats.nnef.versions import TRACT
 from shapeinf.lattice import Shape

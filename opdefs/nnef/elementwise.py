@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from opdefs.nnef.attributes import read_int
 from opdefs.nnef.broadcasting import broadcast, require_broadcast_to
 from opdefs.nnef.dialect import nnef
 from opdefs.rules.elements import (
@@ -22,6 +21,7 @@ from opdefs.rules.elements import (
     map_elements,
     selection,
 )
+from opdefs.rules.numbers import read_int
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Operand, Value

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, read_axes, read_int
+from opdefs.nnef.attributes import Listed, read_axes
 from opdefs.nnef.broadcasting import extend_rank
 from opdefs.nnef.dialect import nnef
+from opdefs.rules.numbers import read_int
 from shapeinf.formats.nnef.versions import PROVISIONAL, TRACT
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext

@@ -6,8 +6,9 @@ element. Empty results and ranges past the end are not specified: a begin behind
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, check_count, is_computed, read_axes, read_dims, read_ints
+from opdefs.nnef.attributes import Listed, is_computed, read_axes, read_dims, read_ints
 from opdefs.nnef.dialect import nnef
+from opdefs.rules.numbers import check_count
 from opdefs.rules.parts import HUGE, slice_elements
 from shapeinf.expr import Dim, ceildiv, maximum, minimum
 from shapeinf.formats.nnef.versions import TRACT

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, check_count, read_axis, read_ints
+from opdefs.nnef.attributes import Listed, read_axis, read_ints
 from opdefs.nnef.conv import conv
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.sliding import Sliding
 from opdefs.nnef.tract_elementwise import read_dtype
 from opdefs.rules.contraction import einsum
+from opdefs.rules.numbers import check_count
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext

@@ -20,7 +20,7 @@ from shapeinf.errors import DimSyntaxError, SpecError
 from shapeinf.expr import Dim, Scope, parse_dim
 from shapeinf.lattice.dtypes import SHORT_NAMES, TF_NAMES
 
-_DTYPES = {alias: name for short, name in SHORT_NAMES.items() for alias in (short, name, TF_NAMES[name])}
+_DTYPES = {alias: name for short, name in SHORT_NAMES.items() for alias in (short, name, TF_NAMES.get(name, name))}
 """Element types by the names that users write: `f32`, `float32`, `float`."""
 _RANGE = re.compile(r"(\d*)\s*(?:\.\.|~)\s*(-1|\d*)")
 _NAMED_RANGE = re.compile(r"(`(?:[^`]|``)+`|[^\W\d]\w*)\s*=\s*(.*)", re.DOTALL)

@@ -22,6 +22,7 @@ class Dtype:
         tf: its name and code in TensorFlow, where `DT_` and the name in capitals is the name of the code.
         short: its name in tract's documents and for users, such as `f32`.
         hlo: its name in XLA's text.
+        torch: its name in torch, after `torch.`.
         ml_dtypes: its name in the package `ml_dtypes`, for types that numpy does not have.
     """
 
@@ -33,6 +34,7 @@ class Dtype:
     short: str | None = None
     hlo: str | None = None
     ml_dtypes: str | None = None
+    torch: str | None = None
 
     @property
     def onnx_name(self) -> str:
@@ -41,25 +43,25 @@ class Dtype:
 
 
 DTYPES = (
-    Dtype("bool", 8, "bool", 9, ("bool", 10), "bool", "pred"),
+    Dtype("bool", 8, "bool", 9, ("bool", 10), "bool", "pred", torch="bool"),
     Dtype("int1", 1, "integer", hlo="s1", ml_dtypes="int1"),
     Dtype("int2", 2, "integer", 26, ("int2", 31), hlo="s2", ml_dtypes="int2"),
     Dtype("int4", 4, "integer", 22, ("int4", 29), hlo="s4", ml_dtypes="int4"),
-    Dtype("int8", 8, "integer", 3, ("int8", 6), "i8", "s8"),
-    Dtype("int16", 16, "integer", 5, ("int16", 5), "i16", "s16"),
-    Dtype("int32", 32, "integer", 6, ("int32", 3), "i32", "s32"),
-    Dtype("int64", 64, "integer", 7, ("int64", 9), "i64", "s64"),
+    Dtype("int8", 8, "integer", 3, ("int8", 6), "i8", "s8", torch="int8"),
+    Dtype("int16", 16, "integer", 5, ("int16", 5), "i16", "s16", torch="short"),
+    Dtype("int32", 32, "integer", 6, ("int32", 3), "i32", "s32", torch="int"),
+    Dtype("int64", 64, "integer", 7, ("int64", 9), "i64", "s64", torch="long"),
     Dtype("uint1", 1, "integer", hlo="u1", ml_dtypes="uint1"),
     Dtype("uint2", 2, "integer", 25, ("uint2", 32), hlo="u2", ml_dtypes="uint2"),
     Dtype("uint4", 4, "integer", 21, ("uint4", 30), hlo="u4", ml_dtypes="uint4"),
-    Dtype("uint8", 8, "integer", 2, ("uint8", 4), "u8", "u8"),
-    Dtype("uint16", 16, "integer", 4, ("uint16", 17), "u16", "u16"),
-    Dtype("uint32", 32, "integer", 12, ("uint32", 22), "u32", "u32"),
-    Dtype("uint64", 64, "integer", 13, ("uint64", 23), "u64", "u64"),
-    Dtype("bfloat16", 16, "float", 16, ("bfloat16", 14), "bf16", "bf16", "bfloat16"),
-    Dtype("float16", 16, "float", 10, ("half", 19), "f16", "f16"),
-    Dtype("float32", 32, "float", 1, ("float", 1), "f32", "f32"),
-    Dtype("float64", 64, "float", 11, ("double", 2), "f64", "f64"),
+    Dtype("uint8", 8, "integer", 2, ("uint8", 4), "u8", "u8", torch="uint8"),
+    Dtype("uint16", 16, "integer", 4, ("uint16", 17), "u16", "u16", torch="uint16"),
+    Dtype("uint32", 32, "integer", 12, ("uint32", 22), "u32", "u32", torch="uint32"),
+    Dtype("uint64", 64, "integer", 13, ("uint64", 23), "u64", "u64", torch="uint64"),
+    Dtype("bfloat16", 16, "float", 16, ("bfloat16", 14), "bf16", "bf16", "bfloat16", torch="bfloat16"),
+    Dtype("float16", 16, "float", 10, ("half", 19), "f16", "f16", torch="half"),
+    Dtype("float32", 32, "float", 1, ("float", 1), "f32", "f32", torch="float"),
+    Dtype("float64", 64, "float", 11, ("double", 2), "f64", "f64", torch="double"),
     Dtype("float4e2m1", 4, "float", 23, ("float4_e2m1fn", 33), None, "f4e2m1fn", "float4_e2m1fn"),
     Dtype("float6e2m3", 6, "float", 27, ml_dtypes="float6_e2m3fn"),
     Dtype("float6e3m2", 6, "float", 28, ml_dtypes="float6_e3m2fn"),
@@ -73,12 +75,13 @@ DTYPES = (
     Dtype("float8e5m2", 8, "float", 19, ("float8_e5m2", 24), None, "f8e5m2", "float8_e5m2"),
     Dtype("float8e5m2fnuz", 8, "float", 20, ("float8_e5m2fnuz", 28), None, "f8e5m2fnuz", "float8_e5m2fnuz"),
     Dtype("float8e8m0", 8, "float", 24, None, None, "f8e8m0fnu", "float8_e8m0fnu"),
-    Dtype("complex64", 64, "complex", 14, ("complex64", 8), hlo="c64"),
-    Dtype("complex128", 128, "complex", 15, ("complex128", 18), hlo="c128"),
-    Dtype("qint8", 8, "quantized", None, ("qint8", 11)),
+    Dtype("complex32", 32, "complex", short="c32", torch="complex32"),
+    Dtype("complex64", 64, "complex", 14, ("complex64", 8), "c64", "c64", torch="complex64"),
+    Dtype("complex128", 128, "complex", 15, ("complex128", 18), "c128", "c128", torch="complex128"),
+    Dtype("qint8", 8, "quantized", None, ("qint8", 11), torch="qint8"),
     Dtype("qint16", 16, "quantized", None, ("qint16", 15)),
-    Dtype("qint32", 32, "quantized", None, ("qint32", 13)),
-    Dtype("quint8", 8, "quantized", None, ("quint8", 12)),
+    Dtype("qint32", 32, "quantized", None, ("qint32", 13), torch="qint32"),
+    Dtype("quint8", 8, "quantized", None, ("quint8", 12), torch="quint8"),
     Dtype("quint16", 16, "quantized", None, ("quint16", 16)),
     Dtype("string", None, "string", 8, ("string", 7), "string"),
     Dtype("resource", None, "handle", None, ("resource", 20)),
@@ -109,6 +112,9 @@ FROM_TF_NAMES = {name: dtype for dtype, name in TF_NAMES.items()}
 
 SHORT_NAMES = {dtype.short: dtype.name for dtype in DTYPES if dtype.short is not None}
 """Our names by the short ones: `{"f32": "float32", ...}`."""
+
+TORCH_NAMES = {dtype.torch: dtype.name for dtype in DTYPES if dtype.torch is not None}
+"""Our names by torch's: `{"float": "float32", ...}`."""
 
 KINDS: Mapping[str, DtypeKind] = {dtype.name: dtype.kind for dtype in DTYPES}
 """The kind of each type: `{"int32": "integer", ...}`."""

@@ -426,5 +426,7 @@ def numpy_dtype(dtype: str | None) -> np.dtype[Any] | None:
         return np.dtype(object)
     if dtype in _QUANTIZED:
         dtype = dtype.removeprefix("q")
+    if dtype == "complex32":  # numpy's smallest complex type holds its numbers
+        dtype = "complex64"
     extended = getattr(ml_dtypes, ML_DTYPES.get(dtype, dtype), None)
     return np.dtype(extended) if extended is not None else np.dtype(dtype)

@@ -111,6 +111,10 @@ class Dialect:
         self._defined[op_def.domain, op_def.name] = op_def
         self._lookups.clear()
 
+    def has_rule(self, domain: str, op: str) -> bool:
+        """Whether a rule is registered for any version of an operator."""
+        return (domain, op) in self._rules
+
     def lookup(self, domain: str, op: str, version: int) -> OpDef | None:
         """The operator in force at a version, None when the dialect has none."""
         key = (domain, op, version)

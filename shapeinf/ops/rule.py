@@ -117,6 +117,11 @@ class Rule:
         """Whether the last parameter takes any number of inputs."""
         return bool(self.params) and self.params[-1].variadic
 
+    @property
+    def attribute_names(self) -> set[str]:
+        """The attributes that the rule reads."""
+        return {*self.attributes, *(field.name for group in self.groups.values() for field in attrs.fields(group))}
+
     def param(self, index: int) -> Param | None:
         """The parameter of an input by position."""
         if index < len(self.params):

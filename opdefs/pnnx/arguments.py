@@ -1,0 +1,63 @@
+"""The arguments of torch's functions: which are tensors, which are numbers, whether written or computed.
+
+A file gives an argument by a number (`dim=1`), by an input with its name (`$shape=4`), by a weight (`@weight`) or by
+its position. A rule says which of its arguments are inputs (its positional parameters), and which are attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import attrs
+
+from shapeinf.graph import Graph, InputContents, Node, NodeKind
+from shapeinf.ops import OpDef, Rule
+
+
+def bind_arguments(graph: Graph, lookup: Callable[[str], OpDef | None]) -> Graph:
+    """The graph whose nodes have their inputs in the order of their rules.
+
+    An input for an argument that is an attribute of the rule follows these, and the attribute refers to it. Arguments
+    that are None are left out: the rules have the defaults.
+    """
+    kinds: dict[tuple[NodeKind, int], tuple[NodeKind, tuple[int | None, ...]]] = {}
+    nodes = []
+    for node in graph.nodes:
+        key = (node.kind, len(node.inputs))
+        if key not in kinds:
+            op_def = lookup(node.op)
+            kinds[key] = _bind(node.kind, len(node.inputs), None if op_def is None else op_def.rule)
+        kind, order = kinds[key]
+        nodes.append(Node(kind, tuple(["" if i is None else node.inputs[i] for i in order]), node.outputs, node.name))
+    return attrs.evolve(graph, nodes=nodes)
+
+
+def _bind(kind: NodeKind, count: int, rule: Rule | None) -> tuple[NodeKind, tuple[int | None, ...]]:
+    """The attributes of a node in the order of inputs of its rule, and that order."""
+    named = {name: value.input for name, value in kind.attrs.items() if isinstance(value, InputContents)}
+    written = {n: value for n, value in kind.attrs.items() if n not in named and value is not None}
+    if rule is None or rule.raw:
+        return NodeKind(kind.op, kind.domain, written), tuple(range(count))
+    params = [p.name.removesuffix("_") for p in rule.params if not p.variadic]
+    in_order = [i for i in range(count) if i not in named.values()]
+    attributes = {name: at for name, at in named.items() if name not in params}
+    if rule.variadic:
+        variadic = [at for name, at in attributes.items() if name not in rule.attribute_names]
+        in_order = sorted([*in_order, *variadic])
+        attributes = {name: at for name, at in attributes.items() if name in rule.attribute_names}
+    order = [*_fill_parameters(params, named, in_order), *in_order]
+    references = {name: InputContents(len(order) + k) for k, name in enumerate(attributes)}
+    return NodeKind(kind.op, kind.domain, {**written, **references}), (*order, *attributes.values())
+
+
+def _fill_parameters(params: Sequence[str], named: Mapping[str, int], in_order: list[int]) -> list[int | None]:
+    """The input of each parameter: the one with its name, else the next one without a name; None behind the last."""
+    filled: list[int | None] = []
+    for name in params:
+        if name in named:
+            filled.append(named[name])
+        else:
+            filled.append(in_order.pop(0) if in_order else None)
+    while filled and filled[-1] is None:
+        filled.pop()
+    return filled

@@ -1,0 +1,110 @@
+"""The element types of torch's results, as `torch.result_type` has them.
+
+Tensors with axes decide; scalar tensors, and after them Python's numbers, only where they are of a higher category
+(bool, integer, float, complex). An input of rank 0 may be either: a file does not tell the number 2.5 from a tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shapeinf.lattice import TensorType
+from shapeinf.lattice.dtypes import KINDS, element_bits
+
+DEFAULT_FLOAT, DEFAULT_COMPLEX = "float32", "complex64"
+"""torch's element types of Python's floats and complex numbers next to tensors of a lower category."""
+
+_CATEGORIES = ("bool", "integer", "float", "complex")
+_OF_NUMBERS = frozenset({"bool", "int64", "float64", "complex128"})
+
+Operand = TensorType | bool | int | float | complex
+
+
+def promote(*operands: Operand) -> str | None:
+    """The common element type of tensors and numbers; None where it is not known.
+
+    >>> from shapeinf.lattice import Shape
+    >>> promote(TensorType("float16", Shape((2, 3))), TensorType("float64", Shape(()))), promote(True, 1)
+    ('float16', 'int64')
+    """
+    tensors = [operand for operand in operands if isinstance(operand, TensorType)]
+    numbers = [operand for operand in operands if not isinstance(operand, TensorType)]
+    if any(tensor.dtype is None for tensor in tensors):
+        return None
+    if any(tensor.shape.dims is None for tensor in tensors):
+        return _common_of_all(tensors, numbers)
+    with_axes = _widest(t.dtype for t in tensors if t.shape.dims)
+    scalars = [str(t.dtype) for t in tensors if not t.shape.dims]
+    of_numbers = _widest(_type_of_number(number) for number in numbers)
+    as_tensors = _combine(_combine(with_axes, _widest(scalars)), _default_type(of_numbers))
+    if not tensors:
+        return of_numbers
+    certain = _widest(s for s in scalars if s not in _OF_NUMBERS)
+    maybe_numbers = _widest([*(s for s in scalars if s in _OF_NUMBERS), *([of_numbers] if of_numbers else [])])
+    as_numbers = _combine(_combine(with_axes, certain), _default_type(maybe_numbers))
+    return as_tensors if as_tensors == as_numbers or (with_axes is None and certain is None) else None
+
+
+def _common_of_all(tensors: list[TensorType], numbers: list[bool | int | float | complex]) -> str | None:
+    """The element type where ranks are unknown: that of all tensors, if no number is of a higher category."""
+    dtypes = {tensor.dtype for tensor in tensors}
+    dtype = dtypes.pop()
+    if dtypes or any(_category(_type_of_number(number)) > _category(dtype) for number in numbers):
+        return None
+    return dtype
+
+
+def _type_of_number(number: bool | int | float | complex) -> str:
+    return {bool: "bool", int: "int64", float: "float64", complex: "complex128"}[type(number)]
+
+
+def _default_type(dtype: str | None) -> str | None:
+    """The element type that a Python number takes next to tensors of a lower category."""
+    return {"float64": DEFAULT_FLOAT, "complex128": DEFAULT_COMPLEX}.get(dtype or "", dtype)
+
+
+def _category(dtype: str | None) -> int:
+    kind = KINDS.get(dtype or "", "")
+    return _CATEGORIES.index(kind) if kind in _CATEGORIES else -1
+
+
+def _combine(first: str | None, second: str | None) -> str | None:
+    """The first type, which has priority, unless the second is of a higher category."""
+    if first is None or second is None:
+        return first or second
+    if _category(first) == _CATEGORIES.index("float") and _category(second) == _CATEGORIES.index("complex"):
+        return _complex_of(first)
+    return second if _category(second) > _category(first) else first
+
+
+def _complex_of(dtype: str) -> str:
+    return {"float64": "complex128", "float16": "complex32"}.get(dtype, "complex64")
+
+
+def _widest(dtypes: Iterable[str | None]) -> str | None:
+    widest: str | None = None
+    for dtype in dtypes:
+        widest = dtype if widest is None or dtype is None else _promote_pair(widest, dtype)
+    return widest
+
+
+def _promote_pair(a: str, b: str) -> str:
+    """Torch's promotion table.
+
+    >>> _promote_pair("uint8", "int8"), _promote_pair("float16", "bfloat16"), _promote_pair("float64", "complex64")
+    ('int16', 'float32', 'complex128')
+    """
+    low, high = sorted((a, b), key=lambda dtype: (_category(dtype), element_bits(dtype) or 0))
+    if low == high or _category(low) < min(_category(high), _CATEGORIES.index("float")):
+        return high
+    if _category(low) < _category(high):  # a float and a complex type
+        return (
+            high
+            if element_bits(low) == 16 and high != "complex32"
+            else max((high, _complex_of(low)), key=lambda dtype: element_bits(dtype) or 0)
+        )
+    if {low, high} == {"float16", "bfloat16"}:
+        return DEFAULT_FLOAT
+    if low.startswith("uint") != high.startswith("uint") and element_bits(low) == element_bits(high):
+        return f"int{2 * (element_bits(low) or 0)}"
+    return high

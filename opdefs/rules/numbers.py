@@ -1,0 +1,49 @@
+"""Attributes that are numbers or lists of numbers, each a literal or the contents of a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opdefs.rules.elements import to_dim
+from shapeinf.expr import Dim
+from shapeinf.ops import InferenceContext
+
+
+def read_dim(c: InferenceContext, value: object, name: str) -> Dim | None:
+    """An integer, known, symbolic, or None; a list of one item stands for the item."""
+    if type(value) is int:
+        return value
+    while isinstance(value, tuple) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, tuple):
+        c.fail(f"{name} must be an integer", value)
+    return to_dim(value)  # type: ignore[arg-type]
+
+
+def read_int(c: InferenceContext, value: object, name: str) -> int:
+    """A known integer; raises NotKnown if it is symbolic."""
+    dim = read_dim(c, value, name)
+    known = None if dim is None else c.concrete(dim)
+    if known is None:
+        raise c.unknowable(f"{name} is not known")
+    return known
+
+
+def read_dims(c: InferenceContext, values: object, name: str) -> tuple[Dim | None, ...]:
+    """A list of integers, each known, symbolic, or None; one integer is a list of one."""
+    listed = values if isinstance(values, tuple) else (values,)
+    return tuple(read_dim(c, value, f"an item of {name}") for value in listed)
+
+
+def read_ints(c: InferenceContext, values: object, name: str) -> tuple[int, ...]:
+    """A list of known integers, one integer for a list of one; raises NotKnown if one is symbolic."""
+    listed = values if isinstance(values, tuple) else (values,)
+    return tuple(read_int(c, value, f"an item of {name}") for value in listed)
+
+
+def check_count(
+    c: InferenceContext, values: Sequence[object], name: str, count: int, each: str = "axis of the input"
+) -> None:
+    """Require a list of `count` items."""
+    if len(values) != count:
+        c.fail(f"{name} must have {count} items, one for each {each}", tuple(values))

@@ -1,0 +1,118 @@
+"""A case: a small network in torch, converted by pnnx, with the shapes that the network of pnnx has when torch runs it.
+
+`python -m tests.differential.pnnx.record FAMILY` converts and runs the cases, with torch and pnnx; the tests compare
+what we infer from the recorded `.param` texts with the recorded shapes, and need nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+from attrs import Factory
+
+from shapeinf import infer_shapes
+from shapeinf.expr import Dimension, evaluate
+from shapeinf.lattice.dtypes import SHORT_NAMES
+
+
+@attrs.frozen
+class Case:
+    """A network as text: `forward` is an expression (or a tuple of some) over `x`, `y` and `z` and its modules.
+
+    `inputs` and `others` are two texts such as `f32[1,3,16,16] i64[2]`: the inputs of the static conversion, and those
+    that the dynamic one has besides. Without `others` there is no dynamic conversion. `modules` are the module
+    attributes by name, as text. `open`: the operators whose sizes depend on data, for which bounds are enough.
+    """
+
+    name: str
+    forward: str
+    inputs: str
+    others: str = ""
+    modules: dict = Factory(dict)
+    open: tuple = ()
+
+    def __str__(self):
+        return self.name
+
+    def specs(self, text):
+        """(element type, sizes) of each input."""
+        return [(dtype, [int(d) for d in dims.split(",") if d]) for dtype, dims in re.findall(r"(\w+)\[(.*?)\]", text)]
+
+
+def problems(param, runs, open_types=()):
+    """What is wrong or unknown in our inference of a network, as texts: first with open sizes, then with those of runs.
+
+    `runs` are the inputs and the values of one execution each, as `record.py` has them.
+    """
+    symbols = [[f"in{i}_{axis}" for axis in range(len(x["shape"]))] for i, x in enumerate(runs[0]["inputs"])]
+    traced = infer_shapes(param)
+    blobs = traced.graph.inputs
+    shapes = {
+        blob: [d if isinstance(d, int) else name for d, name in zip(traced.tensor(blob).shape, names, strict=True)]
+        for blob, names in zip(blobs, symbols, strict=True)
+    }
+    symbolic = infer_shapes(param, inputs=shapes, declared="ignore")
+    for run in runs:
+        sizes = [x["shape"] for x in run["inputs"]]
+        binding = {
+            name: d for names, dims in zip(symbols, sizes, strict=True) for name, d in zip(names, dims, strict=True)
+        }
+        yield from _differences(symbolic, run["blobs"], binding, open_types)
+        concrete = infer_shapes(param, inputs=dict(zip(blobs, sizes, strict=True)), declared="ignore")
+        yield from _differences(concrete, run["blobs"], {}, open_types)
+
+
+def _differences(result, blobs, binding, open_types):
+    producers = {output: node.op for node in result.graph.nodes for output in node.outputs}
+    errors = [d for d in result.diagnostics if d.severity == "error"]
+    yield from (f"{d.node}: {d.message}" for d in errors)
+    for name, truth in blobs.items():
+        bounded = producers.get(name) in open_types
+        inferred = _type_of(result, name)
+        for problem in _compare(inferred, truth, binding, bounded):
+            yield f"{name} of {producers.get(name, 'input')} {binding or ''}: {problem}"
+
+
+def _type_of(result, name):
+    """The inferred type with the known contents."""
+    inference = result.inference
+    return inference.table.types[inference.numbers[list(inference.compiled.names).index(name)]]
+
+
+def _compare(inferred, truth, binding, bounded):
+    if truth["kind"] == "tensor":
+        yield from _compare_tensor(inferred, truth, binding, bounded)
+    elif truth["kind"] in ("list", "scalar"):
+        values = truth["value"] if truth["kind"] == "list" else [truth["value"]]
+        elements = None if inferred is None else inferred.elements
+        if elements is None or None in elements:
+            yield f"the value is unknown, not {values}"
+        elif [_value(e, binding) for e in elements] != values:
+            yield f"{elements} is not {values}"
+
+
+def _compare_tensor(inferred, truth, binding, bounded):
+    dims = None if inferred is None else inferred.shape.dims
+    if dims is None:
+        if not bounded:
+            yield f"the rank is unknown, not {truth['shape']}"
+        return
+    sizes = [_value(d, binding) for d in dims]
+    if len(sizes) != len(truth["shape"]):
+        yield f"the shape is {sizes}, not {truth['shape']}"
+        return
+    for size, true in zip(sizes, truth["shape"], strict=True):
+        if size != true and not (size is None and bounded):
+            yield f"the shape is {inferred.shape}, so {sizes}, not {truth['shape']}"
+    dtype = SHORT_NAMES.get(truth["dtype"])
+    if inferred.dtype != dtype:
+        yield f"the element type is {inferred.dtype}, not {dtype}"
+
+
+def _value(element, binding):
+    """A size at a binding; None if it contains an unknown."""
+    if not isinstance(element, Dimension):
+        return element
+    names = {str(s) for s in element.symbols()}
+    return evaluate(element, binding) if names <= binding.keys() else None

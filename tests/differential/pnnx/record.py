@@ -1,0 +1,153 @@
+"""Convert the cases of a family with pnnx, run them in torch, and record both.
+
+`python -m tests.differential.pnnx.record FAMILY...` needs torch and pnnx.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+RECORDED = Path(__file__).parent / "recorded"
+DTYPES = {
+    "f32": "float",
+    "f64": "double",
+    "f16": "half",
+    "bf16": "bfloat16",
+    "i64": "long",
+    "i32": "int",
+    "i16": "short",
+    "i8": "int8",
+    "u8": "uint8",
+    "bool": "bool",
+    "c64": "complex64",
+    "c128": "complex128",
+    "c32": "complex32",
+}
+
+
+def record(case):
+    """The networks of a case, each with its runs: {"static": {"param": ..., "runs": [...]}, "dynamic": ...}."""
+    kinds = {"static": [case.inputs]} | ({"dynamic": [case.inputs, case.others]} if case.others else {})
+    return {kind: convert(case, texts) for kind, texts in kinds.items()}
+
+
+def convert(case, texts):
+    """The `.param` text that pnnx makes from a case, and what torch has as its values for each of these inputs."""
+    import pnnx
+    import torch
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "m.pt"
+        inputs = [[tensor_of(*spec) for spec in case.specs(text)] for text in texts]
+        torch.jit.trace(network(case), tuple(inputs[0]), check_trace=False).save(str(path))
+        shapes = [
+            f"inputshape{'' if i == 0 else i + 1}="
+            + ",".join(
+                str(list(x.shape)).replace(" ", "") + dtype
+                for x, (dtype, _) in zip(tensors, case.specs(text), strict=True)
+            )
+            for i, (tensors, text) in enumerate(zip(inputs, texts, strict=True))
+        ]
+        done = subprocess.run([pnnx.EXEC_PATH, str(path), *shapes], capture_output=True, text=True, cwd=folder)
+        param = path.with_suffix(".pnnx.param")
+        if done.returncode or not param.exists():
+            raise RuntimeError(f"pnnx: {done.returncode}: {done.stderr[-300:]}")
+        return {"param": param.read_text(), "runs": [run(path, tensors) for tensors in inputs]}
+
+
+def network(case):
+    """The module of a case, for evaluation."""
+    import torch
+    from torch import nn
+    from torch.nn import functional
+
+    names = {"torch": torch, "nn": nn, "F": functional}
+
+    class Network(nn.Module):
+        def __init__(self):
+            super().__init__()
+            for name, text in case.modules.items():
+                setattr(self, name, eval(text, names))
+
+        def forward(self, *inputs):
+            tensors = dict(zip("xyzuvw", inputs, strict=False))
+            return eval(case.forward, names | {name: getattr(self, name) for name in case.modules} | tensors)
+
+    return Network().eval()
+
+
+def tensor_of(dtype, shape):
+    """Random contents: integers from 0 to 3, floats between 0 and 1."""
+    import torch
+
+    torch.manual_seed(0)
+    kind = getattr(torch, DTYPES[dtype])
+    if kind.is_floating_point or kind.is_complex:
+        return torch.rand(shape).to(kind)
+    return torch.randint(0, 2 if dtype == "bool" else 4, shape).to(kind)
+
+
+def run(path, inputs):
+    """The values of all blobs when torch runs the Python program that pnnx writes beside a network."""
+    import torch
+
+    spec = importlib.util.spec_from_file_location("network", path.with_name("m_pnnx.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    values = {}
+
+    def note(frame, event, _):
+        if event == "return" and frame.f_code.co_filename == spec.origin and frame.f_code.co_name == "forward":
+            values.update({k[2:]: v for k, v in frame.f_locals.items() if k.startswith("v_")})
+
+    net = module.Model().eval()
+    sys.setprofile(note)
+    try:
+        with torch.no_grad():
+            net(*inputs)
+    finally:
+        sys.setprofile(None)
+    return {"inputs": [describe(x) for x in inputs], "blobs": {name: describe(v) for name, v in values.items()}}
+
+
+def describe(value):
+    """A value as JSON: a tensor by element type and sizes, numbers and lists of them by their values."""
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        names = {str(getattr(torch, name)).removeprefix("torch."): short for short, name in DTYPES.items()}
+        dtype = str(value.dtype).removeprefix("torch.")
+        return {"kind": "tensor", "dtype": names.get(dtype, dtype), "shape": list(value.shape)}
+    if isinstance(value, (list, tuple)) and any(isinstance(item, (torch.Tensor, list, tuple)) for item in value):
+        return {"kind": "tuple", "items": [describe(item) for item in value]}
+    if isinstance(value, (list, tuple)):
+        return {"kind": "list", "value": list(value)}
+    return {"kind": "scalar", "value": value}
+
+
+def main(families):
+    from tests.differential.pnnx.families import FAMILIES
+
+    for family in families or FAMILIES:
+        file = RECORDED / f"{family}.json"
+        known = json.loads(file.read_text(encoding="utf8")) if file.exists() else {}
+        records = {}
+        for case in FAMILIES[family]:
+            try:
+                key = f"{case.forward} {case.modules} {case.inputs} {case.others}"
+                old = known.get(case.name)
+                records[case.name] = old if old and old["source"] == key else {"source": key, **record(case)}
+            except Exception as error:
+                print(f"{case}: {type(error).__name__}: {str(error)[:500]}", file=sys.stderr)
+        lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(record)}" for name, record in sorted(records.items()))
+        file.write_text("{\n" + lines + "\n}\n", encoding="utf8")
+        print(family, len(records), "of", len(FAMILIES[family]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
