@@ -1,0 +1,54 @@
+"""Turns a batch normalization into a Conv with one group a channel and kernels of one element."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from shapeinf.lattice.types import numpy_dtype
+from shapeinf.passes.editor import Editor, Leave
+from shapeinf.passes.fuse_bn import channel_scale
+from shapeinf.passes.numbers import round_to
+
+LEAST_RANK = 3
+"""A Conv has one spatial axis or more."""
+
+
+def bn_to_conv(editor: Editor) -> None:
+    """Rewrite every batch normalization of constants whose input has a proved rank of 3 or more."""
+    for node in editor.nodes("BatchNormalization"):
+        try:
+            _rewrite(editor, node)
+        except Leave as reason:
+            editor.leave(node, reason)
+
+
+def _rewrite(editor: Editor, node: ir.Node) -> None:
+    source, scope = node.inputs[0], node.graph
+    assert scope is not None
+    if editor.is_function(scope):
+        raise Leave("a function has no initializers")
+    shape, dtype = editor.shape(source), editor.types.dtype(source)
+    if shape.dims is None:
+        raise Leave("the rank of its input is unknown")
+    if len(shape.dims) < LEAST_RANK:
+        raise Leave(f"its input has rank {len(shape.dims)}, and a Conv needs {LEAST_RANK}")
+    if dtype is None:
+        raise Leave("the element type of its input is unknown")
+    scale = channel_scale(editor, node)
+    kind = numpy_dtype(dtype)
+    assert kind is not None
+    channels, spatial = len(scale.factor), len(shape.dims) - 2
+    weight = round_to(kind, scale.factor.reshape(channels, *(1,) * (spatial + 1)))
+    bias = round_to(kind, scale.shift)
+    inputs, name = list(node.inputs), node.outputs[0].name
+    node.attributes.clear()
+    convolution = ir.node(
+        "Conv",
+        [source, editor.new_constant(scope, f"{name}_weight", weight), editor.new_constant(scope, f"{name}_bias", bias)],
+        {"group": channels, "kernel_shape": [1] * spatial},
+        name=node.name,
+    )
+    scope.insert_before(node, convolution)
+    editor.changed(node, f"is a Conv of {channels} groups")
+    editor.bypass(node, convolution.outputs[0])
+    editor.drop_unread(inputs)

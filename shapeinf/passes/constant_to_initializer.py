@@ -1,0 +1,50 @@
+"""Turns Constant nodes into initializers of their scope."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+
+from shapeinf.passes.editor import Editor, Leave
+
+_NUMPY = {"value_int": np.int64, "value_ints": np.int64, "value_float": np.float32, "value_floats": np.float32}
+
+
+def constant_to_initializer(editor: Editor) -> None:
+    """Turn every Constant into an initializer, but those of sparse tensors, at outputs and in functions."""
+    for node in editor.nodes("Constant"):
+        try:
+            _lift(editor, node)
+        except Leave as reason:
+            editor.leave(node, reason)
+
+
+def _lift(editor: Editor, node: ir.Node) -> None:
+    scope, result = node.graph, node.outputs[0]
+    assert scope is not None
+    if editor.is_function(scope):
+        raise Leave("a function has no initializers")
+    if result.is_graph_output():
+        raise Leave("it is an output")
+    tensor = _tensor(node)
+    editor.replace_by_constant(node, tensor)
+    editor.changed(node, "is an initializer")
+
+
+def _tensor(node: ir.Node) -> Any:
+    """The tensor of a Constant in any of its forms."""
+    (attribute,) = node.attributes.values() if len(node.attributes) == 1 else (None,)
+    if attribute is None:
+        raise Leave("it has not exactly one value")
+    if attribute.name == "value":
+        return attribute.as_tensor()
+    if attribute.name in _NUMPY:
+        return ir.Tensor(np.asarray(attribute.value, dtype=_NUMPY[attribute.name]))
+    if attribute.name == "value_string":
+        return ir.StringTensor([str(attribute.value).encode()], shape=ir.Shape([]))
+    if attribute.name == "value_strings":
+        texts = [str(text).encode() for text in attribute.value]
+        return ir.StringTensor(texts, shape=ir.Shape([len(texts)]))
+    raise Leave(f"its value is a {attribute.name}")

@@ -1,0 +1,45 @@
+"""Makes one initializer of those of one scope with equal type, shape and bytes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import onnx_ir as ir
+
+from shapeinf.passes.editor import Editor
+
+
+def deduplicate(editor: Editor) -> None:
+    """Let all readers read the first of equal constants, or the one that is an output."""
+    for scope in list(editor.scopes()):
+        alike: dict[tuple[object, ...], list[ir.Value]] = defaultdict(list)
+        for value in scope.initializers.values():
+            if editor.is_constant(value):
+                assert value.const_value is not None
+                key = (value.const_value.dtype, tuple(int(d) for d in value.const_value.shape))
+                alike[key].append(value)
+        for values in alike.values():
+            if len(values) > 1:
+                _merge_equal(editor, values)
+
+
+def _merge_equal(editor: Editor, values: list[ir.Value]) -> None:
+    equal: dict[object, list[ir.Value]] = defaultdict(list)
+    for value in values:
+        equal[_contents(value)].append(value)
+    for group in equal.values():
+        group.sort(key=lambda value: not value.is_graph_output())
+        for value in group[1:]:
+            if value.is_graph_output():
+                editor.leave(value, f"it and '{group[0].name}' are outputs both")
+                continue
+            for reader, index in value.uses():
+                reader.replace_input_with(index, group[0])
+            editor.changed(value, f"is '{group[0].name}'")
+            editor.drop_unread([value])
+
+
+def _contents(value: ir.Value) -> object:
+    tensor = value.const_value
+    assert tensor is not None
+    return tuple(tensor.string_data()) if isinstance(tensor, ir.StringTensor) else tensor.tobytes()

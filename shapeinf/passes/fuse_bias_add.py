@@ -1,0 +1,57 @@
+"""Fuses the addition of a constant into the bias of the Conv, ConvTranspose or Gemm before it.
+
+The constant must be one number for each output channel: with leading ones up to the rank of the result, its only axis
+of more than one element is that of the channels. A constant that widens the result is none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx_ir as ir
+
+from shapeinf.passes.editor import Editor, Leave
+from shapeinf.passes.numbers import round_to, to_double
+from shapeinf.passes.products import PRODUCTS, Product
+
+
+def fuse_bias_add(editor: Editor) -> None:
+    """Fuse every Add of a constant and a product that nothing else reads."""
+    for node in editor.nodes("Add"):
+        try:
+            _fuse(editor, node)
+        except Leave as reason:
+            editor.leave(node, reason)
+
+
+def _fuse(editor: Editor, node: ir.Node) -> None:
+    source, constant = _operands(editor, node)
+    producer = source.producer()
+    assert producer is not None
+    editor.reader(source)
+    product = Product.read(editor, producer)
+    addend = _by_channel(to_double(editor.array(constant)), product)
+    product.write(editor, None, round_to(product.dtype, product.bias + addend))
+    editor.changed(node, f"fused into {producer.op_type} '{producer.name or source.name}'")
+    editor.bypass(node, source)
+
+
+def _operands(editor: Editor, node: ir.Node) -> tuple[ir.Value, ir.Value]:
+    """The result of a product and the constant that is added to it."""
+    for at, source in enumerate(node.inputs):
+        other = node.inputs[1 - at]
+        if source is not None and other is not None and editor.is_operator(source.producer(), *PRODUCTS):
+            return source, other
+    raise Leave("no operand is the result of a Conv, ConvTranspose or Gemm")
+
+
+def _by_channel(array: npt.NDArray[Any], product: Product) -> npt.NDArray[np.float64]:
+    """The constant as one number for each channel. Raises Leave where it is none."""
+    if array.ndim > product.rank:
+        raise Leave("the constant has more axes than the result")
+    lifted = array.reshape((1,) * (product.rank - array.ndim) + array.shape)
+    if lifted.size not in (1, lifted.shape[1]) or lifted.shape[1] not in (1, product.channels):
+        raise Leave(f"the constant {list(array.shape)} is not one number for each of {product.channels} channels")
+    return np.broadcast_to(lifted.reshape(-1), (product.channels,)).copy()

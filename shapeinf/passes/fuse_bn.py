@@ -1,0 +1,78 @@
+"""Fuses a batch normalization into the Conv, ConvTranspose or Gemm that it follows.
+
+With `s = scale / sqrt(var + epsilon)` for each channel, the weights become `W * s` and the bias `(b - mean) * s + B`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+import onnx_ir as ir
+
+from shapeinf.passes.editor import Editor, Leave
+from shapeinf.passes.numbers import round_to, to_double
+from shapeinf.passes.products import PRODUCTS, Product
+
+DEFAULT_EPSILON = 1e-5
+
+
+@attrs.frozen
+class ChannelScale:
+    """A batch normalization in inference mode: `x * factor + shift` for each channel."""
+
+    factor: npt.NDArray[np.float64]
+    shift: npt.NDArray[np.float64]
+    mean: npt.NDArray[np.float64]
+    offset: npt.NDArray[np.float64]
+
+
+def fuse_bn(editor: Editor) -> None:
+    """Fuse every batch normalization whose input has no other reader and whose numbers are constant."""
+    for node in editor.nodes("BatchNormalization"):
+        try:
+            _fuse(editor, node)
+        except Leave as reason:
+            editor.leave(node, reason)
+
+
+def _fuse(editor: Editor, node: ir.Node) -> None:
+    source = node.inputs[0]
+    producer = None if source is None else source.producer()
+    if source is None or producer is None or not editor.is_operator(producer, *PRODUCTS):
+        raise Leave("its input is not the result of a Conv, ConvTranspose or Gemm")
+    editor.reader(source)
+    scale = channel_scale(editor, node)
+    product = Product.read(editor, producer)
+    product.check_channels(len(scale.factor), "the batch normalization")
+    weight = product.weight_by_channel(scale.factor)
+    bias = (product.bias - scale.mean) * scale.factor + scale.offset
+    product.write(editor, round_to(product.dtype, weight), round_to(product.dtype, bias))
+    editor.changed(node, f"fused into {producer.op_type} '{producer.name or source.name}'")
+    editor.bypass(node, source)
+
+
+def channel_scale(editor: Editor, node: ir.Node) -> ChannelScale:
+    """The numbers of a batch normalization. Raises Leave where it trains, or they are not constant."""
+    _check_inference_mode(editor, node)
+    arrays = [to_double(editor.array(value)) for value in node.inputs[1:5]]
+    if len(arrays) != 4 or any(a.ndim != 1 or len(a) != len(arrays[0]) for a in arrays):
+        raise Leave("its parameters are not four vectors of the same length")
+    scale, offset, mean, variance = arrays
+    epsilon = float(np.float32(node.attributes.get_float("epsilon", DEFAULT_EPSILON)))
+    if not (variance + epsilon > 0).all():
+        raise Leave("a variance plus epsilon is not positive")
+    factor = scale / np.sqrt(variance + epsilon)
+    return ChannelScale(factor, offset - mean * factor, mean, offset)
+
+
+def _check_inference_mode(editor: Editor, node: ir.Node) -> None:
+    opset = editor.opset
+    if node.attributes.get_int("training_mode", 0) or (opset < 7 and not node.attributes.get_int("is_test", 0)):
+        raise Leave("it is in training mode")
+    if sum(bool(output.name) for output in node.outputs) != 1:
+        raise Leave("it has outputs for the statistics of training")
+    if opset < 9 and not node.attributes.get_int("spatial", 1):
+        raise Leave("its parameters are one an element, not one a channel (spatial=0)")

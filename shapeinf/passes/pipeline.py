@@ -1,0 +1,93 @@
+"""Runs passes over a model, each with a proof: what cannot be proved to be the same model is undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+
+import onnx_ir as ir
+
+from shapeinf.errors import LimitError, ShapeInferenceError, UnknownNameError
+from shapeinf.passes.bn_to_conv import bn_to_conv
+from shapeinf.passes.constant_to_initializer import constant_to_initializer
+from shapeinf.passes.deduplicate import deduplicate
+from shapeinf.passes.editor import Editor
+from shapeinf.passes.fold_cast import fold_cast
+from shapeinf.passes.fuse_bias_add import fuse_bias_add
+from shapeinf.passes.fuse_bn import fuse_bn
+from shapeinf.passes.normalise_forms import normalise_forms
+from shapeinf.passes.proof import Proved, differences
+from shapeinf.passes.remove_dead import remove_dead
+from shapeinf.passes.remove_identity import remove_identity
+from shapeinf.passes.report import CleanReport, PassReport
+from shapeinf.passes.split_parameters import split_parameters
+
+Pass = Callable[[Editor], None]
+
+PASSES: Mapping[str, Pass] = MappingProxyType(
+    {
+        function.__name__: function
+        for function in (
+            constant_to_initializer,
+            fold_cast,
+            remove_identity,
+            normalise_forms,
+            fuse_bias_add,
+            fuse_bn,
+            bn_to_conv,
+            remove_dead,
+            split_parameters,
+            deduplicate,
+        )
+    }
+)
+"""All passes by name."""
+
+ON_REQUEST = ("split_parameters", "deduplicate")
+"""The passes that run only when they are named."""
+
+DEFAULT_ORDER = tuple(name for name in PASSES if name not in ON_REQUEST)
+
+MAX_RUNS = 16
+"""Runs of one pass until it changes nothing; each run but the last removes a node or a constant."""
+
+
+def run_passes(model: ir.Model, names: Sequence[str] = DEFAULT_ORDER) -> tuple[ir.Model, CleanReport]:
+    """Run passes in order, each until it changes nothing. `model` itself is edited unless a pass is undone.
+
+    Raises UnknownNameError for a pass that there is not, and what `infer_shapes` raises for the model as it is.
+    """
+    for name in names:
+        if name not in PASSES:
+            raise UnknownNameError("pass", name, PASSES)
+    proved = Proved.of(model)
+    before = Editor(model).opset
+    reports = []
+    for name in names:
+        for _ in range(MAX_RUNS):
+            report, proved = _run(name, proved)
+            reports.append(report)
+            if report.outcome != "changed":
+                break
+        else:
+            raise LimitError(f"{name} still changes the model after {MAX_RUNS} runs")
+    return proved.model, CleanReport(tuple(reports), before, Editor(proved.model).opset)
+
+
+def _run(name: str, before: Proved) -> tuple[PassReport, Proved]:
+    """One run of a pass: its report, and the model after it, or the one before where the proof fails."""
+    copy = before.model.clone()
+    editor = Editor(before.model)
+    editor.start(name, before.types)
+    PASSES[name](editor)
+    changes, left = tuple(editor.changes), tuple(editor.left)
+    if not changes:
+        return PassReport(name, (), left), before
+    try:
+        after = Proved.of(before.model)
+        reason = next(differences(before, after), "")
+    except ShapeInferenceError as error:
+        reason = str(error)
+    if reason:
+        return PassReport(name, changes, left, "undone", reason), Proved.of(copy)
+    return PassReport(name, changes, left, "changed"), after

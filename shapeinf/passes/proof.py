@@ -1,0 +1,79 @@
+"""The proof that a pass leaves a model the same: its interface, the type of each surviving value, and the checker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+import onnx
+import onnx_ir as ir
+
+from shapeinf.errors import ModelError
+from shapeinf.expr import Dim, Dimension
+from shapeinf.formats.annotation import Info
+from shapeinf.passes.skeleton import checkable, skeleton
+from shapeinf.passes.types import Types
+
+Interface = tuple[tuple[str, ...], ...]
+
+
+@attrs.frozen
+class Proved:
+    """A model that the checker accepts, with the inferred types of its values and its interface."""
+
+    model: ir.Model
+    types: Types
+    interface: Interface
+
+    @classmethod
+    def of(cls, model: ir.Model) -> Proved:
+        """Check and infer a model. Raises ModelError where the checker refuses it, and what `infer_shapes` raises."""
+        proto = skeleton(model)
+        try:
+            onnx.checker.check_model(checkable(proto))
+        except onnx.checker.ValidationError as error:
+            raise ModelError(" ".join(str(error).split())) from error
+        return cls(model, Types.infer(model, proto), interface(proto, model.ir_version))
+
+
+def interface(proto: onnx.ModelProto, ir_version: int) -> Interface:
+    """Names, types and declared sizes of inputs and outputs, and which inputs have a default."""
+    defaults = {tensor.name for tensor in proto.graph.initializer}
+    inputs = [v for v in proto.graph.input if ir_version >= 4 or v.name not in defaults]
+    described = [("input", v.name, _declared(v), str(v.name in defaults)) for v in inputs]
+    return tuple([*described, *(("output", v.name, _declared(v), "") for v in proto.graph.output)])
+
+
+def _declared(value: onnx.ValueInfoProto) -> str:
+    return value.type.SerializeToString(deterministic=True).hex()
+
+
+def differences(before: Proved, after: Proved) -> Iterator[str]:
+    """What differs, as texts: the interface, and types of values that both have."""
+    if before.interface != after.interface:
+        changed = set(before.interface) ^ set(after.interface)
+        names = sorted({item[1] for item in changed})
+        yield f"the interface changed at {', '.join(names)}" if names else "the order of inputs or outputs changed"
+    unknowns: dict[str, str] = {}
+    for path, old in before.types.by_path.items():
+        new = after.types.by_path.get(path)
+        if new is not None and not _is_same(old, new, unknowns):
+            yield f"{'/'.join(path)} was {old} and is {new}"
+
+
+def _is_same(old: Info, new: Info, unknowns: dict[str, str]) -> bool:
+    """Whether a type is the same; what was unknown may be known afterwards."""
+    if old.kind != new.kind or (old.dtype is not None and old.dtype != new.dtype):
+        return False
+    if old.shape.dims is None:
+        return True
+    if new.shape.dims is None or len(old.shape.dims) != len(new.shape.dims):
+        return False
+    return all(_is_same_dim(a, b, unknowns) for a, b in zip(old.shape.dims, new.shape.dims, strict=True))
+
+
+def _is_same_dim(old: Dim, new: Dim, unknowns: dict[str, str]) -> bool:
+    """Whether a size is the same; each unknown of the one inference stands for one of the other."""
+    if isinstance(old, Dimension) and any(s.symbol.anonymous for s in old.symbols()):
+        return unknowns.setdefault(str(old), str(new)) == str(new)
+    return str(old) == str(new)

@@ -1,0 +1,19 @@
+"""Removes Identity nodes: their readers read the source, and at an output the producer takes the name of the output."""
+
+from __future__ import annotations
+
+from shapeinf.passes.editor import Editor, Leave
+
+
+def remove_identity(editor: Editor) -> None:
+    """Remove every Identity except those that the interface of a scope needs."""
+    for node in editor.nodes("Identity"):
+        source = node.inputs[0]
+        try:
+            if source is None:
+                raise Leave("it has no input")
+            editor.bypass(node, source)
+        except Leave as reason:
+            editor.leave(node, reason)
+        else:
+            editor.changed(node, "removed")

@@ -1,0 +1,75 @@
+"""The inferred type of every value of an onnx-ir model, in all scopes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import attrs
+import onnx
+import onnx_ir as ir
+
+from shapeinf.api import infer_shapes
+from shapeinf.engine.tensor_info import annotation
+from shapeinf.formats.annotation import Annotation, Info
+from shapeinf.lattice import Shape
+from shapeinf.result import Result
+
+Path = tuple[str, ...]
+"""The name of a value, after the names of the outputs and attributes of the nodes around it."""
+
+_NOTHING: Mapping[str, Info] = {}
+
+
+@attrs.frozen
+class Types:
+    """Element types and shapes by value, and the inference that they come from."""
+
+    by_value: Mapping[int, Info]
+    by_path: Mapping[Path, Info]
+    result: Result | None = None
+
+    @classmethod
+    def unknown(cls) -> Types:
+        """No type is known."""
+        return cls({}, {})
+
+    @classmethod
+    def infer(cls, model: ir.Model, proto: onnx.ModelProto) -> Types:
+        """Infer a model, given its skeleton. Raises what `infer_shapes` raises."""
+        result = infer_shapes(proto)
+        annotated = annotation(result.inference)
+        types = list(_graph_types(model.graph, annotated, ()))
+        for key, function in model.functions.items():
+            infos = annotated.functions.get(key, _NOTHING)
+            values = (value for value in _values(function.graph) if value.name in infos)
+            types += [(value, (*key, value.name or ""), infos[value.name or ""]) for value in values]
+        return cls({id(v): info for v, _, info in types}, {path: info for _, path, info in types}, result)
+
+    def shape(self, value: ir.Value | None) -> Shape:
+        """The shape of a value, unknown where inference has none."""
+        info = None if value is None else self.by_value.get(id(value))
+        return Shape.unknown() if info is None or info.kind != "tensor" else info.shape
+
+    def dtype(self, value: ir.Value | None) -> str | None:
+        """The element type of a value; None where it is unknown, or the value is no tensor."""
+        info = None if value is None else self.by_value.get(id(value))
+        return None if info is None or info.kind != "tensor" else info.dtype
+
+
+def _values(scope: ir.Graph) -> Iterator[ir.Value]:
+    yield from scope.inputs
+    yield from scope.initializers.values()
+    for node in scope:
+        yield from node.outputs
+
+
+def _graph_types(graph: ir.Graph, annotated: Annotation, path: Path) -> Iterator[tuple[ir.Value, Path, Info]]:
+    for value in _values(graph):
+        if value.name in annotated.tensors:
+            yield value, (*path, value.name or ""), annotated.tensors[value.name or ""]
+    for node in graph:
+        outputs = tuple(output.name or "" for output in node.outputs)
+        bodies = annotated.bodies.get(outputs, {})
+        for name, attribute in node.attributes.items():
+            if name in bodies and attribute.type == ir.AttributeType.GRAPH:
+                yield from _graph_types(attribute.as_graph(), bodies[name], (*path, *outputs, name))
