@@ -30,7 +30,7 @@ def read(model: Any) -> Graph:
 
 def build(operators: list[Operator]) -> Graph:
     """The graph of the operators of a file."""
-    graph = Graph(dialect="pnnx", opsets={"": 1}, traced=True)
+    graph = Graph(dialect="pnnx", opsets={"": 1})
     nodes = []
     tuples: dict[str, tuple[str, ...]] = {}
     for operator in operators:
