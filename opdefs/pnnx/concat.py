@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.promotion import promote
 from opdefs.rules.repetition import concat
 from shapeinf.lattice import TensorType
 from shapeinf.ops import InferenceContext, Operand
 
 
-@pnnx("torch.cat")
+@own_types("torch.cat")
 def cat(c: InferenceContext, *tensors: Operand, dim: int = 0) -> TensorType:
     """[*A, n, *B], [*A, m, *B], ... -> [*A, n + m + ..., *B], of the promoted element type.
 
