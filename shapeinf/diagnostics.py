@@ -94,7 +94,7 @@ class Code:
     """The meaning of a diagnostic code.
 
     Args:
-        code: a letter (C checks, N language of a document, P plans, S inference) and three digits, the first of which
+        code: a letter (C checks, N language of a document, P plans, S inference, X PNNX) and three digits, the first of which
             groups codes of one subject.
         severities: the severities with which it is reported.
         title: its meaning in one line.
