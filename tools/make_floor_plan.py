@@ -48,6 +48,7 @@ ORDER = (
     "edit",
     "checks",
     "runtime",
+    "passes",
     "report",
     "cli",
 )

@@ -18,6 +18,7 @@ COMMANDS = {
     "diff": "diff.diff",
     "bind": "bind.bind",
     "rebatch": "rebatch.rebatch",
+    "clean": "clean.clean_command",
     "memory": "memory.memory_command",
     "plan": "plan.plan",
     "verify": "verify.verify_command",

@@ -44,7 +44,11 @@ def _rewrite(editor: Editor, node: ir.Node) -> None:
     node.attributes.clear()
     convolution = ir.node(
         "Conv",
-        [source, editor.new_constant(scope, f"{name}_weight", weight), editor.new_constant(scope, f"{name}_bias", bias)],
+        [
+            source,
+            editor.new_constant(scope, f"{name}_weight", weight),
+            editor.new_constant(scope, f"{name}_bias", bias),
+        ],
         {"group": channels, "kernel_shape": [1] * spatial},
         name=node.name,
     )

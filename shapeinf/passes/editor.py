@@ -134,7 +134,9 @@ class Editor:
 
     def new_constant(self, scope: ir.Graph, hint: str, array: npt.NDArray[Any]) -> ir.Value:
         """A new initializer of a scope, under an unused name."""
-        tensor = ir.Tensor(np.ascontiguousarray(array) if array.ndim else np.asarray(array), name=self.unused_name(hint))
+        tensor = ir.Tensor(
+            np.ascontiguousarray(array) if array.ndim else np.asarray(array), name=self.unused_name(hint)
+        )
         value = ir.Value(
             name=tensor.name, shape=ir.Shape(array.shape), type=ir.TensorType(tensor.dtype), const_value=tensor
         )
@@ -172,7 +174,10 @@ class Editor:
         assert value.graph is not None and value.const_value is not None
         name = self.unused_name(value.name or "constant")
         tensor = ir.LazyTensor(
-            lambda source=value.const_value: source, value.const_value.dtype, ir.Shape(value.const_value.shape), name=name
+            lambda source=value.const_value: source,
+            value.const_value.dtype,
+            ir.Shape(value.const_value.shape),
+            name=name,
         )
         copy = ir.Value(name=name, shape=value.shape, type=value.type, const_value=tensor)
         self.add_initializer(value.graph, copy)

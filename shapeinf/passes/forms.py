@@ -35,7 +35,9 @@ def versions(operator: str) -> tuple[int, ...]:
 def edits(editor: Editor, node: ir.Node, target: int) -> list[Edit]:
     """The edits of a node for a rise to opset `target`. Raises Leave where its meaning would change."""
     crossed = [version for version in versions(node.op_type) if editor.opset < version <= target]
-    planned = [CONVERTERS[node.op_type, version](editor, node) for version in crossed if (node.op_type, version) in CONVERTERS]
+    planned = [
+        CONVERTERS[node.op_type, version](editor, node) for version in crossed if (node.op_type, version) in CONVERTERS
+    ]
     return [edit for edit in planned if edit is not None]
 
 
@@ -237,11 +239,15 @@ def _to_resize(editor: Editor, node: ir.Node) -> Edit:
     def edit() -> None:
         given = scales
         if "scales" in node.attributes:
-            given = editor.constant_input(node, "scales", np.array(node.attributes.pop("scales").as_floats(), np.float32))
+            given = editor.constant_input(
+                node, "scales", np.array(node.attributes.pop("scales").as_floats(), np.float32)
+            )
         roi = editor.constant_input(node, "roi", np.zeros(0, np.float32))
         node.op_type = "Resize"
         node.attributes["mode"] = ir.AttrString("mode", "linear" if mode == "bilinear" else mode)
-        node.attributes["coordinate_transformation_mode"] = ir.AttrString("coordinate_transformation_mode", "asymmetric")
+        node.attributes["coordinate_transformation_mode"] = ir.AttrString(
+            "coordinate_transformation_mode", "asymmetric"
+        )
         node.attributes["nearest_mode"] = ir.AttrString("nearest_mode", "floor")
         node.resize_inputs(3)
         node.replace_input_with(1, roi)

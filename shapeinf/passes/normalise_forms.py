@@ -35,7 +35,9 @@ def _plan(editor: Editor, target: int) -> list[Edit]:
     """All edits for an opset. Raises Leave where one node has no form of the same meaning."""
     if editor.opset < FIRST:
         raise Leave(f"the model has opset {editor.opset}, before {FIRST}: its operators broadcast by attributes")
-    if any(function.opset_imports.get("", editor.opset) != editor.opset for function in editor.model.functions.values()):
+    if any(
+        function.opset_imports.get("", editor.opset) != editor.opset for function in editor.model.functions.values()
+    ):
         raise Leave("a function has another opset than the model")
     planned: list[Edit] = []
     for scope in editor.scopes():

@@ -17,7 +17,12 @@ def skeleton(model: ir.Model) -> onnx.ModelProto:
         for value in values:
             assert value.const_value is not None
             value.const_value = ir.ExternalTensor(
-                "weights", 0, value.const_value.nbytes, value.const_value.dtype, shape=_shape(value), name=value.name or ""
+                "weights",
+                0,
+                value.const_value.nbytes,
+                value.const_value.dtype,
+                shape=_shape(value),
+                name=value.name or "",
             )
         return ir.to_proto(model)
     finally:

@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 CHECK = "shapeinf.check/1"
+CLEAN = "shapeinf.clean/1"
 DIFF = "shapeinf.diff/1"
 EXPLAIN = "shapeinf.explain/1"
 EXPRESSION = "shapeinf.expression/1"
@@ -21,7 +22,7 @@ PLAN_VERIFY = "shapeinf.plan.verify/1"
 UNKNOWNS = "shapeinf.unknowns/1"
 VERIFY = "shapeinf.verify/1"
 
-SCHEMAS = (CHECK, DIFF, EXPLAIN, EXPRESSION, INFER, MEMORY, MEMORY_SUMMARY, PLAN, PLAN_VERIFY, UNKNOWNS, VERIFY)
+SCHEMAS = (CHECK, CLEAN, DIFF, EXPLAIN, EXPRESSION, INFER, MEMORY, MEMORY_SUMMARY, PLAN, PLAN_VERIFY, UNKNOWNS, VERIFY)
 """The values of the field `schema`."""
 
 

@@ -1,0 +1,81 @@
+"""`shapeinf clean MODEL -o OUT`."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import click
+
+from shapeinf.cli.options import json_option
+from shapeinf.cli.output import VIOLATION, echo, echo_json, echo_lines, readable_errors
+from shapeinf.passes import EXTERNAL, Cleaned, External, clean
+from shapeinf.report.clean_report import clean_as_json, clean_as_text
+
+
+def _parse_passes(_: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """The names in `a,b,c`."""
+    names = tuple(name.strip() for name in value.split(",")) if value is not None else None
+    if names is not None and not all(names):
+        raise click.BadParameter("expected names of passes, such as fuse_bn,remove_dead", param=parameter)
+    return names
+
+
+@click.command(name="clean", short_help="Remove, fold and fuse nodes of an ONNX model, with a proof.")
+@click.argument("model", type=click.Path())
+@click.option("--output", "-o", type=click.Path(writable=True), metavar="OUT", help="The file of the cleaned model.")
+@click.option(
+    "--passes",
+    callback=_parse_passes,
+    metavar="NAME,...",
+    help="The passes to run, in this order, instead of the default ones.",
+)
+@click.option("--verify", is_flag=True, help="Run both models in onnxruntime at two bindings and compare the numbers.")
+@click.option("--dry-run", is_flag=True, help="Write nothing; show what would be done.")
+@click.option(
+    "--external",
+    type=click.Choice(EXTERNAL),
+    default="keep",
+    show_default=True,
+    help="Weights in other files stay there, are copied to OUT.data, or are embedded in OUT.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random inputs of --verify.")
+@json_option
+def clean_command(
+    model: str,
+    output: str | None,
+    passes: tuple[str, ...] | None,
+    verify: bool,
+    dry_run: bool,
+    external: str,
+    seed: int,
+    json_wanted: bool,
+) -> None:
+    """Clean the ONNX file MODEL up and write it to OUT.
+
+    Each pass is proved to leave all shapes and the interface the same; one that cannot be proved is undone and
+    reported. With --verify nothing is written unless the numbers agree. The model runs in this process: verify only
+    models that you trust.
+
+    Exit codes: 0 cleaned, 1 the numbers differ or could not be compared (nothing is written), 2 usage (also an unknown
+    pass), 3 a file cannot be read or written, or a package is missing.
+    """
+    if (output is None) == (not dry_run):
+        raise click.UsageError("Name the file to write with -o OUT, or use --dry-run.")
+    with readable_errors():
+        cleaned = clean(model, passes, verify=verify, seed=seed)
+        failed = cleaned.comparison is not None and not cleaned.comparison.equal
+        written = None if dry_run or failed else output
+        if written is not None:
+            cleaned.save(written, cast(External, external))
+        _print(model, cleaned, written, json_wanted)
+    if failed:
+        raise click.exceptions.Exit(VIOLATION)
+
+
+def _print(model: str, cleaned: Cleaned, written: str | None, json_wanted: bool) -> None:
+    if json_wanted:
+        echo_json({"model": model, "output": written, **clean_as_json(cleaned)})
+        return
+    echo_lines(clean_as_text(cleaned))
+    if written is not None:
+        echo(f"saved {written}", err=True)

@@ -1,0 +1,147 @@
+"""Compares the numbers of two models in onnxruntime, on random inputs of several sizes.
+
+Fused weights are rounded once more, and sums are taken in another order; so floats may differ by a multiple of the
+precision of their type, relative to the largest number of the output (`TOLERANCES`). All other values must be equal.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+import onnx_ir as ir
+
+from shapeinf.api import as_graph, infer
+from shapeinf.engine.inference import certain_violations
+from shapeinf.errors import MissingPackageError, ShapeInferenceError
+from shapeinf.graph import Graph
+from shapeinf.inputs.options import DEFAULT_OPTIONS
+from shapeinf.inputs.reader import SpecLike
+from shapeinf.passes.model_files import external_tensors
+from shapeinf.passes.skeleton import skeleton
+from shapeinf.result import Result
+from shapeinf.runtime.feeds import feeds
+from shapeinf.runtime.protocol import Refusal, refusals
+from shapeinf.runtime.sizes import RunSizes, choose_sizes
+
+TOLERANCES: Mapping[str, float] = {"float16": 1e-2, "bfloat16": 8e-2, "float32": 1e-4, "float64": 1e-12}
+"""The largest difference, relative to the largest number of an output: about ten roundings of float16 and bfloat16,
+a thousand of float32 and of float64, whose networks are deeper."""
+
+_FOLDER_KEY = "session.model_external_initializers_file_folder_path"
+
+
+@attrs.frozen
+class Comparison:
+    """The runs of two models: the sizes of each, what differs, and why nothing was compared, if so."""
+
+    bindings: tuple[Mapping[str, int], ...]
+    differences: tuple[str, ...]
+    refused: str = ""
+
+    @property
+    def equal(self) -> bool:
+        """Whether there was a run, and nothing differed in any."""
+        return bool(self.bindings) and not self.differences and not self.refused
+
+
+def compare(original: ir.Model, cleaned: ir.Model, seed: int = 0) -> Comparison:
+    """Run both models at two bindings, at one where no size is open. Raises MissingPackageError."""
+    graph = as_graph(skeleton(original), DEFAULT_OPTIONS)
+    bindings: list[Mapping[str, int]] = []
+    differences: list[str] = []
+    try:
+        sessions = [_session(model) for model in (original, cleaned)]
+        for sizes in _bindings(graph):
+            differences += _compare_run(sessions, sizes, seed)
+            bindings.append(sizes.sizes)
+    except (Refusal, ShapeInferenceError) as error:
+        if isinstance(error, MissingPackageError):
+            raise
+        return Comparison(tuple(bindings), tuple(differences), str(error))
+    return Comparison(tuple(bindings), tuple(differences))
+
+
+def _session(model: ir.Model) -> Any:
+    """A session without the optimisations of the runtime, which clean up too."""
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise MissingPackageError("clean --verify", "onnxruntime", "verify") from error
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    folder = next((tensor.base_dir for tensor in external_tensors(model)), None)
+    if folder is not None:
+        options.add_session_config_entry(_FOLDER_KEY, os.path.abspath(folder))
+    with refusals():
+        return onnxruntime.InferenceSession(ir.to_proto(model).SerializeToString(), options, ["CPUExecutionProvider"])
+
+
+def _bindings(graph: Graph) -> Iterator[RunSizes]:
+    """Small legal sizes, then others one larger where that is legal."""
+
+    def run(bind: Mapping[str, int], inputs: Mapping[str, SpecLike]) -> Result:
+        return infer(graph, attrs.evolve(DEFAULT_OPTIONS, bind=bind, inputs=inputs))
+
+    symbolic = run({}, {})
+    first = choose_sizes(symbolic, run, {}, {})
+    yield first
+    larger = {name: size + 1 for name, size in first.chosen.items() if symbolic.scope.has(name)}
+    if larger:
+        second = choose_sizes(symbolic, run, larger, {})
+        if not certain_violations(second.result.inference):
+            yield second
+
+
+def _compare_run(sessions: list[Any], sizes: RunSizes, seed: int) -> list[str]:
+    """What differs between the outputs on the first kind of random inputs that the original runs with."""
+    refusal: Refusal | None = None
+    for _, arrays in feeds(sizes.result, sizes.shapes, {}, seed):
+        try:
+            with refusals():
+                expected, repeated = (sessions[0].run(None, arrays) for _ in range(2))
+        except Refusal as error:
+            refusal = refusal or error
+            continue
+        with refusals():
+            results = sessions[1].run(None, arrays)
+        names = [output.name for output in sessions[0].get_outputs()]
+        pairs = zip(names, expected, repeated, results, strict=True)
+        where = ", ".join(f"{name}={size}" for name, size in sizes.sizes.items())
+        found = [(name, _difference(a, c)) for name, a, b, c in pairs if not _difference(a, b)]
+        return [f"{name}: {text}" + (f" at {where}" if where else "") for name, text in found if text]
+    raise refusal or Refusal("no inputs can be made up")
+
+
+def _difference(expected: Any, result: Any) -> str:
+    """How two outputs differ; empty where they do not."""
+    if isinstance(expected, list):
+        if len(expected) != len(result):
+            return f"{len(expected)} items and {len(result)}"
+        return next((text for a, b in zip(expected, result, strict=True) if (text := _difference(a, b))), "")
+    if not isinstance(expected, np.ndarray):
+        return "" if expected is None and result is None else "" if str(expected) == str(result) else "other values"
+    if expected.dtype != result.dtype or expected.shape != result.shape:
+        return f"{expected.dtype.name}{list(expected.shape)} and {result.dtype.name}{list(result.shape)}"
+    tolerance = TOLERANCES.get(expected.dtype.name)
+    if tolerance is None or not expected.size:
+        return "" if np.array_equal(expected, result) else "other values"
+    return _float_difference(expected.astype(np.float64), result.astype(np.float64), tolerance)
+
+
+def _float_difference(expected: Any, result: Any, tolerance: float) -> str:
+    finite = np.isfinite(expected)
+    if not np.array_equal(finite, np.isfinite(result)) or not np.array_equal(
+        expected[~finite], result[~finite], equal_nan=True
+    ):
+        return "other infinities or NaNs"
+    if not finite.any():
+        return ""
+    largest = float(np.abs(expected[finite]).max())
+    difference = float(np.abs(expected[finite] - result[finite]).max())
+    return "" if difference <= tolerance * max(largest, 1.0) else f"numbers differ by {difference:.3g} of {largest:.3g}"

@@ -1,0 +1,147 @@
+"""Reads the models that passes clean, and writes the results, with weights in other files as the user wants them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any, Literal, get_args
+
+import onnx
+import onnx_ir as ir
+
+from shapeinf.errors import LimitError, ModelError, UnknownFormatError
+from shapeinf.formats import FORMATS
+from shapeinf.formats.files import check_path
+from shapeinf.formats.registry import Candidate
+
+External = Literal["keep", "copy", "embed"]
+"""What becomes of weights in other files: they stay there, go to a file of the new model, or into the model."""
+
+EXTERNAL: tuple[External, ...] = get_args(External)
+
+MAX_PROTOBUF = (1 << 31) - 1
+"""Bytes of the largest model that is one protobuf message."""
+
+LEAST_EXTERNAL = 1024
+"""Tensors with fewer bytes stay in the model when weights are copied: they may decide shapes."""
+
+_PICKLE = b"\x80"
+_CAFFE = (".prototxt", ".caffemodel")
+
+
+def read_model(model: Any) -> ir.Model:
+    """A copy of a model in memory, or the model of a file, whose external weights are not loaded.
+
+    Raises UnknownFormatError for a model of another format, by its name, and ModelError for a malformed one.
+    """
+    if isinstance(model, ir.Model):
+        return model.clone()
+    if isinstance(model, onnx.ModelProto):
+        return _deserialize(model, "the model")
+    _refuse_others(model)
+    if isinstance(model, bytes):
+        FORMATS.load(model)
+        return _deserialize(onnx.load_model_from_string(model), "<bytes>")
+    path = check_path(model)
+    FORMATS.load(path)  # reports damaged files
+    with _readable(path):
+        return ir.load(path)
+
+
+def _refuse_others(model: Any) -> None:
+    """Raise UnknownFormatError for what is not ONNX. Nothing of a pickle is read but its first byte."""
+    candidate = Candidate(model)
+    where = candidate.text if candidate.text is not None else "<bytes>"
+    if candidate.head.startswith(_PICKLE):
+        raise UnknownFormatError("is a pickle, as PPQ's native files are: to read one runs code from it", node=where)
+    if where.lower().endswith(_CAFFE):
+        raise UnknownFormatError("is a file of Caffe, which is not read: convert it to ONNX", node=where)
+    for format_ in FORMATS.formats:
+        if format_.sniff(candidate):
+            if format_ is not FORMATS.default:
+                raise UnknownFormatError(f"is a model of {format_.title}: clean is for ONNX models", node=where)
+            return
+
+
+def _deserialize(proto: onnx.ModelProto, where: str) -> ir.Model:
+    with _readable(where):
+        return ir.from_proto(proto)
+
+
+class _readable:
+    """Errors of onnx-ir, which has many classes of them, as ModelError."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, ModelError):
+            raise ModelError(f"cannot be read: {' '.join(str(error).split())}", node=self.where) from error
+
+
+def write_model(model: ir.Model, path: str | os.PathLike[str], external: External = "keep") -> None:
+    """Write a model; the file appears whole or not at all.
+
+    `external` says what becomes of weights in other files. "keep" needs a path in the same folder; "copy" writes them
+    to `path` with `.data` behind it.
+
+    Raises ModelError where they cannot stay, LimitError for a model of more than 2 GB in one file.
+    """
+    target = check_path(path)
+    temporary = f"{target}.part"
+    try:
+        if external == "copy":
+            ir.save(
+                model,
+                temporary,
+                format="protobuf",
+                external_data=f"{os.path.basename(target)}.data",
+                size_threshold_bytes=LEAST_EXTERNAL,
+            )
+        else:
+            if external == "keep":
+                _check_folder(model, target)
+            _check_size(model, external)
+            ir.save(_embedded(model) if external == "embed" else model, temporary, format="protobuf")
+        os.replace(temporary, target)
+    except OSError as error:
+        raise ModelError(f"cannot be written: {error.strerror or error}", node=target) from error
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+
+
+def external_tensors(model: ir.Model) -> Iterator[ir.ExternalTensor]:
+    """The weights that lie in other files."""
+    for graph in (model.graph, *model.graph.subgraphs()):
+        for value in graph.initializers.values():
+            if isinstance(value.const_value, ir.ExternalTensor):
+                yield value.const_value
+
+
+def _check_folder(model: ir.Model, path: str) -> None:
+    folder = os.path.realpath(os.path.dirname(os.path.abspath(path)))
+    for tensor in external_tensors(model):
+        source = os.path.realpath(tensor.base_dir or ".")
+        if source != folder:
+            message = f"its weights lie in {tensor.location} of another folder: write there, or copy or embed them"
+            raise ModelError(message, node=path)
+
+
+def _check_size(model: ir.Model, external: External) -> None:
+    total = 0
+    for graph in (model.graph, *model.graph.subgraphs()):
+        for value in graph.initializers.values():
+            if value.const_value is not None and (
+                external == "embed" or not isinstance(value.const_value, ir.ExternalTensor)
+            ):
+                total += value.const_value.nbytes
+    if total > MAX_PROTOBUF:
+        raise LimitError(f"the weights in the model take {total} B, more than 2 GB: copy them to a file of their own")
+
+
+def _embedded(model: ir.Model) -> ir.Model:
+    return ir.external_data.load_to_model(model.clone())
