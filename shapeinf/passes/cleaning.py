@@ -14,6 +14,7 @@ from shapeinf.passes.comparison import Comparison, compare
 from shapeinf.passes.model_files import External, read_model, write_model
 from shapeinf.passes.pipeline import DEFAULT_ORDER, run_passes
 from shapeinf.passes.report import CleanReport
+from shapeinf.passes.skeleton import to_proto
 
 
 @attrs.frozen
@@ -26,7 +27,7 @@ class Cleaned:
 
     def to_proto(self) -> onnx.ModelProto:
         """The model as a message of the onnx package; weights in other files stay there."""
-        return ir.to_proto(self.model)
+        return to_proto(self.model)
 
     def save(self, path: str | os.PathLike[str], external: External = "keep") -> None:
         """Write the model; see `write_model` for `external` and the errors."""

@@ -21,7 +21,7 @@ from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS
 from shapeinf.inputs.reader import SpecLike
 from shapeinf.passes.model_files import external_tensors
-from shapeinf.passes.skeleton import skeleton
+from shapeinf.passes.skeleton import skeleton, to_proto
 from shapeinf.result import Result
 from shapeinf.runtime.feeds import feeds
 from shapeinf.runtime.protocol import Refusal, refusals
@@ -79,7 +79,7 @@ def _session(model: ir.Model) -> Any:
     if folder is not None:
         options.add_session_config_entry(_FOLDER_KEY, os.path.abspath(folder))
     with refusals():
-        return onnxruntime.InferenceSession(ir.to_proto(model).SerializeToString(), options, ["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(to_proto(model).SerializeToString(), options, ["CPUExecutionProvider"])
 
 
 def _bindings(graph: Graph) -> Iterator[RunSizes]:

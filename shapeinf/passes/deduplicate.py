@@ -7,6 +7,7 @@ from collections import defaultdict
 import onnx_ir as ir
 
 from shapeinf.passes.editor import Editor
+from shapeinf.passes.skeleton import sizes
 
 
 def deduplicate(editor: Editor) -> None:
@@ -16,7 +17,7 @@ def deduplicate(editor: Editor) -> None:
         for value in scope.initializers.values():
             if editor.is_constant(value):
                 assert value.const_value is not None
-                key = (value.const_value.dtype, tuple(int(d) for d in value.const_value.shape))
+                key = (value.const_value.dtype, sizes(value.const_value))
                 alike[key].append(value)
         for values in alike.values():
             if len(values) > 1:

@@ -7,6 +7,7 @@ or of one around it that no caller can override (IR version 4 and later: one tha
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import onnx_ir as ir
 from shapeinf.lattice import Shape
 from shapeinf.lattice.dtypes import ONNX_NAMES
 from shapeinf.passes.report import Change, Left
+from shapeinf.passes.skeleton import sizes
 from shapeinf.passes.types import Types
 
 OVERRIDABLE_SINCE = 4
@@ -114,7 +116,7 @@ class Editor:
     def shape(self, value: ir.Value | None) -> Shape:
         """The inferred shape of a value, or that of a constant."""
         if value is not None and value.const_value is not None and value.is_initializer():
-            return Shape(tuple(int(d) for d in value.const_value.shape))
+            return Shape(sizes(value.const_value))
         return self.types.shape(value)
 
     def reader(self, value: ir.Value) -> ir.Node:
@@ -173,12 +175,8 @@ class Editor:
         """A further initializer with the same tensor, in the same scope."""
         assert value.graph is not None and value.const_value is not None
         name = self.unused_name(value.name or "constant")
-        tensor = ir.LazyTensor(
-            lambda source=value.const_value: source,
-            value.const_value.dtype,
-            ir.Shape(value.const_value.shape),
-            name=name,
-        )
+        source = value.const_value
+        tensor = ir.LazyTensor(partial(_identity, source), source.dtype, ir.Shape(sizes(source)), name=name)
         copy = ir.Value(name=name, shape=value.shape, type=value.type, const_value=tensor)
         self.add_initializer(value.graph, copy)
         return copy
@@ -188,7 +186,7 @@ class Editor:
         scope, result = node.graph, node.outputs[0]
         assert scope is not None
         name = result.name
-        value = ir.Value(shape=ir.Shape(tensor.shape), type=ir.TensorType(tensor.dtype))
+        value = ir.Value(shape=ir.Shape(sizes(tensor)), type=ir.TensorType(tensor.dtype))
         for reader, index in result.uses():
             reader.replace_input_with(index, value)
         self.remove(node)
@@ -261,6 +259,10 @@ class Editor:
     def leave(self, node: ir.Node | ir.Value, reason: Leave | str) -> None:
         """Record a place that is left alone."""
         self.left.append(Left(self.name, _label(node), str(reason)))
+
+
+def _identity(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
+    return tensor
 
 
 def _label(item: ir.Node | ir.Value | None) -> str:

@@ -8,7 +8,7 @@ returns the edit, or None where the node stays as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ Edit = Callable[[], None]
 Converter = Callable[[Editor, ir.Node], "Edit | None"]
 
 
-@lru_cache(maxsize=None)
+@cache
 def versions(operator: str) -> tuple[int, ...]:
     """The opsets in which an operator of ONNX changed, in order."""
     history = onnx.defs.get_all_schemas_with_history()
@@ -159,7 +159,11 @@ def _dropout_mask(editor: Editor, node: ir.Node) -> None:
 def _batch_norm_spatial(editor: Editor, node: ir.Node) -> Edit | None:
     if not node.attributes.get_int("spatial", 1):
         raise Leave("BatchNormalization with spatial=0 has no form from opset 9 on")
-    return lambda: node.attributes.pop("spatial", None) and None
+
+    def edit() -> None:
+        node.attributes.pop("spatial", None)
+
+    return edit
 
 
 def _batch_norm_outputs(editor: Editor, node: ir.Node) -> None:

@@ -5,8 +5,6 @@ With `s = scale / sqrt(var + epsilon)` for each channel, the weights become `W *
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 import numpy as np
 import numpy.typing as npt

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Literal, get_args
 
 import onnx
@@ -11,8 +12,10 @@ import onnx_ir as ir
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats import FORMATS
-from shapeinf.formats.files import check_path
+from shapeinf.formats.files import check_path, replace_file
+from shapeinf.formats.onnx.source import TEXT_FORMATS
 from shapeinf.formats.registry import Candidate
+from shapeinf.passes.skeleton import from_proto, to_proto
 
 External = Literal["keep", "copy", "embed"]
 """What becomes of weights in other files: they stay there, go to a file of the new model, or into the model."""
@@ -45,7 +48,11 @@ def read_model(model: Any) -> ir.Model:
     path = check_path(model)
     FORMATS.load(path)  # reports damaged files
     with _readable(path):
-        return ir.load(path)
+        text_format = TEXT_FORMATS.get(os.path.splitext(path)[1].lower(), "protobuf")
+        loaded = from_proto(onnx.load_model(path, format=text_format, load_external_data=False))
+    for tensor in external_tensors(loaded):
+        tensor.base_dir = os.path.dirname(os.path.abspath(path))
+    return loaded
 
 
 def _refuse_others(model: Any) -> None:
@@ -65,21 +72,18 @@ def _refuse_others(model: Any) -> None:
 
 def _deserialize(proto: onnx.ModelProto, where: str) -> ir.Model:
     with _readable(where):
-        return ir.from_proto(proto)
+        return from_proto(proto)
 
 
-class _readable:
+@contextmanager
+def _readable(where: str) -> Iterator[None]:
     """Errors of onnx-ir, which has many classes of them, as ModelError."""
-
-    def __init__(self, where: str) -> None:
-        self.where = where
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, Exception) and not isinstance(error, ModelError):
-            raise ModelError(f"cannot be read: {' '.join(str(error).split())}", node=self.where) from error
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:
+        raise ModelError(f"cannot be read: {' '.join(str(error).split())}", node=where) from error
 
 
 def write_model(model: ir.Model, path: str | os.PathLike[str], external: External = "keep") -> None:
@@ -91,27 +95,21 @@ def write_model(model: ir.Model, path: str | os.PathLike[str], external: Externa
     Raises ModelError where they cannot stay, LimitError for a model of more than 2 GB in one file.
     """
     target = check_path(path)
-    temporary = f"{target}.part"
+    if external == "keep":
+        _check_folder(model, target)
+    copy = model.clone()
     try:
         if external == "copy":
-            ir.save(
-                model,
-                temporary,
-                format="protobuf",
-                external_data=f"{os.path.basename(target)}.data",
-                size_threshold_bytes=LEAST_EXTERNAL,
-            )
+            data = f"{os.path.basename(target)}.data"
+            folder = os.path.dirname(os.path.abspath(target))
+            copy = ir.external_data.unload_from_model(copy, folder, data, size_threshold_bytes=LEAST_EXTERNAL)
         else:
-            if external == "keep":
-                _check_folder(model, target)
-            _check_size(model, external)
-            ir.save(_embedded(model) if external == "embed" else model, temporary, format="protobuf")
-        os.replace(temporary, target)
+            _check_size(copy, external)
+            copy = ir.external_data.load_to_model(copy) if external == "embed" else copy
+        with replace_file(target) as file:
+            file.write(to_proto(copy).SerializeToString())
     except OSError as error:
         raise ModelError(f"cannot be written: {error.strerror or error}", node=target) from error
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
 
 
 def external_tensors(model: ir.Model) -> Iterator[ir.ExternalTensor]:
@@ -141,7 +139,3 @@ def _check_size(model: ir.Model, external: External) -> None:
                 total += value.const_value.nbytes
     if total > MAX_PROTOBUF:
         raise LimitError(f"the weights in the model take {total} B, more than 2 GB: copy them to a file of their own")
-
-
-def _embedded(model: ir.Model) -> ir.Model:
-    return ir.external_data.load_to_model(model.clone())

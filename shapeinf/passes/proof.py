@@ -8,7 +8,6 @@ import attrs
 import onnx
 import onnx_ir as ir
 
-from shapeinf.errors import ModelError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.formats.annotation import Info
 from shapeinf.passes.skeleton import checkable, skeleton
@@ -19,21 +18,27 @@ Interface = tuple[tuple[str, ...], ...]
 
 @attrs.frozen
 class Proved:
-    """A model that the checker accepts, with the inferred types of its values and its interface."""
+    """A model with the inferred types of its values, its interface, and why the checker refuses it, if it does."""
 
     model: ir.Model
     types: Types
     interface: Interface
+    refusal: str
 
     @classmethod
     def of(cls, model: ir.Model) -> Proved:
-        """Check and infer a model. Raises ModelError where the checker refuses it, and what `infer_shapes` raises."""
+        """Check and infer a model. Raises what `infer_shapes` raises."""
         proto = skeleton(model)
-        try:
-            onnx.checker.check_model(checkable(proto))
-        except onnx.checker.ValidationError as error:
-            raise ModelError(" ".join(str(error).split())) from error
-        return cls(model, Types.infer(model, proto), interface(proto, model.ir_version))
+        return cls(model, Types.infer(model, proto), interface(proto, model.ir_version), _refusal(proto))
+
+
+def _refusal(proto: onnx.ModelProto) -> str:
+    """Why the checker refuses a model; empty where it accepts it."""
+    try:
+        onnx.checker.check_model(checkable(proto))
+    except onnx.checker.ValidationError as error:
+        return " ".join(str(error).split())
+    return ""
 
 
 def interface(proto: onnx.ModelProto, ir_version: int) -> Interface:
@@ -45,11 +50,13 @@ def interface(proto: onnx.ModelProto, ir_version: int) -> Interface:
 
 
 def _declared(value: onnx.ValueInfoProto) -> str:
-    return value.type.SerializeToString(deterministic=True).hex()
+    return bytes(value.type.SerializeToString(deterministic=True)).hex()
 
 
 def differences(before: Proved, after: Proved) -> Iterator[str]:
-    """What differs, as texts: the interface, and types of values that both have."""
+    """What differs, as texts: the checker's verdict, the interface, and types of values that both have."""
+    if after.refusal and not before.refusal:
+        yield f"the checker refuses the result: {after.refusal}"
     if before.interface != after.interface:
         changed = set(before.interface) ^ set(after.interface)
         names = sorted({item[1] for item in changed})

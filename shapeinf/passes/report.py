@@ -28,7 +28,7 @@ class Left:
 
 @attrs.frozen
 class PassReport:
-    """One run of one pass. `outcome` is "undone" where its result could not be proved equal; `reason` says what differs."""
+    """One run of one pass; "undone" where its result could not be proved to be the same model, for this reason."""
 
     name: str
     changes: tuple[Change, ...] = ()

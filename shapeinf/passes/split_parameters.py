@@ -10,7 +10,7 @@ def split_parameters(editor: Editor) -> None:
     for scope in list(editor.scopes()):
         for value in list(scope.initializers.values()):
             if editor.is_constant(value):
-                uses = value.uses()
+                uses = tuple(value.uses())
                 for reader, index in uses if value.is_graph_output() else uses[1:]:
                     editor.set_input(reader, index, editor.copy_constant(value))
                 if len(uses) > 1 or (uses and value.is_graph_output()):
