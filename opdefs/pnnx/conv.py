@@ -107,6 +107,8 @@ def _check_padding(
     c: InferenceContext, sizes: Sequence[Dim], pads: Sequence[tuple[Dim, Dim]], padding_mode: str
 ) -> None:
     """Require axes that are long enough to be padded with their own elements."""
+    if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
+        c.fail("padding_mode must be zeros, reflect, replicate or circular", padding_mode)
     if padding_mode != "zeros":
         for size, (before, after) in zip(sizes, pads, strict=True):
             pad_axis(c, size, before, after, padding_mode)
