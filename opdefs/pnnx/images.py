@@ -7,13 +7,14 @@ from math import prod
 import attrs
 
 from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.promotion import promote
 from opdefs.pnnx.spatial import requested_sizes, require_elements, spatial_values, split_axes
 from opdefs.rules.blocks import blocks_to_channels, channels_to_blocks
 from opdefs.rules.numbers import read_dims
 from opdefs.rules.sampling import affine_grid, grid_sample
 from opdefs.rules.window import Window, windows
 from shapeinf.expr import Dim
-from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext
 
 
@@ -47,12 +48,12 @@ def channel_shuffle(c: InferenceContext, input: Shape, *, groups: int) -> Shape:
 
 
 @pnnx("nn.LocalResponseNorm", "F.local_response_norm")
-def local_response_norm(c: InferenceContext, input: Shape, *, size: int) -> Shape:
-    """[N, C, *S] -> the same."""
+def local_response_norm(c: InferenceContext, input: Shape, *, size: int) -> TensorType:
+    """[N, C, *S] -> the same, of a float type."""
     _require_image(c, input)
     if size < 1:
         c.fail("size must be at least 1", size)
-    return input
+    return TensorType(promote(TensorType(c.dtype(0), input), 1.0), input)
 
 
 def _require_image(c: InferenceContext, input: Shape) -> None:

@@ -15,7 +15,7 @@ from shapeinf.lattice import SequenceType, Shape, TensorType
 from shapeinf.ops import InferenceContext
 
 Maxima = TensorType | SequenceType | tuple[TensorType, ...]
-"""Maxima; with their indices, two outputs, or one of both."""
+"""Maxima, or maxima with their indices: two outputs, or one that is a pair."""
 
 
 @attrs.frozen
@@ -23,7 +23,7 @@ class Pool:
     """The attributes of a pool; without `stride`, windows do not overlap."""
 
     kernel_size: object
-    stride: object = None
+    stride: object = ()
     padding: object = 0
     ceil_mode: bool = False
 
@@ -36,7 +36,7 @@ def avg_pool(c: InferenceContext, input: Shape, *, pool: Pool, divisor_override:
     """[N, C, *S] or [C, *S] -> the same with a mean, or a norm, for each window."""
     if divisor_override == 0:
         c.fail("divisor_override must not be 0")
-    if c.op_def.name in ("nn.AvgPool3d", "F.avg_pool3d"):
+    if spatial_rank(c) == 3:
         kernel = spatial_values(c, pool.kernel_size, "kernel_size", 3, 1)
         for size, least in zip(split_axes(c, input, 3)[2], kernel, strict=True):
             c.at_least(size, least, "the kernel must fit into the input without its padding")
@@ -57,7 +57,7 @@ def _pooled(c: InferenceContext, input: Shape, pool: Pool, dilation: object) -> 
     lead, channels, sizes = split_axes(c, input, rank)
     require_elements(c, (channels, *sizes))
     kernel = spatial_values(c, pool.kernel_size, "kernel_size", rank, 1)
-    strides = kernel if pool.stride in (None, ()) else spatial_values(c, pool.stride, "stride", rank, 1)
+    strides = kernel if pool.stride == () else spatial_values(c, pool.stride, "stride", rank, 1)
     padding = spatial_values(c, pool.padding, "padding", rank)
     if any(2 * amount > k for amount, k in zip(padding, kernel, strict=True)):
         c.fail("the padding must be at most half of the kernel", padding, kernel)
@@ -118,7 +118,7 @@ def max_unpool(
     indices: Shape,
     *,
     kernel_size: object,
-    stride: object = None,
+    stride: object = (),
     padding: object = 0,
     output_size: object = (),
 ) -> Shape:
@@ -128,7 +128,7 @@ def max_unpool(
     lead, channels, sizes = split_axes(c, x, rank)
     require_elements(c, (channels, *sizes))
     kernel = spatial_values(c, kernel_size, "kernel_size", rank, 1)
-    strides = kernel if stride is None else spatial_values(c, stride, "stride", rank, 1)
+    strides = kernel if stride == () else spatial_values(c, stride, "stride", rank, 1)
     amounts = spatial_values(c, padding, "padding", rank)
     restored = [
         transposed_window_size(size, k, step, (amount, amount), 1)
@@ -150,12 +150,9 @@ def _unpooled_sizes(
     requested = (None,) * rank if output_size is None else read_dims(c, output_size, "output_size")
     if len(requested) not in (rank, rank + 2):
         c.fail(f"output_size must have {rank} or {rank + 2} items", requested)
-    result: list[Dim] = []
-    for size, stride, wanted in zip(restored, strides, requested[-rank:], strict=True):
-        if wanted is None:
-            wanted = c.fresh("unpool")
-        message = "output_size must differ from the size before pooling by less than a stride"
-        c.at_least(wanted, size - stride + 1, message)
-        c.at_most(wanted, size + stride - 1, message)
-        result.append(wanted)
+    result = [c.fresh("unpool") if size is None else size for size in requested[-rank:]]
+    message = "output_size must differ from the size before pooling by less than a stride"
+    for new, size, stride in zip(result, restored, strides, strict=True):
+        c.at_least(new, size - stride + 1, message)
+        c.at_most(new, size + stride - 1, message)
     return result

@@ -17,7 +17,6 @@ from shapeinf.ops import InferenceContext
 _SLACK = 22
 """The relative error of a float32 scale and a float32 product is less than 2**-22."""
 
-
 _TEXT_ERROR = Fraction(1, 2_000_000)
 """The largest relative error of a number that is written with 7 digits."""
 

@@ -61,6 +61,7 @@ NORMALIZATION = [
     module("LocalResponseNorm", "2, alpha=0.001, k=2.0", LINES, OTHER_LINES),
     module("LocalResponseNorm", "2", VOLUMES, "f32[2,2,6,7,8]"),
     function("F.local_response_norm(x, 2)"),
+    function("F.local_response_norm(x, 2)", "i64[2,3,4]", "i64[3,5,4]"),
     function("F.local_response_norm(x, 3, alpha=0.001, beta=0.5, k=2.0)", "f64[2,3,4]", "f64[3,3,5]"),
     function("F.local_response_norm(x, 3)", VOLUMES, "f32[2,2,6,7,8]"),
 ]

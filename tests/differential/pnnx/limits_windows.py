@@ -55,8 +55,8 @@ WINDOWS = [
     *ceil_pools("avg_pool", {"kernel_size": 3, "stride": 2, "padding": 1}, "x, 3, 2, 1"),
     *ceil_pools("avg_pool", {"kernel_size": 2, "stride": 5}, "x, 2, 5"),
     *pools("avg_pool", {"kernel_size": 3, "padding": 2}, "x, 3, padding=2"),
-    *pools("lp_pool", {"kernel_size": 2}, "x, 2, 2", (1, 2)),
-    *ceil_pools("lp_pool", {"kernel_size": 3, "stride": 2}, "x, 2, 3, 2", (1, 2)),
+    *pools("lp_pool", {"kernel_size": 2}, "x, 2, 2"),
+    *ceil_pools("lp_pool", {"kernel_size": 3, "stride": 2}, "x, 2, 3, 2"),
     *pools("adaptive_avg_pool", {"output_size": 2}, "x, 2"),
     *pools("adaptive_max_pool", {"output_size": 2}, "x, 2"),
     Limit(
