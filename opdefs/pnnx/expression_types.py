@@ -25,8 +25,8 @@ SHIFTS = frozenset({"lshift", "rshift"})
 EXTREMES = frozenset({"max", "maximum", "min", "minimum"})
 
 _TO_FLOAT = frozenset(
-    "acos acosh asin asinh atan atanh cos cosh div erf exp expm1 log log10 log1p logaddexp reciprocal rsqrt sin sinh "
-    "sqrt tan tanh atan2".split()
+    {"acos", "acosh", "asin", "asinh", "atan", "atanh", "atan2", "cos", "cosh", "div", "erf", "exp", "expm1", "log"}
+    | {"log10", "log1p", "logaddexp", "reciprocal", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh"}
 )
 """Functions that convert integers to floats first."""
 

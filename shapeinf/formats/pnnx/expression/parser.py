@@ -1,5 +1,7 @@
 """The parser: tokens to a tree, by descent with a stack of its own, so that no nesting exhausts the interpreter's.
 
+The grammar::
+
     expression = call | list | "@" digits | number | "True" | "False" | "None"
     call       = name "(" expression { "," expression } ")"
     list       = "[" [ expression { "," expression } ] "]"
