@@ -159,6 +159,12 @@ register_code(
     "a declared shape or element type differs from the inferred one",
     "An error in strict mode.",
 )
+register_code(
+    "S121",
+    "note",
+    "declared types of a traced run that are not used",
+    "They hold for the sizes of the inputs in that run, and the inputs have, or may have, others.",
+)
 register_code("S140", "error", "a range for `bind` contains sizes with which the graph cannot run")
 register_code("S201", "warning", "an operator without a rule", "Its outputs are unknown.")
 register_code("S202", "warning", "a shape that cannot be inferred", "The message has the reason.")

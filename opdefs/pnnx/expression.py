@@ -8,11 +8,14 @@ from opdefs.pnnx.expression_types import Form, Operand, common_form, result_type
 from opdefs.pnnx.promotion import TYPES_OF_NUMBERS
 from shapeinf.errors import ModelError, ShapeError
 from shapeinf.formats.pnnx.expression import Argument, Call, Expression, ExpressionError, ListOf, Literal, parse, walk
-from shapeinf.lattice import PartialTensor, SequenceType, Shape, Type
+from shapeinf.lattice import OptionalType, PartialTensor, SequenceType, Shape, Type
 from shapeinf.ops import InferenceContext, Value
 
 Result = Operand | SequenceType
 """A value; `[...]` of tensors, and of lists, is a sequence."""
+
+NOTHING = OptionalType(PartialTensor(None, Shape.unknown(), None))
+"""None: an item without a value, as in a list of indices with none for some axes."""
 
 
 @pnnx("pnnx.Expression")
@@ -22,6 +25,8 @@ def expression(c: InferenceContext, *inputs: Value | None, expr: str) -> Type:
     `size(@0,1)` and what is computed from it are numbers, and `[...]` of numbers is a vector of int64.
     """
     result = _evaluate(c, _parse(expr), inputs)
+    if result is NOTHING:
+        raise c.unknowable("the expression is None")
     return result if isinstance(result, SequenceType) else result.value
 
 
@@ -56,7 +61,7 @@ def _evaluate(c: InferenceContext, tree: Expression, inputs: tuple[PartialTensor
             stack.append(_input(c, node.index, inputs))
         else:
             assert isinstance(node, Literal)
-            stack.append(_number(c, node.value))
+            stack.append(NOTHING if node.value is None else _number(node.value))
     return stack.pop()
 
 
@@ -67,10 +72,8 @@ def _input(c: InferenceContext, index: int, inputs: tuple[PartialTensor | None, 
     return Operand.of_input(PartialTensor(None, Shape.unknown(), None) if value is None else value)
 
 
-def _number(c: InferenceContext, value: bool | int | float | complex | None) -> Operand:
-    """A literal. None has no value that a shape function could use."""
-    if value is None:
-        raise c.unknowable("the expression is None")
+def _number(value: bool | int | float | complex) -> Operand:
+    """A literal number."""
     dtype = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}[type(value)]
     known = isinstance(value, (int, float)) and (dtype != "int64" or -(2**63) <= value.real < 2**63)
     return Operand(PartialTensor(dtype, Shape(()), (value,) if known else None), Form.NUMBER)
@@ -80,7 +83,7 @@ def _call(c: InferenceContext, node: Call, items: list[Result]) -> Operand:
     operands = []
     for item in items:
         if isinstance(item, SequenceType) or _is_list(item):
-            c.fail(f"{node.function} takes tensors and numbers, not a list")
+            c.fail(f"{node.function} takes tensors and numbers, not {'None' if item is NOTHING else 'a list'}")
         operands.append(item)
     if node.function == "size":
         return _size(c, node, operands)

@@ -16,7 +16,9 @@ def _sniff(candidate: Candidate) -> bool:
 def _read(model: Any, options: None) -> Graph:
     from shapeinf.formats.pnnx import reader
 
-    return reader.read(model)
+    graph = reader.read(model)
+    graph.traced = True  # the annotations are the sizes of one or two runs
+    return graph
 
 
 PNNX = Format("pnnx", "PNNX", _sniff, _read)
