@@ -9,7 +9,7 @@ The grammar::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NoReturn
 
 import attrs
@@ -132,7 +132,7 @@ class _Parser:
         raise ExpressionError(reason, self._text, position, expected=expected)
 
 
-_READ_LITERAL = {
+_READ_LITERAL: dict[TokenKind, Callable[[str], bool | int | float | complex | None]] = {
     TokenKind.INTEGER: int,
     TokenKind.FLOAT: float,
     TokenKind.COMPLEX: complex,
