@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from shapeinf.formats.pnnx.values import (
     DTYPES,
-    MAX_FLOAT,
     MAX_INT,
     TensorText,
     format_tensor,
@@ -20,7 +19,7 @@ from shapeinf.formats.pnnx.values import (
 )
 
 INTEGERS = st.integers(-MAX_INT - 1, MAX_INT)
-FLOATS = st.floats(-MAX_FLOAT, MAX_FLOAT, width=32)
+FLOATS = st.floats(-3e38, 3e38)
 WORDS = st.from_regex(r"[a-zA-Z_@][\w.:@-]{0,8}", fullmatch=True).filter(
     lambda word: word not in ("None", "True", "False")
 )
@@ -39,17 +38,11 @@ def text_of(value):
 @given(st.one_of(st.none(), SCALARS, st.lists(SCALARS, min_size=1).map(tuple)))
 def test_parameters_read_back(value):
     result = parse_parameter(text_of(value))
-    assert result == pytest.approx(value, rel=1e-6) if isinstance(value, float) else len_of(result) == len_of(value)
-    if not isinstance(value, (float, tuple)):
-        assert result == value
-        assert type(result) is type(value)
-    if isinstance(value, tuple):
-        assert [type(item) for item in result] == [type(item) for item in value]
-        assert all(a == b or math.isclose(a, b, rel_tol=1e-6) for a, b in zip(result, value, strict=True))
-
-
-def len_of(value):
-    return len(value) if isinstance(value, tuple) else 1
+    assert type(result) is type(value)
+    items = value if isinstance(value, tuple) else (value,)
+    for read, item in zip(result if isinstance(value, tuple) else (result,), items, strict=True):
+        assert type(read) is type(item)
+        assert read == item or math.isclose(read, item, rel_tol=1e-6)
 
 
 @given(st.complex_numbers(max_magnitude=1e30, allow_subnormal=False))
@@ -64,7 +57,7 @@ def test_complex_numbers_read_back(value):
         ("()", ()),
         ("(", ("",)),
         ("(,)", ("", "")),
-        ("[2,0", (2,)),
+        ("[2,0", (2, "")),
         ("-", "-"),
         ("--1", "--1"),
         ("007", 7),
@@ -92,13 +85,8 @@ def test_numbers_past_32_bits(text):
         parse_parameter(text)
 
 
-DIMS = st.one_of(
-    st.none(),
-    st.integers(0, MAX_INT),
-    st.sampled_from(
-        ["batch", "2*batch", "batch + 1", "(height + 3)//4", "max(batch, 2*seq + 1)", "x.shape[0]", "h % 2"]
-    ),
-)
+EXPRESSIONS = ("batch", "2*batch", "batch + 1", "(height + 3)//4", "max(batch, 2*seq + 1)", "x.shape[0]", "h % 2")
+DIMS = st.one_of(st.none(), st.integers(0, MAX_INT), st.sampled_from(EXPRESSIONS))
 
 
 @given(st.sampled_from([None, *DTYPES.values()]), st.lists(DIMS, min_size=1, max_size=9))
@@ -122,28 +110,13 @@ def test_sizes_that_cannot_be_written(dim):
         format_tensor(TensorText("float32", (dim,)))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "f32",
-        "(1)",
-        "(1)F32",
-        "(1,)f32",
-        "(,)f32",
-        "(%)f32",
-        "(1)f32x",
-        "(\u0663)f32",
-        "(+1)f32",
-        "(1)u16",
-        "(1)string",
-        "[1]f32",
-        "(1 )f32",
-        "(1)f32(1)f32",
-        "(1.0)f32",
-        "(99999999999)f32",
-    ],
-)
+MALFORMED = """
+f32 (1) (1)F32 (1,)f32 (,)f32 (%)f32 (1)f32x (\u0663)f32 (+1)f32 (1)u16 (1)string [1]f32 (1)f32(1)f32 (1.0)f32 (1e1)f32
+(99999999999)f32 (1)f32) ((1)f32 (0x1)f32 (??)f32 (-0)f32
+"""
+
+
+@pytest.mark.parametrize("text", ["", *MALFORMED.split()])
 def test_malformed_types(text):
     with pytest.raises(ValueError, match=r"is not|does not fit"):
         parse_tensor(text)
