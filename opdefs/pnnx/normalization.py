@@ -8,7 +8,7 @@ from opdefs.pnnx.activation import require_ranks
 from opdefs.pnnx.conv import spatial_rank
 from opdefs.pnnx.dialect import pnnx
 from opdefs.pnnx.promotion import promote, to_float
-from opdefs.rules.numbers import read_ints
+from opdefs.rules.numbers import read_dims
 from opdefs.rules.operands import part_size, require_vector
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
@@ -133,7 +133,10 @@ def layer_norm(
     normalized_shape: object,
 ) -> Shape:
     """[*N, *normalized_shape] -> the same."""
-    sizes = Shape(read_ints(c, normalized_shape, "normalized_shape"))
+    if normalized_shape is None:  # computed, and not known
+        return input
+    listed = read_dims(c, normalized_shape, "normalized_shape")
+    sizes = Shape(c.fresh(f"normalized.{i}") if size is None else size for i, size in enumerate(listed))
     if not sizes.dims:
         c.fail("normalized_shape must have one size or more", sizes)
     for parameter, name in ((weight, "weight"), (bias, "bias")):
@@ -151,8 +154,9 @@ def layer_norm(
 @pnnx("F.normalize")
 def normalize(c: InferenceContext, input: Shape, *, dim: object = 1) -> Shape:
     """The shape of the input, divided by its norm along axes."""
+    axes = [] if dim is None else [size for size in read_dims(c, dim, "dim") if isinstance(size, int)]
     if input.dims is not None:
-        c.axes(read_ints(c, dim, "dim"), max(len(input.dims), 1))
+        c.axes(axes, max(len(input.dims), 1))
     return input
 
 
