@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.pnnx.activation import require_ranks
-from opdefs.pnnx.conv import spatial_rank
 from opdefs.pnnx.dialect import pnnx
 from opdefs.pnnx.promotion import promote, to_float
+from opdefs.pnnx.spatial import spatial_rank
 from opdefs.rules.numbers import read_dims
 from opdefs.rules.operands import part_size, require_vector
 from shapeinf.expr import Dim

@@ -7,8 +7,12 @@ import attrs
 import pytest
 
 from shapeinf import infer_shapes
-from tests.differential.pnnx.case import Case, problems
+from shapeinf.expr import evaluate
+from shapeinf.lattice.dtypes import SHORT_NAMES
+from tests.differential.pnnx.case import Case
 from tests.differential.pnnx.record import describe, tensor_of
+
+SHORT = {name: short for short, name in SHORT_NAMES.items()}
 
 
 @attrs.frozen
@@ -28,16 +32,28 @@ class Line:
         """(element type, sizes) of the inputs, and of the outputs."""
         return [Case("", "", "").specs(text) for text in (self.inputs, self.outputs)]
 
-    def param(self, with_types=True):
-        """The network of this operator, with or without the types of its inputs."""
+    @property
+    def param(self):
+        """The network of this operator."""
         inputs, outputs = self.types
         type_, _, arguments = self.text.partition(" ")
-        blobs = " ".join(str(i) for i in range(len(inputs) + max(1, len(outputs))))
-        types = [f"#{i}=({','.join(map(str, dims))}){dtype}" for i, (dtype, dims) in enumerate(inputs)]
-        lines = [f"pnnx.Input in{i} 0 1 {i} {text if with_types else ''}" for i, text in enumerate(types)]
-        lines.append(f"{type_} op {len(inputs)} {max(1, len(outputs))} {blobs} {arguments}")
-        lines.append(f"pnnx.Output out {len(outputs)} 0 {' '.join(blobs.split()[len(inputs) :])}")
-        return f"7767517\n{len(lines)} 0\n" + "\n".join(lines) + "\n"
+        blobs = [str(i) for i in range(len(inputs) + max(1, len(outputs)))]
+        results = blobs[len(inputs) :]
+        lines = [
+            *(f"pnnx.Input in{i} 0 1 {i}" for i in range(len(inputs))),
+            f"{type_} op {len(inputs)} {len(results)} {' '.join(blobs)} {arguments}",
+            f"pnnx.Output out {len(results)} 0 {' '.join(results)}",
+        ]
+        return f"7767517\n{len(lines)} {len(blobs)}\n" + "\n".join(lines) + "\n"
+
+    def infer(self, symbolic=False):
+        """The result for these inputs, and the values of its symbols: a name for each size, if `symbolic`."""
+        specs, binding = {}, {}
+        for i, (dtype, dims) in enumerate(self.types[0]):
+            names = [f"in{i}_{axis}" if symbolic and size else str(size) for axis, size in enumerate(dims)]
+            binding |= {name: size for name, size in zip(names, dims, strict=True) if not name.isdigit()}
+            specs[str(i)] = f"{dtype}[{','.join(names)}]"
+        return infer_shapes(self.param, inputs=specs), binding
 
 
 ACCEPTED = [
@@ -311,21 +327,24 @@ def errors(result):
     return [d for d in result.diagnostics if d.severity == "error"]
 
 
+def outputs(line, symbolic):
+    """The element types and sizes of the outputs, without errors on the way."""
+    result, binding = line.infer(symbolic)
+    assert not errors(result)
+    tensors = [result.tensors[name] for name in result.graph.outputs]
+    return [(SHORT[t.dtype], [evaluate(d, binding) for d in t.shape]) for t in tensors]
+
+
 @pytest.mark.parametrize("line", ACCEPTED, ids=str)
 def test_the_outputs_are_those_of_torch(line):
-    result = infer_shapes(line.param())
-    assert not result.diagnostics
-    inputs, outputs = (
-        [{"kind": "tensor", "dtype": dtype, "shape": dims} for dtype, dims in types] for types in line.types
-    )
-    blobs = dict(zip(result.graph.outputs, outputs, strict=True))
-    assert not list(problems(line.param(), [{"inputs": inputs, "blobs": blobs}]))
+    assert outputs(line, symbolic=False) == line.types[1]
+    assert outputs(line, symbolic=True) == line.types[1]
 
 
 @pytest.mark.parametrize("line", ACCEPTED, ids=str)
 def test_inputs_of_unknown_rank(line):
     """What is known of the outputs is right."""
-    result = infer_shapes(line.param(with_types=False))
+    result = infer_shapes(line.param)
     assert not errors(result)
     for name, (_, dims) in zip(result.graph.outputs, line.types[1], strict=True):
         inferred = result.tensors[name].shape
@@ -336,7 +355,7 @@ def test_inputs_of_unknown_rank(line):
 
 @pytest.mark.parametrize("line", [*REJECTED, *DAMAGED], ids=str)
 def test_an_error_is_reported(line):
-    assert [d.node for d in errors(infer_shapes(line.param()))] == ["op"]
+    assert [d.node for d in errors(line.infer()[0])] == ["op"]
 
 
 @pytest.mark.slow
