@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -92,13 +93,27 @@ def tensor_of(dtype, shape):
     return torch.randint(0, 2 if dtype == "bool" else 4, shape).to(kind)
 
 
-def run(path, inputs):
-    """The values of all blobs when torch runs the Python program that pnnx writes beside a network."""
+def index(x, indices):
+    """The operator `aten::index`: no tensor for an axis means all of it."""
     import torch
 
-    spec = importlib.util.spec_from_file_location("network", path.with_name("m_pnnx.py"))
+    return torch.ops.aten.index(x, [None if i is None else torch.as_tensor(i) for i in indices])
+
+
+def run(path, inputs):
+    """The values of all blobs when torch runs the Python program that pnnx writes beside a network.
+
+    The program writes `Tensor.index` as `x[[None, y]]`, where Python reads None as a new axis: it is repaired.
+    """
+    import torch
+
+    program = path.with_name("m_pnnx.py")
+    repaired = re.sub(r"^( +v_\w+ = )(v_\w+)\[(\[.*\])\]", r"\1index(\2, \3)", program.read_text(), flags=re.MULTILINE)
+    program.write_text(repaired)
+    spec = importlib.util.spec_from_file_location("network", program)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    module.index = index
     values = {}
 
     def note(frame, event, _):
