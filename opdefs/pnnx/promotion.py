@@ -46,6 +46,15 @@ def promote(*operands: Operand) -> str | None:
     return as_tensors if as_tensors == as_numbers or (with_axes is None and certain is None) else None
 
 
+def to_float(dtype: str | None) -> str | None:
+    """The element type of functions with float values: integers and bools become floats.
+
+    >>> to_float("int64"), to_float("float16")
+    ('float32', 'float16')
+    """
+    return DEFAULT_FLOAT if KINDS.get(dtype or "") in ("bool", "integer") else dtype
+
+
 def _common_of_all(tensors: list[TensorType], numbers: list[bool | int | float | complex]) -> str | None:
     """The element type where ranks are unknown: that of all tensors, if no number is of a higher category."""
     dtypes = {tensor.dtype for tensor in tensors}
