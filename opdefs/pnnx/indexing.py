@@ -209,7 +209,7 @@ def masked_select(c: InferenceContext, input: Shape, mask: Value) -> Shape:
     return Shape((nonzero_count(c, mask) if shape == mask.shape else fresh_count(c, c.numel(shape)),))
 
 
-@pnnx("Tensor.masked_fill", "torch.masked_fill")
+@pnnx("Tensor.masked_fill")
 def masked_fill(
     c: InferenceContext, input: Shape, mask: Shape, value: Shape | None = None, *, value_: object = None
 ) -> Shape:
