@@ -183,7 +183,10 @@ def _sign(c: InferenceContext, step: Element) -> int | None:
 
 def _float_count(c: InferenceContext, numbers: Sequence[PartialTensor]) -> Dim:
     """The number of steps, which torch computes in float64."""
-    floats = FloatArithmetic(c, FLOAT64)
     first, last, step = (None if number.elements is None else number.elements[0] for number in numbers)
+    if all(isinstance(number, (int, float)) for number in (first, last, step)):
+        quotient = (float(last) - float(first)) / float(step)  # type: ignore[arg-type]
+        return math.ceil(quotient) if math.isfinite(quotient) else c.fail("a range must be finite", first, last, step)
+    floats = FloatArithmetic(c, FLOAT64)
     count = to_dim(floats.ceil(floats.divide(floats.subtract(last, first), step)))
     return c.fresh("range") if count is None or c.prove_le(0, count) is not True else count
