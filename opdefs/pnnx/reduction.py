@@ -52,7 +52,7 @@ def extreme_of_axes(c: InferenceContext, input: Value, *, axes: Axes) -> Partial
 def index_of_extreme(c: InferenceContext, input: Value, *, axes: Axes) -> TensorType:
     """The index of the largest or smallest element of one axis, or of all elements without axes."""
     require_kind(c, input.dtype, "only integers and floats have a largest element with an index", "integer", "float")
-    return TensorType("int64", _extreme(c, input, _one_axis(c, axes)).shape)
+    return TensorType("int64", _extreme(c, input, _single_axis(c, axes)).shape)
 
 
 @own_types("torch.max", "torch.min")
@@ -68,7 +68,7 @@ def extreme(
     require_kind(c, input.dtype, "complex numbers have no order", "bool", "integer", "float")
     if axes.dim is None:
         return _extreme(c, input, Axes())
-    values = _extreme(c, input, _one_axis(c, axes))
+    values = _extreme(c, input, _single_axis(c, axes))
     return values, TensorType("int64", values.shape)
 
 
@@ -123,7 +123,7 @@ def _type_of_total(c: InferenceContext, x: PartialTensor, dtype: str | None) -> 
     return read_type(c, dtype) or ("int64" if is_kind(x.dtype, "bool", "integer") else x.dtype)
 
 
-def _one_axis(c: InferenceContext, axes: Axes) -> Axes:
+def _single_axis(c: InferenceContext, axes: Axes) -> Axes:
     """The axes, of which there is one or, without `dim`, all."""
     return axes if axes.dim is None else attrs.evolve(axes, dim=read_int(c, axes.dim, "dim"))
 

@@ -142,7 +142,7 @@ CASES = [
         ),
     ),
     combine(
-        "logsumexp", X, OTHERS, *calls(("logsumexp",), "dim=1", "dim=(0, -1), keepdim=True", "dim=(), keepdim=True")
+        "logsumexp", X, OTHERS, *calls(("logsumexp",), "dim=1", "dim=(0, -1), keepdim=True", "dim=(-2,)")
     ),
     combine("running totals", X, OTHERS, *calls(("cumsum", "cumprod"), "dim=0", "dim=-1", "dim=2")),
     combine(
