@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.pnnx.promotion import DEFAULT_FLOAT, promote
 from opdefs.rules.conversion import convert
 from shapeinf.lattice import PartialTensor, Shape
-from shapeinf.lattice.dtypes import KINDS
+from shapeinf.lattice.dtypes import KINDS, TORCH_NAMES
 from shapeinf.ops import InferenceContext
 
 Number = bool | int | float
@@ -56,6 +56,16 @@ def converted(c: InferenceContext, dtype: str | None, *operands: TensorOrNumber)
     """The operands as tensors of one element type."""
     tensors = [as_tensor(operand) for operand in operands]
     return [tensor if tensor.dtype == dtype else convert(c, tensor, dtype) for tensor in tensors]
+
+
+def read_type(c: InferenceContext, text: object) -> str | None:
+    """The element type that an argument `dtype` names, such as `torch.float`; None for no text."""
+    if text is None:
+        return None
+    name = TORCH_NAMES.get(text.removeprefix("torch.")) if isinstance(text, str) else None
+    if name is None:
+        c.fail("dtype must be an element type of torch", text)
+    return name
 
 
 def is_kind(dtype: str | None, *kinds: str) -> bool:

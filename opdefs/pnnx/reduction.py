@@ -10,8 +10,7 @@ from opdefs.pnnx.axes import read_axes, read_axis
 from opdefs.pnnx.comparison import larger_or_smaller
 from opdefs.pnnx.complex_numbers import real_type
 from opdefs.pnnx.dialect import own_types, pnnx
-from opdefs.pnnx.dtypes import read_dtype
-from opdefs.pnnx.operands import is_kind, require_kind
+from opdefs.pnnx.operands import is_kind, read_type, require_kind
 from opdefs.pnnx.promotion import to_float
 from opdefs.rules.conversion import convert
 from opdefs.rules.numbers import read_int
@@ -38,7 +37,7 @@ def total(c: InferenceContext, input: Value, *, axes: Axes, dtype: str | None = 
 @own_types("torch.mean")
 def mean(c: InferenceContext, input: Shape, *, axes: Axes, dtype: str | None = None) -> PartialTensor:
     """Mean of the axes; only floats and complex numbers have one."""
-    result = read_dtype(c, dtype, c.dtype(0))
+    result = read_type(c, dtype) or c.dtype(0)
     require_kind(c, result, "the mean is of floats or complex numbers", "float", "complex")
     return _reduce(c, PartialTensor(result, input, None), axes)
 
@@ -93,7 +92,7 @@ def deviation(c: InferenceContext, input: Shape, *, axes: Axes) -> PartialTensor
 @own_types("torch.norm")
 def norm(c: InferenceContext, input: Shape, *, axes: Axes, dtype: str | None = None) -> PartialTensor:
     """Norm of the axes: real numbers."""
-    result = real_type(read_dtype(c, dtype, c.dtype(0)))
+    result = real_type(read_type(c, dtype) or c.dtype(0))
     require_kind(c, result, "the norm is of floats or complex numbers", "float")
     return _reduce(c, PartialTensor(result, input, None), axes)
 
@@ -121,7 +120,7 @@ def _function(c: InferenceContext) -> str:
 
 def _type_of_total(c: InferenceContext, x: PartialTensor, dtype: str | None) -> str | None:
     """The element type that a sum or product has: that of `dtype`, else int64 for booleans and integers."""
-    return read_dtype(c, dtype, "int64" if is_kind(x.dtype, "bool", "integer") else x.dtype)
+    return read_type(c, dtype) or ("int64" if is_kind(x.dtype, "bool", "integer") else x.dtype)
 
 
 def _single_axis(c: InferenceContext, axes: Axes) -> Axes:
