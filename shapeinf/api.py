@@ -33,7 +33,7 @@ def infer_shapes(
     assume: Iterable[str] | str = (),
     mode: Mode = "best",
     min_dim: int = 1,
-    declared: DeclaredMode = "trust",
+    declared: DeclaredMode | None = None,
     format_options: FormatOptions | None = None,
     registry: OpRegistry | None = None,
     progress: Progress | None = None,
@@ -52,8 +52,9 @@ def infer_shapes(
         assume: relations such as `"past + seq <= 4096"` or `"H % 32 == 0"`; a redundant one is a note (S112).
         mode: "best" continues after a failing node (its outputs are unknown), "strict" raises the first error.
         min_dim: the least size of a dim that the file or the user names.
-        declared: "trust" uses declared shapes of node outputs where inference has none, "check" only
-            compares them, "ignore" does neither.
+        declared: "trust" uses declared types of node outputs where inference has none, "check" only
+            compares them, "ignore" does neither. By default the declarations of a file are trusted, but not those of
+            a traced run (PNNX), which hold for the sizes of its inputs only.
         format_options: how to read a file of its format, such as `NnefOptions(dialect="tract")`.
         registry: the operators; all installed dialects by default.
         progress: called with (done, total) after every node.

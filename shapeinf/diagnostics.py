@@ -94,8 +94,8 @@ class Code:
     """The meaning of a diagnostic code.
 
     Args:
-        code: a letter (C checks, N language of a document, P plans, S inference) and three digits, the first of which
-            groups codes of one subject.
+        code: a letter (C checks, N language of a document, P plans, S inference, X PNNX) and three digits, the first
+            of which groups codes of one subject.
         severities: the severities with which it is reported.
         title: its meaning in one line.
         explanation: when it is reported, and the repair; empty where the title is enough.
@@ -158,6 +158,12 @@ register_code(
     "warning",
     "a declared shape or element type differs from the inferred one",
     "An error in strict mode.",
+)
+register_code(
+    "S121",
+    "note",
+    "declared types of a traced run that are not used",
+    "They hold for the sizes of the inputs in that run, and the inputs have, or may have, others.",
 )
 register_code("S140", "error", "a range for `bind` contains sizes with which the graph cannot run")
 register_code("S201", "warning", "an operator without a rule", "Its outputs are unknown.")

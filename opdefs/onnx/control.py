@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
-from opdefs.onnx.sequence import create_sequence
 from opdefs.rules.branching import run_branch
 from opdefs.rules.elements import to_dim
 from opdefs.rules.iteration import NumberedTrip, iterate
 from opdefs.rules.operands import require_count
+from opdefs.rules.sequences import create_sequence
 from opdefs.rules.unknowns import element_shape
 from shapeinf.expr import Dim
 from shapeinf.graph import Graph

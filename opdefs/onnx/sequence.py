@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims, known_ints
+from opdefs.rules.sequences import MAX_ITEMS, create_sequence
 from opdefs.rules.unknowns import cover_shape, element_shape
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.graph import DeclaredType
@@ -15,16 +16,6 @@ from shapeinf.ops import InferenceContext, Value
 
 Elements = SequenceType | TensorType
 """The type of a sequence input: a TensorType where its producer is unknown."""
-
-MAX_ITEMS = 64
-"""Items of longer sequences are not tracked, only their join."""
-
-
-def create_sequence(c: InferenceContext, items: Sequence[TensorType]) -> SequenceType:
-    """The sequence of these tensors."""
-    dtype = next((t.dtype for t in items if t.dtype is not None), None)
-    element = TensorType(dtype, cover_shape(c, [t.shape for t in items]) if items else c.unknown_shape())
-    return SequenceType(element, len(items), tuple(items) if len(items) <= MAX_ITEMS else None)
 
 
 def _sequence(c: InferenceContext, value: Elements) -> SequenceType:

@@ -57,14 +57,16 @@ def _put_cause_first(diagnostics: list[Diagnostic], model: CheckedModel) -> list
     """The diagnostics with the likely cause first: a violated declaration, else the node of a repair.
 
     A single failure of one declared axis is caused by the declaration or an input. A single node that violates its
-    declaration is the cause, or a node that computes sizes for it, which declarations do not cover.
+    declaration is the cause, or a node that computes sizes for it, which declarations do not cover. The sizes of the
+    inputs of a traced run are those for which all other declarations hold: they cause no difference.
     """
     failures = [diagnostic for diagnostic in diagnostics if diagnostic.fails]
     remaining = _remaining_with_declarations(failures, model)
     subjects = {diagnostic.subject for diagnostic in remaining}
     single_declaration = len(failures) == 1 and failures[0].code in COMPARISONS
     candidates: Candidates = "sizes" if len(subjects) == 1 else "inputs" if remaining or single_declaration else "all"
-    likely = None if subjects and single_declaration else likely_cause(model, failures, _run_checks, candidates)
+    explained = (subjects and single_declaration) or (model.graph.traced and candidates == "inputs")
+    likely = None if explained else likely_cause(model, failures, _run_checks, candidates)
     if likely is not None:
         cause, is_unique = likely
         return _lead_with([cause], diagnostics, cause.subject if is_unique else "")

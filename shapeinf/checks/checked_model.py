@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from shapeinf.contract import Precondition
 from shapeinf.engine.declarations import GENERATED
+from shapeinf.engine.traced import includes_traced_sizes
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import DeclaredType, Graph, Node
 from shapeinf.lattice import ShapeStore, TensorType
@@ -102,7 +103,9 @@ class CheckedModel:
 
     @cached_property
     def declared(self) -> dict[str, DeclaredType]:
-        """The declarations of values that nodes produce."""
+        """The declarations of values that nodes produce; none where those of a traced run may not hold."""
+        if not includes_traced_sizes(self.result.inference):
+            return {}
         return {name: declared for name, declared in self.graph.declared.items() if name in self.producers}
 
     def examples(self, symbols: Iterable[Dimension]) -> list[Binding]:

@@ -65,7 +65,8 @@ def compare(model: CheckedModel, tensor: str, declared: DeclaredType, computed: 
 def _report(model: CheckedModel, tensor: str, message: str, axis: int | None = None) -> Diagnostic:
     node = model.producers[tensor]
     is_output = tensor in model.graph.outputs
-    stale = "the value_info is stale (infer the shapes of the file again)"
+    record = "annotation" if model.graph.traced else "value_info"
+    stale = f"the {record} is stale (infer the shapes of the file again)"
     return Diagnostic(
         "warning",
         C111 if is_output else "C110",
@@ -112,7 +113,7 @@ def _difference_example(model: CheckedModel, declared_dim: int | str | None, siz
         return None
     if isinstance(declared, int) and isinstance(size, int):
         return ""
-    if not (model.has_only_input_symbols(declared) and model.has_only_input_symbols(size)):
+    if model.graph.traced or not (model.has_only_input_symbols(declared) and model.has_only_input_symbols(size)):
         return "" if model.store.prove_eq(declared, size) is False else None
     symbols = {s for d in (declared, size) if isinstance(d, Dimension) for s in d.symbols()}
     for binding in model.examples(symbols):
@@ -235,7 +236,7 @@ def compare_before_requirements(model: CheckedModel) -> tuple[list[EarlyDifferen
     their dims later.
     """
     inference = model.result.inference
-    if model.what_if or inference.compiled.groups is not None or not _has_new_equalities(model):
+    if model.what_if or model.graph.traced or inference.compiled.groups is not None or not _has_new_equalities(model):
         return [], {}
     observed: list[_ObservedSize] = []
     matching: dict[str, set[Dimension]] = {}

@@ -15,6 +15,7 @@ from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
 from shapeinf.engine.tensor_info import tensor_info
+from shapeinf.engine.traced import has_traced_sizes
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
 from shapeinf.inputs.reader import InputReader
@@ -25,10 +26,13 @@ from shapeinf.result import Result
 def trust_declarations(model: CheckedModel) -> tuple[CheckedModel, list[Diagnostic]] | None:
     """The what-if run, and the declarations that nodes violate in it.
 
-    None where the file declares nothing inside the graph, and for graphs with cycles.
+    None where the file declares nothing inside the graph, where it declares the sizes of a traced run and the inputs
+    may have others, and for graphs with cycles.
     """
     inference = model.result.inference
-    if inference.compiled.groups is not None or all(name in model.graph.outputs for name in model.declared):
+    if inference.compiled.groups is not None or not has_traced_sizes(inference):
+        return None
+    if all(name in model.graph.outputs for name in model.declared):
         return None
     violations: list[Diagnostic] = []
     store = inference.initial_store.copy()

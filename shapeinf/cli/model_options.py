@@ -128,9 +128,8 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
     "declared": click.option(
         "--declared",
         type=click.Choice(["trust", "check", "ignore"]),
-        default="trust",
-        show_default=True,
-        help="Whether declared shapes of node outputs are trusted, checked against inference, or ignored.",
+        help="Whether declared types of node outputs are trusted, checked against inference, or ignored. By default "
+        "they are trusted, but those of a traced run (PNNX) are ignored.",
     ),
     "min_dim": click.option(
         "--min-dim", type=click.IntRange(min=0), default=1, show_default=True, help="The minimum size of named dims."

@@ -8,6 +8,7 @@ import weakref
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference, Refine
+from shapeinf.engine.traced import Usage, declaration_usage, describe_usage
 from shapeinf.errors import Contradiction, DimSyntaxError, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, parse_dim
 from shapeinf.graph import DeclaredType
@@ -19,19 +20,26 @@ GENERATED = re.compile(r"unk__\d+")
 """Names that onnx's own inference generates in each run: they carry no information."""
 
 
-def declare(inference: Inference, reader: InputReader, declared: DeclaredMode) -> None:
-    """Set how declarations of node outputs are used, in this graph and in all bodies."""
+def declare(inference: Inference, reader: InputReader, declared: DeclaredMode) -> list[Diagnostic]:
+    """Set how declarations of node outputs are used, in this graph and in all bodies; notes on those that are not.
+
+    The inputs are set, and all that the user specifies is in the store.
+    """
     inference.declared_mode = declared
-    if declared != "ignore":
-        inference.declare = lambda graph_run: refiners(graph_run, reader, trust=declared == "trust")
-        inference.declared = inference.declare(inference)
+    if declared == "ignore":
+        return []
+    usage = declaration_usage(inference, declared)
+    inference.declare = lambda graph_run: refiners(graph_run, reader, usage)
+    inference.declared = inference.declare(inference)
+    return list(describe_usage(inference.compiled.graph, declared, usage))
 
 
-def refiners(inference: Inference, reader: InputReader, trust: bool) -> dict[int, Refine]:
+def refiners(inference: Inference, reader: InputReader, usage: Usage) -> dict[int, Refine]:
     """For each declared node output, the function that compares (and, if trusted, completes) its inferred type.
 
     A node that may not run adds no constraint: its declaration is only compared.
     """
+    only_compare = Usage("nothing", usage.compare, False)
     compiled = inference.compiled
     graph, slots = compiled.graph, compiled.slots
     sources = {*graph.inputs, *graph.constants}
@@ -39,7 +47,7 @@ def refiners(inference: Inference, reader: InputReader, trust: bool) -> dict[int
         slot for row, flag in zip(compiled.rows, compiled.conditional or (), strict=False) if flag for slot in row[2]
     }
     return {
-        slots[name]: Refiner(inference, reader, name, declared, trust and slots[name] not in conditional)
+        slots[name]: Refiner(inference, reader, name, declared, only_compare if slots[name] in conditional else usage)
         for name, declared in graph.declared.items()
         if name in slots and name not in sources
     }
@@ -66,15 +74,20 @@ class Refiner:
     """
 
     def __init__(
-        self, inference: Inference, reader: InputReader, name: str, declared: DeclaredType, trust: bool
+        self, inference: Inference, reader: InputReader, name: str, declared: DeclaredType, usage: Usage
     ) -> None:
         """The refiner of one declared value."""
         self._inference = weakref.ref(inference)  # which holds its refiners
         self.reader = reader
         self.name = name
         self.declared = declared
-        self.trust = trust
+        self.usage = usage
         self.source = declaration_source(name)
+
+    @property
+    def fills(self) -> bool:
+        """Whether the declaration completes what is not inferred."""
+        return self.usage.fill != "nothing"
 
     @property
     def inference(self) -> Inference:
@@ -101,7 +114,7 @@ class Refiner:
         shape = self._refine_shape(inferred.shape, step)
         dtype = inferred.dtype
         if dtype is None:
-            dtype = declared.dtype if self.trust else None
+            dtype = declared.dtype if self.fills else None
         elif declared.dtype is not None and dtype != declared.dtype:
             self._report(step, f"the declared element type of {self.name} ({declared.dtype})", dtype)
         if shape is inferred.shape and dtype == inferred.dtype:
@@ -111,7 +124,7 @@ class Refiner:
     def _refine_kind(self, inferred: Type, step: NodeStep) -> Type:
         """A sequence, optional or map: as declared where nothing is inferred."""
         unknown = isinstance(inferred, TensorType) and inferred.dtype is None and inferred.shape.dims is None
-        if unknown and self.trust and self.declared.kind != "tensor":
+        if unknown and self.fills and self.declared.kind != "tensor":
             return self.reader.read_declared(self.declared, self.name)
         if not unknown and inferred.kind != self.declared.kind:
             self._report(step, f"the declared kind of {self.name} ({self.declared.kind})", inferred.kind)
@@ -125,9 +138,9 @@ class Refiner:
             self._report(step, f"the declared rank of {self.name} ({list(dims)})", str(shape))
             return shape
         if shape.dims is None:
-            if not self.trust:
+            if not self.fills:
                 return shape
-            shape = self._bind_shape(shape, dims)
+            shape = self._bind_shape(shape, dims if self.usage.fill == "all" else (None,) * len(dims))
             assert shape.dims is not None
         if len(shape.dims) != len(dims):
             self._report(step, f"the declared rank of {self.name} ({list(dims)})", str(shape))
@@ -169,7 +182,9 @@ class Refiner:
         if size is None:
             return inferred
         try:
-            if open_ and self.trust and not self.inference.path:  # in a loop the size may differ between iterations
+            if (
+                open_ and self.usage.open_sizes and not self.inference.path
+            ):  # in a loop the size may differ between iterations
                 merged = store.add_equal(inferred, size, self.source)
                 return size if isinstance(size, int) else merged
             if store.prove_eq(inferred, size) is not False:
@@ -186,6 +201,8 @@ class Refiner:
         return unknown and not self.inference.path and not GENERATED.fullmatch(name)
 
     def _report(self, step: NodeStep, declared: str, inferred: str) -> None:
+        if not self.usage.compare:
+            return
         site, op = self.inference.path + step.site, str(step.operation)
         message = f"{declared} differs from the inferred one ({inferred})"
         if self.inference.strict:

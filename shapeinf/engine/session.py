@@ -60,7 +60,7 @@ class Session:
         with symbols that may be so small. Where nodes fail under what they assume, and not without it, the inference
         is the one without assumptions.
         """
-        inference, reader, ignored = self._set_up()
+        inference, reader, notes = self._set_up()
         inference.infer_smaller = self.infer_smaller
         inference.save_initial_store()
         try:
@@ -69,7 +69,7 @@ class Session:
             if not inference.store.assumed:
                 raise
             return self.allow_smaller({}).run()
-        result = SessionResult(inference, reader, _notes(self.compiled, ignored, reader), self)
+        result = SessionResult(inference, reader, _notes(self.compiled, notes, reader), self)
         return self._run_without_assumptions(result) or result
 
     def _run_without_assumptions(self, result: SessionResult) -> SessionResult | None:
@@ -86,7 +86,12 @@ class Session:
         """
         inference, reader, notes, _ = last
         session = attrs.evolve(self, updates=(*self.updates, dict(inputs)))
-        if inference.nodes_added_constraints or reader.lowered or not reader.constraining.isdisjoint(inputs):
+        if (
+            _depends_on_inputs(inference)
+            or inference.nodes_added_constraints
+            or reader.lowered
+            or not reader.constraining.isdisjoint(inputs)
+        ):
             return session.run()
         store, compiled = inference.store, inference.compiled
         version = store.version
@@ -104,8 +109,8 @@ class Session:
 
     # -- the state before any node has run ---------------------------------------------------------------------------
 
-    def _set_up(self) -> tuple[Inference, InputReader, list[str]]:
-        """A new inference, the reader of its inputs, and assumptions of the file that are not used."""
+    def _set_up(self) -> tuple[Inference, InputReader, list[Diagnostic]]:
+        """A new inference, the reader of its inputs, and diagnostics of what the file states and is not used."""
         lowest, options = dict(self.lowest), self.options
         while True:
             store = ShapeStore()
@@ -114,14 +119,14 @@ class Session:
                 store.scope.symbol(name, low)
             reader = InputReader.of_graph(self.compiled.graph, store, options.min_dim)
             inference = Inference(self.compiled, store, options.mode == "strict", options.progress, inner=Bodies())
-            ignored = self._add_inputs(inference, reader)
+            notes = self._add_inputs(inference, reader)
             if not reader.lowered:
                 reader.lowered.update(lowest)
-                return inference, reader, ignored
+                return inference, reader, notes
             lowest.update(reader.lowered)
 
-    def _add_inputs(self, inference: Inference, reader: InputReader) -> list[str]:
-        """Add the types of inputs and all that file and user specify; assumptions of the file that are not used."""
+    def _add_inputs(self, inference: Inference, reader: InputReader) -> list[Diagnostic]:
+        """Add the types of inputs and all that file and user specify; diagnostics of what is not used of the file."""
         store, graph = inference.store, self.compiled.graph
         for name in graph.inputs:
             inference.set(name, self.type_of(name, reader))
@@ -135,8 +140,8 @@ class Session:
         ignored = _add_file_assumptions(store, graph)
         for text in add_assumptions(store, self.options.assume):
             reader.redundant.append(f"the assumption '{text}' is redundant: it follows from known constraints")
-        declare(inference, reader, self.options.declared)
-        return ignored
+        unused = declare(inference, reader, self.options.declared_mode(graph))
+        return [*(Diagnostic("warning", "S111", text) for text in ignored), *unused]
 
     def type_of(self, name: str, reader: InputReader) -> Type:
         """The type of an input: as declared, then changed by each shape that the user specifies."""
@@ -170,6 +175,11 @@ class Session:
                 scope.symbol(dim, self.options.min_dim)
 
 
+def _depends_on_inputs(inference: Inference) -> bool:
+    """Whether the shapes of inputs decide how declarations are used."""
+    return inference.compiled.graph.traced and inference.declared_mode != "ignore"
+
+
 def rerun(inference: Inference, store: ShapeStore, prepare: Callable[[Inference], None] | None = None) -> Inference:
     """A what-if run: the same graph and inputs from other constraints; the old inference is unchanged.
 
@@ -196,12 +206,12 @@ def _is_full_shape(spec: SpecLike) -> bool:
     return spec is not None and not isinstance(spec, Mapping)
 
 
-def _notes(compiled: CompiledGraph, ignored: Iterable[str], reader: InputReader) -> tuple[Diagnostic, ...]:
+def _notes(compiled: CompiledGraph, notes: Iterable[Diagnostic], reader: InputReader) -> tuple[Diagnostic, ...]:
     """Diagnostics of packages, of the file and of the user's options."""
     return (
         *_package_notes(compiled),
         *compiled.graph.diagnostics,
-        *(Diagnostic("warning", "S111", text) for text in ignored),
+        *notes,
         *(Diagnostic("note", "S112", text) for text in reader.redundant),
         *(Diagnostic("note", "S110", lint) for lint in reader.lints),
     )

@@ -135,9 +135,10 @@ class Graph:
     `constants` are known values (with contents only if small); `unread` loads the contents of those in other files, and
     `external` is true where there are any. `opsets` has the version of each domain, `functions` the bodies of the
     model's own operators, with `defaults` for their attributes. `aliases` are other names of values that users may use,
-    such as the arguments of a signature; the first one of a value stands for it in texts. `cyclic`: cycles are intended
-    (loops as back edges). `locations` has the source location of a node, by its name; `assumptions` are relations
-    of dims that the file asserts, such as `S >= 4`; `diagnostics` are warnings and notes of the reader. `model` is the
+    such as the arguments of a signature; the first one of a value stands for it in texts. `traced`: the declared types
+    of node outputs are those of a run, and hold for the sizes of the inputs in it only. `cyclic`: cycles are intended
+    (loops as back edges). `locations` has the source location of a node, by its name; `assumptions` are relations of
+    dims that the file asserts, such as `S >= 4`; `diagnostics` are warnings and notes of the reader. `model` is the
     reader's own object, for writing.
     """
 
@@ -153,6 +154,7 @@ class Graph:
     functions: dict[FunctionKey, Graph] = Factory(dict)
     defaults: dict[str, object] = Factory(dict)
     aliases: dict[str, str] = Factory(dict)
+    traced: bool = False
     cyclic: bool = False
     external: bool = False
     assumptions: list[str] = Factory(list)

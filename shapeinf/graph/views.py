@@ -32,6 +32,7 @@ def to_networkx(graph: Graph) -> nx.DiGraph[Any]:
         constants=dict(graph.constants),
         declared=dict(graph.declared),
         cyclic=graph.cyclic,
+        traced=graph.traced,
         graph=graph,
     )
     keys = _keys(graph)
@@ -85,6 +86,7 @@ def from_networkx(view: nx.DiGraph[Any]) -> Graph:
         declared=declared,
         constants=dict(data.get("constants", {})),
         cyclic=bool(data.get("cyclic", False)),
+        traced=bool(data.get("traced", False)),
         model=getattr(data.get("graph"), "model", None),
     )
 

@@ -17,7 +17,7 @@ Progress = Callable[[int, int], None]
 """Called with (done, total) after every node."""
 Mode = Literal["best", "strict"]
 DeclaredMode = Literal["trust", "check", "ignore"]
-"""How declared shapes of node outputs are used."""
+"""How declared types of node outputs are used."""
 DimRanges = Mapping[str, RangeLike] | Iterable[NamedDim]
 """Ranges of named dims."""
 InputSpecs = Mapping[str, SpecLike] | Sequence[SpecLike] | str
@@ -50,10 +50,14 @@ class InferenceOptions:
     assume: tuple[str, ...] = attrs.field(default=(), converter=_convert_assume)
     mode: Mode = "best"
     min_dim: int = 1
-    declared: DeclaredMode = "trust"
+    declared: DeclaredMode | None = None
     format_options: FormatOptions | None = None
     registry: OpRegistry | None = None
     progress: Progress | None = None
+
+    def declared_mode(self, graph: Graph) -> DeclaredMode:
+        """How the declarations of a graph are used; unless the user says so, those of a traced run are ignored."""
+        return self.declared or ("ignore" if graph.traced else "trust")
 
     def inputs_by_name(self, graph: Graph) -> Mapping[str, SpecLike]:
         """The shapes of inputs by name. Raises UnknownNameError for an input that the graph does not have."""

@@ -60,6 +60,8 @@ class TimelineBuilder:
         """The bytes of a value; the largest of them where its size differs from trip to trip of a loop."""
         if live_range.cause:
             return Size(None, live_range.cause)
+        if live_range.owners is not None:
+            return Size(0)
         runs = live_range.instance.runs
         handle = self._handle(live_range)
         if handle is not None and live_range.role == "weight":
@@ -276,9 +278,17 @@ class _Storage:
 
     def _join(self, member: int, root: int) -> None:
         self.root[member] = root
-        self.last[root] = max(self.last[root], self.last[member])
+        self._extend(root, self.last[member])
         self.reserved[root] |= self.reserved[member]
         self.output[root] |= self.output[member]
+
+    def _extend(self, root: int, last: int) -> None:
+        """Extend a storage, and those that its value refers to, to a program point."""
+        if self.last[root] < last:
+            self.last[root] = last
+            for owner in self.live_ranges[root].owners or ():
+                self.live_ranges[owner].last = max(self.live_ranges[owner].last, last)
+                self._extend(self.root[owner], last)
 
 
 def _main_member(members: list[LiveRange]) -> LiveRange:

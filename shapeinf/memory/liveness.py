@@ -59,6 +59,8 @@ class LiveRange:
     cause: str = ""
     created: bool = False
     """Whether the node of this value reads no handles: a resource that it returns is a new one."""
+    owners: tuple[int, ...] | None = None
+    """The live ranges whose storage a tuple, or an item of one, refers to; None of a value with storage of its own."""
 
 
 @attrs.frozen(eq=False)
@@ -98,7 +100,8 @@ def flatten(inference: Inference, order: Sequence[int] | None = None) -> Livenes
         if number != NO_VALUE:
             live_range = walk.live_ranges[number]
             live_range.role = "output" if live_range.role == "activation" else live_range.role
-            live_range.last, live_range.reserved = max(end - 1, 0), True
+            live_range.reserved = True
+            walk.extend([number], max(end - 1, 0))
     _claim_views_of_weights(walk.live_ranges, walk.events)
     _find_created(walk.live_ranges, walk.events)
     return Liveness(walk.points, walk.live_ranges, walk.events, walk.point_of, values)
@@ -168,11 +171,13 @@ class _Walk:
         return name
 
     def extend(self, numbers: Iterable[int], point: int) -> None:
-        """Extend these live ranges to a program point."""
+        """Extend these live ranges, and those that they refer to, to a program point."""
         live_ranges = self.live_ranges
         for number in numbers:
             if number != NO_VALUE and live_ranges[number].last < point:
                 live_ranges[number].last = point
+                if live_ranges[number].owners:
+                    self.extend(live_ranges[number].owners or (), point)
 
     def sources(self, instance: GraphInstance) -> list[int]:
         """A list of live ranges by slot, filled in for inputs and constants."""
@@ -230,6 +235,8 @@ class _Walk:
         operation = instance.compiled.operations[key]
         if operation.bodies or operation.body is not None:
             self.compound(instance, values, instance.compiled.step(index))
+        elif operation.op_def is not None and operation.op_def.container:
+            self.container(instance, values, instance.compiled.step(index), operation.op_def)
         else:
             stored = operation.op_def is not None and operation.op_def.stored
             writes = tuple([self.output(instance, values, slot, len(self.points), stored) for slot in outputs])
@@ -237,6 +244,20 @@ class _Walk:
             self.append(instance, instance.compiled.step(index), Event(operation.op_def, reads, writes))
         if not instance.inner:
             self.point_of[index] = len(self.points) - 1
+
+    def container(self, instance: GraphInstance, values: list[int], step: NodeStep, op_def: OpDef) -> None:
+        """Walk a node that packs values into a tuple, or unpacks one: it copies nothing."""
+        reads = tuple([NO_VALUE if slot == MISSING else values[slot] for slot in step.inputs])
+        sources = tuple([number for number in reads if number != NO_VALUE])
+        items = self.live_ranges[sources[0]].owners if op_def.container == "unpack" and sources else None
+        writes = []
+        for position, slot in enumerate(step.outputs):
+            if slot != UNUSED and values[slot] == NO_VALUE and items is not None and len(items) == len(step.outputs):
+                values[slot] = items[position]
+            elif slot != UNUSED and values[slot] == NO_VALUE:
+                writes.append(self.output(instance, values, slot, len(self.points)))
+                self.live_ranges[writes[-1]].owners = sources
+        self.append(instance, step, Event(op_def, reads, tuple(writes)))
 
     def output(self, instance: GraphInstance, values: list[int], slot: int, birth: int, stored: bool = False) -> int:
         """The live range of a node's output; a weight where the operator's output is stored in the model."""

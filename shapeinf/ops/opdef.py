@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 
@@ -95,6 +95,9 @@ class OpDef:
     what to use instead. `labels`: the names of bodies in the names of their tensors, by attribute; a label of a list of
     bodies is followed by the index.
 
+    `container`: the operator only packs its inputs into the sequence that is its output, or unpacks one into its items;
+    nothing is copied.
+
     `calls` is the attribute with the function that an operator does nothing else than to call: its inputs and outputs
     are those of the function.
 
@@ -122,6 +125,7 @@ class OpDef:
     calls: str = ""
     conditions: int = 0
     back_edge: bool = False
+    container: Literal["", "pack", "unpack"] = ""
 
     def flatten(self, attributes: Mapping[str, object], inputs: int, outputs: int) -> OpDef:
         """The operator with one argument a value, for attributes and the numbers of values of a node."""

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import attrs
 
@@ -41,6 +41,7 @@ class _Registration(NamedTuple):
     calls: str
     conditions: int
     back_edge: bool
+    container: Literal["", "pack", "unpack"]
 
 
 class Dialect:
@@ -84,6 +85,7 @@ class Dialect:
         calls: str = "",
         conditions: int = 0,
         back_edge: bool = False,
+        container: Literal["", "pack", "unpack"] = "",
     ) -> Callable[[Function], Function]:
         """Register the decorated function as the rule of these operators from a version on.
 
@@ -92,7 +94,7 @@ class Dialect:
 
         def register(function: Function) -> Function:
             rule = Rule.from_function(function)
-            entry = _Registration(since, rule, views, in_place, stored, labels, calls, conditions, back_edge)
+            entry = _Registration(since, rule, views, in_place, stored, labels, calls, conditions, back_edge, container)
             for name in names:
                 versions = self._rules.setdefault((domain, name), [])
                 others = [other for other in versions if other.since == since]
@@ -141,6 +143,7 @@ class Dialect:
             calls=registered.calls,
             conditions=registered.conditions,
             back_edge=registered.back_edge,
+            container=registered.container,
         )
 
     def _rule(self, domain: str, op: str, version: int) -> _Registration | None:

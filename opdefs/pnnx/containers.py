@@ -1,0 +1,58 @@
+"""Tuples and lists of TorchScript: of tensors, of numbers, and of tuples."""
+
+from __future__ import annotations
+
+from opdefs.pnnx.dialect import pnnx
+from opdefs.rules.sequences import create_tuple
+from shapeinf.lattice import SCALAR, PartialTensor, SequenceType, Shape, TensorType, Type
+from shapeinf.ops import InferenceContext
+
+_NUMBERS = {bool: "bool", int: "int64", float: "float64"}
+"""The element types of Python's numbers, which are scalars in a graph."""
+
+
+@pnnx("prim::Constant")
+def constant(c: InferenceContext, *, value: object = None) -> PartialTensor:
+    """A number, or a list of numbers of one type. None and texts are no tensors: nothing is known of them."""
+    numbers = value if isinstance(value, tuple) else (value,)
+    types = {type(number) for number in numbers}
+    dtype = _NUMBERS.get(types.pop()) if len(types) == 1 else None
+    if dtype is None:
+        raise c.unknowable("the constant is not a number")
+    return PartialTensor(dtype, Shape((len(numbers),)) if isinstance(value, tuple) else SCALAR, numbers)
+
+
+@pnnx("prim::TupleConstruct", container="pack")
+def tuple_construct(c: InferenceContext, *items: TensorType) -> SequenceType:
+    """The tuple of the inputs, which may be tuples themselves."""
+    return create_tuple(c, items)
+
+
+@pnnx("prim::ListConstruct", container="pack")
+def list_construct(c: InferenceContext, *items: TensorType) -> SequenceType | PartialTensor:
+    """The list of the inputs; a list of numbers, such as a computed shape, is a vector with their values."""
+    dtypes = {item.dtype for item in items}
+    dtype = dtypes.pop() if len(dtypes) == 1 else None
+    if dtype not in _NUMBERS.values() or any(item.shape.rank for item in items):
+        return create_tuple(c, items)
+    if any(item.shape.dims is None for item in items):
+        raise c.unknowable("the items may be numbers or tensors: the rank of one of them is not known")
+    contents = [item.contents[0] if item.contents else None for item in items]
+    return PartialTensor(dtype, Shape((len(items),)), contents)
+
+
+@pnnx("prim::TupleUnpack", "prim::ListUnpack", container="unpack")
+def unpack(c: InferenceContext, items: SequenceType) -> tuple[Type, ...]:
+    """The items of a tuple or list, each an output; those of a list of numbers are scalars."""
+    if isinstance(items, SequenceType):
+        if items.length is not None:
+            c.merge(items.length, c.num_outputs, "there must be as many outputs as items")
+        if items.items is None:
+            raise c.unknowable("the items of the list are not known")
+        return items.items
+    if items.shape.dims is None:
+        raise c.unknowable("the items of the list are not known")
+    (count,) = c.require_rank(items.shape, 1, "list")
+    c.merge(count, c.num_outputs, "there must be as many outputs as items")
+    contents = items.contents or (None,) * c.num_outputs
+    return tuple(PartialTensor(items.dtype, SCALAR, [item]) for item in contents)

@@ -1,0 +1,30 @@
+"""Sequences of tensors and other values: the join of all items, the length, each item where it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opdefs.rules.unknowns import cover_shape
+from shapeinf.lattice import SequenceType, TensorType, Type
+from shapeinf.ops import InferenceContext
+
+MAX_ITEMS = 64
+"""Items of longer sequences are not tracked, only their join."""
+
+
+def create_sequence(c: InferenceContext, items: Sequence[TensorType]) -> SequenceType:
+    """The sequence of these tensors."""
+    return SequenceType(_join(c, items), len(items), tuple(items) if len(items) <= MAX_ITEMS else None)
+
+
+def create_tuple(c: InferenceContext, items: Sequence[Type]) -> SequenceType:
+    """The tuple of these values, which may be tuples; all items are tracked, since each is an input of the node."""
+    tensors = [item for item in items if isinstance(item, TensorType)]
+    alike = len(tensors) == len(items) and len({item.dtype for item in tensors}) <= 1
+    element = _join(c, tensors) if alike else TensorType(None, c.unknown_shape())
+    return SequenceType(element, len(items), tuple(items))
+
+
+def _join(c: InferenceContext, items: Sequence[TensorType]) -> TensorType:
+    dtype = next((item.dtype for item in items if item.dtype is not None), None)
+    return TensorType(dtype, cover_shape(c, [item.shape for item in items]) if items else c.unknown_shape())

@@ -1,0 +1,132 @@
+"""What the declared types of a traced run say of an inference: they hold for the sizes of the inputs in that run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import attrs
+
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.inference import Inference
+from shapeinf.expr import Dim, Dimension
+from shapeinf.graph import DeclaredType, Graph
+from shapeinf.inputs.options import DeclaredMode
+from shapeinf.inputs.reader import input_names
+from shapeinf.lattice import ShapeStore, TensorType, Type
+
+
+@attrs.frozen
+class Usage:
+    """What declarations of node outputs are used for.
+
+    Args:
+        fill: what completes the inferred types: "types" are element types and ranks, "all" also sizes.
+        compare: whether a difference from the inferred type is reported.
+        open_sizes: whether a declared size replaces one that a rule leaves open.
+    """
+
+    fill: Literal["nothing", "types", "all"]
+    compare: bool
+    open_sizes: bool
+
+
+def declaration_usage(inference: Inference, mode: DeclaredMode) -> Usage:
+    """How an inference whose inputs are set uses the declarations of its graph in a mode; "ignore" uses none.
+
+    The sizes of a traced run fill shapes of unknown rank only: where a rule leaves a size open, it depends on data.
+    Where the inputs may have other sizes than in that run, its sizes are not used at all, since a size that is the same
+    at two traced sizes may still depend on them. Element types and ranks are used as long as those of the inputs are
+    the traced ones.
+    """
+    trust = mode == "trust"
+    graph = inference.compiled.graph
+    if mode == "ignore":
+        return Usage("nothing", False, False)
+    if not graph.traced:
+        return Usage("all" if trust else "nothing", True, trust)
+    if not _have_traced_types(inference):
+        return Usage("nothing", False, False)
+    fill: Literal["all", "types"] = "all" if has_traced_sizes(inference) else "types"
+    return Usage(fill if trust else "nothing", includes_traced_sizes(inference), False)
+
+
+def describe_usage(graph: Graph, mode: DeclaredMode, usage: Usage) -> Iterator[Diagnostic]:
+    """A note (S121) on what a user requested of the declarations of a traced run, and does not get."""
+    if not graph.traced or mode == "ignore" or not _declares_outputs(graph):
+        return
+    reason = "they hold for the sizes of the inputs in a traced run, and the inputs have, or may have, others"
+    if mode == "trust" and usage.fill != "all":
+        rest = "only element types and ranks are used" if usage.fill == "types" else "nothing else is used either"
+        yield Diagnostic("note", "S121", f"declared sizes are not used: {reason}; {rest}")
+    elif not usage.compare:
+        yield Diagnostic("note", "S121", f"declared types are not compared with the inferred ones: {reason}")
+
+
+def includes_traced_sizes(inference: Inference) -> bool:
+    """Whether the sizes of the inputs in the traced run are among those of an inference; True for any other graph.
+
+    That is so where each number is the traced one, and all other axes are free symbols: of at least 1, without
+    constraints, and not shared by axes that the file does not name alike.
+    """
+    if not inference.compiled.graph.traced:
+        return True
+    store, names = inference.initial_store, dict[Dimension, str]()
+    if not _have_traced_types(inference) or any(True for _ in store.constraints()):
+        return False
+    for axis, dim, declared in _input_sizes(inference):
+        if isinstance(declared, int):
+            if dim != declared:
+                return False
+        elif not _is_free(store, dim) or names.setdefault(dim, declared or axis) != (declared or axis):
+            return False
+    return True
+
+
+def has_traced_sizes(inference: Inference) -> bool:
+    """Whether the inputs have the sizes of the traced run and no others; True for any other graph."""
+    if not inference.compiled.graph.traced:
+        return True
+    return includes_traced_sizes(inference) and all(isinstance(dim, int) for _, dim, _ in _input_sizes(inference))
+
+
+def _is_free(store: ShapeStore, dim: Dim) -> bool:
+    """Whether a dim is a symbol of any size of at least 1."""
+    if not isinstance(dim, Dimension) or not dim.is_symbol:
+        return False
+    bounds = store.interval(dim)
+    return bounds.hi is None and (bounds.lo is None or bounds.lo <= 1)
+
+
+def _have_traced_types(inference: Inference) -> bool:
+    """Whether the inputs have the declared element types and ranks."""
+    return all(_has_type(declared, value) for _, declared, value in _inputs(inference))
+
+
+def _has_type(declared: DeclaredType, value: Type | None) -> bool:
+    if not isinstance(value, TensorType):
+        return value is None
+    rank = None if declared.dims is None else len(declared.dims)
+    return (declared.dtype, rank) == (value.dtype, value.shape.rank)
+
+
+def _input_sizes(inference: Inference) -> Iterator[tuple[str, Dim, int | str | None]]:
+    """The label of each axis of the inputs, its size, and its declared size; inputs of other ranks are left out."""
+    for name, declared, value in _inputs(inference):
+        dims = value.shape.dims if isinstance(value, TensorType) else None
+        if declared.dims is not None and dims is not None and len(dims) == len(declared.dims):
+            for axis, (dim, size) in enumerate(zip(dims, declared.dims, strict=True)):
+                yield f"{name}[{axis}]", inference.initial_store.canon(dim), size
+
+
+def _inputs(inference: Inference) -> Iterator[tuple[str, DeclaredType, Type | None]]:
+    """Each input: name, declared type, and type before any node has run."""
+    graph = inference.compiled.graph
+    for name in input_names(graph):
+        yield name, graph.declared.get(name, DeclaredType()), inference.input_types.get(name)
+
+
+def _declares_outputs(graph: Graph) -> bool:
+    """Whether a graph declares the type of a node output."""
+    sources = {*graph.inputs, *graph.constants}
+    return any(name not in sources for name in graph.declared)
