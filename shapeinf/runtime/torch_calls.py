@@ -46,7 +46,7 @@ class Arguments:
     def of_node(cls, torch: Any, node: Node) -> Arguments:
         """The arguments of a node of the graph."""
         named = {name: value.input for name, value in node.attrs.items() if isinstance(value, InputContents)}
-        weights = {name: at for name, at in named.items() if node.inputs[at] == f"{node.name}.{name}"}
+        weights = {n: at for n, at in named.items() if node.inputs[at].lstrip("@") == f"{node.name}.{n}"}
         written = {name: value for name, value in node.attrs.items() if name not in named}
         inputs = [at for at in range(len(node.inputs)) if at not in weights.values()]
         return cls(

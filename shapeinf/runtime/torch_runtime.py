@@ -113,9 +113,7 @@ class TorchNetwork:
         with refusals():
             return {name: tensor_of(self.package, array, dtypes[name]) for name, array in arrays.items()}
 
-    def observe(
-        self, names: Sequence[str], feeds: Mapping[str, Any]
-    ) -> list[Observation]:
+    def observe(self, names: Sequence[str], feeds: Mapping[str, Any]) -> list[Observation]:
         """The types of these values; all groups of names share one run."""
         if self._traced is None or self._traced[0] is not feeds:
             self._traced = feeds, self._run(dict(feeds))
@@ -131,7 +129,7 @@ class TorchNetwork:
         return [values[name] for name in self.graph.outputs]
 
     def _run(self, values: dict[str, Any], outputs: Iterable[str] = ()) -> dict[str, Observation]:
-        """The types of all values, which are added to `values`; all but these outputs are dropped after their last use."""
+        """The types of all values, which are added to `values`; all but `outputs` are dropped after their last use."""
         torch, steps = self.package, self.steps()
         last_use = {name: index for index, step in enumerate(steps) for name in step.inputs}
         last_use.update(dict.fromkeys(outputs, len(steps)))
@@ -150,9 +148,7 @@ class TorchNetwork:
                     raise Refusal(f"stopped after {self.timeout:g} seconds")
         return observed
 
-    def _compute(
-        self, step: _Step, values: dict[str, Any], observed: dict[str, Observation]
-    ) -> None:
+    def _compute(self, step: _Step, values: dict[str, Any], observed: dict[str, Observation]) -> None:
         """Run one operator; its outputs are not compared where it, or one of its inputs, cannot be computed."""
         missing = next((name for name in step.inputs if name not in values), None)
         if step.call is None or missing is not None:
@@ -174,7 +170,7 @@ class TorchNetwork:
         raise Refusal("the network has no node with an output of this name")
 
     def binding_refusal(self, feeds: Mapping[str, Any]) -> str:
-        """torch allocates outputs itself."""
+        """No output has a buffer: torch allocates them itself."""
         return "torch writes no outputs into buffers"
 
     def run_into(self, buffers: Sequence[Buffer], feeds: Mapping[str, Any]) -> list[WrittenOutput]:
@@ -195,9 +191,12 @@ def _refusals_of(node: Node) -> Iterator[None]:
 
 
 def _outputs(result: Any, count: int) -> Sequence[Any]:
-    """The outputs of a call; a list that is the only output stays one value."""
+    """The outputs of a call; a list that is the only output stays one value.
+
+    Of a function with named results (`torch.max` of an axis), a file with one output has the first.
+    """
     if count == 1:
-        return [result]
+        return [result[0] if type(result).__module__ == "torch.return_types" else result]
     if not isinstance(result, (tuple, list)) or len(result) != count:
         returned = len(result) if isinstance(result, (tuple, list)) else 1
         raise Refusal(f"torch returns {returned} values, the file has {count} outputs")

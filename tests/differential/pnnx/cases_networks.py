@@ -24,7 +24,9 @@ INPUTS = {
     "Yolo": images(),
     "Encoder": [f"{text} {text}" for text in TOKENS],
     "Decoder": TOKENS,
-    "CrossAttention": [f"{a} {b}" for a, b in zip(SEQUENCES, rows("f32", (1, 5, 8), (2, 6, 8), (3, 4, 8)), strict=True)],
+    "CrossAttention": [
+        f"{a} {b}" for a, b in zip(SEQUENCES, rows("f32", (1, 5, 8), (2, 6, 8), (3, 4, 8)), strict=True)
+    ],
     "VisionTransformer": FIXED,
     "Windows": rows("f32", (1, 8, 8, 8), (2, 12, 16, 8), (1, 16, 4, 8)),
     "GruTagger": TOKENS,
@@ -44,6 +46,4 @@ INPUTS = {
     "Conformer": SEQUENCES,
 }
 
-CASES = [
-    Case(name, "", inputs, others, network=name, third=third) for name, (inputs, others, third) in INPUTS.items()
-]
+CASES = [Case(name, "", inputs, others, network=name, third=third) for name, (inputs, others, third) in INPUTS.items()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import nn
-from torch.nn import functional as F
+from torch.nn import functional as F  # noqa: N812  (as everybody writes it)
 
 
 def conv_bn(i, o, k=3, s=1, groups=1, act=nn.ReLU):
@@ -20,8 +20,9 @@ class ResNet(nn.Module):
         super().__init__()
         self.stem = conv_bn(3, 8, 7, 2)
         self.pool = nn.MaxPool2d(3, 2, 1)
-        self.a, self.b = nn.Sequential(conv_bn(8, 8), conv_bn(8, 8, act=None)), nn.Sequential(
-            conv_bn(8, 16, s=2), conv_bn(16, 16, act=None)
+        self.a, self.b = (
+            nn.Sequential(conv_bn(8, 8), conv_bn(8, 8, act=None)),
+            nn.Sequential(conv_bn(8, 16, s=2), conv_bn(16, 16, act=None)),
         )
         self.project = conv_bn(8, 16, 1, 2, act=None)
         self.head = nn.Linear(16, 10)
@@ -377,7 +378,7 @@ class Rotary(nn.Module):
     """Rotary positions: tables made from the length, halves swapped."""
 
     def forward(self, x):
-        n, length, width = x.shape
+        _, length, width = x.shape
         angles = torch.arange(length).float().unsqueeze(1) * torch.arange(0, width, 2).float() / width
         angles = torch.cat((angles, angles), -1)
         half = torch.cat((-x[..., width // 2 :], x[..., : width // 2]), -1)

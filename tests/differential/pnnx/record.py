@@ -60,8 +60,7 @@ def run_pnnx(case, texts, folder):
     shapes = [
         f"inputshape{'' if i == 0 else i + 1}="
         + ",".join(
-            str(list(x.shape)).replace(" ", "") + dtype
-            for x, (dtype, _) in zip(tensors, case.specs(text), strict=True)
+            str(list(x.shape)).replace(" ", "") + dtype for x, (dtype, _) in zip(tensors, case.specs(text), strict=True)
         )
         for i, (tensors, text) in enumerate(zip(inputs, texts, strict=True))
     ]
