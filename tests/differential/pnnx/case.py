@@ -24,6 +24,7 @@ class Case:
     `inputs` and `others` are two texts such as `f32[1,3,16,16] i64[2]`: the inputs of the static conversion, and those
     that the dynamic one has besides. Without `others` there is no dynamic conversion. `modules` are the module
     attributes by name, as text. `open`: the operators whose sizes depend on data, for which bounds are enough.
+    `network` is a class of `networks.py` instead of `forward`; `third` are inputs that are run but never traced.
     """
 
     name: str
@@ -32,6 +33,8 @@ class Case:
     others: str = ""
     modules: dict = Factory(dict)
     open: tuple = ()
+    network: str = ""
+    third: str = ""
 
     def __str__(self):
         return self.name
