@@ -145,6 +145,38 @@ class LimitError(ModelError):
     """The input exceeds a limit that protects against hostile files."""
 
 
+class ExpressionError(ModelError):
+    """An expression is malformed.
+
+    Args:
+        reason: what is wrong.
+        text: the expression.
+        position: the index of the character where it is wrong; the length of the text at its end.
+        expected: what may stand there; empty where the reason says it.
+    """
+
+    def __init__(self, reason: str, text: str, position: int, *, expected: str = "") -> None:
+        """Keep the fields; the message has the position and what was expected."""
+        instead = f", expected {expected}" if expected and not reason.startswith("expected") else ""
+        super().__init__(f"{reason} at position {position}{instead}")
+        self.reason = reason
+        self.text = text
+        self.position = position
+        self.expected = expected
+
+    def excerpt(self) -> tuple[str, str]:
+        """The text around the position, and a line with a caret below it.
+
+        >>> print(*ExpressionError("unexpected ','", "add(@0,,@1)", 7).excerpt(), sep="\\n")
+        add(@0,,@1)
+               ^
+        """
+        start = max(0, self.position - _CONTEXT)
+        before = escape_unprintable(self.text[start : self.position])
+        after = escape_unprintable(self.text[self.position : self.position + _CONTEXT])
+        return before + after, " " * len(before) + "^"
+
+
 class PlanError(ModelError):
     """A memory plan, a planning problem or a file of one is malformed; names the line or the buffer."""
 

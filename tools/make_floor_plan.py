@@ -44,6 +44,7 @@ ORDER = (
     "memory",
     "result",
     "api",
+    "expressions",
     "edit",
     "checks",
     "runtime",

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.operands import constrain_filter_scales, require_single, require_single_scale, require_vector
-from opdefs.rules.window import Window, advise_no_cropping, pad_pairs, spatial_attribute, window_span, windows
+from opdefs.rules.window import (
+    Window,
+    advise_no_cropping,
+    pad_pairs,
+    spatial_attribute,
+    transposed_window_size,
+    windows,
+)
 from shapeinf.expr import Dim, minimum
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints
@@ -133,7 +140,7 @@ def conv_transpose(
     steps = spatial_attribute(window.strides, rank, 1, c, "strides")
     spread = spatial_attribute(window.dilations, rank, 1, c, "dilations")
     full = [
-        (size - 1) * step + window_span(kernel_size, dilation)
+        transposed_window_size(size, kernel_size, step, (0, 0), dilation)
         for size, kernel_size, step, dilation in zip(x[2:], w[2:], steps, spread, strict=True)
     ]
     if not output_shape:

@@ -5,9 +5,17 @@ from __future__ import annotations
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_ints, requested_dims
 from opdefs.rules.progressions import reshape_elements
-from opdefs.rules.reshaping import insert_unit_axes, remove_unit_axes, reshape_dims, unit_axes
+from opdefs.rules.reshaping import (
+    insert_axes,
+    insert_unit_axes,
+    remove_unit_axes,
+    reshape_dims,
+    squeeze_axes,
+    squeeze_units,
+    unit_axes,
+)
 from opdefs.rules.reshaping import transpose as transpose_axes
-from shapeinf.lattice import OptionalAxes, PartialTensor, Shape
+from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 
 
@@ -56,27 +64,20 @@ def unsqueeze(c: InferenceContext, x: Value, axes: Value) -> PartialTensor:
     known = known_ints(axes)
     if known is None:
         return PartialTensor(x.dtype, insert_unit_axes(c, x.shape, len(requested_dims(c, axes, "axes"))), None)
-    return _unsqueeze(c, x, known)
+    return insert_axes(c, x, known)
 
 
 @onnx("Unsqueeze", views={0: 0})
 def unsqueeze_by_attribute(c: InferenceContext, x: Value, *, axes: Ints) -> PartialTensor:
     """Before opset 13 the axes are an attribute."""
-    return _unsqueeze(c, x, axes)
-
-
-def _unsqueeze(c: InferenceContext, x: PartialTensor, axes: Ints) -> PartialTensor:
-    rank = len(x.shape) + len(axes)
-    new = set(c.axes(axes, rank))
-    rest = iter(x.shape)
-    return reshape_elements(x, Shape(1 if i in new else next(rest) for i in range(rank)))
+    return insert_axes(c, x, axes)
 
 
 @onnx("Squeeze", since=13, views={0: 0})
 def squeeze(c: InferenceContext, x: Value, axes: Value | None = None) -> PartialTensor:
     """Axes of size 1 removed; without `axes` all of them."""
     if axes is None:
-        return _squeeze_all(c, x)
+        return squeeze_units(c, x)
     c.require_rank(axes.shape, 1, "`axes`")
     known = known_ints(axes)
     if known is None:
@@ -85,28 +86,12 @@ def squeeze(c: InferenceContext, x: Value, axes: Value | None = None) -> Partial
         return (
             PartialTensor(x.dtype, remove_unit_axes(c, x.shape, count), None)
             if units is None
-            else _squeeze(c, x, units)
+            else squeeze_axes(c, x, units)
         )
-    return _squeeze(c, x, known)
+    return squeeze_axes(c, x, known)
 
 
 @onnx("Squeeze", views={0: 0})
 def squeeze_by_attribute(c: InferenceContext, x: Value, *, axes: Ints | None = None) -> PartialTensor:
     """Before opset 13 the axes are an attribute."""
-    return _squeeze_all(c, x) if axes is None else _squeeze(c, x, axes)
-
-
-def _squeeze(c: InferenceContext, x: PartialTensor, axes: Ints) -> PartialTensor:
-    gone = set(c.axes(axes, len(x.shape)))
-    for axis in gone:
-        c.merge(x.shape[axis], 1, f"axis {axis} must have size 1 to be squeezed")
-    return reshape_elements(x, Shape(d for i, d in enumerate(x.shape) if i not in gone))
-
-
-def _squeeze_all(c: InferenceContext, x: PartialTensor) -> PartialTensor:
-    verdicts = [c.prove_eq(d, 1) for d in x.shape]
-    if None in verdicts:
-        left = zip(x.shape, verdicts, strict=True)
-        some = OptionalAxes((d, is_unit is None) for d, is_unit in left if not is_unit)
-        raise c.unknowable_rank("it is undecided which axes have size 1", some)
-    return reshape_elements(x, Shape(d for d, is_unit in zip(x.shape, verdicts, strict=True) if not is_unit))
+    return squeeze_units(c, x) if axes is None else squeeze_axes(c, x, axes)

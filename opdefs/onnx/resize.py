@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
+from opdefs.rules.blocks import blocks_to_channels, channels_to_blocks
 from opdefs.rules.elements import known_dims
 from opdefs.rules.operands import require_vector
 from opdefs.rules.resize import keep_aspect_ratio, scale_size
@@ -96,22 +97,10 @@ def upsample_image(c: InferenceContext, x: Shape, *, height_scale: float, width_
 @onnx("DepthToSpace")
 def depth_to_space(c: InferenceContext, x: Shape, *, blocksize: int) -> Shape:
     """[N, C, H, W] -> [N, C/b^2, H*b, W*b]."""
-    n, channels, h, w = c.require_rank(x, 4, "input")
-    _check_block(c, blocksize)
-    c.divisible(channels, blocksize**2, "channels must be divisible by blocksize squared")
-    return Shape((n, channels // blocksize**2, h * blocksize, w * blocksize))
+    return channels_to_blocks(c, c.require_rank(x, 4, "input"), blocksize, "blocksize")
 
 
 @onnx("SpaceToDepth")
 def space_to_depth(c: InferenceContext, x: Shape, *, blocksize: int) -> Shape:
     """[N, C, H, W] -> [N, C*b^2, H/b, W/b]."""
-    n, channels, h, w = c.require_rank(x, 4, "input")
-    _check_block(c, blocksize)
-    for d in (h, w):
-        c.divisible(d, blocksize, "height and width must be divisible by blocksize")
-    return Shape((n, channels * blocksize**2, h // blocksize, w // blocksize))
-
-
-def _check_block(c: InferenceContext, blocksize: int) -> None:
-    if blocksize < 1:
-        c.fail("blocksize must be at least 1", blocksize)
+    return blocks_to_channels(c, c.require_rank(x, 4, "input"), blocksize, "blocksize")

@@ -6,38 +6,14 @@ from math import prod
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import MAX_RANK, known_dims, known_ints
-from opdefs.rules.window import pad_pairs, spatial_attribute, window_size
+from opdefs.rules.sampling import affine_grid, grid_sample
+from opdefs.rules.window import pad_pairs, spatial_attribute, transposed_window_size, window_size
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
 
-
-@onnx("GridSample")
-def grid_sample(c: InferenceContext, x: Shape, grid: Shape) -> Shape:
-    """[N, C, *S] sampled at [N, *T, len(S)] positions -> [N, C, *T]."""
-    rank = c.same_rank(x, grid)
-    if rank < 3:
-        c.fail("the input must be [N, C, spatial...]", x)
-    n = c.merge(x[0], grid[0], "input and grid must have the same batch size")
-    c.merge(grid[rank - 1], rank - 2, "the last axis of the grid must have one coordinate per spatial axis")
-    return Shape((n, x[1], *grid[1 : rank - 1]))
-
-
-@onnx("AffineGrid")
-def affine_grid(c: InferenceContext, theta: Shape, size: Value) -> Shape:
-    """[N, 2, 3] and a size [N, C, H, W] -> [N, H, W, 2]; [N, 3, 4] and [N, C, D, H, W] -> [N, D, H, W, 3]."""
-    theta = c.require_rank(theta, 3, "theta")
-    axes = c.concrete(theta[1])
-    length = c.concrete(c.require_rank(size.shape, 1, "size")[0])
-    if axes is None:
-        axes = None if length is None else length - 2
-    if axes is None:
-        raise c.unknowable("neither the length of `size` nor the rows of `theta` are known")
-    c.merge(theta[2], axes + 1, "theta must have one column more than rows")
-    c.merge(size.shape[0], axes + 2, "the size must be [N, C, spatial...]")
-    wanted = known_dims(size) or (None,) * (axes + 2)
-    dims = [c.fresh(f"size.{i}") if d is None or c.prove_le(0, d) is not True else d for i, d in enumerate(wanted)]
-    return Shape((c.merge(theta[0], dims[0], "theta and size must have the same batch size"), *dims[2:], axes))
+onnx("GridSample")(grid_sample)
+onnx("AffineGrid")(affine_grid)
 
 
 @onnx("RoiAlign")
@@ -89,7 +65,7 @@ def max_unpool(
         )
     steps = spatial_attribute(strides, rank, 1, c, "strides")
     sizes: list[Dim] = [
-        (size - 1) * step + kernel - pair[0] - pair[1]
+        transposed_window_size(size, kernel, step, pair, 1)
         for size, step, kernel, pair in zip(x[2:], steps, kernel_shape, pad_pairs(pads, rank, c), strict=True)
     ]
     for size in sizes:

@@ -13,6 +13,9 @@ import attrs
 from shapeinf.graph import Graph, InputContents, Node, NodeKind
 from shapeinf.ops import OpDef, Rule
 
+WEIGHT_NAMES = "weight_names"
+"""The attribute of a rule with any number of weights: the names of its variadic inputs."""
+
 
 def bind_arguments(graph: Graph, lookup: Callable[[str], OpDef | None]) -> Graph:
     """The graph whose nodes have their inputs in the order of their rules.
@@ -34,18 +37,23 @@ def bind_arguments(graph: Graph, lookup: Callable[[str], OpDef | None]) -> Graph
 
 def _bind(kind: NodeKind, count: int, rule: Rule | None) -> tuple[NodeKind, tuple[int | None, ...]]:
     """The attributes of a node in the order of inputs of its rule, and that order."""
-    named = {name: value.input for name, value in kind.attrs.items() if isinstance(value, InputContents)}
-    written = {n: value for n, value in kind.attrs.items() if n not in named and value is not None}
+    inputs = {name: value.input for name, value in kind.attrs.items() if isinstance(value, InputContents)}
+    written = {n: value for n, value in kind.attrs.items() if n not in inputs and value is not None}
+    named = {name.replace(".", "_"): at for name, at in inputs.items()}  # the weight `out_proj.bias` of a submodule
     if rule is None or rule.raw:
         return NodeKind(kind.op, kind.domain, written), tuple(range(count))
     params = [p.name.removesuffix("_") for p in rule.params if not p.variadic]
     in_order = [i for i in range(count) if i not in named.values()]
-    attributes = {name: at for name, at in named.items() if name not in params}
-    if rule.variadic:
-        variadic = [at for name, at in attributes.items() if name not in rule.attribute_names]
-        in_order = sorted([*in_order, *variadic])
-        attributes = {name: at for name, at in attributes.items() if name in rule.attribute_names}
-    order = [*_fill_parameters(params, named, in_order), *in_order]
+    others = {name: at for name, at in named.items() if name not in params}
+    rest = {name: at for name, at in others.items() if rule.variadic and name not in rule.attribute_names}
+    attributes = {name: at for name, at in others.items() if name not in rest}
+    if WEIGHT_NAMES in rule.attribute_names:
+        written[WEIGHT_NAMES] = tuple(rest)
+        order = _fill_parameters(params, named, in_order)
+        order += [*[None] * (len(params) - len(order)), *rest.values(), *in_order]
+    else:
+        in_order = sorted([*in_order, *rest.values()])
+        order = [*_fill_parameters(params, named, in_order), *in_order]
     references = {name: InputContents(len(order) + k) for k, name in enumerate(attributes)}
     return NodeKind(kind.op, kind.domain, {**written, **references}), (*order, *attributes.values())
 

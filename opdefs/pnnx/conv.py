@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import attrs
 
 from opdefs.pnnx.dialect import pnnx
-from opdefs.rules.numbers import check_count, read_ints
+from opdefs.pnnx.pad import pad_axis
+from opdefs.pnnx.spatial import require_elements, spatial_rank, spatial_values, split_axes
 from opdefs.rules.operands import require_vector
-from opdefs.rules.window import Window, same_size, windows
+from opdefs.rules.window import Window, transposed_window_size, window_span, windows
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -23,7 +26,7 @@ class Convolution:
     groups: int = 1
 
 
-@pnnx("nn.Conv1d", "nn.Conv2d", "nn.Conv3d")
+@pnnx("nn.Conv1d", "nn.Conv2d", "nn.Conv3d", "nn.quantized.Conv2d", "nn.intrinsic.quantized.ConvReLU2d")
 def conv_module(
     c: InferenceContext,
     input: Shape,
@@ -34,67 +37,169 @@ def conv_module(
     out_channels: int,
     kernel_size: object,
     convolution: Convolution,
+    padding_mode: str = "zeros",
 ) -> Shape:
     """[N, C, *S] or [C, *S] -> [N, K, *T] or [K, *T]."""
-    kernel = spatial_values(c, kernel_size, "kernel_size", spatial_rank(c))
-    weights = Shape((out_channels, in_channels // max(convolution.groups, 1), *kernel))
+    kernel = spatial_values(c, kernel_size, "kernel_size", spatial_rank(c), 1)
+    groups = _read_groups(c, convolution.groups)
+    if in_channels % groups:
+        c.fail("groups must divide in_channels", in_channels, groups)
+    weights = Shape((out_channels, in_channels // groups, *kernel))
     if weight is not None:
         weights = c.merge(weight, weights, "the weight must be [out_channels, in_channels / groups, *kernel_size]")
-    return conv(c, input, weights, bias, convolution=convolution)
+    return conv(c, input, weights, bias, convolution=convolution, padding_mode=padding_mode)
 
 
 @pnnx("F.conv1d", "F.conv2d", "F.conv3d")
 def conv(
-    c: InferenceContext, input: Shape, weight: Shape, bias: Shape | None = None, *, convolution: Convolution
+    c: InferenceContext,
+    input: Shape,
+    weight: Shape,
+    bias: Shape | None = None,
+    *,
+    convolution: Convolution,
+    padding_mode: str = "zeros",
 ) -> Shape:
     """[N, C, *S] or [C, *S] and [K, C/groups, *W] -> [N, K, *T] or [K, *T]."""
     rank = spatial_rank(c)
     w = c.require_rank(weight, rank + 2, "weight")
     lead, channels, sizes = split_axes(c, input, rank)
-    groups = convolution.groups
-    if groups < 1:
-        c.fail("groups must be at least 1", groups)
+    groups = _read_groups(c, convolution.groups)
     c.merge(channels, w[1] * groups, "the channels of the input must equal weight.shape[1] * groups")
     c.divisible(w[0], groups, "groups must divide the output channels")
     require_vector(c, bias, w[0], "the bias must have one element for each output channel")
-    return Shape((*lead, w[0], *_convolved(c, sizes, w.require()[2:], convolution)))
+    return Shape((*lead, w[0], *_convolved(c, sizes, w.require()[2:], convolution, padding_mode)))
+
+
+def _read_groups(c: InferenceContext, groups: int) -> int:
+    if groups < 1:
+        c.fail("groups must be at least 1", groups)
+    return groups
 
 
 def _convolved(
-    c: InferenceContext, sizes: tuple[Dim, ...], kernel: tuple[Dim, ...], convolution: Convolution
+    c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], convolution: Convolution, padding_mode: str
 ) -> tuple[Dim, ...]:
     """The sizes of the output along the spatial axes."""
-    rank = len(sizes)
-    strides = spatial_values(c, convolution.stride, "stride", rank)
+    require_elements(c, sizes)
+    strides = spatial_values(c, convolution.stride, "stride", len(sizes), 1)
+    dilations = spatial_values(c, convolution.dilation, "dilation", len(sizes), 1)
     if convolution.padding == "same":
         if any(stride != 1 for stride in strides):
             c.fail("padding=same needs a stride of 1", strides)
-        return tuple(same_size(d, 1) for d in sizes)
-    amounts = (0,) * rank if convolution.padding == "valid" else spatial_values(c, convolution.padding, "padding", rank)
-    dilations = spatial_values(c, convolution.dilation, "dilation", rank)
-    window = Window(strides=strides, pads=amounts * 2, dilations=dilations)
-    return windows(c, sizes, kernel, window)
+        totals = [window_span(k, dilation) - 1 for k, dilation in zip(kernel, dilations, strict=True)]
+        _check_padding(c, sizes, [(total // 2, total - total // 2) for total in totals], padding_mode)
+        return tuple(sizes)
+    padding = 0 if convolution.padding == "valid" else convolution.padding
+    amounts = spatial_values(c, padding, "padding", len(sizes))
+    _check_padding(c, sizes, [(amount, amount) for amount in amounts], padding_mode)
+    return windows(c, sizes, kernel, Window(strides=strides, pads=amounts * 2, dilations=dilations))
 
 
-def spatial_rank(c: InferenceContext) -> int:
-    """The number of spatial axes in the name of an operator, such as 2 of `nn.Conv2d`."""
-    return int(c.op_def.name[-2])
+def _check_padding(
+    c: InferenceContext, sizes: Sequence[Dim], pads: Sequence[tuple[Dim, Dim]], padding_mode: str
+) -> None:
+    """Require axes that are long enough to be padded with their own elements."""
+    if padding_mode != "zeros":
+        for size, (before, after) in zip(sizes, pads, strict=True):
+            pad_axis(c, size, before, after, padding_mode)
 
 
-def spatial_values(c: InferenceContext, values: object, name: str, rank: int) -> tuple[int, ...]:
-    """One integer for each spatial axis; a single one stands for all."""
-    listed = read_ints(c, values, name)
-    if len(listed) == 1:
-        return listed * rank
-    check_count(c, listed, name, rank, "spatial axis")
-    return listed
+@attrs.frozen
+class Transposed(Convolution):
+    """The attributes of a transposed convolution; the same as those of the convolution that it is the inverse of."""
+
+    output_padding: object = 0
 
 
-def split_axes(c: InferenceContext, input: Shape, rank: int) -> tuple[tuple[Dim, ...], Dim, tuple[Dim, ...]]:
-    """The batch axis, which may be missing, the channels and the spatial sizes of an input."""
-    if input.dims is None:
-        raise c.unknowable("the input may have a batch axis or not")
-    if len(input.dims) not in (rank + 1, rank + 2):
-        c.fail(f"the input must have rank {rank + 1} or {rank + 2}", input)
-    lead = len(input.dims) - rank - 1
-    return input.dims[:lead], input.dims[lead], input.dims[lead + 1 :]
+@pnnx("nn.ConvTranspose1d", "nn.ConvTranspose2d", "nn.ConvTranspose3d")
+def conv_transpose_module(
+    c: InferenceContext,
+    input: Shape,
+    weight: Shape | None = None,
+    bias: Shape | None = None,
+    *,
+    in_channels: int,
+    out_channels: int,
+    kernel_size: object,
+    output_size: object = None,
+    convolution: Transposed,
+) -> Shape:
+    """[N, C, *S] or [C, *S] -> [N, K, *T] or [K, *T]."""
+    kernel = spatial_values(c, kernel_size, "kernel_size", spatial_rank(c), 1)
+    groups = _read_groups(c, convolution.groups)
+    if out_channels % groups:
+        c.fail("groups must divide out_channels", out_channels, groups)
+    weights = Shape((in_channels, out_channels // groups, *kernel))
+    if weight is not None:
+        weights = c.merge(weight, weights, "the weight must be [in_channels, out_channels / groups, *kernel_size]")
+    return conv_transpose(c, input, weights, bias, convolution=convolution)
+
+
+@pnnx("F.conv_transpose1d", "F.conv_transpose2d", "F.conv_transpose3d")
+def conv_transpose(
+    c: InferenceContext, input: Shape, weight: Shape, bias: Shape | None = None, *, convolution: Transposed
+) -> Shape:
+    """[N, C, *S] or [C, *S] and [C, K/groups, *W] -> [N, K, *T] or [K, *T]."""
+    rank = spatial_rank(c)
+    w = c.require_rank(weight, rank + 2, "weight")
+    lead, channels, sizes = split_axes(c, input, rank)
+    groups = _read_groups(c, convolution.groups)
+    c.merge(channels, w[0], "the channels of the input must equal weight.shape[0]")
+    c.divisible(w[0], groups, "groups must divide the input channels")
+    require_vector(c, bias, w[1] * groups, "the bias must have one element for each output channel")
+    return Shape((*lead, w[1] * groups, *_transposed(c, sizes, w.require()[2:], convolution)))
+
+
+def _transposed(c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], convolution: Transposed) -> list[Dim]:
+    """The sizes of the output of a transposed convolution along the spatial axes."""
+    rank = len(sizes)
+    require_elements(c, sizes)
+    strides = spatial_values(c, convolution.stride, "stride", rank, 1)
+    dilations = spatial_values(c, convolution.dilation, "dilation", rank, 1)
+    padding = spatial_values(c, convolution.padding, "padding", rank)
+    extra = spatial_values(c, convolution.output_padding, "output_padding", rank)
+    if any(e >= max(s, d) for e, s, d in zip(extra, strides, dilations, strict=True)):
+        c.fail("output_padding must be less than the stride or the dilation", extra, strides, dilations)
+    result = []
+    for size, k, stride, amount, dilation, more in zip(sizes, kernel, strides, padding, dilations, extra, strict=True):
+        grown = transposed_window_size(size, k, stride, (amount, amount), dilation) + more
+        c.at_least(grown, 1, "the padding must leave at least one element of the output")
+        result.append(grown)
+    return result
+
+
+@pnnx("torchvision.ops.DeformConv2d")
+def deform_conv(
+    c: InferenceContext,
+    input: Shape,
+    offset: Shape,
+    mask: Shape | None = None,
+    weight: Shape | None = None,
+    bias: Shape | None = None,
+    *,
+    in_channels: int,
+    out_channels: int,
+    kernel_size: object,
+    convolution: Convolution,
+) -> Shape:
+    """[N, C, H, W], offsets [N, 2*G*P, *T] and a mask [N, G*P, *T] -> [N, K, *T], for windows of P points."""
+    kernel = spatial_values(c, kernel_size, "kernel_size", 2, 1)
+    points = kernel[0] * kernel[1]
+    result = conv_module(
+        c,
+        c.require_rank(input, 4),
+        weight,
+        bias,
+        in_channels=in_channels,
+        out_channels=out_channels,
+        kernel_size=kernel,
+        convolution=convolution,
+    )
+    for values, count, name in ((offset, 2 * points, "offset"), (mask, points, "mask")):
+        if values is not None:
+            n, rows, *sizes = c.require_rank(values, 4, name)
+            c.divisible(rows, count, f"{name} must have the same number of channels for each point of the window")
+            message = f"{name} must have the batch and the spatial sizes of the output"
+            c.merge(Shape((n, *sizes)), Shape((result[0], *result[2:])), message)
+    return result

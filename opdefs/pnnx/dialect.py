@@ -12,9 +12,14 @@ _SAME_TYPE = (
 )
 """Outputs have the element type of the first input, unless the rule returns another one."""
 
+_STATES_TYPES = frozenset({"pnnx.Expression"})
+"""Operators whose rules state every element type: none that they leave unknown is that of the first input."""
+
 
 def _schema(domain: str, op: str, version: int) -> OpDef | None:
     inputs, outputs = _SAME_TYPE
+    if op in _STATES_TYPES:
+        outputs = (ArgDef("output"),)
     return OpDef(op, "pnnx", domain, inputs=inputs, outputs=outputs) if pnnx.has_rule(domain, op) else None
 
 

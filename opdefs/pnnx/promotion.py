@@ -15,7 +15,8 @@ DEFAULT_FLOAT, DEFAULT_COMPLEX = "float32", "complex64"
 """torch's element types of Python's floats and complex numbers next to tensors of a lower category."""
 
 _CATEGORIES = ("bool", "integer", "float", "complex")
-_OF_NUMBERS = frozenset({"bool", "int64", "float64", "complex128"})
+TYPES_OF_NUMBERS = ("bool", "int64", "float64", "complex128")
+"""The element types that Python's numbers have, by category."""
 
 Operand = TensorType | bool | int | float | complex
 
@@ -39,17 +40,26 @@ def promote(*operands: Operand) -> str | None:
     as_tensors = _combine(_combine(with_axes, _widest(scalars)), _default_type(of_numbers))
     if not tensors:
         return of_numbers
-    certain = _widest(s for s in scalars if s not in _OF_NUMBERS)
-    maybe_numbers = _widest([*(s for s in scalars if s in _OF_NUMBERS), *([of_numbers] if of_numbers else [])])
+    certain = _widest(s for s in scalars if s not in TYPES_OF_NUMBERS)
+    maybe_numbers = _widest([*(s for s in scalars if s in TYPES_OF_NUMBERS), *([of_numbers] if of_numbers else [])])
     as_numbers = _combine(_combine(with_axes, certain), _default_type(maybe_numbers))
     return as_tensors if as_tensors == as_numbers or (with_axes is None and certain is None) else None
+
+
+def to_float(dtype: str | None) -> str | None:
+    """The element type of functions with float values: integers and bools become floats.
+
+    >>> to_float("int64"), to_float("float16")
+    ('float32', 'float16')
+    """
+    return DEFAULT_FLOAT if KINDS.get(dtype or "") in ("bool", "integer") else dtype
 
 
 def _common_of_all(tensors: list[TensorType], numbers: list[bool | int | float | complex]) -> str | None:
     """The element type where ranks are unknown: that of all tensors, if no number is of a higher category."""
     dtypes = {tensor.dtype for tensor in tensors}
     dtype = dtypes.pop()
-    if dtypes or any(_category(_type_of_number(number)) > _category(dtype) for number in numbers):
+    if dtypes or any(category(_type_of_number(number)) > category(dtype) for number in numbers):
         return None
     return dtype
 
@@ -63,7 +73,8 @@ def _default_type(dtype: str | None) -> str | None:
     return {"float64": DEFAULT_FLOAT, "complex128": DEFAULT_COMPLEX}.get(dtype or "", dtype)
 
 
-def _category(dtype: str | None) -> int:
+def category(dtype: str | None) -> int:
+    """0 for bool, 1 for integers, 2 for floats, 3 for complex numbers; -1 for others and for an unknown type."""
     kind = KINDS.get(dtype or "", "")
     return _CATEGORIES.index(kind) if kind in _CATEGORIES else -1
 
@@ -72,12 +83,13 @@ def _combine(first: str | None, second: str | None) -> str | None:
     """The first type, which has priority, unless the second is of a higher category."""
     if first is None or second is None:
         return first or second
-    if _category(first) == _CATEGORIES.index("float") and _category(second) == _CATEGORIES.index("complex"):
-        return _complex_of(first)
-    return second if _category(second) > _category(first) else first
+    if category(first) == _CATEGORIES.index("float") and category(second) == _CATEGORIES.index("complex"):
+        return complex_of(first)
+    return second if category(second) > category(first) else first
 
 
-def _complex_of(dtype: str) -> str:
+def complex_of(dtype: str) -> str:
+    """The complex type whose parts have a float type."""
     return {"float64": "complex128", "float16": "complex32"}.get(dtype, "complex64")
 
 
@@ -94,14 +106,14 @@ def _promote_pair(a: str, b: str) -> str:
     >>> _promote_pair("uint8", "int8"), _promote_pair("float16", "bfloat16"), _promote_pair("float64", "complex64")
     ('int16', 'float32', 'complex128')
     """
-    low, high = sorted((a, b), key=lambda dtype: (_category(dtype), element_bits(dtype) or 0))
-    if low == high or _category(low) < min(_category(high), _CATEGORIES.index("float")):
+    low, high = sorted((a, b), key=lambda dtype: (category(dtype), element_bits(dtype) or 0))
+    if low == high or category(low) < min(category(high), _CATEGORIES.index("float")):
         return high
-    if _category(low) < _category(high):  # a float and a complex type
+    if category(low) < category(high):  # a float and a complex type
         return (
             high
             if element_bits(low) == 16 and high != "complex32"
-            else max((high, _complex_of(low)), key=lambda dtype: element_bits(dtype) or 0)
+            else max((high, complex_of(low)), key=lambda dtype: element_bits(dtype) or 0)
         )
     if {low, high} == {"float16", "bfloat16"}:
         return DEFAULT_FLOAT

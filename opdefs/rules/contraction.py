@@ -25,10 +25,18 @@ def matmul(c: InferenceContext, a: Shape, b: Shape) -> Shape:
 ELLIPSIS = "..."
 
 
-def einsum(c: InferenceContext, equation: str, operands: Sequence[Shape], *, new_axes: bool = False) -> Shape:
+def einsum(
+    c: InferenceContext,
+    equation: str,
+    operands: Sequence[Shape],
+    *,
+    new_axes: bool = False,
+    repeats_broadcast: bool = True,
+) -> Shape:
     """The result's shape. Axes of one letter broadcast, as runtimes let them; `...` stands for any leading axes.
 
-    With `new_axes`, a letter that occurs only in the result is an axis of extent 1.
+    With `new_axes`, a letter that occurs only in the result is an axis of extent 1. Without `repeats_broadcast`, all
+    axes of one letter in the same operand have one size.
     """
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
@@ -37,10 +45,13 @@ def einsum(c: InferenceContext, equation: str, operands: Sequence[Shape], *, new
     sizes: dict[str, Dim] = {}
     spread = Shape(())
     for term, operand in zip(terms, operands, strict=True):
-        spread = _read_term(c, term, operand, sizes, spread)
+        spread = _read_term(c, term, operand, sizes, spread, repeats_broadcast)
     if not arrow:
         right = _implicit_output(terms)
-    missing = [letter for letter in right.replace(ELLIPSIS, "") if letter not in sizes]
+    named = right.replace(ELLIPSIS, "", 1)
+    if len(set(named)) != len(named):
+        c.fail("the result must name each axis once", equation)
+    missing = [letter for letter in named if letter not in sizes]
     if new_axes:
         sizes.update(dict.fromkeys(missing, 1))
     elif missing:
@@ -50,23 +61,39 @@ def einsum(c: InferenceContext, equation: str, operands: Sequence[Shape], *, new
     return Shape((*(sizes[letter] for letter in head), *middle, *(sizes[letter] for letter in tail)))
 
 
-def _read_term(c: InferenceContext, term: str, operand: Shape, sizes: dict[str, Dim], spread: Shape) -> Shape:
+def _read_term(
+    c: InferenceContext, term: str, operand: Shape, sizes: dict[str, Dim], spread: Shape, repeats_broadcast: bool
+) -> Shape:
     """Record the sizes of one operand; returns the broadcast of its ellipsis axes with those of earlier operands."""
     head, dots, tail = term.partition(ELLIPSIS)
     letters = [*head, *tail]
     if not all(letter.isalpha() for letter in letters):
         c.fail("a term must consist of letters and at most one ellipsis", term)
+    if operand.dims is None and not dots:
+        operand = c.require_rank(operand, len(letters), f"the operand of {term}")
     dims = operand.dims
     if dims is None:
         for letter in letters:
-            sizes.setdefault(letter, c.fresh(f"einsum.{letter}"))
-        return c.unknown_shape() if dots else spread
+            unknown = c.fresh(f"einsum.{letter}")
+            sizes[letter] = c.broadcast_dim(sizes[letter], unknown) if letter in sizes else unknown
+        return c.unknown_shape()
     if len(dims) < len(letters) or (not dots and len(dims) > len(letters)):
         c.fail("a term must have a letter for each axis of its operand", term, operand)
     end = len(dims) - len(tail)
-    for letter, size in zip(letters, (*dims[: len(head)], *dims[end:]), strict=True):
+    extents = list(zip(letters, (*dims[: len(head)], *dims[end:]), strict=True))
+    if not repeats_broadcast:
+        extents = _merge_repeats(c, extents)
+    for letter, size in extents:
         sizes[letter] = c.broadcast_dim(sizes[letter], size) if letter in sizes else size
     return c.broadcast(spread, Shape(dims[len(head) : end])) if dots else spread
+
+
+def _merge_repeats(c: InferenceContext, extents: Sequence[tuple[str, Dim]]) -> list[tuple[str, Dim]]:
+    """Each letter of an operand once, with the one size of all its axes."""
+    merged: dict[str, Dim] = {}
+    for letter, size in extents:
+        merged[letter] = c.merge(merged.get(letter, size), size, f"the axes {letter} of an operand must be equal")
+    return list(merged.items())
 
 
 def _implicit_output(terms: Sequence[str]) -> str:

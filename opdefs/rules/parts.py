@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.rules.elements import clamp_at_zero, move_elements
-from opdefs.rules.progressions import slice_progression
+from opdefs.rules.progressions import reshape_elements, slice_progression
 from shapeinf.expr import Dim, ceildiv, maximum, minimum
 from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext
@@ -137,3 +137,13 @@ def _axis_range(x: PartialTensor, shape: Shape, axis: int, offset: Dim, size: Di
     return slice_elements(
         x, shape, [slice(None)] * axis + [slice(offset, offset + size)] + [slice(None)] * (len(shape) - axis - 1)
     )
+
+
+def select_index(c: InferenceContext, x: PartialTensor, axis: int, index: Dim | None) -> PartialTensor:
+    """The slice at one index of an axis, without the axis; the index lies inside it, from its end on if negative."""
+    rest = Shape((*x.shape[:axis], *x.shape[axis + 1 :]))
+    if x.contents is None or index is None:
+        return PartialTensor(x.dtype, rest, None)
+    end = HUGE if index == -1 else index + 1
+    part = slice_axes(c, x, [axis], [index], [end], [1], as_python=True)
+    return reshape_elements(part, rest) if part.shape[axis] == 1 else PartialTensor(x.dtype, rest, None)

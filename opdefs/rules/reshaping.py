@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from opdefs.rules.elements import move_elements, requested_dims
-from opdefs.rules.progressions import transpose_progression
+from opdefs.rules.progressions import reshape_elements, transpose_progression
 from opdefs.rules.unknowns import cover_dim
 from shapeinf.expr import Dim, exact_quotient
-from shapeinf.lattice import PartialTensor, Progression, Shape
+from shapeinf.lattice import OptionalAxes, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext
 
 COUNT = "the element count must not change"
@@ -121,6 +121,32 @@ def remove_unit_axes(c: InferenceContext, x: Shape, count: int) -> Shape:
     )
 
 
+def insert_axes(c: InferenceContext, x: PartialTensor, axes: Sequence[int]) -> PartialTensor:
+    """Axes of size 1 inserted at positions of the output."""
+    rank = len(x.shape) + len(axes)
+    new = set(c.axes(axes, rank))
+    rest = iter(x.shape)
+    return reshape_elements(x, Shape(1 if i in new else next(rest) for i in range(rank)))
+
+
+def squeeze_axes(c: InferenceContext, x: PartialTensor, axes: Sequence[int]) -> PartialTensor:
+    """These axes removed; each must have size 1."""
+    gone = set(c.axes(axes, len(x.shape)))
+    for axis in gone:
+        c.merge(x.shape[axis], 1, f"axis {axis} must have size 1 to be squeezed")
+    return reshape_elements(x, Shape(d for i, d in enumerate(x.shape) if i not in gone))
+
+
+def squeeze_units(c: InferenceContext, x: PartialTensor, axes: Sequence[int] | None = None) -> PartialTensor:
+    """The axes of size 1 removed; of `axes`, counted from the front, where these are specified."""
+    candidates = range(len(x.shape)) if axes is None else axes
+    verdicts = [c.prove_eq(d, 1) if i in candidates else False for i, d in enumerate(x.shape)]
+    left = [(d, is_unit is None) for d, is_unit in zip(x.shape, verdicts, strict=True) if not is_unit]
+    if None in verdicts:
+        raise c.unknowable_rank("it is undecided which axes have size 1", OptionalAxes(left))
+    return reshape_elements(x, Shape(d for d, _ in left))
+
+
 def transpose(x: PartialTensor, order: Sequence[int]) -> PartialTensor:
     """The tensor with its axes in another order, that of a permutation of all axes."""
     shape = Shape(x.shape[i] for i in order)
@@ -129,12 +155,23 @@ def transpose(x: PartialTensor, order: Sequence[int]) -> PartialTensor:
     return move_elements(x, shape, lambda array: np.transpose(array, order))
 
 
+def flip(x: PartialTensor, axes: Sequence[int]) -> PartialTensor:
+    """The tensor with some axes reversed, which are counted from the front."""
+    index = tuple(slice(None, None, -1) if i in axes else slice(None) for i in range(len(x.shape)))
+    return move_elements(x, x.shape, lambda array: array[index]) if axes else x
+
+
 def shape_from_sizes(c: InferenceContext, sizes: PartialTensor, name: str) -> Shape:
     """The shape whose sizes a vector holds: none may be negative, and unknown ones are new unknowns."""
     vector = c.require_rank(sizes.shape, 1, f"`{name}`")
     if c.concrete(vector[0]) is None and sizes.elements is None:
         return c.unknown_shape()
-    return Shape(_nonnegative(c, d, f"{name}.{i}") for i, d in enumerate(requested_dims(c, sizes, name)))
+    return shape_of_sizes(c, requested_dims(c, sizes, name), name)
+
+
+def shape_of_sizes(c: InferenceContext, sizes: Sequence[Dim | None], name: str) -> Shape:
+    """The shape of these sizes: none may be negative, and unknown ones are new unknowns."""
+    return Shape(_nonnegative(c, d, f"{name}.{i}") for i, d in enumerate(sizes))
 
 
 def _nonnegative(c: InferenceContext, size: Dim | None, hint: str) -> Dim:

@@ -8,13 +8,18 @@ from math import floor, inf
 
 import numpy as np
 
-from opdefs.rules.floats import FLOAT32, MAX_DENOMINATOR, FloatArithmetic, to_fraction
-from shapeinf.expr import Dim, Dimension
+from opdefs.rules.elements import to_dim
+from opdefs.rules.floats import FLOAT32, FLOAT64, MAX_DENOMINATOR, FloatArithmetic, to_fraction
+from shapeinf.expr import Dim, Dimension, maximum
 from shapeinf.lattice import Element
 from shapeinf.ops import InferenceContext
 
 _SLACK = 22
 """The relative error of a float32 scale and a float32 product is less than 2**-22."""
+
+
+_TEXT_ERROR = Fraction(1, 2_000_000)
+"""The largest relative error of a number that is written with 7 digits."""
 
 
 def scale_size(c: InferenceContext, size: Dim, scale: Element) -> Dim | None:
@@ -56,6 +61,37 @@ def _fresh_near(c: InferenceContext, low: int | None, high: int | None) -> Dimen
     """An unknown between the least and the greatest result, with slack for rounding."""
     least = max(0, (low or 0) - 1 - ((low or 0) >> _SLACK))
     return c.fresh("resize", least, None if high is None else high + 1 + (high >> _SLACK))
+
+
+def scale_by_text(c: InferenceContext, size: Dim, scale: float) -> Dim | None:
+    """`floor(size * scale)` in float64, for a scale that was written with 7 digits or as a float32.
+
+    A scale of few digits is exact. A longer one may stand for the simple fraction beside it: 0.3333333 for 1/3, which
+    the writer had in float64. Where the two give different sizes, the result is an unknown of at most the larger one.
+    """
+    if not 0 <= scale < inf:
+        c.fail("a scale must be finite and at least 0", scale)
+    readings = [scale]
+    if float(f"{scale:.6g}") != scale:
+        exact = Fraction(scale)
+        simple = exact.limit_denominator(MAX_DENOMINATOR)
+        if abs(simple - exact) <= exact * _TEXT_ERROR:
+            readings.append(float(simple))
+        else:
+            readings += [scale * (1 - float(_TEXT_ERROR)), scale * (1 + float(_TEXT_ERROR))]
+    products = [_floor_of_float64_product(c, size, reading) for reading in readings]
+    known = [product for product in products if product is not None]
+    if len(known) < len(products) or all(product == known[0] for product in known):
+        return known[0] if len(known) == len(products) else None
+    least = min(c.interval(product).lo or 0 for product in known)
+    return c.fresh_at_most(maximum(*known), "resize", least)
+
+
+def _floor_of_float64_product(c: InferenceContext, size: Dim, scale: float) -> Dim | None:
+    if isinstance(size, int):
+        return floor(size * scale)
+    arithmetic = FloatArithmetic(c, FLOAT64)
+    return to_dim(arithmetic.floor(arithmetic.multiply(size, scale)))
 
 
 def keep_aspect_ratio(

@@ -40,6 +40,11 @@ def window_span(kernel: Dim, dilation: int) -> Dim:
     return (kernel - 1) * dilation + 1
 
 
+def transposed_window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
+    """The least size with this number of windows, without its padding: that of a transposed convolution."""
+    return (size - 1) * stride + window_span(kernel, dilation) - pads[0] - pads[1]
+
+
 def same_size(size: Dim, stride: int) -> Dim:
     """The output size with SAME padding: `ceil(size / stride)`."""
     return ceildiv(size, stride)
@@ -80,7 +85,10 @@ def windows(
     ceil_mode: bool = False,
     must_fit: bool = True,
 ) -> tuple[Dim, ...]:
-    """The output sizes of all spatial axes. With `must_fit`, the window must fit into the padded input."""
+    """The output sizes of all spatial axes.
+
+    With `must_fit`, the window must fit into the padded input; in ceil mode, less than a stride may be missing.
+    """
     rank = len(sizes)
     if len(kernel) != rank:
         c.fail(f"the kernel must have {rank} spatial axes, like the input", tuple(kernel))
@@ -91,7 +99,8 @@ def windows(
     if window.auto_pad in ("SAME_UPPER", "SAME_LOWER"):
         return tuple(same_size(d, s) for d, s in zip(sizes, steps, strict=True))
     pairs = [(0, 0)] * rank if window.auto_pad == "VALID" else pad_pairs(window.pads, rank, c)
-    along = _conv_size if must_fit else _ceil_pool_size if ceil_mode else _pool_size
+    floor, ceil = (_conv_size, _ceil_conv_size) if must_fit else (_pool_size, _ceil_pool_size)
+    along = ceil if ceil_mode else floor
     axes = zip(sizes, kernel, steps, pairs, spread, strict=True)
     return tuple(along(c, *axis) for axis in axes)
 
@@ -111,6 +120,7 @@ def advise_no_cropping(c: InferenceContext, x: Shape, window: Window) -> None:
 
 
 FIT = "the window must fit into the padded input"
+CEIL_FIT = "the window must fit into the padded input, but for less than a stride"
 MAX_NESTED = 2
 """The largest nesting depth of a size where there may be no windows: formulas of chains grow long."""
 
@@ -124,6 +134,15 @@ def _conv_size(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: t
     if not _is_long_enough(c, size, least):
         c.at_most(least, size, FIT)
     return window_size(size, kernel, stride, pads, dilation)
+
+
+def _ceil_conv_size(
+    c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int
+) -> Dim:
+    least = _least_size(kernel, pads, dilation) - stride + 1
+    if not _is_long_enough(c, size, least):
+        c.at_most(least, size, CEIL_FIT)
+    return ceil_window_size(size, kernel, stride, pads, dilation)
 
 
 def _pool_size(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:

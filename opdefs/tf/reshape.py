@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import known_dims, known_ints, move_elements, requested_dims
+from opdefs.rules.elements import known_dims, known_ints, requested_dims
 from opdefs.rules.progressions import reshape_elements
-from opdefs.rules.reshaping import insert_unit_axes, reshape_dims
+from opdefs.rules.reshaping import flip, insert_unit_axes, reshape_dims, squeeze_units
 from opdefs.rules.reshaping import transpose as transpose_axes
 from opdefs.tf.common import warn
 from opdefs.tf.dialect import tf
 from shapeinf.errors import NotKnown, ShapeError
 from shapeinf.expr import Dim, Dimension
-from shapeinf.lattice import OptionalAxes, PartialTensor, Shape, element_bits
+from shapeinf.lattice import PartialTensor, Shape, element_bits
 from shapeinf.ops import InferenceContext, Ints, Value
 
 
@@ -104,7 +104,7 @@ def squeeze(c: InferenceContext, x: Value, *, squeeze_dims: Ints = ()) -> Partia
     """Axes of size 1 removed; without `squeeze_dims` all of them."""
     rank = len(x.shape)
     if not squeeze_dims:
-        return _squeeze_all(c, x)
+        return squeeze_units(c, x)
     removed = set()
     for position, axis in enumerate(squeeze_dims):
         if not -rank <= axis < rank:
@@ -116,14 +116,6 @@ def squeeze(c: InferenceContext, x: Value, *, squeeze_dims: Ints = ()) -> Partia
         c.merge(x.shape[at], 1, f"Can not squeeze dim[{at}], expected a dimension of 1")
         removed.add(at)
     return reshape_elements(x, Shape(d for i, d in enumerate(x.shape) if i not in removed))
-
-
-def _squeeze_all(c: InferenceContext, x: PartialTensor) -> PartialTensor:
-    verdicts = [c.prove_eq(d, 1) for d in x.shape]
-    left = [(d, verdict is None) for d, verdict in zip(x.shape, verdicts, strict=True) if not verdict]
-    if None in verdicts:
-        raise c.unknowable_rank("it is undecided which axes have size 1", OptionalAxes(left))
-    return reshape_elements(x, Shape(d for d, _ in left))
 
 
 @tf("ExpandDims", views={0: 0})
@@ -266,11 +258,7 @@ def _reversed(tensor: PartialTensor, shape: Shape, axes: Sequence[int] | None) -
         return PartialTensor(tensor.dtype, shape, None)
     if not axes:
         return tensor
-    index = tuple(
-        slice(None, None, -1) if i in {a % len(shape.dims) for a in axes} else slice(None)
-        for i in range(len(shape.dims))
-    )
-    return move_elements(tensor, shape, lambda array: array[index])
+    return flip(PartialTensor(tensor.dtype, shape, tensor.elements), [axis % len(shape.dims) for axis in axes])
 
 
 @tf("ReverseSequence")

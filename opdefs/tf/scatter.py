@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from opdefs.rules.constants import constant_tensor, zero_of
 from opdefs.rules.elements import known_ints
 from opdefs.rules.gathering import constrain_index_tuples, constrain_indices, scatter_tuples
 from opdefs.rules.reshaping import shape_from_sizes
 from opdefs.tf.dialect import tf
 from opdefs.tf.gather import IGNORES
 from opdefs.tf.shapes import variable
-from opdefs.tf.sources import constant_tensor, zero_of
 from shapeinf.errors import ShapeError
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value

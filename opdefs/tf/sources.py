@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from math import prod
-
-from opdefs.rules.elements import is_listable
-from opdefs.rules.progressions import fill_tensor, progression
+from opdefs.rules.constants import constant_tensor, number_of, zero_of
 from opdefs.rules.reshaping import shape_from_sizes
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import OPEN, declared_shape
 from shapeinf.errors import ShapeError
-from shapeinf.expr import Dimension
 from shapeinf.graph import DeclaredType
-from shapeinf.lattice import Element, PartialTensor, Shape, TensorType, element_bits, numpy_dtype
+from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 from shapeinf.ops.rule_context import tf_shape
 
@@ -84,29 +80,3 @@ def units_like(c: InferenceContext, x: Shape) -> PartialTensor:
     """Ones of the input's shape."""
     dtype = c.dtype(0)
     return constant_tensor(dtype, x, number_of(dtype, 1))
-
-
-def constant_tensor(dtype: str | None, shape: Shape, fill: Element) -> PartialTensor:
-    """A tensor of one repeated element (None is unknown): listed, or as a progression."""
-    if fill is None or shape.dims is None:
-        return PartialTensor(dtype, shape, None)
-    if is_listable(shape):
-        return PartialTensor(dtype, shape, [fill] * prod(d for d in shape if isinstance(d, int)))
-    if isinstance(fill, Dimension):
-        return progression(dtype, shape, fill, (0,) * len(shape))
-    return fill_tensor(dtype, shape, fill)
-
-
-def zero_of(dtype: str | None) -> Element:
-    """The zero of a dtype; None of dtypes without numbers."""
-    return number_of(dtype, 0)
-
-
-def number_of(dtype: str | None, number: int) -> Element:
-    """A small number as an element of a dtype; None of dtypes without numbers."""
-    if dtype is None or element_bits(dtype) is None or dtype.startswith("q"):
-        return None
-    kind = numpy_dtype(dtype)
-    if dtype == "bool":
-        return bool(number)
-    return number if kind is not None and kind.kind in "iu" else float(number)

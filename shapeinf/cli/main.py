@@ -21,8 +21,9 @@ COMMANDS = {
     "memory": "memory.memory_command",
     "plan": "plan.plan",
     "verify": "verify.verify_command",
+    "expression": "expression.expression",
 }
-"""The commands in the order of the help: inference, then edits, then memory."""
+"""The commands in the order of the help: inference, then edits, then memory, then runs, then texts of formats."""
 
 
 class Commands(click.Group):

@@ -23,6 +23,7 @@ from rich.text import Text
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import (
     DimSyntaxError,
+    ExpressionError,
     MissingPackageError,
     MissingSizeError,
     ModelError,
@@ -111,6 +112,9 @@ def readable_errors() -> Iterator[None]:
         raise click.UsageError(f"this needs a size for every dim: add --bind {missing}") from None
     except ShapeError as error:
         _end_with_violation(error)
+    except ExpressionError as error:
+        line, caret = error.excerpt()
+        stop(FAILURE, f"{error}\n  {line}\n  {caret}")
     except (MissingPackageError, ModelError) as error:
         stop(FAILURE, str(error))
     except ShapeInferenceError as error:

@@ -99,6 +99,7 @@ class Rule:
                 groups[p.name] = group
                 fields = typing.get_type_hints(group)
                 kinds.update({name: kind for name, hint in fields.items() if (kind := _kind(hint))})
+                open_to_unknowns.update(name for name, hint in fields.items() if hint is object)
             elif p.kind is p.KEYWORD_ONLY:
                 name = p.name.removesuffix("_")
                 attributes[name] = p.default

@@ -25,6 +25,8 @@ RUNTIMES = {
     "onnxruntime": "shapeinf.runtime.onnx_runtime",
     "openvino": "shapeinf.runtime.openvino_runtime",
     "tensorflow": "shapeinf.runtime.tensorflow_runtime",
+    "torch": "shapeinf.runtime.torch_runtime",
+    "ncnn": "shapeinf.runtime.ncnn_runtime",
 }
 """The module of each runtime; its function `runtime()` returns the `Runtime`, or raises MissingPackageError."""
 
@@ -59,6 +61,10 @@ class ObservedType:
     def __str__(self) -> str:
         """`float32[2, 3]`."""
         return f"{self.dtype or '?'}[{', '.join(map(str, self.shape))}]"
+
+
+Observation = ObservedType | list[ObservedType | None] | str
+"""What a run shows of a value: its type, those of the items of a sequence, or why it has none in this run."""
 
 
 @attrs.frozen
@@ -120,8 +126,8 @@ class LoadedModel(Protocol):
     def prepare(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> Any:
         """The inputs of a run, also of element types that numpy does not have."""
 
-    def observe(self, names: Sequence[str], feeds: Any) -> Sequence[ObservedType | str]:
-        """Run the model; the type of each of these tensors, or why it has none in this run."""
+    def observe(self, names: Sequence[str], feeds: Any) -> Sequence[Observation]:
+        """Run the model; what it shows of each of these values."""
 
     def fetch(self, name: str, feeds: Any) -> Any:
         """Run the model; a sequence, optional or map as a Python value."""

@@ -20,7 +20,7 @@ from shapeinf.runtime.buffers import BoundOutputs
 from shapeinf.runtime.compare import InferredTypes
 from shapeinf.runtime.feeds import feeds
 from shapeinf.runtime.model_file import has_arrays, numpy_type
-from shapeinf.runtime.protocol import LoadedModel, ObservedType, Refusal, runtime_by_name
+from shapeinf.runtime.protocol import LoadedModel, Observation, ObservedType, Refusal, runtime_by_name
 from shapeinf.runtime.records import Mismatch, Run, Skipped, Verification
 from shapeinf.runtime.sizes import RunSizes, choose_sizes
 from shapeinf.texts import exact_bytes
@@ -51,7 +51,7 @@ def verify(
         at: the sizes of named dims, a mapping for every run. Dims without one get small sizes that the graph can run
             with.
         arrays: values of inputs by name; other inputs get random numbers, and 0 or 1 where they are integers.
-        runtime: "onnxruntime", "openvino" or "tensorflow".
+        runtime: a name of `RUNTIMES`.
         seed: of the random numbers.
         timeout: the most seconds that one run may take.
         options: as for `infer_shapes`; `bind` has sizes that all runs share.
@@ -163,7 +163,7 @@ class _RunVerifier:
         groups = list(self._groups([name for name in self.producers if name in exposed]))
         first: Refusal | None = None
         for way, arrays in feeds(self.bound, self.sizes.shapes, self.arrays, self.seed):
-            observed: dict[str, ObservedType | str] = {}
+            observed: dict[str, Observation] = {}
             values = self.model.prepare(arrays, {name: self.bound.tensors[name].dtype or "" for name in arrays})
             try:
                 for names in groups:

@@ -12,6 +12,7 @@ from typing import Any
 CHECK = "shapeinf.check/1"
 DIFF = "shapeinf.diff/1"
 EXPLAIN = "shapeinf.explain/1"
+EXPRESSION = "shapeinf.expression/1"
 INFER = "shapeinf.infer/1"
 MEMORY = "shapeinf.memory/1"
 MEMORY_SUMMARY = "shapeinf.memory.summary/1"
@@ -20,7 +21,7 @@ PLAN_VERIFY = "shapeinf.plan.verify/1"
 UNKNOWNS = "shapeinf.unknowns/1"
 VERIFY = "shapeinf.verify/1"
 
-SCHEMAS = (CHECK, DIFF, EXPLAIN, INFER, MEMORY, MEMORY_SUMMARY, PLAN, PLAN_VERIFY, UNKNOWNS, VERIFY)
+SCHEMAS = (CHECK, DIFF, EXPLAIN, EXPRESSION, INFER, MEMORY, MEMORY_SUMMARY, PLAN, PLAN_VERIFY, UNKNOWNS, VERIFY)
 """The values of the field `schema`."""
 
 

@@ -1,0 +1,111 @@
+"""Activations and dropouts: element by element, along an axis, with a weight for each channel, and gated halves."""
+
+from __future__ import annotations
+
+from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.promotion import to_float
+from opdefs.rules.numbers import read_int
+from opdefs.rules.operands import part_size, require_broadcast_size
+from shapeinf.lattice import Shape, TensorType
+from shapeinf.lattice.dtypes import TORCH_NAMES
+from shapeinf.ops import InferenceContext
+
+MODULES = (
+    *("CELU", "ELU", "GELU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid", "Mish"),
+    *("RReLU", "ReLU", "ReLU6", "SELU", "SiLU", "Softplus", "Softshrink", "Threshold"),
+    *("AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"),
+)
+"""Modules that compute each element from the one at its position, and keep the element type."""
+
+FUNCTIONS = (
+    *("celu", "elu", "gelu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "logsigmoid", "mish"),
+    *("rrelu", "relu", "relu6", "selu", "silu", "softplus", "softshrink", "threshold"),
+    *("alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "dropoutnd", "feature_alpha_dropout"),
+)
+"""The functions of these modules."""
+
+FLOAT_VALUED = ("Sigmoid", "Softsign", "Tanh", "Tanhshrink")
+"""Modules, and in lower case functions, that accept integers and return floats for them."""
+
+
+@pnnx(*(f"nn.{name}" for name in MODULES), *(f"F.{name}" for name in FUNCTIONS), in_place=(0,))
+def same_type(c: InferenceContext, input: Shape) -> Shape:
+    """The type of the input."""
+    return input
+
+
+@pnnx(*(f"nn.{name}" for name in FLOAT_VALUED), *(f"F.{name.lower()}" for name in FLOAT_VALUED), in_place=(0,))
+def float_valued(c: InferenceContext, input: TensorType) -> TensorType:
+    """The shape of the input; float32 for integers."""
+    return TensorType(to_float(input.dtype), input.shape)
+
+
+@pnnx("F.prelu", in_place=(0,))
+def prelu(c: InferenceContext, input: Shape, weight: Shape | None = None) -> Shape:
+    """[N, C, *S] or [S], and one weight or C of them -> the shape of the input."""
+    if weight is None or weight.dims is None or input.dims is None:
+        return input
+    if len(weight.dims) > 1:
+        c.fail("the weight must be a scalar or a vector", weight)
+    channels = input.dims[1] if len(input.dims) > 1 else 1
+    for size in weight.dims:
+        require_broadcast_size(c, size, channels, "there must be one weight, or one for each channel")
+    return input
+
+
+@pnnx("nn.PReLU", in_place=(0,))
+def prelu_module(c: InferenceContext, input: Shape, weight: Shape | None = None, *, num_parameters: int = 1) -> Shape:
+    """[N, C, *S] or [S] -> the same; `num_parameters` is 1 or C."""
+    weights = Shape((num_parameters,))
+    if weight is not None:
+        weights = c.merge(weight, weights, "there must be num_parameters weights")
+    return prelu(c, input, weights)
+
+
+@pnnx("nn.GLU", "F.glu")
+def gated_linear_unit(c: InferenceContext, input: Shape, *, dim: object = -1) -> Shape:
+    """[*A, 2n, *B] -> [*A, n, *B] along the axis `dim`."""
+    dims = list(input.require())
+    at = c.axis(read_int(c, dim, "dim"), len(dims))
+    dims[at] = part_size(c, dims[at], 2, "the size of the halved axis must be even")
+    return Shape(dims)
+
+
+@pnnx("nn.Softmax", "nn.LogSoftmax", "nn.Softmin")
+def along_axis(c: InferenceContext, input: Shape, *, dim: object = None) -> Shape:
+    """The shape of the input; without `dim` torch chooses the axis by the rank."""
+    if dim is not None and input.dims is not None:
+        c.axis(read_int(c, dim, "dim"), max(len(input.dims), 1))
+    return input
+
+
+@pnnx("F.softmax", "F.log_softmax", "F.softmin")
+def along_axis_as(
+    c: InferenceContext, input: Shape, *, dim: object = None, dtype: str | None = None
+) -> Shape | TensorType:
+    """The shape of the input, converted to `dtype` first, where there is one."""
+    shape = along_axis(c, input, dim=dim)
+    return shape if dtype is None else TensorType(element_type(c, dtype), shape)
+
+
+@pnnx("nn.Softmax2d")
+def softmax_of_channels(c: InferenceContext, input: Shape) -> Shape:
+    """[N, C, H, W] or [C, H, W] -> the same."""
+    require_ranks(c, input, (3, 4))
+    return input
+
+
+def require_ranks(c: InferenceContext, input: Shape, ranks: tuple[int, ...]) -> None:
+    """Require one of these ranks, where the rank is known; the only one is inferred."""
+    if len(ranks) == 1:
+        c.require_rank(input, ranks[0], "the input")
+    elif input.dims is not None and len(input.dims) not in ranks:
+        c.fail(f"the input must be of rank {' or '.join(map(str, ranks))}", input)
+
+
+def element_type(c: InferenceContext, dtype: str) -> str:
+    """The element type of torch's name, such as `torch.float`."""
+    name = TORCH_NAMES.get(dtype.removeprefix("torch."))
+    if name is None:
+        c.fail("the element type must be one of torch's", dtype)
+    return name

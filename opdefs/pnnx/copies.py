@@ -1,0 +1,64 @@
+"""Copies, element types, sizes."""
+
+from __future__ import annotations
+
+from opdefs.pnnx.axes import read_axis
+from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.dtypes import read_dtype
+from opdefs.rules.conversion import convert
+from opdefs.rules.operands import require_broadcast_to
+from shapeinf.lattice import SCALAR, PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Value
+
+
+@pnnx("Tensor.size")
+def size(c: InferenceContext, input: Shape, *, dim: object = None) -> PartialTensor:
+    """The size of one axis, a number, or the list of all sizes."""
+    if dim is None and "dim" not in c.written:
+        return PartialTensor("int64", Shape((len(input),)), input.require())
+    if dim is None or input.dims is None:
+        return PartialTensor("int64", SCALAR, None)
+    if not input.dims:
+        c.fail("a tensor without axes has no sizes")
+    return PartialTensor("int64", SCALAR, (input[read_axis(c, dim, len(input))],))
+
+
+@pnnx("Tensor.to")
+def to(
+    c: InferenceContext,
+    input: Value,
+    *,
+    dtype: str | None = None,
+    copy: object = False,
+    non_blocking: object = False,
+    memory_format: object = None,
+) -> PartialTensor:
+    """The same numbers in another element type."""
+    return convert(c, input, read_dtype(c, dtype, input.dtype))
+
+
+@pnnx("Tensor.type_as")
+def type_as(c: InferenceContext, input: Value, other: Shape) -> PartialTensor:
+    """The same numbers in the element type of another tensor."""
+    return convert(c, input, c.dtype(1))
+
+
+@pnnx("Tensor.clone", "torch.clone")
+def clone(c: InferenceContext, input: Value, *, memory_format: object = None) -> PartialTensor:
+    """The input."""
+    return input
+
+
+@pnnx("torch.positive", views={0: 0})
+def positive(c: InferenceContext, input: Value) -> PartialTensor:
+    """The input, which must be of numbers."""
+    if input.dtype == "bool":
+        c.fail("the input must be of numbers, not bool")
+    return input
+
+
+@pnnx("Tensor.copy")
+def copy(c: InferenceContext, self: Shape, src: Value) -> PartialTensor:
+    """The source, broadcast to the shape of the first tensor and in its element type."""
+    require_broadcast_to(c, src.shape, self, "the source must broadcast to the tensor that it replaces")
+    return PartialTensor(c.dtype(0), self, None)

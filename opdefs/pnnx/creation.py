@@ -1,0 +1,189 @@
+"""Tensors of requested sizes: constants, random numbers, ranges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.dtypes import read_dtype
+from opdefs.pnnx.promotion import DEFAULT_FLOAT
+from opdefs.rules.constants import constant_tensor, number_of
+from opdefs.rules.conversion import convert
+from opdefs.rules.elements import INDEX_TYPES, MAX_RANK, is_float, to_dim
+from opdefs.rules.floats import FLOAT64, FloatArithmetic
+from opdefs.rules.numbers import read_dims
+from opdefs.rules.progressions import arithmetic_range
+from opdefs.rules.reshaping import shape_of_sizes
+from shapeinf.expr import Dim, Dimension
+from shapeinf.lattice import SCALAR, Element, PartialTensor, Shape
+from shapeinf.ops import InferenceContext, Value
+
+
+def _shape(c: InferenceContext, size: object) -> Shape:
+    sizes = read_dims(c, size, "size")
+    if len(sizes) > MAX_RANK:
+        c.fail(f"size must have at most {MAX_RANK} items", len(sizes))
+    return shape_of_sizes(c, sizes, "size")
+
+
+@pnnx("torch.zeros", "torch.ones", "torch.empty", "torch.randn")
+def create(c: InferenceContext, *, size: object, dtype: str | None = None) -> PartialTensor:
+    """A tensor of the sizes; zeros and ones are known."""
+    return _filled(c, read_dtype(c, dtype, DEFAULT_FLOAT), _shape(c, size))
+
+
+@pnnx("torch.zeros_like", "torch.ones_like", "torch.empty_like", "torch.randn_like", "torch.rand_like")
+def create_like(
+    c: InferenceContext, input: Shape, *, dtype: str | None = None, memory_format: object = None
+) -> PartialTensor:
+    """A tensor of the shape of another one, and of its element type unless `dtype` names another."""
+    return _filled(c, read_dtype(c, dtype, c.dtype(0)), input)
+
+
+@pnnx("Tensor.new_zeros", "Tensor.new_ones", "Tensor.new_empty")
+def create_new(c: InferenceContext, input: Shape, *, size: object, dtype: str | None = None) -> PartialTensor:
+    """A tensor of the sizes, of the element type of another one unless `dtype` names another."""
+    return _filled(c, read_dtype(c, dtype, c.dtype(0)), _shape(c, size))
+
+
+_NUMBERS = {"zeros": 0, "ones": 1}
+
+
+def _filled(c: InferenceContext, dtype: str | None, shape: Shape) -> PartialTensor:
+    """The tensor, with the number that is in the name of the operator."""
+    number = next((n for name, n in _NUMBERS.items() if name in c.op_def.name), None)
+    return constant_tensor(dtype, shape, None if number is None else number_of(dtype, number))
+
+
+@pnnx("torch.full")
+def full(
+    c: InferenceContext,
+    fill_value: Value | None = None,
+    *,
+    size: object,
+    fill_value_: object = None,
+    dtype: str | None = None,
+) -> PartialTensor:
+    """The value in tensors of the sizes; without `dtype` the value decides the element type."""
+    value = _number(c, fill_value, fill_value_, "fill_value")
+    default = DEFAULT_FLOAT if value.dtype == "float64" else "complex64" if is_complex(value.dtype) else value.dtype
+    return _fill(c, value, read_dtype(c, dtype, default), _shape(c, size))
+
+
+@pnnx("torch.full_like")
+def full_like(
+    c: InferenceContext,
+    input: Shape,
+    fill_value: Value | None = None,
+    *,
+    fill_value_: object = None,
+    dtype: str | None = None,
+    memory_format: object = None,
+) -> PartialTensor:
+    """The value in a tensor of the shape of another one, and of its element type unless `dtype` names another."""
+    return _fill(c, _number(c, fill_value, fill_value_, "fill_value"), read_dtype(c, dtype, c.dtype(0)), input)
+
+
+@pnnx("Tensor.fill")
+def fill(c: InferenceContext, input: Shape, value: Value | None = None, *, value_: object = None) -> PartialTensor:
+    """The value in a tensor of the shape and element type of the input."""
+    return _fill(c, _number(c, value, value_, "value"), c.dtype(0), input)
+
+
+def _fill(c: InferenceContext, value: PartialTensor, dtype: str | None, shape: Shape) -> PartialTensor:
+    if value.elements is None or isinstance(value.elements[0], complex) or not _is_finite(value.elements[0]):
+        return PartialTensor(dtype, shape, None)
+    converted = convert(c, value, dtype)
+    return constant_tensor(dtype, shape, None if converted.elements is None else converted.elements[0])
+
+
+def _is_finite(element: Element) -> bool:
+    return not isinstance(element, float) or math.isfinite(element)
+
+
+def is_complex(dtype: str | None) -> bool:
+    """Whether the numbers of a dtype are complex."""
+    return dtype is not None and dtype.startswith("complex")
+
+
+_NUMBER_TYPES = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
+
+
+def _number(c: InferenceContext, computed: PartialTensor | None, written: object, name: str) -> PartialTensor:
+    """An argument that is a number, computed or written, as a scalar tensor of its Python type."""
+    if computed is not None:
+        if computed.shape.dims is not None and c.prove_eq(c.numel(computed.shape), 1) is False:
+            c.fail(f"{name} must be a number", computed.shape)
+        return PartialTensor(computed.dtype, SCALAR, computed.elements)
+    if isinstance(written, str):
+        written = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}.get(written, written)
+    if not isinstance(written, (bool, int, float, complex)):
+        c.fail(f"{name} must be a number", written)
+    return PartialTensor(_NUMBER_TYPES[type(written)], SCALAR, (written,))
+
+
+@pnnx("torch.normal")
+def normal(
+    c: InferenceContext, input: Shape, *, mean: object = 0.0, std: object = 1.0, generator: object = None
+) -> Shape:
+    """Random numbers in a tensor of the shape of the input."""
+    return input
+
+
+@pnnx("torch.arange")
+def arange(
+    c: InferenceContext,
+    start: Value | None = None,
+    end: Value | None = None,
+    step: Value | None = None,
+    *,
+    start_: object = 0,
+    end_: object = None,
+    step_: object = 1,
+    dtype: str | None = None,
+) -> PartialTensor:
+    """`ceil((end - start) / step)` numbers; integers unless one of the three is a float."""
+    arguments = ((start, start_, "start"), (end, end_, "end"), (step, step_, "step"))
+    numbers = [_number(c, *argument) for argument in arguments]
+    fractions = any(is_float(number.dtype) for number in numbers)
+    result = read_dtype(c, dtype, DEFAULT_FLOAT if fractions else "int64")
+    if fractions and result == "int64":
+        numbers = [convert(c, number, "int64") for number in numbers]
+        fractions = False
+    _require_order(c, numbers)
+    if fractions or any(number.dtype not in INDEX_TYPES for number in numbers):
+        return PartialTensor(result, Shape((_float_count(c, numbers),)), None)
+    return convert(c, arithmetic_range(c, *numbers), result)
+
+
+def _require_order(c: InferenceContext, numbers: Sequence[PartialTensor]) -> None:
+    """Require a step that is not 0 and leads from the start to the end."""
+    first, last, step = (None if number.elements is None else number.elements[0] for number in numbers)
+    if isinstance(step, (int, float)) and step == 0:
+        c.fail("the step of a range must not be 0")
+    direction = _sign(c, step)
+    if isinstance(first, float) or isinstance(last, float):
+        known = isinstance(first, (int, float)) and isinstance(last, (int, float)) and direction is not None
+        if known and (last - first) * direction < 0:  # type: ignore[operator]
+            c.fail("the step of a range must lead from its start to its end", first, last, step)
+    low, high = to_dim(first), to_dim(last)
+    if low is not None and high is not None and direction is not None:
+        low, high = (low, high) if direction > 0 else (high, low)
+        c.at_most(low, high, "the step of a range must lead from its start to its end")
+
+
+def _sign(c: InferenceContext, step: Element) -> int | None:
+    if isinstance(step, (int, float)):
+        return 1 if step > 0 else -1
+    if not isinstance(step, Dimension):
+        return None
+    return 1 if c.prove_le(1, step) is True else -1 if c.prove_le(step, -1) is True else None
+
+
+def _float_count(c: InferenceContext, numbers: Sequence[PartialTensor]) -> Dim:
+    """The number of steps, which torch computes in float64."""
+    floats = FloatArithmetic(c, FLOAT64)
+    first, last, step = (None if number.elements is None else number.elements[0] for number in numbers)
+    count = to_dim(floats.ceil(floats.divide(floats.subtract(last, first), step)))
+    return c.fresh("range") if count is None or c.prove_le(0, count) is not True else count

@@ -1,0 +1,153 @@
+"""What the functions of expressions compute: sizes, and the fractions of sizes that floats hold.
+
+Integers are those of Python; one that does not fit its type is unknown. Floats are followed by `rules.floats`, which
+knows where they are exact. Contents of half precision are not: torch computes these in float32 or rounds each step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from opdefs.pnnx.expression_types import EXTREMES, SHIFTS, TO_INTEGER, Form, Operand, common_form
+from opdefs.rules.arithmetic import floored_quotient, floored_remainder, integer_power, truncated_remainder
+from opdefs.rules.conversion import convert
+from opdefs.rules.elements import Operation, dim_operation, logical_and, logical_or, map_elements, without_overflow
+from opdefs.rules.floats import FloatArithmetic, float_operation
+from opdefs.rules.logic import logical_xor
+from shapeinf.expr import Dim, Dimension, maximum, minimum
+from shapeinf.lattice import Element, PartialTensor, Shape
+from shapeinf.ops import InferenceContext
+
+_EXACT_TYPES = frozenset({"int64", "int32", "int16", "int8", "uint8", "float32", "float64", "bool"})
+_MAX_SHIFT = 62
+
+DimOperation = Callable[..., Dim | None]
+
+
+def contents(
+    c: InferenceContext, function: str, dtype: str | None, shape: Shape, operands: tuple[Operand, ...]
+) -> PartialTensor:
+    """The result of a function, with its contents where these are known."""
+    number = common_form(*operands) is Form.NUMBER
+    unknown = PartialTensor(dtype, shape, None)
+    if dtype is None or any(x.value.elements is None or x.dtype not in _EXACT_TYPES for x in operands):
+        return unknown
+    if number:
+        _check_divisor(c, function, operands)
+    if function in ("int", "torch.float", "torch.long") or (function in TO_INTEGER and operands[0].dtype == dtype):
+        return convert(c, operands[0].value, dtype)
+    computed = _computed_type(function, dtype, operands)
+    operation = _operation(c, function, computed)
+    if computed not in _EXACT_TYPES or operation is None:
+        return unknown
+    values = [convert(c, operand.value, computed) for operand in operands]
+    result = map_elements(computed, shape, operation, *values)
+    return result if computed == dtype else convert(c, result, dtype)
+
+
+def _check_divisor(c: InferenceContext, function: str, operands: tuple[Operand, ...]) -> None:
+    if function in ("div", "floor_divide", "remainder", "fmod") and operands[1].value.elements == (0,):
+        c.fail("the divisor must not be 0", *(str((x.value.elements or ("?",))[0]) for x in operands))
+
+
+def _computed_type(function: str, dtype: str, operands: tuple[Operand, ...]) -> str:
+    """The type that a function computes in: floors of numbers are floats before they are integers."""
+    return str(operands[0].dtype) if function in TO_INTEGER else dtype
+
+
+def _operation(c: InferenceContext, function: str, dtype: str) -> Operation | None:
+    """The operation on elements of a type; None for a function whose results are no sizes."""
+    if dtype == "bool":
+        return {"and": logical_and, "or": logical_or, "xor": logical_xor}.get(function)
+    if "float" in dtype:
+        if function not in _ON_FLOATS:
+            return None
+        concrete, symbolic = _ON_FLOATS[function]
+        return float_operation(c, dtype, concrete, symbolic)
+    operation = _on_integers(c).get(function)
+    if operation is None:
+        return None
+    on_dims = dim_operation(operation)
+    return lambda *elements: without_overflow(c, dtype, on_dims(*elements))
+
+
+def _on_integers(c: InferenceContext) -> dict[str, DimOperation]:
+    """The functions on integers; unknown where a divisor may be 0 or of either sign."""
+
+    def absolute(d: Dim) -> Dim | None:
+        return d if c.prove_le(0, d) is True else -d if c.prove_le(d, 0) is True else maximum(d, -d)
+
+    def sign(d: Dim) -> Dim | None:
+        return maximum(minimum(d, 1), -1)
+
+    return {
+        "abs": absolute,
+        "sign": sign,
+        "neg": lambda d: -d,
+        "square": lambda d: integer_power(d, 2),
+        "add": lambda a, b: a + b,
+        "sub": lambda a, b: a - b,
+        "mul": lambda a, b: a * b,
+        "floor_divide": floored_quotient(c),
+        "remainder": floored_remainder(c),
+        "fmod": truncated_remainder(c),
+        "pow": integer_power,
+        **{name: maximum if name.startswith("max") else minimum for name in EXTREMES},
+        **dict.fromkeys(("and", "or", "xor"), None),
+        **{name: _shift(name) for name in SHIFTS},
+    } | {name: _bitwise(name) for name in ("and", "or", "xor")}
+
+
+def _bitwise(name: str) -> DimOperation:
+    operation: dict[str, Callable[[int, int], int]] = {
+        "and": lambda a, b: a & b,
+        "or": lambda a, b: a | b,
+        "xor": lambda a, b: a ^ b,
+    }
+
+    def apply(a: Dim, b: Dim) -> Dim | None:
+        known = not isinstance(a, Dimension) and not isinstance(b, Dimension)
+        return operation[name](a, b) if known else None  # type: ignore[arg-type]
+
+    return apply
+
+
+def _shift(name: str) -> DimOperation:
+    """A shift by a known number of bits: a product or a floored quotient."""
+
+    def apply(a: Dim, b: Dim) -> Dim | None:
+        if not isinstance(b, int) or not 0 <= b <= _MAX_SHIFT:
+            return None
+        return a << b if isinstance(a, int) and name == "lshift" else a * 2**b if name == "lshift" else a // 2**b
+
+    return apply
+
+
+def _floor_divide(floats: FloatArithmetic, a: Element, b: Element) -> Element:
+    return floats.floor(floats.divide(a, b))
+
+
+def _unknown(*_: object) -> Element:
+    return None
+
+
+_ON_FLOATS: dict[str, tuple[Callable[..., Any], Callable[..., Element]]] = {
+    "add": (np.add, FloatArithmetic.add),
+    "sub": (np.subtract, FloatArithmetic.subtract),
+    "mul": (np.multiply, FloatArithmetic.multiply),
+    "div": (np.divide, FloatArithmetic.divide),
+    "floor_divide": (np.floor_divide, _floor_divide),
+    "remainder": (np.remainder, _unknown),
+    "fmod": (np.fmod, _unknown),
+    "neg": (np.negative, FloatArithmetic.negate),
+    "abs": (np.abs, _unknown),
+    "square": (np.square, lambda floats, x: floats.multiply(x, x)),
+    "floor": (np.floor, FloatArithmetic.floor),
+    "ceil": (np.ceil, FloatArithmetic.ceil),
+    "round": (np.rint, FloatArithmetic.round),
+    "trunc": (np.trunc, FloatArithmetic.truncate),
+}
+"""The functions on floats: on numbers, and on sizes and their fractions."""

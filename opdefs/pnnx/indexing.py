@@ -1,0 +1,233 @@
+"""Elements at indices: advanced indexing as numpy's, gathering, scattering, masks, diagonals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from opdefs.pnnx.axes import read_axis
+from opdefs.pnnx.dialect import pnnx
+from opdefs.rules.elements import clamp_at_zero, is_listable
+from opdefs.rules.gathering import constrain_index_shape, constrain_indices, take_axis
+from opdefs.rules.numbers import read_int
+from opdefs.rules.operands import require_broadcast_to
+from opdefs.rules.unknowns import fresh_count, nonzero_count
+from shapeinf.errors import ModelError, ShapeError
+from shapeinf.expr import Dim, minimum
+from shapeinf.formats.pnnx.expression import Expression, ListOf, Literal, parse
+from shapeinf.lattice import SCALAR, PartialTensor, SequenceType, Shape, TensorType
+from shapeinf.ops import InferenceContext, Value
+
+MASKS = ("bool", "uint8")
+"""The element types of masks; torch reads indices of uint8 as such."""
+
+
+@attrs.frozen
+class _Index:
+    """One tensor of a list of indices: the first axis that it indexes, how many, and the shape of the indices."""
+
+    axis: int
+    axes: int
+    shape: Shape
+
+
+@pnnx("Tensor.index")
+def index(
+    c: InferenceContext, input: Value, expr: TensorType | SequenceType | None = None, *, expr_: object = None
+) -> PartialTensor:
+    """Advanced indexing: the broadcast of all indices replaces the axes that they index.
+
+    It stands in front where these axes are not next to each other. A mask indexes as many axes as it has, with the
+    positions of its true elements.
+    """
+    items = _read_list(c, expr, expr_)
+    if len(items) == 1 and items[0] is not None and items[0].dtype not in (*MASKS, None) and len(input.shape):
+        constrain_indices(c, items[0], input.shape[0])
+        return take_axis(input, items[0], 0)
+    return PartialTensor(input.dtype, _indexed_shape(c, input.shape, items), None)
+
+
+@pnnx("Tensor.index_put")
+def index_put(
+    c: InferenceContext,
+    input: Shape,
+    indices: TensorType | SequenceType | None = None,
+    values: Shape | None = None,
+    *,
+    indices_: object = None,
+    values_: object = None,
+    accumulate: object = False,
+) -> Shape:
+    """The input with values at indices, to whose shape the values broadcast."""
+    if input.dims is not None and values is not None:
+        items = _read_list(c, indices, indices_)
+        if not any(item is not None and item.dtype in (*MASKS, None) for item in items):
+            require_broadcast_to(
+                c, values, _indexed_shape(c, input, items), "the values must broadcast to the indexed elements"
+            )
+    return input
+
+
+def _read_list(
+    c: InferenceContext, computed: TensorType | SequenceType | None, written: object
+) -> list[PartialTensor | None]:
+    """The index tensors, None for an axis that none indexes."""
+    if computed is None:
+        return _parse_indices(c, written)
+    if isinstance(computed, TensorType):
+        return [_contents(computed)]
+    if computed.items is None:
+        raise c.unknowable("the items of the list of indices are not known")
+    return [_read_item(c, item) for item in computed.items]
+
+
+def _parse_indices(c: InferenceContext, written: object) -> list[PartialTensor | None]:
+    """The indices of a list that is written as an expression, such as `[None,[0,2,1]]`."""
+    try:
+        tree = parse(written) if isinstance(written, str) else None
+    except ModelError as error:
+        raise ShapeError(str(error)) from None
+    if not isinstance(tree, ListOf):
+        c.fail("the indices must be a list", written)
+    return [_literal_index(c, item) for item in tree.items]
+
+
+def _literal_index(c: InferenceContext, item: Expression) -> PartialTensor | None:
+    """An index tensor that is written as a number or a list of numbers; None for None."""
+    if isinstance(item, Literal) and item.value is None:
+        return None
+    numbers = item.items if isinstance(item, ListOf) else (item,)
+    values = [number.value for number in numbers if isinstance(number, Literal)]
+    dtype = "bool" if values and all(type(value) is bool for value in values) else "int64"
+    if len(values) < len(numbers) or (dtype == "int64" and any(type(value) is not int for value in values)):
+        raise c.unknowable("the indices are not a list of integers")
+    shape = Shape((len(values),)) if isinstance(item, ListOf) else SCALAR
+    return PartialTensor(dtype, shape, values if is_listable(shape) else None)
+
+
+def _read_item(c: InferenceContext, item: object) -> PartialTensor | None:
+    if not isinstance(item, TensorType):
+        return None
+    return _contents(item)
+
+
+def _contents(t: TensorType) -> PartialTensor:
+    return t if isinstance(t, PartialTensor) else PartialTensor(t.dtype, t.shape, None)
+
+
+def _indexed_shape(c: InferenceContext, x: Shape, items: Sequence[PartialTensor | None]) -> Shape:
+    dims = x.require()
+    indices: list[_Index] = []
+    axis = 0
+    for item in items:
+        if item is None:
+            axis += 1
+            continue
+        index = _read_index(c, x, item, axis)
+        indices.append(index)
+        axis += index.axes
+    if axis > len(dims):
+        c.fail("there are more indices than axes", x, axis)
+    if not indices:
+        return x
+    common = c.broadcast(*(index.shape for index in indices)).require()
+    gone = [index.axis + i for index in indices for i in range(index.axes)]
+    first, last = gone[0], gone[-1]
+    if last - first + 1 == len(gone):
+        return Shape((*dims[:first], *common, *dims[last + 1 :]))
+    return Shape((*common, *(d for i, d in enumerate(dims) if i not in gone)))
+
+
+def _read_index(c: InferenceContext, x: Shape, item: PartialTensor, axis: int) -> _Index:
+    if item.dtype is None:
+        raise c.unknowable("it is not known whether an index is a mask")
+    if item.dtype not in MASKS:
+        if axis < len(x):
+            constrain_indices(c, item, x[axis])
+        return _Index(axis, 1, Shape(item.shape.require()))
+    sizes = item.shape.require()
+    if not sizes:
+        raise c.unknowable("a mask without axes adds an axis")
+    if axis + len(sizes) > len(x):
+        c.fail("there are more indices than axes", x, item.shape)
+    for i, size in enumerate(sizes, axis):
+        c.merge(size, x[i], f"a mask must have the size of axis {i}, which it indexes")
+    return _Index(axis, len(sizes), Shape((nonzero_count(c, item),)))
+
+
+@pnnx("torch.gather")
+def gather(c: InferenceContext, input: Shape, index: Value, *, dim: object, sparse_grad: object = False) -> Shape:
+    """The shape of the indices, which are no larger than the input along the other axes."""
+    _constrain_positions(c, input, index, dim)
+    return index.shape
+
+
+def _constrain_positions(c: InferenceContext, x: Shape, index: PartialTensor, dim: object) -> None:
+    """Require that indices address elements along an axis. torch checks nothing where there are none."""
+    if x.dims is None or index.shape.dims is None or c.store.bounds(c.numel(index.shape))[0] < 1:
+        return
+    axis = read_axis(c, dim, len(x))
+    if max(len(x), 1) != max(len(index.shape), 1):
+        c.fail("the input and the index must have equal ranks", x, index.shape)
+    if x.dims and index.shape.dims:
+        constrain_index_shape(c, index.shape, x, axis)
+        constrain_indices(c, index, x[axis], from_end=False)
+
+
+@pnnx("torch.scatter_add")
+def scatter_add(c: InferenceContext, input: Shape, index: Value, src: Shape, *, dim: object) -> Shape:
+    """The input with the source added at indices along an axis."""
+    _constrain_positions(c, input, index, dim)
+    known = index.shape.dims is not None and src.dims is not None and len(src.dims) == len(index.shape.dims)
+    if known and c.store.bounds(c.numel(index.shape))[0] >= 1:
+        for count, size in zip(index.shape, src, strict=True):
+            c.at_most(count, size, "the index must not be larger than the source")
+    return input
+
+
+@pnnx("torch.index_select")
+def index_select(c: InferenceContext, input: Value, index: Value, *, dim: object) -> PartialTensor:
+    """The slices of an axis at the indices: a vector, or a scalar for one."""
+    axis = read_axis(c, dim, len(input.shape))
+    if index.shape.rank == 0:
+        index = PartialTensor(index.dtype, Shape((1,)), index.elements)
+    indices = PartialTensor(index.dtype, c.require_rank(index.shape, 1, "index"), index.elements)
+    if not input.shape.dims:
+        c.merge(indices.shape[0], 1, "the index into a tensor without axes must have one element")
+        return input
+    constrain_indices(c, indices if index.elements is not None else index, input.shape[axis], from_end=False)
+    return take_axis(input, indices, axis)
+
+
+@pnnx("torch.masked_select")
+def masked_select(c: InferenceContext, input: Shape, mask: Value) -> Shape:
+    """The elements where the mask is true: a vector."""
+    if input.dims is None or mask.shape.dims is None:
+        return Shape((c.fresh("count"),))
+    shape = c.broadcast(input, mask.shape)
+    return Shape((nonzero_count(c, mask) if shape == mask.shape else fresh_count(c, c.numel(shape)),))
+
+
+@pnnx("Tensor.masked_fill", "torch.masked_fill")
+def masked_fill(
+    c: InferenceContext, input: Shape, mask: Shape, value: Shape | None = None, *, value_: object = None
+) -> Shape:
+    """The broadcast of both, where the mask is true of one value."""
+    if value is not None:
+        c.require_rank(value, 0, "value")
+    return c.broadcast(input, mask)
+
+
+@pnnx("torch.diag")
+def diag(c: InferenceContext, input: Shape, *, diagonal: object = 0) -> Shape:
+    """A vector as a diagonal of a square matrix, or a diagonal of a matrix: the main one, above (> 0) or below it."""
+    offset = read_int(c, diagonal, "diagonal")
+    dims = input.require()
+    if len(dims) == 1:
+        return Shape((dims[0] + abs(offset),) * 2)
+    if len(dims) != 2:
+        c.fail("the input must be a vector or a matrix", input)
+    rows, columns = dims[0] + min(offset, 0), dims[1] - max(offset, 0)
+    size: Dim = rows if rows == columns else minimum(rows, columns)
+    return Shape((clamp_at_zero(c, size),))

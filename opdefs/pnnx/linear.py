@@ -1,0 +1,64 @@
+"""Linear layers and embeddings."""
+
+from __future__ import annotations
+
+from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.promotion import DEFAULT_FLOAT
+from opdefs.rules.contraction import matmul
+from opdefs.rules.operands import require_broadcast_to, require_vector
+from shapeinf.lattice import Shape, TensorType
+from shapeinf.ops import InferenceContext
+
+
+@pnnx("nn.Linear")
+def linear_module(
+    c: InferenceContext,
+    input: Shape,
+    weight: Shape | None = None,
+    bias: Shape | None = None,
+    *,
+    in_features: int,
+    out_features: int,
+) -> Shape:
+    """[*N, in_features] -> [*N, out_features]."""
+    weights = Shape((out_features, in_features))
+    if weight is not None:
+        weights = c.merge(weight, weights, "the weight must be [out_features, in_features]")
+    require_vector(c, bias, out_features, "the bias must have out_features elements")
+    dims = input.require()
+    if not dims:
+        c.fail("the input must have rank 1 or more", input)
+    c.merge(dims[-1], weights[1], "the last axis of the input must have in_features elements")
+    return Shape((*dims[:-1], weights[0]))
+
+
+@pnnx("F.linear")
+def linear(c: InferenceContext, input: Shape, weight: Shape, bias: Shape | None = None) -> Shape:
+    """[*N, I] and [O, I] -> [*N, O]; a weight [I] gives [*N]."""
+    weights = weight.require()
+    if len(weights) not in (1, 2):
+        c.fail("the weight must be a matrix or a vector", weight)
+    result = matmul(c, input, Shape(weights[::-1]))
+    require_broadcast_to(c, bias, result, "the bias must have one element for each output feature")
+    return result
+
+
+@pnnx("nn.Embedding")
+def embedding_module(
+    c: InferenceContext, input: Shape, weight: TensorType | None = None, *, num_embeddings: int, embedding_dim: int
+) -> TensorType:
+    """Indices [*N] -> [*N, embedding_dim], of the element type of the weight."""
+    table = TensorType(DEFAULT_FLOAT, Shape((num_embeddings, embedding_dim)))
+    if weight is not None:
+        shape = c.merge(weight.shape, table.shape, "the weight must be [num_embeddings, embedding_dim]")
+        table = TensorType(weight.dtype, shape)
+    return embedding(c, input, table)
+
+
+@pnnx("F.embedding")
+def embedding(c: InferenceContext, input: Shape, weight: TensorType) -> TensorType:
+    """Indices [*N] and [V, D] -> [*N, D], of the element type of the weight."""
+    table = c.require_rank(weight.shape, 2, "weight")
+    if input.dims is None:
+        raise c.unknowable("the rank of the indices is not known", weight.dtype)
+    return TensorType(weight.dtype, Shape((*input.dims, table[1])))

@@ -1,0 +1,188 @@
+"""Normalization: modules, which state their channels, and functions, which have them from their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opdefs.pnnx.activation import require_ranks
+from opdefs.pnnx.conv import spatial_rank
+from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.promotion import promote, to_float
+from opdefs.rules.numbers import read_ints
+from opdefs.rules.operands import part_size, require_vector
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape, TensorType
+from shapeinf.ops import InferenceContext
+
+
+@pnnx("nn.BatchNorm1d", "nn.BatchNorm2d", "nn.BatchNorm3d")
+def batch_norm_module(
+    c: InferenceContext,
+    input: Shape,
+    running_mean: Shape | None = None,
+    running_var: Shape | None = None,
+    weight: Shape | None = None,
+    bias: Shape | None = None,
+    *,
+    num_features: int,
+) -> Shape:
+    """[N, C, *S] -> the same; without spatial axes in one dimension, too."""
+    rank = spatial_rank(c)
+    require_ranks(c, input, (2, 3) if rank == 1 else (rank + 2,))
+    _constrain_channels(c, num_features, (running_mean, running_var, weight, bias))
+    if input.dims is not None:
+        c.merge(input.dims[1], num_features, "the input must have num_features channels")
+    return input
+
+
+@pnnx("F.batch_norm")
+def batch_norm(
+    c: InferenceContext,
+    input: Shape,
+    running_mean: Shape | None = None,
+    running_var: Shape | None = None,
+    weight: Shape | None = None,
+    bias: Shape | None = None,
+) -> Shape:
+    """[N, C, *S] -> the same."""
+    _constrain_channels(c, channels_of(c, input), (running_mean, running_var, weight, bias))
+    return input
+
+
+@pnnx("nn.GroupNorm")
+def group_norm_module(
+    c: InferenceContext,
+    input: Shape,
+    weight: Shape | None = None,
+    bias: Shape | None = None,
+    *,
+    num_groups: int,
+    num_channels: int | None = None,
+) -> Shape:
+    """[N, C, *S] -> the same. Without weights PNNX does not write `num_channels`."""
+    if num_channels is None:
+        return group_norm(c, input, weight, bias, num_groups=num_groups)
+    if input.dims is not None:
+        c.merge(channels_of(c, input), num_channels, "the input must have num_channels channels")
+    part_size(c, num_channels, num_groups, "num_groups must divide the channels")
+    _constrain_channels(c, num_channels, (weight, bias))
+    return input
+
+
+@pnnx("F.group_norm")
+def group_norm(
+    c: InferenceContext, input: Shape, weight: Shape | None = None, bias: Shape | None = None, *, num_groups: int
+) -> Shape:
+    """[N, C, *S] -> the same."""
+    channels = channels_of(c, input)
+    part_size(c, channels, num_groups, "num_groups must divide the channels")
+    _constrain_channels(c, channels, (weight, bias))
+    return input
+
+
+@pnnx("nn.InstanceNorm1d", "nn.InstanceNorm2d", "nn.InstanceNorm3d")
+def instance_norm_module(
+    c: InferenceContext,
+    input: Shape,
+    running_mean: Shape | None = None,
+    running_var: Shape | None = None,
+    weight: Shape | None = None,
+    bias: Shape | None = None,
+    *,
+    num_features: int,
+    affine: bool = False,
+    track_running_stats: bool = False,
+) -> Shape:
+    """[N, C, *S] or [C, *S] -> the same. Without weights and statistics the number of channels does not matter."""
+    rank = spatial_rank(c)
+    require_ranks(c, input, (rank + 1, rank + 2))
+    _constrain_channels(c, num_features, (running_mean, running_var, weight, bias))
+    if input.dims is not None:
+        if affine or track_running_stats:
+            c.merge(input.dims[-rank - 1], num_features, "the input must have num_features channels")
+        if not track_running_stats:
+            _require_several(c, input.dims[-rank:])
+    return input
+
+
+@pnnx("F.instance_norm")
+def instance_norm(
+    c: InferenceContext,
+    input: Shape,
+    running_mean: Shape | None = None,
+    running_var: Shape | None = None,
+    weight: Shape | None = None,
+    bias: Shape | None = None,
+    *,
+    use_input_stats: bool = True,
+) -> Shape:
+    """[N, C, *S] -> the same."""
+    _constrain_channels(c, channels_of(c, input), (running_mean, running_var, weight, bias))
+    if use_input_stats:
+        _require_several(c, input.require()[2:])
+    return input
+
+
+@pnnx("nn.LayerNorm", "nn.RMSNorm", "F.layer_norm", "F.rms_norm")
+def layer_norm(
+    c: InferenceContext,
+    input: Shape,
+    weight: Shape | None = None,
+    bias: Shape | None = None,
+    *,
+    normalized_shape: object,
+) -> Shape:
+    """[*N, *normalized_shape] -> the same."""
+    sizes = Shape(read_ints(c, normalized_shape, "normalized_shape"))
+    if not sizes.dims:
+        c.fail("normalized_shape must have one size or more", sizes)
+    for parameter, name in ((weight, "weight"), (bias, "bias")):
+        if parameter is not None:
+            c.merge(parameter, sizes, f"the {name} must have the shape normalized_shape")
+    if input.dims is None:
+        return input
+    lead = len(input.dims) - len(sizes)
+    if lead < 0:
+        c.fail("the input must have the axes of normalized_shape", input, sizes)
+    normalized = c.merge(Shape(input.dims[lead:]), sizes, "the last axes of the input must be normalized_shape")
+    return Shape((*input.dims[:lead], *normalized))
+
+
+@pnnx("F.normalize")
+def normalize(c: InferenceContext, input: Shape, *, dim: object = 1) -> Shape:
+    """The shape of the input, divided by its norm along axes."""
+    if input.dims is not None:
+        c.axes(read_ints(c, dim, "dim"), max(len(input.dims), 1))
+    return input
+
+
+@pnnx("F.pairwise_distance")
+def pairwise_distance(c: InferenceContext, x1: TensorType, x2: TensorType, *, keepdim: bool = False) -> TensorType:
+    """[*A, D] and [*B, D] -> [*broadcast(A, B)], with `keepdim` [*broadcast(A, B), 1]."""
+    dtype = to_float(promote(x1, x2))
+    differences = c.broadcast(x1.shape, x2.shape)
+    if differences.dims is None:
+        raise c.unknowable("the rank of the operands is not known", dtype)
+    if not differences.dims:
+        c.fail("the operands must have rank 1 or more", x1.shape, x2.shape)
+    return TensorType(dtype, Shape((*differences.dims[:-1], *((1,) if keepdim else ()))))
+
+
+def channels_of(c: InferenceContext, input: Shape) -> Dim:
+    """C of [N, C, *S]."""
+    dims = input.require()
+    if len(dims) < 2:
+        c.fail("the input must have a batch axis and channels", input)
+    return dims[1]
+
+
+def _constrain_channels(c: InferenceContext, channels: Dim, parameters: Sequence[Shape | None]) -> None:
+    """Require vectors with one element for each channel."""
+    for parameter in parameters:
+        require_vector(c, parameter, channels, "weights and statistics must have one element for each channel")
+
+
+def _require_several(c: InferenceContext, sizes: Sequence[Dim]) -> None:
+    """Statistics of an instance need more than one element."""
+    if all(c.concrete(size) == 1 for size in sizes):
+        c.fail("the input must have more than one element for each channel", tuple(sizes))

@@ -1,0 +1,157 @@
+"""Pooling: windows of a fixed size, adaptive windows, and the inverse of the first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.spatial import requested_sizes, require_elements, spatial_rank, spatial_values, split_axes
+from opdefs.rules.numbers import read_dims
+from opdefs.rules.window import Window, transposed_window_size, windows
+from shapeinf.expr import Dim
+from shapeinf.lattice import SequenceType, Shape, TensorType
+from shapeinf.ops import InferenceContext
+
+Maxima = TensorType | SequenceType | tuple[TensorType, ...]
+"""Maxima; with their indices, two outputs, or one of both."""
+
+
+@attrs.frozen
+class Pool:
+    """The attributes of a pool; without `stride`, windows do not overlap."""
+
+    kernel_size: object
+    stride: object = None
+    padding: object = 0
+    ceil_mode: bool = False
+
+
+@pnnx("nn.AvgPool1d", "nn.AvgPool2d", "nn.AvgPool3d")
+@pnnx("F.avg_pool1d", "F.avg_pool2d", "F.avg_pool3d")
+@pnnx("nn.LPPool1d", "nn.LPPool2d", "nn.LPPool3d")
+@pnnx("F.lp_pool1d", "F.lp_pool2d", "F.lp_pool3d")
+def avg_pool(c: InferenceContext, input: Shape, *, pool: Pool, divisor_override: int | None = None) -> Shape:
+    """[N, C, *S] or [C, *S] -> the same with a mean, or a norm, for each window."""
+    if divisor_override == 0:
+        c.fail("divisor_override must not be 0")
+    return _pooled(c, input, pool, 1)
+
+
+@pnnx("nn.MaxPool1d", "nn.MaxPool2d", "nn.MaxPool3d")
+@pnnx("F.max_pool1d", "F.max_pool2d", "F.max_pool3d")
+def max_pool(
+    c: InferenceContext, input: Shape, *, pool: Pool, dilation: object = 1, return_indices: bool = False
+) -> Maxima:
+    """[N, C, *S] or [C, *S] -> the same with a maximum for each window, and the index of each."""
+    return _with_indices(c, _pooled(c, input, pool, dilation), return_indices)
+
+
+def _pooled(c: InferenceContext, input: Shape, pool: Pool, dilation: object) -> Shape:
+    rank = spatial_rank(c)
+    lead, channels, sizes = split_axes(c, input, rank)
+    require_elements(c, (channels, *sizes))
+    kernel = spatial_values(c, pool.kernel_size, "kernel_size", rank, 1)
+    strides = kernel if pool.stride in (None, ()) else spatial_values(c, pool.stride, "stride", rank, 1)
+    padding = spatial_values(c, pool.padding, "padding", rank)
+    if any(2 * amount > k for amount, k in zip(padding, kernel, strict=True)):
+        c.fail("the padding must be at most half of the kernel", padding, kernel)
+    window = Window(strides=strides, pads=padding * 2, dilations=spatial_values(c, dilation, "dilation", rank, 1))
+    return Shape((*lead, channels, *windows(c, sizes, kernel, window, pool.ceil_mode)))
+
+
+def _with_indices(c: InferenceContext, shape: Shape, return_indices: bool) -> Maxima:
+    """Maxima with their indices: two outputs of a function, a tuple of a module."""
+    maxima = TensorType(c.dtype(0), shape)
+    if not return_indices and c.num_outputs < 2:
+        return maxima
+    indices = TensorType("int64", shape)
+    if c.num_outputs > 1:
+        return maxima, indices
+    return SequenceType(c.relax_type(maxima, indices, "item"), items=(maxima, indices))
+
+
+@pnnx("nn.AdaptiveAvgPool1d", "nn.AdaptiveAvgPool2d", "nn.AdaptiveAvgPool3d")
+@pnnx("F.adaptive_avg_pool1d", "F.adaptive_avg_pool2d", "F.adaptive_avg_pool3d")
+def adaptive_avg_pool(c: InferenceContext, input: Shape, *, output_size: object) -> Shape:
+    """[N, C, *S] or [C, *S] -> the same with the spatial sizes `output_size`."""
+    return _adapted(c, input, output_size, channels_may_be_empty=spatial_rank(c) < 3)
+
+
+@pnnx("nn.AdaptiveMaxPool1d", "nn.AdaptiveMaxPool2d", "nn.AdaptiveMaxPool3d")
+@pnnx("F.adaptive_max_pool1d", "F.adaptive_max_pool2d", "F.adaptive_max_pool3d")
+def adaptive_max_pool(
+    c: InferenceContext, input: Shape, *, output_size: object, return_indices: bool = False
+) -> Maxima:
+    """[N, C, *S] or [C, *S] -> the same with the spatial sizes `output_size`, and the index of each maximum."""
+    return _with_indices(c, _adapted(c, input, output_size, channels_may_be_empty=False), return_indices)
+
+
+def _adapted(c: InferenceContext, input: Shape, output_size: object, channels_may_be_empty: bool) -> Shape:
+    """PNNX writes 0 for None, which keeps the size of an axis."""
+    rank = spatial_rank(c)
+    lead, channels, sizes = split_axes(c, input, rank)
+    require_elements(c, sizes if channels_may_be_empty else (channels, *sizes))
+    requested = requested_sizes(c, output_size, "output_size", rank)
+    adapted = [_adapted_size(c, size, wanted) for size, wanted in zip(sizes, requested, strict=True)]
+    return Shape((*lead, channels, *adapted))
+
+
+def _adapted_size(c: InferenceContext, size: Dim, requested: Dim | None) -> Dim:
+    if requested is None:
+        return c.fresh("adaptive")
+    if isinstance(requested, int) and requested == 0:
+        return size
+    c.at_least(requested, 0, "output_size must not be negative")
+    return requested
+
+
+@pnnx("nn.MaxUnpool1d", "nn.MaxUnpool2d", "nn.MaxUnpool3d")
+def max_unpool(
+    c: InferenceContext,
+    input: Shape,
+    indices: Shape,
+    *,
+    kernel_size: object,
+    stride: object = None,
+    padding: object = 0,
+    output_size: object = (),
+) -> Shape:
+    """[N, C, *S] or [C, *S] and indices of that shape -> the sizes before pooling, or `output_size`."""
+    rank = spatial_rank(c)
+    x = c.merge(input, indices, "the indices must have the shape of the input")
+    lead, channels, sizes = split_axes(c, x, rank)
+    require_elements(c, (channels, *sizes))
+    kernel = spatial_values(c, kernel_size, "kernel_size", rank, 1)
+    strides = kernel if stride is None else spatial_values(c, stride, "stride", rank, 1)
+    amounts = spatial_values(c, padding, "padding", rank)
+    restored = [
+        transposed_window_size(size, k, step, (amount, amount), 1)
+        for size, k, step, amount in zip(sizes, kernel, strides, amounts, strict=True)
+    ]
+    if output_size != ():
+        restored = _unpooled_sizes(c, restored, strides, output_size)
+    else:
+        for size in restored:
+            c.at_least(size, 0, "the size of an output must not be negative")
+    return Shape((*lead, channels, *restored))
+
+
+def _unpooled_sizes(
+    c: InferenceContext, restored: Sequence[Dim], strides: Sequence[int], output_size: object
+) -> list[Dim]:
+    """The last sizes of `output_size`: of all axes of the output, or of the spatial ones."""
+    rank = len(restored)
+    requested = (None,) * rank if output_size is None else read_dims(c, output_size, "output_size")
+    if len(requested) not in (rank, rank + 2):
+        c.fail(f"output_size must have {rank} or {rank + 2} items", requested)
+    result: list[Dim] = []
+    for size, stride, wanted in zip(restored, strides, requested[-rank:], strict=True):
+        if wanted is None:
+            wanted = c.fresh("unpool")
+        message = "output_size must differ from the size before pooling by less than a stride"
+        c.at_least(wanted, size - stride + 1, message)
+        c.at_most(wanted, size + stride - 1, message)
+        result.append(wanted)
+    return result

@@ -1,0 +1,54 @@
+"""The axes of images: a batch axis, which may be missing, channels, and spatial axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opdefs.rules.numbers import check_count, read_dims, read_ints
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext
+
+
+def spatial_rank(c: InferenceContext) -> int:
+    """The number of spatial axes in the name of an operator, such as 2 of `nn.Conv2d`."""
+    return int(c.op_def.name[-2])
+
+
+def spatial_values(c: InferenceContext, values: object, name: str, rank: int, least: int = 0) -> tuple[int, ...]:
+    """One integer of at least `least` for each spatial axis; a single one stands for all."""
+    listed = read_ints(c, values, name)
+    if any(value < least for value in listed):
+        c.fail(f"{name} must be at least {least}", listed)
+    if len(listed) == 1:
+        return listed * rank
+    check_count(c, listed, name, rank, "spatial axis")
+    return listed
+
+
+def requested_sizes(c: InferenceContext, values: object, name: str, rank: int) -> list[Dim | None]:
+    """A size for each spatial axis, None where it is unknown; a single one stands for all, None for unknown contents.
+
+    The sizes may be computed: a list of unknown length has the sizes that the operator requires.
+    """
+    requested = (None,) if values is None else read_dims(c, values, name)
+    if len(requested) == 1:
+        requested *= rank
+    check_count(c, requested, name, rank, "spatial axis")
+    return list(requested)
+
+
+def split_axes(c: InferenceContext, input: Shape, rank: int) -> tuple[tuple[Dim, ...], Dim, tuple[Dim, ...]]:
+    """The batch axis, which may be missing, the channels and the spatial sizes of an input."""
+    if input.dims is None:
+        raise c.unknowable("the input may have a batch axis or not")
+    if len(input.dims) not in (rank + 1, rank + 2):
+        c.fail(f"the input must have rank {rank + 1} or {rank + 2}", input)
+    lead = len(input.dims) - rank - 1
+    return input.dims[:lead], input.dims[lead], input.dims[lead + 1 :]
+
+
+def require_elements(c: InferenceContext, sizes: Sequence[Dim]) -> None:
+    """Require axes that are not empty; of most operators, only the batch may be."""
+    for size in sizes:
+        c.at_least(size, 1, "only the batch may be empty")

@@ -1,0 +1,33 @@
+"""Sampling of images at the points of a grid."""
+
+from __future__ import annotations
+
+from opdefs.rules.elements import known_dims
+from shapeinf.lattice import Shape
+from shapeinf.ops import InferenceContext, Value
+
+
+def grid_sample(c: InferenceContext, x: Shape, grid: Shape) -> Shape:
+    """[N, C, *S] sampled at [N, *T, len(S)] positions -> [N, C, *T]."""
+    rank = c.same_rank(x, grid)
+    if rank < 3:
+        c.fail("the input must be [N, C, spatial...]", x)
+    n = c.merge(x[0], grid[0], "input and grid must have the same batch size")
+    c.merge(grid[rank - 1], rank - 2, "the last axis of the grid must have one coordinate per spatial axis")
+    return Shape((n, x[1], *grid[1 : rank - 1]))
+
+
+def affine_grid(c: InferenceContext, theta: Shape, size: Value) -> Shape:
+    """[N, 2, 3] and a size [N, C, H, W] -> [N, H, W, 2]; [N, 3, 4] and [N, C, D, H, W] -> [N, D, H, W, 3]."""
+    theta = c.require_rank(theta, 3, "theta")
+    axes = c.concrete(theta[1])
+    length = c.concrete(c.require_rank(size.shape, 1, "size")[0])
+    if axes is None:
+        axes = None if length is None else length - 2
+    if axes is None:
+        raise c.unknowable("neither the length of `size` nor the rows of `theta` are known")
+    c.merge(theta[2], axes + 1, "theta must have one column more than rows")
+    c.merge(size.shape[0], axes + 2, "the size must be [N, C, spatial...]")
+    wanted = known_dims(size) or (None,) * (axes + 2)
+    dims = [c.fresh(f"size.{i}") if d is None or c.prove_le(0, d) is not True else d for i, d in enumerate(wanted)]
+    return Shape((c.merge(theta[0], dims[0], "theta and size must have the same batch size"), *dims[2:], axes))

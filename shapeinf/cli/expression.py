@@ -1,0 +1,32 @@
+"""`shapeinf expression EXPRESSION [SHAPE...]`."""
+
+from __future__ import annotations
+
+import click
+
+from shapeinf.cli.options import json_option
+from shapeinf.cli.output import echo, echo_json, readable_errors
+from shapeinf.report.expression_report import expression_as_json, expression_lines, report_expression
+
+
+@click.command(short_help="Tokens, tree and order of an expression of a PNNX network, and its value.")
+@click.argument("expression", metavar="EXPRESSION")
+@click.argument("shapes", metavar="[SHAPE]...", nargs=-1)
+@click.option(
+    "--kuiper", is_flag=True, help="The subset of KuiperInfer: its numbers of tokens and nodes, and its log."
+)
+@json_option
+def expression(expression: str, shapes: tuple[str, ...], kuiper: bool, json_wanted: bool) -> None:
+    """Tokens, tree and reverse Polish order of an expression of a PNNX network.
+
+    SHAPE, such as '[N,3,224,224]' or '[N,8]i64', is that of an input: of @0, @1 and so on. With shapes, the type of
+    the value is inferred; numbers and lists have their contents.
+
+    Exit codes: 0 fine, 1 the expression is not defined for these shapes, 2 usage, 3 it is malformed.
+    """
+    with readable_errors():
+        report = report_expression(expression, shapes, as_kuiper=kuiper)
+        if json_wanted:
+            echo_json(expression_as_json(report))
+        else:
+            echo(*expression_lines(report))

@@ -1,0 +1,184 @@
+"""One operator of a PNNX network as a call in torch, with the arguments that its line in the file has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import attrs
+
+from shapeinf.graph import InputContents, Node
+from shapeinf.runtime.protocol import Refusal
+from shapeinf.runtime.torch_indexing import advanced_index, slice_index
+from shapeinf.runtime.torch_names import constant, resolve
+
+_NUMBERS_AS_TENSORS = {"torch.where": ("input", "other"), "Tensor.index_put": ("values",)}
+"""Arguments that are tensors in torch, for which files have numbers."""
+_KEEPS_SIZES = ("AdaptiveAvgPool", "AdaptiveMaxPool", "adaptive_avg_pool", "adaptive_max_pool")
+"""The names of operators in whose `output_size` 0 stands for None."""
+_SPREAD = {"Tensor.reshape": "shape", "Tensor.view": "shape", "Tensor.expand": "shape", "Tensor.repeat": "sizes"}
+"""Methods whose sizes are positional arguments."""
+_FLOATS = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
+
+
+class NotRunnable(Exception):  # noqa: N818  (not an error: the operator is not compared)
+    """There is nothing in torch that an operator could be, or torch does not construct it; the text is the reason."""
+
+
+@attrs.frozen
+class Arguments:
+    """What a node calls its operator with.
+
+    Args:
+        inputs: the values that it reads, in the order of the file, without its weights.
+        names: the arguments that some of these are, by position.
+        parameters: the values that are written in the file, with torch's own constants for their names.
+        weights: the names of its constants by argument.
+    """
+
+    inputs: tuple[str, ...]
+    names: Mapping[int, str]
+    parameters: Mapping[str, Any]
+    weights: Mapping[str, str]
+
+    @classmethod
+    def of_node(cls, torch: Any, node: Node) -> Arguments:
+        """The arguments of a node of the graph."""
+        named = {name: value.input for name, value in node.attrs.items() if isinstance(value, InputContents)}
+        weights = {name: at for name, at in named.items() if node.inputs[at] == f"{node.name}.{name}"}
+        written = {name: value for name, value in node.attrs.items() if name not in named}
+        inputs = [at for at in range(len(node.inputs)) if at not in weights.values()]
+        return cls(
+            tuple(node.inputs[at] for at in inputs),
+            {inputs.index(at): name for name, at in named.items() if name not in weights},
+            {name: _parameter(torch, node.op, name, value) for name, value in written.items()},
+            {name: node.inputs[at] for name, at in weights.items()},
+        )
+
+    def split(self, values: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """The positional arguments, and those with names."""
+        positional = [value for at, value in enumerate(values) if at not in self.names]
+        return positional, {**{name: values[at] for at, name in self.names.items()}, **self.parameters}
+
+
+def _parameter(torch: Any, op: str, name: str, value: object) -> Any:
+    """A value as torch has it. Raises NotRunnable for a constant that torch does not have."""
+    if isinstance(value, tuple):
+        items = [_parameter(torch, op, name, item) for item in value]
+        keeps = name == "output_size" and op.partition(".")[2].startswith(_KEEPS_SIZES)
+        return tuple(None if keeps and item == 0 else item for item in items)
+    if isinstance(value, str) and value.startswith("torch."):
+        resolved = constant(torch, value)
+        if resolved is None:
+            raise NotRunnable(f"torch has no {value}")
+        return resolved
+    if isinstance(value, str) and name not in ("mode", "padding_mode", "expr"):
+        value = _FLOATS.get(value, value)
+    if name in _NUMBERS_AS_TENSORS.get(op, ()) and isinstance(value, (bool, int, float, complex)):
+        return torch.tensor(value)
+    return value
+
+
+Call = Callable[[Sequence[Any]], Any]
+"""An operator with all but its inputs: the values of its inputs in, its result out."""
+
+
+def call_of(torch: Any, node: Node, arguments: Arguments) -> Call | None:
+    """The call of a function, a method, or one of PNNX's own operators; None for any other type."""
+    special = _SPECIAL.get(node.op)
+    if special is not None:
+        return partial(special, torch, arguments)
+    function = resolve(torch, node.op)
+    if function is None or node.op.startswith("nn."):
+        return None
+    if node.op in _SPREAD:
+        return partial(_spread, function, _SPREAD[node.op], arguments)
+    return partial(_call, function, arguments)
+
+
+def _call(function: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
+    positional, named = arguments.split(values)
+    return function(*positional, **named)
+
+
+def _spread(function: Any, name: str, arguments: Arguments, values: Sequence[Any]) -> Any:
+    """A method whose sizes are a list in the file, and several arguments in torch."""
+    _, named = arguments.split(values)
+    sizes = named[name] if name in named else values[1]
+    return function(values[0], *(int(size) for size in sizes))
+
+
+def _joined(name: str, torch: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
+    """`torch.cat` and `torch.stack` of a list, or of all inputs."""
+    tensors = values[0] if len(values) == 1 and isinstance(values[0], (list, tuple)) else list(values)
+    return resolve(torch, name)(tensors, **arguments.parameters)  # type: ignore[misc]
+
+
+def _einsum(torch: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
+    tensors = values[0] if len(values) == 1 and isinstance(values[0], (list, tuple)) else values
+    return torch.einsum(arguments.parameters["equation"], *tensors)
+
+
+def _slice(torch: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
+    _, named = arguments.split(values)
+    return values[0][slice_index(values[0].dim(), named)]
+
+
+def _slice_copy(torch: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
+    """An assignment to a slice; the tensor itself stays as it is."""
+    _, named = arguments.split(values)
+    target, source = named.get("self", values[0]).clone(), named.get("src", values[-1])
+    target[slice_index(target.dim(), named)] = source
+    return target
+
+
+def _slice_indexes(torch: Any, arguments: Arguments, values: Sequence[Any]) -> list[Any]:
+    """A list of numbers, some of them inputs: `(@0,2)`."""
+    items = arguments.parameters["indexes"]
+    if any(isinstance(item, str) and not 0 <= int(item[1:] or -1) < len(values) for item in items):
+        raise Refusal(f"the indexes {items} refer to inputs that are not there")
+    return [values[int(item[1:])] if isinstance(item, str) else item for item in items]
+
+
+def _index_put(torch: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
+    _, named = arguments.split(values)
+    positional = [value for at, value in enumerate(values) if at not in arguments.names]
+    target = named.pop("input", positional[0] if positional else values[0])
+    indices = named.pop("indices", values[1])
+    put = named.pop("values", values[-1])
+    return target.index_put(advanced_index(torch, indices), put.to(target.dtype), **named)
+
+
+def _fill(torch: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
+    _, named = arguments.split(values)
+    return values[0].clone().fill_(named.get("value", values[-1]))
+
+
+def _copy(torch: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
+    return values[0].clone().copy_(values[1])
+
+
+def _tuple(torch: Any, arguments: Arguments, values: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(values)
+
+
+def _unpacked(torch: Any, arguments: Arguments, values: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(values[0])
+
+
+_SPECIAL: dict[str, Callable[[Any, Arguments, Sequence[Any]], Any]] = {
+    "pnnx.SliceIndexes": _slice_indexes,
+    "prim::ListConstruct": _tuple,
+    "prim::ListUnpack": _unpacked,
+    "prim::TupleConstruct": _tuple,
+    "prim::TupleUnpack": _unpacked,
+    "Tensor.copy": _copy,
+    "Tensor.fill": _fill,
+    "Tensor.index_put": _index_put,
+    "Tensor.slice": _slice,
+    "Tensor.slice_copy": _slice_copy,
+    "torch.cat": partial(_joined, "torch.cat"),
+    "torch.einsum": _einsum,
+    "torch.stack": partial(_joined, "torch.stack"),
+}

@@ -1,0 +1,244 @@
+"""torch behind the protocol: a PNNX network, run operator by operator.
+
+Each operator is a class or function of torch with a fixed name (`torch_names`), called with the arguments of the file.
+Neither the Python program that PNNX writes nor anything else that a file names is executed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+import numpy as np
+
+from shapeinf.errors import MissingPackageError, ModelError
+from shapeinf.graph import Graph, Node
+from shapeinf.lattice.dtypes import TORCH_NAMES
+from shapeinf.runtime.pnnx_weights import Weights
+from shapeinf.runtime.protocol import Buffer, Observation, ObservedType, Refusal, WrittenOutput, refusals
+from shapeinf.runtime.torch_calls import Arguments, Call, NotRunnable, call_of
+from shapeinf.runtime.torch_expression import expression_call
+from shapeinf.runtime.torch_modules import module_call
+from shapeinf.texts import exact_bytes
+
+MAX_LIVE = 1 << 33
+"""The most bytes of all tensors that a run holds at a time."""
+
+
+def runtime() -> Torch:
+    """The installed torch. Raises MissingPackageError."""
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingPackageError("verify --runtime torch", "torch", "torch") from error
+    return Torch(torch)
+
+
+@attrs.frozen
+class Torch:
+    """The package, on the CPU."""
+
+    package: Any
+    name: str = "torch"
+
+    @property
+    def version(self) -> str:
+        """The version of the package."""
+        return str(self.package.__version__)
+
+    def open(self, graph: Graph, timeout: float | None) -> TorchNetwork:
+        """A network, whose modules are constructed when a method needs them. Raises ModelError for other models."""
+        if graph.dialect != "pnnx":
+            raise ModelError("only a PNNX network can be run in torch", node=graph.source)
+        return TorchNetwork(self.package, graph, timeout)
+
+
+@attrs.frozen
+class _Step:
+    """A node with its call, or with the reason why it has none."""
+
+    node: Node
+    inputs: tuple[str, ...]
+    call: Call | None
+    reason: str = ""
+
+
+class TorchNetwork:
+    """The operators of one network in order, each with its weights: those of the `.bin` file, or random ones."""
+
+    def __init__(self, package: Any, graph: Graph, timeout: float | None) -> None:
+        """`timeout`: the most seconds that one run may take; it ends after the operator in which they pass."""
+        self.package = package
+        self.graph = graph
+        self.timeout = timeout
+        self.weights = Weights(package, graph)
+        self._steps: list[_Step] | None = None
+        self._traced: tuple[Any, dict[str, Observation]] | None = None
+
+    def load(self) -> None:
+        """Construct all modules."""
+        self.steps()
+
+    def steps(self) -> list[_Step]:
+        """The nodes of the graph with their calls."""
+        if self._steps is None:
+            self.weights.refuse_huge()
+            self._steps = [self._step(node) for node in self.graph.nodes]
+        return self._steps
+
+    def _step(self, node: Node) -> _Step:
+        torch = self.package
+        try:
+            arguments = Arguments.of_node(torch, node)
+            with _refusals_of(node):
+                call = (
+                    expression_call(torch, node, arguments)
+                    or module_call(torch, node, arguments, self.weights.tensor)
+                    or call_of(torch, node, arguments)
+                )
+        except NotRunnable as error:
+            return _Step(node, (), None, str(error))
+        return _Step(node, arguments.inputs, call, "" if call else f"{node.op} is not run in torch here")
+
+    def tensor_names(self) -> frozenset[str]:
+        """The outputs of all nodes; `observe` reports those that are not computed."""
+        return frozenset(name for node in self.graph.nodes for name in node.outputs)
+
+    def prepare(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> dict[str, Any]:
+        """Arrays as tensors."""
+        with refusals():
+            return {name: tensor_of(self.package, array, dtypes[name]) for name, array in arrays.items()}
+
+    def observe(
+        self, names: Sequence[str], feeds: Mapping[str, Any]
+    ) -> list[Observation]:
+        """The types of these values; all groups of names share one run."""
+        if self._traced is None or self._traced[0] is not feeds:
+            self._traced = feeds, self._run(feeds)
+        return [self._traced[1][name] for name in names]
+
+    def _run(self, feeds: Mapping[str, Any]) -> dict[str, Observation]:
+        """The types of all values; a value is dropped after its last use."""
+        torch, steps = self.package, self.steps()
+        last_use = {name: index for index, step in enumerate(steps) for name in step.inputs}
+        values: dict[str, Any] = dict(feeds)
+        observed: dict[str, Observation] = {}
+        end = time.monotonic() + self.timeout if self.timeout else None
+        for name in {name for step in steps for name in step.inputs} & self.graph.constants.keys():
+            values[name] = self.weights.tensor(name)
+        with torch.no_grad():
+            for index, step in enumerate(steps):
+                self._compute(step, values, observed)
+                for name in {*step.inputs, *step.node.outputs}:
+                    if last_use.get(name, -1) <= index:
+                        values.pop(name, None)
+                if end is not None and time.monotonic() > end:
+                    raise Refusal(f"stopped after {self.timeout:g} seconds")
+        return observed
+
+    def _compute(
+        self, step: _Step, values: dict[str, Any], observed: dict[str, Observation]
+    ) -> None:
+        """Run one operator; its outputs are not compared where it, or one of its inputs, cannot be computed."""
+        missing = next((name for name in step.inputs if name not in values), None)
+        if step.call is None or missing is not None:
+            reason = step.reason or f"its input {missing} is not computed"
+            observed.update(dict.fromkeys(step.node.outputs, reason))
+            return
+        with _refusals_of(step.node):
+            result = step.call([values[name] for name in step.inputs])
+            outputs = _outputs(result, len(step.node.outputs))
+        for name, value in zip(step.node.outputs, outputs, strict=True):
+            values[name] = value
+            observed[name] = observe_value(self.package, value)
+        live = sum(_size(value) for value in values.values())
+        if live > MAX_LIVE:
+            raise Refusal(f"its tensors take {exact_bytes(live)} at node {step.node.name}: bind smaller sizes")
+
+    def fetch(self, name: str, feeds: Mapping[str, Any]) -> Any:
+        """`observe` reports the items of tuples and lists too."""
+        raise Refusal("the network has no node with an output of this name")
+
+    def binding_refusal(self, feeds: Mapping[str, Any]) -> str:
+        """torch allocates outputs itself."""
+        return "torch writes no outputs into buffers"
+
+    def run_into(self, buffers: Sequence[Buffer], feeds: Mapping[str, Any]) -> list[WrittenOutput]:
+        """See `binding_refusal`."""
+        raise Refusal("torch writes no outputs into buffers")
+
+
+@contextmanager
+def _refusals_of(node: Node) -> Iterator[None]:
+    """Turn every exception of torch into a Refusal that names the node."""
+    try:
+        with refusals():
+            yield
+    except Refusal as refusal:
+        raise Refusal(f"{refusal} (node '{node.name}')") from refusal
+
+
+def _outputs(result: Any, count: int) -> Sequence[Any]:
+    """The outputs of a call; a list that is the only output stays one value."""
+    if count == 1:
+        return [result]
+    if not isinstance(result, (tuple, list)) or len(result) != count:
+        returned = len(result) if isinstance(result, (tuple, list)) else 1
+        raise Refusal(f"torch returns {returned} values, the file has {count} outputs")
+    return result
+
+
+def _size(value: Any) -> int:
+    """The bytes of a value; views count like copies."""
+    if isinstance(value, (list, tuple)):
+        return sum(map(_size, value))
+    return int(value.numel() * value.element_size()) if hasattr(value, "element_size") else 0
+
+
+def tensor_of(torch: Any, array: np.ndarray[Any, Any], dtype: str) -> Any:
+    """A tensor with the contents of an array, also of bfloat16. Raises Refusal for a type that torch does not have."""
+    kind = dtype_of(torch, dtype)
+    contiguous = np.ascontiguousarray(array).reshape(array.shape)
+    if contiguous.dtype.isbuiltin != 1:  # a type of ml_dtypes: the same bytes
+        return torch.from_numpy(contiguous.view(f"i{contiguous.itemsize}").copy()).view(kind)
+    return torch.from_numpy(contiguous.copy())
+
+
+def dtype_of(torch: Any, dtype: str) -> Any:
+    """An element type as torch has it. Raises Refusal where it has none."""
+    names = {ours: name for name, ours in TORCH_NAMES.items()}
+    kind = getattr(torch, names[dtype], None) if dtype in names else None
+    if kind is None:
+        raise Refusal(f"torch has no element type {dtype}")
+    return kind
+
+
+def observe_value(torch: Any, value: Any) -> Observation:
+    """The type of a value: numbers are scalars, lists of numbers vectors, and other lists have items."""
+    if isinstance(value, torch.Tensor):
+        return ObservedType(str(value.dtype).removeprefix("torch."), tuple(value.shape))
+    if isinstance(value, (list, tuple)):
+        dtypes = {_type_of_number(item) for item in value}
+        if None in dtypes or not value:
+            return list(_item_types(torch, value))
+        return ObservedType(dtypes.pop() if len(dtypes) == 1 else None, (len(value),))
+    dtype = _type_of_number(value)
+    return ObservedType(dtype, ()) if dtype else f"it is a {type(value).__name__}, not a tensor"
+
+
+def _type_of_number(value: Any) -> str | None:
+    """The element type of one of Python's numbers; None for anything else."""
+    return {bool: "bool", int: "int64", float: "float64", complex: "complex128"}.get(type(value))
+
+
+def _item_types(torch: Any, values: Sequence[Any]) -> Iterator[ObservedType | None]:
+    """The types of the tensors and numbers in a list, and in the lists in it."""
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            yield from _item_types(torch, value)
+        else:
+            observed = observe_value(torch, value)
+            yield observed if isinstance(observed, ObservedType) else None

@@ -1,0 +1,163 @@
+"""Every vector of PNNX's expressions: tokens, trees, order, values, symbols, malformed texts, KuiperInfer's subset."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from shapeinf.errors import ExpressionError, ShapeError
+from shapeinf.expr import Dimension
+from shapeinf.expressions import evaluate_expression
+from shapeinf.formats.pnnx.expression import (
+    ARITIES,
+    Argument,
+    Call,
+    ListOf,
+    kuiper,
+    parse,
+    reverse_polish,
+    tokenize,
+)
+from shapeinf.lattice.dtypes import SHORT_NAMES
+from tests.conformance.conftest import need, vectors
+
+FILE = "pnnx/pnnx_expr.json"
+VECTORS = vectors(FILE)
+
+
+def cases(kind):
+    return [pytest.param(case, id=f"{i}-{case['expr'][:40]!r}") for i, case in enumerate((VECTORS or {}).get(kind, []))]
+
+
+def test_the_vectors_are_there():
+    counts = {kind: len(need(VECTORS, FILE)[kind]) for kind in ("valid", "symbolic", "malformed", "shape_errors")}
+    assert counts == {"valid": 53, "symbolic": 8, "malformed": 28, "shape_errors": 8}
+    assert len(VECTORS["real_expressions"]) == 44
+
+
+def test_the_functions_are_those_of_pnnx():
+    assert {name: list(arity) for name, arity in ARITIES.items()} == need(VECTORS, FILE)["functions"]
+
+
+def as_vector(node):
+    """A tree in the form of the vectors."""
+    if isinstance(node, (Call, ListOf)):
+        return [node.function if isinstance(node, Call) else "list", *map(as_vector, node.items)]
+    if isinstance(node, Argument):
+        return {"arg": node.index}
+    kind = {int: "int", float: "float", complex: "complex"}.get(type(node.value), "const")
+    return {kind: node.value}
+
+
+def with_complex(tree):
+    """A tree of the vectors with complex numbers for their texts."""
+    if isinstance(tree, list):
+        return [tree[0], *map(with_complex, tree[1:])]
+    return {"complex": complex(tree["complex"])} if "complex" in tree else tree
+
+
+def label(item):
+    """An item of the order of a vector as our label: numbers and complex numbers by their values."""
+    if isinstance(item, str) and item.endswith("j"):
+        return reverse_polish(parse(item))[0]
+    return item if isinstance(item, str) else repr(item)
+
+
+@pytest.mark.parametrize("case", cases("valid"))
+def test_tokens_tree_and_order(case):
+    assert [[t.kind.value, t.text, t.start, t.end] for t in tokenize(case["expr"])] == case["tokens"]
+    tree = parse(case["expr"])
+    assert as_vector(tree) == with_complex(case["ast"])
+    assert reverse_polish(tree) == [label(item) for item in case["rpn"]]
+    assert parse(str(tree)) == tree
+
+
+@pytest.mark.parametrize("case", cases("valid"))
+def test_values(case):
+    shapes = [f"{x['shape']}{x['dtype']}" for x in case["inputs"]]
+    value, truth = evaluate_expression(case["expr"], shapes), case["result"]
+    if truth["kind"] == "tensor":
+        assert (list(value.shape), value.dtype) == (truth["shape"], SHORT_NAMES[truth["dtype"]])
+    else:
+        is_list = truth["kind"] == "list"
+        assert list(value.elements) == (truth["value"] if is_list else [truth["value"]])
+        assert value.shape.dims == ((len(truth["value"]),) if is_list else ())
+        assert value.dtype == {"int": "int64", "list": "int64", "float": "float64"}[truth["kind"]]
+        assert all(type(e) is (float if truth["kind"] == "float" else int) for e in value.elements)
+
+
+# The texts of the vectors that are no formulas of ours; floor and ceil are those of the quotient.
+FORMULAS = {"floor(H/4)": "H // 4", "2*ceil(N/2)": "2 * (N - N // 2)"}
+
+
+@pytest.mark.parametrize("case", cases("symbolic"))
+def test_symbolic_sizes(case):
+    value, truth = evaluate_expression(case["expr"], case["inputs"]), case["result"]
+    if isinstance(truth, str) and truth.startswith("unknown"):
+        (size,) = value.shape
+        assert isinstance(size, Dimension) and str(size) not in ("N", "M")
+        return
+    inferred = value.shape.dims if value.elements is None else value.elements
+    if truth is None:
+        assert inferred is None
+        return
+    expected = truth if isinstance(truth, list) else [truth]
+    assert list(map(str, inferred)) == [str(_formula(text)) for text in expected]
+
+
+def _formula(text):
+    """A size of the vectors; names are those of dims."""
+    if not isinstance(text, str):
+        return text
+    names = evaluate_expression("size(@0)", [["N", "M", "H", "W"]]).elements
+    return eval(FORMULAS.get(text, text), dict(zip(("N", "M", "H", "W"), names, strict=True)))
+
+
+@pytest.mark.parametrize("case", cases("malformed"))
+def test_malformed_texts(case):
+    with pytest.raises(ExpressionError) as caught:
+        parse(case["expr"])
+    assert (caught.value.position, caught.value.reason) == (case["pos"], case["reason"])
+    assert str(caught.value.position) in str(caught.value)
+
+
+@pytest.mark.parametrize("case", cases("shape_errors"))
+def test_undefined_values(case):
+    with pytest.raises(ShapeError):
+        evaluate_expression(case["expr"], case["inputs"])
+
+
+@pytest.mark.parametrize("case", cases("real_expressions"))
+def test_expressions_of_files(case):
+    if case["parses"]:
+        assert parse(str(parse(case["expr"]))) == parse(case["expr"])
+        return
+    with pytest.raises(ExpressionError) as caught:
+        parse(case["expr"])
+    assert [caught.value.position, caught.value.reason] == case["error"]
+
+
+@pytest.mark.parametrize("case", [*cases("valid"), *cases("malformed")])
+def test_the_subset_of_kuiper_infer(case):
+    """Without `div`, which is its exercise. Its text does not check what follows an expression; we do, as its HEAD."""
+    text, truth = case["expr"], case["kuiper"]
+    if truth["accepts"]:
+        tokens, tree = kuiper.tokenize(text, division=False), kuiper.parse(text, division=False)
+        assert [int(token.number) for token in tokens] == truth["token_types"]
+        assert [token.text for token in tokens] == truth["token_strs"]
+        assert kuiper.node_codes(tree) == truth["rpn_num_index"]
+        assert kuiper.in_order_log(tree) == truth["inorder_log"]
+        return
+    with pytest.raises(ExpressionError) as caught:
+        kuiper.parse(text, division=False)
+    if truth["why"] == "lexer":
+        assert caught.value.position == truth["pos"]
+    else:
+        assert [int(token.number) for token in kuiper.tokenize(text, division=False)] == truth["token_types"]
+
+
+def test_no_number_of_a_vector_is_nan():
+    """Else the comparisons above would say nothing."""
+    values = [case["result"]["value"] for case in need(VECTORS, FILE)["valid"] if case["result"]["kind"] == "float"]
+    assert values and not any(map(math.isnan, values))
