@@ -94,8 +94,8 @@ class Code:
     """The meaning of a diagnostic code.
 
     Args:
-        code: a letter (C checks, N language of a document, P plans, S inference) and three digits, the first of which
-            groups codes of one subject.
+        code: a letter (C checks, N language of a document, P plans, S inference, X PNNX) and three digits, the first
+            of which groups codes of one subject.
         severities: the severities with which it is reported.
         title: its meaning in one line.
         explanation: when it is reported, and the repair; empty where the title is enough.

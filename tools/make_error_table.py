@@ -28,6 +28,7 @@ GROUPS = {
     "C": "Checks (`shapeinf check`)",
     "N": "NNEF documents",
     "T": "TensorFlow models",
+    "X": "PNNX networks",
     "P": "Memory plans",
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.pnnx.axes import read_axis
-from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.promotion import promote
 from opdefs.rules.repetition import concat
 from opdefs.rules.reshaping import insert_axes
@@ -14,7 +14,7 @@ from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType
 from shapeinf.ops import InferenceContext
 
 
-@pnnx("torch.cat")
+@own_types("torch.cat")
 def cat(c: InferenceContext, *tensors: TensorType | SequenceType, dim: object = 0) -> TensorType:
     """[*A, n, *B], [*A, m, *B], ... -> [*A, n + m + ..., *B], of the promoted element type.
 
@@ -72,7 +72,7 @@ def _shape_with_unknown_ranks(c: InferenceContext, parts: Sequence[PartialTensor
     return Shape(dims)
 
 
-@pnnx("torch.stack")
+@own_types("torch.stack")
 def stack(c: InferenceContext, *tensors: TensorType | SequenceType, dim: object = 0) -> TensorType:
     """Tensors [*A, *B], n of them -> [*A, n, *B], of the promoted element type."""
     listed = list_tensors(c, tensors)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from opdefs.pnnx.arguments import bind_arguments
 from shapeinf.graph import Graph
 from shapeinf.ops import ArgDef, Dialect, OpDef
+from shapeinf.ops.registry import Function
 
 _SAME_TYPE = (
     (ArgDef("input", type_attr="T", optional=True), ArgDef("others", variadic=True)),
@@ -12,14 +15,22 @@ _SAME_TYPE = (
 )
 """Outputs have the element type of the first input, unless the rule returns another one."""
 
-_STATES_TYPES = frozenset({"pnnx.Expression"})
-"""Operators whose rules state every element type: none that they leave unknown is that of the first input."""
+_OWN_TYPES: set[str] = set()
+
+
+def own_types(*names: str) -> Callable[[Function], Function]:
+    """Register a rule whose outputs may have other element types than its first input.
+
+    The rule returns them; None is an element type that is not known, and so are those of outputs that are not known.
+    """
+    _OWN_TYPES.update(names)
+    return pnnx(*names)
 
 
 def _schema(domain: str, op: str, version: int) -> OpDef | None:
     inputs, outputs = _SAME_TYPE
-    if op in _STATES_TYPES:
-        outputs = (ArgDef("output"),)
+    if op in _OWN_TYPES:
+        outputs = (ArgDef("output", variadic=True),)
     return OpDef(op, "pnnx", domain, inputs=inputs, outputs=outputs) if pnnx.has_rule(domain, op) else None
 
 

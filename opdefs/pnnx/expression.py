@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.expression_contents import contents
 from opdefs.pnnx.expression_types import Form, Operand, common_form, result_type
 from opdefs.pnnx.promotion import TYPES_OF_NUMBERS
@@ -20,7 +20,7 @@ NOTHING = OptionalType(PartialTensor(None, Shape.unknown(), None))
 """None: an item without a value, as in a list of indices with none for some axes."""
 
 
-@pnnx("pnnx.Expression")
+@own_types("pnnx.Expression")
 def expression(c: InferenceContext, *inputs: Value | None, expr: str) -> Type:
     """The value of an expression over the inputs @0, @1, ...: broadcasting, torch's promotion, Python's integers.
 

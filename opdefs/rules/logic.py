@@ -25,10 +25,15 @@ Compare = Callable[[InferenceContext, Dim, Dim], Verdict]
 Comparison = tuple[Callable[[Any, Any], Any], Compare]
 
 EQUAL: Comparison = (np.equal, lambda c, a, b: c.prove_eq(a, b))
+NOT_EQUAL: Comparison = (np.not_equal, lambda c, a, b: _negate(c.prove_eq(a, b)))
 LESS: Comparison = (np.less, lambda c, a, b: compare_le(c, a + 1, b))
 GREATER: Comparison = (np.greater, lambda c, a, b: compare_le(c, b + 1, a))
 LESS_EQUAL: Comparison = (np.less_equal, compare_le)
 GREATER_EQUAL: Comparison = (np.greater_equal, lambda c, a, b: compare_le(c, b, a))
+
+
+def _negate(verdict: bool | None) -> bool | None:
+    return None if verdict is None else not verdict
 
 
 def compare(

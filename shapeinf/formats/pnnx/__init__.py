@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from shapeinf.formats.pnnx import sniffing
-from shapeinf.formats.registry import Candidate, Format
+from shapeinf.formats.annotation import Annotation
+from shapeinf.formats.pnnx import codes, sniffing
+from shapeinf.formats.registry import Candidate, Format, Target
 from shapeinf.graph import Graph
 
 
 def _sniff(candidate: Candidate) -> bool:
-    return sniffing.is_param_path(candidate.text) or sniffing.is_param_file(candidate.head)
+    text = candidate.text
+    if text is not None and (sniffing.is_network_text(text) or sniffing.is_pnnx_path(text)):
+        return True
+    return sniffing.is_param_file(candidate.head)
 
 
 def _read(model: Any, options: None) -> Graph:
@@ -21,7 +25,13 @@ def _read(model: Any, options: None) -> Graph:
     return graph
 
 
-PNNX = Format("pnnx", "PNNX", _sniff, _read)
-"""The format of PNNX's networks."""
+def _write(graph: Graph, annotation: Annotation, target: Target) -> None:
+    from shapeinf.formats.pnnx import writer
 
-__all__ = ["PNNX"]
+    writer.write(graph, annotation, target)
+
+
+__all__ = ["PNNX", "codes"]
+
+PNNX = Format("pnnx", "PNNX", _sniff, _read, _write)
+"""The format of PNNX's networks."""

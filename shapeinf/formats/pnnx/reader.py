@@ -3,79 +3,193 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.files import check_path
-from shapeinf.formats.pnnx.document import Operator, parse
-from shapeinf.formats.pnnx.sniffing import MAGIC
+from shapeinf.formats.pnnx.codes import WRONG_COUNT
+from shapeinf.formats.pnnx.document import ARGUMENT, CONSTANT, INPUT, OUTPUT, TUPLE, WEIGHT, Document, Operator, parse
+from shapeinf.formats.pnnx.sniffing import is_companion, is_ncnn, is_network_text, network_hint, weights_path
 from shapeinf.formats.pnnx.values import TensorText
-from shapeinf.graph import DeclaredType, Graph, InputContents, Node
+from shapeinf.formats.pnnx.weights import attach
+from shapeinf.graph import DeclaredType, Graph, InputContents, Node, NodeKind
 from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.texts import format_count
 
-INPUT, OUTPUT, CONSTANT, TUPLE = "pnnx.Input", "pnnx.Output", "pnnx.Attribute", "prim::TupleConstruct"
-"""The operators of the file that are no nodes of the graph, and the one that lists several outputs."""
+MAX_BYTES = 1 << 25
+"""Bytes of a network, some 150,000 operators."""
 
 
 def read(model: Any) -> Graph:
-    """Read a path, the bytes of a file or its text. Raises ModelError for a malformed one."""
+    """Read a path, the bytes of a file or its text.
+
+    Raises ModelError for a malformed one, UnknownFormatError for a file of ncnn or one that PNNX writes beside the
+    network, LimitError past a limit.
+    """
     if isinstance(model, bytes):
-        return build(parse(model.decode("utf-8", "replace"), "<bytes>"))
-    text = os.fsdecode(model)
-    if text.startswith(MAGIC + "\n"):
-        return build(parse(text, "<text>"))
-    path = check_path(text)
-    with open(path, encoding="utf-8", errors="replace") as file:
-        return build(parse(file.read(), path))
-
-
-def build(operators: list[Operator]) -> Graph:
-    """The graph of the operators of a file."""
-    graph = Graph(dialect="pnnx", opsets={"": 1})
-    nodes = []
-    tuples: dict[str, tuple[str, ...]] = {}
-    for operator in operators:
-        for blob, declared in operator.types.items():
-            graph.declared.setdefault(blob, DeclaredType(declared.dtype, declared.dims))
-        if operator.type == INPUT:
-            graph.inputs += operator.outputs
-            graph.aliases.update(dict.fromkeys([operator.name], operator.outputs[0]))
-        elif operator.type == OUTPUT:
-            graph.outputs += operator.inputs
-        elif operator.type == CONSTANT:
-            graph.constants[operator.outputs[0]] = _constant(next(iter(operator.weights.values())))
-        else:
-            if operator.type == TUPLE:
-                tuples[operator.outputs[0]] = operator.inputs
-            nodes.append(_node(operator, graph))
-    graph.nodes = nodes
-    graph.outputs = list(dict.fromkeys(item for name in graph.outputs for item in _items(name, tuples)))
+        return build(_parse(_decode(model, "<bytes>"), "<bytes>"))
+    if isinstance(model, str) and is_network_text(model):
+        return build(_parse(model, "<text>"))
+    if not isinstance(model, (str, os.PathLike)):
+        raise UnknownFormatError(f"a {type(model).__name__} is not a network of PNNX: pass a path, a text, or bytes")
+    path = check_path(model)
+    if is_companion(path):
+        raise UnknownFormatError(f"is not a network: {network_hint(path)}", node=path)
+    graph = build(_parse(_decode(_read_file(path), path), path, path), weights_path(path))
+    graph.source = path
     return graph
 
 
-def _items(name: str, tuples: dict[str, tuple[str, ...]]) -> list[str]:
-    """The values of a tuple, with those of the tuples in it; any other value is one of its own."""
-    if name not in tuples:
-        return [name]
-    return [value for item in tuples[name] for value in _items(item, tuples)]
+def _read_file(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
+    return data
 
 
-def _constant(tensor: TensorText) -> PartialTensor:
-    return PartialTensor(tensor.dtype, Shape(tuple(d if isinstance(d, int) else 0 for d in tensor.dims)), None)
+def _decode(data: bytes, source: str) -> str:
+    if len(data) > MAX_BYTES:
+        raise LimitError(f"has more than {MAX_BYTES} bytes", node=source)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ModelError("the line is not UTF-8", node=f"{source}:{line}") from error
 
 
-def _node(operator: Operator, graph: Graph) -> Node:
-    """The node of an operator: its weights are inputs too, and the arguments with a name refer to inputs."""
-    inputs = list(operator.inputs)
-    attributes: dict[str, object] = dict(operator.parameters)
-    left = list(enumerate(inputs))
-    for argument, blob in operator.arguments.items():
-        position = next((at for at in left if at[1] == blob), None)
-        if position is not None:
-            left.remove(position)
-            attributes[argument] = InputContents(position[0])
-    for name, tensor in operator.weights.items():
-        weight = f"{operator.name}.{name}"
-        graph.constants[weight] = _constant(tensor)
-        attributes[name] = InputContents(len(inputs))
-        inputs.append(weight)
-    return Node.make(operator.type, tuple(inputs), operator.outputs, attributes, operator.name)
+def _parse(text: str, source: str, path: str = "") -> Document:
+    """The document of a text that was read from this path."""
+    if len(text) > MAX_BYTES:
+        raise LimitError(f"has more than {MAX_BYTES} characters", node=source)
+    if is_network_text(text) and is_ncnn(text.split("\n")[2:]):
+        raise UnknownFormatError(f"is a network of ncnn: {network_hint(path)}", node=source)
+    return parse(text, source)
+
+
+def build(document: Document, weights: str | None = None) -> Graph:
+    """The graph of a file; `weights` is the path of the archive with its constants, which may be missing.
+
+    Raises ModelError for an input, output or constant that is malformed.
+    """
+    builder = _Builder(document)
+    for operator in document.operators:
+        builder.add(operator)
+    graph = builder.graph
+    graph.outputs = list(_items(graph.outputs, builder.tuples))
+    count = document.count_blobs()
+    if document.blobs != count:
+        message = f"the file has {count} blobs, not {document.blobs} as its second line has it"
+        graph.diagnostics.append(Diagnostic("warning", WRONG_COUNT, message))
+    if weights is not None and os.path.isfile(weights):
+        attach(graph, builder.members, weights)
+        graph.external = bool(graph.unread)
+    return graph
+
+
+class _Builder:
+    """Enters the operators of a document into a graph; equal ones share their kind."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.nodes: list[Node] = []
+        self.graph = Graph(dialect="pnnx", opsets={"": 1}, nodes=self.nodes, model=document)
+        self.tuples: dict[str, tuple[str, ...]] = {}
+        self.members: dict[str, str] = {}
+        """The files of constants in the archive of weights, by the names of the constants."""
+        self._blobs = {blob for operator in document.operators for blob in operator.outputs}
+        self._kinds: dict[object, NodeKind] = {}
+
+    def add(self, operator: Operator) -> None:
+        """The next operator of the file."""
+        for blob, declared in operator.types.items():
+            self.graph.declared.setdefault(blob, DeclaredType(declared.dtype, declared.dims))
+        if operator.type == INPUT:
+            self._check(operator, inputs=0, outputs=1)
+            self.graph.inputs += operator.outputs
+            if operator.name not in self._blobs:
+                self.graph.aliases[operator.name] = operator.outputs[0]
+        elif operator.type == OUTPUT:
+            self._check(operator, inputs=None, outputs=0)
+            self.graph.outputs += operator.inputs
+        elif operator.type == CONSTANT:
+            self._check(operator, inputs=0, outputs=1, weights=1)
+            weight, tensor = next(iter(operator.weights.items()))
+            self._add_constant(operator, operator.outputs[0], weight, tensor)
+        else:
+            if operator.type == TUPLE and len(operator.outputs) == 1:
+                self.tuples[operator.outputs[0]] = operator.inputs
+            self._add_node(operator)
+
+    def _check(self, operator: Operator, inputs: int | None, outputs: int, weights: int = 0) -> None:
+        """Raises ModelError for other numbers of blobs and weights; None stands for any number."""
+        for number, count, noun in (
+            (inputs, len(operator.inputs), "input"),
+            (outputs, len(operator.outputs), "output"),
+            (weights, len(operator.weights), "weight"),
+        ):
+            if number not in (None, count):
+                message = f"{operator.type} has {format_count(number, noun)}, not {count}"
+                raise ModelError(message, node=self.document.location(operator))
+
+    def _add_constant(self, operator: Operator, name: str, weight: str, tensor: TensorText) -> None:
+        sizes = [size for size in tensor.dims if isinstance(size, int)]
+        if len(sizes) != len(tensor.dims):
+            message = f"{WEIGHT}{weight}: all sizes of a weight are numbers"
+            raise ModelError(message, node=self.document.location(operator))
+        self.graph.constants[name] = PartialTensor(tensor.dtype, Shape(sizes), None)
+        self.members[name] = f"{operator.name}.{weight}"
+
+    def _add_node(self, operator: Operator) -> None:
+        """The node of an operator: its weights are inputs too, and the arguments with a name refer to inputs."""
+        weights = []
+        for weight, tensor in operator.weights.items():
+            name = self._weight_name(operator, weight)
+            self._add_constant(operator, name, weight, tensor)
+            weights.append(name)
+        kind = self._kind(operator)
+        self.nodes.append(Node(kind, (*operator.inputs, *weights), operator.outputs, operator.name))
+        self.graph.locations[operator.name] = self.document.location(operator)
+
+    def _weight_name(self, operator: Operator, weight: str) -> str:
+        """The name of the constant of a weight: no blob, and no other weight, has it."""
+        name = f"{operator.name}.{weight}"
+        while name in self._blobs or name in self.graph.constants:
+            name = f"{WEIGHT}{name}"
+        return name
+
+    def _kind(self, operator: Operator) -> NodeKind:
+        positions = _positions(operator)
+        parameters = tuple([text for text in operator.written if text[0] not in (ARGUMENT, WEIGHT)])
+        key = operator.type, parameters, tuple(positions.items())
+        if key not in self._kinds:
+            references = {name: InputContents(at) for name, at in positions.items()}
+            self._kinds[key] = NodeKind(operator.type, "", {**operator.parameters, **references})
+        return self._kinds[key]
+
+
+def _positions(operator: Operator) -> dict[str, int]:
+    """The inputs of the node that are the arguments with a name, and its weights."""
+    positions = dict(operator.arguments)
+    for number, weight in enumerate(operator.weights):
+        positions[weight] = len(operator.inputs) + number
+    return positions
+
+
+def _items(names: Iterable[str], tuples: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """The values in this order, each once, with the items of a tuple instead of it."""
+    seen: set[str] = set()
+    left = [iter(names)]
+    while left:
+        name = next(left[-1], None)
+        if name is None:
+            left.pop()
+        elif name not in seen:
+            seen.add(name)
+            if name in tuples:
+                left.append(iter(tuples[name]))
+            else:
+                yield name

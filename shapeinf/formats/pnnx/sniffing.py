@@ -1,16 +1,86 @@
-"""Recognises a `.param` file: by its name, by its first line, or as a text."""
+"""Recognises the files of PNNX by their names, by their first line, or as a text, and those of ncnn among them."""
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Iterable
+
 MAGIC = "7767517"
-"""The first line of the files of PNNX and of ncnn."""
+"""The first line of the networks of PNNX and of ncnn."""
+
+BYTE_ORDER_MARK = "\ufeff"
+
+PARAM, WEIGHTS = ".param", ".bin"
+
+_FIRST_LINE = re.compile(rf"{BYTE_ORDER_MARK}?[ \t]*{MAGIC}[ \t]*\r?\n")
+_COMPANIONS = re.compile(r"(?:\.(?:pnnx|ncnn)\.bin|_(?:pnnx|ncnn)\.py)\Z")
+_NCNN = ".ncnn.param"
+_NUMBERED_KEY = re.compile(r"-?[0-9]+=")
+_NCNN_INPUT = "Input"
+_LINE_START = 4096
 
 
-def is_param_path(text: str | None) -> bool:
-    """Whether a text is the path of a PNNX network, or such a network itself."""
-    return text is not None and (text.endswith(".pnnx.param") or text.startswith(MAGIC + "\n"))
+def is_network_text(text: str) -> bool:
+    """Whether a text is a network rather than a path."""
+    return _FIRST_LINE.match(text) is not None
+
+
+def is_pnnx_path(path: str) -> bool:
+    """Whether a path has the name of a network of PNNX, or of a file that PNNX writes next to it."""
+    return path.endswith(PARAM) or is_companion(path)
+
+
+def is_companion(path: str) -> bool:
+    """Whether a path has the name of weights or of a script, which are written next to a network."""
+    return _COMPANIONS.search(path) is not None
 
 
 def is_param_file(head: bytes) -> bool:
-    """Whether a file begins as the files of PNNX and ncnn do."""
-    return head.split(b"\n", 1)[0].strip() == MAGIC.encode()
+    """Whether a file begins as the networks of PNNX and ncnn do."""
+    first = head.split(b"\n", 1)[0].removeprefix(BYTE_ORDER_MARK.encode())
+    return first.strip() == MAGIC.encode()
+
+
+def network_path(path: str) -> str:
+    """The path of the network that a companion, or a network of ncnn, belongs to.
+
+    >>> network_path("dir/net.pnnx.bin"), network_path("net_pnnx.py"), network_path("net.ncnn.param")
+    ('dir/net.pnnx.param', 'net.pnnx.param', 'net.pnnx.param')
+    """
+    stem = _COMPANIONS.sub("", path).removesuffix(_NCNN).removesuffix(PARAM)
+    return f"{stem}.pnnx{PARAM}"
+
+
+def weights_path(path: str) -> str:
+    """The path of the weights of a network.
+
+    >>> weights_path("net.pnnx.param"), weights_path("old.param")
+    ('net.pnnx.bin', 'old.bin')
+    """
+    return path.removesuffix(PARAM) + WEIGHTS
+
+
+def network_hint(path: str) -> str:
+    """What to pass instead of a file that is no network of PNNX."""
+    network = network_path(path)
+    if os.path.isfile(network):
+        return f"pass the network of PNNX beside it, {network!r}"
+    return "pass the network of PNNX, a .pnnx.param file"
+
+
+def is_ncnn(lines: Iterable[str]) -> bool:
+    """Whether the lines of operators are layers of ncnn: they begin with an input, and parameters have numbers.
+
+    PNNX writes operators that ncnn does not have into ncnn's network too, so that not every line is a layer.
+
+    >>> is_ncnn(["Input in0 0 1 in0", "Convolution conv 1 1 in0 out0 0=64 1=3"])
+    True
+    """
+    for line in lines:
+        fields = line[:_LINE_START].split()
+        if fields and (fields[0] == _NCNN_INPUT or any(map(_NUMBERED_KEY.match, fields[4:]))):
+            return True
+        if fields and fields[0] == "pnnx.Input":
+            return False
+    return False

@@ -1,0 +1,64 @@
+"""Bitwise operations on integers and booleans."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from opdefs.pnnx.comparison import connective_of
+from opdefs.pnnx.dialect import own_types
+from opdefs.pnnx.operands import converted, require_kind, require_operand, result_type
+from opdefs.rules.elements import dim_operation, fold_elements, logical_not, map_elements, without_overflow
+from shapeinf.expr import Dim
+from shapeinf.lattice import Element, PartialTensor
+from shapeinf.ops import InferenceContext, Operand
+
+_CONCRETE: dict[str, Any] = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
+
+_MESSAGE = "bitwise operations are of booleans or integers"
+
+
+@own_types(*(f"{module}bitwise_{name}" for name in _CONCRETE for module in ("torch.", "aten::")))
+def bitwise(
+    c: InferenceContext, input: Operand, other: Operand | None = None, *, other_: object = None
+) -> PartialTensor:
+    """Broadcasting, in the promoted type; the connective for booleans."""
+    second = require_operand(c, other, other_, "other")
+    dtype = result_type(input, second)
+    require_kind(c, dtype, _MESSAGE, "bool", "integer")
+    a, b = converted(c, dtype, input, second)
+    shape = c.broadcast(a.shape, b.shape)
+    name = c.op_def.name.rpartition("_")[2]
+    if dtype == "bool":
+        return map_elements(dtype, shape, connective_of(name), a, b)
+    return fold_elements(dtype, shape, _CONCRETE[name], dim_operation(lambda x, y: None), a, b)
+
+
+@own_types("torch.bitwise_not", "aten::bitwise_not")
+def bitwise_not(c: InferenceContext, input: Operand) -> PartialTensor:
+    """Element by element: `-x - 1`, or the negation for booleans."""
+    require_kind(c, input.dtype, _MESSAGE, "bool", "integer")
+    if input.dtype == "bool":
+        return map_elements("bool", input.shape, logical_not, input)
+    return fold_elements(input.dtype, input.shape, np.invert, dim_operation(lambda x: None), input)
+
+
+@own_types(*(f"{module}bitwise_{name}_shift" for name in ("left", "right") for module in ("torch.", "aten::")))
+def shift(c: InferenceContext, input: Operand, other: Operand | None = None, *, other_: object = None) -> PartialTensor:
+    """Broadcasting, in the promoted type: multiples of powers of two, or quotients rounded down."""
+    second = require_operand(c, other, other_, "other")
+    dtype = result_type(input, second)
+    require_kind(c, dtype, "only integers are shifted", "integer")
+    a, b = converted(c, dtype, input, second)
+    left = "left" in c.op_def.name
+
+    def operation(x: Dim, amount: Dim) -> Dim | None:
+        if not isinstance(amount, int) or not 0 <= amount < 31:
+            return None
+        return x * (1 << amount) if left else x // (1 << amount)
+
+    def apply(*elements: Element) -> Element:
+        return without_overflow(c, dtype, dim_operation(operation)(*elements))
+
+    return map_elements(dtype, c.broadcast(a.shape, b.shape), apply, a, b)

@@ -1,0 +1,158 @@
+"""Short-time Fourier transforms: signals cut into frames, their frequencies, and back."""
+
+from __future__ import annotations
+
+import attrs
+
+from opdefs.pnnx.complex_numbers import complex_type, real_type
+from opdefs.pnnx.dialect import own_types
+from opdefs.pnnx.operands import is_kind, require_kind
+from opdefs.rules.numbers import read_dim, read_int
+from opdefs.rules.operands import require_either, require_vector
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape, TensorType
+from shapeinf.ops import InferenceContext
+
+
+@attrs.frozen
+class Frames:
+    """How a signal is cut: `n_fft` samples each, `hop_length` apart, centered on the samples with `center`."""
+
+    n_fft: object
+    hop_length: object = None
+    win_length: object = None
+    center: bool = True
+    onesided: bool | None = None
+
+
+@attrs.frozen
+class FrameSizes:
+    """The known numbers of `Frames`."""
+
+    length: int
+    step: int
+    window: int
+
+
+def _read_sizes(c: InferenceContext, frames: Frames) -> FrameSizes:
+    length = read_int(c, frames.n_fft, "n_fft")
+    step = length // 4 if frames.hop_length is None else read_int(c, frames.hop_length, "hop_length")
+    window = length if frames.win_length is None else read_int(c, frames.win_length, "win_length")
+    if length < 1 or step < 1 or not 1 <= window <= length:
+        c.fail(
+            "n_fft, hop_length and win_length must be at least 1, and win_length at most n_fft", length, step, window
+        )
+    return FrameSizes(length, step, window)
+
+
+@own_types("torch.stft")
+def stft(
+    c: InferenceContext,
+    input: Shape,
+    window: Shape | None = None,
+    *,
+    frames: Frames,
+    pad_mode: str = "reflect",
+    return_complex: bool | None = None,
+) -> TensorType:
+    """[L] or [B, L] -> [frequencies, frames] or [B, frequencies, frames] of complex numbers, or [..., 2] of reals."""
+    sizes = _read_sizes(c, frames)
+    require_vector(c, window, sizes.window, "the window must have win_length elements")
+    dtype = c.dtype(0)
+    require_kind(c, dtype, "the signal must have floats or complex numbers", "float", "complex")
+    complex_input = _is_complex(c)
+    onesided = not complex_input if frames.onesided is None and complex_input is not None else frames.onesided
+    real_result = return_complex is False or (return_complex is None and complex_input is False)
+    dtype = real_type(dtype) if real_result else complex_type(dtype)
+    if input.dims is None:
+        return TensorType(dtype, Shape.unknown())
+    lead, samples = _signal_axes(c, input)
+    count = count_frames(c, samples, sizes, frames.center, pad_mode)
+    bins: Dim = c.fresh("bins", 1, sizes.length) if onesided is None else _bins(sizes.length, onesided)
+    return TensorType(dtype, Shape((*lead, bins, count, *((2,) if real_result else ()))))
+
+
+def _is_complex(c: InferenceContext) -> bool | None:
+    """Whether the signal or the window has complex numbers; None where that is not known."""
+    present = [c.dtype(i) for i, type_ in enumerate(c.types[:2]) if type_ is not None]
+    if any(is_kind(dtype, "complex") for dtype in present):
+        return True
+    return None if None in present else False
+
+
+def _signal_axes(c: InferenceContext, x: Shape) -> tuple[tuple[Dim, ...], Dim]:
+    """The batch axis, which may be missing, and the number of samples."""
+    if len(x) not in (1, 2):
+        c.fail("the signal must be of rank 1 or 2", x)
+    return x[:-1], x[-1]
+
+
+def _bins(length: int, onesided: bool) -> int:
+    """The number of frequencies."""
+    return length // 2 + 1 if onesided else length
+
+
+def count_frames(c: InferenceContext, samples: Dim, sizes: FrameSizes, center: bool, pad_mode: str) -> Dim:
+    """The number of frames in a signal, which `center` extends at both ends by half a frame."""
+    if center:
+        half = sizes.length // 2
+        if pad_mode == "reflect":
+            c.at_least(samples, half + 1, "the signal must be longer than the half of a frame that is reflected")
+        if pad_mode == "circular":
+            c.at_least(samples, half, "the signal must be as long as the half of a frame that is repeated")
+        samples = samples + 2 * half
+    c.at_least(samples, sizes.length, "a frame must be at most as long as the signal")
+    return (samples - sizes.length) // sizes.step + 1
+
+
+@own_types("torch.istft")
+def istft(
+    c: InferenceContext,
+    input: Shape,
+    window: Shape | None = None,
+    *,
+    frames: Frames,
+    length: object = None,
+    return_complex: bool = False,
+) -> TensorType:
+    """[frequencies, frames] or [B, frequencies, frames] of complex numbers -> [L] or [B, L]."""
+    sizes = _read_sizes(c, frames)
+    require_kind(c, c.dtype(0), "the spectrogram must have complex numbers", "complex")
+    require_vector(c, window, sizes.window, "the window must have win_length elements")
+    dtype = c.dtype(0) if return_complex else real_type(c.dtype(0))
+    if input.dims is None:
+        return TensorType(dtype, Shape.unknown())
+    if len(input) not in (2, 3):
+        c.fail("the spectrogram must be of rank 2 or 3", input)
+    *lead, bins, count = input.dims
+    _require_bins(c, bins, sizes.length, frames.onesided)
+    c.at_least(count, 1, "the spectrogram must have at least one frame")
+    samples = count_samples(c, count, sizes, frames.center, None if length is None else read_samples(c, length))
+    return TensorType(dtype, Shape((*lead, samples)))
+
+
+def _require_bins(c: InferenceContext, bins: Dim, length: int, onesided: bool | None) -> None:
+    """Require the frequencies of frames of this length, all or one side; both fit where the argument is missing."""
+    message = "the spectrogram must have the frequencies of frames of n_fft samples"
+    if onesided is None:
+        require_either(c, bins, (_bins(length, True), length), message)
+    else:
+        c.merge(bins, _bins(length, onesided), message)
+
+
+def read_samples(c: InferenceContext, length: object) -> Dim:
+    """The requested number of samples."""
+    known = read_dim(c, length, "length")
+    if known is None or c.prove_le(0, known) is None:
+        return c.fresh("length")
+    c.at_least(known, 1, "length must be at least 1")
+    return known
+
+
+def count_samples(c: InferenceContext, count: Dim, sizes: FrameSizes, center: bool, length: Dim | None) -> Dim:
+    """The samples that a number of frames covers, without the ends that `center` adds, or as many as requested."""
+    if length is not None:
+        return length
+    samples = sizes.length + sizes.step * (count - 1) - (2 * (sizes.length // 2) if center else 0)
+    c.at_least(samples, 1, "the signal must have at least one sample")
+    return samples

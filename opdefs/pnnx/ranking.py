@@ -1,0 +1,32 @@
+"""The largest elements along an axis."""
+
+from __future__ import annotations
+
+from opdefs.pnnx.dialect import own_types
+from opdefs.pnnx.operands import require_kind
+from opdefs.rules.numbers import read_dim, read_int
+from opdefs.rules.unknowns import top_k_shape
+from shapeinf.lattice import Shape, TensorType
+from shapeinf.ops import InferenceContext
+
+
+@own_types("torch.topk")
+def topk(c: InferenceContext, input: Shape, *, k: object, dim: object = -1) -> tuple[TensorType, TensorType]:
+    """The axis becomes k: the largest or smallest elements, and their indices."""
+    require_kind(c, c.dtype(0), "only integers and floats have largest elements", "integer", "float")
+    shape = _topk_shape(c, input, k, dim)
+    return TensorType(c.dtype(0), shape), TensorType("int64", shape)
+
+
+def _topk_shape(c: InferenceContext, x: Shape, k: object, dim: object) -> Shape:
+    if x.dims is None:
+        return x
+    axis = c.axis(read_int(c, dim, "dim"), max(len(x.dims), 1))
+    size = read_dim(c, k, "k")
+    if not x.dims:
+        if size is not None:
+            c.at_most(size, 1, "k must be at most 1 for a tensor without axes")
+        return x
+    if size is None or c.prove_le(0, size) is None:
+        size = c.fresh_at_most(x.dims[axis], "k")
+    return top_k_shape(c, x, axis, size)

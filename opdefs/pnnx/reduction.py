@@ -1,0 +1,143 @@
+"""Reductions of axes, and running totals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import attrs
+
+from opdefs.pnnx.comparison import larger_or_smaller
+from opdefs.pnnx.complex_numbers import real_type
+from opdefs.pnnx.dialect import own_types, pnnx
+from opdefs.pnnx.operands import is_kind, read_type, require_kind
+from opdefs.pnnx.promotion import DEFAULT_FLOAT
+from opdefs.rules.conversion import convert
+from opdefs.rules.numbers import read_int, read_ints
+from opdefs.rules.reduction import reduce_axes, running_total
+from shapeinf.lattice import PartialTensor, Shape, TensorType
+from shapeinf.ops import InferenceContext, Operand, Value
+
+
+@attrs.frozen
+class Axes:
+    """Which axes a function reduces: one, several, or all (None); `keepdim` leaves them with size 1."""
+
+    dim: object = None
+    keepdim: bool = False
+
+
+@own_types("torch.sum", "torch.prod")
+def total(c: InferenceContext, input: Value, *, axes: Axes, dtype: str | None = None) -> PartialTensor:
+    """Sum or product of the axes, of integers in int64."""
+    x = convert(c, input, _type_of_total(c, input, dtype))
+    return _reduce(c, x, axes, operation=_function(c).title())
+
+
+@own_types("torch.mean")
+def mean(c: InferenceContext, input: Shape, *, axes: Axes, dtype: str | None = None) -> PartialTensor:
+    """Mean of the axes; only floats and complex numbers have one."""
+    result = read_type(c, dtype) or c.dtype(0)
+    require_kind(c, result, "the mean is of floats or complex numbers", "float", "complex")
+    return _reduce(c, PartialTensor(result, input, None), axes)
+
+
+@pnnx("torch.amax", "torch.amin")
+def extreme_of_axes(c: InferenceContext, input: Value, *, axes: Axes) -> PartialTensor:
+    """The largest or smallest elements of the axes, which must not be empty."""
+    require_kind(c, input.dtype, "complex numbers have no order", "bool", "integer", "float")
+    return _extreme(c, input, axes)
+
+
+@own_types("torch.argmax", "torch.argmin")
+def index_of_extreme(c: InferenceContext, input: Value, *, axes: Axes) -> TensorType:
+    """The index of the largest or smallest element of one axis, or of all elements without axes."""
+    require_kind(c, input.dtype, "only integers and floats have a largest element with an index", "integer", "float")
+    return TensorType("int64", _extreme(c, input, _one_axis(c, axes)).shape)
+
+
+@own_types("torch.max", "torch.min")
+def extreme(
+    c: InferenceContext, input: Operand, other: Operand | None = None, *, axes: Axes
+) -> TensorType | tuple[TensorType, ...]:
+    """The largest or smallest element of all; with an axis, those of the axis and their indices.
+
+    With a second tensor, the larger or smaller elements of both.
+    """
+    if other is not None:
+        return larger_or_smaller(c, _function(c).title(), input, other)
+    require_kind(c, input.dtype, "complex numbers have no order", "bool", "integer", "float")
+    if axes.dim is None:
+        return _extreme(c, input, Axes())
+    values = _extreme(c, input, _one_axis(c, axes))
+    return values, TensorType("int64", values.shape)
+
+
+def _extreme(c: InferenceContext, x: PartialTensor, axes: Axes) -> PartialTensor:
+    """The largest or smallest elements of axes, each of which must have an element."""
+    result = _reduce(c, x, axes, operation=_function(c).removeprefix("arg").removeprefix("a").title())
+    if x.shape.dims:
+        for axis in _axes(c, axes, len(x.shape)):
+            c.at_least(x.shape[axis], 1, "an axis without elements has no largest or smallest element")
+    return result
+
+
+@own_types("torch.std", "torch.var")
+def deviation(c: InferenceContext, input: Shape, *, axes: Axes) -> PartialTensor:
+    """Standard deviation or variance of the axes: real numbers."""
+    require_kind(c, c.dtype(0), "the deviation is of floats or complex numbers", "float", "complex")
+    return _reduce(c, PartialTensor(real_type(c.dtype(0)), input, None), axes)
+
+
+@own_types("torch.norm")
+def norm(c: InferenceContext, input: Shape, *, axes: Axes, dtype: str | None = None) -> PartialTensor:
+    """Norm of the axes: real numbers."""
+    result = real_type(read_type(c, dtype) or c.dtype(0))
+    require_kind(c, result, "the norm is of floats or complex numbers", "float")
+    return _reduce(c, PartialTensor(result, input, None), axes)
+
+
+@own_types("torch.logsumexp")
+def logsumexp(c: InferenceContext, input: Shape, *, axes: Axes) -> PartialTensor:
+    """Logarithm of the sum of exponentials: floats, also of integers."""
+    dtype = DEFAULT_FLOAT if is_kind(c.dtype(0), "bool", "integer") else c.dtype(0)
+    return _reduce(c, PartialTensor(dtype, input, None), axes)
+
+
+@own_types("torch.cumsum", "torch.cumprod")
+def cumulate(c: InferenceContext, input: Value, *, dim: object, dtype: str | None = None) -> PartialTensor:
+    """The running totals along an axis, of integers in int64."""
+    x = convert(c, input, _type_of_total(c, input, dtype))
+    if x.shape.dims is None:
+        return x
+    axis = c.axis(read_int(c, dim, "dim"), max(len(x.shape), 1))
+    return running_total(c, x, axis, exclusive=False, reverse=False, operation=_function(c).removeprefix("cum").title())
+
+
+def _function(c: InferenceContext) -> str:
+    """The name of the function without its module: `sum` of `torch.sum`."""
+    return c.op_def.name.removeprefix("torch.")
+
+
+def _type_of_total(c: InferenceContext, x: PartialTensor, dtype: str | None) -> str | None:
+    """The element type that a sum or product has: that of `dtype`, else int64 for booleans and integers."""
+    return read_type(c, dtype) or ("int64" if is_kind(x.dtype, "bool", "integer") else x.dtype)
+
+
+def _one_axis(c: InferenceContext, axes: Axes) -> Axes:
+    """The axes, of which there is one or, without `dim`, all."""
+    return axes if axes.dim is None else attrs.evolve(axes, dim=read_int(c, axes.dim, "dim"))
+
+
+def _axes(c: InferenceContext, axes: Axes, rank: int) -> Iterable[int]:
+    """The axes that are reduced. No axes stand for all, and a tensor without axes has axis 0 and -1."""
+    listed = () if axes.dim is None else read_ints(c, axes.dim, "dim")
+    normalized = c.axes(listed, max(rank, 1))
+    return [axis for axis in normalized if axis < rank] if listed else range(rank)
+
+
+def _reduce(c: InferenceContext, x: PartialTensor, axes: Axes, operation: str = "") -> PartialTensor:
+    """The axes become 1 or vanish; contents for the operations of `reduction.FOLDS`."""
+    if x.shape.dims is None:
+        everything = axes.dim in (None, ()) and not axes.keepdim
+        return PartialTensor(x.dtype, Shape(()) if everything else Shape.unknown(), None)
+    return reduce_axes(c, x, tuple(_axes(c, axes, len(x.shape))), axes.keepdim, operation)

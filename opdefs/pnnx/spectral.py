@@ -1,0 +1,111 @@
+"""Fourier transforms, as `torch.fft` has them.
+
+A transform of real numbers keeps only the first half of the frequencies of one axis, since the others follow from
+them; its inverse takes this half, and has `2 * (n - 1)` elements unless it is told another number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opdefs.pnnx.complex_numbers import complex_type, real_type
+from opdefs.pnnx.dialect import own_types
+from opdefs.pnnx.operands import is_kind, require_kind
+from opdefs.pnnx.promotion import DEFAULT_FLOAT
+from opdefs.rules.numbers import check_count, read_dims, read_ints
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape, TensorType
+from shapeinf.ops import InferenceContext
+
+_FAMILIES = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
+
+
+def _names(suffix: str) -> list[str]:
+    return [f"torch.fft.{family}{suffix}" for family in _FAMILIES]
+
+
+@own_types(*_names(""))
+def transform_axis(
+    c: InferenceContext, input: Shape, *, n: object = None, dim: object = -1, norm: str | None = None
+) -> TensorType:
+    """The axis `dim`, cut or filled up to `n` elements."""
+    return _transform(c, input, None if n is None else (n,), dim)
+
+
+@own_types(*_names("2"))
+def transform_two_axes(
+    c: InferenceContext, input: Shape, *, s: object = None, dim: object = (-2, -1), norm: str | None = None
+) -> TensorType:
+    """Two axes, the last two by default, cut or filled up to the sizes `s`."""
+    return _transform(c, input, s, dim)
+
+
+@own_types(*_names("n"))
+def transform_axes(
+    c: InferenceContext, input: Shape, *, s: object = None, dim: object = None, norm: str | None = None
+) -> TensorType:
+    """Several axes: by default as many as `s` has sizes, the last ones, or all."""
+    return _transform(c, input, s, dim)
+
+
+def _transform(c: InferenceContext, x: Shape, s: object, dim: object) -> TensorType:
+    dtype = _result_type(c)
+    if x.dims is None:
+        return TensorType(dtype, Shape.unknown())
+    sizes = None if s is None else read_dims(c, s, "the sizes of the transform")
+    axes = _transformed_axes(c, len(x), sizes, dim)
+    if sizes is None:
+        sizes = (-1,) * len(axes)
+    check_count(c, sizes, "the sizes of the transform", len(axes), "axis")
+    if not axes:
+        if _halves(c) or _doubles(c):
+            c.fail("at least one axis must be transformed")
+        return TensorType(dtype, x)
+    dims = list(x.dims)
+    for position, (axis, size) in enumerate(zip(axes, sizes, strict=True)):
+        dims[axis] = _length(c, dims[axis], size, last=position == len(axes) - 1)
+    return TensorType(dtype, Shape(dims))
+
+
+def _transformed_axes(
+    c: InferenceContext, rank: int, sizes: Sequence[Dim | None] | None, dim: object
+) -> tuple[int, ...]:
+    if dim is not None:
+        return c.axes(read_ints(c, dim, "dim"), rank)
+    if sizes is None:
+        return tuple(range(rank))
+    if len(sizes) > rank:
+        c.fail("there must be at most one size for each axis of the input", len(sizes), rank)
+    return tuple(range(rank - len(sizes), rank))
+
+
+def _length(c: InferenceContext, size: Dim, requested: Dim | None, *, last: bool) -> Dim:
+    """The size of a transformed axis; a requested -1 is the size of the input, and one of None is not known."""
+    if requested is None or c.prove_le(0, requested) is None:
+        return c.fresh("transform", 1)
+    points = size if requested == -1 else requested
+    if last and _doubles(c) and requested == -1:
+        points = 2 * (size - 1)
+    c.at_least(points, 1, "a transform needs at least one data point")
+    return points // 2 + 1 if last and _halves(c) else points
+
+
+def _family(c: InferenceContext) -> str:
+    """The name of the transform without the number of its axes, such as `irfft`."""
+    return c.op_def.name.removeprefix("torch.fft.").rstrip("2n")
+
+
+def _halves(c: InferenceContext) -> bool:
+    return _family(c) in ("rfft", "ihfft")
+
+
+def _doubles(c: InferenceContext) -> bool:
+    return _family(c) in ("irfft", "hfft")
+
+
+def _result_type(c: InferenceContext) -> str | None:
+    """Complex numbers, or real ones of `irfft` and `hfft`; of integers as of the default float."""
+    dtype = DEFAULT_FLOAT if is_kind(c.dtype(0), "bool", "integer") else c.dtype(0)
+    if _halves(c):
+        require_kind(c, dtype, "the input must be real", "float")
+    return real_type(dtype) if _doubles(c) else complex_type(dtype)

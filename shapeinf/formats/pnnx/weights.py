@@ -1,0 +1,93 @@
+"""The `.bin` file beside a network: a zip archive with a file for each weight, `operator.weight`, little endian.
+
+Shapes and element types are in the network itself. Contents are read only of small constants, and when a rule needs
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from math import prod
+
+import numpy as np
+
+from shapeinf.errors import ModelError
+from shapeinf.formats.contents import wants_contents
+from shapeinf.formats.zipped import zip_members
+from shapeinf.graph import Graph
+from shapeinf.lattice import PartialTensor, numpy_dtype
+from shapeinf.lattice.dtypes import element_bits
+
+MAX_MEMBERS = 1 << 20
+"""Files of an archive."""
+
+_WITHOUT_NUMPY_TYPE = frozenset({"complex32"})
+
+
+class Weights:
+    """The contents of the small constants of a network; all of them are read with the first one.
+
+    Args:
+        path: the archive.
+        constants: the constants by the names of their files.
+    """
+
+    def __init__(self, path: str, constants: Mapping[str, PartialTensor]) -> None:
+        """Nothing is read yet."""
+        self.path = path
+        self.constants = constants
+        self._contents: dict[str, PartialTensor] | None = None
+
+    def read(self, member: str) -> PartialTensor:
+        """A constant with its contents. Raises ModelError for an archive that is damaged or of another network."""
+        if self._contents is None:
+            self._contents = self._read_all()
+        if member not in self._contents:
+            raise ModelError(f"lacks {member!r}: it does not belong to the network", node=self.path)
+        return self._contents[member]
+
+    def _read_all(self) -> dict[str, PartialTensor]:
+        contents: dict[str, PartialTensor] = {}
+        try:
+            with open(self.path, "rb") as file:
+                for name, size, data in zip_members(file, self.path, MAX_MEMBERS, self._length):
+                    contents[name] = self._constant(name, size, data)
+        except OSError as error:
+            raise ModelError(f"cannot be read: {error.strerror or error}", node=self.path) from error
+        return contents
+
+    def _length(self, name: str, size: int) -> int | None:
+        """The bytes to read of a file, None to skip it."""
+        return _byte_count(self.constants[name]) if name in self.constants else None
+
+    def _constant(self, name: str, size: int, data: bytes) -> PartialTensor:
+        declared = self.constants[name]
+        if size != _byte_count(declared):
+            raise ModelError(
+                f"{name!r} has {size} bytes, but {declared.dtype}{declared.shape} in the network has"
+                f" {_byte_count(declared)}",
+                node=self.path,
+            )
+        dtype = numpy_dtype(declared.dtype)
+        assert dtype is not None  # `wants_contents` is false without an element type
+        array = np.frombuffer(data, dtype.newbyteorder("<") if dtype.isbuiltin == 1 else dtype)
+        return PartialTensor(declared.dtype, declared.shape, array.tolist())
+
+
+def _byte_count(constant: PartialTensor) -> int:
+    sizes = [size for size in constant.shape.require() if isinstance(size, int)]
+    return prod(sizes) * (element_bits(constant.dtype) or 0) // 8
+
+
+def attach(graph: Graph, members: Mapping[str, str], path: str) -> None:
+    """Defer the reading of the small constants of a graph; `members` are the names of their files in the archive."""
+    small = {}
+    for name, member in members.items():
+        constant = graph.constants[name]
+        sizes = [size for size in constant.shape.require() if isinstance(size, int)]
+        if wants_contents(constant.dtype, sizes) and constant.dtype not in _WITHOUT_NUMPY_TYPE:
+            small[name] = member
+    weights = Weights(path, {member: graph.constants[name] for name, member in small.items()})
+    for name, member in small.items():
+        graph.unread[name] = partial(weights.read, member)

@@ -1,0 +1,157 @@
+"""A network with other types of its blobs, in the columns that PNNX writes.
+
+Operators, parameters and the names of blobs stay; the `.bin` file with the weights is not copied.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from shapeinf.errors import ModelError
+from shapeinf.expr import Dim, Dimension, axis_label
+from shapeinf.expr.printing import try_format_dim
+from shapeinf.formats.annotation import Annotation, Info
+from shapeinf.formats.files import replace_file
+from shapeinf.formats.pnnx.document import EXPRESSION, INPUT, TYPE, Document, Operator
+from shapeinf.formats.pnnx.sniffing import MAGIC
+from shapeinf.formats.pnnx.values import MAX_INT, TensorText, format_tensor, is_writable
+from shapeinf.formats.registry import Target
+from shapeinf.graph import Graph
+
+_EXPRESSIONS, _LISTS = "pnnx.Expression", frozenset({"prim::ListConstruct", "aten::size", "Tensor.size"})
+"""The operators of the file whose values may be lists of integers or are: these have no type there."""
+
+
+Sizes = tuple[int | str | None, ...]
+
+
+def write(graph: Graph, annotation: Annotation, target: Target) -> None:
+    """Write the annotated network to a path or a stream. A file is replaced atomically.
+
+    Raises ModelError for a graph that was not read from a network of PNNX, and for what such a file cannot hold.
+    """
+    if not isinstance(graph.model, Document):
+        raise ModelError("the graph was not read from a network of PNNX: there is nothing to annotate")
+    text = annotate(graph.model, annotation)
+    if not isinstance(target, (str, os.PathLike)):
+        target.write(text)
+        return
+    with replace_file(os.fspath(target)) as file:
+        file.write(text.encode())
+
+
+def annotate(document: Document, annotation: Annotation) -> str:
+    """The text of a network with these types.
+
+    An input has the sizes of the file where they are open or equal: what the operators require of it is no declaration.
+    Raises ModelError for constants with other contents, for assumptions, and for an input whose size has no text.
+    """
+    _check(document, annotation)
+    types = _Types(document, annotation)
+    counts = f"{len(document.operators)} {document.count_blobs()}"
+    lines = [_line(operator, types.texts(operator)) for operator in document.operators]
+    return "\n".join([MAGIC, counts, *lines, ""])
+
+
+def _check(document: Document, annotation: Annotation) -> None:
+    if annotation.constants:
+        name = next(iter(annotation.constants))
+        raise ModelError("a .param file does not hold the contents of constants: they cannot be rewritten", node=name)
+    if annotation.assumptions:
+        raise ModelError(f"a .param file cannot hold the assumption {annotation.assumptions[0]!r}")
+    inputs = {blob for operator in document.operators if operator.type == INPUT for blob in operator.outputs}
+    unknown = next((name for name in annotation.inputs if name not in inputs), None)
+    if unknown is not None:
+        raise ModelError("its shape cannot be written: no operator of the file has it as an output", node=unknown)
+
+
+def _line(operator: Operator, types: Iterator[str]) -> str:
+    head = f"{operator.type:<24} {operator.name:<24} {len(operator.inputs)} {len(operator.outputs)}"
+    return " ".join([head, *operator.inputs, *operator.outputs, *operator.written, *types])
+
+
+class _Types:
+    """The texts of the types of blobs; a blob without one has no known rank, is a scalar, or is no tensor."""
+
+    def __init__(self, document: Document, annotation: Annotation) -> None:
+        self._texts: dict[str, str | None] = {}
+        self._names: set[str] = set()
+        types = {blob: type_ for operator in document.operators for blob, type_ in operator.types.items()}
+        self._declared = {blob: _text(blob, type_) for blob, type_ in types.items()}
+        for operator in document.operators:
+            for blob in operator.outputs:
+                self._texts[blob] = None if _is_list(operator) else self._text(operator, blob, annotation)
+
+    def texts(self, operator: Operator) -> Iterator[str]:
+        """The types of the inputs and outputs of an operator, in order.
+
+        Older files do not repeat some types; those that stay as they are stay without a repetition.
+        """
+        for blob in (*operator.inputs, *operator.outputs):
+            text = self._texts[blob]
+            if text is not None and (blob in operator.types or text != self._declared.get(blob)):
+                yield text
+
+    def _text(self, operator: Operator, blob: str, annotation: Annotation) -> str | None:
+        requested = annotation.inputs.get(blob)
+        if requested is not None:
+            return _text_of_request(blob, requested)
+        info = annotation.tensors.get(blob)
+        if operator.type == INPUT and blob in operator.types:
+            declared = operator.types[blob]
+            dims = self._sizes_of_input(declared.dims, info.shape.dims if info is not None else None)
+            return _text(blob, TensorText(declared.dtype, dims))
+        if info is None or info.kind != "tensor":
+            return None
+        return _text(blob, TensorText(info.dtype, tuple([_format_dim(dim) for dim in info.shape.dims or ()])))
+
+    def _sizes_of_input(self, declared: Sequence[int | str | None], dims: Sequence[Dim] | None) -> Sizes:
+        """The sizes that the file has, or the user's instead of numbers, and names of the user for open sizes.
+
+        A name stands for an open size once: that two open sizes are equal is what operators require.
+        """
+        if dims is None or len(dims) != len(declared):
+            return tuple(declared) if dims is None else tuple([_format_dim(dim) for dim in dims])
+        return tuple([self._size_of_input(old, new) for old, new in zip(declared, dims, strict=True)])
+
+    def _size_of_input(self, declared: int | str | None, dim: Dim) -> int | str | None:
+        text = _format_dim(dim)
+        if isinstance(declared, int):
+            return text
+        if isinstance(dim, Dimension) and dim.is_symbol and text is not None and text not in self._names:
+            self._names.add(str(text))
+            return text
+        return declared
+
+
+def _is_list(operator: Operator) -> bool:
+    """Whether an operator's value is a list of numbers."""
+    expression = operator.parameters.get(EXPRESSION)
+    if operator.type == _EXPRESSIONS:
+        return isinstance(expression, str) and expression.startswith("[")
+    return operator.type in _LISTS
+
+
+def _text(blob: str, tensor: TensorText) -> str | None:
+    """The type of a blob as the file has it; None without a text, as that of a scalar."""
+    if not tensor.dims or "=" in blob:
+        return None
+    dims = tuple([dim if not isinstance(dim, str) or is_writable(dim) else None for dim in tensor.dims])
+    return f"{TYPE}{blob}={format_tensor(TensorText(tensor.dtype, dims))}"
+
+
+def _format_dim(dim: Dim) -> int | str | None:
+    """A size that a file can hold: a number, an expression of named sizes, or None."""
+    if isinstance(dim, int):
+        return dim if dim <= MAX_INT else None
+    text = None if dim.is_anonymous else try_format_dim(dim)
+    return text if text is None or is_writable(text) else None
+
+
+def _text_of_request(blob: str, info: Info) -> str | None:
+    """The new type of an input. Raises ModelError for a size that a file cannot hold."""
+    for axis, dim in enumerate(info.shape.dims or ()):
+        if _format_dim(dim) is None and not (isinstance(dim, Dimension) and dim.is_anonymous):
+            raise ModelError(f"a .param file cannot hold the size {dim}", node=axis_label(blob, axis))
+    return _text(blob, TensorText(info.dtype, tuple([_format_dim(dim) for dim in info.shape.dims or ()])))
