@@ -61,7 +61,10 @@ class Weights:
         """The bytes of a constant in the `.bin` file; None where it has none of this size."""
         if self.path is None:
             return None
-        with suppress(OSError, zipfile.BadZipFile, KeyError, NotImplementedError), zipfile.ZipFile(self.path) as archive:
+        with (
+            suppress(OSError, zipfile.BadZipFile, KeyError, NotImplementedError),
+            zipfile.ZipFile(self.path) as archive,
+        ):
             for member in (name, f"{name}.data"):
                 with suppress(KeyError):
                     info = archive.getinfo(member)

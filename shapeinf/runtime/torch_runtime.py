@@ -112,9 +112,7 @@ class TorchNetwork:
         with refusals():
             return {name: tensor_of(self.package, array, dtypes[name]) for name, array in arrays.items()}
 
-    def observe(
-        self, names: Sequence[str], feeds: Mapping[str, Any]
-    ) -> list[Observation]:
+    def observe(self, names: Sequence[str], feeds: Mapping[str, Any]) -> list[Observation]:
         """The types of these values; all groups of names share one run."""
         if self._traced is None or self._traced[0] is not feeds:
             self._traced = feeds, self._run(feeds)
@@ -139,9 +137,7 @@ class TorchNetwork:
                     raise Refusal(f"stopped after {self.timeout:g} seconds")
         return observed
 
-    def _compute(
-        self, step: _Step, values: dict[str, Any], observed: dict[str, Observation]
-    ) -> None:
+    def _compute(self, step: _Step, values: dict[str, Any], observed: dict[str, Observation]) -> None:
         """Run one operator; its outputs are not compared where it, or one of its inputs, cannot be computed."""
         missing = next((name for name in step.inputs if name not in values), None)
         if step.call is None or missing is not None:

@@ -105,7 +105,9 @@ def test_a_malformed_text_is_an_error_with_its_position(text, position, reason):
     assert len(caret) <= len(line) + 1
 
 
-@pytest.mark.parametrize("text", ["inf", "-inf", "nan", "1e5", "-0.0", "1e-05", "[]", "[[],[1]]", "1.5-2.5j", "inf-nanj"])
+@pytest.mark.parametrize(
+    "text", ["inf", "-inf", "nan", "1e5", "-0.0", "1e-05", "[]", "[[],[1]]", "1.5-2.5j", "inf-nanj"]
+)
 def test_numbers_and_lists(text):
     assert parse(str(parse(text))) == parse(text)
 
@@ -195,7 +197,25 @@ SEEDS = (
     "pow(remainder(size(@1,-1),3),max(2,min(5,size(@0,1))))",
     "[size(@0),True,None,torch.float(@3),sqrt(-1.5e+3)]",
 )
-PIECES = ("(", ")", "[", "]", ",", "@", "@0", "@7", "-", "1e", "0", "99999999999999999999", "1.5", "nan", "j", " ", "\n")
+PIECES = (
+    "(",
+    ")",
+    "[",
+    "]",
+    ",",
+    "@",
+    "@0",
+    "@7",
+    "-",
+    "1e",
+    "0",
+    "99999999999999999999",
+    "1.5",
+    "nan",
+    "j",
+    " ",
+    "\n",
+)
 PIECES += ("size", "add(", "lshift(1,", "pow(10,", "neg(", "True", "None", "é", "\0")
 SHAPES = ([1, 2, "h", "w"], "[2,1,1]i64", "[1,1]bool", "[]i64", None, "[1]f16")
 

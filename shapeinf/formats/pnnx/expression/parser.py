@@ -1,8 +1,8 @@
 """The parser: tokens to a tree, by descent with a stack of its own, so that no nesting exhausts the interpreter's.
 
-    expression = call | list | "@" digits | number | "True" | "False" | "None"
-    call       = name "(" expression { "," expression } ")"
-    list       = "[" [ expression { "," expression } ] "]"
+expression = call | list | "@" digits | number | "True" | "False" | "None"
+call       = name "(" expression { "," expression } ")"
+list       = "[" [ expression { "," expression } ] "]"
 """
 
 from __future__ import annotations
