@@ -56,7 +56,7 @@ def diff(before: Any, after: Any) -> list[Difference]:
 
     The inputs and outputs of a traced graph (PNNX) are matched by position, and its other values by their nodes. Where
     it has an open axis and the other model a number, the difference is that of the inputs only: all else is compared
-    at that number.
+    at that number, where a size that is not known may be any.
     """
     old, new = (side if isinstance(side, Result) else infer_shapes(side) for side in (before, after))
     with hold_locks(old, new):
@@ -95,7 +95,8 @@ def _are_equal(a: TensorInfo, b: TensorInfo, dims: Correspondence, part: Part) -
     pairs = list(zip(a.shape.dims or (), b.shape.dims or (), strict=True))
     if part == "input" and any(isinstance(x, int) != isinstance(y, int) for x, y in pairs):
         return False
-    return all(dims.map_first(x) == dims.map_second(y) for x, y in pairs)
+    sizes = [(dims.map_first(x), dims.map_second(y)) for x, y in pairs]
+    return all(x == y or (bool(dims.sizes) and None in (x, y)) for x, y in sizes)
 
 
 def _compare_dims(old: Result, new: Result, dims: Correspondence) -> Iterator[Difference]:

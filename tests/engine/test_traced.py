@@ -14,7 +14,7 @@ WEIGHT = "padding_mode=zeros @weight=(8,3,3,3)f32"
 def network(sizes="1,3,16,16", of_custom="1,3,4,4", of_conv="1,8,4,4", conv_input="1"):
     """An operator that nobody knows, and a convolution of its output (or of the input)."""
     return f"""7767517
-4 4
+5 4
 pnnx.Input               pnnx_input_0             0 1 0 #0=({sizes})f32
 my.Pool                  pool1                    1 1 0 1 #0=({sizes})f32 #1=({of_custom})f32
 nn.Conv2d                conv                     1 1 {conv_input} 2 {CONV} {WEIGHT} #2=({of_conv})f32
