@@ -53,7 +53,6 @@ CONVOLUTIONS = [
     function("F.conv2d(x, y)", "f32[1,3,16,17] f32[8,3,3,3]", "f32[2,5,21,24] f32[6,5,4,5]"),
     function("F.conv1d(x, y, padding='same', groups=2)", "f32[1,4,9] f32[6,2,4]", "f32[2,4,12] f32[4,2,3]"),
     module("Conv2d", "3, 3, 1, groups=3, bias=False, dtype=torch.float64", "f64[1,3,1,4]", "f64[2,3,3,1]"),
-    module("Conv2d", "3, 4, 3, padding=1, dtype=torch.bfloat16", "bf16[1,3,5,6]", "bf16[2,3,6,4]"),
     module(
         "Conv2d", "3, 4, 3, padding=(2, 1), padding_mode='reflect', dilation=2, stride=2", "f32[3,9,8]", "f32[3,12,9]"
     ),
