@@ -50,6 +50,25 @@ def test_shapes(operator, inputs, shape):
         assert list(result.tensor(output).shape) == shape
 
 
+SCALES_OF_AXES = [
+    ("5.000000e+00", 16, (80, 80)),
+    ("0.7", 10, (7, 7)),
+    ("0.7", 90, (62, 62)),  # 62.99999999999999 in float64
+    ("1.15", 100, (114, 114)),
+    ("3.333333e-01", 10, (3, 3)),
+    ("3.333333e-01", 9, (2, 3)),  # 3 for 1/3, as torch had it, and 2 for the digits of the file
+    ("0.333333343", 9, (3, 3)),
+    ("2.00884962", 113, (226, 227)),  # torch has 226 for 227/113, and 227 for the float32 beside it
+]
+
+
+@pytest.mark.parametrize(("scale", "size", "bounds"), SCALES_OF_AXES)
+def test_scales_are_numbers_of_float64_that_a_file_rounds(scale, size, bounds):
+    result = run(f"F.interpolate scale_factor=({scale},1.0) mode=nearest", f"f32[1,3,{size},4]")
+    inferred = result.inference.store.interval(result.tensor(result.graph.outputs[0]).shape[2])
+    assert (inferred.lo, inferred.hi) == bounds
+
+
 DAMAGED = [
     "nn.Conv2d in_channels=3 out_channels=foo kernel_size=(3,3)",
     "nn.Conv2d in_channels=3 out_channels=4 kernel_size=hello",
