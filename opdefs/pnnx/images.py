@@ -6,7 +6,7 @@ from math import prod
 
 import attrs
 
-from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.promotion import promote
 from opdefs.pnnx.spatial import requested_sizes, require_elements, spatial_values, split_axes
 from opdefs.rules.blocks import blocks_to_channels, channels_to_blocks
@@ -47,7 +47,7 @@ def channel_shuffle(c: InferenceContext, input: Shape, *, groups: int) -> Shape:
     return input
 
 
-@pnnx("nn.LocalResponseNorm", "F.local_response_norm")
+@own_types("nn.LocalResponseNorm", "F.local_response_norm")
 def local_response_norm(c: InferenceContext, input: Shape, *, size: int) -> TensorType:
     """[N, C, *S] -> the same, of a float type."""
     _require_image(c, input)

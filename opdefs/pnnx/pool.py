@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from opdefs.pnnx.dialect import own_types, pnnx
+from opdefs.pnnx.promotion import promote
 from opdefs.pnnx.spatial import requested_sizes, require_elements, spatial_rank, spatial_values, split_axes
 from opdefs.rules.numbers import read_dims
 from opdefs.rules.window import Window, transposed_window_size, windows
@@ -30,10 +31,8 @@ class Pool:
 
 @pnnx("nn.AvgPool1d", "nn.AvgPool2d", "nn.AvgPool3d")
 @pnnx("F.avg_pool1d", "F.avg_pool2d", "F.avg_pool3d")
-@pnnx("nn.LPPool1d", "nn.LPPool2d", "nn.LPPool3d")
-@pnnx("F.lp_pool1d", "F.lp_pool2d", "F.lp_pool3d")
 def avg_pool(c: InferenceContext, input: Shape, *, pool: Pool, divisor_override: int | None = None) -> Shape:
-    """[N, C, *S] or [C, *S] -> the same with a mean, or a norm, for each window."""
+    """[N, C, *S] or [C, *S] -> the same with a mean for each window."""
     if divisor_override == 0:
         c.fail("divisor_override must not be 0")
     if spatial_rank(c) == 3:
@@ -41,6 +40,13 @@ def avg_pool(c: InferenceContext, input: Shape, *, pool: Pool, divisor_override:
         for size, least in zip(split_axes(c, input, 3)[2], kernel, strict=True):
             c.at_least(size, least, "the kernel must fit into the input without its padding")
     return _pooled(c, input, pool, 1)
+
+
+@own_types("nn.LPPool1d", "nn.LPPool2d", "nn.LPPool3d")
+@own_types("F.lp_pool1d", "F.lp_pool2d", "F.lp_pool3d")
+def lp_pool(c: InferenceContext, input: Shape, *, pool: Pool) -> TensorType:
+    """[N, C, *S] or [C, *S] -> the same with a norm for each window, of a float type."""
+    return TensorType(promote(TensorType(c.dtype(0), input), 1.0), avg_pool(c, input, pool=pool))
 
 
 @own_types("nn.MaxPool1d", "nn.MaxPool2d", "nn.MaxPool3d")

@@ -72,6 +72,8 @@ NORMS = [
     *each_rank("F.lp_pool{n}d(x, 2, 3)", inputs=PLANES),
     *each_rank("F.lp_pool{n}d(x, 2, 3, stride=4, ceil_mode=True)", inputs=PLANES),
     function("F.lp_pool2d(x, 3, (2, 3), (1, 2))", *UNBATCHED[2]),
+    function("F.lp_pool2d(x, 2, 2)", "i64[1,3,6,7]", "i64[2,3,5,4]"),
+    function("F.avg_pool2d(x, 2)", "i64[1,3,6,7]", "i64[2,3,5,4]"),
 ]
 
 ADAPTIVE = [
