@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.pnnx.activation import require_ranks
-from opdefs.pnnx.conv import spatial_rank
+from opdefs.pnnx.spatial import spatial_rank
 from opdefs.pnnx.dialect import pnnx
 from opdefs.pnnx.promotion import promote, to_float
 from opdefs.rules.numbers import read_ints

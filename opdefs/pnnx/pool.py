@@ -36,6 +36,10 @@ def avg_pool(c: InferenceContext, input: Shape, *, pool: Pool, divisor_override:
     """[N, C, *S] or [C, *S] -> the same with a mean, or a norm, for each window."""
     if divisor_override == 0:
         c.fail("divisor_override must not be 0")
+    if c.op_def.name in ("nn.AvgPool3d", "F.avg_pool3d"):
+        kernel = spatial_values(c, pool.kernel_size, "kernel_size", 3, 1)
+        for size, least in zip(split_axes(c, input, 3)[2], kernel, strict=True):
+            c.at_least(size, least, "the kernel must fit into the input without its padding")
     return _pooled(c, input, pool, 1)
 
 
@@ -92,7 +96,7 @@ def _adapted(c: InferenceContext, input: Shape, output_size: object, channels_ma
     """PNNX writes 0 for None, which keeps the size of an axis."""
     rank = spatial_rank(c)
     lead, channels, sizes = split_axes(c, input, rank)
-    require_elements(c, sizes if channels_may_be_empty else (channels, *sizes))
+    require_elements(c, sizes if channels_may_be_empty or not lead else (channels, *sizes))
     requested = requested_sizes(c, output_size, "output_size", rank)
     adapted = [_adapted_size(c, size, wanted) for size, wanted in zip(sizes, requested, strict=True)]
     return Shape((*lead, channels, *adapted))
