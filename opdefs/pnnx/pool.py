@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.spatial import requested_sizes, require_elements, spatial_rank, spatial_values, split_axes
 from opdefs.rules.numbers import read_dims
 from opdefs.rules.window import Window, transposed_window_size, windows
@@ -43,8 +43,8 @@ def avg_pool(c: InferenceContext, input: Shape, *, pool: Pool, divisor_override:
     return _pooled(c, input, pool, 1)
 
 
-@pnnx("nn.MaxPool1d", "nn.MaxPool2d", "nn.MaxPool3d")
-@pnnx("F.max_pool1d", "F.max_pool2d", "F.max_pool3d")
+@own_types("nn.MaxPool1d", "nn.MaxPool2d", "nn.MaxPool3d")
+@own_types("F.max_pool1d", "F.max_pool2d", "F.max_pool3d")
 def max_pool(
     c: InferenceContext, input: Shape, *, pool: Pool, dilation: object = 1, return_indices: bool = False
 ) -> Maxima:
@@ -83,8 +83,8 @@ def adaptive_avg_pool(c: InferenceContext, input: Shape, *, output_size: object)
     return _adapted(c, input, output_size, channels_may_be_empty=spatial_rank(c) < 3)
 
 
-@pnnx("nn.AdaptiveMaxPool1d", "nn.AdaptiveMaxPool2d", "nn.AdaptiveMaxPool3d")
-@pnnx("F.adaptive_max_pool1d", "F.adaptive_max_pool2d", "F.adaptive_max_pool3d")
+@own_types("nn.AdaptiveMaxPool1d", "nn.AdaptiveMaxPool2d", "nn.AdaptiveMaxPool3d")
+@own_types("F.adaptive_max_pool1d", "F.adaptive_max_pool2d", "F.adaptive_max_pool3d")
 def adaptive_max_pool(
     c: InferenceContext, input: Shape, *, output_size: object, return_indices: bool = False
 ) -> Maxima:
