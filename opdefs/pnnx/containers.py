@@ -37,7 +37,7 @@ def list_construct(c: InferenceContext, *items: TensorType) -> SequenceType | Pa
         return create_tuple(c, items)
     if any(item.shape.dims is None for item in items):
         raise c.unknowable("the items may be numbers or tensors: the rank of one of them is not known")
-    contents = [item.contents[0] if item.contents else None for item in items]
+    contents = [item.elements[0] if item.elements else None for item in items]
     return PartialTensor(dtype, Shape((len(items),)), contents)
 
 
@@ -54,5 +54,5 @@ def unpack(c: InferenceContext, items: SequenceType) -> tuple[Type, ...]:
         raise c.unknowable("the items of the list are not known")
     (count,) = c.require_rank(items.shape, 1, "list")
     c.merge(count, c.num_outputs, "there must be as many outputs as items")
-    contents = items.contents or (None,) * c.num_outputs
+    contents = items.elements or (None,) * c.num_outputs
     return tuple(PartialTensor(items.dtype, SCALAR, [item]) for item in contents)
