@@ -103,6 +103,12 @@ def test_both_names_of_an_input(tmp_path: Path, name: str, command: str, options
     assert expected in words(run(command, model, *[option.replace("{}", name) for option in options]))
 
 
+@pytest.mark.parametrize("name", ["0", "pnnx_input_0"])
+def test_a_profile_has_either_name(tmp_path: Path, name: str) -> None:
+    corners = [f"--{corner}Shapes={name}:1x3x{size}x{size}" for corner, size in (("min", 1), ("opt", 4), ("max", 8))]
+    assert "no diagnostics" in run("check", write(tmp_path, TUPLES), *corners).output
+
+
 def test_an_unknown_input_lists_both_names(tmp_path: Path) -> None:
     text = words(run("infer", write(tmp_path, TUPLES), "-d", "pnnx_input_1:[1,3,8,8]", code=2))
     assert "'pnnx_input_1'" in text

@@ -1,4 +1,4 @@
-"""Write the networks of `networks`, with torch and pnnx: traces at one size and at two, and exports to ONNX.
+"""Write the networks of `examples/pnnx`, with torch and pnnx: traces at one size and at two, and exports to ONNX.
 
 `python -m tests.edit.record_networks` needs torch and pnnx.
 """
@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-FOLDER = Path(__file__).parent / "networks"
+FOLDER = Path(__file__).resolve().parents[2] / "examples" / "pnnx"
 
 
 def networks():

@@ -8,7 +8,7 @@ import pytest
 
 from shapeinf import diff, infer_shapes
 
-FOLDER = Path(__file__).parent / "networks"
+FOLDER = Path(__file__).resolve().parents[2] / "examples" / "pnnx"
 
 
 def differences(before, after, **options):

@@ -13,7 +13,7 @@ from attrs import Factory
 
 from shapeinf import infer_shapes
 from shapeinf.expr import Dimension, evaluate
-from shapeinf.lattice import Quotient
+from shapeinf.lattice import Quotient, SequenceType
 from shapeinf.lattice.dtypes import SHORT_NAMES
 
 
@@ -94,6 +94,13 @@ def _compare(inferred, truth, binding, bounded):
             yield f"the value is unknown, not {values}"
         elif [_value(e, binding) for e in elements] != values:
             yield f"{elements} is not {values}"
+    elif truth["kind"] == "tuple" and isinstance(inferred, SequenceType) and not bounded:
+        items = inferred.items or ()
+        if len(items) != len(truth["items"]):
+            yield f"{inferred} is not a tuple of {len(truth['items'])}"
+        for item, true in zip(items, truth["items"], strict=False):
+            if true != {"kind": "scalar", "value": None}:
+                yield from _compare(item, true, binding, bounded)
 
 
 def _compare_tensor(inferred, truth, binding, bounded):
