@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.promotion import DEFAULT_FLOAT
 from opdefs.rules.contraction import matmul
 from opdefs.rules.operands import require_broadcast_to, require_scalar, require_vector
@@ -45,7 +45,7 @@ def linear(c: InferenceContext, input: Shape, weight: Shape, bias: Shape | None 
     return result
 
 
-@pnnx("nn.Embedding")
+@own_types("nn.Embedding")
 def embedding_module(
     c: InferenceContext, input: Shape, weight: TensorType | None = None, *, num_embeddings: int, embedding_dim: int
 ) -> TensorType:
@@ -57,7 +57,7 @@ def embedding_module(
     return embedding(c, input, table)
 
 
-@pnnx("F.embedding")
+@own_types("F.embedding")
 def embedding(c: InferenceContext, input: Shape, weight: TensorType) -> TensorType:
     """Indices [*N] and [V, D] -> [*N, D], of the element type of the weight."""
     table = c.require_rank(weight.shape, 2, "weight")
