@@ -100,7 +100,7 @@ def _type_of_tensor(c: InferenceContext, function: str, operands: tuple[Operand,
         return _CASTS[function]
     if function == "int":
         return "int64"
-    if function in EXTREMES and _is_number_beside_rank_0(operands):
+    if function in EXTREMES and _is_number_with_rank_0(operands):
         types = {operand.dtype for operand in operands}
         return types.pop() if len(types) == 1 else None
     dtype = promote(*(_promotable(operand) for operand in operands))
@@ -114,7 +114,7 @@ def _type_of_tensor(c: InferenceContext, function: str, operands: tuple[Operand,
     return to_float(dtype) if function in _TO_FLOAT else dtype
 
 
-def _is_number_beside_rank_0(operands: tuple[Operand, ...]) -> bool:
+def _is_number_with_rank_0(operands: tuple[Operand, ...]) -> bool:
     """Whether torch, which takes the larger of tensors only, may have had a number as a tensor of equal priority."""
     return any(x.form is Form.NUMBER for x in operands) and not any(x.value.shape.dims for x in operands)
 
