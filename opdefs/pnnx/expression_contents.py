@@ -24,6 +24,7 @@ from shapeinf.ops import InferenceContext
 
 _EXACT_TYPES = frozenset({"int64", "int32", "int16", "int8", "uint8", "float32", "float64", "bool"})
 _MAX_SHIFT = 62
+_MAX_DIVISOR = 2**20
 
 DimOperation = Callable[..., Dim | None]
 
@@ -124,7 +125,13 @@ def _shift(name: str) -> DimOperation:
 
 
 def _floor_divide(floats: FloatArithmetic, a: Element, b: Element) -> Element:
-    return floats.floor(floats.divide(a, b))
+    """The floor of the exact quotient: of 22 by 0.1 it is 219, since the float is more than a tenth."""
+    left, right = floats.exact(a), floats.exact(b)
+    if left is None or right is None:
+        return None
+    n, d = left[0] * right[1], left[1] * right[0]
+    is_simple = not isinstance(d, int) or d <= _MAX_DIVISOR
+    return floats.element(n // d) if is_simple and floats.c.prove_le(1, d) is True else None
 
 
 def _unknown(*_: object) -> Element:

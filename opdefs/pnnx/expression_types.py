@@ -100,6 +100,9 @@ def _type_of_tensor(c: InferenceContext, function: str, operands: tuple[Operand,
         return _CASTS[function]
     if function == "int":
         return "int64"
+    if function in EXTREMES and _is_number_with_rank_0(operands):
+        types = {operand.dtype for operand in operands}
+        return types.pop() if len(types) == 1 else None
     dtype = promote(*(_promotable(operand) for operand in operands))
     _check_kernel(c, function, dtype, operands)
     if dtype is None:
@@ -109,6 +112,11 @@ def _type_of_tensor(c: InferenceContext, function: str, operands: tuple[Operand,
     if function == "square" and dtype == "bool":
         return "int64"
     return to_float(dtype) if function in _TO_FLOAT else dtype
+
+
+def _is_number_with_rank_0(operands: tuple[Operand, ...]) -> bool:
+    """Whether torch, which takes the larger of tensors only, may have had a number as a tensor of equal priority."""
+    return any(x.form is Form.NUMBER for x in operands) and not any(x.value.shape.dims for x in operands)
 
 
 def _promotable(operand: Operand) -> PartialTensor | bool | int | float | complex:
@@ -124,6 +132,10 @@ def _check_kernel(c: InferenceContext, function: str, dtype: str | None, operand
         c.fail("sub is not defined for bool, which torch subtracts by xor or logical_xor only", *_types(operands))
     if function == "pow" and all(operand.dtype == "bool" and operand.form is Form.TENSOR for operand in operands):
         c.fail("pow is not defined for two tensors of bool")
+    if function == "pow" and category(dtype) == INTEGER and operands[1].form is Form.NUMBER:
+        exponent = (operands[1].value.elements or (None,))[0]
+        if isinstance(exponent, int) and exponent < 0:
+            c.fail("integers have no negative powers in torch", exponent)
     kind = category(dtype)
     if accepted and kind >= 0 and kind not in accepted:
         c.fail(f"{function} is not defined for {dtype}", *_types(operands))

@@ -12,6 +12,7 @@ from shapeinf.errors import ShapeError
 from shapeinf.expressions import evaluate_expression
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.lattice.dtypes import SHORT_NAMES
+from tests.differential.pnnx import record_types
 from tests.differential.pnnx.record_types import FILE, NUMBERS
 
 RECORDED = json.loads(FILE.read_text(encoding="utf8"))
@@ -73,3 +74,11 @@ def test_functions(function):
         else:
             value = evaluate_expression(f"{function}({arguments})", shapes)
             assert (value.dtype, value.shape.dims) == (SHORT_NAMES[truth], (2,)), operands
+
+
+@pytest.mark.slow
+def test_the_record_is_that_of_torch(monkeypatch, tmp_path):
+    pytest.importorskip("torch")
+    monkeypatch.setattr(record_types, "FILE", tmp_path / "element_types.json")
+    record_types.main()
+    assert json.loads(record_types.FILE.read_text(encoding="utf8")) == RECORDED
