@@ -19,8 +19,9 @@ from shapeinf.formats.pnnx.values import MAX_INT, TensorText, format_tensor, is_
 from shapeinf.formats.registry import Target
 from shapeinf.graph import Graph
 
-_EXPRESSIONS, _LISTS = "pnnx.Expression", frozenset({"prim::ListConstruct", "aten::size", "Tensor.size"})
-"""The operators of the file whose values may be lists of integers or are: these have no type there."""
+_EXPRESSIONS = "pnnx.Expression"
+_LISTS = frozenset({"pnnx.SliceIndexes", "prim::ListConstruct", "aten::size", "Tensor.size"})
+"""The operators of the file whose values may be lists of numbers, or are: these have no type there."""
 
 
 def write(graph: Graph, annotation: Annotation, target: Target) -> None:

@@ -205,6 +205,19 @@ def test_names_lead_to_no_other_file(saved):
     assert graph.unread["1"]().elements == (8, 3)
 
 
+RESHAPED = RESHAPE.replace("test.Sizes f 1 1 1 2", "Tensor.reshape r 2 1 0 1 2 $input=0 $shape=1")
+
+
+def test_a_rule_reads_contents(saved, tmp_path):
+    saved(RESHAPED, {"sizes.data": SIZES})
+    assert str(infer_shapes(tmp_path / "net.pnnx.param").tensors["2"]) == "float32[8, 3]"
+    (tmp_path / "net.pnnx.bin").write_bytes(b"damaged")
+    with pytest.raises(ModelError, match=r"net\.pnnx\.bin: the archive is damaged"):
+        infer_shapes(tmp_path / "net.pnnx.param")
+    (tmp_path / "net.pnnx.bin").unlink()
+    assert infer_shapes(tmp_path / "net.pnnx.param").tensors["2"].shape.dims is not None
+
+
 # -- other files -----------------------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shapeinf import infer_shapes
 from shapeinf.edit.bind import bind
@@ -137,3 +139,37 @@ def test_a_name_without_utf_8(tmp_path):
     result = infer_shapes(CONVOLUTION.replace(" conv ", " \ud800 "))
     with pytest.raises(ModelError, match="is not UTF-8"):
         result.save(tmp_path / "net.param")
+
+
+# -- random networks -------------------------------------------------------------------------------------------------
+
+NAMES = st.text(st.characters(min_codepoint=33, exclude_categories=("Z", "C")), min_size=1, max_size=9)
+KEYS = st.from_regex(r"[a-z_][a-z_0-9]{0,9}", fullmatch=True)
+VALUES = st.one_of(
+    st.integers(-(2**31), 2**31 - 1).map(str),
+    st.sampled_from(("None", "True", "(1,2)", "(a,b)", "()", "1.5e-05", "a=b", "%n", "(1", "[size(@0,0),-1]")),
+)
+TYPES = st.lists(st.one_of(st.integers(0, 99).map(str), st.just("?")), min_size=1, max_size=5)
+
+
+@st.composite
+def networks(draw):
+    """Lines of operators that PNNX could have written, with names of any characters."""
+    names = iter(draw(st.lists(NAMES, min_size=15, max_size=15, unique=True)))
+    types, lines = {}, []
+    for _ in range(draw(st.integers(1, 5))):
+        inputs = draw(st.lists(st.sampled_from(sorted(types)), max_size=3)) if types else []
+        outputs = [next(names) for _ in range(draw(st.integers(0, 2)))]
+        types |= {blob: f"({','.join(draw(TYPES))}){draw(st.sampled_from(['f32', 'i64', 'null']))}" for blob in outputs}
+        fields = [f"{key}={draw(VALUES)}" for key in sorted(draw(st.sets(KEYS, max_size=3)))]
+        fields += [f"@{key}=(2,3)f16" for key in sorted(draw(st.sets(KEYS, max_size=2)))]
+        fields += [f"$arg{number}={blob}" for number, blob in enumerate(inputs)]
+        fields += [f"#{blob}={types[blob]}" for blob in (*inputs, *outputs) if "=" not in blob]
+        head = f"{draw(KEYS):<24} {next(names):<24} {len(inputs)} {len(outputs)}"
+        lines.append(" ".join([head, *inputs, *outputs, *fields]))
+    return network(*lines)
+
+
+@given(networks())
+def test_random_networks_stay_as_they_are(text):
+    assert rewrite(text) == rewrite(text.encode()) == text
