@@ -67,6 +67,7 @@ SHAPES = [
         "float32[3, 2]",
     ),
     (["Tensor.copy c 2 1 x y out $self=x $src=y"], ["(2,3)f16", "(3)i64"], "float16[2, 3]"),
+    (["torch.normal n 1 1 x out generator=None mean=0.0 std=1.0"], ["(2,3)f16"], "float16[2, 3]"),
     (["torch.cat c 3 1 x y z out dim=1"], ["(0)f32", "(2,3)f32", "(2,4)f32"], "float32[2, 7]"),
     (["torch.arange a 0 1 out end=5 start=0 step=0.3 dtype=None"], ["(1)f32"], "float32[17]"),
     (["torch.arange a 0 1 out end=2.9 dtype=torch.long"], ["(1)f32"], "int64[2]"),
@@ -115,6 +116,21 @@ def test_an_input_of_unknown_rank(line, expected):
         sizes = expected.strip("[]").split(", ")
         assert [d for d in map(str, shape) if d.isdigit()] == [s for s in sizes if s.isdigit()]
         assert len(shape) == len(sizes)
+
+
+OWN_TYPES = [
+    (["Tensor.type_as t 2 1 x y out $input=x $other=y"], ["(2,3)f32"], None),
+    (["Tensor.size s 1 1 y n $input=y", "Tensor.new_zeros o 2 1 x n out dtype=torch.int $size=n"], ["(2)f32"], None),
+    (["Tensor.size s 1 1 y out $input=y"], ["(2,3)f32"], None),
+    (["torch.cat c 2 1 x y out dim=0"], ["(2,3)f32"], None),
+    (["Tensor.clone c 1 1 y z", "Tensor.to t 1 1 z out dtype=torch.half copy=False"], ["(2,3)f32"], "float16"),
+]
+
+
+@pytest.mark.parametrize(("lines", "inputs", "dtype"), OWN_TYPES)
+def test_element_types_where_an_input_is_not_known(lines, inputs, dtype):
+    text = network(["pnnx.Input unknown 0 1 y", *lines], inputs)
+    assert infer_shapes(text).tensors["out"].dtype == dtype
 
 
 ERRORS = [
