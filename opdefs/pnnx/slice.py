@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
+from opdefs.pnnx.arguments import require_known
 from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.rules.elements import MAX_RANK, known_dims
@@ -85,6 +86,7 @@ def _slice(c: InferenceContext, x: PartialTensor, parts: Sequence[_Axis]) -> Par
 
 def _read_slices(c: InferenceContext, slices: Slices, rank: int) -> list[_Axis]:
     """What is taken of each axis that the arguments name."""
+    require_known(c, "dims", slices.dims)
     if slices.dims is None:
         rows = [(slices.dim, slices.start, slices.end, slices.step, slices.select)]
     else:
