@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import attrs
 
@@ -42,6 +43,8 @@ class Slices:
 
     A start or end that is not written is that of the axis. A `select` is an index instead of a slice; `HUGE` is none.
     """
+
+    open_to_unknowns: ClassVar[bool] = True
 
     dim: object = 0
     start: object = 0
