@@ -133,6 +133,30 @@ def test_element_types_where_an_input_is_not_known(lines, inputs, dtype):
     assert infer_shapes(text).tensors["out"].dtype == dtype
 
 
+COMPUTED = [
+    ("torch.squeeze o 2 1 x n out $input=x $dim=n", "?"),
+    ("torch.repeat_interleave o 2 1 x n out repeats=2 $input=x $dim=n", "?"),
+    ("Tensor.slice o 2 1 x n out starts=(0) ends=(1) steps=(1) $input=x $dims=n", "?"),
+    ("Tensor.slice o 2 1 x n out dim=1 start=1 step=1 $input=x $end=n", "[1, *, 8]"),
+    ("Tensor.select o 2 1 x n out dim=1 $input=x $index=n", "[1, 8]"),
+    ("torch.narrow o 2 1 x n out dim=1 start=0 $input=x $length=n", "[1, *, 8]"),
+    ("torch.sum o 2 1 x n out keepdim=False $input=x $dim=n", "?"),
+    ("torch.fft.fft o 2 1 x n out dim=1 $input=x $n=n", "?"),
+    ("torch.zeros o 1 1 n out dtype=None $size=n", "?"),
+    ("Tensor.reshape o 2 1 x n out $input=x $shape=n", "?"),
+]
+"""Arguments that are computed and not known: an unknown one is not an absent one, nor a list of one."""
+
+
+@pytest.mark.parametrize(("line", "expected"), COMPUTED)
+def test_an_argument_that_is_not_known(line, expected):
+    shape = infer_shapes(network(["pnnx.Input unknown 0 1 n", line], ["(1,3,8)f32"])).tensors["out"].shape
+    assert (shape.dims is None) == (expected == "?")
+    if shape.dims is not None:
+        sizes = [str(d) if isinstance(d, int) else "*" for d in shape]
+        assert sizes == expected.strip("[]").split(", ")
+
+
 ERRORS = [
     (
         "torch.cat o 2 1 x y out dim=0",
