@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from opdefs.pnnx.arguments import require_known
 from opdefs.pnnx.complex_numbers import complex_type, real_type
 from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.operands import is_kind, require_kind
@@ -118,6 +119,7 @@ def istft(
     """[frequencies, frames] or [B, frequencies, frames] of complex numbers -> [L] or [B, L]."""
     sizes = _read_sizes(c, frames)
     require_kind(c, c.dtype(0), "the spectrogram must have complex numbers", "complex")
+    require_known(c, "length", length)
     require_vector(c, window, sizes.window, "the window must have win_length elements")
     dtype = c.dtype(0) if return_complex else real_type(c.dtype(0))
     if input.dims is None:
@@ -172,6 +174,7 @@ def spectrogram(
     """[*B, L] -> [*B, frequencies, frames]: real, or complex numbers without `power`; `pad` zeros at both ends."""
     sizes = _read_sizes(c, frames)
     require_vector(c, window, sizes.window, "the window must have win_length elements")
+    require_known(c, "power", power)
     dtype = complex_type(c.dtype(0)) if power is None else real_type(c.dtype(0))
     if input.dims is None:
         return TensorType(dtype, Shape.unknown())
@@ -194,6 +197,7 @@ def inverse_spectrogram(
     """[*B, frequencies, frames] of complex numbers -> [*B, L]; with `length`, without `pad` samples at both ends."""
     sizes = _read_sizes(c, frames)
     require_kind(c, c.dtype(0), "the spectrogram must have complex numbers", "complex")
+    require_known(c, "length", length)
     require_vector(c, window, sizes.window, "the window must have win_length elements")
     dtype = real_type(c.dtype(0))
     if input.dims is None:

@@ -52,7 +52,7 @@ def index(
     return PartialTensor(input.dtype, shape, None)
 
 
-@pnnx("Tensor.index_put")
+@pnnx("Tensor.index_put", in_place=(0,))
 def index_put(
     c: InferenceContext,
     input: Shape,
@@ -181,7 +181,7 @@ def _constrain_positions(c: InferenceContext, x: Shape, index: PartialTensor, di
         constrain_indices(c, index, x[axis], from_end=False)
 
 
-@pnnx("torch.scatter_add")
+@pnnx("torch.scatter_add", in_place=(0,))
 def scatter_add(c: InferenceContext, input: Shape, index: Value, src: Shape, *, dim: object) -> Shape:
     """The input with the source added at indices along an axis."""
     _constrain_positions(c, input, index, dim)
@@ -215,7 +215,7 @@ def masked_select(c: InferenceContext, input: Shape, mask: Value) -> Shape:
     return Shape((nonzero_count(c, mask) if shape == mask.shape else fresh_count(c, c.numel(shape)),))
 
 
-@pnnx("Tensor.masked_fill")
+@pnnx("Tensor.masked_fill", in_place=(0,))
 def masked_fill(
     c: InferenceContext, input: Shape, mask: Shape, value: Shape | None = None, *, value_: object = None
 ) -> Shape:

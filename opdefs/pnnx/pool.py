@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
+from opdefs.pnnx.arguments import require_known
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.promotion import promote
 from opdefs.pnnx.spatial import requested_sizes, require_elements, spatial_rank, spatial_values, split_axes
@@ -130,6 +131,7 @@ def max_unpool(
 ) -> Shape:
     """[N, C, *S] or [C, *S] and indices of that shape -> the sizes before pooling, or `output_size`."""
     rank = spatial_rank(c)
+    require_known(c, "stride", stride)
     x = c.merge(input, indices, "the indices must have the shape of the input")
     lead, channels, sizes = split_axes(c, x, rank)
     require_elements(c, (channels, *sizes))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from opdefs.pnnx.arguments import require_known
 from opdefs.pnnx.axes import read_axes
 from opdefs.pnnx.dialect import pnnx
 from opdefs.rules.elements import MAX_RANK, known_dims, move_elements
@@ -110,6 +111,7 @@ def repeat_interleave(
     output_size: object = None,
 ) -> PartialTensor:
     """Each slice along an axis (of the flattened input without one) repeated a number of times, or one of its own."""
+    require_known(c, "dim", dim)
     if dim is None and input.shape.dims is None:
         shape, axis = Shape((c.fresh("size"),)), 0
     elif dim is None:
@@ -142,8 +144,9 @@ def _interleaved(c: InferenceContext, size: Dim, repeats: PartialTensor, output_
 @pnnx("torch.roll")
 def roll(c: InferenceContext, input: Value, *, shifts: object, dims: object = ()) -> PartialTensor:
     """The elements along some axes shifted in a circle, without axes those of the flattened tensor."""
-    amounts = read_dims(c, shifts, "shifts")
-    named = () if dims is None else read_ints(c, dims, "dims")
+    if shifts is None or dims is None:  # computed
+        return PartialTensor(input.dtype, input.shape, None)
+    amounts, named = read_dims(c, shifts, "shifts"), read_ints(c, dims, "dims")
     if named or len(amounts) != 1:
         check_count(c, amounts, "shifts", len(named), "item of dims")
     if input.shape.dims is None or 0 in input.shape.dims:  # torch checks no axes of an empty tensor

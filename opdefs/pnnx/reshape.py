@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from opdefs.pnnx.arguments import require_known
 from opdefs.pnnx.axes import read_axes, read_axis
 from opdefs.pnnx.dialect import pnnx
 from opdefs.rules.elements import MAX_RANK
@@ -58,8 +59,7 @@ def unflatten(c: InferenceContext, input: Value, *, dim: object, sizes: object) 
 @pnnx("torch.squeeze", views={0: 0})
 def squeeze(c: InferenceContext, input: Value, *, dim: object = None) -> PartialTensor:
     """All axes of size 1 removed, or those among `dim`: axes of other sizes stay."""
-    if dim is None and "dim" in c.written:
-        raise c.unknowable("the axes to squeeze are not known")
+    require_known(c, "dim", dim)
     axes = None if dim is None else read_axes(c, dim, len(input.shape))
     return squeeze_units(c, input, axes)
 

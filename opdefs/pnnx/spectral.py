@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opdefs.pnnx.arguments import require_known
 from opdefs.pnnx.complex_numbers import complex_type, real_type
 from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.operands import require_kind
@@ -29,6 +30,7 @@ def transform_axis(
     c: InferenceContext, input: Shape, *, n: object = None, dim: object = -1, norm: str | None = None
 ) -> TensorType:
     """The axis `dim`, cut or filled up to `n` elements."""
+    require_known(c, "n", n)
     return _transform(c, input, None if n is None else (n,), dim)
 
 
@@ -49,6 +51,8 @@ def transform_axes(
 
 
 def _transform(c: InferenceContext, x: Shape, s: object, dim: object) -> TensorType:
+    require_known(c, "s", s)
+    require_known(c, "dim", dim)
     dtype = _result_type(c)
     if x.dims is None:
         return TensorType(dtype, Shape.unknown())

@@ -30,7 +30,12 @@ def read_int(c: InferenceContext, value: object, name: str) -> int:
 
 
 def read_dims(c: InferenceContext, values: object, name: str) -> tuple[Dim | None, ...]:
-    """A list of integers, each known, symbolic, or None; one integer is a list of one."""
+    """A list of integers, each known, symbolic, or None; one integer is a list of one.
+
+    Raises NotKnown for None: a list of unknown length.
+    """
+    if values is None:
+        raise c.unknowable(f"{name} is not known")
     listed = values if isinstance(values, tuple) else (values,)
     return tuple(read_dim(c, value, f"an item of {name}") for value in listed)
 

@@ -70,7 +70,8 @@ class Rule:
     variadic, with `| None` of which some may be missing); the annotation `Shape` requests the shape, `Value` also the
     contents, `Type` any kind of value; keyword-only parameters are attributes with their defaults (a trailing
     underscore avoids Python's keywords; with the annotation `object` an unknown attribute is None), or an attrs class
-    whose fields are attributes that several operators share. A function of the context alone is raw: it reads inputs
+    whose fields are attributes that several operators share (unknown ones are None if its `open_to_unknowns` is true).
+    A function of the context alone is raw: it reads inputs
     and attributes itself.
     """
 
@@ -100,7 +101,8 @@ class Rule:
                 groups[p.name] = group
                 fields = typing.get_type_hints(group)
                 kinds.update({name: kind for name, hint in fields.items() if (kind := _kind(hint))})
-                open_to_unknowns.update(name for name, hint in fields.items() if hint is object)
+                if getattr(group, "open_to_unknowns", False):
+                    open_to_unknowns.update(field.name for field in attrs.fields(group))
             elif p.kind is p.KEYWORD_ONLY:
                 name = p.name.removesuffix("_")
                 attributes[name] = p.default
