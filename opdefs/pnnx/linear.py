@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.promotion import DEFAULT_FLOAT
 from opdefs.rules.contraction import matmul
-from opdefs.rules.operands import require_broadcast_to, require_vector
+from opdefs.rules.operands import require_broadcast_to, require_scalar, require_vector
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -39,6 +39,8 @@ def linear(c: InferenceContext, input: Shape, weight: Shape, bias: Shape | None 
     if len(weights) not in (1, 2):
         c.fail("the weight must be a matrix or a vector", weight)
     result = matmul(c, input, Shape(weights[::-1]))
+    if len(weights) == 1:
+        require_scalar(c, bias, "the bias of a vector of weights")
     require_broadcast_to(c, bias, result, "the bias must have one element for each output feature")
     return result
 

@@ -91,7 +91,8 @@ def verify_command(
 ) -> None:
     """Run MODEL and compare the type of every tensor with the inferred one.
 
-    MODEL is an ONNX file, or a model of TensorFlow with `--runtime tensorflow`. A second run writes the outputs into
+    MODEL is an ONNX file, a model of TensorFlow with `--runtime tensorflow`, or a network of PNNX with `--runtime torch`
+    and `--runtime ncnn`. A second run writes the outputs into
     buffers of exactly the inferred sizes. Dims without a size get a small one. The model runs in this process: run only
     models that you trust.
 

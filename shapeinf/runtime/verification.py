@@ -12,6 +12,7 @@ import numpy as np
 from shapeinf.api import as_graph, infer
 from shapeinf.engine.inference import certain_violations
 from shapeinf.engine.input_symbols import input_symbols
+from shapeinf.engine.tensor_info import item_infos
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import SpecLike, by_input, input_names
@@ -270,7 +271,14 @@ def _judge(inferred: InferredTypes, name: str, observed: ObservedType | list[Obs
     text = "[" + ", ".join(str(item) if item is not None else "no tensor" for item in observed[:4]) + "]"
     if info.kind == "tensor":
         return ("unknown" if info.dtype is None and info.shape.dims is None else "wrong"), text
-    verdicts = [inferred.verdict(info, item, item=True) for item in observed if item is not None]
+    items = item_infos(inferred.result.inference, name)
+    if items is not None and len(items) != len(observed):
+        return "wrong", text
+    if items is not None:
+        pairs = [(i, o) for i, o in zip(items, observed, strict=True) if o is not None]
+        verdicts = [inferred.verdict(item, type_) for item, type_ in pairs]
+    else:
+        verdicts = [inferred.verdict(info, item, item=True) for item in observed if item is not None]
     if "wrong" in verdicts:
         return "wrong", text
     return ("exact" if verdicts and set(verdicts) == {"exact"} else "bounded"), text
