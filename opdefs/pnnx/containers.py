@@ -23,21 +23,22 @@ def constant(c: InferenceContext, *, value: object = None) -> PartialTensor:
 
 
 @pnnx("prim::TupleConstruct", container="pack")
-def tuple_construct(c: InferenceContext, *items: TensorType) -> SequenceType:
+def tuple_construct(c: InferenceContext, *items: TensorType | SequenceType) -> SequenceType:
     """The tuple of the inputs, which may be tuples themselves."""
     return create_tuple(c, items)
 
 
 @pnnx("prim::ListConstruct", container="pack")
-def list_construct(c: InferenceContext, *items: TensorType) -> SequenceType | PartialTensor:
+def list_construct(c: InferenceContext, *items: TensorType | SequenceType) -> SequenceType | PartialTensor:
     """The list of the inputs; a list of numbers, such as a computed shape, is a vector with their values."""
-    dtypes = {item.dtype for item in items}
+    tensors = [item for item in items if isinstance(item, TensorType)]
+    dtypes = {item.dtype for item in tensors}
     dtype = dtypes.pop() if len(dtypes) == 1 else None
-    if dtype not in _NUMBERS.values() or any(item.shape.rank for item in items):
+    if len(tensors) < len(items) or dtype not in _NUMBERS.values() or any(item.shape.rank for item in tensors):
         return create_tuple(c, items)
-    if any(item.shape.dims is None for item in items):
+    if any(item.shape.dims is None for item in tensors):
         raise c.unknowable("the items may be numbers or tensors: the rank of one of them is not known")
-    contents = [item.contents[0] if item.contents else None for item in items]
+    contents = [item.contents[0] if item.contents else None for item in tensors]
     return PartialTensor(dtype, Shape((len(items),)), contents)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.pnnx.axes import read_axis
-from opdefs.pnnx.dialect import own_types, pnnx
+from opdefs.pnnx.dialect import pnnx
 from opdefs.pnnx.operands import read_type
 from opdefs.rules.conversion import convert
 from opdefs.rules.operands import require_broadcast_to
@@ -37,7 +37,7 @@ def to(
     return convert(c, input, read_type(c, dtype) or input.dtype)
 
 
-@own_types("Tensor.type_as")
+@pnnx("Tensor.type_as")
 def type_as(c: InferenceContext, input: Value, other: Shape) -> PartialTensor:
     """The same numbers in the element type of another tensor."""
     return convert(c, input, c.dtype(1))

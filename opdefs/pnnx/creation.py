@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from opdefs.pnnx.dialect import own_types, pnnx
+from opdefs.pnnx.dialect import pnnx
 from opdefs.pnnx.operands import read_type
 from opdefs.pnnx.promotion import DEFAULT_FLOAT
 from opdefs.rules.constants import constant_tensor, number_of
@@ -27,7 +27,7 @@ def _shape(c: InferenceContext, size: object) -> Shape:
     return shape_of_sizes(c, sizes, "size")
 
 
-@own_types("torch.zeros", "torch.ones", "torch.empty", "torch.randn")
+@pnnx("torch.zeros", "torch.ones", "torch.empty", "torch.randn")
 def create(c: InferenceContext, *, size: object, dtype: str | None = None) -> PartialTensor:
     """A tensor of the sizes; zeros and ones are known."""
     return _filled(c, read_type(c, dtype) or DEFAULT_FLOAT, _shape(c, size))
@@ -41,7 +41,7 @@ def create_like(
     return _filled(c, read_type(c, dtype) or c.dtype(0), input)
 
 
-@own_types("Tensor.new_zeros", "Tensor.new_ones", "Tensor.new_empty")
+@pnnx("Tensor.new_zeros", "Tensor.new_ones", "Tensor.new_empty")
 def create_new(c: InferenceContext, input: Shape, *, size: object, dtype: str | None = None) -> PartialTensor:
     """A tensor of the sizes, of the element type of another one unless `dtype` names another."""
     return _filled(c, read_type(c, dtype) or c.dtype(0), _shape(c, size))
@@ -56,7 +56,7 @@ def _filled(c: InferenceContext, dtype: str | None, shape: Shape) -> PartialTens
     return constant_tensor(dtype, shape, None if number is None else number_of(dtype, number))
 
 
-@own_types("torch.full")
+@pnnx("torch.full")
 def full(
     c: InferenceContext,
     fill_value: Value | None = None,
@@ -131,7 +131,7 @@ def normal(
     return input
 
 
-@own_types("torch.arange")
+@pnnx("torch.arange")
 def arange(
     c: InferenceContext,
     start: Value | None = None,
