@@ -62,6 +62,8 @@ def stft(
     dtype = c.dtype(0)
     require_kind(c, dtype, "the signal must have floats or complex numbers", "float", "complex")
     complex_input = _is_complex(c)
+    if complex_input and frames.onesided:
+        c.fail("complex signals and windows have frequencies of both sides: onesided must be False")
     onesided = not complex_input if frames.onesided is None and complex_input is not None else frames.onesided
     real_result = return_complex is False or (return_complex is None and complex_input is False)
     dtype = real_type(dtype) if real_result else complex_type(dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.pnnx.activation import require_ranks
-from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.promotion import promote, to_float
 from opdefs.pnnx.spatial import spatial_rank
 from opdefs.rules.numbers import read_dims
@@ -167,7 +167,7 @@ def normalize(c: InferenceContext, input: Shape, *, dim: object = 1) -> Shape:
     return input
 
 
-@pnnx("F.pairwise_distance")
+@own_types("F.pairwise_distance")
 def pairwise_distance(c: InferenceContext, x1: TensorType, x2: TensorType, *, keepdim: bool = False) -> TensorType:
     """[*A, D] and [*B, D] -> [*broadcast(A, B)], with `keepdim` [*broadcast(A, B), 1]; of scalars a scalar."""
     dtype = to_float(promote(x1, x2))

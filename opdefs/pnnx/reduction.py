@@ -90,8 +90,10 @@ def deviation(c: InferenceContext, input: Shape, *, axes: Axes) -> PartialTensor
 
 
 @own_types("torch.norm")
-def norm(c: InferenceContext, input: Shape, *, axes: Axes, dtype: str | None = None) -> PartialTensor:
-    """Norm of the axes: real numbers."""
+def norm(c: InferenceContext, input: Shape, *, axes: Axes, p: object = None, dtype: str | None = None) -> PartialTensor:
+    """Norm of the axes: real numbers. Those of matrices, `fro` and `nuc`, have two axes at most."""
+    if p in ("fro", "nuc") and isinstance(axes.dim, tuple) and len(axes.dim) > 2:
+        c.fail("the norm of a matrix has two axes", axes.dim)
     result = real_type(read_type(c, dtype) or c.dtype(0))
     require_kind(c, result, "the norm is of floats or complex numbers", "float")
     return _reduce(c, PartialTensor(result, input, None), axes)
