@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from opdefs.pnnx.dialect import pnnx
-from opdefs.pnnx.dtypes import read_dtype
+from opdefs.pnnx.operands import read_type
 from opdefs.pnnx.promotion import DEFAULT_FLOAT
 from opdefs.rules.constants import constant_tensor, number_of
 from opdefs.rules.conversion import convert
@@ -30,21 +30,21 @@ def _shape(c: InferenceContext, size: object) -> Shape:
 @pnnx("torch.zeros", "torch.ones", "torch.empty", "torch.randn")
 def create(c: InferenceContext, *, size: object, dtype: str | None = None) -> PartialTensor:
     """A tensor of the sizes; zeros and ones are known."""
-    return _filled(c, read_dtype(c, dtype, DEFAULT_FLOAT), _shape(c, size))
+    return _filled(c, read_type(c, dtype) or DEFAULT_FLOAT, _shape(c, size))
 
 
-@pnnx("torch.zeros_like", "torch.ones_like", "torch.empty_like", "torch.randn_like", "torch.rand_like")
+@pnnx("torch.zeros_like", "torch.ones_like", "torch.empty_like", "torch.randn_like")
 def create_like(
     c: InferenceContext, input: Shape, *, dtype: str | None = None, memory_format: object = None
 ) -> PartialTensor:
     """A tensor of the shape of another one, and of its element type unless `dtype` names another."""
-    return _filled(c, read_dtype(c, dtype, c.dtype(0)), input)
+    return _filled(c, read_type(c, dtype) or c.dtype(0), input)
 
 
 @pnnx("Tensor.new_zeros", "Tensor.new_ones", "Tensor.new_empty")
 def create_new(c: InferenceContext, input: Shape, *, size: object, dtype: str | None = None) -> PartialTensor:
     """A tensor of the sizes, of the element type of another one unless `dtype` names another."""
-    return _filled(c, read_dtype(c, dtype, c.dtype(0)), _shape(c, size))
+    return _filled(c, read_type(c, dtype) or c.dtype(0), _shape(c, size))
 
 
 _NUMBERS = {"zeros": 0, "ones": 1}
@@ -68,7 +68,7 @@ def full(
     """The value in tensors of the sizes; without `dtype` the value decides the element type."""
     value = _number(c, fill_value, fill_value_, "fill_value")
     default = DEFAULT_FLOAT if value.dtype == "float64" else "complex64" if is_complex(value.dtype) else value.dtype
-    return _fill(c, value, read_dtype(c, dtype, default), _shape(c, size))
+    return _fill(c, value, read_type(c, dtype) or default, _shape(c, size))
 
 
 @pnnx("torch.full_like")
@@ -82,7 +82,7 @@ def full_like(
     memory_format: object = None,
 ) -> PartialTensor:
     """The value in a tensor of the shape of another one, and of its element type unless `dtype` names another."""
-    return _fill(c, _number(c, fill_value, fill_value_, "fill_value"), read_dtype(c, dtype, c.dtype(0)), input)
+    return _fill(c, _number(c, fill_value, fill_value_, "fill_value"), read_type(c, dtype) or c.dtype(0), input)
 
 
 @pnnx("Tensor.fill")
@@ -147,7 +147,7 @@ def arange(
     arguments = ((start, start_, "start"), (end, end_, "end"), (step, step_, "step"))
     numbers = [_number(c, *argument) for argument in arguments]
     fractions = any(is_float(number.dtype) for number in numbers)
-    result = read_dtype(c, dtype, DEFAULT_FLOAT if fractions else "int64")
+    result = read_type(c, dtype) or (DEFAULT_FLOAT if fractions else "int64")
     if fractions and result == "int64":
         numbers = [convert(c, number, "int64") for number in numbers]
         fractions = False
@@ -183,7 +183,10 @@ def _sign(c: InferenceContext, step: Element) -> int | None:
 
 def _float_count(c: InferenceContext, numbers: Sequence[PartialTensor]) -> Dim:
     """The number of steps, which torch computes in float64."""
-    floats = FloatArithmetic(c, FLOAT64)
     first, last, step = (None if number.elements is None else number.elements[0] for number in numbers)
+    if all(isinstance(number, (int, float)) for number in (first, last, step)):
+        quotient = (float(last) - float(first)) / float(step)  # type: ignore[arg-type]
+        return math.ceil(quotient) if math.isfinite(quotient) else c.fail("a range must be finite", first, last, step)
+    floats = FloatArithmetic(c, FLOAT64)
     count = to_dim(floats.ceil(floats.divide(floats.subtract(last, first), step)))
     return c.fresh("range") if count is None or c.prove_le(0, count) is not True else count

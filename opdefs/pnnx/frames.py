@@ -156,3 +156,51 @@ def count_samples(c: InferenceContext, count: Dim, sizes: FrameSizes, center: bo
     samples = sizes.length + sizes.step * (count - 1) - (2 * (sizes.length // 2) if center else 0)
     c.at_least(samples, 1, "the signal must have at least one sample")
     return samples
+
+
+@own_types("torchaudio.functional.spectrogram")
+def spectrogram(
+    c: InferenceContext,
+    input: Shape,
+    window: Shape | None = None,
+    *,
+    frames: Frames,
+    pad: int = 0,
+    pad_mode: str = "reflect",
+    power: object = None,
+) -> TensorType:
+    """[*B, L] -> [*B, frequencies, frames]: real, or complex numbers without `power`; `pad` zeros at both ends."""
+    sizes = _read_sizes(c, frames)
+    require_vector(c, window, sizes.window, "the window must have win_length elements")
+    dtype = complex_type(c.dtype(0)) if power is None else real_type(c.dtype(0))
+    if input.dims is None:
+        return TensorType(dtype, Shape.unknown())
+    if not input.dims or pad < 0:
+        c.fail("the signal must have an axis of samples, and pad must be at least 0", input, pad)
+    count = count_frames(c, input[-1] + 2 * pad, sizes, frames.center, pad_mode)
+    return TensorType(dtype, Shape((*input[:-1], _bins(sizes.length, frames.onesided is not False), count)))
+
+
+@own_types("torchaudio.functional.inverse_spectrogram")
+def inverse_spectrogram(
+    c: InferenceContext,
+    input: Shape,
+    window: Shape | None = None,
+    *,
+    frames: Frames,
+    length: object = None,
+    pad: int = 0,
+) -> TensorType:
+    """[*B, frequencies, frames] of complex numbers -> [*B, L]; with `length`, without `pad` samples at both ends."""
+    sizes = _read_sizes(c, frames)
+    require_kind(c, c.dtype(0), "the spectrogram must have complex numbers", "complex")
+    require_vector(c, window, sizes.window, "the window must have win_length elements")
+    dtype = real_type(c.dtype(0))
+    if input.dims is None:
+        return TensorType(dtype, Shape.unknown())
+    if len(input.dims) < 2:
+        c.fail("the spectrogram must have an axis of frequencies and one of frames", input)
+    _require_bins(c, input[-2], sizes.length, frames.onesided is not False)
+    requested = None if length is None else read_samples(c, length)
+    samples = count_samples(c, input[-1], sizes, frames.center, requested)
+    return TensorType(dtype, Shape((*input[:-2], samples)))

@@ -26,9 +26,14 @@ def pixel_shuffle(c: InferenceContext, input: Shape, *, upscale_factor: int) -> 
 
 @pnnx("nn.PixelUnshuffle", "F.pixel_unshuffle")
 def pixel_unshuffle(c: InferenceContext, input: Shape, *, downscale_factor: int) -> Shape:
-    """[*N, C, H, W] -> [*N, C*f^2, H/f, W/f]."""
+    """[*N, C, H, W] -> [*N, C*f^2, H/f, W/f]; torch returns an empty image as it is."""
     _require_image(c, input)
-    return blocks_to_channels(c, input, downscale_factor, "downscale_factor")
+    result = blocks_to_channels(c, input, downscale_factor, "downscale_factor")
+    if downscale_factor == 1 or all(c.prove_le(1, d) is True for d in input):
+        return result
+    if any(c.prove_le(d, 0) is True for d in input):
+        return input
+    return Shape((*input[:-3], *(c.fresh("unshuffle") for _ in range(3))))
 
 
 @pnnx("nn.ChannelShuffle", "F.channel_shuffle")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.spatial import requested_sizes, require_elements, spatial_rank, spatial_values, split_axes
 from opdefs.rules.numbers import read_dims
 from opdefs.rules.window import Window, transposed_window_size, windows
@@ -36,11 +36,15 @@ def avg_pool(c: InferenceContext, input: Shape, *, pool: Pool, divisor_override:
     """[N, C, *S] or [C, *S] -> the same with a mean, or a norm, for each window."""
     if divisor_override == 0:
         c.fail("divisor_override must not be 0")
+    if c.op_def.name in ("nn.AvgPool3d", "F.avg_pool3d"):
+        kernel = spatial_values(c, pool.kernel_size, "kernel_size", 3, 1)
+        for size, least in zip(split_axes(c, input, 3)[2], kernel, strict=True):
+            c.at_least(size, least, "the kernel must fit into the input without its padding")
     return _pooled(c, input, pool, 1)
 
 
-@pnnx("nn.MaxPool1d", "nn.MaxPool2d", "nn.MaxPool3d")
-@pnnx("F.max_pool1d", "F.max_pool2d", "F.max_pool3d")
+@own_types("nn.MaxPool1d", "nn.MaxPool2d", "nn.MaxPool3d")
+@own_types("F.max_pool1d", "F.max_pool2d", "F.max_pool3d")
 def max_pool(
     c: InferenceContext, input: Shape, *, pool: Pool, dilation: object = 1, return_indices: bool = False
 ) -> Maxima:
@@ -79,8 +83,8 @@ def adaptive_avg_pool(c: InferenceContext, input: Shape, *, output_size: object)
     return _adapted(c, input, output_size, channels_may_be_empty=spatial_rank(c) < 3)
 
 
-@pnnx("nn.AdaptiveMaxPool1d", "nn.AdaptiveMaxPool2d", "nn.AdaptiveMaxPool3d")
-@pnnx("F.adaptive_max_pool1d", "F.adaptive_max_pool2d", "F.adaptive_max_pool3d")
+@own_types("nn.AdaptiveMaxPool1d", "nn.AdaptiveMaxPool2d", "nn.AdaptiveMaxPool3d")
+@own_types("F.adaptive_max_pool1d", "F.adaptive_max_pool2d", "F.adaptive_max_pool3d")
 def adaptive_max_pool(
     c: InferenceContext, input: Shape, *, output_size: object, return_indices: bool = False
 ) -> Maxima:
@@ -92,7 +96,7 @@ def _adapted(c: InferenceContext, input: Shape, output_size: object, channels_ma
     """PNNX writes 0 for None, which keeps the size of an axis."""
     rank = spatial_rank(c)
     lead, channels, sizes = split_axes(c, input, rank)
-    require_elements(c, sizes if channels_may_be_empty else (channels, *sizes))
+    require_elements(c, sizes if channels_may_be_empty or not lead else (channels, *sizes))
     requested = requested_sizes(c, output_size, "output_size", rank)
     adapted = [_adapted_size(c, size, wanted) for size, wanted in zip(sizes, requested, strict=True)]
     return Shape((*lead, channels, *adapted))

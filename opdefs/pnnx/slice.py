@@ -75,8 +75,8 @@ def slice_(c: InferenceContext, input: Value, *, slices: Slices) -> PartialTenso
 
 
 def _slice(c: InferenceContext, x: PartialTensor, parts: Sequence[_Axis]) -> PartialTensor:
-    kept = [part for part in parts if not part.selects]
-    columns = ([getattr(part, name) for part in kept] for name in ("axis", "start", "end", "step"))
+    sliced = [part for part in parts if not part.selects]
+    columns = ([getattr(part, name) for part in sliced] for name in ("axis", "start", "end", "step"))
     result = slice_axes(c, x, *columns, as_python=True)
     for part in sorted((part for part in parts if part.selects), key=lambda part: -part.axis):
         result = _select(c, result, part.axis, part.index)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from opdefs.pnnx.complex_numbers import complex_type, real_type
 from opdefs.pnnx.dialect import own_types
-from opdefs.pnnx.operands import is_kind, require_kind
-from opdefs.pnnx.promotion import DEFAULT_FLOAT
+from opdefs.pnnx.operands import require_kind
+from opdefs.pnnx.promotion import to_float
 from opdefs.rules.numbers import check_count, read_dims, read_ints
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
@@ -105,7 +105,7 @@ def _doubles(c: InferenceContext) -> bool:
 
 def _result_type(c: InferenceContext) -> str | None:
     """Complex numbers, or real ones of `irfft` and `hfft`; of integers as of the default float."""
-    dtype = DEFAULT_FLOAT if is_kind(c.dtype(0), "bool", "integer") else c.dtype(0)
+    dtype = to_float(c.dtype(0))
     if _halves(c):
         require_kind(c, dtype, "the input must be real", "float")
     return real_type(dtype) if _doubles(c) else complex_type(dtype)

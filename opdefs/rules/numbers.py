@@ -15,7 +15,7 @@ def read_dim(c: InferenceContext, value: object, name: str) -> Dim | None:
         return value
     while isinstance(value, tuple) and len(value) == 1:
         value = value[0]
-    if isinstance(value, tuple):
+    if isinstance(value, (tuple, str)):
         c.fail(f"{name} must be an integer", value)
     return to_dim(value)  # type: ignore[arg-type]
 

@@ -53,12 +53,13 @@ class InputUse(enum.Enum):
 
 @attrs.frozen
 class Param:
-    """One input of a rule."""
+    """One input of a rule; `tensor`: it is no sequence, optional or map."""
 
     name: str
     use: InputUse
     optional: bool
     variadic: bool
+    tensor: bool = True
 
 
 @attrs.frozen(eq=False)
@@ -190,7 +191,8 @@ def _param(p: inspect.Parameter, hint: object) -> Param:
     elif PartialTensor in members:
         use = InputUse.VALUE
     optional = p.default is None or type(None) in members
-    return Param(p.name, use, optional, p.kind is inspect.Parameter.VAR_POSITIONAL)
+    tensor = SequenceType not in members
+    return Param(p.name, use, optional, p.kind is inspect.Parameter.VAR_POSITIONAL, tensor)
 
 
 def _argument(param: Param, type_: Type | None) -> Any:
@@ -199,10 +201,12 @@ def _argument(param: Param, type_: Type | None) -> Any:
             return None
         raise ShapeError(f"the required input {param.name!r} is missing", code="S103")
     use = param.use
-    if use is InputUse.TYPE:
+    if use is InputUse.TYPE and not param.tensor:
         return type_
     if not isinstance(type_, TensorType):
         raise ShapeError(f"input {param.name!r} must be a tensor, not {type_!r}", code="S104")
+    if use is InputUse.TYPE:
+        return type_
     if use is InputUse.SHAPE:
         return type_.shape
     return type_ if isinstance(type_, PartialTensor) else PartialTensor(type_.dtype, type_.shape, None)

@@ -13,6 +13,7 @@ from attrs import Factory
 
 from shapeinf import infer_shapes
 from shapeinf.expr import Dimension, evaluate
+from shapeinf.lattice import Quotient
 from shapeinf.lattice.dtypes import SHORT_NAMES
 
 
@@ -114,7 +115,10 @@ def _compare_tensor(inferred, truth, binding, bounded):
 
 
 def _value(element, binding):
-    """A size at a binding; None if it contains an unknown."""
+    """A size, or a fraction of sizes, at a binding; None if it contains an unknown."""
+    if isinstance(element, Quotient):
+        parts = _value(element.numerator, binding), _value(element.denominator, binding)
+        return None if None in parts else parts[0] / parts[1]
     if not isinstance(element, Dimension):
         return element
     names = {str(s) for s in element.symbols()}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -111,13 +112,29 @@ def tensor_of(dtype, shape):
     return torch.randint(0, 2 if dtype == "bool" else 4, shape).to(kind)
 
 
+def index(x, indices):
+    """The operator `aten::index`: None for an axis, which pnnx may write as `...`, means all of it."""
+    import torch
+
+    return torch.ops.aten.index(x, [None if i is None or i is ... else torch.as_tensor(i) for i in indices])
+
+
+def repair(program):
+    """The program with calls of `index`: pnnx writes `x[[None, y]]`, where Python reads None as a new axis."""
+    computed = re.sub(r"^( +v_\w+ = )(v_\w+)\[(\[.*\bv_.*\])\]$", r"\1index(\2, \3)", program, flags=re.MULTILINE)
+    return re.sub(r"^( +v_\w+ = )(v_\w+)\[([^:\n]*\[[^:\n]*)\]$", r"\1index(\2, [\3])", computed, flags=re.MULTILINE)
+
+
 def run(path, inputs):
     """The values of all blobs when torch runs the Python program that pnnx writes beside a network."""
     import torch
 
-    spec = importlib.util.spec_from_file_location("network", path.with_name("m_pnnx.py"))
+    program = path.with_name("m_pnnx.py")
+    program.write_text(repair(program.read_text()))
+    spec = importlib.util.spec_from_file_location("network", program)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    module.index = index
     values = {}
 
     def note(frame, event, _):

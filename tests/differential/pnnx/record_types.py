@@ -74,9 +74,7 @@ def main():
         if not (a in NUMBERS and b in NUMBERS)
     }
     unary = {f: {a: call(f, a) for a in axes} for f in UNARY_FUNCTIONS if f != "int"}
-    binary = {
-        f: {f"{a} {b}": call(f, a, b) for a in axes for b in [*axes, *NUMBERS]} for f in BINARY_FUNCTIONS
-    }
+    binary = {f: {f"{a} {b}": call(f, a, b) for a in axes for b in [*axes, *NUMBERS]} for f in BINARY_FUNCTIONS}
     data = {"promotion": promotion, "unary": unary, "binary": binary}
     FILE.write_text(json.dumps(data, separators=(",", ":")).replace("},", "},\n") + "\n", encoding="utf8")
 

@@ -1,5 +1,7 @@
 """The subset of KuiperInfer, a course on inference frameworks: `@n`, `add`, `mul`, and `div`, its exercise.
 
+The grammar::
+
     expression = "@" digits | ("add" | "mul" | "div") "(" expression "," expression ")"
 
 The course deletes white space first, so `a dd(@ 0,@1)` is an expression. It numbers the kinds of tokens, and a node
