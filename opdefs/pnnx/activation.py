@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.dialect import pnnx
-from opdefs.pnnx.dtypes import read_dtype
+from opdefs.pnnx.operands import read_type
 from opdefs.pnnx.promotion import to_float
 from opdefs.rules.numbers import read_int
 from opdefs.rules.operands import part_size, require_broadcast_size
@@ -86,7 +86,7 @@ def along_axis_as(
 ) -> Shape | TensorType:
     """The shape of the input, converted to `dtype` first, where there is one."""
     shape = along_axis(c, input, dim=dim)
-    return shape if dtype is None else TensorType(read_dtype(c, dtype, None), shape)
+    return shape if dtype is None else TensorType(read_type(c, dtype), shape)
 
 
 @pnnx("nn.Softmax2d")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from opdefs.pnnx.dialect import pnnx
-from opdefs.pnnx.dtypes import read_dtype
 from opdefs.pnnx.linear import linear_module
+from opdefs.pnnx.operands import read_type
 from opdefs.pnnx.promotion import DEFAULT_FLOAT
 from opdefs.rules.elements import known_ints
 from opdefs.rules.repetition import concat
@@ -35,9 +35,7 @@ def quantize_by_code(c: InferenceContext, input: Shape, scale: Shape, zero_point
 
 def _storage_type(c: InferenceContext, dtype: object) -> str:
     """The integers that store a quantized element type, by its name or its number in torch."""
-    name = (
-        read_dtype(c, dtype, None) if isinstance(dtype, str) else _CODES.get(dtype) if isinstance(dtype, int) else None
-    )
+    name = read_type(c, dtype) if isinstance(dtype, str) else _CODES.get(dtype) if isinstance(dtype, int) else None
     if name is None or name not in STORAGE:
         c.fail("the element type must be a quantized one", dtype)
     return STORAGE[name]
