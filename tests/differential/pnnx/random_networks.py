@@ -6,13 +6,20 @@ axes, or too many elements, ends a branch. Seeds name the networks, so that one 
 
 from __future__ import annotations
 
+import contextlib
+import json
 import random
+import re
+import sys
+from pathlib import Path
+
+import attrs
 
 from tests.differential.pnnx.case import Case
 
 MAX_ELEMENTS = 20_000
 MAX_RANK = 5
-LETTERS = "xy"
+FILE = Path(__file__).parent / "random_cases.json"
 
 
 def random_case(seed, steps=9):
@@ -54,37 +61,36 @@ class _Builder:
         self.lines, self.modules, self.used = [], {}, set()
 
     def step(self):
-        rng = self.rng
+        """Add one statement, or none where the random operator does not run."""
         values = list(self.runs[0])
-        name = rng.choice(values[-3:] if rng.random() < 0.7 else values)
-        value = self.runs[0][name]
-        text = self._random_operator(name, value)
-        if text is None:
+        name = self.rng.choice(values[-3:] if self.rng.random() < 0.7 else values)
+        text = self._random_operator(name, self.runs[0][name])
+        module = f"m{len(self.modules)}" if text.startswith("nn.") else None
+        call = text if module is None else f"{module}({name})"
+        results = self._results(module, text, call)
+        if results is None or not self._fit(results):
             return
-        new, module = f"v{len(self.lines)}", None
-        if text.startswith("nn."):
-            module, text = text, f"m{len(self.lines)}({name})"
-        results = []
-        torch = self.torch
-        try:
-            scope = dict(self.names)
-            if module:
-                scope[f"m{len(self.lines)}"] = eval(module, self.names).eval()
-            with torch.no_grad():
-                results = [eval(text, scope | run) for run in self.runs]
-        except Exception:
-            return
-        if not all(isinstance(r, torch.Tensor) and 0 < r.numel() <= MAX_ELEMENTS and r.dim() <= MAX_RANK for r in results):
-            return
-        if len({r.dim() for r in results}) > 1 or not results[0].dim():
-            return
+        new = f"v{len(self.lines)}"
         for run, result in zip(self.runs, results, strict=True):
             run[new] = result
-        self.lines.append((new, text))
-        if module:
-            self.modules[f"m{len(self.modules)}"] = module
-            self.lines[-1] = (new, text.replace(text.split("(")[0], f"m{len(self.modules) - 1}", 1))
-        self.used.update(v for v in values if f"{v}" in text.replace("(", " ").replace(")", " ").replace(",", " ").replace(".", " ").replace("[", " ").split())
+        if module is not None:
+            self.modules[module] = text
+        self.lines.append((new, call))
+        self.used.update(set(re.findall(r"\w+", call)) & set(values))
+
+    def _results(self, module, text, call):
+        """The values of a call in all runs; None where torch refuses one."""
+        try:
+            scope = self.names | ({} if module is None else {module: eval(text, self.names).eval()})
+            with self.torch.no_grad():
+                return [eval(call, scope | run) for run in self.runs]
+        except Exception:
+            return None
+
+    def _fit(self, results):
+        """Whether they are tensors of one rank, neither empty nor large."""
+        tensors = all(isinstance(r, self.torch.Tensor) and 0 < r.numel() <= MAX_ELEMENTS for r in results)
+        return tensors and len({r.dim() for r in results}) == 1 and 0 < results[0].dim() <= MAX_RANK
 
     def case(self, name):
         """All statements as assignment expressions in one tuple; its items that nothing reads are the outputs."""
@@ -169,8 +175,7 @@ _ANY = [
     "{v}.sum(({d},), keepdim={t})",
     "torch.topk({v}, {q}, {d})[0]",
     "{v}.cumsum({d})",
-    "{v}.squeeze({d})",
-    "{v}.squeeze()",
+    "{v}.unsqueeze({d}).squeeze({d})",  # of an open size, the rank would depend on the size
     "torch.where({v} > 0.3, {v}, {o})",
     "torch.zeros({v}.size({d}), {v}.size({e}) + 1)",
     "torch.arange({v}.size({d}))",
@@ -239,6 +244,17 @@ _SERIES = [
 ]
 
 
-def networks(seeds):
-    """The networks of these seeds that run."""
-    return [case for case in map(random_case, seeds) if case is not None]
+def main(seeds):
+    """Write the networks of these seeds that pnnx converts, as `cases_random.py` reads them."""
+    from tests.differential.pnnx.record import record
+
+    cases = []
+    for case in filter(None, map(random_case, seeds)):
+        with contextlib.suppress(Exception):  # pnnx fails, or writes a program that does not run
+            record(case)
+            cases.append(attrs.asdict(case))
+    FILE.write_text("[\n" + ",\n".join(f" {json.dumps(case)}" for case in cases) + "\n]\n", encoding="utf8")
+
+
+if __name__ == "__main__":
+    main(range(int(sys.argv[1]), int(sys.argv[2])))
