@@ -96,16 +96,20 @@ def instance_norm_module(
     weight: Shape | None = None,
     bias: Shape | None = None,
     *,
-    num_features: int,
+    num_features: int | None = None,
     affine: bool = False,
     track_running_stats: bool = False,
 ) -> Shape:
-    """[N, C, *S] or [C, *S] -> the same. Without weights and statistics the number of channels does not matter."""
+    """[N, C, *S] or [C, *S] -> the same. Without weights and statistics the number of channels does not matter.
+
+    PNNX does not write `num_features` where the number of channels is not the same at both traced sizes.
+    """
     rank = spatial_rank(c)
     require_ranks(c, input, (rank + 1, rank + 2))
-    _constrain_channels(c, num_features, (running_mean, running_var, weight, bias))
+    if num_features is not None:
+        _constrain_channels(c, num_features, (running_mean, running_var, weight, bias))
     if input.dims is not None:
-        if affine or track_running_stats:
+        if num_features is not None and (affine or track_running_stats):
             c.merge(input.dims[-rank - 1], num_features, "the input must have num_features channels")
         if not track_running_stats:
             _require_several(c, input.dims[-rank:])

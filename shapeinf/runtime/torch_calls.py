@@ -173,7 +173,7 @@ def _tuple(torch: Any, arguments: Arguments, values: Sequence[Any]) -> tuple[Any
 
 
 def _unpacked(torch: Any, arguments: Arguments, values: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(values[0])
+    return tuple(values[0]) if isinstance(values[0], (list, tuple)) else (values[0],)
 
 
 _SPECIAL: dict[str, Callable[[Any, Arguments, Sequence[Any]], Any]] = {

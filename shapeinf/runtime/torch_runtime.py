@@ -157,7 +157,7 @@ class TorchNetwork:
             return
         with _refusals_of(step.node):
             result = step.call([values[name] for name in step.inputs])
-            outputs = _outputs(result, len(step.node.outputs))
+            outputs = _outputs(step.node.op, result, len(step.node.outputs))
         for name, value in zip(step.node.outputs, outputs, strict=True):
             values[name] = value
             observed[name] = observe_value(self.package, value)
@@ -190,13 +190,15 @@ def _refusals_of(node: Node) -> Iterator[None]:
         raise Refusal(f"{refusal} (node '{node.name}')") from refusal
 
 
-def _outputs(result: Any, count: int) -> Sequence[Any]:
+def _outputs(function: str, result: Any, count: int) -> Sequence[Any]:
     """The outputs of a call; a list that is the only output stays one value.
 
-    Of a function with named results (`torch.max` of an axis), a file with one output has the first.
+    Of a function with named results (`torch.max` of an axis), a file with one output has the first; of a function that
+    splits a tensor into one part (`torch.chunk`), it has that part.
     """
     if count == 1:
-        return [result[0] if type(result).__module__ == "torch.return_types" else result]
+        single = type(result) is tuple and len(result) == 1 and function.startswith("torch.")
+        return [result[0] if single or type(result).__module__ == "torch.return_types" else result]
     if not isinstance(result, (tuple, list)) or len(result) != count:
         returned = len(result) if isinstance(result, (tuple, list)) else 1
         raise Refusal(f"torch returns {returned} values, the file has {count} outputs")

@@ -1,4 +1,4 @@
-"""ncnn agrees on the outputs of networks that PNNX wrote for it. Needs the extra `ncnn`; fresh networks need pnnx too."""
+"""ncnn agrees on outputs of networks that PNNX wrote for it. Needs the extra `ncnn`, fresh networks need pnnx too."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from shapeinf.errors import MissingPackageError, ModelError
 from shapeinf.inputs.options import DEFAULT_OPTIONS
 from shapeinf.runtime import Verification, verify
 from tests.differential.pnnx.cases_networks import CASES
+from tests.differential.pnnx.random_networks import random_case
 from tests.differential.pnnx.record import network, run_pnnx, tensors_of
 from tests.engine.runtime import parsed
 from tests.runtime.cases import MATMUL
@@ -150,3 +151,26 @@ def test_outputs_are_those_of_the_module(case: Any, tmp_path: Path) -> None:
     assert len(outputs) == len(expected)
     for output, true in zip(outputs, expected, strict=True):
         torch.testing.assert_close(output, true, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("kind", ["static", "dynamic"])
+def test_random_networks(seed: int, kind: str, tmp_path: Path) -> None:
+    """No blob has another type, whatever pnnx made of the network; what torch cannot run is not compared."""
+    pytest.importorskip("torch")
+    pytest.importorskip("pnnx")
+    case = random_case(seed)
+    if case is None:
+        pytest.skip("no operator runs")
+    texts = [case.inputs] if kind == "static" else [case.inputs, case.others]
+    try:
+        path = run_pnnx(case, texts, tmp_path)
+    except RuntimeError:
+        pytest.skip("pnnx does not convert it")
+    for text in texts if kind == "static" else [*texts, case.third]:
+        names = as_graph(path, DEFAULT_OPTIONS).inputs
+        shapes = dict(zip(names, (shape for _, shape in case.specs(text)), strict=True))
+        verification = torch_verify(path, options=InferenceOptions(inputs=shapes, declared="ignore"), timeout=60)
+        assert not verification.mismatches, str(verification)
+        assert not verification.runs[0].unknown, str(verification)
