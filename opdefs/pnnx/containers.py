@@ -51,9 +51,10 @@ def unpack(c: InferenceContext, items: TensorType | SequenceType) -> tuple[Type,
         if items.items is None:
             raise c.unknowable("the items of the list are not known")
         return items.items
-    if items.shape.dims is None:
+    if items.shape.dims is None or len(items.shape.dims) != 1:
+        # At optimisation level 0 a module with several outputs, such as nn.LSTM, has them as one blob.
         raise c.unknowable("the items of the list are not known")
-    (count,) = c.require_rank(items.shape, 1, "list")
+    (count,) = items.shape.dims
     c.merge(count, c.num_outputs, "there must be as many outputs as items")
     contents = items.elements or (None,) * c.num_outputs
     return tuple(PartialTensor(items.dtype, SCALAR, [item]) for item in contents)
