@@ -91,8 +91,8 @@ def verify_command(
 ) -> None:
     """Run MODEL and compare the type of every tensor with the inferred one.
 
-    MODEL is an ONNX file, a model of TensorFlow with `--runtime tensorflow`, or a network of PNNX with `--runtime torch`
-    or `ncnn`. A second run writes the outputs into buffers of exactly the inferred sizes, where the runtime can. Dims
+    MODEL is an ONNX file, a model of TensorFlow with `--runtime tensorflow`, or a network of PNNX with
+    `--runtime torch` or `ncnn`. A second run writes the outputs into buffers of exactly the inferred sizes, where the runtime can. Dims
     without a size get a small one. The model runs in this process (that of ncnn in one of its own): run only models
     that you trust.
 
