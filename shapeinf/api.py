@@ -41,8 +41,8 @@ def infer_shapes(
     """Infer the shape of every tensor of a model.
 
     Args:
-        model: a path, bytes, the text of an NNEF document, an `onnx.ModelProto`, an `onnx_ir.Model`, a `Graph` or a
-            networkx DiGraph. An NNEF model may be a document, its folder, or an archive.
+        model: a path, bytes, the text of an NNEF document or of a network of PNNX, an `onnx.ModelProto`, an
+            `onnx_ir.Model`, a `Graph` or a networkx DiGraph. NNEF may be a document, its folder, or an archive.
         dims: ranges of named dims: `{"batch": "1..8"}`, `(1, 8)`, an int, or `[NamedDim("H", multiple_of=32)]`. A range
             that begins below `min_dim` takes precedence over it.
         bind: values of named dims, a shorter form of `dims`.

@@ -167,9 +167,8 @@ class ExpressionError(ModelError):
     def excerpt(self) -> tuple[str, str]:
         """The text around the position, and a line with a caret below it.
 
-        >>> print(*ExpressionError("unexpected ','", "add(@0,,@1)", 7).excerpt(), sep="\\n")
-        add(@0,,@1)
-               ^
+        >>> ExpressionError("unexpected ','", "add(@0,,@1)", 7).excerpt()
+        ('add(@0,,@1)', '       ^')
         """
         start = max(0, self.position - _CONTEXT)
         before = escape_unprintable(self.text[start : self.position])

@@ -241,7 +241,7 @@ class Result:
     def save(self, target: str | os.PathLike[str] | TextIO) -> None:
         """Write the model annotated with the inferred shapes, in its own format.
 
-        The target is a path; for an NNEF document also a stream, such as `sys.stdout`.
+        The target is a path; for an NNEF document or a network of PNNX also a stream, such as `sys.stdout`.
         """
         save(self.graph, annotation(self._inference), target)
 

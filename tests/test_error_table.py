@@ -11,7 +11,7 @@ from shapeinf.errors import ShapeInferenceError
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "errors.md"
-CODE = re.compile(r"""["']([CNPST][1-9]\d\d)["']""")
+CODE = re.compile(r"""["']([CNPSTX][1-9]\d\d)["']""")
 
 
 def tool():

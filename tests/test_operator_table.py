@@ -16,6 +16,7 @@ from shapeinf.ops import default_registry
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "operators.md"
 TENSORFLOW = ROOT / "docs" / "operators-tensorflow.md"
+PNNX = ROOT / "docs" / "operators-pnnx.md"
 
 
 def tool():
@@ -62,6 +63,11 @@ def test_the_table_of_tensorflow_is_not_stale():
 def test_every_operator_of_tensorflow_is_in_its_table():
     words = set(re.findall(r"[\w>]+", TENSORFLOW.read_text(encoding="utf-8")))
     assert not [name for name in names() if name not in words]
+
+
+def test_the_table_of_pnnx_is_not_stale():
+    page = PNNX.read_text(encoding="utf-8")
+    assert page == tool().pnnx_text(), "run: python tools/make_operator_table.py"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Write `docs/operators.md` and `docs/operators-tensorflow.md`: the operators of both formats, and their rules.
+"""Write `docs/operators.md`, `docs/operators-tensorflow.md` and `docs/operators-pnnx.md`: operators and their rules.
 
 Run it after a new release of onnx, and whenever a test reports a stale table:
 
@@ -34,6 +34,8 @@ import onnx
 import onnx.defs
 
 from opdefs.microsoft.schemas import op_defs
+from opdefs.pnnx.operator_types import GRAPH_TYPES
+from opdefs.pnnx.operator_types import names as pnnx_names
 from opdefs.tf.fixed_shapes import fixed_shape, no_outputs
 from opdefs.tf.schemas import names as tensorflow_names
 from shapeinf.ops import Dialect, OpDef, default_registry
@@ -42,6 +44,7 @@ from shapeinf.ops.rule import InputUse, Rule
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 TARGET = DOCS / "operators.md"
 TENSORFLOW = DOCS / "operators-tensorflow.md"
+PNNX = DOCS / "operators-pnnx.md"
 
 CONSTRAINING = frozenset(
     {
@@ -80,6 +83,8 @@ def main() -> None:
     print(f"{sum(map(len, operators().values()))} operators in {TARGET}")
     TENSORFLOW.write_text(tensorflow_text(), encoding="utf-8")
     print(f"{len(tensorflow_names())} operators in {TENSORFLOW}")
+    PNNX.write_text(pnnx_text(), encoding="utf-8")
+    print(f"{len(pnnx_operators())} operators in {PNNX}")
 
 
 def text() -> str:
@@ -105,7 +110,9 @@ that TensorFlow 2.21 registers
 - {unknown} have no rule, so that their outputs have an unknown rank: a warning says so. They are operators of oneDNN
   and of TPUs that TensorFlow itself inserts when it runs a graph, and of TensorFlow's own tests.
 
-The columns are
+"""
+
+COLUMNS = """The columns are
 
 - *shape*: the shape rule. `[N, C, *S]` are dims, `*` is any number of them.
 - *reads*: inputs whose known contents determine the output. A star: element by element, where all are known.
@@ -113,12 +120,15 @@ The columns are
 - *back*: whether the rule constrains its inputs (equal sizes, ranks, divisibility, bounds).
 """
 
-TENSORFLOW_HEAD = "| operators | shape | reads | gives | back |\n|---|---|---|---|---|\n"
+FAMILY_HEAD = "| operators | shape | reads | gives | back |\n|---|---|---|---|---|\n"
+
+Families = dict[str, dict[tuple[str, ...], list[str]]]
+"""The operators by family and by the cells of their row."""
 
 
 def tensorflow_text() -> str:
     """The full page on TensorFlow: one row for all operators of a rule, one table for each module of rules."""
-    families: dict[str, dict[tuple[str, ...], list[str]]] = {}
+    families: Families = {}
     fixed, silent, unknown = lists = [], [], []  # type: tuple[list[str], list[str], list[str]]
     dialect = default_registry().dialect("tf")
     for name in tensorflow_names():
@@ -129,18 +139,29 @@ def tensorflow_text() -> str:
         elif function in (fixed_shape, no_outputs):
             (fixed if function is fixed_shape else silent).append(name)
         else:
-            rows = families.setdefault(_family(function), {})
-            rows.setdefault(_cells(summarize(op_def)), []).append(name)
+            _add_operator(families, op_def)
     count = len(tensorflow_names())
     numbers = {"fixed": len(fixed), "silent": len(silent), "unknown": len(unknown)}
-    parts = [TENSORFLOW_INTRODUCTION.format(count=count, ruled=count - sum(numbers.values()), **numbers)]
-    for family, rows in sorted(families.items()):
-        lines = (_line((", ".join(sorted(names)), *cells)) for cells, names in sorted(rows.items(), key=_first_name))
-        parts.append(f"## {family}\n\n{TENSORFLOW_HEAD}{''.join(lines)}")
+    introduction = TENSORFLOW_INTRODUCTION.format(count=count, ruled=count - sum(numbers.values()), **numbers)
+    parts = [introduction + COLUMNS, *_tables(families)]
     titles = ("Shapes that depend on no input", "No outputs", "No rule")
     for title, names in zip(titles, lists, strict=True):
         parts.append(f"## {title}\n\n{textwrap.fill(', '.join(names), 118, break_on_hyphens=False)}\n")
     return "\n".join(parts)
+
+
+def _add_operator(families: Families, op_def: OpDef) -> None:
+    """Add an operator to its family."""
+    assert op_def.rule is not None
+    rows = families.setdefault(_family(op_def.rule.function), {})
+    rows.setdefault(_cells(summarize(op_def)), []).append(op_def.name)
+
+
+def _tables(families: Families) -> Iterator[str]:
+    """A heading and a table for each family."""
+    for family, rows in sorted(families.items()):
+        lines = (_line((", ".join(sorted(names)), *cells)) for cells, names in sorted(rows.items(), key=_first_name))
+        yield f"## {family}\n\n{FAMILY_HEAD}{''.join(lines)}"
 
 
 def _first_name(row: tuple[tuple[str, ...], list[str]]) -> str:
@@ -160,6 +181,43 @@ def _cells(summary: RuleSummary) -> tuple[str, ...]:
 
 def _line(cells: tuple[str, ...]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+
+
+# -- PNNX --------------------------------------------------------------------------------------------------------------
+
+PNNX_INTRODUCTION = """# PNNX's operators
+
+Generated by `tools/make_operator_table.py` from the registry; a test fails when it is stale. Of the {count} types
+that pnnx emits, {graph_types} are the inputs, outputs and constants of the graph,
+and all others have a rule. So do {more} more, which are names in older files and operators that pnnx leaves as they are
+in TorchScript. Other types, such as custom modules, have outputs of unknown rank: a warning says so.
+
+"""
+
+
+def pnnx_text() -> str:
+    """The full page on PNNX: one row for all operators of a rule, one table for each module of rules."""
+    families: Families = {}
+    dialect = default_registry().dialect("pnnx")
+    for name in pnnx_operators():
+        op_def = dialect.lookup("", name, 0)
+        assert op_def is not None, name
+        _add_operator(families, op_def)
+    emitted = set(pnnx_names())
+    introduction = PNNX_INTRODUCTION.format(
+        count=len(emitted),
+        graph_types=", ".join(f"`{name}`" for name in GRAPH_TYPES),
+        more=len(set(pnnx_operators()) - emitted),
+    )
+    return "\n".join([introduction + COLUMNS, *_tables(families)])
+
+
+def pnnx_operators() -> list[str]:
+    """The types that pnnx emits, and those that have a rule besides."""
+    dialect = default_registry().dialect("pnnx")
+    definitions = [dialect.lookup(domain, name, version) for domain, name, version in dialect]
+    ruled = {d.name for d in definitions if d is not None and d.rule is not None and _is_ours(d.rule.function)}
+    return sorted({*pnnx_names(), *ruled} - set(GRAPH_TYPES))
 
 
 # -- ONNX ------------------------------------------------------------------------------------------------------------

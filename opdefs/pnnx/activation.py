@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.operands import read_type
 from opdefs.pnnx.promotion import to_float
 from opdefs.rules.numbers import read_int
 from opdefs.rules.operands import part_size, require_broadcast_size
 from shapeinf.lattice import Shape, TensorType
-from shapeinf.lattice.dtypes import TORCH_NAMES
 from shapeinf.ops import InferenceContext
 
 MODULES = (
@@ -75,7 +76,7 @@ def gated_linear_unit(c: InferenceContext, input: Shape, *, dim: object = -1) ->
 def along_axis(c: InferenceContext, input: Shape, *, dim: object = None) -> Shape:
     """The shape of the input; without `dim` torch chooses the axis by the rank."""
     if dim is not None and input.dims is not None:
-        c.axis(read_int(c, dim, "dim"), max(len(input.dims), 1))
+        read_axis(c, dim, len(input.dims))
     return input
 
 
@@ -85,7 +86,7 @@ def along_axis_as(
 ) -> Shape | TensorType:
     """The shape of the input, converted to `dtype` first, where there is one."""
     shape = along_axis(c, input, dim=dim)
-    return shape if dtype is None else TensorType(element_type(c, dtype), shape)
+    return shape if dtype is None else TensorType(read_type(c, dtype), shape)
 
 
 @pnnx("nn.Softmax2d")
@@ -101,11 +102,3 @@ def require_ranks(c: InferenceContext, input: Shape, ranks: tuple[int, ...]) -> 
         c.require_rank(input, ranks[0], "the input")
     elif input.dims is not None and len(input.dims) not in ranks:
         c.fail(f"the input must be of rank {' or '.join(map(str, ranks))}", input)
-
-
-def element_type(c: InferenceContext, dtype: str) -> str:
-    """The element type of torch's name, such as `torch.float`."""
-    name = TORCH_NAMES.get(dtype.removeprefix("torch."))
-    if name is None:
-        c.fail("the element type must be one of torch's", dtype)
-    return name

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import attrs
 
 from shapeinf.graph import Graph, InputContents, Node, NodeKind
-from shapeinf.ops import OpDef, Rule
+from shapeinf.ops import InferenceContext, OpDef, Rule
 
 WEIGHT_NAMES = "weight_names"
 """The attribute of a rule with any number of weights: the names of its variadic inputs."""
@@ -69,3 +69,9 @@ def _fill_parameters(params: Sequence[str], named: Mapping[str, int], in_order: 
     while filled and filled[-1] is None:
         filled.pop()
     return filled
+
+
+def require_known(c: InferenceContext, name: str, value: object) -> None:
+    """Raise NotKnown for a computed argument without known contents, of an argument for which None is a value."""
+    if value is None and name in c.written:
+        raise c.unknowable(f"{name} is computed, and its contents are not known")

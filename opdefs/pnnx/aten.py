@@ -9,7 +9,7 @@ from opdefs.pnnx.complex_numbers import real_type
 from opdefs.pnnx.concat import cat
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.operands import is_kind, require_kind, require_operand, result_type
-from opdefs.pnnx.promotion import DEFAULT_FLOAT
+from opdefs.pnnx.promotion import to_float
 from opdefs.rules.elements import known_ints
 from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType
 from shapeinf.ops import InferenceContext, Operand, Value
@@ -24,7 +24,7 @@ _CODES = (
 @own_types("torch.lgamma", "aten::lgamma", *(f"aten::{name}" for name in ("erf", "log", "sigmoid", "sqrt", "tanh")))
 def float_function(c: InferenceContext, input: Shape) -> TensorType:
     """Element by element: floats, also of integers."""
-    dtype = DEFAULT_FLOAT if is_kind(c.dtype(0), "bool", "integer") else c.dtype(0)
+    dtype = to_float(c.dtype(0))
     if c.op_def.name.endswith(("lgamma", "erf")):
         require_kind(c, dtype, "the function takes no complex numbers", "float")
     return TensorType(dtype, input)
@@ -43,8 +43,8 @@ def arithmetic(
     """Broadcasting, in the promoted type; quotients are floats. A third input is a factor of the second."""
     second = require_operand(c, other, other_, "other")
     dtype = result_type(input, second)
-    if c.op_def.name == "aten::div" and is_kind(dtype, "bool", "integer"):
-        dtype = None if factors else DEFAULT_FLOAT  # with a rounding mode, integers
+    if c.op_def.name == "aten::div":
+        dtype = None if factors else to_float(dtype)  # with a rounding mode, integers stay integers
     shape = c.broadcast(input.shape, second.shape) if isinstance(second, PartialTensor) else input.shape
     return TensorType(dtype, shape)
 

@@ -155,8 +155,11 @@ def scaled_dot_product_attention(
     """[*B, L, E], [*B, S, E], [*B, S, V] -> [*B, L, V], where leading axes broadcast.
 
     With `enable_gqa` the axis before the last two are heads, and several heads of the query share one of the keys.
+    Where an operand is empty, torch compares no sizes and broadcasts nothing.
     """
     q, k, v = query.require(), key.require(), value.require()
+    if min(len(q), len(k), len(v)) > 1 and any(c.concrete(size) == 0 for size in (*q, *k, *v)):
+        return Shape((*q[:-1], v[-1]))
     if min(len(q), len(k), len(v)) < (3 if enable_gqa else 2):
         c.fail("query, key and value must be matrices", query, key, value)
     c.merge(q[-1], k[-1], "query and key must have the same size")

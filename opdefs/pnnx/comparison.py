@@ -50,6 +50,9 @@ def _comparison_rule(comparison: Comparison) -> Callable[..., PartialTensor]:
     ) -> PartialTensor:
         """Broadcasting of two tensors, or of a tensor and a number; booleans."""
         second = as_tensor(require_operand(c, other, other_, "other"))
+        if comparison not in (EQUAL, NOT_EQUAL):
+            for dtype in (input.dtype, second.dtype):
+                require_kind(c, dtype, "complex numbers have no order", "bool", "integer", "float")
         return compare(c, c.broadcast(input.shape, second.shape), comparison, input, second)
 
     return rule

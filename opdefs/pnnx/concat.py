@@ -60,10 +60,10 @@ def _shape_with_unknown_ranks(c: InferenceContext, parts: Sequence[PartialTensor
     if not ranked or len({len(dims) for dims in ranked}) > 1:
         raise c.unknowable("the ranks of the tensors are not known")
     rank = len(ranked[0])
+    if rank == 1 and c.prove_le(1, sum(dims[0] for dims in ranked)) is not True:
+        raise c.unknowable("the vectors may be empty, and the ranks of the other tensors are not known")
     at = read_axis(c, dim, rank)
     least: Dim = sum(dims[at] for dims in ranked)
-    if rank == 1 and c.prove_le(1, least) is not True:
-        raise c.unknowable("the vectors may be empty, and the ranks of the other tensors are not known")
     dims = list(ranked[0])
     for i, sizes in enumerate(zip(*ranked, strict=True)):
         for d in sizes[1:] if i != at else ():

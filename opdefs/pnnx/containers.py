@@ -23,26 +23,27 @@ def constant(c: InferenceContext, *, value: object = None) -> PartialTensor:
 
 
 @pnnx("prim::TupleConstruct", container="pack")
-def tuple_construct(c: InferenceContext, *items: TensorType) -> SequenceType:
+def tuple_construct(c: InferenceContext, *items: TensorType | SequenceType) -> SequenceType:
     """The tuple of the inputs, which may be tuples themselves."""
     return create_tuple(c, items)
 
 
 @pnnx("prim::ListConstruct", container="pack")
-def list_construct(c: InferenceContext, *items: TensorType) -> SequenceType | PartialTensor:
+def list_construct(c: InferenceContext, *items: TensorType | SequenceType) -> SequenceType | PartialTensor:
     """The list of the inputs; a list of numbers, such as a computed shape, is a vector with their values."""
-    dtypes = {item.dtype for item in items}
-    dtype = dtypes.pop() if len(dtypes) == 1 else None
-    if dtype not in _NUMBERS.values() or any(item.shape.rank for item in items):
+    tensors = [item for item in items if isinstance(item, TensorType)]
+    dtypes = {tensor.dtype for tensor in tensors}
+    dtype = dtypes.pop() if len(dtypes) == 1 and len(tensors) == len(items) else None
+    if dtype not in _NUMBERS.values() or any(tensor.shape.rank for tensor in tensors):
         return create_tuple(c, items)
-    if any(item.shape.dims is None for item in items):
+    if any(tensor.shape.dims is None for tensor in tensors):
         raise c.unknowable("the items may be numbers or tensors: the rank of one of them is not known")
-    contents = [item.contents[0] if item.contents else None for item in items]
+    contents = [tensor.elements[0] if tensor.elements else None for tensor in tensors]
     return PartialTensor(dtype, Shape((len(items),)), contents)
 
 
 @pnnx("prim::TupleUnpack", "prim::ListUnpack", container="unpack")
-def unpack(c: InferenceContext, items: SequenceType) -> tuple[Type, ...]:
+def unpack(c: InferenceContext, items: TensorType | SequenceType) -> tuple[Type, ...]:
     """The items of a tuple or list, each an output; those of a list of numbers are scalars."""
     if isinstance(items, SequenceType):
         if items.length is not None:
@@ -50,9 +51,10 @@ def unpack(c: InferenceContext, items: SequenceType) -> tuple[Type, ...]:
         if items.items is None:
             raise c.unknowable("the items of the list are not known")
         return items.items
-    if items.shape.dims is None:
+    if items.shape.dims is None or len(items.shape.dims) != 1:
+        # At optimisation level 0 a module with several outputs, such as nn.LSTM, has them as one blob.
         raise c.unknowable("the items of the list are not known")
-    (count,) = c.require_rank(items.shape, 1, "list")
+    (count,) = items.shape.dims
     c.merge(count, c.num_outputs, "there must be as many outputs as items")
-    contents = items.contents or (None,) * c.num_outputs
+    contents = items.elements or (None,) * c.num_outputs
     return tuple(PartialTensor(items.dtype, SCALAR, [item]) for item in contents)

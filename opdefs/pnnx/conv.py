@@ -67,6 +67,7 @@ def conv(
     groups = _read_groups(c, convolution.groups)
     c.merge(channels, w[1] * groups, "the channels of the input must equal weight.shape[1] * groups")
     c.divisible(w[0], groups, "groups must divide the output channels")
+    _check_weight(c, w)
     require_vector(c, bias, w[0], "the bias must have one element for each output channel")
     return Shape((*lead, w[0], *_convolved(c, sizes, w.require()[2:], convolution, padding_mode)))
 
@@ -75,6 +76,12 @@ def _read_groups(c: InferenceContext, groups: int) -> int:
     if groups < 1:
         c.fail("groups must be at least 1", groups)
     return groups
+
+
+def _check_weight(c: InferenceContext, weight: Shape) -> None:
+    """Only the second axis of a weight may be empty."""
+    for size in (weight[0], *weight[2:]):
+        c.at_least(size, 1, "the weight must not be empty along its first and its spatial axes")
 
 
 def _convolved(
@@ -100,6 +107,8 @@ def _check_padding(
     c: InferenceContext, sizes: Sequence[Dim], pads: Sequence[tuple[Dim, Dim]], padding_mode: str
 ) -> None:
     """Require axes that are long enough to be padded with their own elements."""
+    if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
+        c.fail("padding_mode must be zeros, reflect, replicate or circular", padding_mode)
     if padding_mode != "zeros":
         for size, (before, after) in zip(sizes, pads, strict=True):
             pad_axis(c, size, before, after, padding_mode)
@@ -147,6 +156,7 @@ def conv_transpose(
     groups = _read_groups(c, convolution.groups)
     c.merge(channels, w[0], "the channels of the input must equal weight.shape[0]")
     c.divisible(w[0], groups, "groups must divide the input channels")
+    _check_weight(c, w)
     require_vector(c, bias, w[1] * groups, "the bias must have one element for each output channel")
     return Shape((*lead, w[1] * groups, *_transposed(c, sizes, w.require()[2:], convolution)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.pnnx.axes import read_axis
-from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.dtypes import read_dtype
 from opdefs.rules.conversion import convert
 from opdefs.rules.operands import require_broadcast_to
@@ -11,7 +11,7 @@ from shapeinf.lattice import SCALAR, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
 
-@pnnx("Tensor.size")
+@own_types("Tensor.size")
 def size(c: InferenceContext, input: Shape, *, dim: object = None) -> PartialTensor:
     """The size of one axis, a number, or the list of all sizes."""
     if dim is None and "dim" not in c.written:
@@ -23,7 +23,7 @@ def size(c: InferenceContext, input: Shape, *, dim: object = None) -> PartialTen
     return PartialTensor("int64", SCALAR, (input[read_axis(c, dim, len(input))],))
 
 
-@pnnx("Tensor.to")
+@own_types("Tensor.to", in_place=(0,))
 def to(
     c: InferenceContext,
     input: Value,
@@ -37,7 +37,7 @@ def to(
     return convert(c, input, read_dtype(c, dtype, input.dtype))
 
 
-@pnnx("Tensor.type_as")
+@own_types("Tensor.type_as", in_place=(0,))
 def type_as(c: InferenceContext, input: Value, other: Shape) -> PartialTensor:
     """The same numbers in the element type of another tensor."""
     return convert(c, input, c.dtype(1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.dtypes import read_dtype
 from opdefs.pnnx.promotion import DEFAULT_FLOAT
 from opdefs.rules.constants import constant_tensor, number_of
@@ -27,13 +27,13 @@ def _shape(c: InferenceContext, size: object) -> Shape:
     return shape_of_sizes(c, sizes, "size")
 
 
-@pnnx("torch.zeros", "torch.ones", "torch.empty", "torch.randn")
+@own_types("torch.zeros", "torch.ones", "torch.empty", "torch.randn")
 def create(c: InferenceContext, *, size: object, dtype: str | None = None) -> PartialTensor:
     """A tensor of the sizes; zeros and ones are known."""
     return _filled(c, read_dtype(c, dtype, DEFAULT_FLOAT), _shape(c, size))
 
 
-@pnnx("torch.zeros_like", "torch.ones_like", "torch.empty_like", "torch.randn_like", "torch.rand_like")
+@pnnx("torch.zeros_like", "torch.ones_like", "torch.empty_like", "torch.randn_like")
 def create_like(
     c: InferenceContext, input: Shape, *, dtype: str | None = None, memory_format: object = None
 ) -> PartialTensor:
@@ -41,7 +41,7 @@ def create_like(
     return _filled(c, read_dtype(c, dtype, c.dtype(0)), input)
 
 
-@pnnx("Tensor.new_zeros", "Tensor.new_ones", "Tensor.new_empty")
+@own_types("Tensor.new_zeros", "Tensor.new_ones", "Tensor.new_empty")
 def create_new(c: InferenceContext, input: Shape, *, size: object, dtype: str | None = None) -> PartialTensor:
     """A tensor of the sizes, of the element type of another one unless `dtype` names another."""
     return _filled(c, read_dtype(c, dtype, c.dtype(0)), _shape(c, size))
@@ -56,7 +56,7 @@ def _filled(c: InferenceContext, dtype: str | None, shape: Shape) -> PartialTens
     return constant_tensor(dtype, shape, None if number is None else number_of(dtype, number))
 
 
-@pnnx("torch.full")
+@own_types("torch.full")
 def full(
     c: InferenceContext,
     fill_value: Value | None = None,
@@ -71,7 +71,7 @@ def full(
     return _fill(c, value, read_dtype(c, dtype, default), _shape(c, size))
 
 
-@pnnx("torch.full_like")
+@own_types("torch.full_like")
 def full_like(
     c: InferenceContext,
     input: Shape,
@@ -85,7 +85,7 @@ def full_like(
     return _fill(c, _number(c, fill_value, fill_value_, "fill_value"), read_dtype(c, dtype, c.dtype(0)), input)
 
 
-@pnnx("Tensor.fill")
+@pnnx("Tensor.fill", in_place=(0,))
 def fill(c: InferenceContext, input: Shape, value: Value | None = None, *, value_: object = None) -> PartialTensor:
     """The value in a tensor of the shape and element type of the input."""
     return _fill(c, _number(c, value, value_, "value"), c.dtype(0), input)
@@ -131,7 +131,7 @@ def normal(
     return input
 
 
-@pnnx("torch.arange")
+@own_types("torch.arange")
 def arange(
     c: InferenceContext,
     start: Value | None = None,
@@ -183,7 +183,10 @@ def _sign(c: InferenceContext, step: Element) -> int | None:
 
 def _float_count(c: InferenceContext, numbers: Sequence[PartialTensor]) -> Dim:
     """The number of steps, which torch computes in float64."""
-    floats = FloatArithmetic(c, FLOAT64)
     first, last, step = (None if number.elements is None else number.elements[0] for number in numbers)
+    if all(isinstance(number, (int, float)) for number in (first, last, step)):
+        quotient = (float(last) - float(first)) / float(step)  # type: ignore[arg-type]
+        return math.ceil(quotient) if math.isfinite(quotient) else c.fail("a range must be finite", first, last, step)
+    floats = FloatArithmetic(c, FLOAT64)
     count = to_dim(floats.ceil(floats.divide(floats.subtract(last, first), step)))
     return c.fresh("range") if count is None or c.prove_le(0, count) is not True else count

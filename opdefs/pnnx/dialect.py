@@ -18,13 +18,13 @@ _SAME_TYPE = (
 _OWN_TYPES: set[str] = set()
 
 
-def own_types(*names: str) -> Callable[[Function], Function]:
+def own_types(*names: str, in_place: tuple[int, ...] = ()) -> Callable[[Function], Function]:
     """Register a rule whose outputs may have other element types than its first input.
 
     The rule returns them; None is an element type that is not known, and so are those of outputs that are not known.
     """
     _OWN_TYPES.update(names)
-    return pnnx(*names)
+    return pnnx(*names, in_place=in_place)
 
 
 def _schema(domain: str, op: str, version: int) -> OpDef | None:

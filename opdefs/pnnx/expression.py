@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.expression_contents import contents
 from opdefs.pnnx.expression_types import Form, Operand, common_form, result_type
@@ -37,10 +35,8 @@ def _parse(text: str) -> Expression:
     try:
         return parse(text)
     except ExpressionError as error:
-        line, caret = error.excerpt()
-        raise ShapeError(
-            f"the expression is malformed: {error}", operands=(f"{line!r}",), help=_repair(error)
-        ) from None
+        message = f"the expression is malformed: {error}"
+        raise ShapeError(message, operands=(repr(error.excerpt()[0]),), help=_repair(error)) from None
     except ModelError as error:
         raise ShapeError(str(error)) from None
 
@@ -152,5 +148,5 @@ def _type_of_list(operands: list[Operand]) -> str | None:
     types = {item.dtype for item in operands}
     if not types <= set(TYPES_OF_NUMBERS):
         return types.pop() if len(types) == 1 else None
-    rank: Callable[[str | None], int] = lambda dtype: TYPES_OF_NUMBERS.index(str(dtype))  # noqa: E731
-    return max(types, key=rank, default="int64")
+    widest = max((TYPES_OF_NUMBERS.index(str(dtype)) for dtype in types), default=1)
+    return TYPES_OF_NUMBERS[widest]

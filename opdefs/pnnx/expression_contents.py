@@ -6,23 +6,25 @@ knows where they are exact. Contents of half precision are not: torch computes t
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from opdefs.pnnx.expression_types import EXTREMES, SHIFTS, TO_INTEGER, Form, Operand, common_form
+from opdefs.pnnx.expression_types import EXTREMES, LOGICAL, SHIFTS, TO_INTEGER, Form, Operand, common_form
 from opdefs.rules.arithmetic import floored_quotient, floored_remainder, integer_power, truncated_remainder
 from opdefs.rules.conversion import convert
 from opdefs.rules.elements import Operation, dim_operation, logical_and, logical_or, map_elements, without_overflow
 from opdefs.rules.floats import FloatArithmetic, float_operation
 from opdefs.rules.logic import logical_xor
-from shapeinf.expr import Dim, Dimension, maximum, minimum
+from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 
 _EXACT_TYPES = frozenset({"int64", "int32", "int16", "int8", "uint8", "float32", "float64", "bool"})
 _MAX_SHIFT = 62
+_MAX_DIVISOR = 2**20
 
 DimOperation = Callable[..., Dim | None]
 
@@ -83,6 +85,7 @@ def _on_integers(c: InferenceContext) -> dict[str, DimOperation]:
     def sign(d: Dim) -> Dim | None:
         return maximum(minimum(d, 1), -1)
 
+    extremes: dict[str, DimOperation] = {name: maximum if name.startswith("max") else minimum for name in EXTREMES}
     return {
         "abs": absolute,
         "sign": sign,
@@ -95,22 +98,17 @@ def _on_integers(c: InferenceContext) -> dict[str, DimOperation]:
         "remainder": floored_remainder(c),
         "fmod": truncated_remainder(c),
         "pow": integer_power,
-        **{name: maximum if name.startswith("max") else minimum for name in EXTREMES},
-        **dict.fromkeys(("and", "or", "xor"), None),
+        **extremes,
         **{name: _shift(name) for name in SHIFTS},
-    } | {name: _bitwise(name) for name in ("and", "or", "xor")}
+        **{name: _bitwise(name) for name in LOGICAL},
+    }
 
 
 def _bitwise(name: str) -> DimOperation:
-    operation: dict[str, Callable[[int, int], int]] = {
-        "and": lambda a, b: a & b,
-        "or": lambda a, b: a | b,
-        "xor": lambda a, b: a ^ b,
-    }
+    operation = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}[name]
 
     def apply(a: Dim, b: Dim) -> Dim | None:
-        known = not isinstance(a, Dimension) and not isinstance(b, Dimension)
-        return operation[name](a, b) if known else None  # type: ignore[arg-type]
+        return operation(a, b) if isinstance(a, int) and isinstance(b, int) else None
 
     return apply
 
@@ -127,7 +125,13 @@ def _shift(name: str) -> DimOperation:
 
 
 def _floor_divide(floats: FloatArithmetic, a: Element, b: Element) -> Element:
-    return floats.floor(floats.divide(a, b))
+    """The floor of the exact quotient: of 22 by 0.1 it is 219, since the float is more than a tenth."""
+    left, right = floats.exact(a), floats.exact(b)
+    if left is None or right is None:
+        return None
+    n, d = left[0] * right[1], left[1] * right[0]
+    is_simple = not isinstance(d, int) or d <= _MAX_DIVISOR
+    return floats.element(n // d) if is_simple and floats.c.prove_le(1, d) is True else None
 
 
 def _unknown(*_: object) -> Element:

@@ -10,7 +10,7 @@ import enum
 
 import attrs
 
-from opdefs.pnnx.promotion import DEFAULT_FLOAT, TYPES_OF_NUMBERS, category, promote
+from opdefs.pnnx.promotion import TYPES_OF_NUMBERS, category, promote, to_float
 from shapeinf.lattice import PartialTensor
 from shapeinf.ops import InferenceContext
 
@@ -25,8 +25,8 @@ SHIFTS = frozenset({"lshift", "rshift"})
 EXTREMES = frozenset({"max", "maximum", "min", "minimum"})
 
 _TO_FLOAT = frozenset(
-    "acos acosh asin asinh atan atanh cos cosh div erf exp expm1 log log10 log1p logaddexp reciprocal rsqrt sin sinh "
-    "sqrt tan tanh atan2".split()
+    {"acos", "acosh", "asin", "asinh", "atan", "atanh", "atan2", "cos", "cosh", "div", "erf", "exp", "expm1", "log"}
+    | {"log10", "log1p", "logaddexp", "reciprocal", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh"}
 )
 """Functions that convert integers to floats first."""
 
@@ -100,6 +100,9 @@ def _type_of_tensor(c: InferenceContext, function: str, operands: tuple[Operand,
         return _CASTS[function]
     if function == "int":
         return "int64"
+    if function in EXTREMES and _is_number_with_rank_0(operands):
+        types = {operand.dtype for operand in operands}
+        return types.pop() if len(types) == 1 else None
     dtype = promote(*(_promotable(operand) for operand in operands))
     _check_kernel(c, function, dtype, operands)
     if dtype is None:
@@ -108,7 +111,12 @@ def _type_of_tensor(c: InferenceContext, function: str, operands: tuple[Operand,
         return {"complex128": "float64", "complex32": "float16"}.get(dtype, "float32")
     if function == "square" and dtype == "bool":
         return "int64"
-    return DEFAULT_FLOAT if function in _TO_FLOAT and category(dtype) in (BOOL, INTEGER) else dtype
+    return to_float(dtype) if function in _TO_FLOAT else dtype
+
+
+def _is_number_with_rank_0(operands: tuple[Operand, ...]) -> bool:
+    """Whether torch, which takes the larger of tensors only, may have had a number as a tensor of equal priority."""
+    return any(x.form is Form.NUMBER for x in operands) and not any(x.value.shape.dims for x in operands)
 
 
 def _promotable(operand: Operand) -> PartialTensor | bool | int | float | complex:
@@ -122,6 +130,12 @@ def _check_kernel(c: InferenceContext, function: str, dtype: str | None, operand
     accepted = _ACCEPTED.get(function, ())
     if function == "sub" and any(operand.dtype == "bool" for operand in operands):
         c.fail("sub is not defined for bool, which torch subtracts by xor or logical_xor only", *_types(operands))
+    if function == "pow" and all(operand.dtype == "bool" and operand.form is Form.TENSOR for operand in operands):
+        c.fail("pow is not defined for two tensors of bool")
+    if function == "pow" and category(dtype) == INTEGER and operands[1].form is Form.NUMBER:
+        exponent = (operands[1].value.elements or (None,))[0]
+        if isinstance(exponent, int) and exponent < 0:
+            c.fail("integers have no negative powers in torch", exponent)
     kind = category(dtype)
     if accepted and kind >= 0 and kind not in accepted:
         c.fail(f"{function} is not defined for {dtype}", *_types(operands))

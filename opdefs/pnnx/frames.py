@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from opdefs.pnnx.arguments import require_known
 from opdefs.pnnx.complex_numbers import complex_type, real_type
 from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.operands import is_kind, require_kind
@@ -61,6 +62,8 @@ def stft(
     dtype = c.dtype(0)
     require_kind(c, dtype, "the signal must have floats or complex numbers", "float", "complex")
     complex_input = _is_complex(c)
+    if complex_input and frames.onesided:
+        c.fail("complex signals and windows have frequencies of both sides: onesided must be False")
     onesided = not complex_input if frames.onesided is None and complex_input is not None else frames.onesided
     real_result = return_complex is False or (return_complex is None and complex_input is False)
     dtype = real_type(dtype) if real_result else complex_type(dtype)
@@ -118,6 +121,7 @@ def istft(
     """[frequencies, frames] or [B, frequencies, frames] of complex numbers -> [L] or [B, L]."""
     sizes = _read_sizes(c, frames)
     require_kind(c, c.dtype(0), "the spectrogram must have complex numbers", "complex")
+    require_known(c, "length", length)
     require_vector(c, window, sizes.window, "the window must have win_length elements")
     dtype = c.dtype(0) if return_complex else real_type(c.dtype(0))
     if input.dims is None:
@@ -156,3 +160,53 @@ def count_samples(c: InferenceContext, count: Dim, sizes: FrameSizes, center: bo
     samples = sizes.length + sizes.step * (count - 1) - (2 * (sizes.length // 2) if center else 0)
     c.at_least(samples, 1, "the signal must have at least one sample")
     return samples
+
+
+@own_types("torchaudio.functional.spectrogram")
+def spectrogram(
+    c: InferenceContext,
+    input: Shape,
+    window: Shape | None = None,
+    *,
+    frames: Frames,
+    pad: int = 0,
+    pad_mode: str = "reflect",
+    power: object = None,
+) -> TensorType:
+    """[*B, L] -> [*B, frequencies, frames]: real, or complex numbers without `power`; `pad` zeros at both ends."""
+    sizes = _read_sizes(c, frames)
+    require_vector(c, window, sizes.window, "the window must have win_length elements")
+    require_known(c, "power", power)
+    dtype = complex_type(c.dtype(0)) if power is None else real_type(c.dtype(0))
+    if input.dims is None:
+        return TensorType(dtype, Shape.unknown())
+    if not input.dims or pad < 0:
+        c.fail("the signal must have an axis of samples, and pad must be at least 0", input, pad)
+    count = count_frames(c, input[-1] + 2 * pad, sizes, frames.center, pad_mode)
+    return TensorType(dtype, Shape((*input[:-1], _bins(sizes.length, frames.onesided is not False), count)))
+
+
+@own_types("torchaudio.functional.inverse_spectrogram")
+def inverse_spectrogram(
+    c: InferenceContext,
+    input: Shape,
+    window: Shape | None = None,
+    *,
+    frames: Frames,
+    length: object = None,
+    pad: int = 0,
+) -> TensorType:
+    """[*B, frequencies, frames] of complex numbers -> [*B, L]; with `length`, without `pad` samples at both ends."""
+    sizes = _read_sizes(c, frames)
+    require_kind(c, c.dtype(0), "the spectrogram must have complex numbers", "complex")
+    require_known(c, "length", length)
+    require_vector(c, window, sizes.window, "the window must have win_length elements")
+    dtype = real_type(c.dtype(0))
+    if input.dims is None:
+        return TensorType(dtype, Shape.unknown())
+    if len(input.dims) < 2:
+        c.fail("the spectrogram must have an axis of frequencies and one of frames", input)
+    _require_bins(c, input[-2], sizes.length, frames.onesided is not False)
+    requested = None if length is None else read_samples(c, length)
+    samples = count_samples(c, input[-1], sizes, frames.center, requested)
+    return TensorType(dtype, Shape((*input[:-2], samples)))

@@ -6,14 +6,15 @@ from math import prod
 
 import attrs
 
-from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.dialect import own_types, pnnx
+from opdefs.pnnx.promotion import promote
 from opdefs.pnnx.spatial import requested_sizes, require_elements, spatial_values, split_axes
 from opdefs.rules.blocks import blocks_to_channels, channels_to_blocks
 from opdefs.rules.numbers import read_dims
 from opdefs.rules.sampling import affine_grid, grid_sample
 from opdefs.rules.window import Window, windows
 from shapeinf.expr import Dim
-from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext
 
 
@@ -26,9 +27,14 @@ def pixel_shuffle(c: InferenceContext, input: Shape, *, upscale_factor: int) -> 
 
 @pnnx("nn.PixelUnshuffle", "F.pixel_unshuffle")
 def pixel_unshuffle(c: InferenceContext, input: Shape, *, downscale_factor: int) -> Shape:
-    """[*N, C, H, W] -> [*N, C*f^2, H/f, W/f]."""
+    """[*N, C, H, W] -> [*N, C*f^2, H/f, W/f]; torch returns an empty image as it is."""
     _require_image(c, input)
-    return blocks_to_channels(c, input, downscale_factor, "downscale_factor")
+    result = blocks_to_channels(c, input, downscale_factor, "downscale_factor")
+    if downscale_factor == 1 or all(c.prove_le(1, d) is True for d in input):
+        return result
+    if any(c.prove_le(d, 0) is True for d in input):
+        return input
+    return Shape((*input[:-3], *(c.fresh("unshuffle") for _ in range(3))))
 
 
 @pnnx("nn.ChannelShuffle", "F.channel_shuffle")
@@ -41,13 +47,13 @@ def channel_shuffle(c: InferenceContext, input: Shape, *, groups: int) -> Shape:
     return input
 
 
-@pnnx("nn.LocalResponseNorm", "F.local_response_norm")
-def local_response_norm(c: InferenceContext, input: Shape, *, size: int) -> Shape:
-    """[N, C, *S] -> the same."""
+@own_types("nn.LocalResponseNorm", "F.local_response_norm")
+def local_response_norm(c: InferenceContext, input: Shape, *, size: int) -> TensorType:
+    """[N, C, *S] -> the same, of a float type."""
     _require_image(c, input)
     if size < 1:
         c.fail("size must be at least 1", size)
-    return input
+    return TensorType(promote(TensorType(c.dtype(0), input), 1.0), input)
 
 
 def _require_image(c: InferenceContext, input: Shape) -> None:

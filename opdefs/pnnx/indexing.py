@@ -25,11 +25,15 @@ MASKS = ("bool", "uint8")
 
 @attrs.frozen
 class _Index:
-    """One tensor of a list of indices: the first axis that it indexes, how many, and the shape of the indices."""
+    """One tensor of a list of indices: the first axis that it indexes, how many, and the shape of the indices.
+
+    `positions` are the indices themselves; a mask has none.
+    """
 
     axis: int
     axes: int
     shape: Shape
+    positions: PartialTensor | None = None
 
 
 @pnnx("Tensor.index")
@@ -42,13 +46,13 @@ def index(
     positions of its true elements.
     """
     items = _read_list(c, expr, expr_)
-    if len(items) == 1 and items[0] is not None and items[0].dtype not in (*MASKS, None) and len(input.shape):
-        constrain_indices(c, items[0], input.shape[0])
+    shape = _indexed_shape(c, input.shape, items)
+    if len(items) == 1 and items[0] is not None and items[0].dtype not in MASKS and 0 not in shape:
         return take_axis(input, items[0], 0)
-    return PartialTensor(input.dtype, _indexed_shape(c, input.shape, items), None)
+    return PartialTensor(input.dtype, shape, None)
 
 
-@pnnx("Tensor.index_put")
+@pnnx("Tensor.index_put", in_place=(0,))
 def index_put(
     c: InferenceContext,
     input: Shape,
@@ -132,6 +136,10 @@ def _indexed_shape(c: InferenceContext, x: Shape, items: Sequence[PartialTensor 
     if not indices:
         return x
     common = c.broadcast(*(index.shape for index in indices)).require()
+    if c.store.bounds(c.numel(common))[0] >= 1:  # torch reads no indices where the result is empty
+        for index in indices:
+            if index.positions is not None:
+                constrain_indices(c, index.positions, dims[index.axis])
     gone = [index.axis + i for index in indices for i in range(index.axes)]
     first, last = gone[0], gone[-1]
     if last - first + 1 == len(gone):
@@ -143,9 +151,7 @@ def _read_index(c: InferenceContext, x: Shape, item: PartialTensor, axis: int) -
     if item.dtype is None:
         raise c.unknowable("it is not known whether an index is a mask")
     if item.dtype not in MASKS:
-        if axis < len(x):
-            constrain_indices(c, item, x[axis])
-        return _Index(axis, 1, Shape(item.shape.require()))
+        return _Index(axis, 1, Shape(item.shape.require()), item)
     sizes = item.shape.require()
     if not sizes:
         raise c.unknowable("a mask without axes adds an axis")
@@ -165,9 +171,9 @@ def gather(c: InferenceContext, input: Shape, index: Value, *, dim: object, spar
 
 def _constrain_positions(c: InferenceContext, x: Shape, index: PartialTensor, dim: object) -> None:
     """Require that indices address elements along an axis. torch checks nothing where there are none."""
-    if x.dims is None or index.shape.dims is None or c.store.bounds(c.numel(index.shape))[0] < 1:
+    axis = None if x.dims is None else read_axis(c, dim, len(x.dims))
+    if axis is None or index.shape.dims is None or c.store.bounds(c.numel(index.shape))[0] < 1:
         return
-    axis = read_axis(c, dim, len(x))
     if max(len(x), 1) != max(len(index.shape), 1):
         c.fail("the input and the index must have equal ranks", x, index.shape)
     if x.dims and index.shape.dims:
@@ -175,7 +181,7 @@ def _constrain_positions(c: InferenceContext, x: Shape, index: PartialTensor, di
         constrain_indices(c, index, x[axis], from_end=False)
 
 
-@pnnx("torch.scatter_add")
+@pnnx("torch.scatter_add", in_place=(0,))
 def scatter_add(c: InferenceContext, input: Shape, index: Value, src: Shape, *, dim: object) -> Shape:
     """The input with the source added at indices along an axis."""
     _constrain_positions(c, input, index, dim)
@@ -209,7 +215,7 @@ def masked_select(c: InferenceContext, input: Shape, mask: Value) -> Shape:
     return Shape((nonzero_count(c, mask) if shape == mask.shape else fresh_count(c, c.numel(shape)),))
 
 
-@pnnx("Tensor.masked_fill", "torch.masked_fill")
+@pnnx("Tensor.masked_fill", in_place=(0,))
 def masked_fill(
     c: InferenceContext, input: Shape, mask: Shape, value: Shape | None = None, *, value_: object = None
 ) -> Shape:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.promotion import DEFAULT_FLOAT
 from opdefs.rules.contraction import matmul
-from opdefs.rules.operands import require_broadcast_to, require_vector
+from opdefs.rules.operands import require_broadcast_to, require_scalar, require_vector
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -39,11 +39,13 @@ def linear(c: InferenceContext, input: Shape, weight: Shape, bias: Shape | None 
     if len(weights) not in (1, 2):
         c.fail("the weight must be a matrix or a vector", weight)
     result = matmul(c, input, Shape(weights[::-1]))
+    if len(weights) == 1:
+        require_scalar(c, bias, "the bias of a vector of weights")
     require_broadcast_to(c, bias, result, "the bias must have one element for each output feature")
     return result
 
 
-@pnnx("nn.Embedding")
+@own_types("nn.Embedding")
 def embedding_module(
     c: InferenceContext, input: Shape, weight: TensorType | None = None, *, num_embeddings: int, embedding_dim: int
 ) -> TensorType:
@@ -55,7 +57,7 @@ def embedding_module(
     return embedding(c, input, table)
 
 
-@pnnx("F.embedding")
+@own_types("F.embedding")
 def embedding(c: InferenceContext, input: Shape, weight: TensorType) -> TensorType:
     """Indices [*N] and [V, D] -> [*N, D], of the element type of the weight."""
     table = c.require_rank(weight.shape, 2, "weight")

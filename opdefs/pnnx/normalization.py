@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.pnnx.activation import require_ranks
-from opdefs.pnnx.conv import spatial_rank
-from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.promotion import promote, to_float
-from opdefs.rules.numbers import read_ints
+from opdefs.pnnx.spatial import spatial_rank
+from opdefs.rules.numbers import read_dims
 from opdefs.rules.operands import part_size, require_vector
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
@@ -64,7 +64,7 @@ def group_norm_module(
         return group_norm(c, input, weight, bias, num_groups=num_groups)
     if input.dims is not None:
         c.merge(channels_of(c, input), num_channels, "the input must have num_channels channels")
-    part_size(c, num_channels, num_groups, "num_groups must divide the channels")
+    _constrain_groups(c, input, num_channels, num_groups)
     _constrain_channels(c, num_channels, (weight, bias))
     return input
 
@@ -75,9 +75,16 @@ def group_norm(
 ) -> Shape:
     """[N, C, *S] -> the same."""
     channels = channels_of(c, input)
-    part_size(c, channels, num_groups, "num_groups must divide the channels")
+    _constrain_groups(c, input, channels, num_groups)
     _constrain_channels(c, channels, (weight, bias))
     return input
+
+
+def _constrain_groups(c: InferenceContext, input: Shape, channels: Dim, groups: int) -> None:
+    """Groups of equal size; torch rejects an input that has one element for each of them."""
+    size = part_size(c, channels, groups, "num_groups must divide the channels")
+    if input.dims is not None:
+        _require_several(c, (input.dims[0], size, *input.dims[2:]))
 
 
 @pnnx("nn.InstanceNorm1d", "nn.InstanceNorm2d", "nn.InstanceNorm3d")
@@ -89,16 +96,20 @@ def instance_norm_module(
     weight: Shape | None = None,
     bias: Shape | None = None,
     *,
-    num_features: int,
+    num_features: int | None = None,
     affine: bool = False,
     track_running_stats: bool = False,
 ) -> Shape:
-    """[N, C, *S] or [C, *S] -> the same. Without weights and statistics the number of channels does not matter."""
+    """[N, C, *S] or [C, *S] -> the same. Without weights and statistics the number of channels does not matter.
+
+    PNNX does not write `num_features` where the number of channels is not the same at both traced sizes.
+    """
     rank = spatial_rank(c)
     require_ranks(c, input, (rank + 1, rank + 2))
-    _constrain_channels(c, num_features, (running_mean, running_var, weight, bias))
+    if num_features is not None:
+        _constrain_channels(c, num_features, (running_mean, running_var, weight, bias))
     if input.dims is not None:
-        if affine or track_running_stats:
+        if num_features is not None and (affine or track_running_stats):
             c.merge(input.dims[-rank - 1], num_features, "the input must have num_features channels")
         if not track_running_stats:
             _require_several(c, input.dims[-rank:])
@@ -133,7 +144,10 @@ def layer_norm(
     normalized_shape: object,
 ) -> Shape:
     """[*N, *normalized_shape] -> the same."""
-    sizes = Shape(read_ints(c, normalized_shape, "normalized_shape"))
+    if normalized_shape is None:  # computed, and not known
+        return input
+    listed = read_dims(c, normalized_shape, "normalized_shape")
+    sizes = Shape(c.fresh(f"normalized.{i}") if size is None else size for i, size in enumerate(listed))
     if not sizes.dims:
         c.fail("normalized_shape must have one size or more", sizes)
     for parameter, name in ((weight, "weight"), (bias, "bias")):
@@ -151,21 +165,20 @@ def layer_norm(
 @pnnx("F.normalize")
 def normalize(c: InferenceContext, input: Shape, *, dim: object = 1) -> Shape:
     """The shape of the input, divided by its norm along axes."""
+    axes = [] if dim is None else [size for size in read_dims(c, dim, "dim") if isinstance(size, int)]
     if input.dims is not None:
-        c.axes(read_ints(c, dim, "dim"), max(len(input.dims), 1))
+        c.axes(axes, max(len(input.dims), 1))
     return input
 
 
-@pnnx("F.pairwise_distance")
+@own_types("F.pairwise_distance")
 def pairwise_distance(c: InferenceContext, x1: TensorType, x2: TensorType, *, keepdim: bool = False) -> TensorType:
-    """[*A, D] and [*B, D] -> [*broadcast(A, B)], with `keepdim` [*broadcast(A, B), 1]."""
+    """[*A, D] and [*B, D] -> [*broadcast(A, B)], with `keepdim` [*broadcast(A, B), 1]; of scalars a scalar."""
     dtype = to_float(promote(x1, x2))
     differences = c.broadcast(x1.shape, x2.shape)
     if differences.dims is None:
         raise c.unknowable("the rank of the operands is not known", dtype)
-    if not differences.dims:
-        c.fail("the operands must have rank 1 or more", x1.shape, x2.shape)
-    return TensorType(dtype, Shape((*differences.dims[:-1], *((1,) if keepdim else ()))))
+    return TensorType(dtype, Shape((*differences.dims[:-1], *((1,) if keepdim and differences.dims else ()))))
 
 
 def channels_of(c: InferenceContext, input: Shape) -> Dim:
@@ -183,6 +196,6 @@ def _constrain_channels(c: InferenceContext, channels: Dim, parameters: Sequence
 
 
 def _require_several(c: InferenceContext, sizes: Sequence[Dim]) -> None:
-    """Statistics of an instance need more than one element."""
+    """Statistics need more than one element."""
     if all(c.concrete(size) == 1 for size in sizes):
-        c.fail("the input must have more than one element for each channel", tuple(sizes))
+        c.fail("the input must have more than one element for each channel or group", tuple(sizes))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from opdefs.pnnx.dialect import pnnx
 from opdefs.pnnx.spatial import require_elements, spatial_rank
 from opdefs.rules.numbers import read_dims
@@ -12,6 +10,7 @@ from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
 MODES = ("constant", "reflect", "replicate", "circular")
+CROP = "negative padding must not exceed the size of the axis"
 
 
 @pnnx("nn.ConstantPad1d", "nn.ConstantPad2d", "nn.ConstantPad3d", "nn.ZeroPad1d", "nn.ZeroPad2d", "nn.ZeroPad3d")
@@ -63,6 +62,8 @@ def pad(c: InferenceContext, input: Shape, *, pad: object, mode: str = "constant
     for i in range(count):
         axis = len(dims) - 1 - i
         dims[axis] = pad_axis(c, dims[axis], amounts[2 * i], amounts[2 * i + 1], mode)
+    if count == 1 and mode in ("reflect", "replicate"):
+        c.at_least(dims[-1], 1, "the output must not be empty")
     return Shape(dims)
 
 
@@ -83,21 +84,22 @@ def pad_axis(c: InferenceContext, size: Dim, before: Dim | None, after: Dim | No
     grown = size + before + after
     if mode == "constant":
         _require_crop(c, size, before, after)
-    elif mode == "reflect":
+        return grown
+    if mode == "reflect":
         c.at_most(_largest(before, after), size - 1, "a reflection must be shorter than the axis")
     elif mode == "circular":
         c.at_most(_largest(before, after), size, "circular padding must not be longer than the axis")
-    if mode != "constant" and c.prove_le(0, grown) is not True:
-        c.at_least(grown, 0, "negative padding must not exceed the size of the axis")
+    if c.prove_le(0, grown) is not True:
+        c.at_least(grown, 0, CROP)
     return grown
 
 
 def _largest(before: Dim, after: Dim) -> Dim:
-    return before if before is after or before == after else maximum(before, after)
+    return before if before == after else maximum(before, after)
 
 
 def _require_crop(c: InferenceContext, size: Dim, *amounts: Dim) -> None:
     """Require elements to crop at both ends, whatever is added there."""
-    cropped: Sequence[Dim] = [minimum(a, 0) for a in amounts if c.prove_le(0, a) is not True]
+    cropped: list[Dim] = [minimum(a, 0) for a in amounts if c.prove_le(0, a) is not True]
     if cropped:
-        c.at_least(sum(cropped, size), 0, "negative padding must not exceed the size of the axis")
+        c.at_least(sum(cropped, size), 0, CROP)

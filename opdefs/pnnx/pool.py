@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import attrs
 
-from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.arguments import require_known
+from opdefs.pnnx.dialect import own_types, pnnx
+from opdefs.pnnx.promotion import promote
 from opdefs.pnnx.spatial import requested_sizes, require_elements, spatial_rank, spatial_values, split_axes
 from opdefs.rules.numbers import read_dims
 from opdefs.rules.window import Window, transposed_window_size, windows
@@ -15,7 +17,7 @@ from shapeinf.lattice import SequenceType, Shape, TensorType
 from shapeinf.ops import InferenceContext
 
 Maxima = TensorType | SequenceType | tuple[TensorType, ...]
-"""Maxima; with their indices, two outputs, or one of both."""
+"""Maxima, or maxima with their indices: two outputs, or one that is a pair."""
 
 
 @attrs.frozen
@@ -23,24 +25,33 @@ class Pool:
     """The attributes of a pool; without `stride`, windows do not overlap."""
 
     kernel_size: object
-    stride: object = None
+    stride: object = ()
     padding: object = 0
     ceil_mode: bool = False
 
 
 @pnnx("nn.AvgPool1d", "nn.AvgPool2d", "nn.AvgPool3d")
 @pnnx("F.avg_pool1d", "F.avg_pool2d", "F.avg_pool3d")
-@pnnx("nn.LPPool1d", "nn.LPPool2d", "nn.LPPool3d")
-@pnnx("F.lp_pool1d", "F.lp_pool2d", "F.lp_pool3d")
 def avg_pool(c: InferenceContext, input: Shape, *, pool: Pool, divisor_override: int | None = None) -> Shape:
-    """[N, C, *S] or [C, *S] -> the same with a mean, or a norm, for each window."""
+    """[N, C, *S] or [C, *S] -> the same with a mean for each window."""
     if divisor_override == 0:
         c.fail("divisor_override must not be 0")
+    if spatial_rank(c) == 3:
+        kernel = spatial_values(c, pool.kernel_size, "kernel_size", 3, 1)
+        for size, least in zip(split_axes(c, input, 3)[2], kernel, strict=True):
+            c.at_least(size, least, "the kernel must fit into the input without its padding")
     return _pooled(c, input, pool, 1)
 
 
-@pnnx("nn.MaxPool1d", "nn.MaxPool2d", "nn.MaxPool3d")
-@pnnx("F.max_pool1d", "F.max_pool2d", "F.max_pool3d")
+@own_types("nn.LPPool1d", "nn.LPPool2d", "nn.LPPool3d")
+@own_types("F.lp_pool1d", "F.lp_pool2d", "F.lp_pool3d")
+def lp_pool(c: InferenceContext, input: Shape, *, pool: Pool) -> TensorType:
+    """[N, C, *S] or [C, *S] -> the same with a norm for each window, of a float type."""
+    return TensorType(promote(TensorType(c.dtype(0), input), 1.0), avg_pool(c, input, pool=pool))
+
+
+@own_types("nn.MaxPool1d", "nn.MaxPool2d", "nn.MaxPool3d")
+@own_types("F.max_pool1d", "F.max_pool2d", "F.max_pool3d")
 def max_pool(
     c: InferenceContext, input: Shape, *, pool: Pool, dilation: object = 1, return_indices: bool = False
 ) -> Maxima:
@@ -53,7 +64,7 @@ def _pooled(c: InferenceContext, input: Shape, pool: Pool, dilation: object) -> 
     lead, channels, sizes = split_axes(c, input, rank)
     require_elements(c, (channels, *sizes))
     kernel = spatial_values(c, pool.kernel_size, "kernel_size", rank, 1)
-    strides = kernel if pool.stride in (None, ()) else spatial_values(c, pool.stride, "stride", rank, 1)
+    strides = kernel if pool.stride == () else spatial_values(c, pool.stride, "stride", rank, 1)
     padding = spatial_values(c, pool.padding, "padding", rank)
     if any(2 * amount > k for amount, k in zip(padding, kernel, strict=True)):
         c.fail("the padding must be at most half of the kernel", padding, kernel)
@@ -79,8 +90,8 @@ def adaptive_avg_pool(c: InferenceContext, input: Shape, *, output_size: object)
     return _adapted(c, input, output_size, channels_may_be_empty=spatial_rank(c) < 3)
 
 
-@pnnx("nn.AdaptiveMaxPool1d", "nn.AdaptiveMaxPool2d", "nn.AdaptiveMaxPool3d")
-@pnnx("F.adaptive_max_pool1d", "F.adaptive_max_pool2d", "F.adaptive_max_pool3d")
+@own_types("nn.AdaptiveMaxPool1d", "nn.AdaptiveMaxPool2d", "nn.AdaptiveMaxPool3d")
+@own_types("F.adaptive_max_pool1d", "F.adaptive_max_pool2d", "F.adaptive_max_pool3d")
 def adaptive_max_pool(
     c: InferenceContext, input: Shape, *, output_size: object, return_indices: bool = False
 ) -> Maxima:
@@ -92,7 +103,7 @@ def _adapted(c: InferenceContext, input: Shape, output_size: object, channels_ma
     """PNNX writes 0 for None, which keeps the size of an axis."""
     rank = spatial_rank(c)
     lead, channels, sizes = split_axes(c, input, rank)
-    require_elements(c, sizes if channels_may_be_empty else (channels, *sizes))
+    require_elements(c, sizes if channels_may_be_empty or not lead else (channels, *sizes))
     requested = requested_sizes(c, output_size, "output_size", rank)
     adapted = [_adapted_size(c, size, wanted) for size, wanted in zip(sizes, requested, strict=True)]
     return Shape((*lead, channels, *adapted))
@@ -114,17 +125,18 @@ def max_unpool(
     indices: Shape,
     *,
     kernel_size: object,
-    stride: object = None,
+    stride: object = (),
     padding: object = 0,
     output_size: object = (),
 ) -> Shape:
     """[N, C, *S] or [C, *S] and indices of that shape -> the sizes before pooling, or `output_size`."""
     rank = spatial_rank(c)
+    require_known(c, "stride", stride)
     x = c.merge(input, indices, "the indices must have the shape of the input")
     lead, channels, sizes = split_axes(c, x, rank)
     require_elements(c, (channels, *sizes))
     kernel = spatial_values(c, kernel_size, "kernel_size", rank, 1)
-    strides = kernel if stride is None else spatial_values(c, stride, "stride", rank, 1)
+    strides = kernel if stride == () else spatial_values(c, stride, "stride", rank, 1)
     amounts = spatial_values(c, padding, "padding", rank)
     restored = [
         transposed_window_size(size, k, step, (amount, amount), 1)
@@ -146,12 +158,9 @@ def _unpooled_sizes(
     requested = (None,) * rank if output_size is None else read_dims(c, output_size, "output_size")
     if len(requested) not in (rank, rank + 2):
         c.fail(f"output_size must have {rank} or {rank + 2} items", requested)
-    result: list[Dim] = []
-    for size, stride, wanted in zip(restored, strides, requested[-rank:], strict=True):
-        if wanted is None:
-            wanted = c.fresh("unpool")
-        message = "output_size must differ from the size before pooling by less than a stride"
-        c.at_least(wanted, size - stride + 1, message)
-        c.at_most(wanted, size + stride - 1, message)
-        result.append(wanted)
+    result = [c.fresh("unpool") if size is None else size for size in requested[-rank:]]
+    message = "output_size must differ from the size before pooling by less than a stride"
+    for new, size, stride in zip(result, restored, strides, strict=True):
+        c.at_least(new, size - stride + 1, message)
+        c.at_most(new, size + stride - 1, message)
     return result

@@ -7,6 +7,7 @@ Tensors with axes decide; scalar tensors, and after them Python's numbers, only 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import combinations
 
 from shapeinf.lattice import TensorType
 from shapeinf.lattice.dtypes import KINDS, element_bits
@@ -35,15 +36,23 @@ def promote(*operands: Operand) -> str | None:
     if any(tensor.shape.dims is None for tensor in tensors):
         return _common_of_all(tensors, numbers)
     with_axes = _widest(t.dtype for t in tensors if t.shape.dims)
-    scalars = [str(t.dtype) for t in tensors if not t.shape.dims]
-    of_numbers = _widest(_type_of_number(number) for number in numbers)
-    as_tensors = _combine(_combine(with_axes, _widest(scalars)), _default_type(of_numbers))
+    scalars = {str(t.dtype) for t in tensors if not t.shape.dims}
+    stated = [_type_of_number(number) for number in numbers]
     if not tensors:
-        return of_numbers
-    certain = _widest(s for s in scalars if s not in TYPES_OF_NUMBERS)
-    maybe_numbers = _widest([*(s for s in scalars if s in TYPES_OF_NUMBERS), *([of_numbers] if of_numbers else [])])
-    as_numbers = _combine(_combine(with_axes, certain), _default_type(maybe_numbers))
-    return as_tensors if as_tensors == as_numbers or (with_axes is None and certain is None) else None
+        return _widest(stated)
+    ambiguous = sorted(scalars & set(TYPES_OF_NUMBERS))
+    readings = {
+        _promote_reading(with_axes, scalars.difference(as_numbers), [*stated, *as_numbers])
+        for count in range(len(ambiguous) + 1)
+        for as_numbers in combinations(ambiguous, count)
+        if with_axes or len(scalars) > count  # torch's functions take at least one tensor
+    }
+    return readings.pop() if len(readings) == 1 else None
+
+
+def _promote_reading(with_axes: str | None, scalars: Iterable[str], numbers: list[str]) -> str | None:
+    """The common element type, if it is known which operands of rank 0 are tensors and which are numbers."""
+    return _combine(_combine(with_axes, _widest(scalars)), _default_type(_widest(numbers)))
 
 
 def to_float(dtype: str | None) -> str | None:

@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
-from opdefs.pnnx.activation import element_type
 from opdefs.pnnx.dialect import pnnx
 from opdefs.pnnx.linear import linear_module
+from opdefs.pnnx.operands import read_type
 from opdefs.pnnx.promotion import DEFAULT_FLOAT
+from opdefs.rules.elements import known_ints
 from opdefs.rules.repetition import concat
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
+STORAGE = {"qint8": "int8", "quint8": "uint8", "qint32": "int32"}
+"""The element types that files have for quantized ones."""
+
+_CODES = {12: "qint8", 13: "quint8", 14: "qint32"}
+"""torch's numbers of quantized element types."""
+
 
 @pnnx("nn.quantized.Quantize", "torch.quantize_per_tensor")
 def quantize(
-    c: InferenceContext, input: Shape, scale: Shape | None = None, zero_point: Shape | None = None, *, dtype: str
+    c: InferenceContext, input: Shape, scale: Shape | None = None, zero_point: Shape | None = None, *, dtype: object
 ) -> TensorType:
-    """The shape of the input, in the quantized element type `dtype`; scale and zero point are numbers or scalars."""
-    return TensorType(element_type(c, dtype), input)
+    """The shape of the input, in the integers that store `dtype`; scale and zero point are numbers or scalars."""
+    return TensorType(_storage_type(c, dtype), input)
+
+
+@pnnx("aten::quantize_per_tensor")
+def quantize_by_code(c: InferenceContext, input: Shape, scale: Shape, zero_point: Shape, dtype: Value) -> TensorType:
+    """The same with the number of the element type."""
+    codes = known_ints(dtype)
+    return TensorType(_storage_type(c, codes[0]) if codes else None, input)
+
+
+def _storage_type(c: InferenceContext, dtype: object) -> str:
+    """The integers that store a quantized element type, by its name or its number in torch."""
+    name = read_type(c, dtype) if isinstance(dtype, str) else _CODES.get(dtype) if isinstance(dtype, int) else None
+    if name is None or name not in STORAGE:
+        c.fail("the element type must be a quantized one", dtype)
+    return STORAGE[name]
 
 
 @pnnx("nn.quantized.DeQuantize", "torch.dequantize")
@@ -35,7 +57,7 @@ def linear(
     in_features: int,
     out_features: int,
 ) -> Shape:
-    """[*N, in_features] -> [*N, out_features], of the quantized element type of the input."""
+    """[*N, in_features] -> [*N, out_features], of the element type of the input."""
     return linear_module(c, input, weight, bias, in_features=in_features, out_features=out_features)
 
 

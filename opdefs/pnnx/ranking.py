@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.operands import require_kind
-from opdefs.rules.numbers import read_dim, read_int
+from opdefs.rules.numbers import read_dim
 from opdefs.rules.unknowns import top_k_shape
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -21,7 +22,7 @@ def topk(c: InferenceContext, input: Shape, *, k: object, dim: object = -1) -> t
 def _topk_shape(c: InferenceContext, x: Shape, k: object, dim: object) -> Shape:
     if x.dims is None:
         return x
-    axis = c.axis(read_int(c, dim, "dim"), max(len(x.dims), 1))
+    axis = read_axis(c, dim, len(x.dims))
     size = read_dim(c, k, "k")
     if not x.dims:
         if size is not None:

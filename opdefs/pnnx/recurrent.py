@@ -62,6 +62,7 @@ def recurrent(
     if len(dims) not in (2, 3):
         c.fail("the input must be of rank 2 or 3", input)
     c.merge(dims[-1], cells.input_size, "the last axis of the input must have input_size elements")
+    c.at_least(dims[1 if cells.batch_first and len(dims) == 3 else 0], 1, "the sequence must have a step")
     batch: tuple[Dim, ...] = () if len(dims) == 2 else (dims[0],) if cells.batch_first else (dims[1],)
     states = [Shape((cells.num_layers * cells.directions, *batch, cells.output_size))]
     if c.op_def.name == "nn.LSTM":

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 
 import attrs
 
+from opdefs.pnnx.axes import read_axes, read_axis
 from opdefs.pnnx.comparison import larger_or_smaller
 from opdefs.pnnx.complex_numbers import real_type
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.operands import is_kind, read_type, require_kind
-from opdefs.pnnx.promotion import DEFAULT_FLOAT
+from opdefs.pnnx.promotion import to_float
 from opdefs.rules.conversion import convert
-from opdefs.rules.numbers import read_int, read_ints
+from opdefs.rules.numbers import read_int
 from opdefs.rules.reduction import reduce_axes, running_total
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Operand, Value
@@ -52,7 +53,7 @@ def extreme_of_axes(c: InferenceContext, input: Value, *, axes: Axes) -> Partial
 def index_of_extreme(c: InferenceContext, input: Value, *, axes: Axes) -> TensorType:
     """The index of the largest or smallest element of one axis, or of all elements without axes."""
     require_kind(c, input.dtype, "only integers and floats have a largest element with an index", "integer", "float")
-    return TensorType("int64", _extreme(c, input, _one_axis(c, axes)).shape)
+    return TensorType("int64", _extreme(c, input, _single_axis(c, axes)).shape)
 
 
 @own_types("torch.max", "torch.min")
@@ -68,7 +69,7 @@ def extreme(
     require_kind(c, input.dtype, "complex numbers have no order", "bool", "integer", "float")
     if axes.dim is None:
         return _extreme(c, input, Axes())
-    values = _extreme(c, input, _one_axis(c, axes))
+    values = _extreme(c, input, _single_axis(c, axes))
     return values, TensorType("int64", values.shape)
 
 
@@ -89,8 +90,10 @@ def deviation(c: InferenceContext, input: Shape, *, axes: Axes) -> PartialTensor
 
 
 @own_types("torch.norm")
-def norm(c: InferenceContext, input: Shape, *, axes: Axes, dtype: str | None = None) -> PartialTensor:
-    """Norm of the axes: real numbers."""
+def norm(c: InferenceContext, input: Shape, *, axes: Axes, p: object = None, dtype: str | None = None) -> PartialTensor:
+    """Norm of the axes: real numbers. Those of matrices, `fro` and `nuc`, have two axes at most."""
+    if p in ("fro", "nuc") and isinstance(axes.dim, tuple) and len(axes.dim) > 2:
+        c.fail("the norm of a matrix has two axes", axes.dim)
     result = real_type(read_type(c, dtype) or c.dtype(0))
     require_kind(c, result, "the norm is of floats or complex numbers", "float")
     return _reduce(c, PartialTensor(result, input, None), axes)
@@ -99,8 +102,7 @@ def norm(c: InferenceContext, input: Shape, *, axes: Axes, dtype: str | None = N
 @own_types("torch.logsumexp")
 def logsumexp(c: InferenceContext, input: Shape, *, axes: Axes) -> PartialTensor:
     """Logarithm of the sum of exponentials: floats, also of integers."""
-    dtype = DEFAULT_FLOAT if is_kind(c.dtype(0), "bool", "integer") else c.dtype(0)
-    return _reduce(c, PartialTensor(dtype, input, None), axes)
+    return _reduce(c, PartialTensor(to_float(c.dtype(0)), input, None), axes)
 
 
 @own_types("torch.cumsum", "torch.cumprod")
@@ -109,7 +111,7 @@ def cumulate(c: InferenceContext, input: Value, *, dim: object, dtype: str | Non
     x = convert(c, input, _type_of_total(c, input, dtype))
     if x.shape.dims is None:
         return x
-    axis = c.axis(read_int(c, dim, "dim"), max(len(x.shape), 1))
+    axis = read_axis(c, dim, len(x.shape))
     return running_total(c, x, axis, exclusive=False, reverse=False, operation=_function(c).removeprefix("cum").title())
 
 
@@ -123,16 +125,15 @@ def _type_of_total(c: InferenceContext, x: PartialTensor, dtype: str | None) -> 
     return read_type(c, dtype) or ("int64" if is_kind(x.dtype, "bool", "integer") else x.dtype)
 
 
-def _one_axis(c: InferenceContext, axes: Axes) -> Axes:
+def _single_axis(c: InferenceContext, axes: Axes) -> Axes:
     """The axes, of which there is one or, without `dim`, all."""
     return axes if axes.dim is None else attrs.evolve(axes, dim=read_int(c, axes.dim, "dim"))
 
 
 def _axes(c: InferenceContext, axes: Axes, rank: int) -> Iterable[int]:
     """The axes that are reduced. No axes stand for all, and a tensor without axes has axis 0 and -1."""
-    listed = () if axes.dim is None else read_ints(c, axes.dim, "dim")
-    normalized = c.axes(listed, max(rank, 1))
-    return [axis for axis in normalized if axis < rank] if listed else range(rank)
+    listed = () if axes.dim is None else read_axes(c, axes.dim, rank)
+    return [axis for axis in listed if axis < rank] if listed else range(rank)
 
 
 def _reduce(c: InferenceContext, x: PartialTensor, axes: Axes, operation: str = "") -> PartialTensor:

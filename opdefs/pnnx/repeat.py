@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from opdefs.pnnx.axes import read_axes, read_axis
+from opdefs.pnnx.arguments import require_known
+from opdefs.pnnx.axes import read_axes
 from opdefs.pnnx.dialect import pnnx
 from opdefs.rules.elements import MAX_RANK, known_dims, move_elements
-from opdefs.rules.numbers import check_count, read_dim, read_dims, read_ints
+from opdefs.rules.numbers import check_count, read_dim, read_dims, read_int, read_ints
 from opdefs.rules.operands import require_broadcast_size, require_broadcast_to
 from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.repetition import broadcast_elements, repeat_size
@@ -110,22 +111,19 @@ def repeat_interleave(
     output_size: object = None,
 ) -> PartialTensor:
     """Each slice along an axis (of the flattened input without one) repeated a number of times, or one of its own."""
+    require_known(c, "dim", dim)
     if dim is None and input.shape.dims is None:
         shape, axis = Shape((c.fresh("size"),)), 0
     elif dim is None:
         shape, axis = Shape((c.numel(input.shape),)), 0
     else:
-        shape, axis = _with_axis(input.shape), read_axis(c, dim, len(input.shape))
+        shape, axis = input.shape, c.axis(read_int(c, dim, "dim"), len(input.shape))
     size = shape[axis]
     if repeats is None:
         total = repeat_size(c, size, read_dim(c, repeats_, "repeats"), axis)
     else:
         total = _interleaved(c, size, repeats, output_size)
     return PartialTensor(input.dtype, Shape((*shape[:axis], total, *shape[axis + 1 :])), None)
-
-
-def _with_axis(shape: Shape) -> Shape:
-    return Shape((1,)) if shape.dims == () else shape
 
 
 def _interleaved(c: InferenceContext, size: Dim, repeats: PartialTensor, output_size: object) -> Dim:
@@ -146,13 +144,14 @@ def _interleaved(c: InferenceContext, size: Dim, repeats: PartialTensor, output_
 @pnnx("torch.roll")
 def roll(c: InferenceContext, input: Value, *, shifts: object, dims: object = ()) -> PartialTensor:
     """The elements along some axes shifted in a circle, without axes those of the flattened tensor."""
-    amounts = read_dims(c, shifts, "shifts")
-    named = () if dims is None else read_ints(c, dims, "dims")
+    if shifts is None or dims is None:  # computed
+        return PartialTensor(input.dtype, input.shape, None)
+    amounts, named = read_dims(c, shifts, "shifts"), read_ints(c, dims, "dims")
     if named or len(amounts) != 1:
         check_count(c, amounts, "shifts", len(named), "item of dims")
-    if input.shape.dims is None:
+    if input.shape.dims is None or 0 in input.shape.dims:  # torch checks no axes of an empty tensor
         return PartialTensor(input.dtype, input.shape, None)
-    axes = tuple(c.axis(axis, max(len(input.shape.dims), 1)) for axis in named)
+    axes = tuple(c.axis(axis, len(input.shape.dims)) for axis in named)
     known = [amount for amount in amounts if isinstance(amount, int)]
     if len(known) < len(amounts) or not input.shape.dims:
         return PartialTensor(input.dtype, input.shape, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from opdefs.pnnx.arguments import require_known
 from opdefs.pnnx.axes import read_axes, read_axis
 from opdefs.pnnx.dialect import pnnx
 from opdefs.rules.elements import MAX_RANK
@@ -13,7 +14,7 @@ from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
 
-@pnnx("Tensor.reshape", "Tensor.view", views={0: 0})
+@pnnx("Tensor.reshape", views={0: 0})
 def reshape(c: InferenceContext, input: Value, *, shape: object) -> PartialTensor:
     """The sizes in `shape`; -1 is inferred."""
     wanted = read_dims(c, shape, "shape")
@@ -22,7 +23,7 @@ def reshape(c: InferenceContext, input: Value, *, shape: object) -> PartialTenso
     return reshape_elements(input, reshape_dims(c, input.shape, wanted, False))
 
 
-@pnnx("Tensor.reshape_as", "Tensor.view_as", views={0: 0})
+@pnnx("Tensor.reshape_as", views={0: 0})
 def reshape_as(c: InferenceContext, input: Value, other: Shape) -> PartialTensor:
     """The shape of another tensor."""
     if other.dims is None:
@@ -58,8 +59,7 @@ def unflatten(c: InferenceContext, input: Value, *, dim: object, sizes: object) 
 @pnnx("torch.squeeze", views={0: 0})
 def squeeze(c: InferenceContext, input: Value, *, dim: object = None) -> PartialTensor:
     """All axes of size 1 removed, or those among `dim`: axes of other sizes stay."""
-    if dim is None and "dim" in c.written:
-        raise c.unknowable("the axes to squeeze are not known")
+    require_known(c, "dim", dim)
     axes = None if dim is None else read_axes(c, dim, len(input.shape))
     return squeeze_units(c, input, axes)
 
@@ -70,7 +70,7 @@ def unsqueeze(c: InferenceContext, input: Value, *, dim: object) -> PartialTenso
     return insert_axes(c, input, [read_axis(c, dim, len(input.shape) + 1)])
 
 
-@pnnx("torch.transpose", "torch.swapaxes", "torch.swapdims")
+@pnnx("torch.transpose")
 def transpose(c: InferenceContext, input: Value, *, dim0: object, dim1: object) -> PartialTensor:
     """Two axes exchanged."""
     rank = len(input.shape)
@@ -81,7 +81,7 @@ def transpose(c: InferenceContext, input: Value, *, dim0: object, dim1: object) 
     return transpose_axes(input, order)
 
 
-@pnnx("Tensor.permute", "torch.permute")
+@pnnx("Tensor.permute")
 def permute(c: InferenceContext, input: Value, *, dims: object) -> PartialTensor:
     """The axes in another order."""
     order = read_ints(c, dims, "dims")

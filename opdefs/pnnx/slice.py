@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import attrs
 
+from opdefs.pnnx.arguments import require_known
 from opdefs.pnnx.axes import read_axis
-from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.rules.elements import MAX_RANK, known_dims
 from opdefs.rules.gathering import constrain_indices
 from opdefs.rules.numbers import check_count, read_dim, read_dims
@@ -42,6 +44,8 @@ class Slices:
     A start or end that is not written is that of the axis. A `select` is an index instead of a slice; `HUGE` is none.
     """
 
+    open_to_unknowns: ClassVar[bool] = True
+
     dim: object = 0
     start: object = 0
     end: object = HUGE
@@ -75,8 +79,8 @@ def slice_(c: InferenceContext, input: Value, *, slices: Slices) -> PartialTenso
 
 
 def _slice(c: InferenceContext, x: PartialTensor, parts: Sequence[_Axis]) -> PartialTensor:
-    kept = [part for part in parts if not part.selects]
-    columns = ([getattr(part, name) for part in kept] for name in ("axis", "start", "end", "step"))
+    sliced = [part for part in parts if not part.selects]
+    columns = ([getattr(part, name) for part in sliced] for name in ("axis", "start", "end", "step"))
     result = slice_axes(c, x, *columns, as_python=True)
     for part in sorted((part for part in parts if part.selects), key=lambda part: -part.axis):
         result = _select(c, result, part.axis, part.index)
@@ -85,6 +89,7 @@ def _slice(c: InferenceContext, x: PartialTensor, parts: Sequence[_Axis]) -> Par
 
 def _read_slices(c: InferenceContext, slices: Slices, rank: int) -> list[_Axis]:
     """What is taken of each axis that the arguments name."""
+    require_known(c, "dims", slices.dims)
     if slices.dims is None:
         rows = [(slices.dim, slices.start, slices.end, slices.step, slices.select)]
     else:
@@ -124,7 +129,7 @@ def _read_axis_part(
     return _Axis(axis, read_dim(c, start, "start"), read_dim(c, end, "end"), known)
 
 
-@pnnx("pnnx.SliceIndexes")
+@own_types("pnnx.SliceIndexes")
 def slice_indexes(c: InferenceContext, *inputs: Value, indexes: object) -> PartialTensor:
     """A list of numbers, some of them inputs: `@0` is the first one."""
     items = indexes if isinstance(indexes, tuple) else (indexes,)
@@ -141,7 +146,7 @@ def _read_index(c: InferenceContext, item: object, inputs: Sequence[PartialTenso
     return known[0] if known is not None and len(known) == 1 else None
 
 
-@pnnx("Tensor.slice_copy")
+@pnnx("Tensor.slice_copy", in_place=(0,))
 def slice_copy(c: InferenceContext, self: Shape, src: Shape | None = None, *, slices: Slices) -> Shape:
     """The first tensor, in which the source, broadcast to the slice, replaces the slice."""
     if self.dims is not None and src is not None:
@@ -158,7 +163,7 @@ def _without_unit_axes(src: Shape, target: Shape) -> Shape:
     return src if dims is None else Shape(dims)
 
 
-@pnnx("torch.slice_scatter")
+@pnnx("torch.slice_scatter", in_place=(0,))
 def slice_scatter(
     c: InferenceContext,
     input: Shape,

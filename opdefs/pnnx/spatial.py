@@ -27,9 +27,9 @@ def spatial_values(c: InferenceContext, values: object, name: str, rank: int, le
 
 
 def requested_sizes(c: InferenceContext, values: object, name: str, rank: int) -> list[Dim | None]:
-    """A size for each spatial axis, None where it is unknown; a single one stands for all, None for unknown contents.
+    """A size for each spatial axis, None where it is unknown; a single one stands for all.
 
-    The sizes may be computed: a list of unknown length has the sizes that the operator requires.
+    `values` are known, computed, or None where nothing is known of a computed list.
     """
     requested = (None,) if values is None else read_dims(c, values, name)
     if len(requested) == 1:

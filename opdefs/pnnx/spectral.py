@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opdefs.pnnx.arguments import require_known
 from opdefs.pnnx.complex_numbers import complex_type, real_type
 from opdefs.pnnx.dialect import own_types
-from opdefs.pnnx.operands import is_kind, require_kind
-from opdefs.pnnx.promotion import DEFAULT_FLOAT
+from opdefs.pnnx.operands import require_kind
+from opdefs.pnnx.promotion import to_float
 from opdefs.rules.numbers import check_count, read_dims, read_ints
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
@@ -29,6 +30,7 @@ def transform_axis(
     c: InferenceContext, input: Shape, *, n: object = None, dim: object = -1, norm: str | None = None
 ) -> TensorType:
     """The axis `dim`, cut or filled up to `n` elements."""
+    require_known(c, "n", n)
     return _transform(c, input, None if n is None else (n,), dim)
 
 
@@ -49,6 +51,8 @@ def transform_axes(
 
 
 def _transform(c: InferenceContext, x: Shape, s: object, dim: object) -> TensorType:
+    require_known(c, "s", s)
+    require_known(c, "dim", dim)
     dtype = _result_type(c)
     if x.dims is None:
         return TensorType(dtype, Shape.unknown())
@@ -105,7 +109,7 @@ def _doubles(c: InferenceContext) -> bool:
 
 def _result_type(c: InferenceContext) -> str | None:
     """Complex numbers, or real ones of `irfft` and `hfft`; of integers as of the default float."""
-    dtype = DEFAULT_FLOAT if is_kind(c.dtype(0), "bool", "integer") else c.dtype(0)
+    dtype = to_float(c.dtype(0))
     if _halves(c):
         require_kind(c, dtype, "the input must be real", "float")
     return real_type(dtype) if _doubles(c) else complex_type(dtype)

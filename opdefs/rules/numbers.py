@@ -15,7 +15,7 @@ def read_dim(c: InferenceContext, value: object, name: str) -> Dim | None:
         return value
     while isinstance(value, tuple) and len(value) == 1:
         value = value[0]
-    if isinstance(value, tuple):
+    if isinstance(value, (tuple, str)):
         c.fail(f"{name} must be an integer", value)
     return to_dim(value)  # type: ignore[arg-type]
 
@@ -30,7 +30,12 @@ def read_int(c: InferenceContext, value: object, name: str) -> int:
 
 
 def read_dims(c: InferenceContext, values: object, name: str) -> tuple[Dim | None, ...]:
-    """A list of integers, each known, symbolic, or None; one integer is a list of one."""
+    """A list of integers, each known, symbolic, or None; one integer is a list of one.
+
+    Raises NotKnown for None: a list of unknown length.
+    """
+    if values is None:
+        raise c.unknowable(f"{name} is not known")
     listed = values if isinstance(values, tuple) else (values,)
     return tuple(read_dim(c, value, f"an item of {name}") for value in listed)
 

@@ -17,7 +17,6 @@ from shapeinf.ops import InferenceContext
 _SLACK = 22
 """The relative error of a float32 scale and a float32 product is less than 2**-22."""
 
-
 _TEXT_ERROR = Fraction(1, 2_000_000)
 """The largest relative error of a number that is written with 7 digits."""
 
@@ -91,7 +90,12 @@ def _floor_of_float64_product(c: InferenceContext, size: Dim, scale: float) -> D
     if isinstance(size, int):
         return floor(size * scale)
     arithmetic = FloatArithmetic(c, FLOAT64)
-    return to_dim(arithmetic.floor(arithmetic.multiply(size, scale)))
+    product = to_dim(arithmetic.floor(arithmetic.multiply(size, scale)))
+    simple = Fraction(scale).limit_denominator(MAX_DENOMINATOR)
+    if not isinstance(product, Dimension) or set(product.symbols()) <= set(size.symbols()) or simple < scale:
+        return product
+    # rounding may lose 1 of an integer, as of 0.7 * 90, but never exceeds the product with the larger fraction
+    return c.fresh_at_most((size * simple.numerator) // simple.denominator, "resize")
 
 
 def keep_aspect_ratio(

@@ -9,7 +9,7 @@ from shapeinf.cli.output import echo, echo_json, readable_errors
 from shapeinf.report.expression_report import expression_as_json, expression_lines, report_expression
 
 
-@click.command(short_help="Tokens, tree and order of an expression of a PNNX network, and its value.")
+@click.command(short_help="Parse and evaluate an expression of a PNNX network.")
 @click.argument("expression", metavar="EXPRESSION")
 @click.argument("shapes", metavar="[SHAPE]...", nargs=-1)
 @click.option("--kuiper", is_flag=True, help="The subset of KuiperInfer: its numbers of tokens and nodes, and its log.")

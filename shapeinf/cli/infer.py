@@ -32,7 +32,8 @@ from shapeinf.report import ModelReport, build_report, report_as_json, summary_l
 def infer(model: str, options: ModelOptions, json_wanted: bool, bodies: bool, save: str | None) -> None:
     """Infer the shape of every tensor of MODEL.
 
-    MODEL is an ONNX file, an NNEF document, folder or archive, or a GraphDef, SavedModel or TensorFlow.js model.
+    MODEL is an ONNX file, an NNEF document, folder or archive, a network of PNNX, or a GraphDef, SavedModel or
+    TensorFlow.js model.
 
     Exit codes: 0 no errors, 1 errors in the model, 2 usage (also an unknown dim or input), 3 a file cannot be read or
     written.

@@ -59,5 +59,5 @@ class Commands(click.Group):
 def main() -> None:
     """Shape inference for model graphs: symbolic, explained, sound.
 
-    Models are those of ONNX, TensorFlow (GraphDef, SavedModel, TensorFlow.js) and NNEF.
+    Models are those of ONNX, TensorFlow (GraphDef, SavedModel, TensorFlow.js), NNEF and PNNX.
     """

@@ -91,9 +91,10 @@ def verify_command(
 ) -> None:
     """Run MODEL and compare the type of every tensor with the inferred one.
 
-    MODEL is an ONNX file, or a model of TensorFlow with `--runtime tensorflow`. A second run writes the outputs into
-    buffers of exactly the inferred sizes. Dims without a size get a small one. The model runs in this process: run only
-    models that you trust.
+    MODEL is an ONNX file, a model of TensorFlow with `--runtime tensorflow`, or a network of PNNX with
+    `--runtime torch` or `ncnn`. A second run writes the outputs into buffers of exactly the inferred sizes, where the
+    runtime can. Dims without a size get a small one. The model runs in this process (that of ncnn in one of its own):
+    run only models that you trust.
 
     Exit codes: 0 all types are as inferred, 1 some are not, 2 usage, 3 the runtime is not installed or refuses the
     model (its message is printed), or a file cannot be read.

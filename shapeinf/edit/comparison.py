@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
 from shapeinf.api import infer_shapes
-from shapeinf.edit.correspondence import Correspondence, Labels, input_dims, match_names
+from shapeinf.edit.correspondence import Correspondence, Labels, Part, ValuePair, input_dims, pair_values
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.tensor_info import TensorInfo
-from shapeinf.inputs.reader import input_names
 from shapeinf.result import Result
 from shapeinf.sharing import hold_locks
 
 if TYPE_CHECKING:
     from shapeinf.contract import Precondition
 
-Part = Literal["input", "output", "tensor", "dim", "condition"]
+Kind = Part | Literal["dim", "condition"]
 
 
 @attrs.frozen
@@ -29,7 +28,7 @@ class Difference:
     the contract).
     """
 
-    part: Part
+    part: Kind
     name: str
     before: str | None
     after: str | None
@@ -54,6 +53,10 @@ def diff(before: Any, after: Any) -> list[Difference]:
     All are matched by name; where the names differ, inputs and outputs are matched by their aliases too, such as the
     arguments of a signature of TensorFlow. Dims at the same positions of inputs correspond, whatever their names;
     different names are one difference. Sizes that are unknown on both sides count as equal.
+
+    The inputs and outputs of a traced graph (PNNX) are matched by position, and its other values by their nodes. Where
+    it has an open axis and the other model a number, the difference is that of the inputs only: all else is compared
+    at that number, where a size that is not known may be any.
     """
     old, new = (side if isinstance(side, Result) else infer_shapes(side) for side in (before, after))
     with hold_locks(old, new):
@@ -61,48 +64,39 @@ def diff(before: Any, after: Any) -> list[Difference]:
 
 
 def _differences(old: Result, new: Result) -> list[Difference]:
-    names = match_names(old.graph, new.graph)
+    pairs = pair_values(old.graph, new.graph)
     dims = Correspondence(old.scope, new.scope)
-    for name in input_names(old.graph):
-        if names.get(name) in input_names(new.graph):
-            dims.pair(input_dims(old.inference, name), input_dims(new.inference, names[name]))
+    for pair in pairs:
+        if pair.part == "input" and pair.before is not None and pair.after is not None:
+            shapes = input_dims(old.inference, pair.before), input_dims(new.inference, pair.after)
+            dims.pair(*shapes)
+            if old.graph.traced or new.graph.traced:
+                dims.pair_sizes(*shapes)
     dims.pair_names()
     return [
-        *_compare_values(old, new, dims, names),
+        *_compare_values(old, new, dims, pairs),
         *_compare_dims(old, new, dims),
         *_compare_preconditions(old, new, dims),
     ]
 
 
-def _compare_values(old: Result, new: Result, dims: Correspondence, names: Mapping[str, str]) -> Iterator[Difference]:
-    """The differences of values; `names` are those of the new model by those of the old one."""
-    before, after = _names_by_part(old), _names_by_part(new)
-    old_names = {new_name: name for name, new_name in names.items()}
-    for part in before:
-        renamed = {old_names.get(name, name): name for name in after[part]}
-        for name in dict.fromkeys([*before[part], *renamed]):
-            if part == "tensor" and (name in before["output"] or names.get(name, name) in after["output"]):
-                continue  # listed among the outputs
-            a = old.tensors[name] if name in before[part] else None
-            b = new.tensors[renamed[name]] if name in renamed else None
-            if a is None or b is None or not _are_equal(a, b, dims):
-                yield Difference(part, name, None if a is None else str(a), None if b is None else str(b))
+def _compare_values(old: Result, new: Result, dims: Correspondence, pairs: Iterable[ValuePair]) -> Iterator[Difference]:
+    """The differences of values."""
+    for pair in pairs:
+        a = None if pair.before is None else old.tensors[pair.before]
+        b = None if pair.after is None else new.tensors[pair.after]
+        if a is None or b is None or not _are_equal(a, b, dims, pair.part):
+            yield Difference(pair.part, pair.label, None if a is None else str(a), None if b is None else str(b))
 
 
-def _names_by_part(result: Result) -> dict[Part, dict[str, None]]:
-    """The names of the inputs, of the outputs, and of the other values."""
-    graph = result.graph
-    produced: Iterable[str] = (name for node in graph.nodes for name in node.outputs if name)
-    outputs = dict.fromkeys(graph.outputs)
-    rest = {name: None for name in produced if name not in outputs}
-    return {"input": dict.fromkeys(input_names(graph)), "output": outputs, "tensor": rest}
-
-
-def _are_equal(a: TensorInfo, b: TensorInfo, dims: Correspondence) -> bool:
+def _are_equal(a: TensorInfo, b: TensorInfo, dims: Correspondence, part: Part) -> bool:
     if (a.dtype, a.kind, a.shape.rank) != (b.dtype, b.kind, b.shape.rank):
         return False
-    pairs = zip(a.shape.dims or (), b.shape.dims or (), strict=True)
-    return all(dims.map_first(x) == dims.map_second(y) for x, y in pairs)
+    pairs = list(zip(a.shape.dims or (), b.shape.dims or (), strict=True))
+    if part == "input" and any(isinstance(x, int) != isinstance(y, int) for x, y in pairs):
+        return False
+    sizes = [(dims.map_first(x), dims.map_second(y)) for x, y in pairs]
+    return all(x == y or (bool(dims.sizes) and None in (x, y)) for x, y in sizes)
 
 
 def _compare_dims(old: Result, new: Result, dims: Correspondence) -> Iterator[Difference]:
@@ -122,11 +116,16 @@ def _compare_preconditions(old: Result, new: Result, dims: Correspondence) -> It
     before = {_key(precondition, dims, labels): precondition for precondition in old.contract.preconditions}
     after = {_key(precondition, dims): precondition for precondition in new.contract.preconditions}
     for key, precondition in before.items():
-        if key not in after:
+        if key not in after and not _is_fixed(precondition, dims):
             yield Difference("condition", precondition.text, _source_text(precondition), None)
     for key, precondition in after.items():
-        if key not in before:
+        if key not in before and not _is_fixed(precondition, dims):
             yield Difference("condition", precondition.text, None, _source_text(precondition))
+
+
+def _is_fixed(precondition: Precondition, dims: Correspondence) -> bool:
+    """Whether a precondition concerns only dims that are compared at one size."""
+    return bool(precondition.free_symbols) and precondition.free_symbols <= dims.sizes.keys()
 
 
 def _key(precondition: Precondition, dims: Correspondence, labels: tuple[Labels, Labels] | None = None) -> Hashable:

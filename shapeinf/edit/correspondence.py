@@ -1,15 +1,32 @@
-"""The correspondence between the dims of two models."""
+"""The correspondence between the values, and between the dims, of two models."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Literal
+
+import attrs
 
 from shapeinf.engine.inference import Inference
 from shapeinf.expr import Dim, Dimension, Scope, quote_name, substitute
 from shapeinf.graph import Graph
 from shapeinf.inputs.reader import input_names
 from shapeinf.lattice import TensorType
+
+Part = Literal["input", "output", "tensor"]
+
+
+@attrs.frozen
+class ValuePair:
+    """A value of both models, or of one: its part, its label in reports, and its name in each, None where it is not."""
+
+    part: Part
+    label: str
+    before: str | None
+    after: str | None
+
 
 Labels = Mapping[Dimension, str]
 """Symbols of inputs with their labels."""
@@ -19,6 +36,73 @@ def input_dims(inference: Inference, name: str) -> tuple[Dim, ...]:
     """The dims of an input before any node runs; none for an unknown rank."""
     input_type = inference.input_types.get(name)
     return input_type.shape.dims or () if isinstance(input_type, TensorType) else ()
+
+
+def pair_values(old: Graph, new: Graph) -> list[ValuePair]:
+    """The inputs, outputs and other values of two models.
+
+    They correspond by name. A traced graph only numbers its values: its inputs and outputs correspond by position, and
+    the others by the names of their nodes, or not at all if the other model is of another dialect.
+    """
+    if old.traced or new.traced:
+        return [*_pair_by_position(old, new), *_pair_by_node(old, new)]
+    return list(_pair_by_name(old, new))
+
+
+def _pair_by_name(old: Graph, new: Graph) -> Iterator[ValuePair]:
+    names = match_names(old, new)
+    before, after = _names_by_part(old), _names_by_part(new)
+    old_names = {new_name: name for name, new_name in names.items()}
+    for part in before:
+        renamed = {old_names.get(name, name): name for name in after[part]}
+        for name in dict.fromkeys([*before[part], *renamed]):
+            if part == "tensor" and (name in before["output"] or names.get(name, name) in after["output"]):
+                continue  # listed among the outputs
+            yield ValuePair(part, name, name if name in before[part] else None, renamed.get(name))
+
+
+def _names_by_part(graph: Graph) -> dict[Part, dict[str, None]]:
+    """The names of the inputs, of the outputs, and of the other values."""
+    outputs = dict.fromkeys(graph.outputs)
+    rest = {name: None for node in graph.nodes for name in node.outputs if name and name not in outputs}
+    return {"input": dict.fromkeys(input_names(graph)), "output": outputs, "tensor": rest}
+
+
+def _pair_by_position(old: Graph, new: Graph) -> Iterator[ValuePair]:
+    parts: tuple[tuple[Part, list[str], list[str]], ...] = (
+        ("input", input_names(old), input_names(new)),
+        ("output", old.outputs, new.outputs),
+    )
+    for part, first, second in parts:
+        for position, (before, after) in enumerate(zip_longest(first, second)):
+            names = ", ".join(name for name in dict.fromkeys((before, after)) if name is not None)
+            yield ValuePair(part, names if before == after else f"{part}s[{position}] ({names})", before, after)
+
+
+def _pair_by_node(old: Graph, new: Graph) -> Iterator[ValuePair]:
+    """The values that are no outputs of the model, by the name of their node and their position among its outputs."""
+    if old.dialect != new.dialect:
+        return
+    first, second = _values_by_node(old), _values_by_node(new)
+    outputs = {*old.outputs}, {*new.outputs}
+    for key in dict.fromkeys([*first, *second]):
+        before, after = first.get(key), second.get(key)
+        if before not in outputs[0] and after not in outputs[1]:
+            yield ValuePair("tensor", _label_by_node(key[0], before, after), before, after)
+
+
+def _label_by_node(node: str, before: str | None, after: str | None) -> str:
+    names = ", ".join(name for name in dict.fromkeys((before, after)) if name is not None)
+    return names if before == after else f"{names} of {node}"
+
+
+def _values_by_node(graph: Graph) -> dict[tuple[str, int], str]:
+    return {
+        (node.name or node.outputs[0], position): name
+        for node in graph.nodes
+        for position, name in enumerate(node.outputs)
+        if name
+    }
 
 
 def match_names(old: Graph, new: Graph) -> dict[str, str]:
@@ -50,7 +134,8 @@ def _known_as(graph: Graph, name: str) -> list[str]:
 class Correspondence:
     """Pairs of symbols of two scopes that are the same size, and the dims of both in a common scope.
 
-    Anonymous symbols without a partner are unknown: a dim with one of them is None.
+    Anonymous symbols without a partner are unknown: a dim with one of them is None. Of a traced graph a symbol may
+    correspond to a number, the size in a run; both models are then compared at that size.
     """
 
     def __init__(self, first: Scope, second: Scope) -> None:
@@ -60,6 +145,8 @@ class Correspondence:
         self.pairs: dict[Dimension, Dimension] = {}
         self._backwards: dict[Dimension, Dimension] = {}
         self._common = Scope()
+        self.sizes: dict[Dimension, int] = {}
+        """The sizes at which symbols of either scope are compared."""
 
     def pair(self, first: Sequence[Dim], second: Sequence[Dim]) -> None:
         """Pair the symbols at the same positions, unless they already have other partners."""
@@ -68,6 +155,15 @@ class Correspondence:
         for a, b in zip(first, second, strict=True):
             if isinstance(a, Dimension) and isinstance(b, Dimension) and a.is_symbol and b.is_symbol:
                 self._add(a, b)
+
+    def pair_sizes(self, first: Sequence[Dim], second: Sequence[Dim]) -> None:
+        """Compare symbols at the number at the same position of the other shape."""
+        if len(first) != len(second):
+            return
+        for a, b in zip(first, second, strict=True):
+            symbol, size = (a, b) if isinstance(b, int) else (b, a)
+            if isinstance(symbol, Dimension) and isinstance(size, int) and symbol.is_symbol:
+                self.sizes.setdefault(symbol, size)
 
     def pair_names(self) -> None:
         """Pair equal names without partners."""
@@ -93,6 +189,9 @@ class Correspondence:
         values: dict[Dimension, Dim] = {}
         for symbol in dim.symbols():
             partner = partners.get(symbol)
+            if symbol in self.sizes:
+                values[symbol] = self.sizes[symbol]
+                continue
             if partner is None and symbol.is_anonymous:
                 return None
             name = f"{side} {symbol.name}" if partner is None else f"both {partner.name}"

@@ -52,4 +52,6 @@ def find_symbol(labels: Mapping[Dimension, str], name: str) -> Dimension:
     for symbol in labels:
         if name == symbol.name:
             return symbol
+    if scope is not None and scope.has(name) and (symbol := scope.symbol(name)) in labels:
+        return symbol  # by another name of the input
     raise UnknownNameError("dim", name, labels.values())

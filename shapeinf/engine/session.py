@@ -150,6 +150,7 @@ class Session:
         if reader.store.version != version:
             reader.constraining.add(name)
         reader.presume(value)
+        reader.name_axes(name, value)
         return value or PartialTensor(None, reader.shape(None, name), None)
 
     def _read(self, name: str, reader: InputReader, specs: Iterable[SpecLike]) -> Type | None:

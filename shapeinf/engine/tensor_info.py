@@ -12,7 +12,7 @@ from shapeinf.engine.inference import Inference
 from shapeinf.expr import Dim, Dimension, substitute
 from shapeinf.formats.annotation import Annotation
 from shapeinf.graph import FunctionKey, FunctionReference
-from shapeinf.lattice import MapType, Shape, TensorType, Type, map_dims
+from shapeinf.lattice import MapType, SequenceType, Shape, TensorType, Type, map_dims
 
 
 @attrs.frozen
@@ -66,6 +66,22 @@ def tensor_info(value: Type | None) -> TensorInfo:
     inner = tensor_info(value.element)
     kind = f"map({value.key})" if isinstance(value, MapType) else value.kind
     return TensorInfo(inner.dtype, inner.shape, kind if inner.kind == "tensor" else f"{kind}({inner.kind})")
+
+
+def item_infos(inference: Inference, name: str) -> list[TensorInfo] | None:
+    """The tensors in a sequence, and in the sequences in it, in order; None where not all of them are known."""
+    renamed = inference.store.relaxer.inner_names()
+    items: list[TensorInfo] = []
+    pending: list[Type | None] = [inference.current(inference.compiled.slots[name])]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, SequenceType):
+            if value.items is None:
+                return None
+            pending.extend(reversed(value.items))
+        else:
+            items.append(tensor_info(rename(value, renamed)))
+    return items
 
 
 def annotation(inference: Inference) -> Annotation:

@@ -71,7 +71,7 @@ def includes_traced_sizes(inference: Inference) -> bool:
     """
     if not inference.compiled.graph.traced:
         return True
-    store, names = inference.initial_store, dict[Dimension, str]()
+    store, names = inference.initial_store, dict[Dim, str]()
     if not _have_traced_types(inference) or any(True for _ in store.constraints()):
         return False
     for axis, dim, declared in _input_sizes(inference):

@@ -104,7 +104,9 @@ def unknowns(inference: Inference, work: int = WORK) -> list[UnknownGroup]:
 
 
 def _unknown_points(frame: GraphFrame, slot: int) -> list[Point]:
-    """The unknown axes of a value, or its rank; none of a sequence with known items."""
+    """The unknown axes of a value, or its rank; none of a sequence with known items, or of a tuple of other values."""
+    if _is_packed(frame.inference, slot):
+        return []
     value = frame.inference.current(slot)
     if isinstance(value, SequenceType) and value.items is not None and all(map(_is_fully_known, value.items)):
         return []
@@ -112,6 +114,13 @@ def _unknown_points(frame: GraphFrame, slot: int) -> list[Point]:
     if tensor is None or tensor.shape.dims is None:
         return [Point(frame, slot, "rank", 0)]
     return [Point(frame, slot, "axis", axis) for axis, dim in enumerate(tensor.shape.dims) if unknowns_in(dim)]
+
+
+def _is_packed(inference: Inference, slot: int) -> bool:
+    """Whether a node only packs other values, which have their own unknowns, into this one."""
+    producer = inference.compiled.producers[slot]
+    op_def = None if producer is None else inference.compiled.step(producer).operation.op_def
+    return op_def is not None and op_def.container == "pack"
 
 
 def _is_fully_known(value: Type) -> bool:

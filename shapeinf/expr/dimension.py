@@ -254,6 +254,11 @@ class Scope:
         """Whether a symbol of this name exists."""
         return name in self._names
 
+    def add_name(self, name: str, symbol: Dimension) -> None:
+        """Give an unknown another name, by which users may refer to it, unless that is the name of a symbol."""
+        with self.lock:
+            self._names.setdefault(name, symbol)
+
     def names(self) -> list[str]:
         """All named symbols, in order of first mention."""
         return [name for name, dim in list(self._names.items()) if not dim.symbol.anonymous]

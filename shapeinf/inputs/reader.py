@@ -105,6 +105,14 @@ class InputReader:
             dim = declared if declared is not None and declared >= 0 else None
         return self.store.scope.fresh(site, self.min_dim) if dim is None else dim
 
+    def name_axes(self, name: str, value: Type | None) -> None:
+        """Let users refer to the open axes of an input by both of its names."""
+        if name == self.user_name(name) or not isinstance(value, TensorType):
+            return
+        for axis, dim in enumerate(value.shape.dims or ()):
+            if isinstance(dim, Dimension) and dim.is_symbol and dim.is_anonymous:
+                self.store.scope.add_name(axis_label(name, axis), dim)
+
     def presume(self, value: Type | None) -> None:
         """Mark the least sizes of an input's dims as presumed, unless the user specifies them."""
         if isinstance(value, TensorType):

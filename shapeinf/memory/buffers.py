@@ -51,7 +51,8 @@ class TimelineBuilder:
         """The timeline of these live ranges."""
         members: dict[int, list[LiveRange]] = {}
         for live_range, root in zip(liveness.live_ranges, _Storage(self, liveness).roots(), strict=True):
-            members.setdefault(root, []).append(live_range)
+            if liveness.live_ranges[root].owners is None:  # a tuple, or an item of one, has no storage
+                members.setdefault(root, []).append(live_range)
         return Timeline(tuple(liveness.points), tuple([self._buffer(liveness, group) for group in members.values()]))
 
     # -- sizes -------------------------------------------------------------------------------------------------------

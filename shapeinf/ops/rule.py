@@ -53,12 +53,13 @@ class InputUse(enum.Enum):
 
 @attrs.frozen
 class Param:
-    """One input of a rule."""
+    """One input of a rule; `tensor`: it is no sequence, optional or map."""
 
     name: str
     use: InputUse
     optional: bool
     variadic: bool
+    tensor: bool = True
 
 
 @attrs.frozen(eq=False)
@@ -69,7 +70,8 @@ class Rule:
     variadic, with `| None` of which some may be missing); the annotation `Shape` requests the shape, `Value` also the
     contents, `Type` any kind of value; keyword-only parameters are attributes with their defaults (a trailing
     underscore avoids Python's keywords; with the annotation `object` an unknown attribute is None), or an attrs class
-    whose fields are attributes that several operators share. A function of the context alone is raw: it reads inputs
+    whose fields are attributes that several operators share (unknown ones are None if its `open_to_unknowns` is true).
+    A function of the context alone is raw: it reads inputs
     and attributes itself.
     """
 
@@ -99,7 +101,8 @@ class Rule:
                 groups[p.name] = group
                 fields = typing.get_type_hints(group)
                 kinds.update({name: kind for name, hint in fields.items() if (kind := _kind(hint))})
-                open_to_unknowns.update(name for name, hint in fields.items() if hint is object)
+                if getattr(group, "open_to_unknowns", False):
+                    open_to_unknowns.update(field.name for field in attrs.fields(group))
             elif p.kind is p.KEYWORD_ONLY:
                 name = p.name.removesuffix("_")
                 attributes[name] = p.default
@@ -190,7 +193,8 @@ def _param(p: inspect.Parameter, hint: object) -> Param:
     elif PartialTensor in members:
         use = InputUse.VALUE
     optional = p.default is None or type(None) in members
-    return Param(p.name, use, optional, p.kind is inspect.Parameter.VAR_POSITIONAL)
+    tensor = SequenceType not in members
+    return Param(p.name, use, optional, p.kind is inspect.Parameter.VAR_POSITIONAL, tensor)
 
 
 def _argument(param: Param, type_: Type | None) -> Any:
@@ -199,10 +203,12 @@ def _argument(param: Param, type_: Type | None) -> Any:
             return None
         raise ShapeError(f"the required input {param.name!r} is missing", code="S103")
     use = param.use
-    if use is InputUse.TYPE:
+    if use is InputUse.TYPE and not param.tensor:
         return type_
     if not isinstance(type_, TensorType):
         raise ShapeError(f"input {param.name!r} must be a tensor, not {type_!r}", code="S104")
+    if use is InputUse.TYPE:
+        return type_
     if use is InputUse.SHAPE:
         return type_.shape
     return type_ if isinstance(type_, PartialTensor) else PartialTensor(type_.dtype, type_.shape, None)

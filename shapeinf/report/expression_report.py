@@ -48,7 +48,7 @@ class ExpressionReport:
 
 
 def report_expression(text: str, shapes: Sequence[InputShape] = (), *, as_kuiper: bool = False) -> ExpressionReport:
-    """The report of an expression; its value for shapes of its inputs. Raises ExpressionError, ShapeError, SpecError."""
+    """The report of an expression, with its value for these shapes of its inputs; raises what evaluation raises."""
     records: tuple[TokenRecord, ...]
     if as_kuiper:
         tree = kuiper.parse(text)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import zipfile
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from shapeinf.formats.pnnx.document import Document
+from shapeinf.formats.pnnx.weights import MAX_MEMBERS
+from shapeinf.formats.zipped import zip_members
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor
 from shapeinf.lattice.dtypes import element_bits
@@ -25,14 +26,16 @@ _PARAM, _BIN = ".param", ".bin"
 class Weights:
     """The constants of one graph, each a tensor on first use.
 
-    The `.bin` file is used where it lies beside the network and has a member of exactly the declared bytes for every
-    constant that it has at all; other constants are random, as integers 0 or 1.
+    The `.bin` file is used where it lies beside the network and has a member of exactly the declared bytes; constants
+    without one are random, as integers 0 or 1.
     """
 
     def __init__(self, torch: Any, graph: Graph) -> None:
         self.torch = torch
         self.constants = graph.constants
+        self.members = {_member_name(name): name for name in graph.constants} | _attribute_members(graph)
         self.path = _bin_path(graph.source)
+        self._contents: dict[str, bytes] | None = None
         self._tensors: dict[str, Any] = {}
 
     def refuse_huge(self) -> None:
@@ -42,14 +45,14 @@ class Weights:
             raise Refusal(f"its weights would take {exact_bytes(total)}")
 
     def tensor(self, name: str) -> Any:
-        """A constant. Raises Refusal for an element type that torch does not have here."""
+        """A constant. Raises Refusal for an element type without arrays, ModelError for a damaged archive."""
         if name not in self._tensors:
             self._tensors[name] = self.torch.from_numpy(self._array(name, self.constants[name]))
         return self._tensors[name]
 
     def _array(self, name: str, constant: PartialTensor) -> np.ndarray[Any, Any]:
         kind, shape = numpy_type(constant.dtype or "float32"), _sizes(constant)
-        data = self._member(name, _bytes(constant))
+        data = self._read().get(name)
         if data is not None:
             return np.frombuffer(data, kind.newbyteorder("<")).astype(kind).reshape(shape)
         rng = np.random.default_rng(len(self._tensors))
@@ -57,20 +60,36 @@ class Weights:
             return np.asarray(rng.integers(0, 1, shape, endpoint=True)).astype(kind)
         return np.asarray(rng.standard_normal(shape) * 0.1).astype(kind)
 
-    def _member(self, name: str, size: int) -> bytes | None:
-        """The bytes of a constant in the `.bin` file; None where it has none of this size."""
-        if self.path is None:
-            return None
-        with (
-            suppress(OSError, zipfile.BadZipFile, KeyError, NotImplementedError),
-            zipfile.ZipFile(self.path) as archive,
-        ):
-            for member in (name, f"{name}.data"):
-                with suppress(KeyError):
-                    info = archive.getinfo(member)
-                    stored = info.compress_type == zipfile.ZIP_STORED
-                    return archive.read(info) if stored and info.file_size == size else None
-        return None
+    def _read(self) -> dict[str, bytes]:
+        """The contents of the constants that the archive has."""
+        if self._contents is None:
+            self._contents = {}
+            if self.path is not None:
+                with open(self.path, "rb") as file:
+                    for member, _, data in zip_members(file, self.path, MAX_MEMBERS, self._length):
+                        self._contents[self.members[member]] = data
+        return self._contents
+
+    def _length(self, member: str, size: int) -> int | None:
+        """The bytes to read of a file of the archive; None to skip one that is no constant of these bytes."""
+        name = self.members.get(member)
+        return size if name is not None and size == _bytes(self.constants[name]) else None
+
+
+def _member_name(name: str) -> str:
+    """The name of the file with a weight: `operator.weight`, which the name of the constant may mark."""
+    return name.lstrip("@")
+
+
+def _attribute_members(graph: Graph) -> dict[str, str]:
+    """The constants that are operators of their own by the names of their files."""
+    operators = graph.model.operators if isinstance(graph.model, Document) else ()
+    return {
+        f"{operator.name}.{weight}": operator.outputs[0]
+        for operator in operators
+        if operator.type == "pnnx.Attribute"
+        for weight in operator.weights
+    }
 
 
 def _bin_path(source: str | None) -> str | None:

@@ -17,12 +17,12 @@ _NUMBERS_AS_TENSORS = {"torch.where": ("input", "other"), "Tensor.index_put": ("
 """Arguments that are tensors in torch, for which files have numbers."""
 _KEEPS_SIZES = ("AdaptiveAvgPool", "AdaptiveMaxPool", "adaptive_avg_pool", "adaptive_max_pool")
 """The names of operators in whose `output_size` 0 stands for None."""
-_SPREAD = {"Tensor.reshape": "shape", "Tensor.view": "shape", "Tensor.expand": "shape", "Tensor.repeat": "sizes"}
-"""Methods whose sizes are positional arguments."""
+_SPREAD = frozenset({"Tensor.reshape", "Tensor.view", "Tensor.expand", "Tensor.repeat"})
+"""Methods whose sizes are several arguments in torch, and one list in files: `shape`, `size` or `sizes`."""
 _FLOATS = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
 
 
-class NotRunnable(Exception):  # noqa: N818  (not an error: the operator is not compared)
+class NotRunnable(Refusal):
     """There is nothing in torch that an operator could be, or torch does not construct it; the text is the reason."""
 
 
@@ -46,7 +46,7 @@ class Arguments:
     def of_node(cls, torch: Any, node: Node) -> Arguments:
         """The arguments of a node of the graph."""
         named = {name: value.input for name, value in node.attrs.items() if isinstance(value, InputContents)}
-        weights = {name: at for name, at in named.items() if node.inputs[at] == f"{node.name}.{name}"}
+        weights = {n: at for n, at in named.items() if node.inputs[at].lstrip("@") == f"{node.name}.{n}"}
         written = {name: value for name, value in node.attrs.items() if name not in named}
         inputs = [at for at in range(len(node.inputs)) if at not in weights.values()]
         return cls(
@@ -93,8 +93,8 @@ def call_of(torch: Any, node: Node, arguments: Arguments) -> Call | None:
     if function is None or node.op.startswith("nn."):
         return None
     if node.op in _SPREAD:
-        return partial(_spread, function, _SPREAD[node.op], arguments)
-    return partial(_call, function, arguments)
+        return partial(_spread, function, arguments)
+    return partial(_call_method if node.op.startswith("Tensor.") else _call, function, arguments)
 
 
 def _call(function: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
@@ -102,11 +102,20 @@ def _call(function: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
     return function(*positional, **named)
 
 
-def _spread(function: Any, name: str, arguments: Arguments, values: Sequence[Any]) -> Any:
-    """A method whose sizes are a list in the file, and several arguments in torch."""
+def _call_method(function: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
+    """A method of the first input, which has no name in torch."""
+    positional, named = arguments.split(values)
+    if 0 in arguments.names:
+        positional.insert(0, named.pop(arguments.names[0]))
+    return function(*positional, **named)
+
+
+def _spread(function: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
+    """A method of the first input; its sizes are the only other argument, or the only other input."""
     _, named = arguments.split(values)
-    sizes = named[name] if name in named else values[1]
-    return function(values[0], *(int(size) for size in sizes))
+    sizes = next((named[name] for name in ("shape", "size", "sizes") if name in named), None)
+    listed = values[1] if sizes is None else sizes
+    return function(values[0], *(int(size) for size in listed))
 
 
 def _joined(name: str, torch: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
@@ -164,7 +173,7 @@ def _tuple(torch: Any, arguments: Arguments, values: Sequence[Any]) -> tuple[Any
 
 
 def _unpacked(torch: Any, arguments: Arguments, values: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(values[0])
+    return tuple(values[0]) if isinstance(values[0], (list, tuple)) else (values[0],)
 
 
 _SPECIAL: dict[str, Callable[[Any, Arguments, Sequence[Any]], Any]] = {

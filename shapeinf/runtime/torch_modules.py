@@ -24,9 +24,10 @@ def module_call(torch: Any, node: Node, arguments: Arguments, weight: Callable[[
     kind = resolve(torch, node.op) if node.op.startswith("nn.") else None
     if kind is None:
         return None
+    defaults = {"num_features": 1} if node.op.startswith("nn.InstanceNorm") else {}  # left out where it is not static
     try:
         with torch.device("meta"):
-            module = kind(**arguments.parameters).eval()
+            module = kind(**{**defaults, **arguments.parameters}).eval()
     except Exception as error:
         raise NotRunnable(f"torch does not construct it: {' '.join(str(error).split())}") from error
     weights = {name: weight(constant) for name, constant in arguments.weights.items()}

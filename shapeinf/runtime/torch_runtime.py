@@ -7,7 +7,8 @@ Neither the Python program that PNNX writes nor anything else that a file names 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -115,19 +116,29 @@ class TorchNetwork:
     def observe(self, names: Sequence[str], feeds: Mapping[str, Any]) -> list[Observation]:
         """The types of these values; all groups of names share one run."""
         if self._traced is None or self._traced[0] is not feeds:
-            self._traced = feeds, self._run(feeds)
+            self._traced = feeds, self._run(dict(feeds))
         return [self._traced[1][name] for name in names]
 
-    def _run(self, feeds: Mapping[str, Any]) -> dict[str, Observation]:
-        """The types of all values; a value is dropped after its last use."""
+    def outputs(self, feeds: Mapping[str, Any]) -> list[Any]:
+        """The outputs of the network as torch computes them. Raises Refusal for one that cannot be computed."""
+        values = dict(feeds)
+        observed = self._run(values, self.graph.outputs)
+        for name in self.graph.outputs:
+            if name not in values:
+                raise Refusal(f"output {name}: {observed.get(name)}")
+        return [values[name] for name in self.graph.outputs]
+
+    def _run(self, values: dict[str, Any], outputs: Iterable[str] = ()) -> dict[str, Observation]:
+        """The types of all values, which are added to `values`; all but `outputs` are dropped after their last use."""
         torch, steps = self.package, self.steps()
         last_use = {name: index for index, step in enumerate(steps) for name in step.inputs}
-        values: dict[str, Any] = dict(feeds)
+        last_use.update(dict.fromkeys(outputs, len(steps)))
         observed: dict[str, Observation] = {}
         end = time.monotonic() + self.timeout if self.timeout else None
         for name in {name for step in steps for name in step.inputs} & self.graph.constants.keys():
             values[name] = self.weights.tensor(name)
-        with torch.no_grad():
+        with torch.no_grad(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of names that torch has renamed
             for index, step in enumerate(steps):
                 self._compute(step, values, observed)
                 for name in {*step.inputs, *step.node.outputs}:
@@ -146,7 +157,7 @@ class TorchNetwork:
             return
         with _refusals_of(step.node):
             result = step.call([values[name] for name in step.inputs])
-            outputs = _outputs(result, len(step.node.outputs))
+            outputs = _outputs(step.node.op, result, len(step.node.outputs))
         for name, value in zip(step.node.outputs, outputs, strict=True):
             values[name] = value
             observed[name] = observe_value(self.package, value)
@@ -159,7 +170,7 @@ class TorchNetwork:
         raise Refusal("the network has no node with an output of this name")
 
     def binding_refusal(self, feeds: Mapping[str, Any]) -> str:
-        """torch allocates outputs itself."""
+        """No output has a buffer: torch allocates them itself."""
         return "torch writes no outputs into buffers"
 
     def run_into(self, buffers: Sequence[Buffer], feeds: Mapping[str, Any]) -> list[WrittenOutput]:
@@ -173,14 +184,21 @@ def _refusals_of(node: Node) -> Iterator[None]:
     try:
         with refusals():
             yield
+    except NotRunnable:
+        raise
     except Refusal as refusal:
         raise Refusal(f"{refusal} (node '{node.name}')") from refusal
 
 
-def _outputs(result: Any, count: int) -> Sequence[Any]:
-    """The outputs of a call; a list that is the only output stays one value."""
+def _outputs(function: str, result: Any, count: int) -> Sequence[Any]:
+    """The outputs of a call; a list that is the only output stays one value.
+
+    Of a function with named results (`torch.max` of an axis), a file with one output has the first; of a function that
+    splits a tensor into one part (`torch.chunk`), it has that part.
+    """
     if count == 1:
-        return [result]
+        single = type(result) is tuple and len(result) == 1 and function.startswith("torch.")
+        return [result[0] if single or type(result).__module__ == "torch.return_types" else result]
     if not isinstance(result, (tuple, list)) or len(result) != count:
         returned = len(result) if isinstance(result, (tuple, list)) else 1
         raise Refusal(f"torch returns {returned} values, the file has {count} outputs")

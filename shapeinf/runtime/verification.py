@@ -12,6 +12,7 @@ import numpy as np
 from shapeinf.api import as_graph, infer
 from shapeinf.engine.inference import certain_violations
 from shapeinf.engine.input_symbols import input_symbols
+from shapeinf.engine.tensor_info import item_infos
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import SpecLike, by_input, input_names
@@ -116,6 +117,7 @@ class _RunVerifier:
         self.seed = seed
         self.producers = {name: node for node in symbolic.graph.nodes for name in node.outputs if name}
         self.skipped: list[Skipped] = []
+        self.not_run: set[str] = set()
         self.observed: dict[str, ObservedType | list[ObservedType | None]] = {}
         self.outputs = BoundOutputs()
         self.feeds: Any = None
@@ -173,7 +175,9 @@ class _RunVerifier:
                 continue
             self.way, self.feeds = way, values
             self.observed.update((name, type_) for name, type_ in observed.items() if not isinstance(type_, str))
-            self.skipped += [Skipped(name, reason) for name, reason in observed.items() if isinstance(reason, str)]
+            left_out = [Skipped(name, reason) for name, reason in observed.items() if isinstance(reason, str)]
+            self.skipped += left_out
+            self.not_run.update(self.producers[item.tensor].name for item in left_out)
             self._observe_items([name for name in self.producers if name not in observed])
             return
         assert first is not None
@@ -208,7 +212,7 @@ class _RunVerifier:
         for by, result in (("bound", self.bound), ("symbolic", self.symbolic)):
             if not self.observed:
                 break
-            mismatches += _false_violations(result, by)
+            mismatches += [m for m in _false_violations(result, by) if m.node not in self.not_run]
             inferred = self._inferred_types(result)
             for name, observed in self.observed.items():
                 verdict, text = _judge(inferred, name, observed)
@@ -270,7 +274,14 @@ def _judge(inferred: InferredTypes, name: str, observed: ObservedType | list[Obs
     text = "[" + ", ".join(str(item) if item is not None else "no tensor" for item in observed[:4]) + "]"
     if info.kind == "tensor":
         return ("unknown" if info.dtype is None and info.shape.dims is None else "wrong"), text
-    verdicts = [inferred.verdict(info, item, item=True) for item in observed if item is not None]
+    items = item_infos(inferred.result.inference, name)
+    if items is not None and len(items) != len(observed):
+        return "wrong", text
+    if items is not None:
+        pairs = [(i, o) for i, o in zip(items, observed, strict=True) if o is not None]
+        verdicts = [inferred.verdict(item, type_) for item, type_ in pairs]
+    else:
+        verdicts = [inferred.verdict(info, item, item=True) for item in observed if item is not None]
     if "wrong" in verdicts:
         return "wrong", text
     return ("exact" if verdicts and set(verdicts) == {"exact"} else "bounded"), text

@@ -142,6 +142,7 @@ def commands(path, dim, tensor, folder):
     yield from (["plan", path, *more] for more in ([], ["--json"], ["-o", folder / "p.csv"], ["-o", folder / "p.json"]))
     yield from (["plan", "verify", folder / name, "-m", path] for name in ("p.csv", "p.json"))
     yield from (["verify", path], ["verify", path, "--json"])
+    yield from (["expression", tensor], ["expression", f"add(@0,{dim})", "--json"])
 
 
 def test_all_commands_are_here(tmp_path):

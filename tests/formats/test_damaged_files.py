@@ -1,8 +1,8 @@
 """Damaged files of every kind, in processes with little memory and time: a result or a typed error, soon.
 
 The families: bytes of protobuf ("wire"), invalid models ("structure"), NNEF texts ("text"), archives with
-tensor files ("archive"), graphs of TensorFlow ("tensorflow"). `python -m tests.formats.damage.run FAMILY START STOP`
-runs others by their numbers.
+tensor files ("archive"), graphs of TensorFlow ("tensorflow"), networks of PNNX ("pnnx").
+`python -m tests.formats.damage.run FAMILY START STOP` runs others by their numbers.
 """
 
 import pytest
@@ -11,10 +11,18 @@ from shapeinf import infer_shapes
 from tests.formats.damage.cases import FAMILIES, case, documents, models
 from tests.formats.damage.child import failure, shrunk
 from tests.formats.damage.documents import FLAT, archive, tensor_file, tokens
+from tests.formats.damage.pnnx import networks
 from tests.formats.damage.run import failures
 
-SLICE = {"wire": 300, "structure": 150, "text": 300, "archive": 150, "tensorflow": 300}
-NIGHTLY = {"wire": 120_000, "structure": 80_000, "text": 50_000, "archive": 10_000, "tensorflow": 60_000}
+SLICE = {"wire": 300, "structure": 150, "text": 300, "archive": 150, "tensorflow": 300, "pnnx": 300}
+NIGHTLY = {
+    "wire": 120_000,
+    "structure": 80_000,
+    "text": 50_000,
+    "archive": 10_000,
+    "tensorflow": 60_000,
+    "pnnx": 20_000,
+}
 
 
 def verdict(family, start, stop):
@@ -38,7 +46,7 @@ def test_all(family):
 def test_the_undamaged_files_are_sound():
     for document in documents():
         assert not [note for note in infer_shapes(document).diagnostics if note.severity == "error"]
-    for model in models():
+    for model in (*models(), *networks()):
         assert infer_shapes(model).tensors
     files = {"graph.nnef": FLAT.encode(), "k.dat": tensor_file([8, 3, 3, 3], bytes(864))}
     assert infer_shapes(archive(files)).diagnostics == []

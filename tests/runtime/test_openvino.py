@@ -145,7 +145,7 @@ def test_without_the_package_the_error_has_its_extra(monkeypatch: pytest.MonkeyP
 def test_an_unknown_runtime_is_an_unknown_name() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'openvino'"):
         verify(parsed(MATMUL), runtime="openvin")
-    assert list(RUNTIMES) == ["onnxruntime", "openvino", "tensorflow"]
+    assert list(RUNTIMES) == ["onnxruntime", "openvino", "tensorflow", "torch", "ncnn"]
 
 
 @pytest.mark.slow

@@ -25,6 +25,8 @@ def mixing_node(inference: Inference, symbol: Dimension) -> NodeStep | None:
         if _axes(inference.current(slot), symbol) == [0]:
             contiguous.add(slot)
     for step in compiled.steps:
+        if step.operation.op_def is not None and step.operation.op_def.container:
+            continue  # the same values
         holders = [s for s in step.inputs if s != MISSING and _axes(inference.current(s), symbol)]
         counts = [s for s in step.inputs if s != MISSING and _contents_have(inference.current(s), symbol)]
         if not holders and not counts:

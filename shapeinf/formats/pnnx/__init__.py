@@ -20,9 +20,7 @@ def _sniff(candidate: Candidate) -> bool:
 def _read(model: Any, options: None) -> Graph:
     from shapeinf.formats.pnnx import reader
 
-    graph = reader.read(model)
-    graph.traced = True  # the annotations are the sizes of one or two runs
-    return graph
+    return reader.read(model)
 
 
 def _write(graph: Graph, annotation: Annotation, target: Target) -> None:

@@ -140,6 +140,19 @@ def _parse_count(text: str) -> int:
     return int(text)
 
 
+@attrs.define
+class _Fields:
+    """What stands behind the names of the blobs of one operator."""
+
+    blobs: set[str]
+    line: int
+    parameters: dict[str, Parameter] = attrs.Factory(dict)
+    weights: dict[str, TensorText] = attrs.Factory(dict)
+    arguments: dict[str, str] = attrs.Factory(dict)
+    types: dict[str, TensorText] = attrs.Factory(dict)
+    written: list[str] = attrs.Factory(list)
+
+
 class _Builder:
     """The operators of the lines read so far, with the names that later lines must agree with."""
 
@@ -164,8 +177,23 @@ class _Builder:
         if self._names.setdefault(name, line) != line:
             raise _MalformedError(f"the operator {quote(name)} is defined twice, first in line {self._names[name]}")
         self._check_blobs(inputs, outputs, line)
-        operator = Operator(type_, name, inputs, outputs, {}, {}, {}, {}, (), line)
-        self.operators.append(self._with_arguments(operator, fields[end:]))
+        read = _Fields({*inputs, *outputs}, line)
+        for field in fields[end:]:
+            self._read(field, read)
+        self.operators.append(
+            Operator(
+                type_,
+                name,
+                inputs,
+                outputs,
+                read.parameters,
+                read.weights,
+                _positions(inputs, read.arguments),
+                read.types,
+                tuple(read.written),
+                line,
+            )
+        )
 
     def _check_blobs(self, inputs: Sequence[str], outputs: Sequence[str], line: int) -> None:
         for blob in inputs:
@@ -177,42 +205,31 @@ class _Builder:
                 raise _MalformedError(f"the blob {quote(blob)} is produced twice, first in line {first}")
             self._producers[blob] = line
 
-    def _with_arguments(self, operator: Operator, fields: list[str]) -> Operator:
-        """The operator with what stands behind the names of its blobs."""
-        parameters: dict[str, Parameter] = {}
-        weights: dict[str, TensorText] = {}
-        arguments: dict[str, str] = {}
-        types: dict[str, TensorText] = {}
-        blobs = {*operator.inputs, *operator.outputs}
-        written = []
-        for field in fields:
-            key, separator, value = field.partition("=")
-            mark, name = key[:1], key[1:]
-            if not separator or not key or (mark in (WEIGHT, ARGUMENT, TYPE) and not name):
-                raise _MalformedError(f"{quote(field)} is not of the form key=value")
-            if mark == TYPE:
-                types[name] = self._read_type(name, value, blobs, operator.line)
-                continue
-            written.append(field)
-            if mark == WEIGHT:
-                _enter(weights, name, key, self._parse_type(value))
-            elif mark == ARGUMENT:
-                _enter(arguments, name, key, value)
-            else:
-                _enter(parameters, key, key, self._parse_parameter(key, value))
-        positions = _positions(operator, arguments)
-        return attrs.evolve(
-            operator, parameters=parameters, weights=weights, arguments=positions, types=types, written=tuple(written)
-        )
+    def _read(self, field: str, read: _Fields) -> None:
+        """A field behind the names of the blobs."""
+        key, separator, value = field.partition("=")
+        mark, name = key[:1], key[1:]
+        if not separator or not key or (mark in (WEIGHT, ARGUMENT, TYPE) and not name):
+            raise _MalformedError(f"{quote(field)} is not of the form key=value")
+        if mark == TYPE:
+            read.types[name] = self._read_type(name, value, read)
+            return
+        read.written.append(field)
+        if mark == WEIGHT:
+            _enter(read.weights, name, key, self._parse_type(value))
+        elif mark == ARGUMENT:
+            _enter(read.arguments, name, key, value)
+        else:
+            _enter(read.parameters, key, key, self._parse_parameter(key, value))
 
-    def _read_type(self, blob: str, text: str, blobs: set[str], line: int) -> TensorText:
+    def _read_type(self, blob: str, text: str, read: _Fields) -> TensorText:
         """The type of a blob, the same in all lines."""
-        if blob not in blobs:
+        if blob not in read.blobs:
             raise _MalformedError(f"{quote(TYPE + blob)} is the type of a blob that the operator does not have")
         type_ = self._parse_type(text)
         if not type_.dims:
             raise _MalformedError(f"{quote(text)} has no sizes: a scalar, as an unknown shape, has no type in a file")
-        first, at = self._types.setdefault(blob, (type_, line))
+        first, at = self._types.setdefault(blob, (type_, read.line))
         if first != type_:
             raise _MalformedError(f"the type {quote(text)} of the blob {quote(blob)} is not that of line {at}")
         return type_
@@ -240,11 +257,13 @@ def _enter(table: dict[str, T], name: str, key: str, value: T) -> None:
     table[name] = value
 
 
-def _positions(operator: Operator, arguments: Mapping[str, str]) -> dict[str, int]:
+def _positions(operands: Sequence[str], arguments: Mapping[str, str]) -> dict[str, int]:
     """The input that each argument is, one of its own."""
+    if not arguments:
+        return {}
     inputs: dict[str, list[int]] = {}
-    for position in reversed(range(len(operator.inputs))):
-        inputs.setdefault(operator.inputs[position], []).append(position)
+    for position in reversed(range(len(operands))):
+        inputs.setdefault(operands[position], []).append(position)
     positions: dict[str, int] = {}
     for name, blob in arguments.items():
         if not inputs.get(blob):

@@ -96,7 +96,7 @@ class _Builder:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.nodes: list[Node] = []
-        self.graph = Graph(dialect="pnnx", opsets={"": 1}, nodes=self.nodes, model=document)
+        self.graph = Graph(dialect="pnnx", opsets={"": 1}, nodes=self.nodes, traced=True, model=document)
         self.tuples: dict[str, tuple[str, ...]] = {}
         self.members: dict[str, str] = {}
         """The files of constants in the archive of weights, by the names of the constants."""

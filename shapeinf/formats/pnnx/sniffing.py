@@ -14,7 +14,8 @@ BYTE_ORDER_MARK = "\ufeff"
 PARAM, WEIGHTS = ".param", ".bin"
 
 _FIRST_LINE = re.compile(rf"{BYTE_ORDER_MARK}?[ \t]*{MAGIC}[ \t]*\r?\n")
-_COMPANIONS = re.compile(r"(?:\.(?:pnnx|ncnn)\.bin|_(?:pnnx|ncnn)\.py)\Z")
+_COMPANIONS = (".pnnx.bin", ".ncnn.bin", "_pnnx.py", "_ncnn.py")
+"""The ends of the names of weights and of scripts."""
 _NCNN = ".ncnn.param"
 _NUMBERED_KEY = re.compile(r"-?[0-9]+=")
 _NCNN_INPUT = "Input"
@@ -33,7 +34,7 @@ def is_pnnx_path(path: str) -> bool:
 
 def is_companion(path: str) -> bool:
     """Whether a path has the name of weights or of a script, which are written next to a network."""
-    return _COMPANIONS.search(path) is not None
+    return path.endswith(_COMPANIONS)
 
 
 def is_param_file(head: bytes) -> bool:
@@ -48,8 +49,8 @@ def network_path(path: str) -> str:
     >>> network_path("dir/net.pnnx.bin"), network_path("net_pnnx.py"), network_path("net.ncnn.param")
     ('dir/net.pnnx.param', 'net.pnnx.param', 'net.pnnx.param')
     """
-    stem = _COMPANIONS.sub("", path).removesuffix(_NCNN).removesuffix(PARAM)
-    return f"{stem}.pnnx{PARAM}"
+    end = next((end for end in (*_COMPANIONS, _NCNN, PARAM) if path.endswith(end)), "")
+    return f"{path.removesuffix(end)}.pnnx{PARAM}"
 
 
 def weights_path(path: str) -> str:

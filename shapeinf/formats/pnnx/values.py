@@ -33,8 +33,8 @@ _INTEGER = re.compile(r"-?[0-9]+")
 _FLOAT = re.compile(r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 _COMPLEX = re.compile(rf"({_FLOAT.pattern})([-+]{_FLOAT.pattern.removeprefix('-?')})j")
 _SIZE = re.compile(r"[0-9]+")
-_UNWRITABLE = re.compile(r"[\w`] +[\w`]|[^\S ]|;|,(?! )")
-"""Blanks in a name or between words, and what separates sizes."""
+_UNWRITABLE = re.compile(r"\w +\w|;|,(?! )")
+"""Blanks between words, and what separates sizes."""
 
 _ABBREVIATED = 60
 
@@ -165,4 +165,6 @@ def is_writable(dim: str) -> bool:
     >>> is_writable("max(batch, 2) + 1"), is_writable("`batch size`")
     (True, False)
     """
-    return bool(dim) and _UNWRITABLE.search(dim) is None
+    if _UNWRITABLE.search(dim) or not dim.isprintable():
+        return False
+    return bool(dim) and not ("`" in dim and " " in dim)

@@ -6,24 +6,22 @@ Operators, parameters and the names of blobs stay; the `.bin` file with the weig
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from shapeinf.errors import ModelError
 from shapeinf.expr import Dim, Dimension, axis_label
 from shapeinf.expr.printing import try_format_dim
 from shapeinf.formats.annotation import Annotation, Info
 from shapeinf.formats.files import replace_file
-from shapeinf.formats.pnnx.document import EXPRESSION, INPUT, TYPE, Document, Operator
+from shapeinf.formats.pnnx.document import EXPRESSION, INPUT, MAX_RANK, TYPE, Document, Operator
 from shapeinf.formats.pnnx.sniffing import MAGIC
 from shapeinf.formats.pnnx.values import MAX_INT, TensorText, format_tensor, is_writable
 from shapeinf.formats.registry import Target
 from shapeinf.graph import Graph
 
-_EXPRESSIONS, _LISTS = "pnnx.Expression", frozenset({"prim::ListConstruct", "aten::size", "Tensor.size"})
-"""The operators of the file whose values may be lists of integers or are: these have no type there."""
-
-
-Sizes = tuple[int | str | None, ...]
+_EXPRESSIONS = "pnnx.Expression"
+_LISTS = frozenset({"pnnx.SliceIndexes", "prim::ListConstruct", "aten::size", "Tensor.size"})
+"""The operators of the file whose values may be lists of numbers, or are: these have no type there."""
 
 
 def write(graph: Graph, annotation: Annotation, target: Target) -> None:
@@ -37,14 +35,18 @@ def write(graph: Graph, annotation: Annotation, target: Target) -> None:
     if not isinstance(target, (str, os.PathLike)):
         target.write(text)
         return
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        raise ModelError(f"a name has the character {text[error.start]!r}, which is not UTF-8") from error
     with replace_file(os.fspath(target)) as file:
-        file.write(text.encode())
+        file.write(data)
 
 
 def annotate(document: Document, annotation: Annotation) -> str:
     """The text of a network with these types.
 
-    An input has the sizes of the file where they are open or equal: what the operators require of it is no declaration.
+    Inputs have the inferred sizes too: PNNX's types are those of a run, not declarations.
     Raises ModelError for constants with other contents, for assumptions, and for an input whose size has no text.
     """
     _check(document, annotation)
@@ -76,12 +78,11 @@ class _Types:
 
     def __init__(self, document: Document, annotation: Annotation) -> None:
         self._texts: dict[str, str | None] = {}
-        self._names: set[str] = set()
         types = {blob: type_ for operator in document.operators for blob, type_ in operator.types.items()}
         self._declared = {blob: _text(blob, type_) for blob, type_ in types.items()}
         for operator in document.operators:
             for blob in operator.outputs:
-                self._texts[blob] = None if _is_list(operator) else self._text(operator, blob, annotation)
+                self._texts[blob] = None if _is_list(operator) else self._text(blob, annotation)
 
     def texts(self, operator: Operator) -> Iterator[str]:
         """The types of the inputs and outputs of an operator, in order.
@@ -93,36 +94,14 @@ class _Types:
             if text is not None and (blob in operator.types or text != self._declared.get(blob)):
                 yield text
 
-    def _text(self, operator: Operator, blob: str, annotation: Annotation) -> str | None:
+    def _text(self, blob: str, annotation: Annotation) -> str | None:
         requested = annotation.inputs.get(blob)
         if requested is not None:
             return _text_of_request(blob, requested)
         info = annotation.tensors.get(blob)
-        if operator.type == INPUT and blob in operator.types:
-            declared = operator.types[blob]
-            dims = self._sizes_of_input(declared.dims, info.shape.dims if info is not None else None)
-            return _text(blob, TensorText(declared.dtype, dims))
         if info is None or info.kind != "tensor":
             return None
         return _text(blob, TensorText(info.dtype, tuple([_format_dim(dim) for dim in info.shape.dims or ()])))
-
-    def _sizes_of_input(self, declared: Sequence[int | str | None], dims: Sequence[Dim] | None) -> Sizes:
-        """The sizes that the file has, or the user's instead of numbers, and names of the user for open sizes.
-
-        A name stands for an open size once: that two open sizes are equal is what operators require.
-        """
-        if dims is None or len(dims) != len(declared):
-            return tuple(declared) if dims is None else tuple([_format_dim(dim) for dim in dims])
-        return tuple([self._size_of_input(old, new) for old, new in zip(declared, dims, strict=True)])
-
-    def _size_of_input(self, declared: int | str | None, dim: Dim) -> int | str | None:
-        text = _format_dim(dim)
-        if isinstance(declared, int):
-            return text
-        if isinstance(dim, Dimension) and dim.is_symbol and text is not None and text not in self._names:
-            self._names.add(str(text))
-            return text
-        return declared
 
 
 def _is_list(operator: Operator) -> bool:
@@ -135,7 +114,7 @@ def _is_list(operator: Operator) -> bool:
 
 def _text(blob: str, tensor: TensorText) -> str | None:
     """The type of a blob as the file has it; None without a text, as that of a scalar."""
-    if not tensor.dims or "=" in blob:
+    if not 0 < len(tensor.dims) <= MAX_RANK or "=" in blob:
         return None
     dims = tuple([dim if not isinstance(dim, str) or is_writable(dim) else None for dim in tensor.dims])
     return f"{TYPE}{blob}={format_tensor(TensorText(tensor.dtype, dims))}"

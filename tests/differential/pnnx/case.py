@@ -13,6 +13,7 @@ from attrs import Factory
 
 from shapeinf import infer_shapes
 from shapeinf.expr import Dimension, evaluate
+from shapeinf.lattice import Quotient, SequenceType
 from shapeinf.lattice.dtypes import SHORT_NAMES
 
 
@@ -23,6 +24,7 @@ class Case:
     `inputs` and `others` are two texts such as `f32[1,3,16,16] i64[2]`: the inputs of the static conversion, and those
     that the dynamic one has besides. Without `others` there is no dynamic conversion. `modules` are the module
     attributes by name, as text. `open`: the operators whose sizes depend on data, for which bounds are enough.
+    `network` is a class of `networks.py` instead of `forward`; `third` are inputs that are run but never traced.
     """
 
     name: str
@@ -31,6 +33,8 @@ class Case:
     others: str = ""
     modules: dict = Factory(dict)
     open: tuple = ()
+    network: str = ""
+    third: str = ""
 
     def __str__(self):
         return self.name
@@ -90,6 +94,13 @@ def _compare(inferred, truth, binding, bounded):
             yield f"the value is unknown, not {values}"
         elif [_value(e, binding) for e in elements] != values:
             yield f"{elements} is not {values}"
+    elif truth["kind"] == "tuple" and isinstance(inferred, SequenceType) and not bounded:
+        items = inferred.items or ()
+        if len(items) != len(truth["items"]):
+            yield f"{inferred} is not a tuple of {len(truth['items'])}"
+        for item, true in zip(items, truth["items"], strict=False):
+            if true != {"kind": "scalar", "value": None}:
+                yield from _compare(item, true, binding, bounded)
 
 
 def _compare_tensor(inferred, truth, binding, bounded):
@@ -111,7 +122,10 @@ def _compare_tensor(inferred, truth, binding, bounded):
 
 
 def _value(element, binding):
-    """A size at a binding; None if it contains an unknown."""
+    """A size, or a fraction of sizes, at a binding; None if it contains an unknown."""
+    if isinstance(element, Quotient):
+        parts = _value(element.numerator, binding), _value(element.denominator, binding)
+        return None if None in parts else parts[0] / parts[1]
     if not isinstance(element, Dimension):
         return element
     names = {str(s) for s in element.symbols()}

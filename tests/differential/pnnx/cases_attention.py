@@ -76,4 +76,12 @@ CASES = [
     dot("x, y, y", "f32[2,4,3,8] f32[1,4,5,8]", "f32[3,2,4,8] f32[1,2,6,8]"),
     dot("x, y, y", "f64[2,1,4,3,8] f64[4,5,8]", "f64[3,1,2,4,8] f64[2,6,8]"),
     dot("x, y, y", "f16[2,4,0,8] f16[2,4,5,8]", "f16[3,2,4,8] f16[3,2,6,8]"),
+    Case(
+        "attention with heads by hand",
+        "o((q(x).reshape(2, -1, 2, 4).transpose(1, 2) @ k(x).reshape(2, -1, 2, 4).permute(0, 2, 3, 1)).softmax(-1)"
+        " @ v(x).reshape(2, -1, 2, 4).transpose(1, 2))",
+        "f32[2,5,8]",
+        "f32[2,7,8]",
+        {name: "nn.Linear(4, 4)" if name == "o" else "nn.Linear(8, 8)" for name in "qkvo"},
+    ),
 ]

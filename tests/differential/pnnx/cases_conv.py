@@ -51,6 +51,11 @@ CONVOLUTIONS = [
     weighted("F.conv3d(x, y, stride=2)", VOLUMES, OTHER_VOLUMES, "f32[4,2,3,2,1]"),
     weighted("F.conv3d(x, y, z, padding='same')", VOLUMES, OTHER_VOLUMES, "f32[4,2,3,2,1] f32[4]"),
     function("F.conv2d(x, y)", "f32[1,3,16,17] f32[8,3,3,3]", "f32[2,5,21,24] f32[6,5,4,5]"),
+    function("F.conv1d(x, y, padding='same', groups=2)", "f32[1,4,9] f32[6,2,4]", "f32[2,4,12] f32[4,2,3]"),
+    module("Conv2d", "3, 3, 1, groups=3, bias=False, dtype=torch.float64", "f64[1,3,1,4]", "f64[2,3,3,1]"),
+    module(
+        "Conv2d", "3, 4, 3, padding=(2, 1), padding_mode='reflect', dilation=2, stride=2", "f32[3,9,8]", "f32[3,12,9]"
+    ),
 ]
 
 TRANSPOSED = [
@@ -73,6 +78,7 @@ TRANSPOSED = [
         OTHER_CHANNELS,
         "m(x, output_size=(2 * x.size(2) + 2, 2 * x.size(3) + 1))",
     ),
+    module("ConvTranspose1d", "4, 6, 3, stride=3", LINES, OTHER_LINES, "m(x, output_size=[3 * x.size(2) + 1])"),
     module("ConvTranspose3d", "2, 4, 3, stride=2, padding=1, output_padding=1", VOLUMES, OTHER_VOLUMES),
     module("ConvTranspose3d", "2, 4, (1, 2, 3), bias=False", "f32[2,7,8,9]", "f32[2,10,9,12]"),
     weighted("F.conv_transpose1d(x, y, z, stride=2, padding=1)", LINES, OTHER_LINES, "f32[4,6,3] f32[6]"),

@@ -61,6 +61,11 @@ FUNCTIONS = [
     function("F.pad(x, (0, y.size(0), 1, 0))", f"{IMAGES} f32[5]", f"{OTHERS} f32[3]"),
     function("F.pad(x, (y.size(0), y.size(1)), mode='reflect')", "f32[1,3,16] f32[5,2]", "f32[2,3,20] f32[3,4]"),
     function("F.pad(x, (0, 32 - x.size(3) % 32, 0, 32 - x.size(2) % 32))"),
+    function("F.pad(x, (0, y.size(0) - 4))", f"{IMAGES} f32[5]", f"{OTHERS} f32[3]"),
+    function("F.pad(x, (x.size(3) - 1, 1, x.size(2) // 2, 0), mode='reflect')"),
+    function("F.pad(x, (x.size(3) // 2, 0, 0, x.size(2)), mode='circular')"),
+    function("F.pad(x, (-x.size(2) // 4, 2, 0, 0), mode='replicate')", "f16[2,3,8,9]", "f16[1,3,12,10]"),
+    function("F.pad(F.pad(x, (0, 1, 0, 1)), (-1, -1, -1, 0))", "i64[4,5]", "i64[6,4]"),
 ]
 
 CASES = MODULES + FUNCTIONS

@@ -46,6 +46,10 @@ MAXIMA = [
     *each_rank("F.max_pool{n}d(x, 2, return_indices=True)"),
     function("F.max_pool2d(x, (2, 3), stride=(3, 2), padding=(1, 1), ceil_mode=True, return_indices=True)[1]"),
     module("MaxPool2d", "2", "f32[0,3,8,8]", ""),
+    module("MaxPool2d", "3, stride=2, padding=1", "i64[1,3,8,9]", "i64[2,3,7,6]"),
+    module("MaxPool1d", "3, stride=2", "f64[3,8]", "f64[2,9]"),
+    function("F.max_pool2d(x, 1, 2)", "u8[2,3,8,9]", "u8[1,3,7,7]"),
+    function("F.max_pool2d(F.max_pool2d(x, 3, 2, 1, ceil_mode=True), 3, 2, ceil_mode=True)"),
 ]
 
 MEANS = [
@@ -68,6 +72,8 @@ NORMS = [
     *each_rank("F.lp_pool{n}d(x, 2, 3)", inputs=PLANES),
     *each_rank("F.lp_pool{n}d(x, 2, 3, stride=4, ceil_mode=True)", inputs=PLANES),
     function("F.lp_pool2d(x, 3, (2, 3), (1, 2))", *UNBATCHED[2]),
+    function("F.lp_pool2d(x, 2, 2)", "i64[1,3,6,7]", "i64[2,3,5,4]"),
+    function("F.avg_pool2d(x, 2)", "i64[1,3,6,7]", "i64[2,3,5,4]"),
 ]
 
 ADAPTIVE = [
@@ -87,6 +93,8 @@ ADAPTIVE = [
     function("F.adaptive_avg_pool2d(x, (None, 5))"),
     function("F.adaptive_avg_pool3d(x, (4, None, None))", VOLUMES, OTHER_VOLUMES),
     function("F.adaptive_max_pool2d(x, (3, None))"),
+    function("F.adaptive_max_pool2d(x, (x.size(2) // 2, 3))"),
+    function("F.adaptive_avg_pool1d(x, x.size(2) - 4)", LINES, OTHER_LINES),
     function("F.adaptive_avg_pool2d(x, (y.size(2), y.size(3)))", f"{IMAGES} f32[1,2,3,4]", f"{OTHERS} f32[1,2,5,6]"),
 ]
 

@@ -21,6 +21,7 @@ SHUFFLES = [
     function("F.pixel_shuffle(x, 2)", "u8[2,3,8,4,5]", "u8[3,2,4,6,3]"),
     function("F.pixel_shuffle(x, 1)", DEEP, OTHER_DEEP),
     function("F.pixel_unshuffle(x, 3)", FINE, OTHER_FINE),
+    function("F.pixel_shuffle(F.pixel_unshuffle(x, 3), 3)", FINE, OTHER_FINE),
     function("F.pixel_unshuffle(x, 2)", "bool[3,6,8]", "bool[2,2,4]"),
     function("F.pixel_unshuffle(x, 2)", "f32[2,3,1,6,8]", "f32[1,2,3,4,6]"),
 ]
@@ -32,6 +33,7 @@ PATCHES = [
     function("F.unfold(x, 3)"),
     function("F.unfold(x, (2, 3), dilation=(2, 1), padding=(1, 0), stride=(2, 3))"),
     function("F.unfold(x, 4, stride=4)", "f32[2,8,8]", "f32[3,12,16]"),
+    function("F.unfold(x, 3, padding=1).view(x.size(0), 3, 9, x.size(2), x.size(3))"),
     module("Fold", "(6, 8), (2, 3)", "f32[2,12,30]", "f32[1,24,30]"),
     module("Fold", "9, 3, stride=3", "f64[18,9]", "f64[9,9]"),
     module("Fold", "(6, 8), (2, 3), padding=1, dilation=(1, 2), stride=2", "f32[2,12,12]", "f32[3,6,12]"),
@@ -50,6 +52,11 @@ SAMPLING = [
     ),
     function("F.grid_sample(x, y)", f"{VOLUMES} f32[1,5,6,4,3]", "f32[2,2,6,7,8] f32[2,1,7,8,3]"),
     function("F.grid_sample(x, y.permute(0, 2, 3, 1))", f"{IMAGES} f32[1,2,5,6]", f"{OTHERS} f32[2,2,7,8]"),
+    function(
+        "F.grid_sample(x, F.affine_grid(y, (x.size(0), x.size(1), 2 * x.size(2), x.size(3) // 2)))",
+        f"{IMAGES} f32[1,2,3]",
+        f"{OTHERS} f32[2,2,3]",
+    ),
     function("F.affine_grid(x, (1, 3, 7, 8))", "f32[1,2,3]", ""),
     function("F.affine_grid(x, (2, 3, 5, 7, 8), align_corners=True)", "f64[2,3,4]", ""),
     function("F.affine_grid(x, y.size())", f"f32[1,2,3] {IMAGES}", f"f32[2,2,3] {OTHERS}"),
@@ -61,6 +68,7 @@ NORMALIZATION = [
     module("LocalResponseNorm", "2, alpha=0.001, k=2.0", LINES, OTHER_LINES),
     module("LocalResponseNorm", "2", VOLUMES, "f32[2,2,6,7,8]"),
     function("F.local_response_norm(x, 2)"),
+    function("F.local_response_norm(x, 2)", "i64[2,3,4]", "i64[3,5,4]"),
     function("F.local_response_norm(x, 3, alpha=0.001, beta=0.5, k=2.0)", "f64[2,3,4]", "f64[3,3,5]"),
     function("F.local_response_norm(x, 3)", VOLUMES, "f32[2,2,6,7,8]"),
 ]

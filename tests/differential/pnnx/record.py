@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -33,31 +35,46 @@ DTYPES = {
 def record(case):
     """The networks of a case, each with its runs: {"static": {"param": ..., "runs": [...]}, "dynamic": ...}."""
     kinds = {"static": [case.inputs]} | ({"dynamic": [case.inputs, case.others]} if case.others else {})
-    return {kind: convert(case, texts) for kind, texts in kinds.items()}
+    untraced = {"dynamic": [case.third] if case.third else []}
+    return {kind: convert(case, texts, untraced.get(kind, [])) for kind, texts in kinds.items()}
 
 
-def convert(case, texts):
-    """The `.param` text that pnnx makes from a case, and what torch has as its values for each of these inputs."""
+def convert(case, texts, untraced=()):
+    """The `.param` text that pnnx makes from a case, and what torch has as its values for each of these inputs.
+
+    `untraced` are further inputs, of sizes that pnnx does not see.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        param = run_pnnx(case, texts, Path(folder))
+        inputs = [tensors_of(case, text) for text in (*texts, *untraced)]
+        return {"param": param.read_text(), "runs": [run(param, tensors) for tensors in inputs]}
+
+
+def run_pnnx(case, texts, folder):
+    """Convert a case with these traced inputs; the path of the `.param` file."""
     import pnnx
     import torch
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "m.pt"
-        inputs = [[tensor_of(*spec) for spec in case.specs(text)] for text in texts]
-        torch.jit.trace(network(case), tuple(inputs[0]), check_trace=False).save(str(path))
-        shapes = [
-            f"inputshape{'' if i == 0 else i + 1}="
-            + ",".join(
-                str(list(x.shape)).replace(" ", "") + dtype
-                for x, (dtype, _) in zip(tensors, case.specs(text), strict=True)
-            )
-            for i, (tensors, text) in enumerate(zip(inputs, texts, strict=True))
-        ]
-        done = subprocess.run([pnnx.EXEC_PATH, str(path), *shapes], capture_output=True, text=True, cwd=folder)
-        param = path.with_suffix(".pnnx.param")
-        if done.returncode or not param.exists():
-            raise RuntimeError(f"pnnx: {done.returncode}: {done.stderr[-300:]}")
-        return {"param": param.read_text(), "runs": [run(path, tensors) for tensors in inputs]}
+    path = folder / "m.pt"
+    inputs = [tensors_of(case, text) for text in texts]
+    torch.jit.trace(network(case), tuple(inputs[0]), check_trace=False).save(str(path))
+    shapes = [
+        f"inputshape{'' if i == 0 else i + 1}="
+        + ",".join(
+            str(list(x.shape)).replace(" ", "") + dtype for x, (dtype, _) in zip(tensors, case.specs(text), strict=True)
+        )
+        for i, (tensors, text) in enumerate(zip(inputs, texts, strict=True))
+    ]
+    done = subprocess.run([pnnx.EXEC_PATH, str(path), *shapes], capture_output=True, text=True, cwd=folder)
+    param = path.with_suffix(".pnnx.param")
+    if done.returncode or not param.exists():
+        raise RuntimeError(f"pnnx: {done.returncode}: {done.stderr[-300:]}")
+    return param
+
+
+def tensors_of(case, text):
+    """The inputs of a case with random contents."""
+    return [tensor_of(*spec) for spec in case.specs(text)]
 
 
 def network(case):
@@ -66,6 +83,9 @@ def network(case):
     from torch import nn
     from torch.nn import functional
 
+    if case.network:
+        torch.manual_seed(0)
+        return getattr(importlib.import_module("tests.differential.pnnx.networks"), case.network)().eval()
     names = {"torch": torch, "nn": nn, "F": functional}
 
     class Network(nn.Module):
@@ -92,13 +112,29 @@ def tensor_of(dtype, shape):
     return torch.randint(0, 2 if dtype == "bool" else 4, shape).to(kind)
 
 
+def index(x, indices):
+    """The operator `aten::index`: None for an axis, which pnnx may write as `...`, means all of it."""
+    import torch
+
+    return torch.ops.aten.index(x, [None if i is None or i is ... else torch.as_tensor(i) for i in indices])
+
+
+def repair(program):
+    """The program with calls of `index`: pnnx writes `x[[None, y]]`, where Python reads None as a new axis."""
+    computed = re.sub(r"^( +v_\w+ = )(v_\w+)\[(\[.*\bv_.*\])\]$", r"\1index(\2, \3)", program, flags=re.MULTILINE)
+    return re.sub(r"^( +v_\w+ = )(v_\w+)\[([^:\n]*\[[^:\n]*)\]$", r"\1index(\2, [\3])", computed, flags=re.MULTILINE)
+
+
 def run(path, inputs):
     """The values of all blobs when torch runs the Python program that pnnx writes beside a network."""
     import torch
 
-    spec = importlib.util.spec_from_file_location("network", path.with_name("m_pnnx.py"))
+    program = path.with_name("m_pnnx.py")
+    program.write_text(repair(program.read_text()))
+    spec = importlib.util.spec_from_file_location("network", program)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    module.index = index
     values = {}
 
     def note(frame, event, _):
@@ -140,6 +176,7 @@ def main(families):
         for case in FAMILIES[family]:
             try:
                 key = f"{case.forward} {case.modules} {case.inputs} {case.others}"
+                key += f"{case.network} {case.third}" if case.network else ""
                 old = known.get(case.name)
                 records[case.name] = old if old and old["source"] == key else {"source": key, **record(case)}
             except Exception as error:

@@ -10,12 +10,13 @@ from onnx import helper
 
 from tests.differential.random_graphs import bodies, sizes
 from tests.formats.damage.documents import DOCUMENTS, ArchiveDamage, TextDamage
+from tests.formats.damage.pnnx import NetworkDamage, networks
 from tests.formats.damage.structure import StructureDamage, operators
 from tests.formats.damage.tensorflow import tensorflow_models
 from tests.formats.damage.wire import WireDamage
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-FAMILIES = ("wire", "structure", "text", "archive", "tensorflow")
+FAMILIES = ("wire", "structure", "text", "archive", "tensorflow", "pnnx")
 
 
 @cache
@@ -57,4 +58,6 @@ def case(family: str, number: int) -> bytes | str:
         return StructureDamage(draw, models()).damaged()
     if family == "tensorflow":
         return WireDamage(draw, tensorflow_models()).damaged()
+    if family == "pnnx":
+        return NetworkDamage(draw, networks()).damaged()
     return TextDamage(draw, documents()).damaged() if family == "text" else ArchiveDamage(draw).damaged()

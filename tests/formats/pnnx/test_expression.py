@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 
 import pytest
@@ -105,9 +106,7 @@ def test_a_malformed_text_is_an_error_with_its_position(text, position, reason):
     assert len(caret) <= len(line) + 1
 
 
-@pytest.mark.parametrize(
-    "text", ["inf", "-inf", "nan", "1e5", "-0.0", "1e-05", "[]", "[[],[1]]", "1.5-2.5j", "inf-nanj"]
-)
+@pytest.mark.parametrize("text", ["inf", "-inf", "nan", "1e5", "-0.0", "1e-05", "[]", "[[],[1]]", "1.5-2.5j"])
 def test_numbers_and_lists(text):
     assert parse(str(parse(text))) == parse(text)
 
@@ -197,37 +196,25 @@ SEEDS = (
     "pow(remainder(size(@1,-1),3),max(2,min(5,size(@0,1))))",
     "[size(@0),True,None,torch.float(@3),sqrt(-1.5e+3)]",
 )
-PIECES = (
-    "(",
-    ")",
-    "[",
-    "]",
-    ",",
-    "@",
-    "@0",
-    "@7",
-    "-",
-    "1e",
-    "0",
-    "99999999999999999999",
-    "1.5",
-    "nan",
-    "j",
-    " ",
-    "\n",
-)
-PIECES += ("size", "add(", "lshift(1,", "pow(10,", "neg(", "True", "None", "é", "\0")
+PIECES = [*"()[],@-0j \n\0é", "@0", "@7", "1e", "99999999999999999999", "1.5", "nan", "True", "None"]
+PIECES += ["size", "add(", "lshift(1,", "pow(10,", "neg("]
 SHAPES = ([1, 2, "h", "w"], "[2,1,1]i64", "[1,1]bool", "[]i64", None, "[1]f16")
 
 
 def damaged(number):
-    """An expression with some pieces replaced, removed or repeated."""
+    """An expression with some pieces replaced, removed or repeated; every second one with tokens of the same kind."""
     choose = random.Random(number)
     text = choose.choice(SEEDS)
     for _ in range(choose.randint(1, 3)):
-        start = choose.randint(0, len(text))
-        end = min(len(text), start + choose.choice((0, 0, 1, 1, 2, 5)))
-        text = text[:start] + choose.choice((*PIECES, text[start:end] * 3, "")) + text[end:]
+        if number % 2:
+            token = choose.choice(tokenize(text))
+            start, end = token.start, token.end
+            piece = choose.choice([t.text for seed in SEEDS for t in tokenize(seed) if t.kind is token.kind])
+        else:
+            start = choose.randint(0, len(text))
+            end = min(len(text), start + choose.choice((0, 0, 1, 1, 2, 5)))
+            piece = choose.choice((*PIECES, text[start:end] * 3, ""))
+        text = text[:start] + piece + text[end:]
     return text
 
 
@@ -242,10 +229,8 @@ def results(numbers):
             count += 1
         except (ModelError, ShapeError):
             pass
-        try:
+        with contextlib.suppress(ModelError):
             kuiper.parse(text)
-        except ModelError:
-            pass
     return count
 
 

@@ -1,4 +1,7 @@
-"""Expressions of `pnnx.Expression`: tokens, trees, reverse Polish order, text. docs/pnnx-expressions.md has the grammar."""
+"""Expressions of `pnnx.Expression`: tokens, trees, reverse Polish order, text.
+
+docs/pnnx-expressions.md has the grammar.
+"""
 
 from shapeinf.errors import ExpressionError
 from shapeinf.formats.pnnx.expression.functions import ARITIES

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-UNARY = tuple(
-    "abs acos acosh asin asinh atan atanh ceil cos cosh erf exp expm1 floor int log log10 log1p neg reciprocal round "
-    "rsqrt sign sin sinh sqrt square tan tanh trunc torch.bool torch.float torch.long".split()
+# fmt: off
+UNARY = (
+    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "erf", "exp", "expm1", "floor",
+    "int", "log", "log10", "log1p", "neg", "reciprocal", "round", "rsqrt", "sign", "sin", "sinh", "sqrt", "square",
+    "tan", "tanh", "trunc", "torch.bool", "torch.float", "torch.long",
 )
 """Functions of one argument."""
 
-BINARY = tuple(
-    "add sub mul div floor_divide fmod max maximum min minimum pow remainder atan2 logaddexp and or xor lshift "
-    "rshift".split()
+BINARY = (
+    "add", "sub", "mul", "div", "floor_divide", "fmod", "max", "maximum", "min", "minimum", "pow", "remainder",
+    "atan2", "logaddexp", "and", "or", "xor", "lshift", "rshift",
 )
 """Functions of two arguments."""
+# fmt: on
 
 SIZE = "size"
 """All sizes of a tensor as a list, or the size of an axis."""

@@ -1,5 +1,7 @@
 """The subset of KuiperInfer, a course on inference frameworks: `@n`, `add`, `mul`, and `div`, its exercise.
 
+The grammar::
+
     expression = "@" digits | ("add" | "mul" | "div") "(" expression "," expression ")"
 
 The course deletes white space first, so `a dd(@ 0,@1)` is an expression. It numbers the kinds of tokens, and a node
@@ -7,7 +9,7 @@ of its tree is a number: the index of an input, or minus the number of the opera
 since dropped the minus: there `add` is 2 and `mul` is 3, the same as the inputs @2 and @3, and the order is ambiguous.
 It also checks that nothing follows the expression, as we do; the text of the course does not.
 
-The course has no number for `div`; its solutions of the exercise differ. We use the next one, 6.
+The course has no number for `div`. We use the next one, 6.
 """
 
 from __future__ import annotations

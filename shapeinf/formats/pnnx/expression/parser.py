@@ -1,13 +1,15 @@
 """The parser: tokens to a tree, by descent with a stack of its own, so that no nesting exhausts the interpreter's.
 
-expression = call | list | "@" digits | number | "True" | "False" | "None"
-call       = name "(" expression { "," expression } ")"
-list       = "[" [ expression { "," expression } ] "]"
+The grammar::
+
+    expression = call | list | "@" digits | number | "True" | "False" | "None"
+    call       = name "(" expression { "," expression } ")"
+    list       = "[" [ expression { "," expression } ] "]"
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NoReturn
 
 import attrs
@@ -130,7 +132,7 @@ class _Parser:
         raise ExpressionError(reason, self._text, position, expected=expected)
 
 
-_READ_LITERAL = {
+_READ_LITERAL: dict[TokenKind, Callable[[str], bool | int | float | complex | None]] = {
     TokenKind.INTEGER: int,
     TokenKind.FLOAT: float,
     TokenKind.COMPLEX: complex,
