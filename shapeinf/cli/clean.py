@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from shapeinf.cli.options import json_option
 from shapeinf.cli.output import VIOLATION, echo, echo_json, echo_lines, readable_errors
-from shapeinf.passes import EXTERNAL, Cleaned, External, clean
+from shapeinf.passes import EXTERNAL, External
 from shapeinf.report.clean_report import clean_as_json, clean_as_text
+
+if TYPE_CHECKING:
+    from shapeinf.passes import Cleaned
 
 
 def _parse_passes(_: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
@@ -62,6 +65,8 @@ def clean_command(
     if (output is None) == (not dry_run):
         raise click.UsageError("Name the file to write with -o OUT, or use --dry-run.")
     with readable_errors():
+        from shapeinf.passes import clean
+
         cleaned = clean(model, passes, verify=verify, seed=seed)
         failed = cleaned.comparison is not None and not cleaned.comparison.equal
         written = None if dry_run or failed else output
