@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from shapeinf.cli.options import json_option
-from shapeinf.cli.output import VIOLATION, echo, echo_json, echo_lines, readable_errors
+from shapeinf.cli.output import VIOLATION, echo, echo_json, echo_table, readable_errors
 from shapeinf.passes import EXTERNAL, External
-from shapeinf.report.clean_report import clean_as_json, clean_as_text
+from shapeinf.report.clean_report import clean_as_json, clean_summary, clean_table
 
 if TYPE_CHECKING:
     from shapeinf.passes import Cleaned
@@ -81,6 +81,9 @@ def _print(model: str, cleaned: Cleaned, written: str | None, json_wanted: bool)
     if json_wanted:
         echo_json({"model": model, "output": written, **clean_as_json(cleaned)})
         return
-    echo_lines(clean_as_text(cleaned))
+    table = clean_table(cleaned)
+    if table.row_count:
+        echo_table(table)
+    echo(*clean_summary(cleaned))
     if written is not None:
         echo(f"saved {written}", err=True)

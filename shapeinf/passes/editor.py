@@ -27,7 +27,17 @@ OVERRIDABLE_SINCE = 4
 
 
 class Leave(Exception):  # noqa: N818  (a decision, not an error)
-    """A pass leaves a place alone; the text is the reason."""
+    """A pass leaves a place alone; the text is the reason.
+
+    Args:
+        reason: a clause.
+        matched: whether this is a place that the pass looks for. The others are not reported.
+    """
+
+    def __init__(self, reason: str, *, matched: bool = True) -> None:
+        """Keep both."""
+        super().__init__(reason)
+        self.matched = matched
 
 
 class Editor:
@@ -267,7 +277,9 @@ class Editor:
         self.changes.append(Change(self.name, _label(node), text))
 
     def leave(self, node: ir.Node | ir.Value, reason: Leave | str) -> None:
-        """Record a place that is left alone."""
+        """Record a place that is left alone, unless it is none that the pass looks for."""
+        if isinstance(reason, Leave) and not reason.matched:
+            return
         self.left.append(Left(self.name, _label(node), str(reason)))
 
 
