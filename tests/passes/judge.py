@@ -114,11 +114,19 @@ def _differ_floats(want: Any, got: Any, rtol: float, atol: float) -> str:
 
 
 def check_same(
-    before: onnx.ModelProto, after: onnx.ModelProto, feeds: Sequence[Feed], rtol: float, atol: float
+    before: onnx.ModelProto,
+    after: onnx.ModelProto,
+    feeds: Sequence[Feed],
+    rtol: float,
+    atol: float,
+    valid: bool = True,
 ) -> None:
-    """Fail unless a cleaned model is valid and has the interface and the numbers of the original."""
-    onnx.checker.check_model(after, full_check=True)
-    assert interface(after) == interface(before)
+    """Fail unless a cleaned model is as valid as the original, and has its interface and its numbers."""
+    if valid:
+        onnx.checker.check_model(after, full_check=True)
+        assert interface(after) == interface(before)
+    if not feeds:
+        return
     for feed, want, got in zip(feeds, run(before, feeds), run(after, feeds), strict=True):
         for name, value in want.items():
             text = differ(value, got[name], rtol, atol)
