@@ -193,8 +193,8 @@ class Editor:
         source = value.const_value
         tensor: ir.TensorProtocol
         if isinstance(source, ir.ExternalTensor):
-            place = (source.location, source.offset, source.length, source.dtype)
-            tensor = ir.ExternalTensor(*place, shape=source.shape, name=name, base_dir=source.base_dir)
+            source_bytes = (source.location, source.offset, source.length, source.dtype)
+            tensor = ir.ExternalTensor(*source_bytes, shape=source.shape, name=name, base_dir=source.base_dir)
         else:
             tensor = ir.LazyTensor(partial(_identity, source), source.dtype, ir.Shape(sizes(source)), name=name)
         copy = ir.Value(name=name, shape=value.shape, type=value.type, const_value=tensor)
