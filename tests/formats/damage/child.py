@@ -70,7 +70,11 @@ def cleaned(data: bytes | str) -> str:
     """The default passes, then those on request."""
     passes = importlib.import_module("shapeinf.passes")
     for names in (None, ["split_parameters"], ["deduplicate"]):
-        passes.clean(data, names).to_proto()
+        result = passes.clean(data, names)
+        result.to_proto()
+        failed = next((run.reason for run in result.report.passes if "the pass failed" in run.reason), "")
+        if failed:
+            return failed
     return ""
 
 
