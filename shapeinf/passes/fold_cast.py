@@ -37,10 +37,11 @@ def _fold(editor: Editor, node: ir.Node) -> None:
         editor.bypass(node, source)
         editor.changed(node, f"removed: {target} already")
         return
-    array = editor.array(source)
+    if not editor.is_constant(source):
+        raise Leave("it converts a tensor that is no constant", matched=False)
     if result.is_graph_output():
         raise Leave("its result is an output")
-    tensor = ir.Tensor(cast(array, target))
+    tensor = ir.Tensor(cast(editor.array(source), target))
     editor.replace_by_constant(node, tensor)
     editor.changed(node, f"computed: {target}")
 
