@@ -79,7 +79,11 @@ def _run(name: str, before: Proved) -> tuple[PassReport, Proved]:
     copy = before.model.clone()
     editor = Editor(before.model)
     editor.start(name, before.types)
-    PASSES[name](editor)
+    try:
+        PASSES[name](editor)
+    except Exception as error:  # the model before the pass is at hand: no fault of ours or of onnx-ir loses it
+        reason = f"the pass failed: {type(error).__name__}: {' '.join(str(error).split())}"
+        return PassReport(name, tuple(editor.changes), tuple(editor.left), "undone", reason), Proved.of(copy)
     changes, left = tuple(editor.changes), tuple(editor.left)
     if not changes:
         return PassReport(name, (), left), before
