@@ -27,17 +27,7 @@ OVERRIDABLE_SINCE = 4
 
 
 class Leave(Exception):  # noqa: N818  (a decision, not an error)
-    """A pass leaves a place alone; the text is the reason.
-
-    Args:
-        reason: a clause.
-        matched: whether this is a place that the pass looks for. The others are not reported.
-    """
-
-    def __init__(self, reason: str, *, matched: bool = True) -> None:
-        """Keep both."""
-        super().__init__(reason)
-        self.matched = matched
+    """A pass leaves a place alone; the text is the reason."""
 
 
 class Editor:
@@ -161,10 +151,14 @@ class Editor:
         return value
 
     def add_initializer(self, scope: ir.Graph, value: ir.Value) -> None:
-        """Make a value with contents an initializer; before IR version 4 it is an input of the main graph as well."""
-        scope.initializers.add(value)
-        if self.model.ir_version < OVERRIDABLE_SINCE and scope is self.model.graph:
+        """Make a value with contents, whose name no other has, an initializer of a scope.
+
+        Before IR version 4 it is one of the main graph, and an input: each initializer has to be an input of its graph.
+        """
+        if self.model.ir_version < OVERRIDABLE_SINCE:
+            scope = self.model.graph
             scope.inputs.append(value)
+        scope.initializers.add(value)
 
     def unused_name(self, hint: str) -> str:
         """A name that no value and no node of the model has."""
@@ -191,21 +185,28 @@ class Editor:
         assert value.graph is not None and value.const_value is not None
         name = self.unused_name(value.name or "constant")
         source = value.const_value
+        shape = ir.Shape(sizes(source))
         tensor: ir.TensorProtocol
         if isinstance(source, ir.ExternalTensor):
-            source_bytes = (source.location, source.offset, source.length, source.dtype)
-            tensor = ir.ExternalTensor(*source_bytes, shape=source.shape, name=name, base_dir=source.base_dir)
+            where = (source.location, source.offset, source.length, source.dtype)
+            tensor = ir.ExternalTensor(*where, shape=shape, name=name, base_dir=source.base_dir)
+        elif isinstance(source, ir.StringTensor):
+            tensor = ir.StringTensor(source.string_data(), shape=shape, name=name)
         else:
-            tensor = ir.LazyTensor(partial(_identity, source), source.dtype, ir.Shape(sizes(source)), name=name)
+            tensor = ir.LazyTensor(partial(_identity, source), source.dtype, shape, name=name)
         copy = ir.Value(name=name, shape=value.shape, type=value.type, const_value=tensor)
         self.add_initializer(value.graph, copy)
         return copy
 
     def replace_by_constant(self, node: ir.Node, tensor: ir.TensorProtocol) -> None:
-        """Remove a node of one output, which is none of its graph, and give its name to an initializer."""
+        """Remove a node of one output, which is none of its graph, and give its name to an initializer.
+
+        The initializer has another name where it lies in another scope, in which the name may be one already.
+        """
         scope, result = node.graph, node.outputs[0]
         assert scope is not None
-        name = result.name
+        stays = self.model.ir_version >= OVERRIDABLE_SINCE or scope is self.model.graph
+        name = result.name if stays else self.unused_name(result.name or "constant")
         value = ir.Value(shape=ir.Shape(sizes(tensor)), type=ir.TensorType(tensor.dtype))
         for reader, index in result.uses():
             reader.replace_input_with(index, value)
@@ -235,13 +236,12 @@ class Editor:
                 scope.inputs.remove(value)
 
     def bypass(self, node: ir.Node, source: ir.Value) -> None:
-        """Remove a node of one output, whose readers read `source` instead.
+        """Remove a node of which only the first output is used, whose readers read `source` instead.
 
         Where the output is one of its graph, the producer of `source` takes its name. Raises Leave where that cannot
         be: `source` is an input or an output of a graph, a constant, or comes from another scope.
         """
-        (result,) = node.outputs
-        scope = node.graph
+        result, scope = node.outputs[0], node.graph
         assert scope is not None
         if result.is_graph_output():
             producer = source.producer()
@@ -277,9 +277,7 @@ class Editor:
         self.changes.append(Change(self.name, _label(node), text))
 
     def leave(self, node: ir.Node | ir.Value, reason: Leave | str) -> None:
-        """Record a place that is left alone, unless it is none that the pass looks for."""
-        if isinstance(reason, Leave) and not reason.matched:
-            return
+        """Record a place that a pass looks for, and leaves alone."""
         self.left.append(Left(self.name, _label(node), str(reason)))
 
 
