@@ -27,17 +27,7 @@ OVERRIDABLE_SINCE = 4
 
 
 class Leave(Exception):  # noqa: N818  (a decision, not an error)
-    """A pass leaves a place alone; the text is the reason.
-
-    Args:
-        reason: a clause.
-        matched: whether this is a place that the pass looks for. The others are not reported.
-    """
-
-    def __init__(self, reason: str, *, matched: bool = True) -> None:
-        """Keep both."""
-        super().__init__(reason)
-        self.matched = matched
+    """A pass leaves a place alone; the text is the reason."""
 
 
 class Editor:
@@ -198,8 +188,8 @@ class Editor:
         shape = ir.Shape(sizes(source))
         tensor: ir.TensorProtocol
         if isinstance(source, ir.ExternalTensor):
-            source_bytes = (source.location, source.offset, source.length, source.dtype)
-            tensor = ir.ExternalTensor(*source_bytes, shape=source.shape, name=name, base_dir=source.base_dir)
+            where = (source.location, source.offset, source.length, source.dtype)
+            tensor = ir.ExternalTensor(*where, shape=shape, name=name, base_dir=source.base_dir)
         elif isinstance(source, ir.StringTensor):
             tensor = ir.StringTensor(source.string_data(), shape=shape, name=name)
         else:
@@ -287,9 +277,7 @@ class Editor:
         self.changes.append(Change(self.name, _label(node), text))
 
     def leave(self, node: ir.Node | ir.Value, reason: Leave | str) -> None:
-        """Record a place that is left alone, unless it is none that the pass looks for."""
-        if isinstance(reason, Leave) and not reason.matched:
-            return
+        """Record a place that a pass looks for, and leaves alone."""
         self.left.append(Left(self.name, _label(node), str(reason)))
 
 

@@ -33,14 +33,16 @@ def fuse_bn(editor: Editor) -> None:
         try:
             _fuse(editor, node)
         except Leave as reason:
-            editor.leave(node, reason)
+            source = node.inputs[0]
+            if source is None or editor.is_operator(source.producer(), *PRODUCTS):
+                editor.leave(node, reason)
 
 
 def _fuse(editor: Editor, node: ir.Node) -> None:
     source = node.inputs[0]
     producer = None if source is None else source.producer()
     if source is None or producer is None or not editor.is_operator(producer, *PRODUCTS):
-        raise Leave("its input is not the result of a Conv, ConvTranspose or Gemm", matched=False)
+        raise Leave("its input is not the result of a Conv, ConvTranspose or Gemm")
     editor.reader(source)
     scale = channel_scale(editor, node)
     product = Product.read(editor, producer)
