@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from shapeinf.cli.options import json_option
-from shapeinf.cli.output import VIOLATION, echo, echo_json, echo_lines, readable_errors
-from shapeinf.passes import EXTERNAL, Cleaned, External, clean
-from shapeinf.report.clean_report import clean_as_json, clean_as_text
+from shapeinf.cli.output import VIOLATION, echo, echo_json, echo_table, readable_errors
+from shapeinf.passes import EXTERNAL, External
+from shapeinf.report.clean_report import clean_as_json, clean_summary, clean_table
+
+if TYPE_CHECKING:
+    from shapeinf.passes import Cleaned
 
 
 def _parse_passes(_: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
@@ -62,6 +65,8 @@ def clean_command(
     if (output is None) == (not dry_run):
         raise click.UsageError("Name the file to write with -o OUT, or use --dry-run.")
     with readable_errors():
+        from shapeinf.passes import clean
+
         cleaned = clean(model, passes, verify=verify, seed=seed)
         failed = cleaned.comparison is not None and not cleaned.comparison.equal
         written = None if dry_run or failed else output
@@ -76,6 +81,9 @@ def _print(model: str, cleaned: Cleaned, written: str | None, json_wanted: bool)
     if json_wanted:
         echo_json({"model": model, "output": written, **clean_as_json(cleaned)})
         return
-    echo_lines(clean_as_text(cleaned))
+    table = clean_table(cleaned)
+    if table.row_count:
+        echo_table(table)
+    echo(*clean_summary(cleaned))
     if written is not None:
         echo(f"saved {written}", err=True)

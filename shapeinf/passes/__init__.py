@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from shapeinf.errors import MissingPackageError
 
 if TYPE_CHECKING:
     from shapeinf.passes.cleaning import Cleaned, clean
-    from shapeinf.passes.model_files import EXTERNAL, External
     from shapeinf.passes.pipeline import DEFAULT_ORDER, PASSES
     from shapeinf.passes.report import Change, CleanReport, Left, PassReport
+
+External = Literal["keep", "copy", "embed"]
+"""What becomes of weights in other files: they stay there, go to a file of the new model, or into the model."""
+
+EXTERNAL: tuple[External, ...] = get_args(External)
 
 __all__ = [
     "DEFAULT_ORDER",
@@ -30,8 +34,6 @@ _MODULES = {
     "CleanReport": "report",
     "Cleaned": "cleaning",
     "DEFAULT_ORDER": "pipeline",
-    "EXTERNAL": "model_files",
-    "External": "model_files",
     "Left": "report",
     "PASSES": "pipeline",
     "PassReport": "report",

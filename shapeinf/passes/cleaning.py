@@ -17,13 +17,23 @@ from shapeinf.passes.report import CleanReport
 from shapeinf.passes.skeleton import to_proto
 
 
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Cleaned:
     """A cleaned model. `comparison` has the numbers of both models where they were compared."""
 
     model: ir.Model
     report: CleanReport
     comparison: Comparison | None = None
+
+    def __repr__(self) -> str:
+        """What was done, in one line."""
+        report = self.report
+        parts = [", ".join(f"{count} {name}" for name, count in report.counts().items()) or "no changes"]
+        if report.opset_before != report.opset_after:
+            parts.append(f"opset {report.opset_before} is now {report.opset_after}")
+        if self.comparison is not None:
+            parts.append("verified" if self.comparison.equal else "not verified")
+        return f"<Cleaned: {'; '.join(parts)}>"
 
     def to_proto(self) -> onnx.ModelProto:
         """The model as a message of the onnx package; weights in other files stay there."""
@@ -37,6 +47,18 @@ class Cleaned:
 def clean(model: Any, passes: Sequence[str] | None = None, *, verify: bool = False, seed: int = 0) -> Cleaned:
     """Clean an ONNX model up. Each pass is proved by inference to leave the model the same, or is undone.
 
+    >>> from onnx import parser
+    >>> model = parser.parse_model('''<ir_version: 8, opset_import: ["": 17]>
+    ...     g (float[n, 3, h, w] x, float[2, 3, 1, 1] k) => (float[n, 2, h, w] y)
+    ...     <float[2, 1, 1] b = {1, 2}> { c = Conv(x, k)  i = Identity(c)  a = Add(i, b)  y = Relu(a) }''')
+    >>> cleaned = clean(model)
+    >>> cleaned
+    <Cleaned: 1 remove_identity>
+    >>> cleaned.report.left[0].reason
+    "'k' is no constant"
+    >>> [node.op_type for node in cleaned.to_proto().graph.node]
+    ['Conv', 'Add', 'Relu']
+
     Args:
         model: a path, bytes, an `onnx.ModelProto` or an `onnx_ir.Model`; it stays as it is.
         passes: names of `PASSES`, in the order in which they run; None for `DEFAULT_ORDER`.
@@ -46,7 +68,8 @@ def clean(model: Any, passes: Sequence[str] | None = None, *, verify: bool = Fal
     Raises:
         UnknownNameError: a pass that there is not.
         UnknownFormatError: a model that is not ONNX; a pickle is not read.
-        ModelError: a malformed model.
+        ModelError: a malformed model, or weights outside its folder.
+        LimitError: a file of more than 2 GB.
         MissingPackageError: onnxruntime is not installed, and `verify` needs it.
     """
     original = read_model(model)

@@ -20,8 +20,9 @@ from shapeinf.errors import MissingPackageError, ShapeInferenceError
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS
 from shapeinf.inputs.reader import SpecLike
-from shapeinf.passes.model_files import external_tensors
 from shapeinf.passes.skeleton import skeleton, to_proto
+from shapeinf.passes.storage import LEAST_EXTERNAL, embed_weights
+from shapeinf.passes.weights import external_tensors
 from shapeinf.result import Result
 from shapeinf.runtime.feeds import feeds
 from shapeinf.runtime.protocol import Refusal, refusals
@@ -75,11 +76,16 @@ def _session(model: ir.Model) -> Any:
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
-    folder = next((tensor.base_dir for tensor in external_tensors(model)), None)
-    if folder is not None:
-        options.add_session_config_entry(_FOLDER_KEY, os.path.abspath(folder))
+    sources = list(external_tensors(model))
+    folders = {os.path.abspath(tensor.base_dir) if tensor.base_dir else "" for tensor in sources}
+    if folders:
+        if len(folders) > 1 or "" in folders:
+            raise Refusal("its weights lie in no folder that is known, or in several")
+        options.add_session_config_entry(_FOLDER_KEY, folders.pop())
+    proto = to_proto(model)
+    embed_weights(proto, sources, LEAST_EXTERNAL)  # onnxruntime reads no shapes from other files
     with refusals():
-        return onnxruntime.InferenceSession(to_proto(model).SerializeToString(), options, ["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(proto.SerializeToString(), options, ["CPUExecutionProvider"])
 
 
 def _bindings(graph: Graph) -> Iterator[RunSizes]:
@@ -113,8 +119,8 @@ def _compare_run(sessions: list[Any], sizes: RunSizes, seed: int) -> list[str]:
         names = [output.name for output in sessions[0].get_outputs()]
         pairs = zip(names, expected, repeated, results, strict=True)
         where = ", ".join(f"{name}={size}" for name, size in sizes.sizes.items())
-        found = [(name, _difference(a, c)) for name, a, b, c in pairs if not _difference(a, b)]
-        return [f"{name}: {text}" + (f" at {where}" if where else "") for name, text in found if text]
+        texts = [(name, _difference(a, c)) for name, a, b, c in pairs if not _difference(a, b)]
+        return [f"{name}: {text}" + (f" at {where}" if where else "") for name, text in texts if text]
     raise refusal or Refusal("no inputs can be made up")
 
 

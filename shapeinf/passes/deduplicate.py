@@ -6,8 +6,10 @@ from collections import defaultdict
 
 import onnx_ir as ir
 
+from shapeinf.errors import ModelError
 from shapeinf.passes.editor import Editor
 from shapeinf.passes.skeleton import sizes
+from shapeinf.passes.weights import raw_bytes
 
 
 def deduplicate(editor: Editor) -> None:
@@ -27,7 +29,10 @@ def deduplicate(editor: Editor) -> None:
 def _merge_equal(editor: Editor, values: list[ir.Value]) -> None:
     equal: dict[object, list[ir.Value]] = defaultdict(list)
     for value in values:
-        equal[_contents(value)].append(value)
+        try:
+            equal[_contents(value)].append(value)
+        except ModelError as error:
+            editor.leave(value, str(error))
     for group in equal.values():
         group.sort(key=lambda value: not value.is_graph_output())
         for value in group[1:]:
@@ -43,4 +48,4 @@ def _merge_equal(editor: Editor, values: list[ir.Value]) -> None:
 def _contents(value: ir.Value) -> object:
     tensor = value.const_value
     assert tensor is not None
-    return tuple(tensor.string_data()) if isinstance(tensor, ir.StringTensor) else tensor.tobytes()
+    return tuple(tensor.string_data()) if isinstance(tensor, ir.StringTensor) else raw_bytes(tensor)

@@ -14,18 +14,30 @@ import numpy as np
 import numpy.typing as npt
 import onnx_ir as ir
 
+from shapeinf.errors import ModelError
 from shapeinf.lattice import Shape
 from shapeinf.lattice.dtypes import ONNX_NAMES
 from shapeinf.passes.report import Change, Left
 from shapeinf.passes.skeleton import sizes
 from shapeinf.passes.types import Types
+from shapeinf.passes.weights import contents
 
 OVERRIDABLE_SINCE = 4
 """The IR version from which on an initializer that is an input is a default, which a caller may replace."""
 
 
 class Leave(Exception):  # noqa: N818  (a decision, not an error)
-    """A pass leaves a place alone; the text is the reason."""
+    """A pass leaves a place alone; the text is the reason.
+
+    Args:
+        reason: a clause.
+        matched: whether this is a place that the pass looks for. The others are not reported.
+    """
+
+    def __init__(self, reason: str, *, matched: bool = True) -> None:
+        """Keep both."""
+        super().__init__(reason)
+        self.matched = matched
 
 
 class Editor:
@@ -101,11 +113,14 @@ class Editor:
         return not (value.is_graph_input() and self.model.ir_version >= OVERRIDABLE_SINCE)
 
     def array(self, value: ir.Value | None) -> npt.NDArray[Any]:
-        """The contents of a constant. Raises Leave for any other value."""
+        """The contents of a constant. Raises Leave for any other value, and for contents that cannot be read."""
         if value is None or not self.is_constant(value):
             raise Leave(f"{_label(value)} is no constant")
         assert value.const_value is not None
-        return value.const_value.numpy()
+        try:
+            return contents(value.const_value)
+        except ModelError as error:
+            raise Leave(str(error)) from error
 
     def dtype(self, value: ir.Value | None) -> str | None:
         """The inferred element type of a value, or that of a constant; None where it is unknown."""
@@ -176,7 +191,12 @@ class Editor:
         assert value.graph is not None and value.const_value is not None
         name = self.unused_name(value.name or "constant")
         source = value.const_value
-        tensor = ir.LazyTensor(partial(_identity, source), source.dtype, ir.Shape(sizes(source)), name=name)
+        tensor: ir.TensorProtocol
+        if isinstance(source, ir.ExternalTensor):
+            place = (source.location, source.offset, source.length, source.dtype)
+            tensor = ir.ExternalTensor(*place, shape=source.shape, name=name, base_dir=source.base_dir)
+        else:
+            tensor = ir.LazyTensor(partial(_identity, source), source.dtype, ir.Shape(sizes(source)), name=name)
         copy = ir.Value(name=name, shape=value.shape, type=value.type, const_value=tensor)
         self.add_initializer(value.graph, copy)
         return copy
@@ -257,7 +277,9 @@ class Editor:
         self.changes.append(Change(self.name, _label(node), text))
 
     def leave(self, node: ir.Node | ir.Value, reason: Leave | str) -> None:
-        """Record a place that is left alone."""
+        """Record a place that is left alone, unless it is none that the pass looks for."""
+        if isinstance(reason, Leave) and not reason.matched:
+            return
         self.left.append(Left(self.name, _label(node), str(reason)))
 
 

@@ -38,7 +38,7 @@ def _fold(editor: Editor, node: ir.Node) -> None:
         editor.changed(node, f"removed: {target} already")
         return
     if not editor.is_constant(source):
-        raise Leave("it converts a tensor that is no constant")
+        raise Leave("it converts a tensor that is no constant", matched=False)
     if node.graph is None or editor.is_function(node.graph):
         raise Leave("a function has no initializers")
     if result.is_graph_output():

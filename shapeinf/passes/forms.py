@@ -241,9 +241,9 @@ def _to_resize(editor: Editor, node: ir.Node) -> Edit:
         raise Leave("Resize of opset 10 does not say how nearest rounds where an axis shrinks")
 
     def edit() -> None:
-        given = scales
+        factors = scales
         if "scales" in node.attributes:
-            given = editor.constant_input(
+            factors = editor.constant_input(
                 node, "scales", np.array(node.attributes.pop("scales").as_floats(), np.float32)
             )
         roi = editor.constant_input(node, "roi", np.zeros(0, np.float32))
@@ -255,7 +255,7 @@ def _to_resize(editor: Editor, node: ir.Node) -> Edit:
         node.attributes["nearest_mode"] = ir.AttrString("nearest_mode", "floor")
         node.resize_inputs(3)
         node.replace_input_with(1, roi)
-        node.replace_input_with(2, given)
+        node.replace_input_with(2, factors)
 
     return edit
 
@@ -305,4 +305,4 @@ def changes_between(first: int, last: int) -> dict[str, tuple[int, ...]]:
     for schema in onnx.defs.get_all_schemas_with_history():
         if schema.domain == "" and first < schema.since_version <= last:
             history.setdefault(schema.name, set()).add(schema.since_version)
-    return {name: tuple(sorted(found)) for name, found in sorted(history.items())}
+    return {name: tuple(sorted(opsets)) for name, opsets in sorted(history.items())}

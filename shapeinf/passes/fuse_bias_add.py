@@ -43,8 +43,10 @@ def _operands(editor: Editor, node: ir.Node) -> tuple[ir.Value, ir.Value]:
     for at, source in enumerate(node.inputs):
         other = node.inputs[1 - at]
         if source is not None and other is not None and editor.is_operator(source.producer(), *PRODUCTS):
+            if not other.is_initializer():
+                raise Leave("it adds no constant", matched=False)
             return source, other
-    raise Leave("no operand is the result of a Conv, ConvTranspose or Gemm")
+    raise Leave("no operand is the result of a Conv, ConvTranspose or Gemm", matched=False)
 
 
 def _by_channel(array: npt.NDArray[Any], product: Product) -> npt.NDArray[np.float64]:

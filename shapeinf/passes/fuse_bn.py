@@ -40,7 +40,7 @@ def _fuse(editor: Editor, node: ir.Node) -> None:
     source = node.inputs[0]
     producer = None if source is None else source.producer()
     if source is None or producer is None or not editor.is_operator(producer, *PRODUCTS):
-        raise Leave("its input is not the result of a Conv, ConvTranspose or Gemm")
+        raise Leave("its input is not the result of a Conv, ConvTranspose or Gemm", matched=False)
     editor.reader(source)
     scale = channel_scale(editor, node)
     product = Product.read(editor, producer)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import onnx
 import onnx_ir as ir
 
+from shapeinf.errors import ModelError
+from shapeinf.passes.weights import in_memory
+
 MAX_CONTENTS = 1 << 16
 """Constants with more bytes than this decide no shapes (`lattice.MAX_ELEMENTS` int64 take half of it)."""
 
@@ -51,24 +54,32 @@ def _has_map(declared: onnx.TypeProto) -> bool:
 
 
 def skeleton(model: ir.Model) -> onnx.ModelProto:
-    """A copy of a model whose large initializers refer to a file that is never opened."""
-    values = [v for graph in _graphs(model) for v in graph.initializers.values() if _is_large(v)]
-    tensors = {id(v): v.const_value for v in values}
+    """A copy of a model whose large initializers refer to a file that is never opened.
+
+    It has the small ones of other files, which may decide shapes, where they can be read.
+    """
+    values = [v for graph in _graphs(model) for v in graph.initializers.values() if v.const_value is not None]
+    replaced = [(v, v.const_value) for v in values if _is_large(v) or isinstance(v.const_value, ir.ExternalTensor)]
     try:
-        for value in values:
-            assert value.const_value is not None
-            value.const_value = ir.ExternalTensor(
-                "weights",
-                0,
-                value.const_value.nbytes,
-                value.const_value.dtype,
-                shape=_shape(value),
-                name=value.name or "",
-            )
+        for value, tensor in replaced:
+            assert tensor is not None
+            value.const_value = _without_contents(value, tensor) if _is_large(value) else _with_contents(tensor)
         return to_proto(model)
     finally:
-        for value in values:
-            value.const_value = tensors[id(value)]
+        for value, tensor in replaced:
+            value.const_value = tensor
+
+
+def _without_contents(value: ir.Value, tensor: ir.TensorProtocol) -> ir.TensorProtocol:
+    shape = ir.Shape(sizes(tensor))
+    return ir.ExternalTensor("weights", 0, tensor.nbytes, tensor.dtype, shape=shape, name=value.name or "")
+
+
+def _with_contents(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
+    try:
+        return in_memory(tensor)
+    except ModelError:  # inference does without
+        return tensor
 
 
 def _graphs(model: ir.Model) -> list[ir.Graph]:
@@ -77,11 +88,6 @@ def _graphs(model: ir.Model) -> list[ir.Graph]:
 
 def _is_large(value: ir.Value) -> bool:
     return value.const_value is not None and value.const_value.nbytes > MAX_CONTENTS
-
-
-def _shape(value: ir.Value) -> ir.Shape:
-    assert value.const_value is not None
-    return ir.Shape(sizes(value.const_value))
 
 
 def sizes(tensor: ir.TensorProtocol) -> tuple[int, ...]:

@@ -2,59 +2,90 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING
 
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
 from shapeinf.schemas import CLEAN
+from shapeinf.texts import escape_unprintable
 
 if TYPE_CHECKING:
-    from shapeinf.passes import Cleaned
+    from shapeinf.passes import Cleaned, PassReport
 
 MAX_LISTED = 20
-"""Changes and reasons of one pass that the text lists; the JSON has all."""
+"""Kinds of changes or reasons of one pass that the table lists; the JSON has all."""
+
+Row = tuple[str, str, str]
+"""A pass, where, and what."""
+
+_NAME = re.compile(r"'[^']*'")
 
 
-def clean_as_text(cleaned: Cleaned) -> str:
-    """The report as lines: per pass the changes, then the reasons."""
+def clean_table(cleaned: Cleaned) -> Table:
+    """A line for each kind of change of a pass, then one for each reason why places were left alone.
+
+    Changes with the same text are one line, and so are reasons that differ in names only.
+    """
     report = cleaned.report
-    lines = []
-    for run in report.passes:
-        if run.outcome == "undone":
-            lines.append(f"{run.name}: undone, {len(run.changes)} changes could not be proved: {run.reason}")
-        elif run.changes:
-            lines.append(f"{run.name}: {len(run.changes)} done")
-            lines += _listed([f"{change.where}: {change.text}" for change in run.changes])
-    reasons = Counter((item.pass_name, item.reason) for item in report.left)
-    first = {(item.pass_name, item.reason): item.where for item in reversed(report.left)}
-    if reasons:
-        lines.append("left alone:")
-        texts = [
-            f"{name}: {first[name, reason]}{f' and {count - 1} more' if count > 1 else ''}: {reason}"
-            for (name, reason), count in reasons.items()
-        ]
-        lines += _listed(texts)
-    if report.opset_after != report.opset_before:
-        lines.append(f"opset {report.opset_before} is now {report.opset_after}")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for heading in ("pass", "where", "done or left"):
+        table.add_column(heading, overflow="fold")
+    changes = [(change.pass_name, change.where, change.text) for change in report.changes]
+    undone = [(run.name, f"{len(run.changes)} changes", f"undone: {run.reason}") for run in _undone(cleaned)]
+    left = [(item.pass_name, item.where, f"left: {item.reason}") for item in report.left]
+    for row in (*_limited(_grouped(changes)), *undone, *_limited(_grouped(left, without_names=True))):
+        table.add_row(*(Text(escape_unprintable(cell)) for cell in row))
+    return table
+
+
+def _undone(cleaned: Cleaned) -> Iterator[PassReport]:
+    """The runs of passes whose result could not be proved."""
+    return (run for run in cleaned.report.passes if run.outcome == "undone")
+
+
+def _grouped(rows: Iterable[Row], *, without_names: bool = False) -> list[Row]:
+    """The first of the rows that say the same of a pass, and how many more there are."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row[0], _NAME.sub("", row[2]) if without_names else row[2]), []).append(row)
+    firsts = ((group[0], len(group) - 1) for group in groups.values())
+    return [(name, where + (f" and {more} more" if more else ""), text) for (name, where, text), more in firsts]
+
+
+def _limited(rows: list[Row]) -> Iterator[Row]:
+    """The first rows of each pass, and how many more there are."""
+    for name, group in groupby(rows, key=lambda row: row[0]):
+        listed = list(group)
+        yield from listed[:MAX_LISTED]
+        if len(listed) > MAX_LISTED:
+            yield name, f"... {len(listed) - MAX_LISTED} more lines", "--json has all"
+
+
+def clean_summary(cleaned: Cleaned) -> Iterator[str]:
+    """The lines below the table: the counts, the opset, and the comparison of numbers."""
+    report = cleaned.report
     counts = report.counts()
-    lines.append(f"{sum(counts.values())} changes" if counts else "nothing to do")
-    return "\n".join([*lines, *_comparison_lines(cleaned)])
-
-
-def _listed(texts: list[str]) -> list[str]:
-    more = [f"  ... and {len(texts) - MAX_LISTED} more"] if len(texts) > MAX_LISTED else []
-    return [f"  {text}" for text in texts[:MAX_LISTED]] + more
-
-
-def _comparison_lines(cleaned: Cleaned) -> list[str]:
+    total = sum(counts.values())
+    listed = ", ".join(f"{count} {name}" for name, count in counts.items())
+    yield f"{total} change{'s' * (total != 1)}: {listed}" if total else "nothing to do"
+    if report.opset_after != report.opset_before:
+        yield f"opset {report.opset_before} is now {report.opset_after}"
     comparison = cleaned.comparison
     if comparison is None:
-        return []
+        return
     if comparison.refused:
-        return [f"not verified: {comparison.refused}"]
-    if comparison.differences:
-        return ["the numbers differ:", *_listed(list(comparison.differences))]
-    count = len(comparison.bindings)
-    return [f"verified: the numbers of {count} run{'s' * (count != 1)} agree"]
+        yield f"not verified: {comparison.refused}"
+    elif comparison.differences:
+        yield "the numbers differ:"
+        yield from (f"  {text}" for text in comparison.differences[:MAX_LISTED])
+    else:
+        count = len(comparison.bindings)
+        yield f"verified: the numbers of {count} run{'s' * (count != 1)} agree"
 
 
 def clean_as_json(cleaned: Cleaned) -> dict[str, object]:
@@ -65,7 +96,7 @@ def clean_as_json(cleaned: Cleaned) -> dict[str, object]:
         "opset": {"before": report.opset_before, "after": report.opset_after},
         "changes": [{"pass": c.pass_name, "where": c.where, "text": c.text} for c in report.changes],
         "left": [{"pass": item.pass_name, "where": item.where, "reason": item.reason} for item in report.left],
-        "undone": [{"pass": run.name, "reason": run.reason} for run in report.passes if run.outcome == "undone"],
+        "undone": [{"pass": run.name, "reason": run.reason} for run in _undone(cleaned)],
         "verification": None
         if comparison is None
         else {

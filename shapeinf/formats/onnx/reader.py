@@ -214,7 +214,7 @@ def external_contents(data: bytes, folder: str | None) -> PartialTensor:
         raise ModelError(f"a tensor whose data lie in another file cannot be read: {error}") from error
     dtype, dims = ONNX_NAMES.get(proto.data_type), tuple(proto.dims)
     entries = {entry.key: entry.value for entry in proto.external_data}
-    path = _inside(folder, entries.get("location", ""), proto.name)
+    path = path_inside(folder, entries.get("location", ""), proto.name)
     if path is None:
         return PartialTensor(dtype, Shape(dims), None)
     offset, length = entries.get("offset"), entries.get("length")
@@ -225,8 +225,11 @@ def external_contents(data: bytes, folder: str | None) -> PartialTensor:
     return _with_contents(small, dtype, dims)
 
 
-def _inside(folder: str | None, location: str, name: str) -> str | None:
-    """The path of a file with data of a model in this folder; None where there is none."""
+def path_inside(folder: str | None, location: str, name: str) -> str | None:
+    """The path of a file with data of a model in this folder; None where there is none.
+
+    Raises ModelError for a path that leaves the folder, also by a symbolic link, and for what is no path.
+    """
     if folder is None or not location:
         return None
     if not is_path(location):

@@ -1,0 +1,96 @@
+"""Weights in other files: where they lie, and their bytes, which are read one tensor at a time and only on demand.
+
+onnx-ir maps the whole file for each tensor that it reads, and checks no paths of models without a folder; so nothing
+here uses its reader. A location never leads out of the folder of the model, also not by symbolic links.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy.typing as npt
+import onnx
+import onnx_ir as ir
+
+from shapeinf.errors import ModelError
+from shapeinf.formats.onnx.reader import path_inside
+
+
+def external_tensors(model: ir.Model) -> Iterator[ir.ExternalTensor]:
+    """The tensors of a model that lie in other files: initializers of all scopes, and values of attributes."""
+    roots = (model.graph, *(function.graph for function in model.functions.values()))
+    for graph in (scope for root in roots for scope in (root, *root.subgraphs())):
+        tensors = [value.const_value for value in graph.initializers.values()]
+        tensors += [tensor for node in graph for tensor in _attribute_tensors(node)]
+        yield from (tensor for tensor in tensors if isinstance(tensor, ir.ExternalTensor))
+
+
+def _attribute_tensors(node: ir.Node) -> Iterator[Any]:
+    for attribute in node.attributes.values():
+        if attribute.type == ir.AttributeType.TENSOR and not attribute.is_ref():
+            yield attribute.value
+        elif attribute.type == ir.AttributeType.TENSORS and not attribute.is_ref():
+            yield from attribute.value
+
+
+def check_location(tensor: ir.ExternalTensor) -> None:
+    """Raise ModelError for a location that leads out of the folder of the model, or that is no path."""
+    path_inside(_folder(tensor) or os.curdir, os.fspath(tensor.location), tensor.name)
+
+
+def data_file(tensor: ir.ExternalTensor) -> str:
+    """The path of the file with the bytes of a tensor. Raises ModelError where there is none, or it is too short."""
+    folder, location = _folder(tensor), os.fspath(tensor.location)
+    if not folder:
+        raise ModelError("the folder of its data is unknown: read the model from its file", node=tensor.name)
+    path = path_inside(folder, location, tensor.name)
+    if path is None:
+        raise ModelError(f"its data file {location!r} is missing", node=tensor.name)
+    start, count = tensor.offset or 0, tensor.nbytes
+    size = os.path.getsize(path)
+    if start < 0 or tensor.length not in (None, count) or start + count > size:
+        length = count if tensor.length is None else tensor.length
+        text = f"its {count} bytes are {length} bytes from {start} on, in {location!r} of {size} bytes"
+        raise ModelError(text, node=tensor.name)
+    return path
+
+
+def external_bytes(tensor: ir.ExternalTensor) -> bytes:
+    """The bytes of a tensor in another file. Raises ModelError where they cannot be read."""
+    path = data_file(tensor)
+    try:
+        with open(path, "rb") as file:
+            file.seek(tensor.offset or 0)
+            return file.read(tensor.nbytes)
+    except OSError as error:
+        raise ModelError(f"its data cannot be read: {error.strerror}", node=tensor.name) from error
+
+
+def in_memory(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
+    """The tensor with its bytes in memory. Raises ModelError where they cannot be read."""
+    if not isinstance(tensor, ir.ExternalTensor):
+        return tensor
+    proto = onnx.TensorProto(name=tensor.name, data_type=int(tensor.dtype), dims=tensor.shape.numpy())
+    proto.raw_data = external_bytes(tensor)
+    return ir.from_proto(proto)
+
+
+def contents(tensor: ir.TensorProtocol) -> npt.NDArray[Any]:
+    """The numbers of a tensor. Raises ModelError where they cannot be read, or are not as many as the shape has."""
+    loaded = in_memory(tensor)
+    try:
+        return loaded.numpy()
+    except Exception as error:  # onnx-ir raises errors of many classes for damaged tensors
+        message = f"its contents cannot be read: {' '.join(str(error).split())}"
+        raise ModelError(message, node=tensor.name or None) from error
+
+
+def raw_bytes(tensor: ir.TensorProtocol) -> bytes:
+    """The bytes of a tensor, little-endian and packed. Raises ModelError where they cannot be read."""
+    return bytes(contents(tensor).tobytes()) if isinstance(tensor, ir.ExternalTensor) else bytes(tensor.tobytes())
+
+
+def _folder(tensor: ir.ExternalTensor) -> str:
+    return os.fspath(tensor.base_dir or "")
