@@ -24,8 +24,8 @@ def constant_to_initializer(editor: Editor) -> None:
 def _lift(editor: Editor, node: ir.Node) -> None:
     scope, result = node.graph, node.outputs[0]
     assert scope is not None
-    if editor.is_function(scope):
-        raise Leave("a function has no initializers")
+    if not editor.has_initializers(scope):
+        raise Leave("its scope has no initializers")
     if result.is_graph_output():
         raise Leave("it is an output")
     tensor = _tensor(node)
@@ -43,8 +43,13 @@ def _tensor(node: ir.Node) -> Any:
     if attribute.name in _NUMPY:
         return ir.Tensor(np.asarray(attribute.value, dtype=_NUMPY[attribute.name]))
     if attribute.name == "value_string":
-        return ir.StringTensor([str(attribute.value).encode()], shape=ir.Shape([]))
+        return ir.StringTensor([_bytes(attribute.value)], shape=ir.Shape([]))
     if attribute.name == "value_strings":
-        texts = [str(text).encode() for text in attribute.value]
+        texts = [_bytes(text) for text in attribute.value]
         return ir.StringTensor(texts, shape=ir.Shape([len(texts)]))
     raise Leave(f"its value is a {attribute.name}")
+
+
+def _bytes(text: str | bytes) -> bytes:
+    """The bytes of a text; onnx-ir keeps those that are no UTF-8 as bytes."""
+    return text.encode() if isinstance(text, str) else bytes(text)

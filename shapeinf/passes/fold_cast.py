@@ -39,8 +39,8 @@ def _fold(editor: Editor, node: ir.Node) -> None:
         return
     if not editor.is_constant(source):
         raise Leave("it converts a tensor that is no constant", matched=False)
-    if node.graph is None or editor.is_function(node.graph):
-        raise Leave("a function has no initializers")
+    if node.graph is None or not editor.has_initializers(node.graph):
+        raise Leave("its scope has no initializers")
     if result.is_graph_output():
         raise Leave("its result is an output")
     tensor = ir.Tensor(cast(editor.array(source), target))

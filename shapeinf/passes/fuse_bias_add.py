@@ -30,7 +30,10 @@ def _fuse(editor: Editor, node: ir.Node) -> None:
     source, constant = _operands(editor, node)
     producer = source.producer()
     assert producer is not None
+    if editor.opset < 7:
+        raise Leave("Add broadcasts by attributes before opset 7")
     editor.reader(source)
+    editor.check_bypass(node, source)
     product = Product.read(editor, producer)
     addend = _by_channel(to_double(editor.array(constant)), product)
     product.write(editor, None, round_to(product.dtype, product.bias + addend))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import onnx
 import pytest
@@ -250,9 +252,7 @@ def test_constants_of_bodies_before_ir_version_4_stay_nodes() -> None:
 
 def test_forms_in_bodies_before_ir_version_4_read_constant_nodes() -> None:
     branch = condition([node("Clip", "x", "t", min=0.0)])
-    model = make(
-        [branch], [info("c", kind=TensorProto.BOOL), info("x", 3)], [info("y", 3)], opset=8, ir_version=3
-    )
+    model = make([branch], [info("c", kind=TensorProto.BOOL), info("x", 3)], [info("y", 3)], opset=8, ir_version=3)
     cleaned = clean(model)
     assert not undone(cleaned)
     assert cleaned.report.opset_after == 11
@@ -277,7 +277,7 @@ def test_types_that_only_the_removed_node_declared_stay() -> None:
 def test_a_chain_of_batch_normalizations_is_rewritten_in_one_run() -> None:
     count = 20
     names = ["x", *(f"h{i}" for i in range(1, count)), "y"]
-    nodes = [node("BatchNormalization", f"{a} s b m v", b) for a, b in zip(names, names[1:], strict=False)]
+    nodes = [node("BatchNormalization", f"{a} s b m v", b) for a, b in pairwise(names)]
     model = make(nodes, [info("x", 1, 3, 4)], [info("y", 1, 3, 4)], weights(**STATISTICS))
     cleaned = clean(model)
     assert operators(cleaned.to_proto()) == ["Conv"] * count
@@ -294,22 +294,19 @@ def test_absent_outputs_of_a_batch_normalization(first: str) -> None:
     assert operators(cleaned.to_proto()) == expected
 
 
-def test_the_rank_of_a_default_says_nothing() -> None:
-    default = np.ones((1, 3, 2), np.float32)
-    model = make(
-        [node("BatchNormalization", "x s b m v", "y")],
-        [helper.make_tensor_value_info("x", FLOAT, None)],
-        [helper.make_tensor_value_info("y", FLOAT, None)],
-        weights(x=default, **STATISTICS),
-    )
-    assert operators(clean(model).to_proto()) == ["BatchNormalization"]
-
-
 @pytest.mark.parametrize("attributes", [{"axis": 0, "broadcast": 1}])
 def test_broadcasting_before_opset_7_is_another(attributes: dict[str, int]) -> None:
     nodes = [node("Gemm", "x w c", "t", broadcast=1), node("Add", "t k", "y", **attributes)]
     arrays = {"w": np.eye(3, dtype=np.float32), "c": ONES, "k": np.arange(3, dtype=np.float32)}
-    model = make(nodes, [info("x", 3, 3), ], [info("y", 3, 3)], weights(**arrays), opset=6)
+    model = make(
+        nodes,
+        [
+            info("x", 3, 3),
+        ],
+        [info("y", 3, 3)],
+        weights(**arrays),
+        opset=6,
+    )
     assert operators(clean(model).to_proto()) == ["Gemm", "Add"]
 
 
