@@ -21,15 +21,12 @@ def fits_schema(node: ir.Node, opset: int) -> bool:
     single = onnx.defs.OpSchema.FormalParameterOption.Single
     if any(value is None and of.option == single for value, of in zip(node.inputs, schema.inputs, strict=False)):
         return False
-    return all(
-        name in node.attributes if attribute.required and name not in node.attributes else _has_type(node, attribute)
-        for name, attribute in schema.attributes.items()
-    )
+    return all(_is_legal(node, name, attribute) for name, attribute in schema.attributes.items())
 
 
-def _has_type(node: ir.Node, attribute: onnx.defs.OpSchema.Attribute) -> bool:
-    found = node.attributes.get(attribute.name)
-    return found is None or int(found.type) == attribute.type.value  # type: ignore[attr-defined]
+def _is_legal(node: ir.Node, name: str, attribute: onnx.defs.OpSchema.Attribute) -> bool:
+    present = node.attributes.get(name)
+    return not attribute.required if present is None else int(present.type) == int(attribute.type)
 
 
 @cache
