@@ -4,6 +4,8 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+collect_ignore = ["differential/pnnx/networks.py"]  # classes of torch, for the program that records them
+
 settings.register_profile(
     "ci", max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )

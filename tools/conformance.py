@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,13 @@ def _dim(result: Result, dim: Dim) -> int | str | tuple[int | None, int | None] 
         return format_dim(dim, quote=False)
     bounds = result.interval(dim)
     return (bounds.lo, bounds.hi)
+
+
+def rewrite(path_in: str, path_out: str, passes: Sequence[str] | None = None) -> None:
+    """Clean a model up and write the result; None for the default passes."""
+    from shapeinf.passes import clean
+
+    clean(path_in, passes).save(path_out, external="copy")
 
 
 def replay(model: Any, check_type: bool, strict_mode: bool, data_prop: bool) -> dict[str, list[Any] | None]:

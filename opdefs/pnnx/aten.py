@@ -5,13 +5,19 @@ Those that take tensors only are registered with their functions in torch; here 
 
 from __future__ import annotations
 
+from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.complex_numbers import real_type
-from opdefs.pnnx.concat import cat
+from opdefs.pnnx.concat import cat, list_tensors
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.operands import is_kind, require_kind, require_operand, result_type
 from opdefs.pnnx.promotion import to_float
-from opdefs.rules.elements import known_ints
-from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType
+from opdefs.pnnx.splits import chunk, split
+from opdefs.rules.conversion import convert
+from opdefs.rules.elements import MAX_RANK, known_dims, known_ints
+from opdefs.rules.reshaping import shape_of_sizes
+from opdefs.rules.sequences import create_tuple
+from shapeinf.expr import Dim
+from shapeinf.lattice import SCALAR, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.ops import InferenceContext, Operand, Value
 
 _CODES = (
@@ -80,3 +86,90 @@ def deviation_of_all(c: InferenceContext, input: Shape, *arguments: Value) -> Te
     if len(arguments) > 1:
         raise c.unknowable("the arguments are not known")
     return TensorType(real_type(c.dtype(0)), Shape(()))
+
+
+@own_types("aten::numel")
+def element_count(c: InferenceContext, input: Shape) -> PartialTensor:
+    """The number of elements of a tensor."""
+    return PartialTensor("int64", SCALAR, None if input.dims is None else (c.numel(input),))
+
+
+_NUMBER_TYPES = {"Int": "int64", "IntImplicit": "int64", "Float": "float64", "Bool": "bool"}
+
+
+@own_types(*(f"aten::{name}" for name in _NUMBER_TYPES))
+def number_of_tensor(c: InferenceContext, input: Value) -> PartialTensor:
+    """The only element of a tensor as a number of Python."""
+    if input.shape.dims:
+        c.same_count(c.numel(input.shape), 1, "only a tensor of one element is a number")
+    scalar = PartialTensor(input.dtype, SCALAR, input.elements)
+    return convert(c, scalar, _NUMBER_TYPES[c.op_def.name.removeprefix("aten::")])
+
+
+@own_types("prim::NumToTensor")
+def tensor_of_number(c: InferenceContext, input: Value) -> PartialTensor:
+    """A number as a tensor without axes."""
+    return PartialTensor(input.dtype, SCALAR, input.elements)
+
+
+@own_types("aten::new_full")
+def new_full(c: InferenceContext, input: Shape, size: Value, fill_value: Value, *options: Value) -> TensorType:
+    """A tensor of the sizes; of the element type of the input unless there are options, among which may be another."""
+    dtype = None if options else c.dtype(0)
+    sizes = known_dims(size)
+    if sizes is None:
+        raise c.unknowable("the sizes are not known", dtype)
+    if len(sizes) > MAX_RANK:
+        c.fail(f"size must have at most {MAX_RANK} items", len(sizes))
+    return TensorType(dtype, shape_of_sizes(c, sizes, "size"))
+
+
+@pnnx("aten::unfold")
+def windows_of_axis(c: InferenceContext, input: Shape, dimension: Value, size: Value, step: Value) -> Shape:
+    """[*A, n, *B] -> [*A, windows, *B, size]: windows of an axis, `step` apart."""
+    dims = list(input.require())
+    if not dims:
+        raise c.unknowable("a tensor without axes has one window")
+    axis = read_axis(c, _number(c, dimension, "dimension"), len(dims))
+    length, distance = _number(c, size, "size"), c.concrete(_number(c, step, "step"))
+    if distance is None:
+        raise c.unknowable("the step is not known")
+    if distance < 1:
+        c.fail("the step must be at least 1", distance)
+    c.at_least(length, 0, "a window must have a size of at least 0")
+    c.at_most(length, dims[axis], "a window must not be larger than the axis")
+    dims[axis] = (dims[axis] - length) // distance + 1
+    return Shape((*dims, length))
+
+
+@pnnx("aten::unsafe_chunk")
+def unsafe_chunk(c: InferenceContext, input: Value, chunks: Value, dim: Value | None = None) -> tuple[Type, ...]:
+    """As `torch.chunk`."""
+    return chunk(c, input, chunks=_number(c, chunks, "chunks"), dim=_axis(c, dim))
+
+
+@pnnx("aten::unsafe_split")
+def unsafe_split(c: InferenceContext, input: Value, split_size: Value, dim: Value | None = None) -> tuple[Type, ...]:
+    """As `torch.split` into parts of one size."""
+    size = _number(c, split_size, "split_size")
+    return split(c, input, split_size_or_sections=size, dim=_axis(c, dim))
+
+
+@own_types("aten::broadcast_tensors")
+def broadcast_tensors(c: InferenceContext, tensors: TensorType | SequenceType) -> SequenceType:
+    """The tensors of a list, all of their common shape."""
+    listed = list_tensors(c, (tensors,))
+    shape = c.broadcast(*(tensor.shape for tensor in listed))
+    return create_tuple(c, [TensorType(tensor.dtype, shape) for tensor in listed])
+
+
+def _axis(c: InferenceContext, dim: PartialTensor | None) -> Dim:
+    return 0 if dim is None else _number(c, dim, "dim")
+
+
+def _number(c: InferenceContext, argument: PartialTensor, name: str) -> Dim:
+    """A computed integer; raises NotKnown without contents."""
+    known = known_dims(argument)
+    if known is None or len(known) != 1 or known[0] is None:
+        raise c.unknowable(f"{name} is not known")
+    return known[0]

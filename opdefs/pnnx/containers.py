@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.rules.sequences import create_tuple
 from shapeinf.lattice import SCALAR, PartialTensor, SequenceType, Shape, TensorType, Type
 from shapeinf.ops import InferenceContext
@@ -28,7 +28,7 @@ def tuple_construct(c: InferenceContext, *items: TensorType | SequenceType) -> S
     return create_tuple(c, items)
 
 
-@pnnx("prim::ListConstruct", container="pack")
+@own_types("prim::ListConstruct", container="pack")
 def list_construct(c: InferenceContext, *items: TensorType | SequenceType) -> SequenceType | PartialTensor:
     """The list of the inputs; a list of numbers, such as a computed shape, is a vector with their values."""
     tensors = [item for item in items if isinstance(item, TensorType)]
@@ -42,7 +42,7 @@ def list_construct(c: InferenceContext, *items: TensorType | SequenceType) -> Se
     return PartialTensor(dtype, Shape((len(items),)), contents)
 
 
-@pnnx("prim::TupleUnpack", "prim::ListUnpack", container="unpack")
+@own_types("prim::TupleUnpack", "prim::ListUnpack", container="unpack")
 def unpack(c: InferenceContext, items: TensorType | SequenceType) -> tuple[Type, ...]:
     """The items of a tuple or list, each an output; those of a list of numbers are scalars."""
     if isinstance(items, SequenceType):

@@ -8,7 +8,7 @@ import attrs
 
 from opdefs.pnnx.dialect import pnnx
 from opdefs.pnnx.pad import pad_axis
-from opdefs.pnnx.spatial import require_elements, spatial_rank, spatial_values, split_axes
+from opdefs.pnnx.spatial import bounded_sizes, require_elements, spatial_rank, spatial_values, split_axes
 from opdefs.rules.operands import require_vector
 from opdefs.rules.window import Window, transposed_window_size, window_span, windows
 from shapeinf.expr import Dim
@@ -131,10 +131,10 @@ def conv_transpose_module(
     in_channels: int,
     out_channels: int,
     kernel_size: object,
-    output_size: object = None,
+    output_size: object = (),
     convolution: Transposed,
 ) -> Shape:
-    """[N, C, *S] or [C, *S] -> [N, K, *T] or [K, *T]."""
+    """[N, C, *S] or [C, *S] -> [N, K, *T] or [K, *T]; `output_size` replaces `output_padding`."""
     kernel = spatial_values(c, kernel_size, "kernel_size", spatial_rank(c), 1)
     groups = _read_groups(c, convolution.groups)
     if out_channels % groups:
@@ -142,7 +142,14 @@ def conv_transpose_module(
     weights = Shape((in_channels, out_channels // groups, *kernel))
     if weight is not None:
         weights = c.merge(weight, weights, "the weight must be [in_channels, out_channels / groups, *kernel_size]")
-    return conv_transpose(c, input, weights, bias, convolution=convolution)
+    if output_size == ():
+        return conv_transpose(c, input, weights, bias, convolution=convolution)
+    least = conv_transpose(c, input, weights, bias, convolution=attrs.evolve(convolution, output_padding=0))
+    rank = len(kernel)
+    strides = spatial_values(c, convolution.stride, "stride", rank, 1)
+    bounds = [(size, size + step - 1) for size, step in zip(least[-rank:], strides, strict=True)]
+    message = "output_size must exceed the size without output_padding by less than a stride"
+    return Shape((*least[:-rank], *bounded_sizes(c, output_size, bounds, len(least) - rank, message)))
 
 
 @pnnx("F.conv_transpose1d", "F.conv_transpose2d", "F.conv_transpose3d")

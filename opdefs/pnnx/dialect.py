@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 from opdefs.pnnx.arguments import bind_arguments
 from shapeinf.graph import Graph
@@ -18,13 +19,15 @@ _SAME_TYPE = (
 _OWN_TYPES: set[str] = set()
 
 
-def own_types(*names: str, in_place: tuple[int, ...] = ()) -> Callable[[Function], Function]:
+def own_types(
+    *names: str, in_place: tuple[int, ...] = (), container: Literal["", "pack", "unpack"] = ""
+) -> Callable[[Function], Function]:
     """Register a rule whose outputs may have other element types than its first input.
 
     The rule returns them; None is an element type that is not known, and so are those of outputs that are not known.
     """
     _OWN_TYPES.update(names)
-    return pnnx(*names, in_place=in_place)
+    return pnnx(*names, in_place=in_place, container=container)
 
 
 def _schema(domain: str, op: str, version: int) -> OpDef | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.expression_contents import contents
 from opdefs.pnnx.expression_types import Form, Operand, common_form, result_type
@@ -10,6 +12,9 @@ from shapeinf.errors import ModelError, ShapeError
 from shapeinf.formats.pnnx.expression import Argument, Call, Expression, ExpressionError, ListOf, Literal, parse, walk
 from shapeinf.lattice import OptionalType, PartialTensor, SequenceType, Shape, Type
 from shapeinf.ops import InferenceContext, Value
+
+_TEXT = re.compile(r"[A-Za-z_]+", re.ASCII)
+"""An argument that is a text, such as the indexing of `aten::meshgrid`; pnnx writes it as an expression."""
 
 Result = Operand | SequenceType
 """A value; `[...]` of tensors, and of lists, is a sequence."""
@@ -24,17 +29,19 @@ def expression(c: InferenceContext, *inputs: Value | None, expr: str) -> Type:
 
     `size(@0,1)` and what is computed from it are numbers, and `[...]` of numbers is a vector of int64.
     """
-    result = _evaluate(c, _parse(expr), inputs)
+    result = _evaluate(c, _parse(c, expr, is_constant=not inputs), inputs)
     if result is NOTHING:
         raise c.unknowable("the expression is None")
     return result if isinstance(result, SequenceType) else result.value
 
 
-def _parse(text: str) -> Expression:
-    """The tree; a malformed expression is an error of the node, with its position."""
+def _parse(c: InferenceContext, text: str, *, is_constant: bool) -> Expression:
+    """The tree; a malformed expression is an error of the node, with its position. Raises NotKnown for a text."""
     try:
         return parse(text)
     except ExpressionError as error:
+        if is_constant and _TEXT.fullmatch(text):
+            raise c.unknowable("the expression is a text") from None
         message = f"the expression is malformed: {error}"
         raise ShapeError(message, operands=(repr(error.excerpt()[0]),), help=_repair(error)) from None
     except ModelError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from opdefs.pnnx.dialect import own_types, pnnx
-from opdefs.pnnx.promotion import DEFAULT_FLOAT
 from opdefs.rules.contraction import matmul
 from opdefs.rules.operands import require_broadcast_to, require_scalar, require_vector
 from shapeinf.lattice import Shape, TensorType
@@ -49,8 +48,8 @@ def linear(c: InferenceContext, input: Shape, weight: Shape, bias: Shape | None 
 def embedding_module(
     c: InferenceContext, input: Shape, weight: TensorType | None = None, *, num_embeddings: int, embedding_dim: int
 ) -> TensorType:
-    """Indices [*N] -> [*N, embedding_dim], of the element type of the weight."""
-    table = TensorType(DEFAULT_FLOAT, Shape((num_embeddings, embedding_dim)))
+    """Indices [*N] -> [*N, embedding_dim], of the element type of the weight, which old files do not state."""
+    table = TensorType(None, Shape((num_embeddings, embedding_dim)))
     if weight is not None:
         shape = c.merge(weight.shape, table.shape, "the weight must be [num_embeddings, embedding_dim]")
         table = TensorType(weight.dtype, shape)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import attrs
 
 from opdefs.pnnx.arguments import require_known
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.promotion import promote
-from opdefs.pnnx.spatial import requested_sizes, require_elements, spatial_rank, spatial_values, split_axes
-from opdefs.rules.numbers import read_dims
+from opdefs.pnnx.spatial import (
+    bounded_sizes,
+    requested_sizes,
+    require_elements,
+    spatial_rank,
+    spatial_values,
+    split_axes,
+)
 from opdefs.rules.window import Window, transposed_window_size, windows
 from shapeinf.expr import Dim
 from shapeinf.lattice import SequenceType, Shape, TensorType
@@ -143,24 +147,10 @@ def max_unpool(
         for size, k, step, amount in zip(sizes, kernel, strides, amounts, strict=True)
     ]
     if output_size != ():
-        restored = _unpooled_sizes(c, restored, strides, output_size)
+        bounds = [(size - step + 1, size + step - 1) for size, step in zip(restored, strides, strict=True)]
+        message = "output_size must differ from the size before pooling by less than a stride"
+        restored = bounded_sizes(c, output_size, bounds, 2, message)
     else:
         for size in restored:
             c.at_least(size, 0, "the size of an output must not be negative")
     return Shape((*lead, channels, *restored))
-
-
-def _unpooled_sizes(
-    c: InferenceContext, restored: Sequence[Dim], strides: Sequence[int], output_size: object
-) -> list[Dim]:
-    """The last sizes of `output_size`: of all axes of the output, or of the spatial ones."""
-    rank = len(restored)
-    requested = (None,) * rank if output_size is None else read_dims(c, output_size, "output_size")
-    if len(requested) not in (rank, rank + 2):
-        c.fail(f"output_size must have {rank} or {rank + 2} items", requested)
-    result = [c.fresh("unpool") if size is None else size for size in requested[-rank:]]
-    message = "output_size must differ from the size before pooling by less than a stride"
-    for new, size, stride in zip(result, restored, strides, strict=True):
-        c.at_least(new, size - stride + 1, message)
-        c.at_most(new, size + stride - 1, message)
-    return result

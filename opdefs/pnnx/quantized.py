@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.linear import linear_module
 from opdefs.pnnx.operands import read_type
 from opdefs.pnnx.promotion import DEFAULT_FLOAT
@@ -18,7 +18,7 @@ _CODES = {12: "qint8", 13: "quint8", 14: "qint32"}
 """torch's numbers of quantized element types."""
 
 
-@pnnx("nn.quantized.Quantize", "torch.quantize_per_tensor")
+@own_types("nn.quantized.Quantize", "torch.quantize_per_tensor")
 def quantize(
     c: InferenceContext, input: Shape, scale: Shape | None = None, zero_point: Shape | None = None, *, dtype: object
 ) -> TensorType:
@@ -26,7 +26,7 @@ def quantize(
     return TensorType(_storage_type(c, dtype), input)
 
 
-@pnnx("aten::quantize_per_tensor")
+@own_types("aten::quantize_per_tensor")
 def quantize_by_code(c: InferenceContext, input: Shape, scale: Shape, zero_point: Shape, dtype: Value) -> TensorType:
     """The same with the number of the element type."""
     codes = known_ints(dtype)
@@ -41,7 +41,7 @@ def _storage_type(c: InferenceContext, dtype: object) -> str:
     return STORAGE[name]
 
 
-@pnnx("nn.quantized.DeQuantize", "torch.dequantize")
+@own_types("nn.quantized.DeQuantize", "torch.dequantize")
 def dequantize(c: InferenceContext, input: Shape) -> TensorType:
     """The shape of the input, in float32."""
     return TensorType(DEFAULT_FLOAT, input)

@@ -38,6 +38,24 @@ def requested_sizes(c: InferenceContext, values: object, name: str, rank: int) -
     return list(requested)
 
 
+def bounded_sizes(
+    c: InferenceContext, output_size: object, bounds: Sequence[tuple[Dim, Dim]], outer: int, message: str
+) -> list[Dim]:
+    """The spatial sizes that `output_size` requests, each within bounds: its last items, behind those of `outer` axes.
+
+    `output_size` is known, computed, or None where nothing is known of a computed list.
+    """
+    rank = len(bounds)
+    requested = (None,) * rank if output_size is None else read_dims(c, output_size, "output_size")
+    if len(requested) not in (rank, rank + outer):
+        c.fail(f"output_size must have {rank} or {rank + outer} items", requested)
+    sizes = [c.fresh("size") if size is None else size for size in requested[-rank:]]
+    for size, (least, most) in zip(sizes, bounds, strict=True):
+        c.at_least(size, least, message)
+        c.at_most(size, most, message)
+    return sizes
+
+
 def split_axes(c: InferenceContext, input: Shape, rank: int) -> tuple[tuple[Dim, ...], Dim, tuple[Dim, ...]]:
     """The batch axis, which may be missing, the channels and the spatial sizes of an input."""
     if input.dims is None:

@@ -54,9 +54,7 @@ def _load_arrays(files: dict[str, str]) -> dict[str, Any]:
 @click.option(
     "--runtime",
     type=click.Choice(list(RUNTIMES)),
-    default="onnxruntime",
-    show_default=True,
-    help="The runtime that runs MODEL.",
+    help="The runtime that runs MODEL; by default onnxruntime, tensorflow or torch, by its format.",
 )
 @model_options(without=("strict",))
 @click.option(
@@ -81,7 +79,7 @@ def _load_arrays(files: dict[str, str]) -> dict[str, Any]:
 @json_option
 def verify_command(
     model: str,
-    runtime: str,
+    runtime: str | None,
     options: ModelOptions,
     at: list[dict[str, int]],
     files: dict[str, str],
@@ -91,8 +89,8 @@ def verify_command(
 ) -> None:
     """Run MODEL and compare the type of every tensor with the inferred one.
 
-    MODEL is an ONNX file, a model of TensorFlow with `--runtime tensorflow`, or a network of PNNX with
-    `--runtime torch` or `ncnn`. A second run writes the outputs into buffers of exactly the inferred sizes, where the
+    MODEL is an ONNX file (onnxruntime, openvino), a model of TensorFlow (tensorflow), or a network of PNNX (torch,
+    ncnn). A second run writes the outputs into buffers of exactly the inferred sizes, where the
     runtime can. Dims without a size get a small one. The model runs in this process (that of ncnn in one of its own):
     run only models that you trust.
 

@@ -193,7 +193,7 @@ def _param(p: inspect.Parameter, hint: object) -> Param:
     elif PartialTensor in members:
         use = InputUse.VALUE
     optional = p.default is None or type(None) in members
-    tensor = SequenceType not in members
+    tensor = not any(isinstance(member, type) and issubclass(member, SequenceType) for member in members)
     return Param(p.name, use, optional, p.kind is inspect.Parameter.VAR_POSITIONAL, tensor)
 
 

@@ -25,8 +25,6 @@ def bn_to_conv(editor: Editor) -> None:
 def _rewrite(editor: Editor, node: ir.Node) -> None:
     source, scope = node.inputs[0], node.graph
     assert scope is not None
-    if not editor.has_initializers(scope):
-        raise Leave("its scope has no initializers")
     shape, dtype = editor.shape(source), editor.types.dtype(source)
     if shape.dims is None:
         raise Leave("the rank of its input is unknown")

@@ -10,8 +10,9 @@ import attrs
 import onnx
 import onnx_ir as ir
 
+from shapeinf.passes import External
 from shapeinf.passes.comparison import Comparison, compare
-from shapeinf.passes.model_files import External, read_model, write_model
+from shapeinf.passes.model_files import read_model, write_model
 from shapeinf.passes.pipeline import DEFAULT_ORDER, run_passes
 from shapeinf.passes.report import CleanReport
 from shapeinf.passes.skeleton import duplicate, to_proto

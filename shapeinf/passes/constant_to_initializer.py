@@ -24,8 +24,8 @@ def constant_to_initializer(editor: Editor) -> None:
 def _lift(editor: Editor, node: ir.Node) -> None:
     scope, result = node.graph, node.outputs[0]
     assert scope is not None
-    if not editor.has_initializers(scope):
-        raise Leave("its scope has no initializers")
+    if editor.is_function(scope):
+        raise Leave("a function has no initializers")
     if result.is_graph_output():
         raise Leave("it is an output")
     tensor = _tensor(node)
@@ -39,7 +39,9 @@ def _tensor(node: ir.Node) -> Any:
     if attribute is None:
         raise Leave("it has not exactly one value")
     if attribute.name == "value":
-        return attribute.as_tensor()
+        if attribute.type != ir.AttributeType.TENSOR or attribute.value.dtype == ir.DataType.UNDEFINED:
+            raise Leave("its value is no tensor of a known type")
+        return attribute.value
     if attribute.name in _NUMPY:
         return ir.Tensor(np.asarray(attribute.value, dtype=_NUMPY[attribute.name]))
     if attribute.name == "value_string":

@@ -31,17 +31,7 @@ QUANTIZATION = "quant_parameter_tensor_names"
 
 
 class Leave(Exception):  # noqa: N818  (a decision, not an error)
-    """A pass leaves a place alone; the text is the reason.
-
-    Args:
-        reason: a clause.
-        matched: whether this is a place that the pass looks for. The others are not reported.
-    """
-
-    def __init__(self, reason: str, *, matched: bool = True) -> None:
-        """Keep both."""
-        super().__init__(reason)
-        self.matched = matched
+    """A pass leaves a place alone; the text is the reason."""
 
 
 class Editor:
@@ -86,12 +76,6 @@ class Editor:
     def is_function(self, scope: ir.Graph) -> bool:
         """Whether a scope is the body of a function, which has no initializers."""
         return scope in self._functions
-
-    def has_initializers(self, scope: ir.Graph) -> bool:
-        """Whether new initializers can be in a scope: before IR version 4 only the main graph has them."""
-        if self.is_function(scope):
-            return False
-        return scope is self.model.graph or self.model.ir_version >= OVERRIDABLE_SINCE
 
     def nodes(self, *operators: str) -> list[ir.Node]:
         """The nodes of ONNX's own operators of these names, in all scopes.
@@ -197,10 +181,14 @@ class Editor:
         return value
 
     def add_initializer(self, scope: ir.Graph, value: ir.Value) -> None:
-        """Make a value with contents an initializer; before IR version 4 it is an input of the main graph as well."""
-        scope.initializers.add(value)
-        if self.model.ir_version < OVERRIDABLE_SINCE and scope is self.model.graph:
+        """Make a value with contents, whose name no other has, an initializer of a scope.
+
+        Before IR version 4 it is one of the main graph, and an input: each initializer has to be an input of its graph.
+        """
+        if self.model.ir_version < OVERRIDABLE_SINCE:
+            scope = self.model.graph
             scope.inputs.append(value)
+        scope.initializers.add(value)
 
     def unused_name(self, hint: str) -> str:
         """A name that no value and no node of the model has."""
@@ -215,7 +203,7 @@ class Editor:
         scope = node.graph
         assert scope is not None
         base = node.outputs[0].name or node.op_type
-        if self.has_initializers(scope):
+        if not self.is_function(scope):
             return self.new_constant(scope, f"{base}_{hint}", array)
         constant = ir.node("Constant", [], {"value": ir.Tensor(array)})
         constant.outputs[0].name = self.unused_name(f"{base}_{hint}")
@@ -234,15 +222,18 @@ class Editor:
     def replace_by_constant(self, node: ir.Node, tensor: ir.TensorProtocol) -> None:
         """Remove a node of one output, which is none of its graph, and give its name to an initializer.
 
+        The initializer has another name where it lies in another scope, in which the name may be one already.
         Raises Leave where an inner scope has the name too: an initializer is visible in all of them.
         """
         scope, result = node.graph, node.outputs[0]
         assert scope is not None
-        self.check_visible(result.name, scope)
-        name, described = result.name, dict(result.meta)
+        stays = self.model.ir_version >= OVERRIDABLE_SINCE or scope is self.model.graph
+        if stays:
+            self.check_visible(result.name, scope)
+        name = result.name if stays else self.unused_name(result.name or "constant")
         value = ir.Value(shape=ir.Shape(sizes(tensor)), type=ir.TensorType(tensor.dtype), doc_string=result.doc_string)
         value.metadata_props.update(result.metadata_props)
-        value.meta.update(described)
+        value.meta.update(result.meta)
         for reader, index in result.uses():
             reader.replace_input_with(index, value)
         self.remove(node)
@@ -276,7 +267,7 @@ class Editor:
                 scope.inputs.remove(value)
 
     def bypass(self, node: ir.Node, source: ir.Value) -> None:
-        """Remove a node whose first output is its only one, and whose readers read `source` instead.
+        """Remove a node of which only the first output is used, whose readers read `source` instead.
 
         Where the output is one of its graph, the producer of `source` takes its name. Raises as `check_bypass` does.
         """
@@ -336,9 +327,7 @@ class Editor:
         self.changes.append(Change(self.name, _label(node), text))
 
     def leave(self, node: ir.Node | ir.Value, reason: Leave | str) -> None:
-        """Record a place that is left alone, unless it is none that the pass looks for."""
-        if isinstance(reason, Leave) and not reason.matched:
-            return
+        """Record a place that a pass looks for, and leaves alone."""
         self.left.append(Left(self.name, _label(node), str(reason)))
 
 

@@ -142,20 +142,29 @@ def _pad(editor: Editor, node: ir.Node) -> Edit | None:
     return edit
 
 
-def _dropout_ratio(editor: Editor, node: ir.Node) -> Edit | None:
-    if "ratio" not in node.attributes:
-        return None
+def _dropout_ratio(editor: Editor, node: ir.Node) -> Edit:
+    mask = _dropout_mask(editor, node)
 
     def edit() -> None:
-        ratio = np.asarray(node.attributes.pop("ratio").as_float(), np.float32)
-        editor.set_input(node, 1, editor.constant_input(node, "ratio", ratio))
+        if mask is not None:
+            mask()
+        if "ratio" in node.attributes:
+            ratio = np.asarray(node.attributes.pop("ratio").as_float(), np.float32)
+            editor.set_input(node, 1, editor.constant_input(node, "ratio", ratio))
 
     return edit
 
 
-def _dropout_mask(editor: Editor, node: ir.Node) -> None:
-    if len(node.outputs) > 1 and (node.outputs[1].uses() or node.outputs[1].is_graph_output()):
-        raise Leave("the mask of Dropout has another element type from opset 10 on")
+def _dropout_mask(editor: Editor, node: ir.Node) -> Edit | None:
+    if len(node.outputs) < 2:
+        return None
+    if node.outputs[1].uses() or node.outputs[1].is_graph_output():
+        raise Leave("the mask of Dropout has another element type from opset 10 on, and other values from 12 on")
+
+    def edit() -> None:
+        node.resize_outputs(1)
+
+    return edit
 
 
 def _batch_norm_spatial(editor: Editor, node: ir.Node) -> Edit | None:

@@ -33,14 +33,16 @@ def fuse_bn(editor: Editor) -> None:
         try:
             _fuse(editor, node)
         except Leave as reason:
-            editor.leave(node, reason)
+            source = node.inputs[0]
+            if source is None or editor.is_operator(source.producer(), *PRODUCTS):
+                editor.leave(node, reason)
 
 
 def _fuse(editor: Editor, node: ir.Node) -> None:
     source = node.inputs[0]
     producer = None if source is None else source.producer()
     if source is None or producer is None or not editor.is_operator(producer, *PRODUCTS):
-        raise Leave("its input is not the result of a Conv, ConvTranspose or Gemm", matched=False)
+        raise Leave("its input is not the result of a Conv, ConvTranspose or Gemm")
     editor.reader(source)
     editor.check_bypass(node, source)
     scale = channel_scale(editor, node)
@@ -61,17 +63,16 @@ def channel_scale(editor: Editor, node: ir.Node) -> ChannelScale:
         raise Leave("its parameters are not four vectors of the same length")
     scale, offset, mean, variance = arrays
     epsilon = float(np.float32(node.attributes.get_float("epsilon", DEFAULT_EPSILON)))
-    if not (variance + epsilon > 0).all():
-        raise Leave("a variance plus epsilon is not positive")
-    factor = scale / np.sqrt(variance + epsilon)
-    return ChannelScale(factor, offset - mean * factor, mean, offset)
+    with np.errstate(divide="ignore", invalid="ignore"):  # `round_to` refuses what is not finite
+        factor = scale / np.sqrt(variance + epsilon)
+        return ChannelScale(factor, offset - mean * factor, mean, offset)
 
 
 def _check_inference_mode(editor: Editor, node: ir.Node) -> None:
     opset = editor.opset
     if node.attributes.get_int("training_mode", 0) or (opset < 7 and not node.attributes.get_int("is_test", 0)):
         raise Leave("it is in training mode")
-    if sum(bool(output.name) for output in node.outputs) != 1:
+    if len(node.outputs) > 1:
         raise Leave("it has outputs for the statistics of training")
     if opset < 9 and not node.attributes.get_int("spatial", 1):
         raise Leave("its parameters are one an element, not one a channel (spatial=0)")

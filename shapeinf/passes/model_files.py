@@ -16,7 +16,7 @@ from shapeinf.formats.files import check_path, replace_file
 from shapeinf.formats.onnx.source import TEXT_FORMATS
 from shapeinf.passes import External
 from shapeinf.passes.other_formats import refuse_other_formats
-from shapeinf.passes.skeleton import duplicate, from_proto, to_proto
+from shapeinf.passes.skeleton import duplicate, from_proto, skeleton, to_proto
 from shapeinf.passes.storage import MAX_PROTOBUF, Piece, embed_weights, move_weights, weight_bytes
 from shapeinf.passes.weights import check_location, external_tensors
 
@@ -42,7 +42,8 @@ def read_model(model: Any) -> ir.Model:
 def _read_bytes(data: bytes) -> ir.Model:
     FORMATS.load(data)  # reports damaged models
     with _readable("<bytes>"):
-        return from_proto(onnx.load_model_from_string(data))
+        proto = onnx.load_model_from_string(data)
+    return _deserialize(proto, "<bytes>")
 
 
 def _read_file(path: str) -> ir.Model:
@@ -51,15 +52,19 @@ def _read_file(path: str) -> ir.Model:
         raise LimitError("has more than 2 GB: store its weights as external data", node=path)
     with _readable(path):
         text_format = TEXT_FORMATS.get(_suffix(path), "protobuf")
-        loaded = from_proto(onnx.load_model(path, format=text_format, load_external_data=False))
+        proto = onnx.load_model(path, format=text_format, load_external_data=False)
+    loaded = _deserialize(proto, path)
     for tensor in external_tensors(loaded):
         tensor.base_dir = os.path.dirname(os.path.abspath(path))
     return loaded
 
 
 def _deserialize(proto: onnx.ModelProto, where: str) -> ir.Model:
+    """The model of a message. Raises ModelError where onnx-ir cannot represent it, so that no pass ever meets that."""
     with _readable(where):
-        return from_proto(proto)
+        model = from_proto(proto)
+        skeleton(model.clone())
+    return model
 
 
 def _suffix(path: str) -> str:

@@ -17,6 +17,7 @@ _PICKLE = b"\x80"
 
 _CAFFE_FILES = (".prototxt", ".caffemodel")
 _CAFFE_TEXT = re.compile(rb"^\s*layers?\s*\{[^}]*\b(?:type|bottom|top)\s*:", re.MULTILINE)
+_OPENVINO_TEXT = re.compile(rb"^\s*(?:<\?xml[^>]*>\s*)?<net\s")
 _CAFFE_NAME, _CAFFE_OLD_LAYERS, _CAFFE_LAYERS = 1, 2, 100
 """Fields of Caffe's NetParameter."""
 
@@ -32,6 +33,8 @@ def refuse_other_formats(model: Any) -> None:
         raise UnknownFormatError("is a pickle, as PPQ's native files are: to read one runs code from it", node=where)
     if (candidate.text or "").lower().endswith(_CAFFE_FILES) or _has_caffe_layers(candidate.head):
         raise UnknownFormatError("is a file of Caffe, which is not read: convert it to ONNX", node=where)
+    if _OPENVINO_TEXT.search(candidate.head):
+        raise UnknownFormatError("is a network of OpenVINO: clean is for ONNX models", node=where)
     recognised = next((format_ for format_ in FORMATS.formats if format_.sniff(candidate)), None)
     if recognised not in (None, FORMATS.default):
         assert recognised is not None

@@ -81,7 +81,11 @@ def _run(name: str, before: Proved, copy: ir.Model) -> tuple[PassReport, Proved]
     """One run of a pass: its report, and the model after it, or its copy from before where the proof fails."""
     editor = Editor(before.model)
     editor.start(name, before.types)
-    PASSES[name](editor)
+    try:
+        PASSES[name](editor)
+    except Exception as error:  # the model before the pass is at hand: no fault of ours or of onnx-ir loses it
+        reason = f"the pass failed: {type(error).__name__}: {' '.join(str(error).split())}"
+        return PassReport(name, tuple(editor.changes), tuple(editor.left), "undone", reason), Proved.of(copy)
     changes, left = tuple(editor.changes), tuple(editor.left)
     if not changes:
         return PassReport(name, (), left), before

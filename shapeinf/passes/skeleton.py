@@ -8,6 +8,8 @@ import onnx
 import onnx_ir as ir
 
 from shapeinf.errors import ModelError
+from shapeinf.formats.contents import wants_contents
+from shapeinf.lattice.dtypes import ONNX_NAMES
 from shapeinf.passes.weights import in_memory
 
 MAX_CONTENTS = 1 << 16
@@ -109,7 +111,7 @@ def skeleton(model: ir.Model) -> onnx.ModelProto:
     It has the small ones of other files, which may decide shapes, where they can be read.
     """
     values = [v for graph in _graphs(model) for v in graph.initializers.values() if v.const_value is not None]
-    replaced = [(v, v.const_value) for v in values if _is_large(v) or isinstance(v.const_value, ir.ExternalTensor)]
+    replaced = [(v, v.const_value) for v in values if _is_large(v) or _may_decide_shapes(v.const_value)]
     try:
         for value, tensor in replaced:
             assert tensor is not None
@@ -118,6 +120,13 @@ def skeleton(model: ir.Model) -> onnx.ModelProto:
     finally:
         for value, tensor in replaced:
             value.const_value = tensor
+
+
+def _may_decide_shapes(tensor: ir.TensorProtocol | None) -> bool:
+    """Whether it lies in another file, and inference wants its contents."""
+    if not isinstance(tensor, ir.ExternalTensor):
+        return False
+    return wants_contents(ONNX_NAMES.get(int(tensor.dtype)), sizes(tensor))
 
 
 def _without_contents(value: ir.Value, tensor: ir.TensorProtocol) -> ir.TensorProtocol:

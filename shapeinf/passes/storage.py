@@ -72,10 +72,10 @@ def _make_internal(tensor: onnx.TensorProto, data: bytes) -> None:
 def embed_weights(proto: onnx.ModelProto, sources: Sequence[ir.ExternalTensor], below: int | None = None) -> None:
     """Store the weights in the message: all, or those of less than `below` bytes.
 
-    Raises LimitError for more than 2 GB, and ModelError for weights that cannot be read.
+    Raises LimitError for more than 2 GB where all are stored, and ModelError for weights that cannot be read.
     """
-    total = weight_bytes(proto) + sum(tensor.nbytes for tensor in sources if below is None or tensor.nbytes < below)
-    if total > MAX_PROTOBUF:
+    total = weight_bytes(proto) + sum(tensor.nbytes for tensor in sources)
+    if below is None and total > MAX_PROTOBUF:
         raise LimitError(f"the weights take {total} B, more than 2 GB: copy or keep them")
     by_entry = _by_entry(sources)
     for tensor in _tensors(proto):

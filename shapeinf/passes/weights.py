@@ -75,7 +75,7 @@ def in_memory(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
         return tensor
     proto = onnx.TensorProto(name=tensor.name, data_type=int(tensor.dtype), dims=tensor.shape.numpy())
     proto.raw_data = external_bytes(tensor)
-    return ir.from_proto(proto)
+    return ir.serde.deserialize_tensor(proto)
 
 
 def contents(tensor: ir.TensorProtocol) -> npt.NDArray[Any]:

@@ -6,7 +6,7 @@ import attrs
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.body_tensors import body_producers, producers
-from shapeinf.engine.tensor_info import TensorInfo
+from shapeinf.engine.tensor_info import TensorInfo, item_infos
 from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.result import Coverage, Result
 
@@ -34,6 +34,7 @@ class TensorRecord:
         dims: the shape; None where the rank is unknown.
         shape: the shape as text.
         producer: the operator that produces it, "input", or empty for a constant.
+        items: the types of the tensors in a sequence as texts; None where not all are known, and for other kinds.
     """
 
     name: str
@@ -42,6 +43,7 @@ class TensorRecord:
     dims: tuple[DimRecord, ...] | None
     shape: str
     producer: str
+    items: tuple[str, ...] | None = None
 
 
 @attrs.frozen
@@ -126,7 +128,7 @@ def build_report(result: Result, *, bodies: bool = False) -> ModelReport:
     return ModelReport(
         inputs=tuple(name for name in graph.inputs if name not in graph.constants),
         outputs=tuple(graph.outputs),
-        tensors={name: _tensor(result, name, info, sources) for name, info in result.tensors.items()},
+        tensors={name: _record_of_graph(result, name, info, sources) for name, info in result.tensors.items()},
         computed=tuple(sources),
         dims=named_dims(result),
         preconditions=_preconditions(result),
@@ -154,6 +156,13 @@ def _named_dim(result: Result, symbol: Dimension) -> NamedDimRecord:
     if congruence is None:
         return NamedDimRecord(str(symbol), bounds)
     return NamedDimRecord(str(symbol), bounds, congruence.modulus, congruence.rest)
+
+
+def _record_of_graph(result: Result, name: str, info: TensorInfo, sources: dict[str, str]) -> TensorRecord:
+    """The record of a value of the graph itself, with the items of a sequence."""
+    record = _tensor(result, name, info, sources)
+    items = item_infos(result.inference, name) if info.kind.startswith("sequence") else None
+    return record if items is None else attrs.evolve(record, items=tuple(map(str, items)))
 
 
 def _tensor(result: Result, name: str, info: TensorInfo, sources: dict[str, str]) -> TensorRecord:

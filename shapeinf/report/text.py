@@ -14,6 +14,8 @@ from shapeinf.explain.unknowns import UnknownGroup
 from shapeinf.report.model import ModelReport, NamedDimRecord, TensorExplanation, TensorRecord
 from shapeinf.texts import escape_unprintable, format_count
 
+MAX_ITEMS = 8
+"""Items of a sequence that are listed; of a longer one, the shape that all of them have."""
 MAX_UNKNOWNS = 8
 """Unknowns of one cause that are listed; the others are counted."""
 
@@ -34,6 +36,9 @@ def tensor_table(report: ModelReport) -> Table:
 
 
 def _shape(tensor: TensorRecord) -> str:
+    """The shape; of a sequence the types of its items, or what all items are where these are not known one by one."""
+    if tensor.items is not None and len(tensor.items) <= MAX_ITEMS:
+        return f"{tensor.kind} of {', '.join(tensor.items)}" if tensor.items else f"empty {tensor.kind}"
     return tensor.shape if tensor.kind == "tensor" else f"{tensor.kind} of {tensor.shape}"
 
 

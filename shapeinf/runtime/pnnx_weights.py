@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from shapeinf.formats.pnnx.document import Document
-from shapeinf.formats.pnnx.weights import MAX_MEMBERS
+from shapeinf.formats.pnnx.reader import weight_files
+from shapeinf.formats.pnnx.sniffing import weights_path
+from shapeinf.formats.pnnx.weights import MAX_MEMBERS, byte_count, sizes_of
 from shapeinf.formats.zipped import zip_members
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor
-from shapeinf.lattice.dtypes import element_bits
 from shapeinf.runtime.model_file import numpy_type
 from shapeinf.runtime.protocol import Refusal
 from shapeinf.texts import exact_bytes
@@ -20,27 +21,27 @@ from shapeinf.texts import exact_bytes
 MAX_BYTES = 1 << 33
 """The most bytes of all constants together."""
 
-_PARAM, _BIN = ".param", ".bin"
-
 
 class Weights:
     """The constants of one graph, each a tensor on first use.
 
     The `.bin` file is used where it lies beside the network and has a member of exactly the declared bytes; constants
-    without one are random, as integers 0 or 1.
+    without one are random, as integers 0 or 1, and floats of 32 bits where the file states no element type.
     """
 
     def __init__(self, torch: Any, graph: Graph) -> None:
         self.torch = torch
-        self.constants = graph.constants
-        self.members = {_member_name(name): name for name in graph.constants} | _attribute_members(graph)
-        self.path = _bin_path(graph.source)
+        self.constants = {n: PartialTensor(c.dtype or "float32", c.shape, None) for n, c in graph.constants.items()}
+        files = weight_files(graph.model) if isinstance(graph.model, Document) else {}
+        self.names = {file: name for name, file in files.items()}
+        """The constants by the names of their files."""
+        self.path = None if graph.source is None else weights_path(graph.source)
         self._contents: dict[str, bytes] | None = None
         self._tensors: dict[str, Any] = {}
 
     def refuse_huge(self) -> None:
         """Raise Refusal where the constants would take too much memory."""
-        total = sum(_bytes(constant) for constant in self.constants.values())
+        total = sum(byte_count(constant) for constant in self.constants.values())
         if total > MAX_BYTES:
             raise Refusal(f"its weights would take {exact_bytes(total)}")
 
@@ -51,7 +52,7 @@ class Weights:
         return self._tensors[name]
 
     def _array(self, name: str, constant: PartialTensor) -> np.ndarray[Any, Any]:
-        kind, shape = numpy_type(constant.dtype or "float32"), _sizes(constant)
+        kind, shape = numpy_type(str(constant.dtype)), sizes_of(constant)
         data = self._read().get(name)
         if data is not None:
             return np.frombuffer(data, kind.newbyteorder("<")).astype(kind).reshape(shape)
@@ -64,46 +65,14 @@ class Weights:
         """The contents of the constants that the archive has."""
         if self._contents is None:
             self._contents = {}
-            if self.path is not None:
+            if self.path is not None and os.path.isfile(self.path):
                 with open(self.path, "rb") as file:
                     for member, _, data in zip_members(file, self.path, MAX_MEMBERS, self._length):
-                        self._contents[self.members[member]] = data
+                        self._contents[self.names[member]] = data
         return self._contents
 
     def _length(self, member: str, size: int) -> int | None:
         """The bytes to read of a file of the archive; None to skip one that is no constant of these bytes."""
-        name = self.members.get(member)
-        return size if name is not None and size == _bytes(self.constants[name]) else None
-
-
-def _member_name(name: str) -> str:
-    """The name of the file with a weight: `operator.weight`, which the name of the constant may mark."""
-    return name.lstrip("@")
-
-
-def _attribute_members(graph: Graph) -> dict[str, str]:
-    """The constants that are operators of their own by the names of their files."""
-    operators = graph.model.operators if isinstance(graph.model, Document) else ()
-    return {
-        f"{operator.name}.{weight}": operator.outputs[0]
-        for operator in operators
-        if operator.type == "pnnx.Attribute"
-        for weight in operator.weights
-    }
-
-
-def _bin_path(source: str | None) -> str | None:
-    """The path of the weights beside a network; None where there is no such file."""
-    if source is None or not source.endswith(_PARAM):
-        return None
-    path = source.removesuffix(_PARAM) + _BIN
-    return path if os.path.isfile(path) else None
-
-
-def _sizes(constant: PartialTensor) -> tuple[int, ...]:
-    return tuple(dim if isinstance(dim, int) else 0 for dim in constant.shape)
-
-
-def _bytes(constant: PartialTensor) -> int:
-    bits = element_bits(constant.dtype) or 8
-    return int(np.prod(_sizes(constant), dtype=object)) * max(bits // 8, 1)
+        name = self.names.get(member)
+        constant = None if name is None else self.constants.get(name)
+        return size if constant is not None and size == byte_count(constant) else None

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import attrs
 import numpy as np
 
-from shapeinf.errors import ShapeInferenceError, UnknownNameError
+from shapeinf.errors import ModelError, ShapeInferenceError, UnknownNameError
 from shapeinf.graph import Graph
 
 GUARD = 256
@@ -29,6 +29,10 @@ RUNTIMES = {
     "ncnn": "shapeinf.runtime.ncnn_runtime",
 }
 """The module of each runtime; its function `runtime()` returns the `Runtime`, or raises MissingPackageError."""
+
+
+_DIALECTS = {"onnxruntime": "onnx", "openvino": "onnx", "tensorflow": "tf", "torch": "pnnx", "ncnn": "pnnx"}
+"""The dialect of the graphs that each runtime runs; of several runtimes of one dialect, the first is the default."""
 
 
 class Refusal(Exception):  # noqa: N818  (not an error of shapeinf: a message of the runtime)
@@ -152,6 +156,22 @@ class Runtime(Protocol):
 
     def open(self, graph: Graph, timeout: float | None) -> LoadedModel:
         """A model, loaded when a method needs it; a run of more than `timeout` seconds is refused."""
+
+
+def choose_runtime(graph: Graph, name: str | None) -> Runtime:
+    """The runtime of this name, or else the default one of the graph's format.
+
+    Raises UnknownNameError; ModelError for a runtime that does not run the format, and for a format without a runtime;
+    MissingPackageError where the runtime is not installed.
+    """
+    if name is not None and name not in RUNTIMES:
+        raise UnknownNameError("runtime", name, RUNTIMES)
+    names = [runtime for runtime, dialect in _DIALECTS.items() if dialect == graph.dialect]
+    if not names:
+        raise ModelError("no runtime runs models of its format", node=graph.source)
+    if name is not None and name not in names:
+        raise ModelError(f"{name} does not run models of its format: choose {' or '.join(names)}", node=graph.source)
+    return runtime_by_name(name or names[0])
 
 
 def runtime_by_name(name: str) -> Runtime:

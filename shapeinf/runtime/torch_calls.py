@@ -19,6 +19,8 @@ _KEEPS_SIZES = ("AdaptiveAvgPool", "AdaptiveMaxPool", "adaptive_avg_pool", "adap
 """The names of operators in whose `output_size` 0 stands for None."""
 _SPREAD = frozenset({"Tensor.reshape", "Tensor.view", "Tensor.expand", "Tensor.repeat"})
 """Methods whose sizes are several arguments in torch, and one list in files: `shape`, `size` or `sizes`."""
+_LIMITS = {"num_layers": 1 << 10, "sections": 1 << 16, "chunks": 1 << 16}
+"""The most that a number may be of which torch constructs as many modules or tensors, whatever their size."""
 _FLOATS = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
 
 
@@ -63,7 +65,9 @@ class Arguments:
 
 
 def _parameter(torch: Any, op: str, name: str, value: object) -> Any:
-    """A value as torch has it. Raises NotRunnable for a constant that torch does not have."""
+    """A value as torch has it. Raises NotRunnable for a constant that torch does not have, and past a limit."""
+    if isinstance(value, (int, float)) and value > _LIMITS.get(name, value):
+        raise NotRunnable(f"{name}={value} is more than the {_LIMITS[name]} that are run")
     if isinstance(value, tuple):
         items = [_parameter(torch, op, name, item) for item in value]
         keeps = name == "output_size" and op.partition(".")[2].startswith(_KEEPS_SIZES)

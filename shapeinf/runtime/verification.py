@@ -21,7 +21,7 @@ from shapeinf.runtime.buffers import BoundOutputs
 from shapeinf.runtime.compare import InferredTypes
 from shapeinf.runtime.feeds import feeds
 from shapeinf.runtime.model_file import has_arrays, numpy_type
-from shapeinf.runtime.protocol import LoadedModel, Observation, ObservedType, Refusal, runtime_by_name
+from shapeinf.runtime.protocol import LoadedModel, Observation, ObservedType, Refusal, choose_runtime
 from shapeinf.runtime.records import Mismatch, Run, Skipped, Verification
 from shapeinf.runtime.sizes import RunSizes, choose_sizes
 from shapeinf.texts import exact_bytes
@@ -37,7 +37,7 @@ def verify(
     *,
     at: Iterable[Mapping[str, int]] = ({},),
     arrays: Mapping[str, Any] | None = None,
-    runtime: str = "onnxruntime",
+    runtime: str | None = None,
     seed: int = 0,
     timeout: float | None = None,
     options: InferenceOptions = DEFAULT_OPTIONS,
@@ -52,7 +52,7 @@ def verify(
         at: the sizes of named dims, a mapping for every run. Dims without one get small sizes that the graph can run
             with.
         arrays: values of inputs by name; other inputs get random numbers, and 0 or 1 where they are integers.
-        runtime: a name of `RUNTIMES`.
+        runtime: a name of `RUNTIMES`; by default onnxruntime, tensorflow or torch, by the format of the model.
         seed: of the random numbers.
         timeout: the most seconds that one run may take.
         options: as for `infer_shapes`; `bind` has sizes that all runs share.
@@ -63,8 +63,8 @@ def verify(
         ModelError: the model cannot be read, or is of a format that the runtime does not run.
         ShapeInferenceError: sizes that contradict each other or the model.
     """
-    backend = runtime_by_name(runtime)
     inferences = _Inferences(as_graph(model, options), options)
+    backend = choose_runtime(inferences.graph, runtime)
     loaded = backend.open(inferences.graph, timeout)
     named = by_input(arrays or {}, inferences.graph)
     contents = {name: np.asarray(array, order="C") for name, array in named.items()}

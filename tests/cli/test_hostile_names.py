@@ -142,6 +142,8 @@ def commands(path, dim, tensor, folder):
     yield from (["plan", path, *more] for more in ([], ["--json"], ["-o", folder / "p.csv"], ["-o", folder / "p.json"]))
     yield from (["plan", "verify", folder / name, "-m", path] for name in ("p.csv", "p.json"))
     yield from (["verify", path], ["verify", path, "--json"])
+    yield from (["clean", path, *more] for more in (["--dry-run"], ["--dry-run", "--json", "--verify"]))
+    yield ["clean", path, "-o", folder / "c.onnx", "--external", "copy", "--passes", "deduplicate,remove_dead"]
     yield from (["expression", tensor], ["expression", f"add(@0,{dim})", "--json"])
 
 

@@ -56,6 +56,8 @@ class Line:
         return infer_shapes(self.param, inputs=specs), binding
 
 
+TRANSPOSED = "nn.ConvTranspose2d in_channels=3 out_channels=4 kernel_size=3 stride=2"
+
 ACCEPTED = [
     # dropouts
     *(
@@ -121,7 +123,16 @@ ACCEPTED = [
     Line("F.linear", "F.linear(x, y, z)", "f32[2,4] f32[3,4] f32[3]", "f32[2,3]"),
     Line("F.linear", "F.linear(x, y, z)", "f32[2,5,4] f32[3,4] f32[]", "f32[2,5,3]"),
     Line("F.linear", "F.linear(x, y)", "i64[0,4] i64[3,4]", "i64[0,3]"),
-    Line("nn.Embedding num_embeddings=9 embedding_dim=3", "nn.Embedding(9, 3)(x)", "i64[]", "f32[3]"),
+    *(
+        Line(
+            f"{TRANSPOSED} output_padding=1 output_size={size}",
+            f"nn.ConvTranspose2d(3, 4, 3, stride=2)(x, output_size={size})",
+            "f32[2,3,5,5]",
+            "f32[2,4,12,11]",
+        )
+        for size in ("(12,11)", "(2,4,12,11)")
+    ),
+    Line("nn.Embedding num_embeddings=9 embedding_dim=3 @weight=(9,3)f32", "nn.Embedding(9, 3)(x)", "i64[]", "f32[3]"),
     Line("F.embedding", "F.embedding(x, y)", "i32[2,0] f16[4,3]", "f16[2,0,3]"),
     # recurrent layers and attention
     Line("nn.LSTM input_size=6 hidden_size=4", "nn.LSTM(6, 4)(x)", "f32[7,3,6]", "f32[7,3,4] f32[1,3,4] f32[1,3,4]"),
@@ -315,6 +326,13 @@ DAMAGED = [
     Line("nn.LayerNorm normalized_shape=()", "", "f32[2,4]"),
     Line("nn.LayerNorm normalized_shape=(a,4)", "", "f32[2,4]"),
     Line("nn.Embedding num_embeddings=3 embedding_dim=-2", "", "i64[2]"),
+    Line(f"{TRANSPOSED} output_size=(13,11)", "", "f32[2,3,5,5]"),
+    Line(f"{TRANSPOSED} output_size=(11,10)", "", "f32[2,3,5,5]"),
+    Line(
+        f"{TRANSPOSED} output_size=(4,11,11)",
+        "",
+        "f32[2,3,5,5]",
+    ),
     Line("nn.LSTM input_size=6 hidden_size=4 num_layers=-1", "", "f32[7,6]"),
     Line("nn.LSTM input_size=6 hidden_size=0", "", "f32[7,6]"),
     Line(f"{LSTM} @weight_ih_l9=(16,6)f32", "", "f32[7,6]"),

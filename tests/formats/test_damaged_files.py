@@ -1,7 +1,8 @@
 """Damaged files of every kind, in processes with little memory and time: a result or a typed error, soon.
 
 The families: bytes of protobuf ("wire"), invalid models ("structure"), NNEF texts ("text"), archives with
-tensor files ("archive"), graphs of TensorFlow ("tensorflow"), networks of PNNX ("pnnx").
+tensor files ("archive"), graphs of TensorFlow ("tensorflow"), networks of PNNX ("pnnx"), and
+ONNX models that clean-up passes edit ("passes").
 `python -m tests.formats.damage.run FAMILY START STOP` runs others by their numbers.
 """
 
@@ -14,7 +15,7 @@ from tests.formats.damage.documents import FLAT, archive, tensor_file, tokens
 from tests.formats.damage.pnnx import networks
 from tests.formats.damage.run import failures
 
-SLICE = {"wire": 300, "structure": 150, "text": 300, "archive": 150, "tensorflow": 300, "pnnx": 300}
+SLICE = {"wire": 300, "structure": 150, "text": 300, "archive": 150, "tensorflow": 300, "pnnx": 300, "passes": 300}
 NIGHTLY = {
     "wire": 120_000,
     "structure": 80_000,
@@ -22,6 +23,7 @@ NIGHTLY = {
     "archive": 10_000,
     "tensorflow": 60_000,
     "pnnx": 20_000,
+    "passes": 20_000,
 }
 
 

@@ -235,7 +235,7 @@ def test_an_inner_name_does_not_capture_a_lifted_constant() -> None:
     assert [change.where for change in cleaned.report.changes] == ["Constant 'j'"]
 
 
-def test_constants_of_bodies_before_ir_version_4_stay_nodes() -> None:
+def test_constants_of_bodies_before_ir_version_4() -> None:
     branch = condition([node("Constant", "", "k", value=numpy_helper.from_array(ONES)), node("Add", "x k", "t")])
     constant = node("Constant", "", "j", value=numpy_helper.from_array(ONES))
     model = make(
@@ -250,7 +250,7 @@ def test_constants_of_bodies_before_ir_version_4_stay_nodes() -> None:
     assert "Constant" not in operators(cleaned.to_proto())
 
 
-def test_forms_in_bodies_before_ir_version_4_read_constant_nodes() -> None:
+def test_forms_in_bodies_before_ir_version_4() -> None:
     branch = condition([node("Clip", "x", "t", min=0.0)])
     model = make([branch], [info("c", kind=TensorProto.BOOL), info("x", 3)], [info("y", 3)], opset=8, ir_version=3)
     cleaned = clean(model)

@@ -73,6 +73,8 @@ COMMANDS = [
     ("check decoder", "check/1"),
     ("diff decoder guarded", "diff/1"),
     ("diff decoder decoder", "diff/1"),
+    ("clean decoder --dry-run", "clean/1"),
+    ("clean data -o cleaned.onnx --verify", "clean/1"),
     ("memory decoder --bind batch=2,seq=8 --budget 1MiB", "memory.summary/1"),
     ("memory decoder", "memory.summary/1"),
     ("memory broken", "memory.summary/1"),

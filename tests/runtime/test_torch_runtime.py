@@ -62,6 +62,10 @@ def test_networks_are_verified(text: str, shape: list[int], count: int) -> None:
         ("torch.os.system d 1 1 0 1", "torch.os.system is not run in torch here"),
         ("nn.Module d 1 1 0 1", "nn.Module is not run in torch here"),
         ("nn.ReLU d 1 1 0 1 color=red", "torch does not construct it"),
+        (
+            "nn.RNN d 1 1 0 1 hidden_size=3 input_size=4 num_layers=2147483647",
+            "num_layers=2147483647 is more than the 1024 that are run",
+        ),
         ("Tensor.to d 1 1 0 1 dtype=torch.load", "torch has no torch.load"),
         ("pnnx.Expression d 1 1 0 1 expr=add(@0,,@0)", "its expression does not parse"),
     ],
@@ -108,10 +112,17 @@ def test_without_the_package_the_error_has_its_extra(monkeypatch: pytest.MonkeyP
         verify(param(CONV), runtime="torch")
 
 
-def test_other_models_are_not_run() -> None:
-    pytest.importorskip("torch")
-    with pytest.raises(ModelError, match="only a PNNX network can be run in torch"):
+def test_the_runtime_must_run_the_format() -> None:
+    with pytest.raises(ModelError, match="torch does not run models of its format: choose onnxruntime or openvino"):
         verify(parsed(MATMUL), runtime="torch")
+    with pytest.raises(ModelError, match="onnxruntime does not run models of its format: choose torch or ncnn"):
+        verify(param(CONV), runtime="onnxruntime")
+
+
+def test_torch_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingPackageError, match=r"verify --runtime torch"):
+        verify(param(CONV))
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from shapeinf.sharing import cached_property, hold_locks, synchronized
 from tests.threads.worker import at_once
 
 ROOT = Path(__file__).parents[2]
-MODELS = sorted(str(path) for path in (ROOT / "examples").iterdir())
+MODELS = sorted(str(path) for path in (ROOT / "examples").rglob("*") if path.is_file())
 PROCESSES = [1, pytest.param(40, marks=pytest.mark.slow)]
 USUAL, OFTEN = "0.005", "0.000001"
 """Seconds between two switches of threads: Python's own, and as often as it can."""

@@ -75,9 +75,7 @@ def build(document: Document, weights: str | None = None) -> Graph:
 
     Raises ModelError for an input, output or constant that is malformed.
     """
-    builder = _Builder(document)
-    for operator in document.operators:
-        builder.add(operator)
+    builder = _enter(document)
     graph = builder.graph
     graph.outputs = list(_items(graph.outputs, builder.tuples))
     count = document.count_blobs()
@@ -88,6 +86,18 @@ def build(document: Document, weights: str | None = None) -> Graph:
         attach(graph, builder.members, weights)
         graph.external = bool(graph.unread)
     return graph
+
+
+def weight_files(document: Document) -> dict[str, str]:
+    """The file of each constant of a network in the archive of weights."""
+    return _enter(document).members
+
+
+def _enter(document: Document) -> _Builder:
+    builder = _Builder(document)
+    for operator in document.operators:
+        builder.add(operator)
+    return builder
 
 
 class _Builder:

@@ -59,25 +59,28 @@ class Weights:
 
     def _length(self, name: str, size: int) -> int | None:
         """The bytes to read of a file, None to skip it."""
-        return _byte_count(self.constants[name]) if name in self.constants else None
+        return byte_count(self.constants[name]) if name in self.constants else None
 
     def _constant(self, name: str, size: int, data: bytes) -> PartialTensor:
         declared = self.constants[name]
-        if size != _byte_count(declared):
-            raise ModelError(
-                f"{name!r} has {size} bytes, but {declared.dtype}{declared.shape} in the network has"
-                f" {_byte_count(declared)}",
-                node=self.path,
-            )
+        expected = byte_count(declared)
+        if size != expected:
+            message = f"{name!r} has {size} bytes, but {declared.dtype}{declared.shape} in the network has {expected}"
+            raise ModelError(message, node=self.path)
         dtype = numpy_dtype(declared.dtype)
         assert dtype is not None  # `wants_contents` is false without an element type
         array = np.frombuffer(data, dtype.newbyteorder("<") if dtype.isbuiltin == 1 else dtype)
         return PartialTensor(declared.dtype, declared.shape, array.tolist())
 
 
-def _byte_count(constant: PartialTensor) -> int:
-    sizes = [size for size in constant.shape.require() if isinstance(size, int)]
-    return prod(sizes) * (element_bits(constant.dtype) or 0) // 8
+def sizes_of(constant: PartialTensor) -> tuple[int, ...]:
+    """The sizes of a weight, all of which are numbers."""
+    return tuple(size for size in constant.shape.require() if isinstance(size, int))
+
+
+def byte_count(constant: PartialTensor) -> int:
+    """The bytes of a weight in its file; 0 where the element type is not known."""
+    return prod(sizes_of(constant)) * (element_bits(constant.dtype) or 0) // 8
 
 
 def attach(graph: Graph, members: Mapping[str, str], path: str) -> None:
@@ -85,8 +88,7 @@ def attach(graph: Graph, members: Mapping[str, str], path: str) -> None:
     small = {}
     for name, member in members.items():
         constant = graph.constants[name]
-        sizes = [size for size in constant.shape.require() if isinstance(size, int)]
-        if wants_contents(constant.dtype, sizes) and constant.dtype not in _WITHOUT_NUMPY_TYPE:
+        if wants_contents(constant.dtype, sizes_of(constant)) and constant.dtype not in _WITHOUT_NUMPY_TYPE:
             small[name] = member
     weights = Weights(path, {member: graph.constants[name] for name, member in small.items()})
     for name, member in small.items():

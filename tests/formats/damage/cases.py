@@ -16,7 +16,7 @@ from tests.formats.damage.tensorflow import tensorflow_models
 from tests.formats.damage.wire import WireDamage
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-FAMILIES = ("wire", "structure", "text", "archive", "tensorflow", "pnnx")
+FAMILIES = ("wire", "structure", "text", "archive", "tensorflow", "pnnx", "passes")
 
 
 @cache
@@ -54,6 +54,8 @@ def case(family: str, number: int) -> bytes | str:
     draw = random.Random(f"{family} {number}")
     if family == "wire":
         return WireDamage(draw, models()).damaged()
+    if family == "passes":  # which edit the models of both families
+        return case(("wire", "structure")[number % 2], number)
     if family == "structure":
         return StructureDamage(draw, models()).damaged()
     if family == "tensorflow":

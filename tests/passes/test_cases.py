@@ -1,0 +1,16 @@
+"""What each pass does to small models, and what it leaves alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from shapeinf.passes import clean
+from tests.passes.cases import CASES
+from tests.passes.checking import check
+
+pytest.importorskip("onnxruntime")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.passes[0]}-{case.name}")
+def test_cases(case):
+    check(case, clean)
