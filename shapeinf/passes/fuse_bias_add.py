@@ -23,7 +23,9 @@ def fuse_bias_add(editor: Editor) -> None:
         try:
             _fuse(editor, node)
         except Leave as reason:
-            if any(value is not None and value.is_initializer() for value in node.inputs) and _has_product(editor, node):
+            if any(value is not None and value.is_initializer() for value in node.inputs) and _has_product(
+                editor, node
+            ):
                 editor.leave(node, reason)
 
 
@@ -35,7 +37,10 @@ def _fuse(editor: Editor, node: ir.Node) -> None:
     source, constant = _operands(editor, node)
     producer = source.producer()
     assert producer is not None
+    if editor.opset < 7:
+        raise Leave("Add broadcasts by attributes before opset 7")
     editor.reader(source)
+    editor.check_bypass(node, source)
     product = Product.read(editor, producer)
     addend = _by_channel(to_double(editor.array(constant)), product)
     product.write(editor, None, round_to(product.dtype, product.bias + addend))

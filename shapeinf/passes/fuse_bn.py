@@ -44,6 +44,7 @@ def _fuse(editor: Editor, node: ir.Node) -> None:
     if source is None or producer is None or not editor.is_operator(producer, *PRODUCTS):
         raise Leave("its input is not the result of a Conv, ConvTranspose or Gemm")
     editor.reader(source)
+    editor.check_bypass(node, source)
     scale = channel_scale(editor, node)
     product = Product.read(editor, producer)
     product.check_channels(len(scale.factor), "the batch normalization")
