@@ -23,7 +23,9 @@ def fuse_bias_add(editor: Editor) -> None:
         try:
             _fuse(editor, node)
         except Leave as reason:
-            if any(value is not None and value.is_initializer() for value in node.inputs) and _has_product(editor, node):
+            if any(value is not None and value.is_initializer() for value in node.inputs) and _has_product(
+                editor, node
+            ):
                 editor.leave(node, reason)
 
 
