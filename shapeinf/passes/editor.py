@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import onnx.defs
 import onnx_ir as ir
 
 from shapeinf.errors import ModelError
@@ -64,10 +65,22 @@ class Editor:
     def nodes(self, *operators: str) -> list[ir.Node]:
         """The nodes of ONNX's own operators of these names, in all scopes.
 
-        Not those in functions with attributes that each call sets.
+        Not those in functions with attributes that each call sets, and none with more or fewer inputs and outputs than
+        the operator has.
         """
         nodes = (node for scope in self.scopes() for node in scope if self.is_operator(node, *operators))
-        return [node for node in nodes if not any(attribute.is_ref() for attribute in node.attributes.values())]
+        return [
+            node
+            for node in nodes
+            if not any(attribute.is_ref() for attribute in node.attributes.values()) and self._is_complete(node)
+        ]
+
+    def _is_complete(self, node: ir.Node) -> bool:
+        schema = onnx.defs.get_schema(node.op_type, self.opset, "")
+        return (
+            schema.min_input <= len(node.inputs) <= schema.max_input
+            and schema.min_output <= len(node.outputs) <= schema.max_output
+        )
 
     def is_operator(self, node: ir.Node | None, *operators: str) -> bool:
         """Whether a node is one of these operators of ONNX, and no function of the model."""
