@@ -105,12 +105,12 @@ def adaptive_max_pool(
 
 
 def _adapted(c: InferenceContext, input: Shape, output_size: object, channels_may_be_empty: bool) -> Shape:
-    """PNNX writes 0 for None, which keeps the size of an axis; a computed 0 is the size 0."""
+    """PNNX writes 0 for None, which keeps the size of an axis; a computed 0, or that of a single axis, is a size."""
     rank = spatial_rank(c)
     lead, channels, sizes = split_axes(c, input, rank)
     require_elements(c, sizes if channels_may_be_empty or not lead else (channels, *sizes))
     requested = requested_sizes(c, output_size, "output_size", rank)
-    if not isinstance(c.written.get("output_size"), InputContents):
+    if rank > 1 and not isinstance(c.written.get("output_size"), InputContents):
         requested = [size if wanted == 0 else wanted for size, wanted in zip(sizes, requested, strict=True)]
     adapted = [_adapted_size(c, wanted) for wanted in requested]
     return Shape((*lead, channels, *adapted))

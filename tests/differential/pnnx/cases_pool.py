@@ -96,6 +96,7 @@ ADAPTIVE = [
     function("F.adaptive_max_pool2d(x, (3, None))"),
     function("F.adaptive_max_pool2d(x, (x.size(2) // 2, 3))"),
     function("F.adaptive_avg_pool1d(x, x.size(2) - 4)", LINES, OTHER_LINES),
+    function("F.adaptive_avg_pool1d(x, 0), F.adaptive_max_pool1d(x, 0)", LINES, OTHER_LINES),
     Case(
         "a computed size that becomes 0",  # a written 0 stands for None
         "F.adaptive_avg_pool2d(x, (x.size(2) // 2, x.size(3)))",
