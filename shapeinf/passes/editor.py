@@ -27,6 +27,10 @@ OVERRIDABLE_SINCE = 4
 """The IR version from which on an initializer that is an input is a default, which a caller may replace."""
 
 
+MAX_OPSET = 1 << 31
+"""Versions from here on are none: the onnx package takes 32 bits."""
+
+
 class Leave(Exception):  # noqa: N818  (a decision, not an error)
     """A pass leaves a place alone; the text is the reason."""
 
@@ -76,6 +80,8 @@ class Editor:
         ]
 
     def _is_complete(self, node: ir.Node) -> bool:
+        if not 0 < self.opset < MAX_OPSET:
+            return False
         schema = onnx.defs.get_schema(node.op_type, self.opset, "")
         return (
             schema.min_input <= len(node.inputs) <= schema.max_input
