@@ -80,7 +80,7 @@ class Editor:
     def nodes(self, *operators: str) -> list[ir.Node]:
         """The nodes of ONNX's own operators of these names, in all scopes.
 
-        Not those in functions with attributes that each call sets.
+        Not those in functions with attributes that each call sets, nor those that are not as their schema has them.
         """
         nodes = (node for scope in self.scopes() for node in scope if self.is_operator(node, *operators))
         return [node for node in nodes if not any(attribute.is_ref() for attribute in node.attributes.values())]

@@ -29,8 +29,14 @@ def _is_legal(node: ir.Node, name: str, attribute: onnx.defs.OpSchema.Attribute)
     return not attribute.required if present is None else int(present.type) == int(attribute.type)
 
 
+MAX_OPSET = 1 << 31
+"""Versions from here on are none: the onnx package takes 32 bits."""
+
+
 @cache
 def _schema(operator: str, opset: int) -> onnx.defs.OpSchema | None:
+    if not 0 < opset < MAX_OPSET:
+        return None
     try:
         return onnx.defs.get_schema(operator, max_inclusive_version=opset, domain="")
     except onnx.defs.SchemaError:

@@ -49,8 +49,14 @@ def signature(model: onnx.ModelProto) -> tuple[Any, ...]:
         )
         for node in _nodes(model.graph)
     ]
-    constants = [(tensor.data_type, tuple(tensor.dims), _contents(tensor)) for tensor in initializers(model)]
+    constants = [(tensor.data_type, tuple(tensor.dims), _numbers(tensor)) for tensor in initializers(model)]
     return Counter(nodes), Counter(constants), opset(model)
+
+
+def _numbers(tensor: onnx.TensorProto) -> str:
+    """The contents, or where they lie."""
+    external = tensor.data_location == onnx.TensorProto.EXTERNAL
+    return str(tensor.external_data) if external else repr(numpy_helper.to_array(tensor).tolist())
 
 
 def interface(model: onnx.ModelProto) -> dict[str, Any]:

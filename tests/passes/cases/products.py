@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+from onnx.external_data_helper import set_external_data
 
 from tests.passes.models import Case, random, statistics
 
@@ -33,7 +34,22 @@ def typeless(model: onnx.ModelProto) -> None:
     model.graph.input[0].type.tensor_type.ClearField("elem_type")
 
 
+def without_numbers(model: onnx.ModelProto) -> None:
+    """The addend lies in another file, and a message has no folder where it could be."""
+    tensor = next(tensor for tensor in model.graph.initializer if tensor.name == "k")
+    set_external_data(tensor, "absent.bin")
+    tensor.ClearField("raw_data")
+
+
 ADDED = [
+    added(
+        "numbers-in-another-file",
+        conv("c = Conv(x, w) y = Add(c, k)"),
+        None,
+        options={"edit": without_numbers},
+        runs=False,
+        valid=False,
+    ),
     *(
         added(
             f"constant-{name}",
