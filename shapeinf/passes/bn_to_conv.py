@@ -38,19 +38,20 @@ def _rewrite(editor: Editor, node: ir.Node) -> None:
     channels, spatial = len(scale.factor), len(shape.dims) - 2
     weight = round_to(kind, scale.factor.reshape(channels, *(1,) * (spatial + 1)))
     bias = round_to(kind, scale.shift)
-    inputs, name = list(node.inputs), node.outputs[0].name
+    name = node.outputs[0].name
+    inputs = [
+        source,
+        editor.new_constant(scope, f"{name}_weight", weight),
+        editor.new_constant(scope, f"{name}_bias", bias),
+    ]
+    node.op_type = "Conv"
     node.attributes.clear()
-    convolution = ir.node(
-        "Conv",
-        [
-            source,
-            editor.new_constant(scope, f"{name}_weight", weight),
-            editor.new_constant(scope, f"{name}_bias", bias),
-        ],
-        {"group": channels, "kernel_shape": [1] * spatial},
-        name=node.name,
-    )
-    scope.insert_before(node, convolution)
+    node.attributes["group"] = ir.AttrInt64("group", channels)
+    node.attributes["kernel_shape"] = ir.AttrInt64s("kernel_shape", [1] * spatial)
+    node.resize_outputs(1)
+    old = list(node.inputs)
+    for index in range(len(old)):
+        node.replace_input_with(index, inputs[index] if index < len(inputs) else None)
+    node.resize_inputs(len(inputs))
+    editor.drop_unread(old)
     editor.changed(node, f"is a Conv of {channels} groups")
-    editor.bypass(node, convolution.outputs[0])
-    editor.drop_unread(inputs)

@@ -10,11 +10,12 @@ import attrs
 import onnx
 import onnx_ir as ir
 
+from shapeinf.passes import External
 from shapeinf.passes.comparison import Comparison, compare
-from shapeinf.passes.model_files import External, read_model, write_model
+from shapeinf.passes.model_files import read_model, write_model
 from shapeinf.passes.pipeline import DEFAULT_ORDER, run_passes
 from shapeinf.passes.report import CleanReport
-from shapeinf.passes.skeleton import to_proto
+from shapeinf.passes.skeleton import duplicate, to_proto
 
 
 @attrs.frozen(repr=False)
@@ -73,6 +74,6 @@ def clean(model: Any, passes: Sequence[str] | None = None, *, verify: bool = Fal
         MissingPackageError: onnxruntime is not installed, and `verify` needs it.
     """
     original = read_model(model)
-    edited, report = run_passes(original.clone(), DEFAULT_ORDER if passes is None else tuple(passes))
+    edited, report = run_passes(duplicate(original), DEFAULT_ORDER if passes is None else tuple(passes))
     comparison = compare(original, edited, seed) if verify else None
     return Cleaned(edited, report, comparison)

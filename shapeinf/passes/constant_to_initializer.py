@@ -45,8 +45,13 @@ def _tensor(node: ir.Node) -> Any:
     if attribute.name in _NUMPY:
         return ir.Tensor(np.asarray(attribute.value, dtype=_NUMPY[attribute.name]))
     if attribute.name == "value_string":
-        return ir.StringTensor([str(attribute.value).encode()], shape=ir.Shape([]))
+        return ir.StringTensor([_bytes(attribute.value)], shape=ir.Shape([]))
     if attribute.name == "value_strings":
-        texts = [str(text).encode() for text in attribute.value]
+        texts = [_bytes(text) for text in attribute.value]
         return ir.StringTensor(texts, shape=ir.Shape([len(texts)]))
     raise Leave(f"its value is a {attribute.name}")
+
+
+def _bytes(text: str | bytes) -> bytes:
+    """The bytes of a text; onnx-ir keeps those that are no UTF-8 as bytes."""
+    return text.encode() if isinstance(text, str) else bytes(text)

@@ -7,7 +7,7 @@ from collections import defaultdict
 import onnx_ir as ir
 
 from shapeinf.errors import ModelError
-from shapeinf.passes.editor import Editor
+from shapeinf.passes.editor import Editor, Leave
 from shapeinf.passes.skeleton import sizes
 from shapeinf.passes.weights import raw_bytes
 
@@ -17,16 +17,16 @@ def deduplicate(editor: Editor) -> None:
     for scope in list(editor.scopes()):
         alike: dict[tuple[object, ...], list[ir.Value]] = defaultdict(list)
         for value in scope.initializers.values():
-            if editor.is_constant(value):
+            if editor.is_constant(value) and not editor.is_annotated(value):
                 assert value.const_value is not None
                 key = (value.const_value.dtype, sizes(value.const_value))
                 alike[key].append(value)
         for values in alike.values():
             if len(values) > 1:
-                _merge_equal(editor, values)
+                _merge_equal(editor, scope, values)
 
 
-def _merge_equal(editor: Editor, values: list[ir.Value]) -> None:
+def _merge_equal(editor: Editor, scope: ir.Graph, values: list[ir.Value]) -> None:
     equal: dict[object, list[ir.Value]] = defaultdict(list)
     for value in values:
         try:
@@ -38,6 +38,11 @@ def _merge_equal(editor: Editor, values: list[ir.Value]) -> None:
         for value in group[1:]:
             if value.is_graph_output():
                 editor.leave(value, f"it and '{group[0].name}' are outputs both")
+                continue
+            try:
+                editor.check_visible(group[0].name, scope)
+            except Leave as reason:
+                editor.leave(value, reason)
                 continue
             for reader, index in value.uses():
                 reader.replace_input_with(index, group[0])

@@ -7,7 +7,6 @@ or of one around it that no caller can override (IR version 4 and later: one tha
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,26 +17,21 @@ from shapeinf.errors import ModelError
 from shapeinf.lattice import Shape
 from shapeinf.lattice.dtypes import ONNX_NAMES
 from shapeinf.passes.report import Change, Left
+from shapeinf.passes.schemas import fits_schema
 from shapeinf.passes.skeleton import sizes
-from shapeinf.passes.types import Types
-from shapeinf.passes.weights import contents
+from shapeinf.passes.types import Types, bodies, values
+from shapeinf.passes.weights import contents, renamed
 
 OVERRIDABLE_SINCE = 4
 """The IR version from which on an initializer that is an input is a default, which a caller may replace."""
 
 
+QUANTIZATION = "quant_parameter_tensor_names"
+"""The key in the metadata of a value under which onnx-ir stores its quantization annotation."""
+
+
 class Leave(Exception):  # noqa: N818  (a decision, not an error)
-    """A pass leaves a place alone; the text is the reason.
-
-    Args:
-        reason: a clause.
-        matched: whether this is a place that the pass looks for. The others are not reported.
-    """
-
-    def __init__(self, reason: str, *, matched: bool = True) -> None:
-        """Keep both."""
-        super().__init__(reason)
-        self.matched = matched
+    """A pass leaves a place alone; the text is the reason."""
 
 
 class Editor:
@@ -51,13 +45,25 @@ class Editor:
         self.left: list[Left] = []
         self.types = Types.unknown()
         self._names: set[str] = set()
+        self._scopes: dict[str, list[ir.Graph]] = {}
+        self._parents: dict[ir.Graph, ir.Graph] = {}
+        self._functions: set[ir.Graph] = set()
+        self._parameters: set[str] = set()
 
     def start(self, name: str, types: Types) -> None:
         """Begin a pass, with what inference says about the model as it is."""
         self.name, self.types = name, types
         self.changes, self.left = [], []
-        self._names = {value.name for value in self._values() if value.name}
-        self._names |= {node.name for scope in self.scopes() for node in scope if node.name}
+        self._functions = {function.graph for function in self.model.functions.values()}
+        self._names = {node.name for scope in self.scopes() for node in scope if node.name}
+        self._parents = {body: scope for scope in self.scopes() for node in scope for body in bodies(node)}
+        self._scopes, self._parameters = {}, set()
+        for scope, value in self._values():
+            if value.name:
+                self._scopes.setdefault(value.name, []).append(scope)
+            if QUANTIZATION in value.meta:
+                self._parameters.update(value.meta[QUANTIZATION].values())
+        self._names |= set(self._scopes)
 
     # -- scopes ------------------------------------------------------------------------------------------------------
 
@@ -69,7 +75,7 @@ class Editor:
 
     def is_function(self, scope: ir.Graph) -> bool:
         """Whether a scope is the body of a function, which has no initializers."""
-        return any(scope is function.graph for function in self.model.functions.values())
+        return scope in self._functions
 
     def nodes(self, *operators: str) -> list[ir.Node]:
         """The nodes of ONNX's own operators of these names, in all scopes.
@@ -80,10 +86,10 @@ class Editor:
         return [node for node in nodes if not any(attribute.is_ref() for attribute in node.attributes.values())]
 
     def is_operator(self, node: ir.Node | None, *operators: str) -> bool:
-        """Whether a node is one of these operators of ONNX, and no function of the model."""
-        if node is None or node.op_type not in operators or node.domain not in ("", "ai.onnx"):
+        """Whether a node is one of these operators of ONNX as its schema has it, and no function of the model."""
+        if node is None or node.op_type not in operators or node.domain != "":
             return False
-        return node.op_identifier() not in self.model.functions
+        return node.op_identifier() not in self.model.functions and fits_schema(node, self.opset)
 
     @property
     def opset(self) -> int:
@@ -91,18 +97,17 @@ class Editor:
         imports = self.model.opset_imports
         return imports.get("", imports.get("ai.onnx", 1))
 
-    def _values(self) -> Iterator[ir.Value]:
+    def _values(self) -> Iterator[tuple[ir.Graph, ir.Value]]:
         for scope in self.scopes():
-            yield from scope.inputs
-            yield from scope.initializers.values()
-            for node in scope:
-                yield from node.outputs
+            for value in values(scope):
+                yield scope, value
 
     def raise_opset(self, version: int) -> None:
-        """Set the opset of the model and its functions."""
+        """Set the opset of the model, and of its functions with ONNX's operators."""
         for imports in (self.model.opset_imports, *(f.opset_imports for f in self.model.functions.values())):
-            imports.pop("ai.onnx", None)
-            imports[""] = version
+            if {"", "ai.onnx"} & set(imports) or imports is self.model.opset_imports:
+                imports.pop("ai.onnx", None)
+                imports[""] = version
 
     # -- values ------------------------------------------------------------------------------------------------------
 
@@ -124,13 +129,13 @@ class Editor:
 
     def dtype(self, value: ir.Value | None) -> str | None:
         """The inferred element type of a value, or that of a constant; None where it is unknown."""
-        if value is not None and value.const_value is not None and value.is_initializer():
+        if value is not None and value.const_value is not None and self.is_constant(value):
             return ONNX_NAMES.get(int(value.const_value.dtype))
         return self.types.dtype(value)
 
     def shape(self, value: ir.Value | None) -> Shape:
         """The inferred shape of a value, or that of a constant."""
-        if value is not None and value.const_value is not None and value.is_initializer():
+        if value is not None and value.const_value is not None and self.is_constant(value):
             return Shape(sizes(value.const_value))
         return self.types.shape(value)
 
@@ -145,7 +150,22 @@ class Editor:
         producer = value.producer()
         if producer is None or reader.graph is not producer.graph:
             raise Leave(f"{_label(value)} is read in another scope than the one that it is produced in")
+        if self.is_annotated(value):
+            raise Leave(f"{_label(value)} has a quantization annotation")
         return reader
+
+    def is_annotated(self, value: ir.Value | None) -> bool:
+        """Whether a quantization annotation describes a value, or refers to it."""
+        return value is not None and (QUANTIZATION in value.meta or value.name in self._parameters)
+
+    def check_visible(self, name: str | None, scope: ir.Graph) -> None:
+        """Raise Leave where a scope inside of this one has a value of its own with this name."""
+        for inner in self._scopes.get(name or "", ()):
+            around = self._parents.get(inner)
+            while around is not None:
+                if around is scope:
+                    raise Leave(f"an inner scope has another '{name}'")
+                around = self._parents.get(around)
 
     # -- edits -------------------------------------------------------------------------------------------------------
 
@@ -194,16 +214,7 @@ class Editor:
         """A further initializer with the same tensor, in the same scope."""
         assert value.graph is not None and value.const_value is not None
         name = self.unused_name(value.name or "constant")
-        source = value.const_value
-        shape = ir.Shape(sizes(source))
-        tensor: ir.TensorProtocol
-        if isinstance(source, ir.ExternalTensor):
-            source_bytes = (source.location, source.offset, source.length, source.dtype)
-            tensor = ir.ExternalTensor(*source_bytes, shape=source.shape, name=name, base_dir=source.base_dir)
-        elif isinstance(source, ir.StringTensor):
-            tensor = ir.StringTensor(source.string_data(), shape=shape, name=name)
-        else:
-            tensor = ir.LazyTensor(partial(_identity, source), source.dtype, shape, name=name)
+        tensor = renamed(value.const_value, name)
         copy = ir.Value(name=name, shape=value.shape, type=value.type, const_value=tensor)
         self.add_initializer(value.graph, copy)
         return copy
@@ -212,18 +223,22 @@ class Editor:
         """Remove a node of one output, which is none of its graph, and give its name to an initializer.
 
         The initializer has another name where it lies in another scope, in which the name may be one already.
+        Raises Leave where an inner scope has the name too: an initializer is visible in all of them.
         """
         scope, result = node.graph, node.outputs[0]
         assert scope is not None
         stays = self.model.ir_version >= OVERRIDABLE_SINCE or scope is self.model.graph
+        if stays:
+            self.check_visible(result.name, scope)
         name = result.name if stays else self.unused_name(result.name or "constant")
-        value = ir.Value(shape=ir.Shape(sizes(tensor)), type=ir.TensorType(tensor.dtype))
+        value = ir.Value(shape=ir.Shape(sizes(tensor)), type=ir.TensorType(tensor.dtype), doc_string=result.doc_string)
+        value.metadata_props.update(result.metadata_props)
+        value.meta.update(result.meta)
         for reader, index in result.uses():
             reader.replace_input_with(index, value)
         self.remove(node)
-        result.name = None
-        value.name = tensor.name = name
-        value.const_value = tensor
+        value.name = name
+        value.const_value = renamed(tensor, name or "")
         self.add_initializer(scope, value)
 
     def set_input(self, node: ir.Node, index: int, value: ir.Value | None) -> None:
@@ -234,10 +249,16 @@ class Editor:
         node.replace_input_with(index, value)
         self.drop_unread([old])
 
+    def is_unread(self, value: ir.Value) -> bool:
+        """Whether a value is a constant that no node reads, no graph returns and no annotation refers to."""
+        if not self.is_constant(value) or value.uses() or value.is_graph_output():
+            return False
+        return value.name not in self._parameters
+
     def drop_unread(self, values: Iterable[ir.Value | None]) -> None:
         """Remove the constants among these that nothing reads and that are no outputs."""
         for value in values:
-            if value is None or not self.is_constant(value) or value.uses() or value.is_graph_output():
+            if value is None or not self.is_unread(value):
                 continue
             scope = value.graph
             assert scope is not None
@@ -248,30 +269,49 @@ class Editor:
     def bypass(self, node: ir.Node, source: ir.Value) -> None:
         """Remove a node of which only the first output is used, whose readers read `source` instead.
 
-        Where the output is one of its graph, the producer of `source` takes its name. Raises Leave where that cannot
-        be: `source` is an input or an output of a graph, a constant, or comes from another scope.
+        Where the output is one of its graph, the producer of `source` takes its name. Raises as `check_bypass` does.
         """
+        self.check_bypass(node, source)
         result, scope = node.outputs[0], node.graph
         assert scope is not None
         if result.is_graph_output():
-            producer = source.producer()
-            if producer is None or producer.graph is not scope:
-                raise Leave(f"{_label(result)} is an output and {_label(source)} is not produced in its graph")
-            if source.is_graph_output():
-                raise Leave(f"{_label(result)} and {_label(source)} are outputs both")
             self._become_output(source, result, scope)
+        elif not source.is_graph_input():
+            source.type, source.shape = source.type or result.type, source.shape or result.shape
         for reader, index in result.uses():
             reader.replace_input_with(index, source)
         self.remove(node)
 
+    def check_bypass(self, node: ir.Node, source: ir.Value) -> None:
+        """Raise Leave where `bypass` cannot be.
+
+        At an output of the graph: where `source` is an input or an output of a graph, a constant, or comes from another
+        scope. Elsewhere: where a reader in an inner scope has another value of that name.
+        """
+        result, scope = node.outputs[0], node.graph
+        assert scope is not None
+        if self.is_annotated(result):
+            raise Leave(f"{_label(result)} has a quantization annotation")
+        if not result.is_graph_output():
+            self.check_visible(source.name, source.graph or scope)
+            return
+        producer = source.producer()
+        if producer is None or producer.graph is not scope:
+            raise Leave(f"{_label(result)} is an output and {_label(source)} is not produced in its graph")
+        if source.is_graph_output():
+            raise Leave(f"{_label(result)} and {_label(source)} are outputs both")
+        self.check_visible(result.name, scope)
+
     def _become_output(self, source: ir.Value, result: ir.Value, scope: ir.Graph) -> None:
-        """Put a value at the places of an output, with its name and its declared type."""
+        """Put a value at the places of an output, with its name, its declared type and its documentation."""
         name = result.name
-        result.name = None
         for at, output in enumerate(scope.outputs):
             if output is result:
                 scope.outputs[at] = source
         source.name, source.type, source.shape = name, result.type or source.type, result.shape
+        source.doc_string = result.doc_string
+        source.metadata_props.clear()
+        source.metadata_props.update(result.metadata_props)
 
     def remove(self, node: ir.Node) -> None:
         """Remove a node whose outputs nothing reads, and the constants that only it has read."""
@@ -287,14 +327,8 @@ class Editor:
         self.changes.append(Change(self.name, _label(node), text))
 
     def leave(self, node: ir.Node | ir.Value, reason: Leave | str) -> None:
-        """Record a place that is left alone, unless it is none that the pass looks for."""
-        if isinstance(reason, Leave) and not reason.matched:
-            return
+        """Record a place that a pass looks for, and leaves alone."""
         self.left.append(Left(self.name, _label(node), str(reason)))
-
-
-def _identity(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
-    return tensor
 
 
 def _label(item: ir.Node | ir.Value | None) -> str:

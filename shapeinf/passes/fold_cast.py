@@ -25,23 +25,28 @@ def fold_cast(editor: Editor) -> None:
         try:
             _fold(editor, node)
         except Leave as reason:
-            editor.leave(node, reason)
+            source = node.inputs[0]
+            if source is None or source.is_initializer() or editor.dtype(source) == _target(node):
+                editor.leave(node, reason)
+
+
+def _target(node: ir.Node) -> str | None:
+    return ONNX_NAMES.get(node.attributes.get_int("to", 0))
 
 
 def _fold(editor: Editor, node: ir.Node) -> None:
     source, result = node.inputs[0], node.outputs[0]
-    target = ONNX_NAMES.get(node.attributes.get_int("to", 0))
+    target = _target(node)
     if source is None or target is None:
         raise Leave("its target type is unknown")
     if editor.dtype(source) == target:
         editor.bypass(node, source)
         editor.changed(node, f"removed: {target} already")
         return
-    if not editor.is_constant(source):
-        raise Leave("it converts a tensor that is no constant", matched=False)
+    array = editor.array(source)
     if result.is_graph_output():
         raise Leave("its result is an output")
-    tensor = ir.Tensor(cast(editor.array(source), target))
+    tensor = ir.Tensor(cast(array, target))
     editor.replace_by_constant(node, tensor)
     editor.changed(node, f"computed: {target}")
 

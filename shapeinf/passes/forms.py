@@ -17,6 +17,7 @@ import onnx_ir as ir
 
 from shapeinf.lattice.types import numpy_dtype
 from shapeinf.passes.editor import Editor, Leave
+from shapeinf.passes.schemas import fits_schema
 
 FIRST, LAST = 7, 18
 """Opsets whose changes are known here; before 7, operators broadcast by attributes."""
@@ -35,9 +36,10 @@ def versions(operator: str) -> tuple[int, ...]:
 def edits(editor: Editor, node: ir.Node, target: int) -> list[Edit]:
     """The edits of a node for a rise to opset `target`. Raises Leave where its meaning would change."""
     crossed = [version for version in versions(node.op_type) if editor.opset < version <= target]
-    planned = [
-        CONVERTERS[node.op_type, version](editor, node) for version in crossed if (node.op_type, version) in CONVERTERS
-    ]
+    converters = [CONVERTERS[node.op_type, version] for version in crossed if (node.op_type, version) in CONVERTERS]
+    if converters and not fits_schema(node, editor.opset):
+        raise Leave(f"a {node.op_type} is not as its schema has it")
+    planned = [convert(editor, node) for convert in converters]
     return [edit for edit in planned if edit is not None]
 
 

@@ -23,14 +23,24 @@ def fuse_bias_add(editor: Editor) -> None:
         try:
             _fuse(editor, node)
         except Leave as reason:
-            editor.leave(node, reason)
+            if any(value is not None and value.is_initializer() for value in node.inputs) and _has_product(
+                editor, node
+            ):
+                editor.leave(node, reason)
+
+
+def _has_product(editor: Editor, node: ir.Node) -> bool:
+    return any(value is not None and editor.is_operator(value.producer(), *PRODUCTS) for value in node.inputs)
 
 
 def _fuse(editor: Editor, node: ir.Node) -> None:
     source, constant = _operands(editor, node)
     producer = source.producer()
     assert producer is not None
+    if editor.opset < 7:
+        raise Leave("Add broadcasts by attributes before opset 7")
     editor.reader(source)
+    editor.check_bypass(node, source)
     product = Product.read(editor, producer)
     addend = _by_channel(to_double(editor.array(constant)), product)
     product.write(editor, None, round_to(product.dtype, product.bias + addend))
@@ -43,10 +53,8 @@ def _operands(editor: Editor, node: ir.Node) -> tuple[ir.Value, ir.Value]:
     for at, source in enumerate(node.inputs):
         other = node.inputs[1 - at]
         if source is not None and other is not None and editor.is_operator(source.producer(), *PRODUCTS):
-            if not other.is_initializer():
-                raise Leave("it adds no constant", matched=False)
             return source, other
-    raise Leave("no operand is the result of a Conv, ConvTranspose or Gemm", matched=False)
+    raise Leave("no operand is the result of a Conv, ConvTranspose or Gemm")
 
 
 def _by_channel(array: npt.NDArray[Any], product: Product) -> npt.NDArray[np.float64]:

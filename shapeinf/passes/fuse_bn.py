@@ -33,15 +33,18 @@ def fuse_bn(editor: Editor) -> None:
         try:
             _fuse(editor, node)
         except Leave as reason:
-            editor.leave(node, reason)
+            source = node.inputs[0]
+            if source is None or editor.is_operator(source.producer(), *PRODUCTS):
+                editor.leave(node, reason)
 
 
 def _fuse(editor: Editor, node: ir.Node) -> None:
     source = node.inputs[0]
     producer = None if source is None else source.producer()
     if source is None or producer is None or not editor.is_operator(producer, *PRODUCTS):
-        raise Leave("its input is not the result of a Conv, ConvTranspose or Gemm", matched=False)
+        raise Leave("its input is not the result of a Conv, ConvTranspose or Gemm")
     editor.reader(source)
+    editor.check_bypass(node, source)
     scale = channel_scale(editor, node)
     product = Product.read(editor, producer)
     product.check_channels(len(scale.factor), "the batch normalization")
@@ -69,7 +72,7 @@ def _check_inference_mode(editor: Editor, node: ir.Node) -> None:
     opset = editor.opset
     if node.attributes.get_int("training_mode", 0) or (opset < 7 and not node.attributes.get_int("is_test", 0)):
         raise Leave("it is in training mode")
-    if len(node.outputs) > 1:
+    if any(output.name for output in node.outputs[1:]):
         raise Leave("it has outputs for the statistics of training")
     if opset < 9 and not node.attributes.get_int("spatial", 1):
         raise Leave("its parameters are one an element, not one a channel (spatial=0)")

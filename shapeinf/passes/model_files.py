@@ -16,7 +16,7 @@ from shapeinf.formats.files import check_path, replace_file
 from shapeinf.formats.onnx.source import TEXT_FORMATS
 from shapeinf.passes import External
 from shapeinf.passes.other_formats import refuse_other_formats
-from shapeinf.passes.skeleton import from_proto, skeleton, to_proto
+from shapeinf.passes.skeleton import duplicate, from_proto, skeleton, to_proto
 from shapeinf.passes.storage import MAX_PROTOBUF, Piece, embed_weights, move_weights, weight_bytes
 from shapeinf.passes.weights import check_location, external_tensors
 
@@ -28,7 +28,7 @@ def read_model(model: Any) -> ir.Model:
     weights outside the folder of the model, LimitError for a file of more than 2 GB.
     """
     if isinstance(model, ir.Model):
-        loaded = model.clone()
+        loaded = duplicate(model)
     elif isinstance(model, onnx.ModelProto):
         loaded = _deserialize(model, "the model")
     else:

@@ -60,23 +60,25 @@ def run_passes(model: ir.Model, names: Sequence[str] = DEFAULT_ORDER) -> tuple[i
     for name in names:
         if name not in PASSES:
             raise UnknownNameError("pass", name, PASSES)
-    proved = Proved.of(model)
+    proved, copy = Proved.of(model), model.clone()
     before = Editor(model).opset
     reports = []
     for name in names:
         for _ in range(MAX_RUNS):
-            report, proved = _run(name, proved)
+            report, proved = _run(name, proved, copy)
             reports.append(report)
-            if report.outcome != "changed":
+            if report.outcome == "unchanged":
+                break
+            copy = proved.model.clone()
+            if report.outcome == "undone":
                 break
         else:
             raise LimitError(f"{name} still changes the model after {MAX_RUNS} runs")
     return proved.model, CleanReport(tuple(reports), before, Editor(proved.model).opset)
 
 
-def _run(name: str, before: Proved) -> tuple[PassReport, Proved]:
-    """One run of a pass: its report, and the model after it, or the one before where the proof fails."""
-    copy = before.model.clone()
+def _run(name: str, before: Proved, copy: ir.Model) -> tuple[PassReport, Proved]:
+    """One run of a pass: its report, and the model after it, or its copy from before where the proof fails."""
     editor = Editor(before.model)
     editor.start(name, before.types)
     try:

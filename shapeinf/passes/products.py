@@ -31,6 +31,8 @@ class Product:
     @classmethod
     def read(cls, editor: Editor, node: ir.Node) -> Product:
         """The numbers of a node. Raises Leave where they are not constant, or its bias is not one a channel."""
+        if any(editor.is_annotated(value) for value in node.inputs[1:]):
+            raise Leave("its weights have a quantization annotation")
         array = editor.array(node.inputs[1])
         channels = _channels(node, array.shape)
         bias = _bias(editor, node, channels)

@@ -5,33 +5,36 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from shapeinf.passes.editor import Editor
+from shapeinf.passes.types import bodies
 
 
 def remove_dead(editor: Editor) -> None:
     """Remove them from the last node to the first: what only a dead node reads is dead too."""
-    for scope in list(editor.scopes()):
-        for node in reversed(list(scope)):
-            if node.graph is scope and not any(output.uses() or output.is_graph_output() for output in node.outputs):
-                _release_bodies(node)
-                editor.changed(node, "removed: nothing reads it")
-                editor.remove(node)
+    for root in (editor.model.graph, *(function.graph for function in editor.model.functions.values())):
+        _remove_nodes(editor, root)
     for scope in editor.scopes():
         for value in list(scope.initializers.values()):
-            if editor.is_constant(value) and not value.uses() and not value.is_graph_output():
+            if editor.is_unread(value):
                 editor.changed(value, "removed: nothing reads it")
                 editor.drop_unread([value])
 
 
-def _release_bodies(node: ir.Node) -> None:
+def _remove_nodes(editor: Editor, scope: ir.Graph) -> None:
+    """The bodies of a node come before the nodes that they may read."""
+    for node in reversed(list(scope)):
+        if any(output.uses() or output.is_graph_output() for output in node.outputs):
+            for body in bodies(node):
+                _remove_nodes(editor, body)
+        else:
+            _release(node)
+            editor.changed(node, "removed: nothing reads it")
+            editor.remove(node)
+
+
+def _release(node: ir.Node) -> None:
     """Make the nodes in the bodies of a dead node readers of nothing."""
-    for attribute in node.attributes.values():
-        if attribute.is_ref():
-            continue
-        graphs = [attribute.as_graph()] if attribute.type == ir.AttributeType.GRAPH else []
-        if attribute.type == ir.AttributeType.GRAPHS:
-            graphs = list(attribute.as_graphs())
-        for graph in graphs:
-            for inner in graph:
-                _release_bodies(inner)
-                for index in range(len(inner.inputs)):
-                    inner.replace_input_with(index, None)
+    for body in bodies(node):
+        for inner in body:
+            _release(inner)
+            for index in range(len(inner.inputs)):
+                inner.replace_input_with(index, None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import onnx
 import onnx_ir as ir
 
@@ -14,35 +16,83 @@ MAX_CONTENTS = 1 << 16
 """Constants with more bytes than this decide no shapes (`lattice.MAX_ELEMENTS` int64 take half of it)."""
 
 
-_MAPS = "types of maps"
-"""The key in the metadata of a graph under which declared types that onnx-ir does not have are stored."""
+_DECLARED = "declared types"
+"""The key in the metadata of a graph under which declared types that onnx-ir changes are stored."""
 
 
 def from_proto(proto: onnx.ModelProto) -> ir.Model:
-    """The model of a message. onnx-ir has no maps: their declarations are stored next to the graph."""
-    maps = {v.name: v.type for v in _declarations(proto.graph) if _has_map(v.type)}
+    """The model of a message.
+
+    onnx-ir has no maps, and one type for an input that is an output too: they are stored next to the graph.
+
+    Raises ModelError for what onnx-ir would lose without a word: training, sparse initializers, devices of nodes.
+    """
+    _check_lossless(proto)
+    maps = {v.name for v in _declarations(proto.graph) if _has_map(v.type)}
+    read = proto
     if maps:
-        copy = onnx.ModelProto()
-        copy.CopyFrom(proto)
-        for value in _declarations(copy.graph):
+        read = onnx.ModelProto()
+        read.CopyFrom(proto)
+        for value in _declarations(read.graph):
             if value.name in maps:
                 value.ClearField("type")
-        proto = copy
-    model = ir.from_proto(proto)
-    if maps:
-        model.graph.meta[_MAPS] = maps
+    model = ir.from_proto(read)
+    inputs = {value.name for value in proto.graph.input}
+    changed = maps | {value.name for value in proto.graph.output if value.name in inputs}
+    if changed:
+        parts = _parts(proto.graph)
+        model.graph.meta[_DECLARED] = [{v.name: v.type for v in part if v.name in changed} for part in parts]
+    for graph in _graphs(model):
+        for output in graph.outputs:
+            if output.producer() is None and not (output.is_graph_input() or output.is_initializer()):
+                raise ModelError("is an output of a graph that does not produce it", node=output.name)
     return model
+
+
+def duplicate(model: ir.Model) -> ir.Model:
+    """A copy whose tensors are shared. Raises ModelError for nodes that are not in topological order."""
+    try:
+        return model.clone()
+    except RuntimeError as error:  # that of onnx-ir has the text of the whole model
+        raise ModelError("has nodes that are not in topological order") from error
 
 
 def to_proto(model: ir.Model) -> onnx.ModelProto:
     """The message of a model; weights in other files stay there."""
     proto = ir.to_proto(model)
-    maps = model.graph.meta.get(_MAPS, {})
-    if maps:
-        for value in _declarations(proto.graph):
-            if value.name in maps:
-                value.type.CopyFrom(maps[value.name])
+    for part, declared in zip(_parts(proto.graph), model.graph.meta.get(_DECLARED, ()), strict=False):
+        for value in part:
+            if value.name in declared:
+                value.type.CopyFrom(declared[value.name])
     return proto
+
+
+def _check_lossless(proto: onnx.ModelProto) -> None:
+    if proto.training_info:
+        raise ModelError("has information for training, which clean-up does not keep")
+    _check_graph(proto.graph)
+    for function in proto.functions:
+        _check_nodes(function.node)
+
+
+def _check_graph(graph: onnx.GraphProto) -> None:
+    if graph.sparse_initializer:
+        name = graph.sparse_initializer[0].values.name
+        raise ModelError("is a sparse initializer, which clean-up does not keep", node=name)
+    _check_nodes(graph.node)
+
+
+def _check_nodes(nodes: Iterable[onnx.NodeProto]) -> None:
+    for node in nodes:
+        if node.device_configurations:
+            raise ModelError("is placed on devices, which clean-up does not keep", node=node.name or node.op_type)
+        for attribute in node.attribute:
+            for body in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
+                _check_graph(body)
+
+
+def _parts(graph: onnx.GraphProto) -> tuple[Sequence[onnx.ValueInfoProto], ...]:
+    return graph.input, graph.output, graph.value_info
 
 
 def _declarations(graph: onnx.GraphProto) -> list[onnx.ValueInfoProto]:

@@ -9,11 +9,12 @@ def split_parameters(editor: Editor) -> None:
     """Copy every constant that is read more than once; the first reader has the original, unless it is an output."""
     for scope in list(editor.scopes()):
         for value in list(scope.initializers.values()):
-            if editor.is_constant(value):
+            if editor.is_constant(value) and not editor.is_annotated(value):
                 uses = tuple(value.uses())
                 for reader, index in uses if value.is_graph_output() else uses[1:]:
                     editor.set_input(reader, index, editor.copy_constant(value))
                 if len(uses) > 1 or (uses and value.is_graph_output()):
                     editor.changed(value, f"has a copy for each of its {len(uses)} readers")
             elif len(value.uses()) > 1:
-                editor.leave(value, "a caller can override it")
+                reason = "has a quantization annotation" if editor.is_constant(value) else "a caller can override it"
+                editor.leave(value, reason)

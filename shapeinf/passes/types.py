@@ -24,7 +24,7 @@ _NOTHING: Mapping[str, Info] = {}
 class Types:
     """Element types and shapes by value, and the inference that they come from."""
 
-    by_value: Mapping[int, Info]
+    by_value: Mapping[ir.Value, Info]
     by_path: Mapping[Path, Info]
     result: Result | None = None
 
@@ -41,22 +41,23 @@ class Types:
         types = list(_graph_types(model.graph, annotated, ()))
         for key, function in model.functions.items():
             infos = annotated.functions.get(key, _NOTHING)
-            values = (value for value in _values(function.graph) if value.name in infos)
-            types += [(value, (*key, value.name or ""), infos[value.name or ""]) for value in values]
-        return cls({id(v): info for v, _, info in types}, {path: info for _, path, info in types}, result)
+            known = (value for value in values(function.graph) if value.name in infos)
+            types += [(value, (*key, value.name or ""), infos[value.name or ""]) for value in known]
+        return cls({v: info for v, _, info in types}, {path: info for _, path, info in types}, result)
 
     def shape(self, value: ir.Value | None) -> Shape:
         """The shape of a value, unknown where inference has none."""
-        info = None if value is None else self.by_value.get(id(value))
+        info = None if value is None else self.by_value.get(value)
         return Shape.unknown() if info is None or info.kind != "tensor" else info.shape
 
     def dtype(self, value: ir.Value | None) -> str | None:
         """The element type of a value; None where it is unknown, or the value is no tensor."""
-        info = None if value is None else self.by_value.get(id(value))
+        info = None if value is None else self.by_value.get(value)
         return None if info is None or info.kind != "tensor" else info.dtype
 
 
-def _values(scope: ir.Graph) -> Iterator[ir.Value]:
+def values(scope: ir.Graph) -> Iterator[ir.Value]:
+    """Inputs, initializers and results of nodes of one scope; a default is both an input and an initializer."""
     yield from scope.inputs
     yield from scope.initializers.values()
     for node in scope:
@@ -64,7 +65,7 @@ def _values(scope: ir.Graph) -> Iterator[ir.Value]:
 
 
 def _graph_types(graph: ir.Graph, annotated: Annotation, path: Path) -> Iterator[tuple[ir.Value, Path, Info]]:
-    for value in _values(graph):
+    for value in values(graph):
         if value.name in annotated.tensors:
             yield value, (*path, value.name or ""), annotated.tensors[value.name or ""]
     for node in graph:
@@ -73,3 +74,14 @@ def _graph_types(graph: ir.Graph, annotated: Annotation, path: Path) -> Iterator
         for name, attribute in node.attributes.items():
             if name in bodies and attribute.type == ir.AttributeType.GRAPH:
                 yield from _graph_types(attribute.as_graph(), bodies[name], (*path, *outputs, name))
+
+
+def bodies(node: ir.Node) -> Iterator[ir.Graph]:
+    """The graphs in the attributes of a node."""
+    for attribute in node.attributes.values():
+        if attribute.is_ref():
+            continue
+        if attribute.type == ir.AttributeType.GRAPH:
+            yield attribute.as_graph()
+        elif attribute.type == ir.AttributeType.GRAPHS:
+            yield from attribute.as_graphs()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy.typing as npt
@@ -74,7 +75,7 @@ def in_memory(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
         return tensor
     proto = onnx.TensorProto(name=tensor.name, data_type=int(tensor.dtype), dims=tensor.shape.numpy())
     proto.raw_data = external_bytes(tensor)
-    return ir.from_proto(proto)
+    return ir.serde.deserialize_tensor(proto)
 
 
 def contents(tensor: ir.TensorProtocol) -> npt.NDArray[Any]:
@@ -90,6 +91,21 @@ def contents(tensor: ir.TensorProtocol) -> npt.NDArray[Any]:
 def raw_bytes(tensor: ir.TensorProtocol) -> bytes:
     """The bytes of a tensor, little-endian and packed. Raises ModelError where they cannot be read."""
     return bytes(contents(tensor).tobytes()) if isinstance(tensor, ir.ExternalTensor) else bytes(tensor.tobytes())
+
+
+def renamed(tensor: ir.TensorProtocol, name: str) -> ir.TensorProtocol:
+    """The same tensor under another name; the contents are shared, and the original keeps its name."""
+    if isinstance(tensor, ir.ExternalTensor):
+        where = (tensor.location, tensor.offset, tensor.length, tensor.dtype)
+        return ir.ExternalTensor(*where, shape=tensor.shape, name=name, base_dir=tensor.base_dir)
+    shape = ir.Shape(tensor.shape.numpy())
+    if isinstance(tensor, ir.StringTensor):
+        return ir.StringTensor(tensor.string_data(), shape=shape, name=name)
+    return ir.LazyTensor(partial(_same, tensor), tensor.dtype, shape, name=name)
+
+
+def _same(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
+    return tensor
 
 
 def _folder(tensor: ir.ExternalTensor) -> str:

@@ -1,0 +1,37 @@
+"""Whether a node is as the schema of its operator has it: models are hostile, and inference is lenient."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import onnx.defs
+import onnx_ir as ir
+
+
+def fits_schema(node: ir.Node, opset: int) -> bool:
+    """Whether inputs, outputs and the types of attributes of a node of ONNX are those of its operator.
+
+    The first output has a name. Attributes that the schema does not have are ignored.
+    """
+    schema = _schema(node.op_type, opset)
+    if schema is None or not schema.min_input <= len(node.inputs) <= schema.max_input:
+        return False
+    if not max(schema.min_output, 1) <= len(node.outputs) <= schema.max_output or not node.outputs[0].name:
+        return False
+    single = onnx.defs.OpSchema.FormalParameterOption.Single
+    if any(value is None and of.option == single for value, of in zip(node.inputs, schema.inputs, strict=False)):
+        return False
+    return all(_is_legal(node, name, attribute) for name, attribute in schema.attributes.items())
+
+
+def _is_legal(node: ir.Node, name: str, attribute: onnx.defs.OpSchema.Attribute) -> bool:
+    present = node.attributes.get(name)
+    return not attribute.required if present is None else int(present.type) == int(attribute.type)
+
+
+@cache
+def _schema(operator: str, opset: int) -> onnx.defs.OpSchema | None:
+    try:
+        return onnx.defs.get_schema(operator, max_inclusive_version=opset, domain="")
+    except onnx.defs.SchemaError:
+        return None
