@@ -229,8 +229,13 @@ def retarget(nodes: list[onnx.NodeProto], originals: list[onnx.NodeProto]) -> li
     return nodes
 
 
+def pair(net: Network, x: Tensor) -> Tensor:
+    """What the passes fuse."""
+    return net.draw(st.sampled_from([normalization, addition]))(net, product(net, x))
+
+
 STEPS = (
-    *(product, normalization, addition) * 3,
+    *(product, normalization, addition, pair, pair) * 3,
     *(identity, relu, cast, clip, pad, part, squeeze, reduction, dropout, enlargement, softmax),
 )
 
