@@ -49,10 +49,7 @@ def signature(model: onnx.ModelProto) -> tuple[Any, ...]:
         )
         for node in _nodes(model.graph)
     ]
-    constants = [
-        (tensor.data_type, tuple(tensor.dims), repr(numpy_helper.to_array(tensor).tolist()))
-        for tensor in initializers(model)
-    ]
+    constants = [(tensor.data_type, tuple(tensor.dims), _contents(tensor)) for tensor in initializers(model)]
     return Counter(nodes), Counter(constants), opset(model)
 
 
@@ -143,6 +140,12 @@ def _is_body(attribute: onnx.AttributeProto) -> bool:
 
 def _attribute(attribute: onnx.AttributeProto) -> bytes:
     return bytes(attribute.SerializeToString(deterministic=True))
+
+
+def _contents(tensor: onnx.TensorProto) -> str:
+    if tensor.data_location == onnx.TensorProto.EXTERNAL:
+        return str(tensor.external_data)
+    return repr(numpy_helper.to_array(tensor).tolist())
 
 
 def _bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:

@@ -21,6 +21,21 @@ def other_value(model: onnx.ModelProto) -> None:
     model.graph.node[0].attribute[0].name = "value_other"
 
 
+def type_of_value(data_type: int) -> Any:
+    def edit(model: onnx.ModelProto) -> None:
+        model.graph.node[0].attribute[0].t.data_type = data_type
+
+    return edit
+
+
+def outside(model: onnx.ModelProto) -> None:
+    """The constant lies in a file that is not there."""
+    tensor = model.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="absent.bin")
+
+
 def cast_to(target: int) -> Any:
     def edit(model: onnx.ModelProto) -> None:
         next(node for node in model.graph.node if node.op_type == "Cast").attribute[0].i = target
@@ -302,4 +317,26 @@ CONSTANTS = [
     ),
 ]
 
-CASES = [*CASTS, *CONSTANTS]
+UNREADABLE = [
+    case(
+        "constant_to_initializer",
+        "type-unknown",
+        graph("k = Constant<value = float[3] {1.0, 2.0, 3.0}>() y = Add(x, k)"),
+        None,
+        options={"edit": type_of_value(0)},
+        valid=False,
+        runs=False,
+    ),
+    case(
+        "fold_cast",
+        "file-absent",
+        graph("a = Cast<to = 1>(k) y = Add(x, a)"),
+        None,
+        {"k": random(3, dtype=np.float64)},
+        options={"edit": outside},
+        valid=False,
+        runs=False,
+    ),
+]
+
+CASES = [*UNREADABLE, *CASTS, *CONSTANTS]
