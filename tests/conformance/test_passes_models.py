@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import onnx
 import pytest
 
@@ -61,3 +63,43 @@ def _check_shapes(path: Path, result: onnx.ModelProto) -> None:
         known = [str(size) for size in before[name].shape.dims or ()]
         if before[name].shape.dims is not None and not any("?" in size for size in known):
             assert [str(size) for size in after[name].shape.dims or ()] == known, name
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_models_of_the_onnx_package() -> None:
+    """The cases of onnx's backend tests, as they are: none crashes, changes its message, or changes its numbers."""
+    from onnx.backend.test.loader import load_model_tests
+
+    changed = 0
+    for case in load_model_tests(kind="node"):
+        before = case.model.SerializeToString()
+        cleaned = clean(case.model)
+        assert case.model.SerializeToString() == before, case.name
+        assert not [run.reason for run in cleaned.report.passes if run.outcome == "undone"], case.name
+        if cleaned.report.changes:
+            changed += 1
+            _check_numbers(case, cleaned.to_proto())
+    assert changed
+
+
+def _check_numbers(case: Any, result: onnx.ModelProto) -> None:
+    """On the inputs of the case, where onnxruntime has kernels for the original."""
+    runtime = pytest.importorskip("onnxruntime")
+    options = runtime.SessionOptions()
+    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+
+    def run(model: onnx.ModelProto) -> list[Any]:
+        session = runtime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
+        return session.run(None, dict(zip([v.name for v in session.get_inputs()], case.data_sets[0][0], strict=True)))
+
+    try:
+        expected = run(case.model)
+    except Exception:
+        return
+    for a, b in zip(expected, run(result), strict=True):
+        if isinstance(a, np.ndarray) and a.dtype.kind in "fc":
+            np.testing.assert_allclose(b, a, rtol=1e-4, atol=1e-5, err_msg=case.name)
+        else:
+            np.testing.assert_equal(b, a, err_msg=case.name)
