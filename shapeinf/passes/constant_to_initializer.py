@@ -39,9 +39,9 @@ def _tensor(node: ir.Node) -> Any:
     if attribute is None:
         raise Leave("it has not exactly one value")
     if attribute.name == "value":
-        if attribute.type != ir.AttributeType.TENSOR or attribute.value.dtype == ir.DataType.UNDEFINED:
+        if attribute.value.dtype == ir.DataType.UNDEFINED:
             raise Leave("its value is no tensor of a known type")
-        return attribute.value
+        return attribute.as_tensor()
     if attribute.name in _NUMPY:
         return ir.Tensor(np.asarray(attribute.value, dtype=_NUMPY[attribute.name]))
     if attribute.name == "value_string":
