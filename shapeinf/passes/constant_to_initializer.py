@@ -38,8 +38,10 @@ def _tensor(node: ir.Node) -> Any:
     (attribute,) = node.attributes.values() if len(node.attributes) == 1 else (None,)
     if attribute is None:
         raise Leave("it has not exactly one value")
-    if attribute.type == ir.AttributeType.TENSOR and attribute.value.dtype != ir.DataType.UNDEFINED:
-        return attribute.value
+    if attribute.name == "value":
+        if attribute.value.dtype == ir.DataType.UNDEFINED:
+            raise Leave("its value is no tensor of a known type")
+        return attribute.as_tensor()
     if attribute.name in _NUMPY:
         return ir.Tensor(np.asarray(attribute.value, dtype=_NUMPY[attribute.name]))
     if attribute.name == "value_string":

@@ -10,8 +10,7 @@ def remove_identity(editor: Editor) -> None:
     for node in editor.nodes("Identity"):
         source = node.inputs[0]
         try:
-            if source is None:
-                raise Leave("it has no input")
+            assert source is not None
             editor.bypass(node, source)
         except Leave as reason:
             editor.leave(node, reason)

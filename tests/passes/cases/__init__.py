@@ -1,5 +1,5 @@
 """Models for each pass, by what they are about."""
 
-from tests.passes.cases import batch_norms, constants, forms, products, scopes
+from tests.passes.cases import batch_norms, constants, descriptions, forms, products, scopes
 
-CASES = [*batch_norms.CASES, *products.CASES, *constants.CASES, *scopes.CASES, *forms.CASES]
+CASES = [*batch_norms.CASES, *products.CASES, *constants.CASES, *scopes.CASES, *forms.CASES, *descriptions.CASES]

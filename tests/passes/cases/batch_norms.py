@@ -7,11 +7,14 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from tests.passes.cases.texts import same_output_twice
+from tests.passes.cases.texts import annotated, same_output_twice
 from tests.passes.models import Case, random, statistics
 
 NORM = "y = BatchNormalization(c, s, o, m, v)"
 IMAGE = "float[N,3,6,6] x"
+
+
+OUTPUT = "float[N,4,a,b] y"
 
 
 def fused(name: str, text: str, after: str | None = "Conv", **rest: Any) -> Case:
@@ -176,6 +179,22 @@ CASES = [
         options={"ir_version": 3, "opset": 9},
     ),
     # guards
+    *(
+        fused(f"annotated-{name}", conv(f"c = Conv(x, w) {NORM}"), None, options={"edit": annotated(name)}, runs=False)
+        for name in ("c", "y", "w")
+    ),
+    fused(
+        "output-and-relu",
+        conv("c = Conv(x, w) d = BatchNormalization(c, s, o, m, v) y = Relu(d)", outputs=f"{OUTPUT}, float[N,4,a,b] c"),
+        None,
+    ),
+    fused(
+        "read-in-middle-of-branch",
+        "g (bool p, float[N,3,6,6] x) => (float[N,4,4,4] r) { c = Conv(x, w) r = If (p) <"
+        "then_branch = t () => (float[N,4,4,4] y) { d = BatchNormalization(c, s, o, m, v) y = Relu(d) }, "
+        "else_branch = e () => (float[N,4,4,4] z) { z = Conv(x, w) }> }",
+        None,
+    ),
     fused(
         "no-product",
         conv("c = Relu(x) y = BatchNormalization(c, s, o, m, v)", outputs="float[N,3,a,b] y"),

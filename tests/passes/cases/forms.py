@@ -344,6 +344,7 @@ FIRES = [
 
 
 LEFT = [
+    left("without-ends", 9, graph("y = Slice<starts = [0]>(x)"), valid=False, runs=False),
     left("new-already", 18, graph("y = Clip(x, k)"), {"k": np.array(0, np.float32)}, options={"ir_version": 8}),
     left("reduction-of-all-axes", 13, graph("y = ReduceMax(x)", outputs="float[1,1] y")),
     left(

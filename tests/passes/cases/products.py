@@ -121,6 +121,13 @@ ADDED = [
         constants={"w": random(4, 3, 3, 3), "k": random(1, 1, 1, 1, 1)},
     ),
     added(
+        "before-7",
+        conv("c = Conv(x, w) y = Add<broadcast = 1, axis = 1>(c, k)"),
+        None,
+        options={"opset": 6, "ir_version": 3},
+        runs=False,
+    ),
+    added(
         "last-axis",
         conv("c = Conv(x, w) y = Add(c, k)", outputs="float[N,4,4,4] y"),
         None,

@@ -15,6 +15,14 @@ def identity_without_input(model: onnx.ModelProto) -> None:
 
 
 IDENTITIES = [
+    case(
+        "remove_identity",
+        "inner-scope-has-the-name",
+        branches("b = Exp(a) c = Add(b, a) y = Relu(c)", before="b = Neg(x) a = Identity(b)"),
+        None,
+        valid=False,
+        runs=False,
+    ),
     case("remove_identity", "middle", graph("a = Identity(x) y = Relu(a)"), "Relu"),
     case("remove_identity", "chain", graph("a = Identity(x) b = Identity(a) c = Identity(b) y = Relu(c)"), "Relu"),
     case("remove_identity", "output", graph("a = Relu(x) y = Identity(a)"), "Relu"),

@@ -39,6 +39,16 @@ def loop(body: str, before: str = "") -> str:
     return graph(f"{before} {LOOP.format(body=body)}", "int64 n, bool p, float[N,3] x", "float[N,3] r")
 
 
+def annotated(tensor: str) -> Any:
+    """A quantization annotation of a tensor is added."""
+
+    def edit(model: onnx.ModelProto) -> None:
+        annotation = model.graph.quantization_annotation.add(tensor_name=tensor)
+        annotation.quant_parameter_tensor_names.add(key="SCALE_TENSOR", value="m")
+
+    return edit
+
+
 def same_output_twice(model: onnx.ModelProto) -> None:
     """The text form keeps output names apart; the same one twice is legal."""
     model.graph.output.append(model.graph.output[0])
