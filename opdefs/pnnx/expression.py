@@ -8,6 +8,7 @@ from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.expression_contents import contents
 from opdefs.pnnx.expression_types import Form, Operand, common_form, result_type
 from opdefs.pnnx.promotion import TYPES_OF_NUMBERS
+from opdefs.rules.sequences import tracked_items
 from shapeinf.errors import ModelError, ShapeError
 from shapeinf.formats.pnnx.expression import Argument, Call, Expression, ExpressionError, ListOf, Literal, parse, walk
 from shapeinf.lattice import OptionalType, PartialTensor, SequenceType, Shape, Type
@@ -145,7 +146,7 @@ def _list_of(items: list[Result]) -> Result:
     operands = [item for item in items if isinstance(item, Operand)]
     if len(operands) < len(items) or any(item.value.shape.dims != () for item in operands):
         types = tuple(item.value if isinstance(item, Operand) else item for item in items)
-        return SequenceType(PartialTensor(None, Shape.unknown(), None), len(items), items=types)
+        return SequenceType(PartialTensor(None, Shape.unknown(), None), len(items), items=tracked_items(types))
     elements = [(item.value.elements or (None,))[0] for item in operands]
     return Operand(PartialTensor(_type_of_list(operands), Shape((len(items),)), elements), Form.NUMBER)
 

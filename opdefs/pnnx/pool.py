@@ -17,6 +17,7 @@ from opdefs.pnnx.spatial import (
 )
 from opdefs.rules.window import Window, transposed_window_size, windows
 from shapeinf.expr import Dim
+from shapeinf.graph import InputContents
 from shapeinf.lattice import SequenceType, Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -104,20 +105,20 @@ def adaptive_max_pool(
 
 
 def _adapted(c: InferenceContext, input: Shape, output_size: object, channels_may_be_empty: bool) -> Shape:
-    """PNNX writes 0 for None, which keeps the size of an axis."""
+    """PNNX writes 0 for None, which keeps the size of an axis; a computed 0, or that of a single axis, is a size."""
     rank = spatial_rank(c)
     lead, channels, sizes = split_axes(c, input, rank)
     require_elements(c, sizes if channels_may_be_empty or not lead else (channels, *sizes))
     requested = requested_sizes(c, output_size, "output_size", rank)
-    adapted = [_adapted_size(c, size, wanted) for size, wanted in zip(sizes, requested, strict=True)]
+    if rank > 1 and not isinstance(c.written.get("output_size"), InputContents):
+        requested = [size if wanted == 0 else wanted for size, wanted in zip(sizes, requested, strict=True)]
+    adapted = [_adapted_size(c, wanted) for wanted in requested]
     return Shape((*lead, channels, *adapted))
 
 
-def _adapted_size(c: InferenceContext, size: Dim, requested: Dim | None) -> Dim:
+def _adapted_size(c: InferenceContext, requested: Dim | None) -> Dim:
     if requested is None:
         return c.fresh("adaptive")
-    if isinstance(requested, int) and requested == 0:
-        return size
     c.at_least(requested, 0, "output_size must not be negative")
     return requested
 

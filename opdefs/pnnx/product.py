@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from opdefs.pnnx.dialect import pnnx
+from opdefs.pnnx.dialect import own_types, pnnx
+from opdefs.pnnx.promotion import promote
 from opdefs.rules.contraction import einsum as einstein_sum
 from opdefs.rules.contraction import matmul as product
 from opdefs.rules.numbers import read_int
 from opdefs.rules.operands import require_broadcast_to
-from shapeinf.lattice import Shape
+from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
 
@@ -54,10 +55,15 @@ def add_batch_product(c: InferenceContext, input: Shape, batch1: Shape, batch2: 
     return result
 
 
-@pnnx("torch.einsum")
-def einsum(c: InferenceContext, *operands: Shape, equation: str) -> Shape:
-    """The axes that the equation names; the sizes of a letter broadcast between operands, not in one."""
-    return einstein_sum(c, equation, operands, repeats_broadcast=False)
+@own_types("torch.einsum")
+def einsum(c: InferenceContext, *operands: Shape, equation: str) -> TensorType:
+    """The axes that the equation names; the sizes of a letter broadcast between operands, not in one.
+
+    Where torch multiplies element by element, it promotes the element types, and all operands have the same rank.
+    """
+    shape = einstein_sum(c, equation, operands, repeats_broadcast=False)
+    vector = Shape((1,))
+    return TensorType(promote(*(TensorType(c.dtype(at), vector) for at in range(len(operands)))), shape)
 
 
 @pnnx("torch.cross")

@@ -11,6 +11,9 @@ from shapeinf.ops import InferenceContext
 MAX_ITEMS = 64
 """Items of longer sequences are not tracked, only their join."""
 
+MAX_NESTED, MAX_DEPTH = 1 << 10, 32
+"""The most values in the tuples of a tuple, and the most levels, that are tracked."""
+
 
 def create_sequence(c: InferenceContext, items: Sequence[TensorType]) -> SequenceType:
     """The sequence of these tensors."""
@@ -18,11 +21,21 @@ def create_sequence(c: InferenceContext, items: Sequence[TensorType]) -> Sequenc
 
 
 def create_tuple(c: InferenceContext, items: Sequence[Type]) -> SequenceType:
-    """The tuple of these values, which may be tuples; all items are tracked, since each is an input of the node."""
+    """The tuple of these values, which may be tuples."""
     tensors = [item for item in items if isinstance(item, TensorType)]
     alike = len(tensors) == len(items) and len({item.dtype for item in tensors}) <= 1
     element = _join(c, tensors) if alike else TensorType(None, c.unknown_shape())
-    return SequenceType(element, len(items), tuple(items))
+    return SequenceType(element, len(items), tracked_items(items))
+
+
+def tracked_items(items: Sequence[Type]) -> tuple[Type, ...] | None:
+    """The items of a tuple; None where too much is in those that are tuples, which may refer to one value many times.
+
+    Tensors are always tracked, since each is an input of the node.
+    """
+    nested = [item for item in items if isinstance(item, SequenceType)]
+    small = sum(item.total for item in nested) <= MAX_NESTED and all(item.depth < MAX_DEPTH for item in nested)
+    return tuple(items) if small else None
 
 
 def _join(c: InferenceContext, items: Sequence[TensorType]) -> TensorType:

@@ -14,6 +14,9 @@ from shapeinf.formats.annotation import Annotation
 from shapeinf.graph import FunctionKey, FunctionReference
 from shapeinf.lattice import MapType, SequenceType, Shape, TensorType, Type, map_dims
 
+MAX_VISITS = 1 << 13
+"""Items of a sequence, and of the sequences in it, that are looked up to list its tensors."""
+
 
 @attrs.frozen
 class TensorInfo:
@@ -69,19 +72,24 @@ def tensor_info(value: Type | None) -> TensorInfo:
 
 
 def item_infos(inference: Inference, name: str) -> list[TensorInfo] | None:
-    """The tensors in a sequence, and in the sequences in it, in order; None where not all of them are known."""
+    """The tensors in a sequence, and in the sequences in it, in order.
+
+    None where not all of them are known, and where there are too many: a tuple of tuples may refer to one many times.
+    """
     renamed = inference.store.relaxer.inner_names()
     items: list[TensorInfo] = []
     pending: list[Type | None] = [inference.current(inference.compiled.slots[name])]
-    while pending:
+    for _ in range(MAX_VISITS):
+        if not pending:
+            return items
         value = pending.pop()
-        if isinstance(value, SequenceType):
-            if value.items is None:
-                return None
-            pending.extend(reversed(value.items))
-        else:
+        if not isinstance(value, SequenceType):
             items.append(tensor_info(rename(value, renamed)))
-    return items
+        elif value.items is None:
+            return None
+        else:
+            pending.extend(reversed(value.items))
+    return None
 
 
 def annotation(inference: Inference) -> Annotation:

@@ -333,10 +333,11 @@ class HandleType(PartialTensor):
 class SequenceType:
     """A sequence of values; `element` is the join of their types.
 
-    `length` is their number, None when unknown. `items` are the types of the single values, where these are known.
+    `length` is their number, None when unknown. `items` are the types of the single values, where these are known;
+    `total` counts them and all that is in them, and `depth` the levels.
     """
 
-    __slots__ = ("element", "items", "length")
+    __slots__ = ("depth", "element", "items", "length", "total")
     kind: ClassVar[Literal["sequence", "optional", "map"]] = "sequence"
 
     def __init__(self, element: Type, length: Dim | None = None, items: tuple[Type, ...] | None = None) -> None:
@@ -344,6 +345,9 @@ class SequenceType:
         self.element = element
         self.length = length if items is None else len(items)
         self.items = items
+        inner = [item for item in items or () if isinstance(item, SequenceType)]
+        self.total: int = len(items or ()) + sum(item.total for item in inner)
+        self.depth: int = 1 + max((item.depth for item in inner), default=0)
 
     def __eq__(self, other: object) -> bool:
         """Same kind, same element type and the same known length and items."""

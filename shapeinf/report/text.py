@@ -30,16 +30,16 @@ def tensor_table(report: ModelReport) -> Table:
         table.add_column(heading, overflow="fold")
     inner = (tensor for tensor in report.bodies.values() if tensor.producer)
     for tensor in (*(report.tensors[name] for name in report.computed), *inner):
-        cells = (tensor.name, tensor.dtype or "?", _shape(tensor), _ranges(tensor), tensor.producer)
-        table.add_row(*(Text(escape_unprintable(cell)) for cell in cells))
+        cells = ([tensor.name], [tensor.dtype or "?"], _shape_lines(tensor), [_ranges(tensor)], [tensor.producer])
+        table.add_row(*(Text("\n".join(map(escape_unprintable, lines))) for lines in cells))
     return table
 
 
-def _shape(tensor: TensorRecord) -> str:
-    """The shape; of a sequence the types of its items, or what all items are where these are not known one by one."""
+def _shape_lines(tensor: TensorRecord) -> list[str]:
+    """The shape; of a sequence a line an item, or what all items are where these are not known one by one."""
     if tensor.items is not None and len(tensor.items) <= MAX_ITEMS:
-        return f"{tensor.kind} of {', '.join(tensor.items)}" if tensor.items else f"empty {tensor.kind}"
-    return tensor.shape if tensor.kind == "tensor" else f"{tensor.kind} of {tensor.shape}"
+        return [f"{tensor.kind} of", *tensor.items] if tensor.items else [f"empty {tensor.kind}"]
+    return [tensor.shape if tensor.kind == "tensor" else f"{tensor.kind} of {tensor.shape}"]
 
 
 def _ranges(tensor: TensorRecord) -> str:

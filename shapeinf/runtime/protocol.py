@@ -31,7 +31,7 @@ RUNTIMES = {
 """The module of each runtime; its function `runtime()` returns the `Runtime`, or raises MissingPackageError."""
 
 
-_DIALECTS = {"onnxruntime": "onnx", "openvino": "onnx", "tensorflow": "tf", "torch": "pnnx", "ncnn": "pnnx"}
+DIALECTS = {"onnxruntime": "onnx", "openvino": "onnx", "tensorflow": "tf", "torch": "pnnx", "ncnn": "pnnx"}
 """The dialect of the graphs that each runtime runs; of several runtimes of one dialect, the first is the default."""
 
 
@@ -166,7 +166,7 @@ def choose_runtime(graph: Graph, name: str | None) -> Runtime:
     """
     if name is not None and name not in RUNTIMES:
         raise UnknownNameError("runtime", name, RUNTIMES)
-    names = [runtime for runtime, dialect in _DIALECTS.items() if dialect == graph.dialect]
+    names = [runtime for runtime, dialect in DIALECTS.items() if dialect == graph.dialect]
     if not names:
         raise ModelError("no runtime runs models of its format", node=graph.source)
     if name is not None and name not in names:

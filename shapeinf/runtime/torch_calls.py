@@ -16,7 +16,7 @@ from shapeinf.runtime.torch_names import constant, resolve
 _NUMBERS_AS_TENSORS = {"torch.where": ("input", "other"), "Tensor.index_put": ("values",)}
 """Arguments that are tensors in torch, for which files have numbers."""
 _KEEPS_SIZES = ("AdaptiveAvgPool", "AdaptiveMaxPool", "adaptive_avg_pool", "adaptive_max_pool")
-"""The names of operators in whose `output_size` 0 stands for None."""
+"""The names of operators in whose `output_size` 0 stands for None, unless they are those of one axis."""
 _SPREAD = frozenset({"Tensor.reshape", "Tensor.view", "Tensor.expand", "Tensor.repeat"})
 """Methods whose sizes are several arguments in torch, and one list in files: `shape`, `size` or `sizes`."""
 _LIMITS = {"num_layers": 1 << 10, "sections": 1 << 16, "chunks": 1 << 16}
@@ -70,7 +70,7 @@ def _parameter(torch: Any, op: str, name: str, value: object) -> Any:
         raise NotRunnable(f"{name}={value} is more than the {_LIMITS[name]} that are run")
     if isinstance(value, tuple):
         items = [_parameter(torch, op, name, item) for item in value]
-        keeps = name == "output_size" and op.partition(".")[2].startswith(_KEEPS_SIZES)
+        keeps = name == "output_size" and op.partition(".")[2].startswith(_KEEPS_SIZES) and not op.endswith("1d")
         return tuple(None if keeps and item == 0 else item for item in items)
     if isinstance(value, str) and value.startswith("torch."):
         resolved = constant(torch, value)

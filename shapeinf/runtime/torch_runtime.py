@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from shapeinf.engine.tensor_info import MAX_VISITS
 from shapeinf.errors import MissingPackageError, ModelError
 from shapeinf.graph import Graph, Node
 from shapeinf.lattice.dtypes import TORCH_NAMES
@@ -161,7 +162,7 @@ class TorchNetwork:
         for name, value in zip(step.node.outputs, outputs, strict=True):
             values[name] = value
             observed[name] = observe_value(self.package, value)
-        live = sum(_size(value) for value in values.values())
+        live = _size(values.values())
         if live > MAX_LIVE:
             raise Refusal(f"its tensors take {exact_bytes(live)} at node {step.node.name}: bind smaller sizes")
 
@@ -205,11 +206,19 @@ def _outputs(function: str, result: Any, count: int) -> Sequence[Any]:
     return result
 
 
-def _size(value: Any) -> int:
-    """The bytes of a value; views count like copies."""
-    if isinstance(value, (list, tuple)):
-        return sum(map(_size, value))
-    return int(value.numel() * value.element_size()) if hasattr(value, "element_size") else 0
+def _size(values: Iterable[Any]) -> int:
+    """The bytes of values and of the items of tuples, each object once; views count like copies."""
+    total, seen, pending = 0, set[int](), list(values)
+    while pending:
+        value = pending.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, (list, tuple)):
+            pending.extend(value)
+        elif hasattr(value, "element_size"):
+            total += int(value.numel() * value.element_size())
+    return total
 
 
 def tensor_of(torch: Any, array: np.ndarray[Any, Any], dtype: str) -> Any:
@@ -237,7 +246,8 @@ def observe_value(torch: Any, value: Any) -> Observation:
     if isinstance(value, (list, tuple)):
         dtypes = {_type_of_number(item) for item in value}
         if None in dtypes or not value:
-            return list(_item_types(torch, value))
+            types = _item_types(torch, value)
+            return "it has too many items to be compared" if types is None else types
         return ObservedType(dtypes.pop() if len(dtypes) == 1 else None, (len(value),))
     dtype = _type_of_number(value)
     return ObservedType(dtype, ()) if dtype else f"it is a {type(value).__name__}, not a tensor"
@@ -248,11 +258,17 @@ def _type_of_number(value: Any) -> str | None:
     return {bool: "bool", int: "int64", float: "float64", complex: "complex128"}.get(type(value))
 
 
-def _item_types(torch: Any, values: Sequence[Any]) -> Iterator[ObservedType | None]:
-    """The types of the tensors and numbers in a list, and in the lists in it."""
-    for value in values:
+def _item_types(torch: Any, values: Sequence[Any]) -> list[ObservedType | None] | None:
+    """The types of the tensors and numbers in a list, and in the lists in it; None where there are too many."""
+    types: list[ObservedType | None] = []
+    pending = list(reversed(values))
+    for _ in range(MAX_VISITS):
+        if not pending:
+            return types
+        value = pending.pop()
         if isinstance(value, (list, tuple)):
-            yield from _item_types(torch, value)
+            pending.extend(reversed(value))
         else:
             observed = observe_value(torch, value)
-            yield observed if isinstance(observed, ObservedType) else None
+            types.append(observed if isinstance(observed, ObservedType) else None)
+    return None

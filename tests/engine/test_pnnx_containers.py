@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shapeinf import infer_shapes
+from shapeinf.engine.tensor_info import item_infos
 from tests.cli.test_pnnx import network
 
 INPUTS = ("pnnx.Input x 0 1 0 #0=(?,3)f32", "pnnx.Input y 0 1 1 #1=(2,?)i64")
@@ -97,3 +98,18 @@ def test_items_of_a_list_that_an_operator_returns_refer_to_it():
     buffers = {buffer.name: buffer for buffer in infer_shapes(text).memory().timeline.buffers}
     assert not {"2", "3"} & set(buffers)
     assert (buffers["1"].birth, buffers["1"].death) == (0, 4)
+
+
+@pytest.mark.parametrize("width", [1, 2])
+def test_tuples_that_double_are_not_listed(width):
+    """45 tuples of two times the one before would have 2**45 items; 400 levels of one exhaust no stack."""
+    levels = 400 if width == 1 else 45
+    lines = ["pnnx.Input i 0 1 t0 #t0=(?,3)f32", "pnnx.Input j 0 1 u #u=(?,3)f32"]
+    lines += [f"prim::TupleConstruct p{k} {width} 1 {' '.join([f't{k}'] * width)} t{k + 1}" for k in range(levels)]
+    nested = "[" * 900 + "@0" + "]" * 900
+    lines += [f"pnnx.Expression e 1 1 t0 n expr={nested}", "torch.stack a 2 1 t0 u z dim=0"]
+    lines += [f"pnnx.Output o 2 0 t{levels} z"]
+    result = infer_shapes(f"7767517\n{len(lines)} {levels + 4}\n" + "\n".join(lines) + "\n")
+    assert str(result.tensors["z"]) == "float32[2, i.shape[0], 3]"
+    assert item_infos(result.inference, f"t{levels}") is None
+    assert [str(item) for item in item_infos(result.inference, "t1")] == ["float32[i.shape[0], 3]"] * width

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.differential.pnnx.case import Case
 from tests.differential.pnnx.cases_conv import (
     IMAGES,
     LINES,
@@ -95,6 +96,14 @@ ADAPTIVE = [
     function("F.adaptive_max_pool2d(x, (3, None))"),
     function("F.adaptive_max_pool2d(x, (x.size(2) // 2, 3))"),
     function("F.adaptive_avg_pool1d(x, x.size(2) - 4)", LINES, OTHER_LINES),
+    function("F.adaptive_avg_pool1d(x, 0), F.adaptive_max_pool1d(x, 0)", LINES, OTHER_LINES),
+    Case(
+        "a computed size that becomes 0",  # a written 0 stands for None
+        "F.adaptive_avg_pool2d(x, (x.size(2) // 2, x.size(3)))",
+        "f32[1,3,4,5]",
+        "f32[2,3,6,7]",
+        third="f32[2,3,1,4]",
+    ),
     function("F.adaptive_avg_pool2d(x, (y.size(2), y.size(3)))", f"{IMAGES} f32[1,2,3,4]", f"{OTHERS} f32[1,2,5,6]"),
 ]
 

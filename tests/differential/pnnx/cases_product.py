@@ -53,6 +53,8 @@ CASES = [
     ),
     product("torch.einsum('ii->i', x), torch.einsum('ii', x), torch.einsum('ij->ji', x)", "f32[4,4]", "f32[6,6]"),
     product("torch.einsum('b...->...b', x), torch.einsum('ba', x), torch.einsum('ij->', x)", "f32[3,4]", "f32[2,6]"),
+    product("torch.einsum('i,i->i', x, y), torch.einsum('i,j->ij', y, x)", "f16[3] f32[3]", "f16[5] f32[5]"),
+    product("torch.einsum('i,->i', x, y.sum()), torch.einsum('ij,j->ij', z, x)", "bool[3] i64[3] f16[2,3]", ""),
     product("torch.einsum('i,ij,j->', x, y, z)", "f32[3] f32[3,4] f32[4]", "f32[2] f32[2,6] f32[6]"),
     product("torch.cross(x, y)", "f32[4,3] f32[4,3]", "f32[5,3] f32[5,3]"),
     product("torch.cross(x, y, dim=0)", "f32[3,5] f32[3,5]", "f32[3,6] f32[3,6]"),
