@@ -11,6 +11,7 @@ import onnx
 import onnx_ir as ir
 
 from shapeinf.errors import LimitError, ModelError
+from shapeinf.passes.skeleton import sizes
 from shapeinf.passes.weights import data_file, external_bytes
 
 MAX_PROTOBUF = (1 << 31) - 1
@@ -50,17 +51,21 @@ def weight_bytes(proto: onnx.ModelProto) -> int:
     return sum(len(tensor.raw_data) for tensor in _tensors(proto) if not _is_external(tensor))
 
 
-def _by_entry(sources: Sequence[ir.ExternalTensor]) -> dict[tuple[str, int], ir.ExternalTensor]:
-    """The tensors by their location and offset. Raises ModelError where one location is in two folders."""
+Entry = tuple[str, int, int, tuple[int, ...]]
+"""Location, offset, element type and sizes: tensors may share bytes of one file."""
+
+
+def _by_entry(sources: Sequence[ir.ExternalTensor]) -> dict[Entry, ir.ExternalTensor]:
+    """The tensors by what their messages say of them. Raises ModelError where one location is in two folders."""
     folders = {(os.fspath(tensor.location), str(tensor.base_dir)) for tensor in sources}
     if len(folders) != len({location for location, _ in folders}):
         raise ModelError("its weights lie in files of the same name in two folders")
-    return {(os.fspath(tensor.location), tensor.offset or 0): tensor for tensor in sources}
+    return {(os.fspath(t.location), t.offset or 0, int(t.dtype), sizes(t)): t for t in sources}
 
 
-def _source(tensor: onnx.TensorProto, sources: dict[tuple[str, int], ir.ExternalTensor]) -> ir.ExternalTensor:
+def _source(tensor: onnx.TensorProto, sources: dict[Entry, ir.ExternalTensor]) -> ir.ExternalTensor:
     entries = {entry.key: entry.value for entry in tensor.external_data}
-    return sources[entries["location"], int(entries.get("offset", 0))]
+    return sources[entries["location"], int(entries.get("offset", 0)), tensor.data_type, tuple(tensor.dims)]
 
 
 def _make_internal(tensor: onnx.TensorProto, data: bytes) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -445,3 +446,27 @@ def test_many_scopes_of_one_name_need_no_more_than_one_run() -> None:
     nodes = [node("Identity", "x" if i == 0 else f"i{i - 1}", f"i{i}") for i in range(count)]
     model = make([*nodes, node("Neg", f"i{count - 1}", "y")], [info("x", 3)], [info("y", 3)])
     assert operators(clean(model).to_proto()) == ["Neg"]
+
+
+# -- weights in other files ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("external", ["copy", "embed"])
+def test_tensors_that_share_bytes_of_a_file(tmp_path: Path, external: str) -> None:
+    """Two tensors of other lengths begin at the same byte, as those of an exporter of zeros do."""
+    (tmp_path / "data").write_bytes(np.arange(600, dtype=np.float32).tobytes())
+    tensors = []
+    for name, count in (("a", 600), ("b", 300)):
+        tensor = onnx.TensorProto(name=name, data_type=FLOAT, dims=[count], data_location=onnx.TensorProto.EXTERNAL)
+        for key, value in (("location", "data"), ("offset", "0"), ("length", str(4 * count))):
+            tensor.external_data.add(key=key, value=value)
+        tensors.append(tensor)
+    nodes = [node("Add", "x a", "y"), node("Add", "z b", "w")]
+    model = make(nodes, [info("x", 1), info("z", 1)], [info("y", 600), info("w", 300)], tensors)
+    onnx.save(model, tmp_path / "model.onnx")
+    cleaned = clean(tmp_path / "model.onnx", verify=True)
+    assert cleaned.comparison is not None and cleaned.comparison.equal
+    cleaned.save(tmp_path / "result.onnx", external)
+    written = onnx.load(tmp_path / "result.onnx")
+    for tensor in written.graph.initializer:
+        assert numpy_helper.to_array(tensor).tolist() == list(range(tensor.dims[0]))
