@@ -18,7 +18,7 @@ def body(result: str) -> onnx.GraphProto:
 
 
 def full_model() -> onnx.ModelProto:
-    """Documentation, metadata, annotations, a function with an overload, a device, an unknown domain, a captured value."""
+    """Documentation, metadata, annotations, a function with an overload, a device, an unknown domain, a capture."""
     nodes = [
         helper.make_node("If", ["c"], ["b"], name="if", then_branch=body("t"), else_branch=body("e"), doc_string="if"),
         helper.make_node("F", ["b"], ["f"], name="call", domain="my", overload="o", alpha=2.0),
