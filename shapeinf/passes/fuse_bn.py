@@ -72,7 +72,7 @@ def _check_inference_mode(editor: Editor, node: ir.Node) -> None:
     opset = editor.opset
     if node.attributes.get_int("training_mode", 0) or (opset < 7 and not node.attributes.get_int("is_test", 0)):
         raise Leave("it is in training mode")
-    if any(output.name for output in node.outputs[1:]):
+    if len(node.outputs) > 1:
         raise Leave("it has outputs for the statistics of training")
     if opset < 9 and not node.attributes.get_int("spatial", 1):
         raise Leave("its parameters are one an element, not one a channel (spatial=0)")

@@ -53,7 +53,11 @@ MAX_RUNS = 16
 
 
 def run_passes(model: ir.Model, names: Sequence[str] = DEFAULT_ORDER) -> tuple[ir.Model, CleanReport]:
-    """Run passes in order, each until it changes nothing. `model` itself is edited unless a pass is undone.
+    """Run passes in order, each until it changes nothing, and all of them until they change nothing.
+
+    Those that undo each other (`ON_REQUEST`) run in turn once.
+
+    `model` itself is edited unless a pass is undone.
 
     Raises UnknownNameError for a pass that there is not, and what `infer_shapes` raises for the model as it is.
     """
@@ -62,6 +66,18 @@ def run_passes(model: ir.Model, names: Sequence[str] = DEFAULT_ORDER) -> tuple[i
             raise UnknownNameError("pass", name, PASSES)
     proved, copy = Proved.of(model), model.clone()
     before = Editor(model).opset
+    reports: list[PassReport] = []
+    for _ in range(1 if len(names) == 1 or set(ON_REQUEST) <= set(names) else MAX_RUNS):
+        runs, proved, copy = _run_each(names, proved, copy)
+        reports += runs
+        # A pass may make a place for one before it: a dead node was a reader, an Add follows a normalization that went.
+        if not any(run.outcome == "changed" for run in runs):
+            break
+    return proved.model, CleanReport(tuple(reports), before, Editor(proved.model).opset)
+
+
+def _run_each(names: Sequence[str], proved: Proved, copy: ir.Model) -> tuple[list[PassReport], Proved, ir.Model]:
+    """The runs of each pass until it changes nothing or is undone, the model after them, and a copy of it."""
     reports = []
     for name in names:
         for _ in range(MAX_RUNS):
@@ -74,7 +90,7 @@ def run_passes(model: ir.Model, names: Sequence[str] = DEFAULT_ORDER) -> tuple[i
                 break
         else:
             raise LimitError(f"{name} still changes the model after {MAX_RUNS} runs")
-    return proved.model, CleanReport(tuple(reports), before, Editor(proved.model).opset)
+    return reports, proved, copy
 
 
 def _run(name: str, before: Proved, copy: ir.Model) -> tuple[PassReport, Proved]:

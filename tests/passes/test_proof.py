@@ -183,7 +183,7 @@ def test_later_passes_run_on_what_was_before_a_wrong_one(monkeypatch):
     before.graph.initializer.append(model().graph.initializer[0])
     cleaned = clean(before, ["wrong", "remove_identity", "remove_dead"])
     after = cleaned.to_proto()
-    assert [entry.outcome for entry in cleaned.report.passes if entry.name == "wrong"] == ["undone"]
+    assert {entry.outcome for entry in cleaned.report.passes if entry.name == "wrong"} == {"undone"}
     assert [item.op_type for item in after.graph.node] == ["Neg", "Relu"]
     assert [tensor.name for tensor in after.graph.initializer] == []
     check_same(before, after, feeds(before), 0, 0)

@@ -23,7 +23,7 @@ TOLERANCE = 1e-4
 
 
 @given(models())
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_random_models(model):
     check_all_orders(model)
 

@@ -178,6 +178,15 @@ CASES = [
         "Conv Conv If",
         options={"ir_version": 3, "opset": 9},
     ),
+    Case(
+        name="other-reader-is-dead",
+        passes=("fuse_bn", "remove_dead"),
+        text=conv(f"c = Conv(x, w) {NORM} d = Relu(c)"),
+        constants=parameters(),
+        after="Conv",
+        rtol=1e-4,
+        atol=1e-4,
+    ),
     # guards
     *(
         fused(f"annotated-{name}", conv(f"c = Conv(x, w) {NORM}"), None, options={"edit": annotated(name)}, runs=False)
