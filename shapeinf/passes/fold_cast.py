@@ -43,11 +43,10 @@ def _fold(editor: Editor, node: ir.Node) -> None:
         editor.bypass(node, source)
         editor.changed(node, f"removed: {target} already")
         return
-    if not editor.is_constant(source):
-        raise Leave("it converts a tensor that is no constant", matched=False)
+    array = editor.array(source)
     if result.is_graph_output():
         raise Leave("its result is an output")
-    tensor = ir.Tensor(cast(editor.array(source), target))
+    tensor = ir.Tensor(cast(array, target))
     editor.replace_by_constant(node, tensor)
     editor.changed(node, f"computed: {target}")
 
