@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import attrs
@@ -54,16 +55,38 @@ def compare(original: ir.Model, cleaned: ir.Model, seed: int = 0) -> Comparison:
     graph = as_graph(skeleton(original), DEFAULT_OPTIONS)
     bindings: list[Mapping[str, int]] = []
     differences: list[str] = []
+    refused = ""
     try:
-        sessions = [_session(model) for model in (original, cleaned)]
+        session = _session(original)
+        with _results():
+            sessions = [session, _session(cleaned)]
         for sizes in _bindings(graph):
-            differences += _compare_run(sessions, sizes, seed)
-            bindings.append(sizes.sizes)
+            try:
+                differences += _compare_run(sessions, sizes, seed)
+                bindings.append(sizes.sizes)
+            except Refusal as error:
+                refused = refused or str(error)
+    except _ResultRefusedError as error:
+        differences.append(f"the cleaned model does not run: {error}")
     except (Refusal, ShapeInferenceError) as error:
         if isinstance(error, MissingPackageError):
             raise
-        return Comparison(tuple(bindings), tuple(differences), str(error))
-    return Comparison(tuple(bindings), tuple(differences))
+        refused = refused or str(error)
+    return Comparison(tuple(bindings), tuple(differences), "" if bindings or differences else refused)
+
+
+class _ResultRefusedError(Exception):
+    """The runtime does not load or run the cleaned model; the text is the runtime's own."""
+
+
+@contextmanager
+def _results() -> Iterator[None]:
+    """Refusals of the cleaned model, which the original did not have."""
+    try:
+        with refusals():
+            yield
+    except Refusal as error:
+        raise _ResultRefusedError(str(error)) from error
 
 
 def _session(model: ir.Model) -> Any:
@@ -114,7 +137,7 @@ def _compare_run(sessions: list[Any], sizes: RunSizes, seed: int) -> list[str]:
         except Refusal as error:
             refusal = refusal or error
             continue
-        with refusals():
+        with _results():
             results = sessions[1].run(None, arrays)
         names = [output.name for output in sessions[0].get_outputs()]
         pairs = zip(names, expected, repeated, results, strict=True)
