@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.dialect import own_types, pnnx
-from opdefs.pnnx.dtypes import read_dtype
+from opdefs.pnnx.operands import read_type
 from opdefs.pnnx.promotion import to_float
 from opdefs.rules.numbers import read_int
 from opdefs.rules.operands import part_size, require_broadcast_size
@@ -83,7 +83,7 @@ def along_axis(c: InferenceContext, input: Shape, *, dim: object = None) -> Shap
 @own_types("F.softmax", "F.log_softmax", "F.softmin")
 def along_axis_as(c: InferenceContext, input: Shape, *, dim: object = None, dtype: str | None = None) -> TensorType:
     """The shape of the input, converted to `dtype` first, where there is one."""
-    return TensorType(read_dtype(c, dtype, c.dtype(0)), along_axis(c, input, dim=dim))
+    return TensorType(read_type(c, dtype) or c.dtype(0), along_axis(c, input, dim=dim))
 
 
 @pnnx("nn.Softmax2d")

@@ -58,14 +58,9 @@ def arithmetic(
 @own_types("aten::cat")
 def cat_of_list(c: InferenceContext, *tensors: TensorType | SequenceType, dim: int = 0) -> TensorType:
     """As `torch.cat`; a list of tensors with the axis as an input is not analysed."""
-    operands = [tensor for tensor in tensors if isinstance(tensor, TensorType)]
-    if len(operands) < len(tensors):
+    if any(isinstance(tensor, SequenceType) for tensor in tensors):
         raise c.unknowable("the tensors are a list")
-    return cat(c, *(_with_contents(operand) for operand in operands), dim=dim)
-
-
-def _with_contents(x: TensorType) -> PartialTensor:
-    return x if isinstance(x, PartialTensor) else PartialTensor(x.dtype, x.shape, None)
+    return cat(c, *tensors, dim=dim)
 
 
 @own_types("aten::prod")

@@ -10,7 +10,7 @@ from opdefs.pnnx.promotion import promote
 from opdefs.rules.repetition import concat
 from opdefs.rules.reshaping import insert_axes
 from shapeinf.expr import Dim
-from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType
+from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType, to_partial
 from shapeinf.ops import InferenceContext
 
 
@@ -34,11 +34,10 @@ def list_tensors(c: InferenceContext, tensors: Sequence[TensorType | SequenceTyp
     if len(tensors) == 1 and isinstance(tensors[0], SequenceType):
         if tensors[0].items is None:
             raise c.unknowable("the items of the list are not known")
-        tensors = [item for item in tensors[0].items if isinstance(item, TensorType)]
-    listed = [PartialTensor(t.dtype, t.shape, None) if type(t) is TensorType else t for t in tensors]
-    if not listed:
+        tensors = tensors[0].items
+    if not tensors:
         c.fail("at least one tensor is required")
-    return [t if isinstance(t, PartialTensor) else c.fail("a list item must be a tensor", t) for t in listed]
+    return [to_partial(t) if isinstance(t, TensorType) else c.fail("a list item must be a tensor", t) for t in tensors]
 
 
 def _parts_with_axes(c: InferenceContext, tensors: Sequence[PartialTensor]) -> list[PartialTensor]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.rules.sequences import create_tuple
 from shapeinf.lattice import SCALAR, PartialTensor, SequenceType, Shape, TensorType, Type
+from shapeinf.lattice.dtypes import NUMBER_TYPES
 from shapeinf.ops import InferenceContext
-
-_NUMBERS = {bool: "bool", int: "int64", float: "float64"}
-"""The element types of Python's numbers, which are scalars in a graph."""
 
 
 @pnnx("prim::Constant")
@@ -16,7 +14,7 @@ def constant(c: InferenceContext, *, value: object = None) -> PartialTensor:
     """A number, or a list of numbers of one type. None and texts are no tensors: nothing is known of them."""
     numbers = value if isinstance(value, tuple) else (value,)
     types = {type(number) for number in numbers}
-    dtype = _NUMBERS.get(types.pop()) if len(types) == 1 else None
+    dtype = NUMBER_TYPES.get(types.pop()) if len(types) == 1 else None
     if dtype is None:
         raise c.unknowable("the constant is not a number")
     return PartialTensor(dtype, Shape((len(numbers),)) if isinstance(value, tuple) else SCALAR, numbers)
@@ -34,7 +32,7 @@ def list_construct(c: InferenceContext, *items: TensorType | SequenceType) -> Se
     tensors = [item for item in items if isinstance(item, TensorType)]
     dtypes = {tensor.dtype for tensor in tensors}
     dtype = dtypes.pop() if len(dtypes) == 1 and len(tensors) == len(items) else None
-    if dtype not in _NUMBERS.values() or any(tensor.shape.rank for tensor in tensors):
+    if dtype not in NUMBER_TYPES.values() or any(tensor.shape.rank for tensor in tensors):
         return create_tuple(c, items)
     if any(tensor.shape.dims is None for tensor in tensors):
         raise c.unknowable("the items may be numbers or tensors: the rank of one of them is not known")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.dialect import own_types, pnnx
-from opdefs.pnnx.dtypes import read_dtype
+from opdefs.pnnx.operands import read_type
 from opdefs.rules.conversion import convert
 from opdefs.rules.operands import require_broadcast_to
 from shapeinf.lattice import SCALAR, PartialTensor, Shape
@@ -34,7 +34,7 @@ def to(
     memory_format: object = None,
 ) -> PartialTensor:
     """The same numbers in another element type."""
-    return convert(c, input, read_dtype(c, dtype, input.dtype))
+    return convert(c, input, read_type(c, dtype) or input.dtype)
 
 
 @own_types("Tensor.type_as", in_place=(0,))

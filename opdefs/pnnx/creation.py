@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from opdefs.pnnx.dialect import own_types, pnnx
-from opdefs.pnnx.dtypes import read_dtype
-from opdefs.pnnx.promotion import DEFAULT_FLOAT
+from opdefs.pnnx.operands import read_type
+from opdefs.pnnx.promotion import DEFAULT_FLOAT, default_type
 from opdefs.rules.constants import constant_tensor, number_of
 from opdefs.rules.conversion import convert
 from opdefs.rules.elements import INDEX_TYPES, MAX_RANK, is_float, to_dim
@@ -17,6 +17,7 @@ from opdefs.rules.progressions import arithmetic_range
 from opdefs.rules.reshaping import shape_of_sizes
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import SCALAR, Element, PartialTensor, Shape
+from shapeinf.lattice.dtypes import NUMBER_TYPES
 from shapeinf.ops import InferenceContext, Value
 
 
@@ -30,7 +31,7 @@ def _shape(c: InferenceContext, size: object) -> Shape:
 @own_types("torch.zeros", "torch.ones", "torch.empty", "torch.randn")
 def create(c: InferenceContext, *, size: object, dtype: str | None = None) -> PartialTensor:
     """A tensor of the sizes; zeros and ones are known."""
-    return _filled(c, read_dtype(c, dtype, DEFAULT_FLOAT), _shape(c, size))
+    return _filled(c, read_type(c, dtype) or DEFAULT_FLOAT, _shape(c, size))
 
 
 @pnnx("torch.zeros_like", "torch.ones_like", "torch.empty_like", "torch.randn_like")
@@ -38,13 +39,13 @@ def create_like(
     c: InferenceContext, input: Shape, *, dtype: str | None = None, memory_format: object = None
 ) -> PartialTensor:
     """A tensor of the shape of another one, and of its element type unless `dtype` names another."""
-    return _filled(c, read_dtype(c, dtype, c.dtype(0)), input)
+    return _filled(c, read_type(c, dtype) or c.dtype(0), input)
 
 
 @own_types("Tensor.new_zeros", "Tensor.new_ones", "Tensor.new_empty")
 def create_new(c: InferenceContext, input: Shape, *, size: object, dtype: str | None = None) -> PartialTensor:
     """A tensor of the sizes, of the element type of another one unless `dtype` names another."""
-    return _filled(c, read_dtype(c, dtype, c.dtype(0)), _shape(c, size))
+    return _filled(c, read_type(c, dtype) or c.dtype(0), _shape(c, size))
 
 
 _NUMBERS = {"zeros": 0, "ones": 1}
@@ -67,8 +68,7 @@ def full(
 ) -> PartialTensor:
     """The value in tensors of the sizes; without `dtype` the value decides the element type."""
     value = _number(c, fill_value, fill_value_, "fill_value")
-    default = DEFAULT_FLOAT if value.dtype == "float64" else "complex64" if is_complex(value.dtype) else value.dtype
-    return _fill(c, value, read_dtype(c, dtype, default), _shape(c, size))
+    return _fill(c, value, read_type(c, dtype) or default_type(value.dtype), _shape(c, size))
 
 
 @own_types("torch.full_like")
@@ -82,7 +82,7 @@ def full_like(
     memory_format: object = None,
 ) -> PartialTensor:
     """The value in a tensor of the shape of another one, and of its element type unless `dtype` names another."""
-    return _fill(c, _number(c, fill_value, fill_value_, "fill_value"), read_dtype(c, dtype, c.dtype(0)), input)
+    return _fill(c, _number(c, fill_value, fill_value_, "fill_value"), read_type(c, dtype) or c.dtype(0), input)
 
 
 @pnnx("Tensor.fill", in_place=(0,))
@@ -102,14 +102,6 @@ def _is_finite(element: Element) -> bool:
     return not isinstance(element, float) or math.isfinite(element)
 
 
-def is_complex(dtype: str | None) -> bool:
-    """Whether the numbers of a dtype are complex."""
-    return dtype is not None and dtype.startswith("complex")
-
-
-_NUMBER_TYPES = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
-
-
 def _number(c: InferenceContext, computed: PartialTensor | None, written: object, name: str) -> PartialTensor:
     """An argument that is a number, computed or written, as a scalar tensor of its Python type."""
     if computed is not None:
@@ -120,7 +112,7 @@ def _number(c: InferenceContext, computed: PartialTensor | None, written: object
         written = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}.get(written, written)
     if not isinstance(written, (bool, int, float, complex)):
         c.fail(f"{name} must be a number", written)
-    return PartialTensor(_NUMBER_TYPES[type(written)], SCALAR, (written,))
+    return PartialTensor(NUMBER_TYPES[type(written)], SCALAR, (written,))
 
 
 @pnnx("torch.normal")
@@ -147,7 +139,7 @@ def arange(
     arguments = ((start, start_, "start"), (end, end_, "end"), (step, step_, "step"))
     numbers = [_number(c, *argument) for argument in arguments]
     fractions = any(is_float(number.dtype) for number in numbers)
-    result = read_dtype(c, dtype, DEFAULT_FLOAT if fractions else "int64")
+    result = read_type(c, dtype) or (DEFAULT_FLOAT if fractions else "int64")
     if fractions and result == "int64":
         numbers = [convert(c, number, "int64") for number in numbers]
         fractions = False

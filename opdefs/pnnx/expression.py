@@ -12,6 +12,7 @@ from opdefs.rules.sequences import tracked_items
 from shapeinf.errors import ModelError, ShapeError
 from shapeinf.formats.pnnx.expression import Argument, Call, Expression, ExpressionError, ListOf, Literal, parse, walk
 from shapeinf.lattice import OptionalType, PartialTensor, SequenceType, Shape, Type
+from shapeinf.lattice.dtypes import NUMBER_TYPES
 from shapeinf.ops import InferenceContext, Value
 
 _TEXT = re.compile(r"[A-Za-z_]+", re.ASCII)
@@ -82,7 +83,7 @@ def _input(c: InferenceContext, index: int, inputs: tuple[PartialTensor | None, 
 
 def _number(value: bool | int | float | complex) -> Operand:
     """A literal number."""
-    dtype = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}[type(value)]
+    dtype = NUMBER_TYPES[type(value)]
     known = isinstance(value, (int, float)) and (dtype != "int64" or -(2**63) <= value.real < 2**63)
     return Operand(PartialTensor(dtype, Shape(()), (value,) if known else None), Form.NUMBER)
 

@@ -1,7 +1,7 @@
 """The element types of the functions of expressions: those of torch for tensors, those of Python for numbers.
 
 Numbers have the types int64, float64, bool and complex128 here. `tests/differential/pnnx/element_types.json` has what
-torch says about every pair.
+torch returns for every pair.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import enum
 
 import attrs
 
+from opdefs.pnnx.complex_numbers import real_type
 from opdefs.pnnx.promotion import TYPES_OF_NUMBERS, category, promote, to_float
 from shapeinf.lattice import PartialTensor
 from shapeinf.ops import InferenceContext
@@ -108,7 +109,7 @@ def _type_of_tensor(c: InferenceContext, function: str, operands: tuple[Operand,
     if dtype is None:
         return None
     if function == "abs" and category(dtype) == COMPLEX:
-        return {"complex128": "float64", "complex32": "float16"}.get(dtype, "float32")
+        return real_type(dtype)
     if function == "square" and dtype == "bool":
         return "int64"
     return to_float(dtype) if function in _TO_FLOAT else dtype

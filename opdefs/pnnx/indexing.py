@@ -16,7 +16,7 @@ from opdefs.rules.unknowns import fresh_count, nonzero_count
 from shapeinf.errors import ModelError, ShapeError
 from shapeinf.expr import Dim, minimum
 from shapeinf.formats.pnnx.expression import Expression, ListOf, Literal, parse
-from shapeinf.lattice import SCALAR, PartialTensor, SequenceType, Shape, TensorType
+from shapeinf.lattice import SCALAR, PartialTensor, SequenceType, Shape, TensorType, to_partial
 from shapeinf.ops import InferenceContext, Value
 
 MASKS = ("bool", "uint8")
@@ -80,10 +80,10 @@ def _read_list(
     if computed is None:
         return _parse_indices(c, written)
     if isinstance(computed, TensorType):
-        return [_contents(computed)]
+        return [to_partial(computed)]
     if computed.items is None:
         raise c.unknowable("the items of the list of indices are not known")
-    return [_read_item(c, item) for item in computed.items]
+    return [to_partial(item) if isinstance(item, TensorType) else None for item in computed.items]
 
 
 def _parse_indices(c: InferenceContext, written: object) -> list[PartialTensor | None]:
@@ -108,16 +108,6 @@ def _literal_index(c: InferenceContext, item: Expression) -> PartialTensor | Non
         raise c.unknowable("the indices are not a list of integers")
     shape = Shape((len(values),)) if isinstance(item, ListOf) else SCALAR
     return PartialTensor(dtype, shape, values if is_listable(shape) else None)
-
-
-def _read_item(c: InferenceContext, item: object) -> PartialTensor | None:
-    if not isinstance(item, TensorType):
-        return None
-    return _contents(item)
-
-
-def _contents(t: TensorType) -> PartialTensor:
-    return t if isinstance(t, PartialTensor) else PartialTensor(t.dtype, t.shape, None)
 
 
 def _indexed_shape(c: InferenceContext, x: Shape, items: Sequence[PartialTensor | None]) -> Shape:

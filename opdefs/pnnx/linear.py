@@ -9,7 +9,7 @@ from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
 
-@pnnx("nn.Linear")
+@pnnx("nn.Linear", "nn.quantized.Linear", "nn.intrinsic.quantized.LinearReLU")
 def linear_module(
     c: InferenceContext,
     input: Shape,

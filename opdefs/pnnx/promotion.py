@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from itertools import combinations
 
 from shapeinf.lattice import TensorType
-from shapeinf.lattice.dtypes import KINDS, element_bits
+from shapeinf.lattice.dtypes import KINDS, NUMBER_TYPES, element_bits
 
 DEFAULT_FLOAT, DEFAULT_COMPLEX = "float32", "complex64"
 """torch's element types of Python's floats and complex numbers next to tensors of a lower category."""
 
 _CATEGORIES = ("bool", "integer", "float", "complex")
-TYPES_OF_NUMBERS = ("bool", "int64", "float64", "complex128")
+TYPES_OF_NUMBERS = tuple(NUMBER_TYPES.values())
 """The element types that Python's numbers have, by category."""
 
 Operand = TensorType | bool | int | float | complex
@@ -37,7 +37,7 @@ def promote(*operands: Operand) -> str | None:
         return _common_of_all(tensors, numbers)
     with_axes = _widest(t.dtype for t in tensors if t.shape.dims)
     scalars = {str(t.dtype) for t in tensors if not t.shape.dims}
-    stated = [_type_of_number(number) for number in numbers]
+    stated = [NUMBER_TYPES[type(number)] for number in numbers]
     if not tensors:
         return _widest(stated)
     ambiguous = sorted(scalars & set(TYPES_OF_NUMBERS))
@@ -52,7 +52,7 @@ def promote(*operands: Operand) -> str | None:
 
 def _promote_reading(with_axes: str | None, scalars: Iterable[str], numbers: list[str]) -> str | None:
     """The common element type, if it is known which operands of rank 0 are tensors and which are numbers."""
-    return _combine(_combine(with_axes, _widest(scalars)), _default_type(_widest(numbers)))
+    return _combine(_combine(with_axes, _widest(scalars)), default_type(_widest(numbers)))
 
 
 def to_float(dtype: str | None) -> str | None:
@@ -68,17 +68,13 @@ def _common_of_all(tensors: list[TensorType], numbers: list[bool | int | float |
     """The element type where ranks are unknown: that of all tensors, if no number is of a higher category."""
     dtypes = {tensor.dtype for tensor in tensors}
     dtype = dtypes.pop()
-    if dtypes or any(category(_type_of_number(number)) > category(dtype) for number in numbers):
+    if dtypes or any(category(NUMBER_TYPES[type(number)]) > category(dtype) for number in numbers):
         return None
     return dtype
 
 
-def _type_of_number(number: bool | int | float | complex) -> str:
-    return {bool: "bool", int: "int64", float: "float64", complex: "complex128"}[type(number)]
-
-
-def _default_type(dtype: str | None) -> str | None:
-    """The element type that a Python number takes next to tensors of a lower category."""
+def default_type(dtype: str | None) -> str | None:
+    """The element type that a tensor has of a Python number, which itself has one of `TYPES_OF_NUMBERS`."""
     return {"float64": DEFAULT_FLOAT, "complex128": DEFAULT_COMPLEX}.get(dtype or "", dtype)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from opdefs.pnnx.dialect import own_types, pnnx
-from opdefs.pnnx.linear import linear_module
 from opdefs.pnnx.operands import read_type
 from opdefs.pnnx.promotion import DEFAULT_FLOAT
 from opdefs.rules.elements import known_ints
@@ -45,20 +44,6 @@ def _storage_type(c: InferenceContext, dtype: object) -> str:
 def dequantize(c: InferenceContext, input: Shape) -> TensorType:
     """The shape of the input, in float32."""
     return TensorType(DEFAULT_FLOAT, input)
-
-
-@pnnx("nn.quantized.Linear", "nn.intrinsic.quantized.LinearReLU")
-def linear(
-    c: InferenceContext,
-    input: Shape,
-    weight: Shape | None = None,
-    bias: Shape | None = None,
-    *,
-    in_features: int,
-    out_features: int,
-) -> Shape:
-    """[*N, in_features] -> [*N, out_features], of the element type of the input."""
-    return linear_module(c, input, weight, bias, in_features=in_features, out_features=out_features)
 
 
 @pnnx("nn.quantized.cat")

@@ -1,7 +1,7 @@
 """Fourier transforms, as `torch.fft` has them.
 
 A transform of real numbers keeps only the first half of the frequencies of one axis, since the others follow from
-them; its inverse takes this half, and has `2 * (n - 1)` elements unless it is told another number.
+them; its inverse takes this half, and has `2 * (n - 1)` elements unless another number is stated.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ from shapeinf.lattice.types import (
     Type,
     dims_in,
     numpy_dtype,
+    to_partial,
 )
 
 __all__ = [
@@ -64,5 +65,6 @@ __all__ = [
     "numpy_dtype",
     "quick_broadcast",
     "relax_type",
+    "to_partial",
     "type_symbols",
 ]

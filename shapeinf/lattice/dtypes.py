@@ -116,6 +116,12 @@ SHORT_NAMES = {dtype.short: dtype.name for dtype in DTYPES if dtype.short is not
 TORCH_NAMES = {dtype.torch: dtype.name for dtype in DTYPES if dtype.torch is not None}
 """Our names by torch's: `{"float": "float32", ...}`."""
 
+NUMBER_TYPES: Mapping[type, str] = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
+"""The types that hold Python's numbers."""
+
+WITHOUT_NUMPY_TYPE = frozenset({"complex32"})
+"""Types with a fixed width that neither numpy nor `ml_dtypes` has."""
+
 KINDS: Mapping[str, DtypeKind] = {dtype.name: dtype.kind for dtype in DTYPES}
 """The kind of each type: `{"int32": "integer", ...}`."""
 

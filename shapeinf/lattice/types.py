@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shapeinf.expr import Dim, Dimension
-from shapeinf.lattice.dtypes import DTYPES, ML_DTYPES
+from shapeinf.lattice.dtypes import DTYPES, ML_DTYPES, WITHOUT_NUMPY_TYPE
 from shapeinf.lattice.shape import Shape
 
 
@@ -166,6 +166,11 @@ class PartialTensor(TensorType):
         texts = ["?" if e is None else str(e) for e in self._elements[:MAX_PRINTED]]
         more = ["..."] if len(self._elements) > MAX_PRINTED else []
         return super().__repr__() + "{" + ", ".join(texts + more) + "}"
+
+
+def to_partial(tensor: TensorType) -> PartialTensor:
+    """The same type as a PartialTensor; a plain type has no known contents."""
+    return tensor if isinstance(tensor, PartialTensor) else PartialTensor(tensor.dtype, tensor.shape, None)
 
 
 class BoundedTensor(PartialTensor):
@@ -430,7 +435,7 @@ def numpy_dtype(dtype: str | None) -> np.dtype[Any] | None:
         return np.dtype(object)
     if dtype in _QUANTIZED:
         dtype = dtype.removeprefix("q")
-    if dtype == "complex32":  # numpy's smallest complex type holds its numbers
+    if dtype in WITHOUT_NUMPY_TYPE:  # numpy's smallest complex type holds its numbers
         dtype = "complex64"
     extended = getattr(ml_dtypes, ML_DTYPES.get(dtype, dtype), None)
     return np.dtype(extended) if extended is not None else np.dtype(dtype)

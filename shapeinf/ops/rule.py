@@ -13,7 +13,7 @@ import attrs
 
 from shapeinf.errors import ShapeError
 from shapeinf.graph import DeclaredType, FunctionReference, Graph
-from shapeinf.lattice import PartialTensor, Progression, SequenceType, Shape, TensorType, Type
+from shapeinf.lattice import PartialTensor, Progression, SequenceType, Shape, TensorType, Type, to_partial
 
 Ints = tuple[int, ...]
 Floats = tuple[float, ...]
@@ -211,4 +211,4 @@ def _argument(param: Param, type_: Type | None) -> Any:
         return type_
     if use is InputUse.SHAPE:
         return type_.shape
-    return type_ if isinstance(type_, PartialTensor) else PartialTensor(type_.dtype, type_.shape, None)
+    return to_partial(type_)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
 
 import numpy as np
 import onnx.defs
@@ -237,8 +236,12 @@ def _split_equally(editor: Editor, node: ir.Node) -> Edit | None:
     return edit
 
 
-def _scales(node: ir.Node) -> ir.Value | None:
-    return node.inputs[1] if len(node.inputs) > 1 else None
+def _scales_to_input(editor: Editor, node: ir.Node) -> Edit:
+    def edit() -> None:
+        scales = np.array(node.attributes.pop("scales").as_floats(), np.float32)
+        editor.set_input(node, 1, editor.constant_input(node, "scales", scales))
+
+    return edit
 
 
 def _to_resize(editor: Editor, node: ir.Node) -> Edit:
@@ -247,16 +250,12 @@ def _to_resize(editor: Editor, node: ir.Node) -> Edit:
     Opset 10 does not say how nearest rounds where an axis shrinks, and runtimes differ: left where the scales say so.
     """
     mode = node.attributes.get_string("mode", "nearest")
-    scales = _scales(node)
+    scales = node.inputs[1] if len(node.inputs) > 1 else None
     if mode == "nearest" and editor.is_constant(scales) and (editor.array(scales) < 1).any():
         raise Leave("Resize of opset 10 does not say how nearest rounds where an axis shrinks")
 
     def edit() -> None:
-        factors = scales
-        if "scales" in node.attributes:
-            factors = editor.constant_input(
-                node, "scales", np.array(node.attributes.pop("scales").as_floats(), np.float32)
-            )
+        factors = node.inputs[1]  # as the edit for opset 9 leaves it
         roi = editor.constant_input(node, "roi", np.zeros(0, np.float32))
         node.op_type = "Resize"
         node.attributes["mode"] = ir.AttrString("mode", "linear" if mode == "bilinear" else mode)
@@ -296,6 +295,7 @@ CONVERTERS: Mapping[tuple[str, int], Converter] = {
     **{(f"Reduce{name}", 18): _to_inputs("axes") for name in _REDUCTIONS},
     ("BatchNormalization", 9): _batch_norm_spatial,
     ("BatchNormalization", 14): _batch_norm_outputs,
+    ("Upsample", 9): _scales_to_input,
     ("Upsample", 10): _to_resize,
     ("Resize", 11): _to_resize,
     ("Resize", 13): _resize_modes,
@@ -308,12 +308,3 @@ CONVERTERS: Mapping[tuple[str, int], Converter] = {
     ("ConvTranspose", 11): _conv_transpose,
 }
 """The edit of each change that does not keep the meaning of a node, by operator and opset."""
-
-
-def changes_between(first: int, last: int) -> dict[str, tuple[int, ...]]:
-    """The opsets from `first` on, up to `last`, in which each operator changed. For tests and docs."""
-    history: dict[str, Any] = {}
-    for schema in onnx.defs.get_all_schemas_with_history():
-        if schema.domain == "" and first < schema.since_version <= last:
-            history.setdefault(schema.name, set()).add(schema.since_version)
-    return {name: tuple(sorted(opsets)) for name, opsets in sorted(history.items())}

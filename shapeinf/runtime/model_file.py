@@ -11,7 +11,7 @@ import onnx
 from shapeinf.errors import ModelError
 from shapeinf.graph import Graph
 from shapeinf.lattice import numpy_dtype
-from shapeinf.lattice.dtypes import DTYPES
+from shapeinf.lattice.dtypes import DTYPES, WITHOUT_NUMPY_TYPE
 from shapeinf.runtime.protocol import Refusal
 
 _KINDS = {dtype.name: dtype.kind for dtype in DTYPES}
@@ -53,4 +53,4 @@ def numpy_type(dtype: str) -> np.dtype[Any]:
 
 def has_arrays(dtype: str) -> bool:
     """Whether numpy, with the types of `ml_dtypes`, has arrays of an element type; not so of handles."""
-    return _KINDS[dtype] not in ("handle", "quantized")
+    return _KINDS[dtype] not in ("handle", "quantized") and dtype not in WITHOUT_NUMPY_TYPE

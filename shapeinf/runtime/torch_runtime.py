@@ -18,7 +18,7 @@ import numpy as np
 from shapeinf.engine.tensor_info import MAX_VISITS
 from shapeinf.errors import MissingPackageError, ModelError
 from shapeinf.graph import Graph, Node
-from shapeinf.lattice.dtypes import TORCH_NAMES
+from shapeinf.lattice.dtypes import NUMBER_TYPES, TORCH_NAMES
 from shapeinf.runtime.pnnx_weights import Weights
 from shapeinf.runtime.protocol import Buffer, Observation, ObservedType, Refusal, WrittenOutput, refusals
 from shapeinf.runtime.torch_calls import Arguments, Call, NotRunnable, call_of
@@ -255,7 +255,7 @@ def observe_value(torch: Any, value: Any) -> Observation:
 
 def _type_of_number(value: Any) -> str | None:
     """The element type of one of Python's numbers; None for anything else."""
-    return {bool: "bool", int: "int64", float: "float64", complex: "complex128"}.get(type(value))
+    return NUMBER_TYPES.get(type(value))
 
 
 def _item_types(torch: Any, values: Sequence[Any]) -> list[ObservedType | None] | None:

@@ -17,12 +17,10 @@ from shapeinf.formats.contents import wants_contents
 from shapeinf.formats.zipped import zip_members
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor, numpy_dtype
-from shapeinf.lattice.dtypes import element_bits
+from shapeinf.lattice.dtypes import WITHOUT_NUMPY_TYPE, element_bits
 
 MAX_MEMBERS = 1 << 20
 """Files of an archive."""
-
-_WITHOUT_NUMPY_TYPE = frozenset({"complex32"})
 
 
 class Weights:
@@ -88,7 +86,7 @@ def attach(graph: Graph, members: Mapping[str, str], path: str) -> None:
     small = {}
     for name, member in members.items():
         constant = graph.constants[name]
-        if wants_contents(constant.dtype, sizes_of(constant)) and constant.dtype not in _WITHOUT_NUMPY_TYPE:
+        if wants_contents(constant.dtype, sizes_of(constant)) and constant.dtype not in WITHOUT_NUMPY_TYPE:
             small[name] = member
     weights = Weights(path, {member: graph.constants[name] for name, member in small.items()})
     for name, member in small.items():

@@ -181,6 +181,20 @@ FIRES = [
         "Resize",
     ),
     form(
+        "upsample-7-to-9",
+        7,
+        9,
+        graph(
+            "n = BatchNormalization<spatial = 1>(x, s, o, m, v)"
+            " u = Upsample<scales = [1.0, 1.0, 2.0, 2.0]>(n)"
+            " y = ConvTranspose<output_shape = [17, 17], strides = [2, 2]>(u, w)",
+            IMAGE,
+            "float[N,2,17,17] y",
+        ),
+        "BatchNormalization Upsample ConvTranspose",
+        {"w": random(3, 2, 3, 3), **statistics(3)},
+    ),
+    form(
         "upsample-9",
         9,
         11,
