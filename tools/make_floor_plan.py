@@ -25,6 +25,7 @@ ARCHITECTURE = ROOT / "docs" / "dev" / "architecture.md"
 ORDER = (
     "schemas",
     "texts",
+    "html",
     "diagnostics",
     "errors",
     "sharing",

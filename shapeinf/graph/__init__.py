@@ -13,6 +13,7 @@ from shapeinf.graph.model import (
     refers_to_attributes,
     subgraphs,
 )
+from shapeinf.graph.modules import module_path
 from shapeinf.graph.table import MISSING, UNUSED, NodeTable, Row, RowKey, kind_of, row_key
 from shapeinf.graph.topology import components, topological_order, validate
 
@@ -33,6 +34,7 @@ __all__ = [
     "components",
     "function_references",
     "kind_of",
+    "module_path",
     "refers_to_attributes",
     "row_key",
     "subgraphs",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 
 import attrs
 
+from shapeinf.html import escape_html
 from shapeinf.report.memory_view import AreaStep, Block, Column, MemoryView, areas, columns, outline, runs
 from shapeinf.texts import axis_ticks, byte_ticks, format_bytes, shorten_text
 
@@ -28,7 +28,7 @@ NEAR = 40
 
 def quote_text(text: str, limit: int = 120) -> str:
     """A text from a file, escaped and shortened for a page."""
-    return escape(shorten_text(text, limit))
+    return escape_html(shorten_text(text, limit))
 
 
 X_LABEL = "node, in execution order"
