@@ -43,6 +43,7 @@ ORDER = (
     "program",
     "contract",
     "memory",
+    "cost",
     "result",
     "api",
     "expressions",

@@ -3,6 +3,7 @@
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.builder import OpDefBuilder
 from shapeinf.ops.context import InferenceContext
+from shapeinf.ops.cost import CostContext, CostRule, OpCost
 from shapeinf.ops.element_types import ElementTypes
 from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
 from shapeinf.ops.registry import Dialect, OpRegistry, default_registry
@@ -15,12 +16,15 @@ __all__ = [
     "Body",
     "Call",
     "Contents",
+    "CostContext",
+    "CostRule",
     "Dialect",
     "ElementTypes",
     "Floats",
     "InferenceContext",
     "InputUse",
     "Ints",
+    "OpCost",
     "OpDef",
     "OpDefBuilder",
     "OpRegistry",
