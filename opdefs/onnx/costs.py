@@ -39,8 +39,8 @@ onnx.cost("Dropout")(elements.moves)  # of inference: it copies its input
 onnx.cost("CastMap", "CategoryMapper", "DictVectorizer", "FeatureVectorizer", "LabelEncoder", domain=ML)(elements.moves)
 onnx.cost("OneHotEncoder", "ZipMap", domain=ML)(elements.moves)
 onnx.cost("Shape", "Size", "SequenceLength", "OptionalHasElement")(elements.reads_no_elements)
-onnx.cost("Gather", "GatherElements", "GatherND", "Slice")(elements.looks_up())
-onnx.cost("ArrayFeatureExtractor", domain=ML)(elements.looks_up())
+onnx.cost("Gather", "GatherElements", "GatherND", "Slice")(elements.gathers())
+onnx.cost("ArrayFeatureExtractor", domain=ML)(elements.gathers())
 
 
 def _reduces(c: CostContext) -> bool:

@@ -54,7 +54,7 @@ def mean_of_operands(c: CostContext) -> OpCost:
     return OpCost(operations=c.product(operands if operands > 1 else 0, *c.result))
 
 
-def looks_up(table: int = 0) -> CostRule:
+def gathers(table: int = 0) -> CostRule:
     """No operation; of the table only as many elements are read as are returned: gathers and slices."""
 
     def cost(c: CostContext) -> OpCost:
