@@ -25,6 +25,7 @@ ARCHITECTURE = ROOT / "docs" / "dev" / "architecture.md"
 ORDER = (
     "schemas",
     "texts",
+    "csv_text",
     "html",
     "diagnostics",
     "errors",

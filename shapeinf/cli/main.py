@@ -19,12 +19,13 @@ COMMANDS = {
     "bind": "bind.bind",
     "rebatch": "rebatch.rebatch",
     "clean": "clean.clean_command",
+    "cost": "cost.cost_command",
     "memory": "memory.memory_command",
     "plan": "plan.plan",
     "verify": "verify.verify_command",
     "expression": "expression.expression",
 }
-"""The commands in the order of the help: inference, then edits, then memory, then runs, then texts of formats."""
+"""The commands in the order of the help: inference, edits, cost and memory, runs, texts of formats."""
 
 
 class Commands(click.Group):

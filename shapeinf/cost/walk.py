@@ -17,7 +17,6 @@ from shapeinf.errors import LimitError, NotKnown
 from shapeinf.expr import Dim, maximum
 from shapeinf.graph import MISSING, UNUSED, module_path
 from shapeinf.lattice import HandleType, TensorType, Type
-from shapeinf.ops import InputUse
 from shapeinf.solver.long_products import product_of
 from shapeinf.solver.long_sums import is_long
 
@@ -245,19 +244,20 @@ class _Walk:
             return
         for position, (slot, weight) in enumerate(zip(step.arguments, read, strict=True)):
             passed_on = position in views.values()
-            if weight is not None and weight not in self.claimed and not passed_on and _is_data(step, position):
+            if weight is None or weight in self.claimed or passed_on:
+                continue
+            value = _stored_value(instance.run.current(slot))
+            if value is not None and value.shape.dims and _is_parameter(step, position, value.dtype):
                 self.claimed.add(weight)
-                elements = self.elements(instance.run.current(slot))
-                if elements is not None:
-                    row.weights.append(elements)
+                elements = product_of(self.store, value.shape.dims)
+                row.weights += [] if elements is None else [elements]
 
-    def elements(self, value: Type | None) -> Dim | None:
-        """The parameters in a weight, or in the variable behind a handle; None for scalars and masks."""
-        if isinstance(value, HandleType) and value.values is not None and len(value.values) == 1:
-            value = value.values[0]
-        if not isinstance(value, TensorType) or not value.shape.dims or value.dtype == "bool":
-            return None  # numbers of the program and masks are no parameters
-        return product_of(self.store, value.shape.dims)
+
+def _stored_value(value: Type | None) -> TensorType | None:
+    """A weight, or the variable behind a handle."""
+    if isinstance(value, HandleType) and value.values is not None and len(value.values) == 1:
+        return value.values[0]
+    return value if isinstance(value, TensorType) else None
 
 
 def _has_rule(step: NodeStep) -> bool:
@@ -266,12 +266,10 @@ def _has_rule(step: NodeStep) -> bool:
     return compiled.registry.cost_rule(compiled.graph.dialect, kind.domain, kind.op, version) is not None
 
 
-def _is_data(step: NodeStep, position: int) -> bool:
-    """Whether an input is data, and not a shape, an axis or a number of which the rule reads the contents."""
+def _is_parameter(step: NodeStep, position: int, dtype: str | None) -> bool:
+    """Whether a weight is data, and not a shape, an index or a mask: integers of which the rule reads the contents."""
     call = step.operation.call
-    if call is None:
-        return True
-    return not call.rule.raw and call.rule.input_use(position) is not InputUse.VALUE
+    return dtype != "bool" and not (dtype in ("int32", "int64") and call is not None and call.reads(position))
 
 
 def _cyclic(compiled: CompiledGraph) -> Iterator[int]:

@@ -11,6 +11,7 @@ from typing import Any
 
 CHECK = "shapeinf.check/1"
 CLEAN = "shapeinf.clean/1"
+COST = "shapeinf.cost/1"
 DIFF = "shapeinf.diff/1"
 EXPLAIN = "shapeinf.explain/1"
 EXPRESSION = "shapeinf.expression/1"
@@ -22,7 +23,21 @@ PLAN_VERIFY = "shapeinf.plan.verify/1"
 UNKNOWNS = "shapeinf.unknowns/1"
 VERIFY = "shapeinf.verify/1"
 
-SCHEMAS = (CHECK, CLEAN, DIFF, EXPLAIN, EXPRESSION, INFER, MEMORY, MEMORY_SUMMARY, PLAN, PLAN_VERIFY, UNKNOWNS, VERIFY)
+SCHEMAS = (
+    CHECK,
+    CLEAN,
+    COST,
+    DIFF,
+    EXPLAIN,
+    EXPRESSION,
+    INFER,
+    MEMORY,
+    MEMORY_SUMMARY,
+    PLAN,
+    PLAN_VERIFY,
+    UNKNOWNS,
+    VERIFY,
+)
 """The values of the field `schema`."""
 
 

@@ -110,3 +110,11 @@ def test_a_weight_counts_once():
     )
     assert cost.total.parameters == 16  # neither the shape of a reshape nor a scalar
     assert [node.parameters for node in cost.nodes if node.op == "MatMul"] == [16, 0, 0]
+
+
+def test_the_table_of_a_lookup_is_a_weight_and_its_indices_are_not():
+    cost = cost_of(
+        "g (int64[n] i) => (y) <float[3, 2] t = {1, 2, 3, 4, 5, 6}, int64[2] k = {0, 1}> "
+        "{ a = Gather(t, i) b = Gather(t, k) y = Concat<axis = 0>(a, b) }"
+    )
+    assert cost.total.parameters == 6
