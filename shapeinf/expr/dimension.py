@@ -19,10 +19,11 @@ from __future__ import annotations
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Union
 
+from shapeinf.errors import SymbolicSizeError
 from shapeinf.expr.atoms import Atom, Floor, Maximum, Symbol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 Monomial = tuple[int, ...]
 Term = tuple[Monomial, int]
@@ -35,6 +36,8 @@ MAX_DEGREE = 8
 MAX_DEPTH = 24
 MAX_COEFFICIENT = 1 << 128
 
+
+_NOT_PICKLED = frozenset({"lock", "work", "dims", "maxima", "declared_bounds"})
 
 _EMPTY: dict[Dim, Dim] = {}
 """The table of every dimension without results so far; never written to."""
@@ -59,13 +62,21 @@ class Dimension:
         self.products: dict[Dim, Dim] = _EMPTY
         self.quotients: dict[Dim, Dim] = _EMPTY
 
-    def __getstate__(self) -> tuple[Scope, Terms]:
-        """Scope and terms; the tables of results are not copied."""
-        return self.scope, self.terms
+    def __reduce__(self) -> tuple[Callable[[Scope, Terms], Dim], tuple[Scope, Terms]]:
+        """A pickle has the scope: the dims in one pickle stay equal to each other, and equal no others."""
+        return Scope.from_terms, (self.scope, self.terms)
 
-    def __setstate__(self, state: tuple[Scope, Terms]) -> None:
-        """As `__init__`."""
-        self.__init__(*state)  # type: ignore[misc]
+    def __copy__(self) -> Dimension:
+        """Itself: it is immutable."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Dimension:
+        """Itself."""
+        return self
+
+    def __int__(self) -> int:
+        """Raises SymbolicSizeError: it is never a constant."""
+        raise SymbolicSizeError(f"{self} is symbolic: its number depends on the sizes of the inputs")
 
     @property
     def depth(self) -> int:
@@ -226,14 +237,9 @@ class Scope:
         self._maxes: dict[tuple[Dim, ...], int] = {}
         self._hints: dict[str, int] = {}
 
-    def __getstate__(self) -> dict[str, Any]:
-        """All but the lock: a copy has its own."""
-        return {name: value for name, value in self.__dict__.items() if name != "lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """See `__getstate__`."""
-        self.__dict__.update(state)
-        self.lock = RLock()
+    def __reduce__(self) -> tuple[type[Scope], tuple[()], dict[str, Any]]:
+        """A pickle has the atoms and symbols: dims are interned as they are loaded, and tables are filled again."""
+        return Scope, (), {name: value for name, value in self.__dict__.items() if name not in _NOT_PICKLED}
 
     def symbol(self, name: str, lo: int | None = 1, hi: int | None = None, *, anonymous: bool = False) -> Dimension:
         """The symbol of this name; its bounds are those of its first mention. `anonymous`: not a name of the user."""
