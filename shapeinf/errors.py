@@ -317,6 +317,10 @@ def _quoted(names: Iterable[str]) -> str:
     return ", ".join(map(repr, names))
 
 
+class ConfigError(ShapeInferenceError, ValueError):
+    """A config file with an unknown key, or a value of the wrong type."""
+
+
 class MissingSizeError(ShapeInferenceError):
     """A query needs the size or a bound of dims that have none.
 
