@@ -72,6 +72,15 @@ class Candidate:
 
 
 @attrs.frozen
+class MissingData:
+    """Data of tensors that should lie in another file: its path as the model has it, the reason, and the tensors."""
+
+    file: str
+    reason: str
+    tensors: tuple[str, ...]
+
+
+@attrs.frozen
 class Format:
     """A format of model files.
 
@@ -83,6 +92,9 @@ class Format:
         write: write a graph with an annotation; it also changes the input types, constants and assumptions that the
             annotation lists. None for a format that is only read.
         options: the class of its options, None where it has none.
+        is_model_path: whether a path that nobody named, in a folder that is searched for models, is one of this
+            format. Stricter than `sniff`: other files of such a folder are no models, and their errors would be noise.
+        missing_data: the data of a read model that should lie in other files, but do not.
     """
 
     name: str
@@ -91,6 +103,8 @@ class Format:
     read: Callable[[Any, Any], Graph]
     write: Callable[[Graph, Annotation, Target], None] | None = None
     options: type[FormatOptions] | None = None
+    is_model_path: Callable[[Candidate], bool] = lambda _: False
+    missing_data: Callable[[Graph], Iterable[MissingData]] = lambda _: ()
 
     def command_line(self) -> dict[str, CommandLineOption]:
         """The options of the format on the command line, by the names of their fields."""
@@ -119,6 +133,24 @@ class FormatRegistry:
         if chosen.write is None:
             raise ShapeInferenceError(f"{chosen.title} models can be read, but not written")
         chosen.write(graph, annotation, target)
+
+    def is_model_path(self, path: str) -> bool:
+        """Whether a path in a folder that is searched for models is a model: a file, or a folder that is one itself."""
+        candidate = Candidate(path)
+        return any(format_.is_model_path(candidate) for format_ in self.formats)
+
+    def accepts(self, model: Any, options: FormatOptions | None) -> bool:
+        """Whether a model may be read with these options: they are those of its format, as far as it is recognised."""
+        if options is None:
+            return True
+        candidate = Candidate(model)
+        recognised = next((format_ for format_ in self.formats if format_.sniff(candidate)), None)
+        return recognised is None or recognised.options is type(options)
+
+    def missing_data(self, graph: Graph) -> list[MissingData]:
+        """The data of a read model that should lie in other files, but do not."""
+        own = (format_ for format_ in self.formats if format_.name == graph.dialect)
+        return [missing for format_ in own for missing in format_.missing_data(graph)]
 
     def _format_of(self, model: Any, options: FormatOptions | None) -> Format:
         candidate = Candidate(model)
