@@ -12,10 +12,12 @@ from typing import Any, TextIO
 
 import attrs
 
-from shapeinf.errors import ShapeInferenceError
+from shapeinf.errors import ModelError, ShapeInferenceError, UnknownNameError
 from shapeinf.formats.annotation import Annotation
+from shapeinf.formats.files import EXTERNAL_DATA, ExternalData
 from shapeinf.graph import Graph
 from shapeinf.sharing import cached_property
+from shapeinf.texts import escape_unprintable
 
 HEAD = 4096
 """Bytes at the start of a file by which its format is recognised."""
@@ -83,6 +85,7 @@ class Format:
         write: write a graph with an annotation; it also changes the input types, constants and assumptions that the
             annotation lists. None for a format that is only read.
         options: the class of its options, None where it has none.
+        write_external: like `write`, for a format whose models may have weights in other files; None for any other.
     """
 
     name: str
@@ -91,6 +94,7 @@ class Format:
     read: Callable[[Any, Any], Graph]
     write: Callable[[Graph, Annotation, Target], None] | None = None
     options: type[FormatOptions] | None = None
+    write_external: Callable[[Graph, Annotation, Target, ExternalData], None] | None = None
 
     def command_line(self) -> dict[str, CommandLineOption]:
         """The options of the format on the command line, by the names of their fields."""
@@ -113,12 +117,29 @@ class FormatRegistry:
             options = chosen.options()
         return chosen.read(model, options)
 
-    def save(self, graph: Graph, annotation: Annotation, target: Target) -> None:
-        """Write an annotated graph in the format that it was read from."""
+    def save(
+        self, graph: Graph, annotation: Annotation, target: Target, external_data: ExternalData | None = None
+    ) -> None:
+        """Write an annotated graph in the format that it was read from.
+
+        `external_data` is for formats whose models may have weights in other files: None is "keep". Raises
+        ShapeInferenceError for any other format and for another word, ModelError for a file that cannot be written.
+        """
         chosen = next((format_ for format_ in self.formats if format_.name == graph.dialect), self.default)
         if chosen.write is None:
             raise ShapeInferenceError(f"{chosen.title} models can be read, but not written")
-        chosen.write(graph, annotation, target)
+        if external_data not in (None, *EXTERNAL_DATA):
+            raise UnknownNameError("way to write external data", str(external_data), EXTERNAL_DATA)
+        if external_data is not None and chosen.write_external is None:
+            raise ShapeInferenceError(f"external_data has no effect: a model of {chosen.title} has none")
+        try:
+            if external_data is not None and chosen.write_external is not None:
+                chosen.write_external(graph, annotation, target, external_data)
+            else:
+                chosen.write(graph, annotation, target)
+        except OSError as error:
+            where = escape_unprintable(os.fsdecode(target)) if isinstance(target, (str, os.PathLike)) else None
+            raise ModelError(f"cannot be written: {error.strerror or error}", node=where) from error
 
     def _format_of(self, model: Any, options: FormatOptions | None) -> Format:
         candidate = Candidate(model)

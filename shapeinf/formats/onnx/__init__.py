@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shapeinf.formats.annotation import Annotation
+from shapeinf.formats.files import ExternalData
 from shapeinf.formats.registry import Candidate, Format, Target
 from shapeinf.graph import Graph
 
@@ -19,10 +20,10 @@ def _read(model: Any, options: None) -> Graph:
     return source.read(model)
 
 
-def _write(graph: Graph, annotation: Annotation, target: Target) -> None:
+def _write(graph: Graph, annotation: Annotation, target: Target, external_data: ExternalData = "keep") -> None:
     from shapeinf.formats.onnx import writer
 
-    writer.write(graph, annotation, target)
+    writer.write(graph, annotation, target, external_data)
 
 
-ONNX = Format("onnx", "ONNX", _sniff, _read, _write)
+ONNX = Format("onnx", "ONNX", _sniff, _read, _write, write_external=_write)
