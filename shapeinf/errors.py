@@ -166,6 +166,10 @@ class LimitError(ModelError):
     """The input exceeds a limit that protects against hostile files."""
 
 
+class MissingDataWarning(UserWarning):
+    """A model was written that refers to files of weights that are absent."""
+
+
 class ExpressionError(ModelError):
     """An expression is malformed.
 

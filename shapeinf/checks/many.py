@@ -171,9 +171,7 @@ class ModelChecker:
         return [f"{key}: {name}" for key, name in names]
 
 
-def check_files(
-    paths: str | Iterable[str], config: CheckConfig | None = None, **assumptions: Any
-) -> list[ModelCheck]:
+def check_files(paths: str | Iterable[str], config: CheckConfig | None = None, **assumptions: Any) -> list[ModelCheck]:
     """Check the models that paths, folders and glob patterns name.
 
     Args:

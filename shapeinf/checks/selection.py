@@ -94,11 +94,17 @@ class Selection:
         return selected is not None and (ignored is None or selected > ignored)
 
     def _ignores_of(self, path: str) -> list[str]:
-        matching = (codes for pattern, codes in self.per_file_ignores.items() if matches_path(path, pattern, self.folder))
+        matching = (
+            codes for pattern, codes in self.per_file_ignores.items() if matches_path(path, pattern, self.folder)
+        )
         return [code for codes in matching for code in codes]
 
 
 def _longest_match(selectors: Iterable[str], code: str) -> int | None:
     """The length of the longest selector that matches a code; 0 for ALL, None where none does."""
-    lengths = (0 if selector == ALL else len(selector) for selector in selectors if selector == ALL or code.startswith(selector))
+    lengths = (
+        0 if selector == ALL else len(selector)
+        for selector in selectors
+        if selector == ALL or code.startswith(selector)
+    )
     return max(lengths, default=None)

@@ -90,7 +90,9 @@ class AmountTable:
 
     def bytes(self, elements: Amount, bits: int) -> Amount:
         """The bytes of packed elements of this width."""
-        return Amount(*(r if r is None else byte_count(self._lowering, r, bits) for r in (elements.exact, elements.upper)))
+        return Amount(
+            *(r if r is None else byte_count(self._lowering, r, bits) for r in (elements.exact, elements.upper))
+        )
 
     def expression(self, d: Dim) -> int:
         """The output that has a dim as it is, not in its canonical form, which is right only for legal sizes."""

@@ -119,7 +119,9 @@ def add_legal_sizes(contract: Contract, field: Field) -> Field:
     return attrs.evolve(field, stops=stops or field.stops, legal=text + more)
 
 
-def choose_sizes(binder: Binder, fields: Mapping[Dimension, Field], leading: Iterable[Dimension], sizes: Mapping[str, int]) -> dict[str, int]:
+def choose_sizes(
+    binder: Binder, fields: Mapping[Dimension, Field], leading: Iterable[Dimension], sizes: Mapping[str, int]
+) -> dict[str, int]:
     """Sizes to start with, by label: the user's, and for the others legal ones of a usual magnitude, where there are.
 
     `leading` are the first axes of inputs: 1 where possible, as they are mostly batches. Raises UnknownNameError.

@@ -134,7 +134,9 @@ def _inputs_and_outputs(data: LiveData, shapes: Sequence[int]) -> Iterator[str]:
     for name, role in names[:MAX_ROWS]:
         live = f'<td class="now" data-shape="{numbers[name]}"></td>' if name in numbers else "<td></td>"
         type_ = _text(str(result.tensor(name)), MAX_MESSAGE)
-        rows.append(f'<tr><td>{role}</td><td class="name">{_text(name)}</td><td class="formula">{type_}</td>{live}</tr>')
+        rows.append(
+            f'<tr><td>{role}</td><td class="name">{_text(name)}</td><td class="formula">{type_}</td>{live}</tr>'
+        )
     headers = (("", ""), ("Name", ""), ("Type", ""), ("At these sizes", ""))
     yield from _table(headers, rows, len(names))
 
@@ -154,7 +156,9 @@ def _legal_sizes(fields: Sequence[Field]) -> Iterator[str]:
         f"<td>{_text(field.legal or 'not computed')}</td></tr>"
         for field in fields[:MAX_ROWS]
     ]
-    yield from _table((("Dim", ""), ("Range", ""), ("Legal sizes, for some sizes of the others", "")), rows, len(fields))
+    yield from _table(
+        (("Dim", ""), ("Range", ""), ("Legal sizes, for some sizes of the others", "")), rows, len(fields)
+    )
 
 
 def _range_text(field: Field) -> str:
