@@ -29,6 +29,7 @@ ORDER = (
     "html",
     "diagnostics",
     "errors",
+    "pickling",
     "sharing",
     "expr",
     "constraints",
@@ -45,6 +46,7 @@ ORDER = (
     "contract",
     "memory",
     "cost",
+    "pickled_result",
     "result",
     "api",
     "expressions",
@@ -54,6 +56,7 @@ ORDER = (
     "passes",
     "report",
     "cli",
+    "__main__",
 )
 """Packages and top-level modules, one a height: each imports only those before it."""
 

@@ -9,7 +9,9 @@ import json
 from importlib.resources import files
 from typing import Any
 
+BASELINE = "shapeinf.baseline/1"
 CHECK = "shapeinf.check/1"
+CHECK_MANY = "shapeinf.check/2"
 CLEAN = "shapeinf.clean/1"
 COST = "shapeinf.cost/1"
 DIFF = "shapeinf.diff/1"
@@ -24,7 +26,9 @@ UNKNOWNS = "shapeinf.unknowns/1"
 VERIFY = "shapeinf.verify/1"
 
 SCHEMAS = (
+    BASELINE,
     CHECK,
+    CHECK_MANY,
     CLEAN,
     COST,
     DIFF,
