@@ -94,7 +94,8 @@ class _NodeCost:
             return RunCost(reason=unknown.reason, unknown=True)
         except (ShapeInferenceError, LookupError, TypeError, ValueError, ZeroDivisionError) as error:
             # hostile attributes; the shape function reports them
-            return RunCost(reason=f"the cost rule of this operator failed: {type(error).__name__}: {error}")
+            reason = f"the cost rule of this operator failed: {type(error).__name__}: {error}"
+            return RunCost(reason=reason, unknown=True)
         if len(self.store.scope.capped) != capped:
             return RunCost(reason=_too_long([macs, operations]) or "the formula is too long")
         return self._with_bytes(operation.op_def, cost, positions)
