@@ -13,6 +13,7 @@ from shapeinf.errors import NotKnown, ShapeInferenceError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type
+from shapeinf.lattice.dtypes import HANDLES
 from shapeinf.memory.sizes import size_of, too_long
 from shapeinf.ops import CostContext, OpCost, OpDef
 from shapeinf.solver.long_sums import sum_dims
@@ -121,6 +122,8 @@ class _NodeCost:
         return self._bytes(value)
 
     def _bytes(self, value: Type) -> Dim:
+        if isinstance(value, TensorType) and value.dtype in HANDLES:
+            return 0  # what it refers to is not copied
         size = size_of(self.store, value)
         if size.bytes is None:
             raise NotKnown(size.cause)
