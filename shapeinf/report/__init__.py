@@ -9,11 +9,14 @@ from shapeinf.report.json_form import (
     diff_as_json,
     explanation_as_json,
     report_as_json,
+    summaries_as_json,
+    summary_as_json,
     unknowns_as_json,
     verification_as_json,
 )
 from shapeinf.report.model import ModelReport, build_report, explain_tensor
 from shapeinf.report.pull_request import as_github_commands, as_markdown
+from shapeinf.report.summary import Summary, summarize
 from shapeinf.report.text import (
     explanation_lines,
     severity_counts,
@@ -24,6 +27,7 @@ from shapeinf.report.text import (
 
 __all__ = [
     "ModelReport",
+    "Summary",
     "as_github_commands",
     "as_json",
     "as_markdown",
@@ -35,6 +39,9 @@ __all__ = [
     "explanation_lines",
     "report_as_json",
     "severity_counts",
+    "summaries_as_json",
+    "summarize",
+    "summary_as_json",
     "summary_lines",
     "tensor_table",
     "unknown_lines",

@@ -19,10 +19,11 @@ MEMORY = "shapeinf.memory/1"
 MEMORY_SUMMARY = "shapeinf.memory.summary/1"
 PLAN = "shapeinf.plan/1"
 PLAN_VERIFY = "shapeinf.plan.verify/1"
+SUMMARY = "shapeinf.summary/1"
 UNKNOWNS = "shapeinf.unknowns/1"
 VERIFY = "shapeinf.verify/1"
 
-SCHEMAS = (CHECK, CLEAN, DIFF, EXPLAIN, EXPRESSION, INFER, MEMORY, MEMORY_SUMMARY, PLAN, PLAN_VERIFY, UNKNOWNS, VERIFY)
+SCHEMAS = (CHECK, CLEAN, DIFF, EXPLAIN, EXPRESSION, INFER, MEMORY, MEMORY_SUMMARY, PLAN, PLAN_VERIFY, SUMMARY, UNKNOWNS, VERIFY)
 """The values of the field `schema`."""
 
 
