@@ -13,8 +13,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from shapeinf import __version__
+from shapeinf.cli.groups import CommandGroup
 from shapeinf.cli.output import INTERRUPTED
-from shapeinf.errors import UnknownNameError
 from shapeinf.texts import escape_unprintable
 
 
@@ -87,7 +87,7 @@ GROUPS = {
 COMMANDS = {name: entry for entries in GROUPS.values() for name, entry in entries.items()}
 
 
-class Commands(click.Group):
+class Commands(CommandGroup):
     """A group that imports a command when it is used, without the packages of the others."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -107,13 +107,11 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command of a command line; an unknown one is a usage error with the nearest name."""
+        """The command of a command line. Raises UsageError for an unknown one."""
         name = args[0]
-        if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
-            return super().resolve_command(ctx, args)
-        if os.path.exists(name):
+        if name not in COMMANDS and not ctx.resilient_parsing and os.path.exists(name):
             raise click.UsageError(f"{name} is a file: name a command before it, such as: shapeinf summary {name}", ctx)
-        raise click.UsageError(str(UnknownNameError("command", name, COMMANDS)), ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands under their headings, without importing them."""

@@ -5,7 +5,7 @@ from shapeinf.ops.builder import OpDefBuilder
 from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.element_types import ElementTypes
 from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
-from shapeinf.ops.registry import Dialect, OpRegistry, default_registry
+from shapeinf.ops.registry import Dialect, DialectEntry, OpRegistry, default_registry
 from shapeinf.ops.rule import Floats, InputUse, Ints, Operand, Rule, Value
 from shapeinf.ops.run import Call, Contents, Outcome
 
@@ -16,6 +16,7 @@ __all__ = [
     "Call",
     "Contents",
     "Dialect",
+    "DialectEntry",
     "ElementTypes",
     "Floats",
     "InferenceContext",

@@ -9,7 +9,9 @@ import json
 from importlib.resources import files
 from typing import Any
 
+BASELINE = "shapeinf.baseline/1"
 CHECK = "shapeinf.check/1"
+CHECK_MANY = "shapeinf.check/2"
 CLEAN = "shapeinf.clean/1"
 DIFF = "shapeinf.diff/1"
 EXPLAIN = "shapeinf.explain/1"
@@ -17,13 +19,37 @@ EXPRESSION = "shapeinf.expression/1"
 INFER = "shapeinf.infer/1"
 MEMORY = "shapeinf.memory/1"
 MEMORY_SUMMARY = "shapeinf.memory.summary/1"
+OPS = "shapeinf.ops/1"
+OPS_MISSING = "shapeinf.ops.missing/1"
+OPS_PACKAGES = "shapeinf.ops.packages/1"
+OPS_SHOW = "shapeinf.ops.show/1"
 PLAN = "shapeinf.plan/1"
 PLAN_VERIFY = "shapeinf.plan.verify/1"
 SUMMARY = "shapeinf.summary/1"
 UNKNOWNS = "shapeinf.unknowns/1"
 VERIFY = "shapeinf.verify/1"
 
-SCHEMAS = (CHECK, CLEAN, DIFF, EXPLAIN, EXPRESSION, INFER, MEMORY, MEMORY_SUMMARY, PLAN, PLAN_VERIFY, SUMMARY, UNKNOWNS, VERIFY)
+SCHEMAS = (
+    BASELINE,
+    CHECK,
+    CHECK_MANY,
+    CLEAN,
+    DIFF,
+    EXPLAIN,
+    EXPRESSION,
+    INFER,
+    MEMORY,
+    MEMORY_SUMMARY,
+    OPS,
+    OPS_MISSING,
+    OPS_PACKAGES,
+    OPS_SHOW,
+    PLAN,
+    PLAN_VERIFY,
+    SUMMARY,
+    UNKNOWNS,
+    VERIFY,
+)
 """The values of the field `schema`."""
 
 
