@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import click
 
+from shapeinf.cli.output import USAGE
 from shapeinf.errors import UnknownNameError
 
 
 class CommandGroup(click.Group):
     """A group whose unknown commands are reported with the nearest names."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Without a command, print the help; that is a usage error."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(USAGE)
+        return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

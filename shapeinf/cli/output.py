@@ -36,6 +36,7 @@ from shapeinf.errors import (
 from shapeinf.texts import escape_unprintable
 
 VIOLATION = 1
+USAGE = 2
 FAILURE = 3
 INTERRUPTED = 130
 

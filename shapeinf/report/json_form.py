@@ -17,7 +17,7 @@ from shapeinf.report.model import (
 )
 from shapeinf.report.summary import Amount, Summary
 from shapeinf.result import Result
-from shapeinf.schemas import CHECK, CHECK_MANY, DIFF, EXPLAIN, INFER, UNKNOWNS, VERIFY
+from shapeinf.schemas import CHECK, CHECK_MANY, DIFF, EXPLAIN, INFER, SUMMARY, UNKNOWNS, VERIFY
 
 if TYPE_CHECKING:
     from shapeinf.checks import ModelCheck
@@ -93,7 +93,7 @@ def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
 
 
 def summaries_as_json(models: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """The summaries of some models, each as `summary_as_json` or `{"model", "error"}`."""
+    """The summaries of some models, each as `summary_as_json`."""
     return {"schema": SUMMARY, "models": list(models)}
 
 
