@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from shapeinf.contract import Contract
+    from shapeinf.cost import Cost
     from shapeinf.memory import Memory
     from shapeinf.memory.layouts import Layouts
     from shapeinf.program import ShapeProgram
@@ -60,6 +61,7 @@ class Result:
         self._body_tensors: dict[str, TensorInfo] | None = None
         self._contract: Contract | None = None
         self._program: ShapeProgram | None = None
+        self._cost: Cost | None = None
 
     @property
     def lock(self) -> RLock:
@@ -240,6 +242,18 @@ class Result:
         from shapeinf.memory.memory import Memory
 
         return Memory(self._inference, order, aliases=aliases, in_place=in_place, layouts=layouts, work=work)
+
+    def cost(self, *, work: int = WORK) -> Cost:
+        """What the graph costs: multiply-accumulates, operations, parameters and bytes moved, node by node.
+
+        `work` is the budget of each query about sizes that depend on data, in steps that are the same on every machine.
+        Raises LimitError when functions and bodies expand to too many nodes.
+        """
+        if self._cost is None or self._cost.work != work:
+            from shapeinf.cost import Cost
+
+            self._cost = Cost(self._inference, work=work)
+        return self._cost
 
     def allow_smaller(self, least: Mapping[str, int]) -> Result | None:
         """The same inference where named dims may be as small as this, below `min_dim`; None for a what-if run.

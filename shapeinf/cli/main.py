@@ -64,6 +64,11 @@ GROUPS = {
             "Compute how much memory a model needs at run time.",
             "memory model.onnx --bind batch=1,seq=128 --budget 64MiB",
         ),
+        "cost": Entry(
+            "cost.cost_command",
+            "Count what a model computes, and the bytes that it moves.",
+            "cost model.onnx --bind batch=1,seq=128 --by module",
+        ),
         "plan": Entry(
             "plan.plan",
             "Place all tensors in one arena, or verify a plan.",

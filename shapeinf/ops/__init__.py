@@ -3,6 +3,7 @@
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.builder import OpDefBuilder
 from shapeinf.ops.context import InferenceContext
+from shapeinf.ops.cost import CostContext, CostRule, OpCost
 from shapeinf.ops.element_types import ElementTypes
 from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
 from shapeinf.ops.registry import Dialect, DialectEntry, OpRegistry, default_registry
@@ -15,6 +16,8 @@ __all__ = [
     "Body",
     "Call",
     "Contents",
+    "CostContext",
+    "CostRule",
     "Dialect",
     "DialectEntry",
     "ElementTypes",
@@ -22,6 +25,7 @@ __all__ = [
     "InferenceContext",
     "InputUse",
     "Ints",
+    "OpCost",
     "OpDef",
     "OpDefBuilder",
     "OpRegistry",

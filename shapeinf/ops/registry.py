@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -11,6 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import attrs
 
 from shapeinf.graph import Graph
+from shapeinf.ops.cost import CostRule
 from shapeinf.ops.deferred import DeferredCall, referenced_inputs
 from shapeinf.ops.opdef import OpDef
 from shapeinf.ops.rule import Rule
@@ -26,6 +28,7 @@ NO_VIEWS: Mapping[int, int] = MappingProxyType({})
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 Function = TypeVar("Function", bound=Callable[..., object])
+CostFunction = TypeVar("CostFunction", bound=CostRule)
 Schemas = Callable[[str, str, int], "OpDef | None"]
 
 
@@ -51,6 +54,7 @@ class Dialect:
         name: the dialect's name, as graphs carry it.
         schemas: the OpDef (without rule) of (domain, op, version), or None. Without it, OpDefs are those of `define`.
         versioned: whether the version of an operator says something to users; otherwise messages do not show it.
+        costs: the modules that register cost rules; they are imported when a cost is first requested.
 
     >>> toy = Dialect("toy")
     >>> @toy("Same")
@@ -60,7 +64,9 @@ class Dialect:
     'x'
     """
 
-    def __init__(self, name: str, schemas: Schemas | None = None, *, versioned: bool = True) -> None:
+    def __init__(
+        self, name: str, schemas: Schemas | None = None, *, versioned: bool = True, costs: Iterable[str] = ()
+    ) -> None:
         """An empty dialect."""
         self.name = name
         self.schemas = schemas
@@ -72,6 +78,8 @@ class Dialect:
         self._rules: dict[tuple[str, str], list[_Registration]] = {}
         self._defined: dict[tuple[str, str], OpDef] = {}
         self._lookups: dict[tuple[str, str, int], OpDef | None] = {}
+        self._costs: dict[tuple[str, str], list[tuple[int, CostRule]]] = {}
+        self._cost_modules = list(costs)
 
     def __call__(
         self,
@@ -107,6 +115,35 @@ class Dialect:
             return function
 
         return register
+
+    def cost(self, *names: str, since: int = 1, domain: str = "") -> Callable[[CostFunction], CostFunction]:
+        """Register the decorated function as the cost rule of these operators from a version on.
+
+        >>> from shapeinf.ops import CostContext, OpCost
+        >>> toy = Dialect("toy")
+        >>> @toy.cost("Same")
+        ... def same(c: CostContext) -> OpCost:
+        ...     return OpCost(operations=c.elements(c.output()))
+        >>> toy.cost_rule("", "Same", 1) is same
+        True
+        """
+
+        def register(function: CostFunction) -> CostFunction:
+            for name in names:
+                versions = self._costs.setdefault((domain, name), [])
+                versions[:] = sorted([*(v for v in versions if v[0] != since), (since, function)], key=lambda v: v[0])
+            return function
+
+        return register
+
+    def cost_rule(self, domain: str, op: str, version: int) -> CostRule | None:
+        """The cost rule in force at a version of an operator; None where it has none."""
+        with BUILD_LOCK:
+            while self._cost_modules:
+                import_module(self._cost_modules[0])
+                del self._cost_modules[0]
+        rules = [rule for since, rule in self._costs.get((domain, op), ()) if since <= version or version <= 0]
+        return rules[-1] if rules else None
 
     def define(self, op_def: OpDef) -> None:
         """Add an OpDef that comes from no schema source (TensorFlow's builder, a test)."""
@@ -298,6 +335,11 @@ class OpRegistry:
         """The operator in force at a version; None for an unknown dialect or operator."""
         operators = self.dialect(dialect)
         return None if operators is None else operators.lookup(domain, op, version)
+
+    def cost_rule(self, dialect: str, domain: str, op: str, version: int) -> CostRule | None:
+        """The cost rule in force at a version; None for an unknown dialect, and for an operator without one."""
+        operators = self.dialect(dialect)
+        return None if operators is None else operators.cost_rule(domain, op, version)
 
     def is_versioned(self, dialect: str) -> bool:
         """Whether messages show the versions of a dialect's operators; also true of an unknown dialect."""

@@ -13,6 +13,7 @@ BASELINE = "shapeinf.baseline/1"
 CHECK = "shapeinf.check/1"
 CHECK_MANY = "shapeinf.check/2"
 CLEAN = "shapeinf.clean/1"
+COST = "shapeinf.cost/1"
 DIFF = "shapeinf.diff/1"
 EXPLAIN = "shapeinf.explain/1"
 EXPRESSION = "shapeinf.expression/1"
@@ -34,6 +35,7 @@ SCHEMAS = (
     CHECK,
     CHECK_MANY,
     CLEAN,
+    COST,
     DIFF,
     EXPLAIN,
     EXPRESSION,
