@@ -82,6 +82,15 @@ class Candidate:
 
 
 @attrs.frozen
+class MissingData:
+    """Data of tensors that should lie in another file: its path as the model has it, the reason, and the tensors."""
+
+    file: str
+    reason: str
+    tensors: tuple[str, ...]
+
+
+@attrs.frozen
 class Format:
     """A format of model files.
 
@@ -93,6 +102,9 @@ class Format:
         write: write a graph with an annotation; it also changes the input types, constants and assumptions that the
             annotation lists. None for a format that is only read.
         options: the class of its options, None where it has none.
+        is_model_path: whether a path that nobody named, in a folder that is searched for models, is one of this
+            format. Stricter than `sniff`: other files of such a folder are no models, and their errors would be noise.
+        missing_data: the data of a read model that should lie in other files, but do not.
         write_external: like `write`, for a format whose models may have weights in other files; None for any other.
     """
 
@@ -102,6 +114,8 @@ class Format:
     read: Callable[[Any, Any], Graph]
     write: Callable[[Graph, Annotation, Target], None] | None = None
     options: type[FormatOptions] | None = None
+    is_model_path: Callable[[Candidate], bool] = lambda _: False
+    missing_data: Callable[[Graph], Iterable[MissingData]] = lambda _: ()
     write_external: Callable[[Graph, Annotation, Target, ExternalData], None] | None = None
 
     def command_line(self) -> dict[str, CommandLineOption]:
@@ -125,7 +139,7 @@ class FormatRegistry:
         another format.
         """
         candidate = Candidate(model)
-        recognised = next((format_ for format_ in self.formats if format_.sniff(candidate)), None)
+        recognised = self.recognise(candidate)
         refuse_foreign(candidate, recognised not in (None, self.default))
         chosen = self._format_of(recognised, options)
         if options is None and chosen.options is not None:
@@ -161,6 +175,27 @@ class FormatRegistry:
         except OSError as error:
             where = os.fsdecode(target) if isinstance(target, (str, os.PathLike)) else None
             raise ModelError(f"cannot be written: {error.strerror or error}", node=where) from error
+
+    def is_model_path(self, path: str) -> bool:
+        """Whether a path in a folder that is searched for models is a model: a file, or a folder that is one itself."""
+        candidate = Candidate(path)
+        return any(format_.is_model_path(candidate) for format_ in self.formats)
+
+    def accepts(self, model: Any, options: FormatOptions | None) -> bool:
+        """Whether a model may be read with these options: they are those of its format, as far as it is recognised."""
+        if options is None:
+            return True
+        recognised = self.recognise(Candidate(model))
+        return recognised is None or recognised.options is type(options)
+
+    def missing_data(self, graph: Graph) -> list[MissingData]:
+        """The data of a read model that should lie in other files, but do not."""
+        own = (format_ for format_ in self.formats if format_.name == graph.dialect)
+        return [missing for format_ in own for missing in format_.missing_data(graph)]
+
+    def recognise(self, candidate: Candidate) -> Format | None:
+        """The format of a model, as far as its name or its first bytes show it."""
+        return next((format_ for format_ in self.formats if format_.sniff(candidate)), None)
 
     def _format_of(self, recognised: Format | None, options: FormatOptions | None) -> Format:
         if options is None:

@@ -13,7 +13,7 @@ from shapeinf.formats.registry import Candidate, refuse_foreign
 def refuse_other_formats(model: Any) -> None:
     """Raise UnknownFormatError for what is not ONNX: files that are no models, and models of other formats."""
     candidate = Candidate(model)
-    recognised = next((format_ for format_ in FORMATS.formats if format_.sniff(candidate)), None)
+    recognised = FORMATS.recognise(candidate)
     refuse_foreign(candidate, recognised not in (None, FORMATS.default))
     if recognised not in (None, FORMATS.default):
         assert recognised is not None

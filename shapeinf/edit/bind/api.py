@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import attrs
 
@@ -21,7 +21,9 @@ from shapeinf.formats.files import ExternalData
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import RangeLike
+from shapeinf.pickling import refuse_pickle
 from shapeinf.result import Result
+from shapeinf.texts import object_text
 
 
 @attrs.frozen
@@ -43,6 +45,15 @@ class Bound:
     def inputs(self) -> dict[str, TensorInfo]:
         """The inputs as in the saved model."""
         return self._rewriting.inputs()
+
+    def __repr__(self) -> str:
+        """The request, and the inputs as in the saved model."""
+        inputs = (f"{name}: {info}" for name, info in self.inputs.items())
+        return object_text(f"Bound of {self.result.source or 'a model'}: {self._rewriting.request}", inputs)
+
+    def __reduce__(self) -> NoReturn:
+        """Raises TypeError."""
+        refuse_pickle(self, "save the model and pass on its path, or pickle its `result`")
 
     def save(self, target: str | os.PathLike[str] | TextIO, *, external_data: ExternalData | None = None) -> None:
         """Write the model with its new dims in the declarations of inputs, of values inside the graph and of outputs.
