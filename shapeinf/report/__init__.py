@@ -18,7 +18,7 @@ from shapeinf.report.text import (
     explanation_lines,
     severity_counts,
     summary_lines,
-    tensor_table,
+    tensor_cells,
     unknown_lines,
 )
 
@@ -36,7 +36,7 @@ __all__ = [
     "report_as_json",
     "severity_counts",
     "summary_lines",
-    "tensor_table",
+    "tensor_cells",
     "unknown_lines",
     "unknowns_as_json",
     "verification_as_json",
