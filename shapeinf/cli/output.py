@@ -1,6 +1,7 @@
 """What the commands print and how they end: every text goes through `escape_unprintable`, every exit code is here.
 
-Exit codes: 0 fine, 1 findings (the model or a plan is wrong), 2 usage, 3 the model cannot be read or run.
+Exit codes: 0 fine, 1 findings (the model or a plan is wrong), 2 usage, 3 a file cannot be read, written or run,
+130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 VIOLATION = 1
 FAILURE = 3
+INTERRUPTED = 130
 
 _LINES = 200
 """Lines of a table that are printed at a time."""

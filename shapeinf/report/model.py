@@ -6,8 +6,9 @@ import attrs
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.expr import Dim, Dimension, Interval
+from shapeinf.pickled_result import Coverage
 from shapeinf.report.tensor_rows import DimRecord, TensorQuery, TensorRecord, TensorRows
-from shapeinf.result import Coverage, Result
+from shapeinf.result import Result
 
 VERSION = 1
 """Changes when a field of a record changes its meaning or goes away."""

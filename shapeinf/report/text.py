@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from shapeinf.diagnostics import SEVERITIES, Diagnostic
+from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.explain.unknowns import UnknownGroup
 from shapeinf.report.model import ModelReport, NamedDimRecord, TensorExplanation, TensorRecord
 from shapeinf.report.table import Column
-from shapeinf.texts import format_count
 
 MAX_ITEMS = 8
 """Items of a sequence that are listed; of a longer one, the shape that all of them have."""
@@ -109,5 +107,4 @@ def severity_counts(diagnostics: Iterable[Diagnostic]) -> str:
     >>> severity_counts([])
     'no diagnostics'
     """
-    counts = Counter(diagnostic.severity for diagnostic in diagnostics)
-    return ", ".join(format_count(counts[name], name) for name in SEVERITIES if counts[name]) or "no diagnostics"
+    return Diagnostics(diagnostics).counts

@@ -178,7 +178,7 @@ def test_a_wider_row_widens_its_column_from_there_on() -> None:
 
 
 CUTS = [
-    ("encoder/layer/0/attention/output", 24, "encoder/la...ion/output"),
+    ("encoder/layer/0/attention/output", 24, "encoder/la...tion/output"),
     ("\u7e70" * 20, 20, None),
     ("e\u0301" * 30, 20, None),
     ("\x1b[31m" * 10, 20, None),
