@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from shapeinf.cli.options import json_option, output_option
-from shapeinf.cli.output import VIOLATION, echo, echo_json, echo_table, readable_errors
+from shapeinf.cli.output import VIOLATION, echo, echo_json, echo_rows, readable_errors
 from shapeinf.passes import EXTERNAL, External
 from shapeinf.report.clean_report import CLEAN_COLUMNS, clean_as_json, clean_rows, clean_summary
 
@@ -83,7 +83,7 @@ def _print(model: str, cleaned: Cleaned, written: str | None, json_wanted: bool)
         return
     rows = clean_rows(cleaned)
     if rows:
-        echo_table(CLEAN_COLUMNS, rows)
+        echo_rows(CLEAN_COLUMNS, rows)
         echo("")
     echo(*clean_summary(cleaned))
     if written is not None:

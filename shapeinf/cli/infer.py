@@ -14,7 +14,7 @@ from shapeinf.cli.output import (
     echo_diagnostic,
     echo_document,
     echo_json,
-    echo_table,
+    echo_rows,
     fail_on,
     readable_errors,
 )
@@ -114,7 +114,7 @@ def infer(
 def _print_table(result: Result, query: TensorQuery, depth: int | None) -> None:
     """The tensors of the query, as a tree where a depth is given."""
     tensors = TensorRows(result, query)
-    echo_table(TENSOR_COLUMNS, tensor_cells(tensors) if depth is None else module_rows(tensors, depth))
+    echo_rows(TENSOR_COLUMNS, tensor_cells(tensors) if depth is None else module_rows(tensors, depth))
     if tensors.omitted:
         echo(f" and {tensors.omitted:,} more: --limit is {query.limit}")
     if tensors.note:

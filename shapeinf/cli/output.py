@@ -38,11 +38,14 @@ from shapeinf.texts import escape_unprintable
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
+    from rich.table import Table
 
 VIOLATION = 1
 FAILURE = 3
 INTERRUPTED = 130
 
+_WIDTH = 100_000
+"""Columns of a file or a pipe: nothing is cut or wrapped in it."""
 _LINES = 200
 """Lines of a table that are printed at a time."""
 
@@ -76,7 +79,14 @@ def echo_document(write: Callable[[TextIO], None]) -> None:
         click.echo(text.getvalue().encode("utf-8"), nl=False)
 
 
-def echo_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
+def echo_table(table: Table) -> None:
+    """Print a small table of printable texts."""
+    from rich.console import Console
+
+    Console(width=output_width() or _WIDTH).print(table)
+
+
+def echo_rows(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
     """Print a table while its rows are made; a terminal, and a pipe where COLUMNS is set, cut long cells."""
     lines = table_lines(columns, rows, width=output_width(), rule=_rule())
     for heading in islice(lines, 1):
