@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from shapeinf.cli.options import json_option, output_option
-from shapeinf.cli.output import VIOLATION, echo, echo_json, echo_table, readable_errors
+from shapeinf.cli.output import VIOLATION, echo, echo_json, echo_rows, readable_errors
 from shapeinf.formats.files import EXTERNAL_DATA, ExternalData
-from shapeinf.report.clean_report import clean_as_json, clean_summary, clean_table
+from shapeinf.report.clean_report import CLEAN_COLUMNS, clean_as_json, clean_rows, clean_summary
 
 if TYPE_CHECKING:
     from shapeinf.passes import Cleaned
@@ -81,9 +81,10 @@ def _print(model: str, cleaned: Cleaned, written: str | None, json_wanted: bool)
     if json_wanted:
         echo_json({"model": model, "output": written, **clean_as_json(cleaned)})
         return
-    table = clean_table(cleaned)
-    if table.row_count:
-        echo_table(table)
+    rows = clean_rows(cleaned)
+    if rows:
+        echo_rows(CLEAN_COLUMNS, rows)
+        echo("")
     echo(*clean_summary(cleaned))
     if written is not None:
         echo(f"saved {written}", err=True)

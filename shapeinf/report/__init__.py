@@ -29,7 +29,7 @@ from shapeinf.report.text import (
     explanation_lines,
     severity_counts,
     summary_lines,
-    tensor_table,
+    tensor_cells,
     unknown_lines,
 )
 
@@ -56,7 +56,7 @@ __all__ = [
     "summarize",
     "summary_as_json",
     "summary_lines",
-    "tensor_table",
+    "tensor_cells",
     "unknown_lines",
     "unknowns_as_json",
     "verification_as_json",

@@ -35,8 +35,11 @@ def report_as_json(report: ModelReport) -> dict[str, Any]:
     return {
         "schema": INFER,
         "policy": report.policy,
+        "inputs": list(report.inputs),
+        "outputs": list(report.outputs),
         "tensors": _tensors(report.tensors),
         **({"bodies": _tensors(report.bodies)} if report.bodies else {}),
+        **({"omitted": report.omitted} if report.omitted else {}),
         "contract": [_precondition(precondition) for precondition in report.preconditions],
         "diagnostics": [_diagnostic(diagnostic) for diagnostic in report.diagnostics],
         "coverage": {
@@ -55,6 +58,8 @@ def _tensors(tensors: Mapping[str, TensorRecord]) -> dict[str, Any]:
             "kind": tensor.kind,
             "dtype": tensor.dtype,
             "shape": None if tensor.dims is None else [_dim(dim) for dim in tensor.dims],
+            "producer": tensor.producer or None,
+            "node": tensor.node or None,
         }
         for name, tensor in tensors.items()
     }
