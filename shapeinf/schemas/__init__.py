@@ -24,7 +24,22 @@ PLAN_VERIFY = "shapeinf.plan.verify/1"
 UNKNOWNS = "shapeinf.unknowns/1"
 VERIFY = "shapeinf.verify/1"
 
-SCHEMAS = (BASELINE, CHECK, CHECK_MANY, CLEAN, DIFF, EXPLAIN, EXPRESSION, INFER, MEMORY, MEMORY_SUMMARY, PLAN, PLAN_VERIFY, UNKNOWNS, VERIFY)
+SCHEMAS = (
+    BASELINE,
+    CHECK,
+    CHECK_MANY,
+    CLEAN,
+    DIFF,
+    EXPLAIN,
+    EXPRESSION,
+    INFER,
+    MEMORY,
+    MEMORY_SUMMARY,
+    PLAN,
+    PLAN_VERIFY,
+    UNKNOWNS,
+    VERIFY,
+)
 """The values of the field `schema`."""
 
 
