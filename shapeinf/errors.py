@@ -6,7 +6,7 @@ Errors carry fields for programs; the message is rendered from them.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
 import attrs
@@ -38,9 +38,22 @@ class Source:
 class ShapeInferenceError(Exception):
     """Base of everything that shapeinf raises on purpose."""
 
+    def __reduce__(self) -> tuple[Callable[..., ShapeInferenceError], tuple[object, ...]]:
+        """A pickle has the fields: a pool of processes raises the error where its result is awaited."""
+        return _load_error, (type(self), self.args, self.__dict__)
+
     def __str__(self) -> str:
         """The message on one line, printable on any terminal: names in it come from files."""
         return escape_unprintable(super().__str__())
+
+
+def _load_error(
+    error_type: type[ShapeInferenceError], args: tuple[object, ...], fields: dict[str, object]
+) -> ShapeInferenceError:
+    error = error_type.__new__(error_type)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
 
 
 class ShapeError(ShapeInferenceError):
@@ -151,6 +164,10 @@ class UnknownFormatError(ModelError):
 
 class LimitError(ModelError):
     """The input exceeds a limit that protects against hostile files."""
+
+
+class MissingDataWarning(UserWarning):
+    """A model was written that refers to files of weights that are absent."""
 
 
 class ExpressionError(ModelError):

@@ -12,10 +12,12 @@ from typing import Any, TextIO
 
 import attrs
 
-from shapeinf.errors import ShapeInferenceError
+from shapeinf.errors import ModelError, ShapeInferenceError, UnknownNameError
 from shapeinf.formats.annotation import Annotation
+from shapeinf.formats.files import EXTERNAL_DATA, ExternalData
 from shapeinf.graph import Graph
 from shapeinf.sharing import cached_property
+from shapeinf.texts import escape_unprintable
 
 HEAD = 4096
 """Bytes at the start of a file by which its format is recognised."""
@@ -95,6 +97,7 @@ class Format:
         is_model_path: whether a path that nobody named, in a folder that is searched for models, is one of this
             format. Stricter than `sniff`: other files of such a folder are no models, and their errors would be noise.
         missing_data: the data of a read model that should lie in other files, but do not.
+        write_external: like `write`, for a format whose models may have weights in other files; None for any other.
     """
 
     name: str
@@ -105,6 +108,7 @@ class Format:
     options: type[FormatOptions] | None = None
     is_model_path: Callable[[Candidate], bool] = lambda _: False
     missing_data: Callable[[Graph], Iterable[MissingData]] = lambda _: ()
+    write_external: Callable[[Graph, Annotation, Target, ExternalData], None] | None = None
 
     def command_line(self) -> dict[str, CommandLineOption]:
         """The options of the format on the command line, by the names of their fields."""
@@ -127,12 +131,29 @@ class FormatRegistry:
             options = chosen.options()
         return chosen.read(model, options)
 
-    def save(self, graph: Graph, annotation: Annotation, target: Target) -> None:
-        """Write an annotated graph in the format that it was read from."""
+    def save(
+        self, graph: Graph, annotation: Annotation, target: Target, external_data: ExternalData | None = None
+    ) -> None:
+        """Write an annotated graph in the format that it was read from.
+
+        `external_data` is for formats whose models may have weights in other files: None is "keep". Raises
+        ShapeInferenceError for any other format and for another word, ModelError for a file that cannot be written.
+        """
         chosen = next((format_ for format_ in self.formats if format_.name == graph.dialect), self.default)
         if chosen.write is None:
             raise ShapeInferenceError(f"{chosen.title} models can be read, but not written")
-        chosen.write(graph, annotation, target)
+        if external_data not in (None, *EXTERNAL_DATA):
+            raise UnknownNameError("way to write external data", str(external_data), EXTERNAL_DATA)
+        if external_data is not None and chosen.write_external is None:
+            raise ShapeInferenceError(f"external_data has no effect: a model of {chosen.title} has none")
+        try:
+            if external_data is not None and chosen.write_external is not None:
+                chosen.write_external(graph, annotation, target, external_data)
+            else:
+                chosen.write(graph, annotation, target)
+        except OSError as error:
+            where = escape_unprintable(os.fsdecode(target)) if isinstance(target, (str, os.PathLike)) else None
+            raise ModelError(f"cannot be written: {error.strerror or error}", node=where) from error
 
     def is_model_path(self, path: str) -> bool:
         """Whether a path in a folder that is searched for models is a model: a file, or a folder that is one itself."""

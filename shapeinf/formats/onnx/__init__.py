@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from shapeinf.formats.annotation import Annotation
+from shapeinf.formats.files import ExternalData
 from shapeinf.formats.registry import Candidate, Format, MissingData, Target
 from shapeinf.graph import Graph
 
@@ -24,10 +25,10 @@ def _read(model: Any, options: None) -> Graph:
     return source.read(model)
 
 
-def _write(graph: Graph, annotation: Annotation, target: Target) -> None:
+def _write(graph: Graph, annotation: Annotation, target: Target, external_data: ExternalData = "keep") -> None:
     from shapeinf.formats.onnx import writer
 
-    writer.write(graph, annotation, target)
+    writer.write(graph, annotation, target, external_data)
 
 
 def _is_model_path(candidate: Candidate) -> bool:
@@ -45,4 +46,13 @@ def _missing_data(graph: Graph) -> Iterable[MissingData]:
     return external_files.missing_data(graph)
 
 
-ONNX = Format("onnx", "ONNX", _sniff, _read, _write, is_model_path=_is_model_path, missing_data=_missing_data)
+ONNX = Format(
+    "onnx",
+    "ONNX",
+    _sniff,
+    _read,
+    _write,
+    is_model_path=_is_model_path,
+    missing_data=_missing_data,
+    write_external=_write,
+)
