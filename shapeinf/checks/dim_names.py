@@ -8,7 +8,7 @@ from itertools import combinations
 
 from shapeinf.api import infer
 from shapeinf.checks.checked_model import CheckedModel, dim_spec
-from shapeinf.checks.operators import differs_by_one_error
+from shapeinf.checks.operators import is_single_edit
 from shapeinf.checks.registry import register_check
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.declarations import GENERATED
@@ -102,7 +102,7 @@ def _is_typing_error(a: str, b: str) -> bool:
         return False
     if any(c.isdigit() for c in a + b) or a + "s" == b or b + "s" == a:
         return False
-    return differs_by_one_error(a, b)
+    return is_single_edit(a, b)
 
 
 # -- C104 ----------------------------------------------------------------------------------------------------------

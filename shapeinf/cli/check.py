@@ -283,7 +283,7 @@ def _report(checks: Sequence[ModelCheck], notes: Sequence[str], form: str, outpu
         if output is not None:
             text = "\n".join([*(line for check in checks for line in check_lines(check, single)), text])
     else:
-        text = _one_form(form, first) if first is not None else _form(form, checks, notes)
+        text = _single_form(form, first) if first is not None else _form(form, checks, notes)
     if output is not None:
         _write(output, text)
         echo(f"{_total(checks, first)}; the report is in {output}", err=True)
@@ -300,7 +300,7 @@ def _total(checks: Sequence[ModelCheck], first: ModelCheck | None) -> str:
     return severity_counts(first.diagnostics) + known
 
 
-def _one_form(form: str, check: ModelCheck) -> str:
+def _single_form(form: str, check: ModelCheck) -> str:
     """The report of a single model."""
     if form == "json":
         return json.dumps(check_as_json(check.path, check.diagnostics), indent=2)
