@@ -19,6 +19,7 @@ from shapeinf.report.model import ModelReport, build_report, explain_tensor
 from shapeinf.report.pull_request import (
     as_github_commands,
     as_markdown,
+    check_lines,
     checks_as_github_commands,
     checks_as_markdown,
     count_checks,
@@ -41,6 +42,7 @@ __all__ = [
     "as_markdown",
     "build_report",
     "check_as_json",
+    "check_lines",
     "checks_as_github_commands",
     "checks_as_json",
     "checks_as_markdown",

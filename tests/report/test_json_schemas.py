@@ -71,6 +71,8 @@ COMMANDS = [
     ("check broken", "check/1"),
     ("check guarded --minShapes x:1 --optShapes x:6 --maxShapes x:8", "check/1"),
     ("check decoder", "check/1"),
+    ("check guarded broken nowhere.onnx", "check/2"),
+    ("check .", "check/2"),
     ("diff decoder guarded", "diff/1"),
     ("diff decoder decoder", "diff/1"),
     ("clean decoder --dry-run", "clean/1"),
