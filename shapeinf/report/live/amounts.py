@@ -33,9 +33,10 @@ Combination = Callable[[Iterable[int]], int]
 class AmountTable:
     """Collects amounts; a page refers to them by number.
 
+    >>> from shapeinf.errors import Source
     >>> store = ShapeStore()
     >>> n, k = store.scope.symbol("n"), store.scope.fresh("k")
-    >>> store.add_le(k, n)
+    >>> store.add_le(k, n, Source("", "k is at most n"))
     >>> table = AmountTable(store, [n])
     >>> area, count = table.product([table.dim(n), table.dim(4)]), table.dim(2 * k)
     >>> table.number(area), table.number(count), table.number(area)
@@ -90,7 +91,9 @@ class AmountTable:
 
     def bytes(self, elements: Amount, bits: int) -> Amount:
         """The bytes of packed elements of this width."""
-        return Amount(*(r if r is None else byte_count(self._lowering, r, bits) for r in (elements.exact, elements.upper)))
+        return Amount(
+            *(r if r is None else byte_count(self._lowering, r, bits) for r in (elements.exact, elements.upper))
+        )
 
     def expression(self, d: Dim) -> int:
         """The output that has a dim as it is, not in its canonical form, which is right only for legal sizes."""
