@@ -118,6 +118,14 @@ class Contradiction(ShapeError):  # noqa: N818  (a contradiction, as the literat
         self.second = second
 
 
+class AxisError(ShapeError, IndexError):
+    """An axis that a shape does not have; an IndexError too, as that of a tuple."""
+
+
+class SymbolicSizeError(ShapeInferenceError, TypeError):
+    """A number is needed where a dim is symbolic; a TypeError too, as any object raises that is no number."""
+
+
 class ModelError(ShapeInferenceError):
     """The model file or graph is malformed.
 
@@ -309,6 +317,10 @@ def _quoted(names: Iterable[str]) -> str:
     return ", ".join(map(repr, names))
 
 
+class ConfigError(ShapeInferenceError, ValueError):
+    """A config file with an unknown key, or a value of the wrong type."""
+
+
 class MissingSizeError(ShapeInferenceError):
     """A query needs the size or a bound of dims that have none.
 
@@ -433,6 +445,24 @@ class LayoutSyntaxError(LayoutError, TextError):
         TextError.__init__(
             self, text, position, expected, f"{excerpt!r}: expected {expected} at character {position + 1}"
         )
+
+
+class NotPickledError(ShapeInferenceError, AttributeError):
+    """A part of a result that its pickle does not have; an AttributeError too, so that `hasattr` answers.
+
+    Args:
+        kind: what was pickled, such as "result".
+        name: the attribute.
+    """
+
+    def __init__(self, kind: str, name: str) -> None:
+        """Keep the fields."""
+        super().__init__(
+            f"this {kind} was pickled, and a pickle has no {name!r}: use it where the model was inferred, or infer the "
+            "model again"
+        )
+        self.kind = kind
+        self.name = name
 
 
 class NotKnown(Exception):  # noqa: N818  (no error of the model)

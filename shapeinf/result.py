@@ -8,9 +8,7 @@ from collections.abc import Mapping
 from threading import RLock
 from typing import TYPE_CHECKING, Literal, TextIO
 
-import attrs
-
-from shapeinf.diagnostics import Diagnostic
+from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.engine.body_tensors import body_tensors
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
@@ -18,12 +16,13 @@ from shapeinf.engine.session import Session, SessionResult
 from shapeinf.engine.tensor_info import TensorInfo, annotation, tensor_infos
 from shapeinf.errors import UnknownNameError
 from shapeinf.explain.explanation import explain
-from shapeinf.explain.unknowns import UnknownGroup, unknowns
+from shapeinf.explain.unknowns import UnknownGroups, unknowns
 from shapeinf.expr import Dim, Interval, Scope, quote_name
 from shapeinf.formats import save
 from shapeinf.graph import Graph
-from shapeinf.inputs.reader import InputReader, SpecLike, by_input
+from shapeinf.inputs.reader import InputReader, SpecLike, by_input, input_names
 from shapeinf.lattice import ShapeStore
+from shapeinf.pickled_result import Coverage, PickledResult, result_html, result_text
 from shapeinf.sharing import synchronized
 from shapeinf.solver.budget import WORK
 
@@ -36,23 +35,8 @@ if TYPE_CHECKING:
     from shapeinf.program import ShapeProgram
 
 
-@attrs.frozen
-class Coverage:
-    """How much of a graph is inferred: nodes, values of known rank, values fully known, operators without a rule."""
-
-    nodes: int
-    values: int
-    ranked: int
-    known: int
-    unknown_ops: Mapping[str, int]
-
-    def __str__(self) -> str:
-        """One line."""
-        text = f"{self.nodes} nodes, {self.values} tensors: {self.known} fully known, {self.ranked} of known rank"
-        if self.unknown_ops:
-            listed = ", ".join(f"{op} x{n}" for op, n in sorted(self.unknown_ops.items()))
-            text += f"; operators without a rule: {listed}"
-        return text
+MAX_CONSTRAINTS = 500
+"""The contract of a result with more constraints is only shown when it is computed: a `repr` must not take seconds."""
 
 
 @synchronized
@@ -105,6 +89,21 @@ class Result:
         return self._inference.store.scope
 
     @property
+    def source(self) -> str | None:
+        """The path of the model; None for one that was not read from a file."""
+        return self.graph.source
+
+    @property
+    def dialect(self) -> str:
+        """The dialect of the operators of the graph: "onnx", "tf", "nnef" or "pnnx"."""
+        return self.graph.dialect
+
+    @property
+    def dims(self) -> dict[str, Interval]:
+        """The dims of the inputs by the name that users bind them by, with their bounds under all constraints."""
+        return {label: self.interval(symbol) for symbol, label in input_symbols(self._inference).items()}
+
+    @property
     def policy(self) -> str:
         """The least size of named dims, and the dims that the user allows to be smaller."""
         lower = "".join(f", {quote_name(n)} at least {low}" for n, low in sorted(self._reader.lowered.items()))
@@ -121,6 +120,16 @@ class Result:
         if self._tensors is None:
             self._tensors = tensor_infos(self._inference)
         return self._tensors
+
+    @property
+    def inputs(self) -> dict[str, TensorInfo]:
+        """The inputs by name, in the order of the graph; not those with a default value, which are constants."""
+        return {name: self.tensors[name] for name in input_names(self.graph)}
+
+    @property
+    def outputs(self) -> dict[str, TensorInfo]:
+        """The outputs by name, in the order of the graph."""
+        return {name: self.tensors[name] for name in self.graph.outputs}
 
     @property
     def body_tensors(self) -> dict[str, TensorInfo]:
@@ -145,9 +154,9 @@ class Result:
         raise UnknownNameError("tensor", name, [*self.tensors, *self.body_tensors])
 
     @property
-    def diagnostics(self) -> list[Diagnostic]:
-        """All diagnostics: those of packages, file and user first, then in the order of the graph."""
-        return [*self._notes, *self._inference.diagnostics]
+    def diagnostics(self) -> Diagnostics:
+        """All diagnostics, a list: those of packages, file and user first, then in the order of the graph."""
+        return Diagnostics([*self._notes, *self._inference.diagnostics])
 
     @property
     def coverage(self) -> Coverage:
@@ -196,13 +205,13 @@ class Result:
         result = self.allow_smaller({})
         return None if result is None else result.program()
 
-    def unknowns(self, *, work: int = WORK) -> list[UnknownGroup]:
-        """All unknown axes and ranks, grouped by the node or input where they originate; the largest group first.
+    def unknowns(self, *, work: int = WORK) -> UnknownGroups:
+        """All unknown axes and ranks, a list of groups by the node or input where they originate, the largest first.
 
         `work` is the budget, in steps that are the same on every machine. Unknowns whose cause is not found within it
         are a group of their own, with a cause of kind `budget`.
         """
-        return unknowns(self._inference, work)
+        return UnknownGroups(unknowns(self._inference, work))
 
     def memory(
         self,
@@ -255,3 +264,42 @@ class Result:
         assert self._session is not None, "a what-if run cannot be updated"
         last = SessionResult(self._inference, self._reader, self._notes, self._session)
         return Result(*self._session.update(last, by_input(inputs, self.graph)))
+
+    # -- display, copies and pickles -----------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        """A few lines: inputs, outputs, coverage, preconditions, diagnostics."""
+        return result_text("Result", self, self._cheap_contract())
+
+    def _repr_html_(self) -> str:
+        """The same as tables, with the preconditions and the diagnostics."""
+        with self.lock:
+            return result_html("Result", self, self._cheap_contract())
+
+    def _cheap_contract(self) -> Contract | None:
+        cheap = self._contract is not None or self.store.count <= MAX_CONSTRAINTS
+        return self.contract if cheap else None
+
+    def __copy__(self) -> Result:
+        """An independent result: the model is inferred again, since `update` changes this one."""
+        return self if self._session is None else Result(*self._session.run())
+
+    def __deepcopy__(self, memo: object) -> Result:
+        """As a copy."""
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[type[PickledResult], tuple[object, ...]]:
+        """A pickle has the data only, and is loaded as a `PickledResult`."""
+        return PickledResult, (
+            self.source,
+            self.dialect,
+            self.inputs,
+            self.outputs,
+            self.tensors,
+            dict(self.graph.aliases),
+            self.dims,
+            self.contract,
+            self.diagnostics,
+            self.coverage,
+            self.policy,
+        )

@@ -129,10 +129,13 @@ def choose_sizes(
 ) -> dict[str, int]:
     """Sizes to start with, by label: the user's, and for the others legal ones of a usual magnitude, where there are.
 
-    `leading` are the first axes of inputs: 1 where possible, as they are mostly batches. Raises UnknownNameError.
+    `leading` are the first axes of inputs: 1 where possible, as they are mostly batches. Raises UnknownNameError, and
+    IllegalSizeError where the user's are all sizes and not legal.
     """
     user = {binder.symbol(name): size for name, size in sizes.items()}
     first = next((b for b in _candidates(binder, fields, set(leading), user) if _is_legal(binder, fields, b)), None)
+    if first is None and fields.keys() <= user.keys():
+        raise binder.bind(sizes, {}).errors[0]
     if first is None:
         first = {symbol: user.get(symbol, min(field.stops, default=field.low)) for symbol, field in fields.items()}
     return {fields[symbol].label: size for symbol, size in first.items()}

@@ -117,8 +117,8 @@ def _summary(report: StaticReport, shapes: Sequence[int]) -> str:
     result = report.data.source.result
     coverage = result.coverage
     severities = Counter(diagnostic.severity for diagnostic in report.diagnostics)
-    found = ", ".join(format_count(severities[s], s) for s in ("error", "warning", "note") if severities[s])
-    lines = [f"<p>{_text(str(coverage), MAX_MESSAGE)}.</p>", f"<p>Findings: {found or 'none'}.</p>"]
+    severity_text = ", ".join(format_count(severities[s], s) for s in ("error", "warning", "note") if severities[s])
+    lines = [f"<p>{_text(str(coverage), MAX_MESSAGE)}.</p>", f"<p>Findings: {severity_text or 'none'}.</p>"]
     if report.data.own_fields:
         lines.append(f'<p class="soft">{_text(result.policy, MAX_MESSAGE)}.</p>')
     return "\n".join(_section("Summary", "summary", [*lines, *_inputs_and_outputs(report.data, shapes)]))

@@ -1,4 +1,4 @@
-"""`--config shapes.toml`: the assumptions about a model in a file; the command line takes precedence.
+"""The assumptions about a model in a TOML file, such as that of `--config`.
 
 min_dim = 1
 declared = "check"
@@ -18,22 +18,18 @@ from __future__ import annotations
 import difflib
 import importlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, get_args
 
 import attrs
-import click
 
-from shapeinf.errors import ShapeInferenceError, SpecError
+from shapeinf.errors import ConfigError, MissingPackageError, SpecError
 from shapeinf.expr import Scope
 from shapeinf.inputs.named_dims import NamedDim
+from shapeinf.inputs.options import DeclaredMode
 from shapeinf.inputs.reader import SpecLike, to_named_dim
 from shapeinf.inputs.spec import parse_shape_spec, split_specs
 
-DECLARED = ("trust", "check", "ignore")
-
-
-class ConfigError(ValueError):
-    """An unknown key, or a value of the wrong type."""
+DECLARED = get_args(DeclaredMode)
 
 
 @attrs.frozen
@@ -45,7 +41,7 @@ class Config:
     inputs: dict[str | None, SpecLike] = attrs.Factory(dict)
     assume: tuple[str, ...] = ()
     min_dim: int | None = None
-    declared: Literal["trust", "check", "ignore"] | None = None
+    declared: DeclaredMode | None = None
 
     @property
     def used_keys(self) -> list[str]:
@@ -53,28 +49,57 @@ class Config:
         empty = Config()
         return [f.name for f in attrs.fields(Config) if getattr(self, f.name) != getattr(empty, f.name)]
 
+    def merge(self, other: Config) -> Config:
+        """Both; the other takes precedence, name by name; assumptions of both hold.
 
-def load_config(_: click.Context, parameter: click.Parameter, path: str | None) -> Config:
-    """Read the file of `--config`; its mistakes are usage errors that name the key."""
-    if path is None:
-        return Config()
-    toml = _toml()
+        >>> Config(bind={"a": 1, "b": 2}).merge(Config(bind={"b": 3}, assume=("a < b",))).bind
+        {'a': 1, 'b': 3}
+        """
+        merged: dict[str, Any] = {}
+        for field in attrs.fields(Config):
+            own, new = getattr(self, field.name), getattr(other, field.name)
+            if isinstance(own, Mapping):
+                merged[field.name] = {**own, **new}
+            elif isinstance(own, tuple):
+                merged[field.name] = (*own, *new)
+            else:
+                merged[field.name] = own if new is None else new
+        return Config(**merged)
+
+
+def load_toml(path: str) -> dict[str, Any]:
+    """The table of a TOML file.
+
+    Raises OSError, ConfigError for what is no TOML, and MissingPackageError before Python 3.11 without tomli.
+    """
+    toml = _toml_reader()
     try:
         with open(path, "rb") as file:
-            return read_config(toml.load(file))
-    except OSError as error:
-        raise click.BadParameter(f"{path}: {error.strerror}", param=parameter) from None
-    except (ValueError, ShapeInferenceError) as error:  # tomllib's own errors and UnicodeDecodeError are ValueErrors
-        raise click.BadParameter(f"{path}: {error}", param=parameter) from None
+            table: dict[str, Any] = toml.load(file)
+            return table
+    except ValueError as error:  # tomllib's own errors and UnicodeDecodeError
+        raise ConfigError(str(error)) from None
 
 
-def _toml() -> Any:
+def _toml_reader() -> Any:
     for name in ("tomllib", "tomli"):
         try:
             return importlib.import_module(name)
         except ModuleNotFoundError:
             continue
-    raise click.UsageError("--config needs Python 3.11 or later, or: pip install 'shapeinf[toml]'")
+    raise MissingPackageError("a TOML file before Python 3.11", "tomli", "toml")
+
+
+def check_keys(table: Mapping[str, Any], known: Sequence[str], where: str = "") -> None:
+    """Raise ConfigError, with the nearest name, for a key that is not known."""
+    for key in table:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+            raise ConfigError(f"{where}no key is named {key!r}; {hint}")
+
+
+CONFIG_KEYS = tuple(field.name for field in attrs.fields(Config))
 
 
 def read_config(table: Mapping[str, Any]) -> Config:
@@ -83,12 +108,7 @@ def read_config(table: Mapping[str, Any]) -> Config:
     >>> read_config({"dims": {"H": {"max": 512, "multiple_of": 32}}, "bind": {"batch": 4}}).bind
     {'batch': 4}
     """
-    names = [field.name for field in attrs.fields(Config)]
-    for key in table:
-        if key not in names:
-            near = difflib.get_close_matches(key, names, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names)}"
-            raise ConfigError(f"no key is named {key!r}; {hint}")
+    check_keys(table, CONFIG_KEYS)
     dims = {name: to_named_dim(name, value) for name, value in _table(table, "dims").items()}
     bind = {name: _size(f"bind.{name}", value) for name, value in _table(table, "bind").items()}
     min_dim = None if table.get("min_dim") is None else _size("min_dim", table["min_dim"])
