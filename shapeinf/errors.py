@@ -6,7 +6,7 @@ Errors carry fields for programs; the message is rendered from them.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
 import attrs
@@ -38,9 +38,22 @@ class Source:
 class ShapeInferenceError(Exception):
     """Base of everything that shapeinf raises on purpose."""
 
+    def __reduce__(self) -> tuple[Callable[..., ShapeInferenceError], tuple[object, ...]]:
+        """A pickle has the fields: a pool of processes raises the error where its result is awaited."""
+        return _load_error, (type(self), self.args, self.__dict__)
+
     def __str__(self) -> str:
         """The message on one line, printable on any terminal: names in it come from files."""
         return escape_unprintable(super().__str__())
+
+
+def _load_error(
+    error_type: type[ShapeInferenceError], args: tuple[object, ...], fields: dict[str, object]
+) -> ShapeInferenceError:
+    error = error_type.__new__(error_type)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
 
 
 class ShapeError(ShapeInferenceError):
@@ -151,6 +164,10 @@ class UnknownFormatError(ModelError):
 
 class LimitError(ModelError):
     """The input exceeds a limit that protects against hostile files."""
+
+
+class MissingDataWarning(UserWarning):
+    """A model was written that refers to files of weights that are absent."""
 
 
 class ExpressionError(ModelError):
@@ -312,6 +329,22 @@ class UnknownNameError(ShapeInferenceError):
         super().__init__(f"no {kind} is named {name!r}; {hint}")
 
 
+class UnnamedInputError(UnknownNameError):
+    """A shape without the name of its input, for a model that does not have exactly one.
+
+    Args:
+        shape: its text.
+        choices: the inputs of the model.
+    """
+
+    def __init__(self, shape: object, choices: Iterable[str]) -> None:
+        """Name the inputs."""
+        self.shape = shape
+        super().__init__("input", "", choices)
+        listed = ", ".join(self.choices) or "none"
+        self.args = (f"{shape} has no name, which needs a model with one input; this one has: {listed}",)
+
+
 def _quoted(names: Iterable[str]) -> str:
     """The names in quotes: they may contain spaces and commas, or be words of the sentence."""
     return ", ".join(map(repr, names))
@@ -319,6 +352,16 @@ def _quoted(names: Iterable[str]) -> str:
 
 class ConfigError(ShapeInferenceError, ValueError):
     """A config file with an unknown key, or a value of the wrong type."""
+
+
+class PathPatternError(ShapeInferenceError):
+    """A path or glob pattern of a command line that names no model."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        """Keep both."""
+        self.path = path
+        self.reason = reason
+        super().__init__(f"{path}: {reason}")
 
 
 class MissingSizeError(ShapeInferenceError):

@@ -240,7 +240,7 @@ class Scope:
         self._hints: dict[str, int] = {}
 
     def __reduce__(self) -> tuple[Callable[[int], Scope], tuple[int]]:
-        """A pickle has no atoms: those of each dim are added as it is loaded, under their numbers, which order terms."""
+        """A pickle has no atoms: each dim adds its own as it is loaded, under their numbers, which order terms."""
         return _load_scope, (len(self.atoms),)
 
     def _add_loaded(self, number: int, atom: Atom) -> None:

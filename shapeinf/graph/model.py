@@ -10,6 +10,7 @@ from attrs import Factory
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.lattice import PartialTensor
+from shapeinf.texts import format_count, object_text
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -165,6 +166,12 @@ class Graph:
     source: str | None = None
     locations: dict[str, str] = Factory(dict)
     model: Any = None
+
+    def __repr__(self) -> str:
+        """Name, dialect and counts: a graph has too many nodes and constants to list."""
+        counts = ((len(self.nodes), "node"), (len(self.inputs), "input"), (len(self.outputs), "output"))
+        listed = ", ".join(format_count(count, noun) for count, noun in counts)
+        return object_text(f"Graph {self.name}: {self.dialect or 'no dialect'}, {listed}")
 
     def free_names(self) -> list[str]:
         """The names that its nodes (and their subgraphs) and outputs read but nothing in it produces, in order."""
