@@ -133,7 +133,7 @@ def ask_memory(result: Result) -> None:
     print(len(buffers), at.bytes, over.value, largest.value, plan.arena, slot.offset, problems, weights)
     print(result.memory(layouts={"mid": "{3,2,1,0:T(8,128)}", 2: "{1,0}"}).activations)
     plan_from_csv("id,lower,upper,size,offset\na,0,3,4,0\n")
-    peak.regions("batch", height=64, width=64)
+    peak.regions("batch", batch=(1, 8), height=64, width=64)
 
 
 def ask_program(result: Result) -> None:
@@ -152,7 +152,7 @@ def edit_model(folder: Path) -> None:
     bound.save(folder / "bound.onnx")
     bind(CONVNET, {"batch": "n"}, options=InferenceOptions(assume=["height >= 8"]))
     differences: list[Difference] = diff(CONVNET, folder / "bound.onnx")
-    again: Rebatched = rebatch(EXAMPLES / "squeezenet.nnef", axis=0, name="batch")
+    again: Rebatched = rebatch(folder / "bound.onnx", axis=0, name="batch")
     infer_shapes(CONVNET).save(folder / "annotated.onnx")
     print([d.how for d in differences], again.size, bound.inputs, bound.tensors)
 
