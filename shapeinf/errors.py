@@ -166,6 +166,10 @@ class LimitError(ModelError):
     """The input exceeds a limit that protects against hostile files."""
 
 
+class MissingDataWarning(UserWarning):
+    """A model was written that refers to files of weights that are absent."""
+
+
 class ExpressionError(ModelError):
     """An expression is malformed.
 
@@ -325,9 +329,39 @@ class UnknownNameError(ShapeInferenceError):
         super().__init__(f"no {kind} is named {name!r}; {hint}")
 
 
+class UnnamedInputError(UnknownNameError):
+    """A shape without the name of its input, for a model that does not have exactly one.
+
+    Args:
+        shape: its text.
+        choices: the inputs of the model.
+    """
+
+    def __init__(self, shape: object, choices: Iterable[str]) -> None:
+        """Name the inputs."""
+        self.shape = shape
+        super().__init__("input", "", choices)
+        listed = ", ".join(self.choices) or "none"
+        self.args = (f"{shape} has no name, which needs a model with one input; this one has: {listed}",)
+
+
 def _quoted(names: Iterable[str]) -> str:
     """The names in quotes: they may contain spaces and commas, or be words of the sentence."""
     return ", ".join(map(repr, names))
+
+
+class ConfigError(ShapeInferenceError, ValueError):
+    """A config file with an unknown key, or a value of the wrong type."""
+
+
+class PathPatternError(ShapeInferenceError):
+    """A path or glob pattern of a command line that names no model."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        """Keep both."""
+        self.path = path
+        self.reason = reason
+        super().__init__(f"{path}: {reason}")
 
 
 class MissingSizeError(ShapeInferenceError):

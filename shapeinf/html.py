@@ -1,7 +1,8 @@
-"""HTML for pages and notebooks: one escaping function, tables, and the blocks that a notebook shows of an object."""
+"""HTML for pages and notebooks: a function that escapes text, one for JSON in a page, and tables."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -20,6 +21,18 @@ def escape_html(text: str) -> str:
     '&lt;b title=&quot;x&quot;&gt;\\n'
     """
     return escape(escape_unprintable(text), quote=True)
+
+
+def script_json(data: object) -> str:
+    r"""Data as JSON for `<script type="application/json">`: no text in it can end the element or open another one.
+
+    It is ASCII, so U+2028 and lone surrogates are escapes too.
+
+    >>> print(script_json({"name": "</script><!--"}))
+    {"name":"\u003c/script\u003e\u003c!--"}
+    """
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def html_table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> str:

@@ -19,6 +19,7 @@ from shapeinf.explain.explanation import explain
 from shapeinf.explain.unknowns import UnknownGroups, unknowns
 from shapeinf.expr import Dim, Interval, Scope, quote_name
 from shapeinf.formats import save
+from shapeinf.formats.files import ExternalData
 from shapeinf.graph import Graph
 from shapeinf.inputs.reader import InputReader, SpecLike, by_input, input_names
 from shapeinf.lattice import ShapeStore
@@ -247,12 +248,18 @@ class Result:
         """
         return None if self._session is None else Result(*self._session.allow_smaller(least).run())
 
-    def save(self, target: str | os.PathLike[str] | TextIO) -> None:
+    def save(self, target: str | os.PathLike[str] | TextIO, *, external_data: ExternalData | None = None) -> None:
         """Write the model annotated with the inferred shapes, in its own format.
 
-        The target is a path; for an NNEF document or a network of PNNX also a stream, such as `sys.stdout`.
+        The target is a path; for an NNEF document or a network of PNNX also a stream, such as `sys.stdout`. A file
+        appears whole or not at all.
+
+        `external_data` is for ONNX models with weights in other files: "keep" (the default) refers to them from the
+        new place, "copy" copies them to one file, the target with `.data` behind it, "embed" puts them into the model.
+        Warns (MissingDataWarning) where they are absent. Raises ModelError where they cannot be reached from the folder
+        of the target or be read, and where a file cannot be written; LimitError for more than 2 GB in one file.
         """
-        save(self.graph, annotation(self._inference), target)
+        save(self.graph, annotation(self._inference), target, external_data)
 
     def update(self, inputs: Mapping[str, SpecLike]) -> Result:
         """The result for other input shapes, equal to one of all shapes at once; all other options stay.

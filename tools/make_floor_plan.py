@@ -54,6 +54,7 @@ ORDER = (
     "passes",
     "report",
     "cli",
+    "__main__",
 )
 """Packages and top-level modules, one a height: each imports only those before it."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import attrs
 
+from shapeinf.errors import UnknownNameError
 from shapeinf.formats import FormatOptions
 from shapeinf.graph import Graph
 from shapeinf.inputs.named_dims import NamedDim
@@ -40,6 +41,14 @@ def _convert_assume(assume: Iterable[str] | str) -> tuple[str, ...]:
     return (assume,) if isinstance(assume, str) else tuple(assume)
 
 
+def _one_of(kind: str, values: tuple[str, ...]) -> Callable[[object, object, object], None]:
+    def check(_: object, __: object, value: object) -> None:
+        if value not in values:
+            raise UnknownNameError(kind, str(value), values)
+
+    return check
+
+
 @attrs.frozen(kw_only=True)
 class InferenceOptions:
     """How a model is inferred; the fields are the keywords of `infer_shapes`, which documents them."""
@@ -48,9 +57,12 @@ class InferenceOptions:
     bind: Mapping[str, int] = attrs.field(factory=dict, converter=_convert_bind)
     inputs: InputSpecs = attrs.field(factory=dict, converter=_convert_inputs)
     assume: tuple[str, ...] = attrs.field(default=(), converter=_convert_assume)
-    mode: Mode = "best"
+    mode: Mode = attrs.field(default="best", validator=_one_of("mode", get_args(Mode)))
     min_dim: int = 1
-    declared: DeclaredMode | None = None
+    declared: DeclaredMode | None = attrs.field(
+        default=None,
+        validator=attrs.validators.optional(_one_of("use of declared types", get_args(DeclaredMode))),
+    )
     format_options: FormatOptions | None = None
     registry: OpRegistry | None = None
     progress: Progress | None = None
