@@ -19,7 +19,7 @@ Progress = Callable[[int, int], None]
 Mode = Literal["best", "strict"]
 DeclaredMode = Literal["trust", "check", "ignore"]
 """How declared types of node outputs are used."""
-DimRanges = Mapping[str, RangeLike] | Iterable[NamedDim]
+DimRanges = Mapping[str, RangeLike] | Sequence[NamedDim]
 """Ranges of named dims."""
 InputSpecs = Mapping[str, SpecLike] | Sequence[SpecLike] | str
 """Shapes of inputs by name, or in order; a text holds one or several."""
