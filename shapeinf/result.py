@@ -16,7 +16,7 @@ from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.session import Session, SessionResult
 from shapeinf.engine.tensor_info import TensorInfo, annotation, tensor_infos
-from shapeinf.errors import UnknownNameError
+from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.explain.explanation import explain
 from shapeinf.explain.unknowns import UnknownGroup, unknowns
 from shapeinf.expr import Dim, Interval, Scope, quote_name
@@ -109,6 +109,14 @@ class Result:
         """The least size of named dims, and the dims that the user allows to be smaller."""
         lower = "".join(f", {quote_name(n)} at least {low}" for n, low in sorted(self._reader.lowered.items()))
         return f"named dims are at least {self._reader.min_dim}{lower}"
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the user specifies besides the dims of inputs, and the result holds for: `sr = 16000`, `nz.count in 1..9`.
+
+        Relations that name only dims of inputs are constraints, with sources; they are not listed here.
+        """
+        return self._inference.assumptions
 
     @property
     def visited(self) -> int:
@@ -242,7 +250,13 @@ class Result:
         """Write the model annotated with the inferred shapes, in its own format.
 
         The target is a path; for an NNEF document or a network of PNNX also a stream, such as `sys.stdout`.
+        Raises ShapeInferenceError where the shapes hold for the user's values of inputs only: no file can state that.
         """
+        if self.assumptions:
+            only = ", ".join(self.assumptions)
+            raise ShapeInferenceError(
+                f"the shapes hold only for {only}: a model file cannot state that, nothing is saved"
+            )
         save(self.graph, annotation(self._inference), target)
 
     def update(self, inputs: Mapping[str, SpecLike]) -> Result:

@@ -105,7 +105,13 @@ class Contract:
     def __str__(self) -> str:
         """One precondition a line."""
         lines = escape_lines(map(str, self.preconditions)) or "no preconditions on the inputs"
+        lines += "".join(f"\nholds for {escape_lines([text])}" for text in self.assumptions)
         return f"{lines}\n({_NOT_SIMPLIFIED})" if self.cut else lines
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the user specifies besides the dims of inputs, and the answers hold for; see `Result.assumptions`."""
+        return self._inference.assumptions
 
     def check(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> Answer:
         """Whether the graph runs with these sizes; names that are no identifiers go into the mapping.

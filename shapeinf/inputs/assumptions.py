@@ -150,10 +150,19 @@ def add_assumptions(store: ShapeStore, assumptions: Iterable[str], assumed_by: s
     return redundant
 
 
-def _check_names(scope: Scope, text: str) -> None:
+def assumption_names(text: str) -> list[str]:
+    """The names of dims in a relation. Raises AssumptionSyntaxError.
+
+    >>> assumption_names("past + seq <= 4096")
+    ['past', 'seq']
+    """
     scratch = Scope()
     parse_assumption(text, scratch)
-    for name in scratch.names():
+    return scratch.names()
+
+
+def _check_names(scope: Scope, text: str) -> None:
+    for name in assumption_names(text):
         if not scope.has(name):
             raise UnknownNameError("dim", name, scope.names())
 
