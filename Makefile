@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find shapeinf opdefs -name '*.py')
 
-.PHONY: demo test lint format docs clean
+.PHONY: demo test lint format docs site clean
 
 demo: $(VENV)/.installed
 	$(BIN)/shapeinf infer examples/decoder.onnx --dim batch=1..8 --dim seq=1..512
@@ -27,6 +27,10 @@ docs: $(VENV)/.editable
 	$(BIN)/python tools/make_operator_table.py
 	$(BIN)/python tools/make_error_table.py
 
+# The site of the documentation, in build/site.
+site: $(VENV)/.site
+	$(BIN)/sphinx-build -W --keep-going -q -c docs/site . build/site
+
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("shapeinf needs Python 3.10 or newer" if sys.version_info < (3, 10) else 0)'
 	$(PYTHON) -m venv $(VENV)
@@ -38,6 +42,10 @@ $(VENV)/.installed: pyproject.toml $(SOURCES) | $(BIN)/python
 
 $(VENV)/.editable: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	touch $@
+
+$(VENV)/.site: $(VENV)/.editable
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
 	touch $@
 
 clean:

@@ -12,6 +12,7 @@ from shapeinf.edit.comparison import Difference, diff
 from shapeinf.edit.rebatch import Rebatched, rebatch
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.errors import (
+    AxisError,
     BindError,
     BudgetError,
     Contradiction,
@@ -22,10 +23,12 @@ from shapeinf.errors import (
     MissingSizeError,
     ModelError,
     NoSizeError,
+    NotPickledError,
     RebatchError,
     ShapeError,
     ShapeInferenceError,
     SizeOverflowError,
+    SymbolicSizeError,
     UnknownFormatError,
     UnknownNameError,
     UnknownOperatorError,
@@ -39,11 +42,13 @@ from shapeinf.graph import DeclaredType, Graph, Node
 from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.lattice import Shape
-from shapeinf.result import Coverage, Result
+from shapeinf.pickled_result import Coverage, PickledResult
+from shapeinf.result import Result
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AxisError",
     "BindError",
     "Bound",
     "BudgetError",
@@ -69,6 +74,8 @@ __all__ = [
     "NnefOptions",
     "NoSizeError",
     "Node",
+    "NotPickledError",
+    "PickledResult",
     "RebatchError",
     "Rebatched",
     "Result",
@@ -76,6 +83,7 @@ __all__ = [
     "ShapeError",
     "ShapeInferenceError",
     "SizeOverflowError",
+    "SymbolicSizeError",
     "TensorFlowOptions",
     "TensorInfo",
     "Unknown",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Literal
 
 import attrs
 
-from shapeinf.texts import escape_lines
+from shapeinf.html import html_block, html_rows
+from shapeinf.texts import escape_lines, format_count
 
 Severity = Literal["error", "warning", "note"]
 
@@ -67,6 +69,16 @@ class Diagnostic:
         """The rendered text."""
         return self.render()
 
+    def __repr__(self) -> str:
+        """The fields that are not empty."""
+        fields = ((field.name, getattr(self, field.name), field.default) for field in attrs.fields(Diagnostic))
+        listed = ", ".join(f"{name}={value!r}" for name, value, default in fields if value != default)
+        return f"Diagnostic({listed})"
+
+    def _repr_html_(self) -> str:
+        """A table of one row."""
+        return Diagnostics([self])._repr_html_()
+
     @property
     def subject(self) -> str:
         """The node, else the tensor; empty for a report about the entire model."""
@@ -87,6 +99,34 @@ class Diagnostic:
     def weight(self) -> int:
         """A key that sorts errors before warnings before notes."""
         return SEVERITIES.index(self.severity)
+
+
+class Diagnostics(list[Diagnostic]):
+    """A list of diagnostics, which a notebook shows as a table.
+
+    >>> Diagnostics().counts
+    'no diagnostics'
+    """
+
+    @property
+    def counts(self) -> str:
+        """How many of each severity: `1 error, 2 warnings`."""
+        counts = Counter(diagnostic.severity for diagnostic in self)
+        return ", ".join(format_count(counts[name], name) for name in SEVERITIES if counts[name]) or "no diagnostics"
+
+    def table(self) -> str:
+        """A table in HTML, the most severe first."""
+        ordered = sorted(self, key=lambda diagnostic: diagnostic.weight)
+        rows = [(d.severity, d.code, _subject(d), d.message, d.reason or "", d.help or "") for d in ordered]
+        return html_rows(["severity", "code", "node or tensor", "message", "because", "help"], rows)
+
+    def _repr_html_(self) -> str:
+        return html_block(f"Diagnostics: {self.counts}", self.table() if self else "")
+
+
+def _subject(diagnostic: Diagnostic) -> str:
+    axis = "" if diagnostic.axis is None else f".shape[{diagnostic.axis}]"
+    return f"{diagnostic.op} {diagnostic.subject}{'' if diagnostic.node else axis}".strip()
 
 
 @attrs.frozen

@@ -6,7 +6,7 @@ Errors carry fields for programs; the message is rendered from them.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
 import attrs
@@ -38,9 +38,22 @@ class Source:
 class ShapeInferenceError(Exception):
     """Base of everything that shapeinf raises on purpose."""
 
+    def __reduce__(self) -> tuple[Callable[..., ShapeInferenceError], tuple[object, ...]]:
+        """A pickle has the fields: a pool of processes raises the error where its result is awaited."""
+        return _load_error, (type(self), self.args, self.__dict__)
+
     def __str__(self) -> str:
         """The message on one line, printable on any terminal: names in it come from files."""
         return escape_unprintable(super().__str__())
+
+
+def _load_error(
+    error_type: type[ShapeInferenceError], args: tuple[object, ...], fields: dict[str, object]
+) -> ShapeInferenceError:
+    error = error_type.__new__(error_type)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
 
 
 class ShapeError(ShapeInferenceError):
@@ -118,6 +131,14 @@ class Contradiction(ShapeError):  # noqa: N818  (a contradiction, as the literat
         self.second = second
 
 
+class AxisError(ShapeError, IndexError):
+    """An axis that a shape does not have; an IndexError too, as that of a tuple."""
+
+
+class SymbolicSizeError(ShapeInferenceError, TypeError):
+    """A number is needed where a dim is symbolic; a TypeError too, as any object raises that is no number."""
+
+
 class ModelError(ShapeInferenceError):
     """The model file or graph is malformed.
 
@@ -143,6 +164,10 @@ class UnknownFormatError(ModelError):
 
 class LimitError(ModelError):
     """The input exceeds a limit that protects against hostile files."""
+
+
+class MissingDataWarning(UserWarning):
+    """A model was written that refers to files of weights that are absent."""
 
 
 class ExpressionError(ModelError):
@@ -309,9 +334,39 @@ class UnknownNameError(ShapeInferenceError):
         return f"available: {_quoted(self.choices[:_MAX_NAMES])}" + (f" and {more} more" if more > 0 else "")
 
 
+class UnnamedInputError(UnknownNameError):
+    """A shape without the name of its input, for a model that does not have exactly one.
+
+    Args:
+        shape: its text.
+        choices: the inputs of the model.
+    """
+
+    def __init__(self, shape: object, choices: Iterable[str]) -> None:
+        """Name the inputs."""
+        self.shape = shape
+        super().__init__("input", "", choices)
+        listed = ", ".join(self.choices) or "none"
+        self.args = (f"{shape} has no name, which needs a model with one input; this one has: {listed}",)
+
+
 def _quoted(names: Iterable[str]) -> str:
     """The names in quotes: they may contain spaces and commas, or be words of the sentence."""
     return ", ".join(map(repr, names))
+
+
+class ConfigError(ShapeInferenceError, ValueError):
+    """A config file with an unknown key, or a value of the wrong type."""
+
+
+class PathPatternError(ShapeInferenceError):
+    """A path or glob pattern of a command line that names no model."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        """Keep both."""
+        self.path = path
+        self.reason = reason
+        super().__init__(f"{path}: {reason}")
 
 
 class MissingSizeError(ShapeInferenceError):
@@ -438,6 +493,24 @@ class LayoutSyntaxError(LayoutError, TextError):
         TextError.__init__(
             self, text, position, expected, f"{excerpt!r}: expected {expected} at character {position + 1}"
         )
+
+
+class NotPickledError(ShapeInferenceError, AttributeError):
+    """A part of a result that its pickle does not have; an AttributeError too, so that `hasattr` answers.
+
+    Args:
+        kind: what was pickled, such as "result".
+        name: the attribute.
+    """
+
+    def __init__(self, kind: str, name: str) -> None:
+        """Keep the fields."""
+        super().__init__(
+            f"this {kind} was pickled, and a pickle has no {name!r}: use it where the model was inferred, or infer the "
+            "model again"
+        )
+        self.kind = kind
+        self.name = name
 
 
 class NotKnown(Exception):  # noqa: N818  (no error of the model)

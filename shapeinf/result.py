@@ -8,9 +8,7 @@ from collections.abc import Mapping
 from threading import RLock
 from typing import TYPE_CHECKING, Literal, TextIO
 
-import attrs
-
-from shapeinf.diagnostics import Diagnostic
+from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.engine.body_tensors import body_tensors
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
@@ -18,12 +16,14 @@ from shapeinf.engine.session import Session, SessionResult
 from shapeinf.engine.tensor_info import TensorInfo, annotation, tensor_infos
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.explain.explanation import explain
-from shapeinf.explain.unknowns import UnknownGroup, unknowns
+from shapeinf.explain.unknowns import UnknownGroups, unknowns
 from shapeinf.expr import Dim, Interval, Scope, quote_name
 from shapeinf.formats import save
+from shapeinf.formats.files import ExternalData
 from shapeinf.graph import Graph
-from shapeinf.inputs.reader import InputReader, SpecLike, by_input
+from shapeinf.inputs.reader import InputReader, SpecLike, by_input, input_names
 from shapeinf.lattice import ShapeStore
+from shapeinf.pickled_result import Coverage, PickledResult, result_html, result_text
 from shapeinf.sharing import synchronized
 from shapeinf.solver.budget import WORK
 
@@ -36,23 +36,8 @@ if TYPE_CHECKING:
     from shapeinf.program import ShapeProgram
 
 
-@attrs.frozen
-class Coverage:
-    """How much of a graph is inferred: nodes, values of known rank, values fully known, operators without a rule."""
-
-    nodes: int
-    values: int
-    ranked: int
-    known: int
-    unknown_ops: Mapping[str, int]
-
-    def __str__(self) -> str:
-        """One line."""
-        text = f"{self.nodes} nodes, {self.values} tensors: {self.known} fully known, {self.ranked} of known rank"
-        if self.unknown_ops:
-            listed = ", ".join(f"{op} x{n}" for op, n in sorted(self.unknown_ops.items()))
-            text += f"; operators without a rule: {listed}"
-        return text
+MAX_CONSTRAINTS = 500
+"""The contract of a result with more constraints is only shown when it is computed: a `repr` must not take seconds."""
 
 
 @synchronized
@@ -105,6 +90,21 @@ class Result:
         return self._inference.store.scope
 
     @property
+    def source(self) -> str | None:
+        """The path of the model; None for one that was not read from a file."""
+        return self.graph.source
+
+    @property
+    def dialect(self) -> str:
+        """The dialect of the operators of the graph: "onnx", "tf", "nnef" or "pnnx"."""
+        return self.graph.dialect
+
+    @property
+    def dims(self) -> dict[str, Interval]:
+        """The dims of the inputs by the name that users bind them by, with their bounds under all constraints."""
+        return {label: self.interval(symbol) for symbol, label in input_symbols(self._inference).items()}
+
+    @property
     def policy(self) -> str:
         """The least size of named dims, and the dims that the user allows to be smaller."""
         lower = "".join(f", {quote_name(n)} at least {low}" for n, low in sorted(self._reader.lowered.items()))
@@ -112,7 +112,7 @@ class Result:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the user specifies besides the dims of inputs, and the result holds for: `sr = 16000`, `nz.count in 1..9`.
+        """What the user specifies besides dims of inputs, and the result holds for: `sr = 16000`, `nz.count in 1..9`.
 
         Relations that name only dims of inputs are constraints, with sources; they are not listed here.
         """
@@ -129,6 +129,16 @@ class Result:
         if self._tensors is None:
             self._tensors = tensor_infos(self._inference)
         return self._tensors
+
+    @property
+    def inputs(self) -> dict[str, TensorInfo]:
+        """The inputs by name, in the order of the graph; not those with a default value, which are constants."""
+        return {name: self.tensors[name] for name in input_names(self.graph)}
+
+    @property
+    def outputs(self) -> dict[str, TensorInfo]:
+        """The outputs by name, in the order of the graph."""
+        return {name: self.tensors[name] for name in self.graph.outputs}
 
     @property
     def body_tensors(self) -> dict[str, TensorInfo]:
@@ -153,9 +163,9 @@ class Result:
         raise UnknownNameError("tensor", name, [*self.tensors, *self.body_tensors])
 
     @property
-    def diagnostics(self) -> list[Diagnostic]:
-        """All diagnostics: those of packages, file and user first, then in the order of the graph."""
-        return [*self._notes, *self._inference.diagnostics]
+    def diagnostics(self) -> Diagnostics:
+        """All diagnostics, a list: those of packages, file and user first, then in the order of the graph."""
+        return Diagnostics([*self._notes, *self._inference.diagnostics])
 
     @property
     def coverage(self) -> Coverage:
@@ -204,13 +214,13 @@ class Result:
         result = self.allow_smaller({})
         return None if result is None else result.program()
 
-    def unknowns(self, *, work: int = WORK) -> list[UnknownGroup]:
-        """All unknown axes and ranks, grouped by the node or input where they originate; the largest group first.
+    def unknowns(self, *, work: int = WORK) -> UnknownGroups:
+        """All unknown axes and ranks, a list of groups by the node or input where they originate, the largest first.
 
         `work` is the budget, in steps that are the same on every machine. Unknowns whose cause is not found within it
         are a group of their own, with a cause of kind `budget`.
         """
-        return unknowns(self._inference, work)
+        return UnknownGroups(unknowns(self._inference, work))
 
     def memory(
         self,
@@ -246,10 +256,16 @@ class Result:
         """
         return None if self._session is None else Result(*self._session.allow_smaller(least).run())
 
-    def save(self, target: str | os.PathLike[str] | TextIO) -> None:
+    def save(self, target: str | os.PathLike[str] | TextIO, *, external_data: ExternalData | None = None) -> None:
         """Write the model annotated with the inferred shapes, in its own format.
 
-        The target is a path; for an NNEF document or a network of PNNX also a stream, such as `sys.stdout`.
+        The target is a path; for an NNEF document or a network of PNNX also a stream, such as `sys.stdout`. A file
+        appears whole or not at all.
+
+        `external_data` is for ONNX models with weights in other files: "keep" (the default) refers to them from the
+        new place, "copy" copies them to one file, the target with `.data` behind it, "embed" puts them into the model.
+        Warns (MissingDataWarning) where they are absent. Raises ModelError where they cannot be reached from the folder
+        of the target or be read, and where a file cannot be written; LimitError for more than 2 GB in one file.
         Raises ShapeInferenceError where the shapes hold for the user's values of inputs only: no file can state that.
         """
         if self.assumptions:
@@ -257,7 +273,7 @@ class Result:
             raise ShapeInferenceError(
                 f"the shapes hold only for {only}: a model file cannot state that, nothing is saved"
             )
-        save(self.graph, annotation(self._inference), target)
+        save(self.graph, annotation(self._inference), target, external_data)
 
     def update(self, inputs: Mapping[str, SpecLike]) -> Result:
         """The result for other input shapes, equal to one of all shapes at once; all other options stay.
@@ -269,3 +285,42 @@ class Result:
         assert self._session is not None, "a what-if run cannot be updated"
         last = SessionResult(self._inference, self._reader, self._notes, self._session)
         return Result(*self._session.update(last, by_input(inputs, self.graph)))
+
+    # -- display, copies and pickles -----------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        """A few lines: inputs, outputs, coverage, preconditions, diagnostics."""
+        return result_text("Result", self, self._cheap_contract())
+
+    def _repr_html_(self) -> str:
+        """The same as tables, with the preconditions and the diagnostics."""
+        with self.lock:
+            return result_html("Result", self, self._cheap_contract())
+
+    def _cheap_contract(self) -> Contract | None:
+        cheap = self._contract is not None or self.store.count <= MAX_CONSTRAINTS
+        return self.contract if cheap else None
+
+    def __copy__(self) -> Result:
+        """An independent result: the model is inferred again, since `update` changes this one."""
+        return self if self._session is None else Result(*self._session.run())
+
+    def __deepcopy__(self, memo: object) -> Result:
+        """As a copy."""
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[type[PickledResult], tuple[object, ...]]:
+        """A pickle has the data only, and is loaded as a `PickledResult`."""
+        return PickledResult, (
+            self.source,
+            self.dialect,
+            self.inputs,
+            self.outputs,
+            self.tensors,
+            dict(self.graph.aliases),
+            self.dims,
+            self.contract,
+            self.diagnostics,
+            self.coverage,
+            self.policy,
+        )

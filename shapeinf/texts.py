@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+MAX_LINE = 160
+"""Characters of a line in the `repr` of an object."""
+
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -26,6 +29,19 @@ def escape_lines(lines: Iterable[str]) -> str:
     c
     """
     return "\n".join(map(escape_unprintable, lines))
+
+
+def object_text(title: str, lines: Iterable[str] = (), limit: int = 8) -> str:
+    """The `repr` of an object that is no record: its title, and at most `limit` indented lines.
+
+    >>> print(object_text("Contract: 2 preconditions", ["height % 2 == 0", "width % 2 == 0"]))
+    <Contract: 2 preconditions
+      height % 2 == 0
+      width % 2 == 0>
+    """
+    shortened = [shorten_text(line, MAX_LINE) for line in lines]
+    more = [f"{len(shortened) - limit} more"] if len(shortened) > limit else []
+    return "\n  ".join([f"<{shorten_text(title, MAX_LINE)}", *shortened[:limit], *more]) + ">"
 
 
 def shorten_text(text: str, limit: int) -> str:

@@ -67,7 +67,7 @@ def rewrite(path_in: str, path_out: str, passes: Sequence[str] | None = None) ->
     """Clean a model up and write the result; None for the default passes."""
     from shapeinf.passes import clean
 
-    clean(path_in, passes).save(path_out, external="copy")
+    clean(path_in, passes).save(path_out, external_data="copy")
 
 
 def replay(model: Any, check_type: bool, strict_mode: bool, data_prop: bool) -> dict[str, list[Any] | None]:

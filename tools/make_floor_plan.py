@@ -28,6 +28,7 @@ ORDER = (
     "html",
     "diagnostics",
     "errors",
+    "pickling",
     "sharing",
     "expr",
     "constraints",
@@ -43,6 +44,7 @@ ORDER = (
     "program",
     "contract",
     "memory",
+    "pickled_result",
     "result",
     "api",
     "expressions",
@@ -52,6 +54,7 @@ ORDER = (
     "passes",
     "report",
     "cli",
+    "__main__",
 )
 """Packages and top-level modules, one a height: each imports only those before it."""
 

@@ -1,25 +1,46 @@
 """Checks of a model: the declarations of its file, or a deployment, against what its graph computes."""
 
-from shapeinf.checks import axes, declarations, dim_names, sizes
+from shapeinf.checks import axes, declarations, dim_names, files, operators, sizes
 from shapeinf.checks.api import check
+from shapeinf.checks.baseline import Baseline, KnownDiagnostic, baseline_as_json, read_baseline
 from shapeinf.checks.checked_model import CheckedModel
+from shapeinf.checks.config import CheckConfig, find_project_file, load_check_config, read_check_config
+from shapeinf.checks.many import DeploymentCheck, ModelCheck, ModelChecker, check_files
+from shapeinf.checks.model_paths import ModelPaths, find_models
 from shapeinf.checks.profile import Profile, check_profile, parse_shapes, read_profiles
 from shapeinf.checks.registry import CHECKS, Check
+from shapeinf.checks.selection import Selection, check_selectors
 from shapeinf.checks.serving import ServingConfig, check_serving, read_serving_config
 
-_CHECK_MODULES = (axes, declarations, dim_names, sizes)
+_CHECK_MODULES = (axes, declarations, dim_names, files, operators, sizes)
 """The modules whose import registers the checks."""
 
 __all__ = [
     "CHECKS",
+    "Baseline",
     "Check",
+    "CheckConfig",
     "CheckedModel",
+    "DeploymentCheck",
+    "KnownDiagnostic",
+    "ModelCheck",
+    "ModelChecker",
+    "ModelPaths",
     "Profile",
+    "Selection",
     "ServingConfig",
+    "baseline_as_json",
     "check",
+    "check_files",
     "check_profile",
+    "check_selectors",
     "check_serving",
+    "find_models",
+    "find_project_file",
+    "load_check_config",
     "parse_shapes",
+    "read_baseline",
+    "read_check_config",
     "read_profiles",
     "read_serving_config",
 ]

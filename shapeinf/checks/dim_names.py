@@ -8,6 +8,7 @@ from itertools import combinations
 
 from shapeinf.api import infer
 from shapeinf.checks.checked_model import CheckedModel, dim_spec
+from shapeinf.checks.operators import differs_by_one_error
 from shapeinf.checks.registry import register_check
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.declarations import GENERATED
@@ -75,6 +76,8 @@ def is_misspelling(a: str, b: str) -> bool:
     (True, True, False)
     >>> is_misspelling("batch", "patch"), is_misspelling("token", "tokens"), is_misspelling("past_seq", "seq")
     (False, False, False)
+    >>> is_misspelling("Concath_dim_1", "Concatc_dim_1")
+    False
     """
     if not _consists_of_words(a) or not _consists_of_words(b):
         return False
@@ -82,8 +85,8 @@ def is_misspelling(a: str, b: str) -> bool:
     if plain[0] == plain[1]:
         return a != b
     words = [re.sub(r"\s+", "", name).lower().split("_") for name in (a, b)]
-    if len(words[0]) != len(words[1]):
-        return False
+    if len(words[0]) != len(words[1]) or any(word.isdigit() for word in words[0]):
+        return False  # numbered names are generated: Concath_dim_1, Concatc_dim_1
     different = [pair for pair in zip(*words, strict=True) if pair[0] != pair[1]]
     return len(different) == 1 and _is_typing_error(*different[0])
 
@@ -99,10 +102,7 @@ def _is_typing_error(a: str, b: str) -> bool:
         return False
     if any(c.isdigit() for c in a + b) or a + "s" == b or b + "s" == a:
         return False
-    start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-    x, y = a[start:], b[start:]
-    exchanged = len(x) > 1 and len(y) > 1 and x[:2] == y[1::-1] and x[2:] == y[2:]
-    return exchanged or x[1:] == y[1:] or x[1:] == y or x == y[1:]
+    return differs_by_one_error(a, b)
 
 
 # -- C104 ----------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.options import bind_requests
+from shapeinf.cli.options import bind_requests, output_option
 from shapeinf.cli.output import VIOLATION, LateProgress, echo, echo_document, echo_lines, readable_errors
 from shapeinf.edit.bind import Bound
 from shapeinf.edit.bind import bind as bind_model
@@ -16,12 +16,10 @@ from shapeinf.errors import BindError
 @click.argument("model", type=click.Path())
 @click.argument("requests", nargs=-1, metavar="[NAME=VALUE]...")
 @model_options(without=("dims", "bind", "values", "strict"))
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(writable=True, allow_dash=True),
-    metavar="OUT",
-    help="The file of the new model; `-` prints a document in text form. Without it nothing is written.",
+@output_option(
+    "Write the new model to OUT; `-` prints a document in text form. Without it nothing is written.",
+    stream=True,
+    folder=True,
 )
 def bind(model: str, requests: tuple[str, ...], options: ModelOptions, output: str | None) -> None:
     """Freeze, re-range or rename dims of MODEL, where its graph allows it.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from shapeinf.cli.options import json_option
+from shapeinf.cli.options import json_option, output_option
 from shapeinf.cli.output import VIOLATION, echo, echo_json, echo_table, readable_errors
 from shapeinf.passes import EXTERNAL, External
 from shapeinf.report.clean_report import clean_as_json, clean_summary, clean_table
@@ -25,7 +25,7 @@ def _parse_passes(_: click.Context, parameter: click.Parameter, value: str | Non
 
 @click.command(name="clean", short_help="Remove, fold and fuse nodes of an ONNX model, with a proof.")
 @click.argument("model", type=click.Path())
-@click.option("--output", "-o", type=click.Path(writable=True), metavar="OUT", help="The file of the cleaned model.")
+@output_option("Write the cleaned model to OUT, which may be MODEL itself.")
 @click.option(
     "--passes",
     callback=_parse_passes,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.options import json_option
+from shapeinf.cli.options import json_option, output_option
 from shapeinf.cli.output import (
     echo,
     echo_diagnostic,
@@ -23,13 +23,13 @@ from shapeinf.report import ModelReport, build_report, report_as_json, summary_l
 @model_options()
 @json_option
 @click.option("--bodies", is_flag=True, help="List the tensors inside of functions, loops and branches too.")
-@click.option(
+@output_option(
+    "Write the model annotated with the inferred shapes to OUT; `-` prints a document in text form, not the table.",
     "--save",
-    type=click.Path(writable=True, allow_dash=True),
-    metavar="OUT",
-    help="Write the model annotated with the inferred shapes; `-` prints a document in text form instead of the table.",
+    stream=True,
+    folder=True,
 )
-def infer(model: str, options: ModelOptions, json_wanted: bool, bodies: bool, save: str | None) -> None:
+def infer(model: str, options: ModelOptions, json_wanted: bool, bodies: bool, output: str | None) -> None:
     """Infer the shape of every tensor of MODEL.
 
     MODEL is an ONNX file, an NNEF document, folder or archive, a network of PNNX, or a GraphDef, SavedModel or
@@ -38,19 +38,19 @@ def infer(model: str, options: ModelOptions, json_wanted: bool, bodies: bool, sa
     Exit codes: 0 no errors, 1 errors in the model, 2 usage (also an unknown dim or input), 3 a file cannot be read or
     written.
     """
-    if save == "-" and json_wanted:
-        raise click.UsageError("--save - and --json both print to stdout: choose one")
+    if output == "-" and json_wanted:
+        raise click.UsageError("-o - and --json both print to stdout: choose one")
     with readable_errors():
         result = options.infer(model)
-        if save == "-":
+        if output == "-":
             echo_document(result.save)
         elif json_wanted:
             echo_json({"model": model, **report_as_json(build_report(result, bodies=bodies))})
         else:
             _print_report(build_report(result, bodies=bodies))
-        if save is not None and save != "-":
-            result.save(save)
-            echo(f"saved {save}", err=True)
+        if output is not None and output != "-":
+            result.save(output)
+            echo(f"saved {output}", err=True)
     fail_on(any(diagnostic.severity == "error" for diagnostic in result.diagnostics))
 
 

@@ -3,28 +3,85 @@
 from __future__ import annotations
 
 import importlib
+import os
+import platform
 import sys
 from io import TextIOWrapper
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
+from shapeinf import __version__
+from shapeinf.cli.output import INTERRUPTED
+from shapeinf.errors import UnknownNameError
 from shapeinf.texts import escape_unprintable
 
-COMMANDS = {
-    "infer": "infer.infer",
-    "check": "check.check_command",
-    "explain": "explain.explain",
-    "diff": "diff.diff",
-    "bind": "bind.bind",
-    "rebatch": "rebatch.rebatch",
-    "clean": "clean.clean_command",
-    "memory": "memory.memory_command",
-    "plan": "plan.plan",
-    "verify": "verify.verify_command",
-    "expression": "expression.expression",
+
+class Entry(NamedTuple):
+    """A command in the help: its module and function, a line that describes it, and an example of its use."""
+
+    function: str
+    summary: str
+    example: str
+
+
+GROUPS = {
+    "Look at a model": {
+        "infer": Entry("infer.infer", "Infer the shape of every tensor.", "infer model.onnx --dim batch=1..8"),
+        "explain": Entry(
+            "explain.explain",
+            "Explain the size of an axis, or list unknown sizes.",
+            "explain model.onnx --tensor logits --axis 1",
+        ),
+        "diff": Entry("diff.diff", "Compare the shapes and contracts of two models.", "diff old.onnx new.onnx"),
+    },
+    "Check a model": {
+        "check": Entry(
+            "check.check_command",
+            "Check declarations of a model and deployments of it.",
+            "check model.onnx --profile profiles.json",
+        ),
+    },
+    "Change a model": {
+        "bind": Entry(
+            "bind.bind", "Freeze, re-range or rename dims.", "bind model.onnx batch=1 seq=1..512 -o bound.onnx"
+        ),
+        "rebatch": Entry("rebatch.rebatch", "Make a fixed axis dynamic.", "rebatch fixed.onnx -o dynamic.onnx"),
+        "clean": Entry(
+            "clean.clean_command",
+            "Remove, fold and fuse nodes of an ONNX model, with a proof.",
+            "clean model.onnx -o clean.onnx",
+        ),
+    },
+    "Memory and cost": {
+        "memory": Entry(
+            "memory.memory_command",
+            "Compute how much memory a model needs at run time.",
+            "memory model.onnx --bind batch=1,seq=128 --budget 64MiB",
+        ),
+        "plan": Entry(
+            "plan.plan",
+            "Place all tensors in one arena, or verify a plan.",
+            "plan model.onnx --dim batch=1..8 --dim seq=1..512 -o plan.json",
+        ),
+    },
+    "Run": {
+        "verify": Entry(
+            "verify.verify_command",
+            "Run a model and compare every tensor with inference.",
+            "verify model.onnx --at batch=1,seq=8 --at batch=2,seq=5",
+        ),
+        "expression": Entry(
+            "expression.expression",
+            "Parse and evaluate an expression of a PNNX network.",
+            "expression 'add(@0,@1)' '[N,8]' '[8]'",
+        ),
+    },
 }
-"""The commands in the order of the help: inference, then edits, then memory, then runs, then texts of formats."""
+"""The commands in the order of the help, by heading."""
+
+COMMANDS = {name: entry for entries in GROUPS.values() for name, entry in entries.items()}
 
 
 class Commands(click.Group):
@@ -38,12 +95,37 @@ class Commands(click.Group):
         """A command by its name; None for an unknown name."""
         if cmd_name not in COMMANDS:
             return None
-        module, attribute = COMMANDS[cmd_name].split(".")
+        entry = COMMANDS[cmd_name]
+        module, attribute = entry.function.split(".")
         command: click.Command = getattr(importlib.import_module(f"shapeinf.cli.{module}"), attribute)
+        command.epilog = f"Example: shapeinf {entry.example}"
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command of a command line; an unknown one is a usage error with the nearest name."""
+        name = args[0]
+        if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        if os.path.exists(name):
+            raise click.UsageError(f"{name} is a file: name a command before it, such as: shapeinf summary {name}", ctx)
+        raise click.UsageError(str(UnknownNameError("command", name, COMMANDS)), ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands under their headings, without importing them."""
+        width = max(map(len, COMMANDS))
+        for heading, entries in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(f"{name:<{width}}", entry.summary) for name, entry in entries.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands and options that begin with `incomplete`, without importing the commands."""
+        names = [CompletionItem(n, help=e.summary) for n, e in COMMANDS.items() if n.startswith(incomplete)]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
+
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; its usage errors may hold names of a file."""
+        """Run a command; its usage errors may hold names of a file, and Ctrl-C ends it without a message."""
         for stream in (sys.stdout, sys.stderr):  # names may have characters that the terminal lacks
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
@@ -52,10 +134,16 @@ class Commands(click.Group):
         except click.ClickException as error:
             error.message = escape_unprintable(error.message)  # type: ignore[misc]
             raise
+        except (KeyboardInterrupt, click.Abort):
+            raise click.exceptions.Exit(INTERRUPTED) from None
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="shapeinf")
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="`shapeinf COMMAND --help` describes a command.",
+)
+@click.version_option(__version__, message=f"%(prog)s %(version)s (Python {platform.python_version()})")
 def main() -> None:
     """Shape inference for model graphs: symbolic, explained, sound.
 

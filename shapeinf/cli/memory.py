@@ -9,7 +9,7 @@ import attrs
 import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.options import json_option, timeline_options
+from shapeinf.cli.options import check_outputs, json_option, output_option, timeline_options
 from shapeinf.cli.output import echo, echo_json, fail_on, readable_errors
 from shapeinf.memory import Memory
 from shapeinf.memory.peak import parse_budget
@@ -48,12 +48,9 @@ from shapeinf.report.memory_report import MemorySummary, memory_as_json, memory_
     metavar="PLAN",
     help="A plan to draw below the picture: JSON or CSV, as `shapeinf plan` writes it.",
 )
-@click.option(
+@output_option(
+    "Write all buffers with their lifetimes and sizes to OUT, which ends in .json, .csv, .parquet, or .h for C.",
     "--export",
-    "exported",
-    type=click.Path(dir_okay=False, writable=True),
-    metavar="OUT",
-    help="Write all buffers with their lifetimes and sizes: OUT.json, OUT.csv, OUT.parquet, or OUT.h for C.",
 )
 @json_option
 def memory_command(
@@ -68,7 +65,7 @@ def memory_command(
     html: str | None,
     png: str | None,
     plan: str | None,
-    exported: str | None,
+    output: str | None,
     json_wanted: bool,
 ) -> None:
     """Compute how much memory MODEL needs at run time: the peak as a formula, and in bytes at the sizes of --bind.
@@ -78,6 +75,7 @@ def memory_command(
 
     Exit codes: 0 the peak fits, 1 it is not known to fit into --budget, 2 usage, 3 a file cannot be read or written.
     """
+    check_outputs(html=html, png=png, output=output)
     if plan is not None and html is None and png is None:
         raise click.UsageError("--plan is drawn into a picture: add --html or --png")
     with readable_errors():
@@ -90,11 +88,11 @@ def memory_command(
         summary = summarize_memory(symbolic, dict(options.inference.bind), limit, lambda: infer(options))
         if html is not None or png is not None:
             _draw(summary, model, html, png, plan)
-        if exported is not None:
+        if output is not None:
             from shapeinf.memory.exports import export
 
-            export(summary.memory, exported, sizes=summary.sizes)
-            echo(f"saved {exported}", err=True)
+            export(summary.memory, output, sizes=summary.sizes)
+            echo(f"saved {output}", err=True)
         if json_wanted:
             echo_json(memory_as_json(model, summary))
         else:

@@ -11,11 +11,12 @@ import click
 from click.core import ParameterSource
 
 from shapeinf.api import as_graph, infer
-from shapeinf.cli.config import Config, load_config
+from shapeinf.cli.config import load_config
 from shapeinf.cli.format_options import add_format_options, take_format_options
 from shapeinf.cli.options import Command, bindings, check_bindings, dim_ranges, input_shapes, input_values, named_inputs
 from shapeinf.cli.output import LateProgress
 from shapeinf.graph import Graph
+from shapeinf.inputs.config import Config
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions, Mode, Progress
 from shapeinf.inputs.reader import RangeLike, SpecLike, input_names
 from shapeinf.result import Result
@@ -89,7 +90,7 @@ _CONFIG = click.option(
     type=click.Path(dir_okay=False),
     callback=load_config,
     metavar="TOML",
-    help="A file with dims, bind, inputs, values, assume, min_dim and declared; options on the command line take precedence.",
+    help="A file with dims, bind, inputs, values, assume, min_dim and declared; the command line takes precedence.",
 )
 
 _OPTIONS: dict[str, Callable[[Command], Command]] = {

@@ -1,6 +1,7 @@
 """What the commands print and how they end: every text goes through `escape_unprintable`, every exit code is here.
 
-Exit codes: 0 fine, 1 findings (the model or a plan is wrong), 2 usage, 3 the model cannot be read or run.
+Exit codes: 0 fine, 1 findings (the model or a plan is wrong), 2 usage, 3 a file cannot be read, written or run,
+130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from shapeinf.texts import escape_unprintable
 
 VIOLATION = 1
 FAILURE = 3
+INTERRUPTED = 130
 
 WIDTH = 100_000
 """Columns of an output that is not a terminal: nothing is cut or wrapped in a file or a pipe."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.options import json_option, timeline_options
+from shapeinf.cli.options import json_option, output_option, timeline_options
 from shapeinf.cli.output import echo, echo_json, fail_on, readable_errors
 from shapeinf.memory.planning import PLANNERS, load_plan, save_plan, to_json
 from shapeinf.report.memory_report import plan_check_as_json, plan_check_lines, plan_lines
@@ -42,13 +42,7 @@ class _PlanCommand(click.Command):
     show_default=True,
     help="Every offset is a multiple of this.",
 )
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(dir_okay=False, writable=True),
-    metavar="OUT",
-    help="Write the plan: as JSON to OUT.json, as minimalloc's CSV to any other name.",
-)
+@output_option("Write the plan to OUT: JSON where it ends in .json, else minimalloc's CSV.")
 @json_option
 def plan(
     model: str,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from shapeinf.cli.options import output_option
 from shapeinf.cli.output import VIOLATION, echo, readable_errors, stop
 from shapeinf.edit.rebatch import Rebatched
 from shapeinf.edit.rebatch import rebatch as rebatch_model
@@ -15,13 +16,7 @@ from shapeinf.errors import RebatchError
 @click.option("--axis", type=click.IntRange(min=0), default=0, show_default=True, help="The axis to make dynamic.")
 @click.option("--name", default="batch", show_default=True, help="The name of the new dim.")
 @click.option("--input", "inputs", multiple=True, metavar="NAME", help="An input with the axis; all inputs by default.")
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(dir_okay=False, writable=True),
-    metavar="OUT",
-    help="The file of the new model. Without it nothing is written.",
-)
+@output_option("Write the new model to OUT. Without it nothing is written.")
 def rebatch(model: str, axis: int, name: str, inputs: tuple[str, ...], output: str | None) -> None:
     """Make a fixed axis of the inputs of MODEL dynamic, and rewrite the constants that fix its size.
 

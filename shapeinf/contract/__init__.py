@@ -1,7 +1,8 @@
 """The contract of a graph: what its nodes require of the sizes of its inputs, and which sizes are legal."""
 
 from shapeinf.contract.contract import Answer, Contract
+from shapeinf.contract.pickled import PickledContract
 from shapeinf.contract.preconditions import Kind, Precondition
 from shapeinf.contract.sizes import LegalSizes
 
-__all__ = ["Answer", "Contract", "Kind", "LegalSizes", "Precondition"]
+__all__ = ["Answer", "Contract", "Kind", "LegalSizes", "PickledContract", "Precondition"]

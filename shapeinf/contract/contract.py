@@ -8,6 +8,7 @@ from threading import RLock
 import attrs
 
 from shapeinf.contract.collection import body_preconditions, unconditional_preconditions
+from shapeinf.contract.pickled import PickledContract, contract_html, contract_lines, contract_text
 from shapeinf.contract.preconditions import Precondition
 from shapeinf.contract.reader import PreconditionReader
 from shapeinf.contract.sizes import LegalSizes, probe_sizes, sort_sizes
@@ -104,7 +105,7 @@ class Contract:
 
     def __str__(self) -> str:
         """One precondition a line."""
-        lines = escape_lines(map(str, self.preconditions)) or "no preconditions on the inputs"
+        lines = contract_lines(self.preconditions)
         lines += "".join(f"\nholds for {escape_lines([text])}" for text in self.assumptions)
         return f"{lines}\n({_NOT_SIMPLIFIED})" if self.cut else lines
 
@@ -112,6 +113,26 @@ class Contract:
     def assumptions(self) -> tuple[str, ...]:
         """What the user specifies besides the dims of inputs, and the answers hold for; see `Result.assumptions`."""
         return self._inference.assumptions
+
+    def __repr__(self) -> str:
+        """The first preconditions."""
+        return contract_text("Contract", self.preconditions)
+
+    def _repr_html_(self) -> str:
+        """A table of the preconditions."""
+        return contract_html("Contract", self.preconditions)
+
+    def __reduce__(self) -> tuple[type[PickledContract], tuple[object, ...]]:
+        """A pickle has the preconditions."""
+        return PickledContract, (self.preconditions, self.always, self.cut)
+
+    def __copy__(self) -> Contract:
+        """Itself: queries do not change it."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Contract:
+        """Itself."""
+        return self
 
     def check(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> Answer:
         """Whether the graph runs with these sizes; names that are no identifiers go into the mapping.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import attrs
 
@@ -82,6 +82,11 @@ class Precondition:
         """From an axis that the node reads back to the input, one line a step; empty where no axis leads there."""
         return self._chain(self.node, self.terms)
 
+    def __reduce__(self) -> tuple[Callable[..., Precondition], tuple[dict[str, object], tuple[str, ...]]]:
+        """A pickle has the lines of the chain, not the inference that they are computed from."""
+        names = [field.name for field in attrs.fields(Precondition) if field.name != "_chain"]
+        return _load, ({name: getattr(self, name) for name in names}, self.chain)
+
     def __str__(self) -> str:
         """The condition and the node that requires it, on one line."""
         node = f"{self.op} '{self.node}'" if self.node else "the model"
@@ -89,6 +94,10 @@ class Precondition:
         verb = "assumed at" if self.kind == "assumption" else "required by"
         body = f" (where the {self.where} runs)" if self.where else ""
         return f"{self.text}, {verb} {node}{location}{body}: {self.message}"
+
+
+def _load(values: dict[str, Any], chain: tuple[str, ...]) -> Precondition:
+    return Precondition(**values, chain=lambda node, terms: chain)
 
 
 def symbols_of(dims: Sequence[Dim]) -> frozenset[Dimension]:

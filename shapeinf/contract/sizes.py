@@ -51,6 +51,10 @@ class LegalSizes:
         """All of them."""
         return iter(self.values)
 
+    def __repr__(self) -> str:
+        """The pieces, of which there are few: there may be many sizes."""
+        return f"<LegalSizes {self}>"
+
     def __str__(self) -> str:
         """The pieces as text."""
         left = (

@@ -12,8 +12,13 @@ from shapeinf.explain.causes import Root, Roots, inner_point, verdict
 from shapeinf.explain.points import GraphFrame, Point, tensor_of, unknowns_in
 from shapeinf.explain.probe import is_late
 from shapeinf.graph import UNUSED
+from shapeinf.html import html_block, html_rows
 from shapeinf.lattice import SequenceType, Type
 from shapeinf.solver.budget import WORK, cut_text
+from shapeinf.texts import object_text
+
+MAX_EXAMPLES = 3
+"""Unknowns of a cause that a notebook lists."""
 
 CauseKind = Literal["input", "operator", "error", "data", "body", "order", "budget"]
 """An input without sizes, no rule, a violation, data, which body runs and how often, inputs that later nodes determine.
@@ -76,11 +81,27 @@ class UnknownGroup:
         """Number of unknowns."""
         return len(self.unknowns)
 
+    def __repr__(self) -> str:
+        """The causes, and the first of the unknowns."""
+        return object_text(f"UnknownGroup: {self}", map(str, self.unknowns))
+
     def __str__(self) -> str:
         """One line: how many, and why."""
         if self.cause.kind == "budget":
             return f"{self.count}: {self.cause}"
         return f"{self.count} because of " + "; and of ".join(map(str, self.causes))
+
+
+class UnknownGroups(list[UnknownGroup]):
+    """A list of groups of unknowns, which a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (str(group.count), "; ".join(map(str, group.causes)), ", ".join(map(str, group.unknowns[:MAX_EXAMPLES])))
+            for group in self
+        ]
+        title = "Unknown axes and ranks" if rows else "Nothing is unknown"
+        return html_block(title, html_rows(["unknowns", "because of", "such as"], rows) if rows else "")
 
 
 def unknowns(inference: Inference, work: int = WORK) -> list[UnknownGroup]:

@@ -19,10 +19,11 @@ from __future__ import annotations
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Union
 
+from shapeinf.errors import SymbolicSizeError
 from shapeinf.expr.atoms import Atom, Floor, Maximum, Symbol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 Monomial = tuple[int, ...]
 Term = tuple[Monomial, int]
@@ -35,6 +36,9 @@ MAX_DEGREE = 8
 MAX_DEPTH = 24
 MAX_COEFFICIENT = 1 << 128
 
+
+_NOT_LOADED = Symbol("", None, None, True)
+"""An atom of a pickled scope that no dim in the pickle has."""
 
 _EMPTY: dict[Dim, Dim] = {}
 """The table of every dimension without results so far; never written to."""
@@ -59,13 +63,22 @@ class Dimension:
         self.products: dict[Dim, Dim] = _EMPTY
         self.quotients: dict[Dim, Dim] = _EMPTY
 
-    def __getstate__(self) -> tuple[Scope, Terms]:
-        """Scope and terms; the tables of results are not copied."""
-        return self.scope, self.terms
+    def __reduce__(self) -> tuple[Callable[..., Dim], tuple[Scope, Terms, tuple[tuple[int, Atom], ...]]]:
+        """A pickle has a scope with the atoms of its dims: they stay equal to each other, and equal no others."""
+        atoms = tuple((number, self.scope.atoms[number]) for number in sorted(set(self.atom_numbers())))
+        return _load_dimension, (self.scope, self.terms, atoms)
 
-    def __setstate__(self, state: tuple[Scope, Terms]) -> None:
-        """As `__init__`."""
-        self.__init__(*state)  # type: ignore[misc]
+    def __copy__(self) -> Dimension:
+        """Itself: it is immutable."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Dimension:
+        """Itself."""
+        return self
+
+    def __int__(self) -> int:
+        """Raises SymbolicSizeError: it is never a constant."""
+        raise SymbolicSizeError(f"{self} is symbolic: its number depends on the sizes of the inputs")
 
     @property
     def depth(self) -> int:
@@ -226,14 +239,20 @@ class Scope:
         self._maxes: dict[tuple[Dim, ...], int] = {}
         self._hints: dict[str, int] = {}
 
-    def __getstate__(self) -> dict[str, Any]:
-        """All but the lock: a copy has its own."""
-        return {name: value for name, value in self.__dict__.items() if name != "lock"}
+    def __reduce__(self) -> tuple[Callable[[int], Scope], tuple[int]]:
+        """A pickle has no atoms: each dim adds its own as it is loaded, under their numbers, which order terms."""
+        return _load_scope, (len(self.atoms),)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """See `__getstate__`."""
-        self.__dict__.update(state)
-        self.lock = RLock()
+    def _add_loaded(self, number: int, atom: Atom) -> None:
+        """Add an atom of a pickle."""
+        self.atoms += [_NOT_LOADED] * (number + 1 - len(self.atoms))
+        self.atoms[number] = atom
+        if isinstance(atom, Symbol):
+            self._names[atom.name] = self.atom_dim(number)
+        elif isinstance(atom, Floor):
+            self._floors[atom.numerator, atom.denominator] = number
+        else:
+            self._maxes[atom.args] = number
 
     def symbol(self, name: str, lo: int | None = 1, hi: int | None = None, *, anonymous: bool = False) -> Dimension:
         """The symbol of this name; its bounds are those of its first mention. `anonymous`: not a name of the user."""
@@ -411,6 +430,19 @@ class Scope:
     def only_atom(self, monomial: Monomial) -> Atom | None:
         """The record of the atom of a monomial that has just one; None for products and for the constant."""
         return self.atoms[monomial[0]] if len(monomial) == 1 else None
+
+
+def _load_scope(count: int) -> Scope:
+    """The scope of a pickle: new atoms are numbered after those of the pickled scope."""
+    scope = Scope()
+    scope.atoms += [_NOT_LOADED] * count
+    return scope
+
+
+def _load_dimension(scope: Scope, terms: Terms, atoms: tuple[tuple[int, Atom], ...]) -> Dim:
+    for number, atom in atoms:
+        scope._add_loaded(number, atom)
+    return scope.from_terms(terms)
 
 
 def memoize(d: Dimension, table: str, other: Dim, result: Dim) -> None:

@@ -28,6 +28,8 @@ AXIS_OF_NAME = r"[^\W\d][\w.]*\.shape\[\d+\](?:#\d+)?"
 
 _TOKEN = re.compile(rf"\s*(?:(\d+)|({AXIS_OF_NAME}|[^\W\d]\w*)|`((?:[^`]|``)*)`|(//|[-+*%(),/=]))")
 _HYPHENATED = re.compile(r"[^\W\d]\w*(?:-\w+)+")
+_DOTTED = re.compile(r"[^\W\d]\w*(?:[.:]+\w+)+")
+"""Qualified names, as some exporters number dims: they mean nothing else."""
 
 
 def parse_dim(text: str, scope: Scope, lo: int | None = 1) -> Dim:
@@ -50,6 +52,8 @@ def parse_dim_lenient(text: str, scope: Scope, lo: int | None = 1) -> tuple[Dim 
     (H//2, None)
     >>> parse_dim_lenient("batch-size", s)[0].name
     'batch-size'
+    >>> parse_dim_lenient("DynamicDimension.0", s)
+    (`DynamicDimension.0`, None)
     """
     stripped = text.strip()
     if stripped in ("", "?", "None"):
@@ -61,6 +65,8 @@ def parse_dim_lenient(text: str, scope: Scope, lo: int | None = 1) -> tuple[Dim 
     try:
         dim = _Parser(stripped, scope, lo, lenient=True).parse()
     except DimSyntaxError:
+        if _DOTTED.fullmatch(stripped):
+            return scope.symbol(text, lo), None
         return scope.symbol(text, lo), f"the dim name {text[:60]!r} is not an expression: taken as one name"
     if isinstance(dim, int) and dim < 0:
         return None, f"the dim name {text!r} is a negative number"

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import BinaryIO
+from typing import BinaryIO, Literal, get_args
 
 from shapeinf.errors import ModelError
+
+ExternalData = Literal["keep", "copy", "embed"]
+"""What becomes of weights in other files when a model is written.
+
+"keep": they stay where they are, and the new model refers to them. "copy": they go to one file of the new model, its
+name with `.data` behind it. "embed": they go into the model.
+"""
+
+EXTERNAL_DATA: tuple[ExternalData, ...] = get_args(ExternalData)
+
+_LONGEST_STEM = 64
+"""Characters of a file name that its temporary file begins with: names have at most 255 bytes."""
 
 
 def check_path(path: str | os.PathLike[str]) -> str:
@@ -31,15 +44,50 @@ def is_path(text: str) -> bool:
         return False
 
 
+def is_same_file(first: str, second: str) -> bool:
+    """Whether two paths are of one file, also one that does not exist yet: links, case and `..` are resolved."""
+    if os.path.exists(first) and os.path.exists(second):
+        return os.path.samefile(first, second)
+    folder, name = os.path.split(os.path.realpath(first))
+    other_folder, other_name = os.path.split(os.path.realpath(second))
+    if name == other_name:
+        return folder == other_folder
+    return name.casefold() == other_name.casefold() and folder == other_folder and _ignores_case(folder)
+
+
+def _ignores_case(folder: str) -> bool:
+    """Whether a folder has one file under names that differ in case, as far as its own name shows."""
+    swapped = os.path.join(os.path.dirname(folder), os.path.basename(folder).swapcase())
+    return swapped != folder and os.path.exists(swapped) and os.path.samefile(folder, swapped)
+
+
 @contextmanager
 def replace_file(path: str) -> Iterator[BinaryIO]:
-    """A file to write that appears under its path when it is complete, or not at all."""
-    temporary = f"{path}.part"
-    try:
-        with open(temporary, "wb") as file:
+    """A file to write that appears under its path when it is complete, or not at all.
+
+    It is written next to its target, which keeps its permissions. A symbolic link stays one, and the file that it
+    leads to is replaced; a device or a pipe is written directly. Raises OSError where the file cannot be written.
+    """
+    target = os.path.realpath(path)
+    if os.path.exists(target) and not os.path.isfile(target):
+        with open(target, "wb") as file:
             yield file
-        os.replace(temporary, path)
+        return
+    folder, name = os.path.split(target)
+    temporary = os.path.join(folder, f".{name[:_LONGEST_STEM]}.{secrets.token_hex(4)}.part")
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+        if os.path.exists(target):
+            os.chmod(temporary, os.stat(target).st_mode & 0o7777)
+        os.replace(temporary, target)
     except BaseException:
         if os.path.exists(temporary):
             os.unlink(temporary)
         raise
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text as UTF-8, whole or not at all; characters that UTF-8 lacks are escaped. Raises OSError."""
+    with replace_file(os.fspath(path)) as file:
+        file.write(text.encode("utf-8", "backslashreplace"))

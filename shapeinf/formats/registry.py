@@ -12,10 +12,12 @@ from typing import Any, TextIO
 
 import attrs
 
-from shapeinf.errors import ShapeInferenceError
+from shapeinf.errors import ModelError, ShapeInferenceError, UnknownNameError
 from shapeinf.formats.annotation import Annotation
+from shapeinf.formats.files import EXTERNAL_DATA, ExternalData
 from shapeinf.graph import Graph
 from shapeinf.sharing import cached_property
+from shapeinf.texts import escape_unprintable
 
 HEAD = 4096
 """Bytes at the start of a file by which its format is recognised."""
@@ -72,6 +74,15 @@ class Candidate:
 
 
 @attrs.frozen
+class MissingData:
+    """Data of tensors that should lie in another file: its path as the model has it, the reason, and the tensors."""
+
+    file: str
+    reason: str
+    tensors: tuple[str, ...]
+
+
+@attrs.frozen
 class Format:
     """A format of model files.
 
@@ -83,6 +94,10 @@ class Format:
         write: write a graph with an annotation; it also changes the input types, constants and assumptions that the
             annotation lists. None for a format that is only read.
         options: the class of its options, None where it has none.
+        is_model_path: whether a path that nobody named, in a folder that is searched for models, is one of this
+            format. Stricter than `sniff`: other files of such a folder are no models, and their errors would be noise.
+        missing_data: the data of a read model that should lie in other files, but do not.
+        write_external: like `write`, for a format whose models may have weights in other files; None for any other.
     """
 
     name: str
@@ -91,6 +106,9 @@ class Format:
     read: Callable[[Any, Any], Graph]
     write: Callable[[Graph, Annotation, Target], None] | None = None
     options: type[FormatOptions] | None = None
+    is_model_path: Callable[[Candidate], bool] = lambda _: False
+    missing_data: Callable[[Graph], Iterable[MissingData]] = lambda _: ()
+    write_external: Callable[[Graph, Annotation, Target, ExternalData], None] | None = None
 
     def command_line(self) -> dict[str, CommandLineOption]:
         """The options of the format on the command line, by the names of their fields."""
@@ -113,12 +131,47 @@ class FormatRegistry:
             options = chosen.options()
         return chosen.read(model, options)
 
-    def save(self, graph: Graph, annotation: Annotation, target: Target) -> None:
-        """Write an annotated graph in the format that it was read from."""
+    def save(
+        self, graph: Graph, annotation: Annotation, target: Target, external_data: ExternalData | None = None
+    ) -> None:
+        """Write an annotated graph in the format that it was read from.
+
+        `external_data` is for formats whose models may have weights in other files: None is "keep". Raises
+        ShapeInferenceError for any other format and for another word, ModelError for a file that cannot be written.
+        """
         chosen = next((format_ for format_ in self.formats if format_.name == graph.dialect), self.default)
         if chosen.write is None:
             raise ShapeInferenceError(f"{chosen.title} models can be read, but not written")
-        chosen.write(graph, annotation, target)
+        if external_data not in (None, *EXTERNAL_DATA):
+            raise UnknownNameError("way to write external data", str(external_data), EXTERNAL_DATA)
+        if external_data is not None and chosen.write_external is None:
+            raise ShapeInferenceError(f"external_data has no effect: a model of {chosen.title} has none")
+        try:
+            if external_data is not None and chosen.write_external is not None:
+                chosen.write_external(graph, annotation, target, external_data)
+            else:
+                chosen.write(graph, annotation, target)
+        except OSError as error:
+            where = escape_unprintable(os.fsdecode(target)) if isinstance(target, (str, os.PathLike)) else None
+            raise ModelError(f"cannot be written: {error.strerror or error}", node=where) from error
+
+    def is_model_path(self, path: str) -> bool:
+        """Whether a path in a folder that is searched for models is a model: a file, or a folder that is one itself."""
+        candidate = Candidate(path)
+        return any(format_.is_model_path(candidate) for format_ in self.formats)
+
+    def accepts(self, model: Any, options: FormatOptions | None) -> bool:
+        """Whether a model may be read with these options: they are those of its format, as far as it is recognised."""
+        if options is None:
+            return True
+        candidate = Candidate(model)
+        recognised = next((format_ for format_ in self.formats if format_.sniff(candidate)), None)
+        return recognised is None or recognised.options is type(options)
+
+    def missing_data(self, graph: Graph) -> list[MissingData]:
+        """The data of a read model that should lie in other files, but do not."""
+        own = (format_ for format_ in self.formats if format_.name == graph.dialect)
+        return [missing for format_ in own for missing in format_.missing_data(graph)]
 
     def _format_of(self, model: Any, options: FormatOptions | None) -> Format:
         candidate = Candidate(model)

@@ -10,6 +10,7 @@ from attrs import Factory
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.lattice import PartialTensor
+from shapeinf.texts import format_count, object_text
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -138,8 +139,9 @@ class Graph:
     such as the arguments of a signature; the first one of a value stands for it in texts. `traced`: the declared types
     of node outputs are those of a run, and hold for the sizes of the inputs in it only. `cyclic`: cycles are intended
     (loops as back edges). `locations` has the source location of a node, by its name; `assumptions` are relations of
-    dims that the file asserts, such as `S >= 4`; `diagnostics` are warnings and notes of the reader. `model` is the
-    reader's own object, for writing.
+    dims that the file asserts, such as `S >= 4`; `diagnostics` are warnings and notes of the reader. `producer`
+    is the tool that wrote the model and `file_version` the version of its format, as the file states them, for people.
+    `model` is the reader's own object, for writing.
     """
 
     name: str = ""
@@ -159,9 +161,17 @@ class Graph:
     external: bool = False
     assumptions: list[str] = Factory(list)
     diagnostics: list[Diagnostic] = Factory(list)
+    producer: str = ""
+    file_version: str = ""
     source: str | None = None
     locations: dict[str, str] = Factory(dict)
     model: Any = None
+
+    def __repr__(self) -> str:
+        """Name, dialect and counts: a graph has too many nodes and constants to list."""
+        counts = ((len(self.nodes), "node"), (len(self.inputs), "input"), (len(self.outputs), "output"))
+        listed = ", ".join(format_count(count, noun) for count, noun in counts)
+        return object_text(f"Graph {self.name}: {self.dialect or 'no dialect'}, {listed}")
 
     def free_names(self) -> list[str]:
         """The names that its nodes (and their subgraphs) and outputs read but nothing in it produces, in order."""

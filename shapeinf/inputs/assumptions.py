@@ -151,14 +151,14 @@ def add_assumptions(store: ShapeStore, assumptions: Iterable[str], assumed_by: s
 
 
 def assumption_names(text: str) -> list[str]:
-    """The names of dims in a relation. Raises AssumptionSyntaxError.
+    """The names of dims in an assumption.
 
     >>> assumption_names("past + seq <= 4096")
     ['past', 'seq']
     """
     scratch = Scope()
     parse_assumption(text, scratch)
-    return scratch.names()
+    return list(scratch.names())
 
 
 def _check_names(scope: Scope, text: str) -> None:

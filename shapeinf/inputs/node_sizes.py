@@ -104,7 +104,7 @@ class NodeSizes:
             return
         values = {store.scope.symbol(name): self._latest[name] for name in names if store.scope.has(name)}
         for comparison in parse_assumption(text, store.scope):
-            left, right = (substitute(side, values) for side in (comparison.left, comparison.right))  # type: ignore[arg-type]
+            left, right = (substitute(side, values) for side in (comparison.left, comparison.right))
             current = Comparison(comparison.kind, left, right, comparison.divisor)
             current.add_to(store, Source("", f"assumed by the user: {text}"))
 

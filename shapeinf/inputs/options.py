@@ -12,6 +12,7 @@ from shapeinf.formats import FormatOptions
 from shapeinf.graph import DeclaredType, Graph
 from shapeinf.inputs.named_dims import MAX_SIZE, NamedDim
 from shapeinf.inputs.reader import RangeLike, SpecLike, by_name, specs_by_input
+from shapeinf.lattice import PartialTensor
 from shapeinf.ops import OpRegistry
 
 Progress = Callable[[int, int], None]
@@ -19,8 +20,6 @@ Progress = Callable[[int, int], None]
 Mode = Literal["best", "strict"]
 DeclaredMode = Literal["trust", "check", "ignore"]
 """How declared types of node outputs are used."""
-MODES: tuple[Mode, ...] = get_args(Mode)
-DECLARED_MODES: tuple[DeclaredMode, ...] = get_args(DeclaredMode)
 DimRanges = Mapping[str, RangeLike] | Iterable[NamedDim]
 """Ranges of named dims."""
 InputSpecs = Mapping[str, SpecLike] | Sequence[SpecLike] | str
@@ -49,14 +48,10 @@ def _convert_values(values: Mapping[str, object] | None) -> Mapping[str, object]
     return values or {}
 
 
-def _check_choice(choices: tuple[object, ...]) -> Callable[[object, attrs.Attribute[Any], object], None]:
-    """A validator for one of some words."""
-
-    def check(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
-        if value not in choices:
-            raise UnknownNameError(
-                f"choice of {attribute.name}", str(value), [c for c in choices if isinstance(c, str)]
-            )
+def _one_of(kind: str, values: tuple[str, ...]) -> Callable[[object, object, object], None]:
+    def check(_: object, __: object, value: object) -> None:
+        if value not in values:
+            raise UnknownNameError(kind, str(value), values)
 
     return check
 
@@ -71,6 +66,10 @@ def _check_format_options(_: object, attribute: attrs.Attribute[Any], value: obj
         raise ShapeInferenceError(f"{attribute.name} are the options of a format, such as NnefOptions(), not {value!r}")
 
 
+def _type_of(constant: PartialTensor) -> DeclaredType:
+    return DeclaredType(constant.dtype, tuple(d if isinstance(d, int) else None for d in constant.shape))
+
+
 @attrs.frozen(kw_only=True)
 class InferenceOptions:
     """How a model is inferred; the fields are the keywords of `infer_shapes`, which documents them."""
@@ -80,9 +79,12 @@ class InferenceOptions:
     inputs: InputSpecs = attrs.field(factory=dict, converter=_convert_inputs)
     assume: tuple[str, ...] = attrs.field(default=(), converter=_convert_assume)
     values: Mapping[str, object] = attrs.field(factory=dict, converter=_convert_values)
-    mode: Mode = attrs.field(default="best", validator=_check_choice(MODES))
+    mode: Mode = attrs.field(default="best", validator=_one_of("mode", get_args(Mode)))
     min_dim: int = attrs.field(default=1, validator=_check_least_size)
-    declared: DeclaredMode | None = attrs.field(default=None, validator=_check_choice((None, *DECLARED_MODES)))
+    declared: DeclaredMode | None = attrs.field(
+        default=None,
+        validator=attrs.validators.optional(_one_of("use of declared types", get_args(DeclaredMode))),
+    )
     format_options: FormatOptions | None = attrs.field(default=None, validator=_check_format_options)
     registry: OpRegistry | None = None
     progress: Progress | None = None
@@ -104,7 +106,7 @@ class InferenceOptions:
         names = self.values_by_name(graph).keys() & graph.constants.keys()
         if not names:
             return graph
-        declared = {name: DeclaredType(graph.constants[name].dtype, graph.constants[name].shape.dims) for name in names}
+        declared = {name: _type_of(graph.constants[name]) for name in names}
         constants = {name: value for name, value in graph.constants.items() if name not in names}
         unread = {name: read for name, read in graph.unread.items() if name not in names}
         return attrs.evolve(graph, declared={**declared, **graph.declared}, constants=constants, unread=unread)

@@ -356,7 +356,7 @@ def by_name(specs: Mapping[str, Spec], graph: Graph, names: Sequence[str]) -> di
 
 def find_input(graph: Graph, name: str, names: Sequence[str]) -> str:
     """The input of these that has this name or alias. Raises UnknownNameError, which lists both."""
-    value = name if name in names else graph.aliases.get(name)
+    value = name if name in names else graph.aliases.get(name, "")
     if value not in names:
         raise UnknownNameError("input", name, [*names, *(alias for alias, v in graph.aliases.items() if v in names)])
     return value

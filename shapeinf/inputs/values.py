@@ -11,17 +11,16 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from shapeinf.errors import DimSyntaxError, ShapeInferenceError, SpecError
-from shapeinf.expr import Dim, Dimension, parse_dim, quote_name
-from shapeinf.graph import Graph
+from shapeinf.expr import Dim, Dimension, axis_label, parse_dim, quote_name
 from shapeinf.inputs.named_dims import NamedDim
-from shapeinf.inputs.reader import InputReader, by_name
+from shapeinf.inputs.reader import InputReader
 from shapeinf.inputs.spec import unquote_name
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 from shapeinf.lattice.dtypes import KINDS
@@ -120,11 +119,6 @@ class _ValueReader:
         return len(self.text)
 
 
-def check_value_names(values: Mapping[str, object], graph: Graph) -> dict[str, object]:
-    """The values by the names of inputs, also of inputs with a default. Raises UnknownNameError with a reason."""
-    return by_name(values, graph, graph.inputs)
-
-
 def read_value(value: object, declared: Type | None, name: str, reader: InputReader) -> PartialTensor:
     """The type of an input with these contents; sizes of its axes become constraints on its dims.
 
@@ -155,7 +149,8 @@ def _flatten(value: object, name: str, is_text: bool) -> tuple[tuple[int, ...], 
         value = parse_value(value)
     if hasattr(value, "tolist") and hasattr(value, "shape"):  # an array of numpy or another package
         _check_count(math.prod(value.shape), name)
-        return tuple(value.shape), list(value.reshape(-1).tolist())
+        array: Any = value
+        return tuple(array.shape), list(array.reshape(-1).tolist())
     level: list[object] = [value]
     dims: list[int] = []
     while level and all(isinstance(item, (list, tuple)) for item in level):
@@ -191,14 +186,16 @@ def _unify(dims: tuple[int, ...], declared: TensorType, name: str, reader: Input
             if dim != size:
                 raise ShapeInferenceError(text)
         elif not dim.is_symbol:
-            reader.add_specified(
-                lambda source, d=dim, n=size: reader.store.add_equal(d, n, source), f"{name}.shape[{axis}]={size}"
-            )  # type: ignore[misc]
+            _add_size(reader, dim, size, f"{axis_label(name, axis)}={size}")
         elif not dim.is_anonymous:
             reader.add_named(NamedDim(dim.name, size, size))
         elif not (dim.symbol.lo or 0) <= max(size, reader.min_dim) or size > (dim.symbol.hi or size):
             raise ShapeInferenceError(text)
     return Shape(dims)
+
+
+def _add_size(reader: InputReader, dim: Dimension, size: int, text: str) -> None:
+    reader.add_specified(lambda source: reader.store.add_equal(dim, size, source), text)
 
 
 class _Elements:
@@ -291,7 +288,8 @@ def integer_range(dtype: str) -> tuple[int, int]:
     >>> integer_range("uint8")
     (0, 255)
     """
-    information: Any = ml_dtypes.iinfo(numpy_dtype(dtype))
+    iinfo: Any = ml_dtypes.iinfo
+    information = iinfo(numpy_dtype(dtype))
     return int(information.min), int(information.max)
 
 
@@ -318,10 +316,6 @@ def _format_nested(elements: Iterator[Element], dims: Sequence[int]) -> str:
 def _format_element(element: Element) -> str:
     if element is None:
         return "?"
-    return (
-        repr(element)
-        if isinstance(element, str)
-        else str(element).lower()
-        if element in (True, False) and isinstance(element, bool)
-        else str(element)
-    )
+    if isinstance(element, bool):
+        return str(element).lower()
+    return repr(element) if isinstance(element, str) else str(element)

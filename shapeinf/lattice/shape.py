@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import overload
 
-from shapeinf.errors import NotKnown, ShapeError
+from shapeinf.errors import AxisError, NotKnown
 from shapeinf.expr import Dim, Dimension
 
 
 class Shape:
     """The dimensions of a tensor, or an unknown rank.
 
-    Ranked shapes are equal when their dims are identical. An unknown rank equals only itself: two unknown ranks
-    are never equal.
+    Ranked shapes are equal when their dims are identical, and equal the tuple of their dims, whose hash they have (not
+    a list, which has none). An unknown rank equals only itself: two unknown ranks are never equal.
 
     >>> Shape((2, 3))
     Shape([2, 3])
+    >>> Shape((2, 3)) == (2, 3), hash(Shape((2, 3))) == hash((2, 3))
+    (True, True)
     >>> Shape.unknown() == Shape.unknown()
     False
     """
@@ -55,11 +57,14 @@ class Shape:
     @overload
     def __getitem__(self, index: slice) -> tuple[Dim, ...]: ...
     def __getitem__(self, index: int | slice) -> Dim | tuple[Dim, ...]:
-        """One dim, or a tuple of dims for a slice. Raises ShapeError for an axis out of range."""
+        """One dim, or a tuple of dims for a slice.
+
+        Raises AxisError, an IndexError, for an axis out of range, NotKnown for a shape of unknown rank.
+        """
         try:
             return self.require()[index] if self.dims is None else self.dims[index]
         except IndexError:
-            raise ShapeError(f"axis {index} is out of range", operands=(str(self),)) from None
+            raise AxisError(f"axis {index} is out of range", operands=(str(self),)) from None
 
     def __iter__(self) -> Iterator[Dim]:
         """The dims in order."""
@@ -74,16 +79,24 @@ class Shape:
         return True
 
     def __eq__(self, other: object) -> bool:
-        """Same dims, or the same unknown rank."""
+        """Same dims, also as a tuple, or the same unknown rank."""
         if self is other:
             return True
-        if not isinstance(other, Shape) or self.dims is None:
-            return False
-        return self.dims == other.dims
+        if isinstance(other, Shape):
+            return self.dims is not None and self.dims == other.dims
+        return self.dims == other if isinstance(other, tuple) else NotImplemented
 
     def __hash__(self) -> int:
-        """Consistent with equality."""
+        """That of the tuple of its dims: it equals that tuple."""
         return id(self) if self.dims is None else hash(self.dims)
+
+    def __copy__(self) -> Shape:
+        """Itself: it is immutable, and an unknown rank equals only itself."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Shape:
+        """Itself."""
+        return self
 
     def symbols(self) -> frozenset[Dimension]:
         """All symbols in the dims."""

@@ -19,6 +19,7 @@ from shapeinf.memory.buffers import TimelineBuilder
 from shapeinf.memory.layouts import LayoutAssignment, Layouts
 from shapeinf.memory.liveness import flatten
 from shapeinf.memory.order import least_timeline
+from shapeinf.memory.pickled import PickledMemory, memory_html, memory_text
 from shapeinf.memory.planning import Plan, plan, verify_plan
 from shapeinf.memory.planning.from_timeline import PLANNED
 from shapeinf.memory.timeline import Buffer, Role, Timeline
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 Order = Literal["file", "least"]
 ORDERS = ("file", "least")
+MAX_POINTS = 1000
+"""The peak over more program points is only shown when it is computed: a `repr` must not take seconds."""
 
 
 @attrs.frozen
@@ -196,6 +199,31 @@ class Memory:
             labels=memory.labels,
             work=memory.work,
         )
+
+    def __repr__(self) -> str:
+        """The peak and the totals by role."""
+        return memory_text("Memory", self, self._has_cheap_peak())
+
+    def _repr_html_(self) -> str:
+        """The same as a table."""
+        with self.lock:
+            return memory_html("Memory", self, self._has_cheap_peak())
+
+    def _has_cheap_peak(self) -> bool:
+        return "peak" in self.__dict__ or len(self.timeline.points) <= MAX_POINTS
+
+    def __copy__(self) -> Memory:
+        """Itself: queries do not change it."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Memory:
+        """Itself."""
+        return self
+
+    def __reduce__(self) -> tuple[type[PickledMemory], tuple[object, ...]]:
+        """A pickle has the formula of the peak and the totals."""
+        totals = (self.weights, self.inputs, self.outputs, self.activations, self.bodies)
+        return PickledMemory, (self.peak, *totals, self.unsized, self.chosen_at)
 
     def _total(self, role: Role) -> Dim:
         sizes = [b.size for b in self.timeline.buffers if b.role == role and b.size is not None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 from shapeinf.errors import MissingPackageError
 
@@ -11,19 +11,12 @@ if TYPE_CHECKING:
     from shapeinf.passes.pipeline import DEFAULT_ORDER, PASSES
     from shapeinf.passes.report import Change, CleanReport, Left, PassReport
 
-External = Literal["keep", "copy", "embed"]
-"""What becomes of weights in other files: they stay there, go to a file of the new model, or into the model."""
-
-EXTERNAL: tuple[External, ...] = get_args(External)
-
 __all__ = [
     "DEFAULT_ORDER",
-    "EXTERNAL",
     "PASSES",
     "Change",
     "CleanReport",
     "Cleaned",
-    "External",
     "Left",
     "PassReport",
     "clean",

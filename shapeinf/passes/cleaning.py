@@ -10,7 +10,7 @@ import attrs
 import onnx
 import onnx_ir as ir
 
-from shapeinf.passes import External
+from shapeinf.formats.files import ExternalData
 from shapeinf.passes.comparison import Comparison, compare
 from shapeinf.passes.model_files import read_model, write_model
 from shapeinf.passes.pipeline import DEFAULT_ORDER, run_passes
@@ -40,9 +40,9 @@ class Cleaned:
         """The model as a message of the onnx package; weights in other files stay there."""
         return to_proto(self.model)
 
-    def save(self, path: str | os.PathLike[str], external: External = "keep") -> None:
-        """Write the model; see `write_model` for `external` and the errors."""
-        write_model(self.model, path, external)
+    def save(self, path: str | os.PathLike[str], *, external_data: ExternalData | None = None) -> None:
+        """Write the model; see `write_model` for `external_data` and the errors."""
+        write_model(self.model, path, external_data or "keep")
 
 
 def clean(model: Any, passes: Sequence[str] | None = None, *, verify: bool = False, seed: int = 0) -> Cleaned:

@@ -18,11 +18,12 @@ import onnx_ir as ir
 from shapeinf.api import as_graph, infer
 from shapeinf.engine.inference import certain_violations
 from shapeinf.errors import MissingPackageError, ShapeInferenceError
+from shapeinf.formats.onnx.external_tensors import DataFolder
+from shapeinf.formats.onnx.saving import embed_small
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS
 from shapeinf.inputs.reader import SpecLike
 from shapeinf.passes.skeleton import skeleton, to_proto
-from shapeinf.passes.storage import LEAST_EXTERNAL, embed_weights
 from shapeinf.passes.weights import external_tensors
 from shapeinf.result import Result
 from shapeinf.runtime.feeds import feeds
@@ -99,16 +100,16 @@ def _session(model: ir.Model) -> Any:
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
-    sources = list(external_tensors(model))
-    folders = {os.path.abspath(tensor.base_dir) if tensor.base_dir else "" for tensor in sources}
+    folders = {os.path.abspath(tensor.base_dir) if tensor.base_dir else "" for tensor in external_tensors(model)}
+    data = to_proto(model).SerializeToString()
     if folders:
         if len(folders) > 1 or "" in folders:
             raise Refusal("its weights lie in no folder that is known, or in several")
-        options.add_session_config_entry(_FOLDER_KEY, folders.pop())
-    proto = to_proto(model)
-    embed_weights(proto, sources, LEAST_EXTERNAL)  # onnxruntime reads no shapes from other files
+        folder = folders.pop()
+        options.add_session_config_entry(_FOLDER_KEY, folder)
+        data = embed_small(data, DataFolder(folder))  # onnxruntime reads no shapes from other files
     with refusals():
-        return onnxruntime.InferenceSession(proto.SerializeToString(), options, ["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(data, options, ["CPUExecutionProvider"])
 
 
 def _bindings(graph: Graph) -> Iterator[RunSizes]:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import attrs
 import onnx
 import onnx_ir as ir
 
 from shapeinf.errors import LimitError, ModelError
 from shapeinf.formats import FORMATS
-from shapeinf.formats.files import check_path, replace_file
+from shapeinf.formats.files import ExternalData, check_path
+from shapeinf.formats.onnx.external_tensors import DataFolder
+from shapeinf.formats.onnx.saving import MAX_PROTOBUF, save_model
 from shapeinf.formats.onnx.source import TEXT_FORMATS
-from shapeinf.passes import External
 from shapeinf.passes.other_formats import refuse_other_formats
 from shapeinf.passes.skeleton import duplicate, from_proto, skeleton, to_proto
-from shapeinf.passes.storage import MAX_PROTOBUF, Piece, embed_weights, move_weights, weight_bytes
+from shapeinf.passes.storage import SPILLED, move_weights, weight_bytes
 from shapeinf.passes.weights import check_location, external_tensors
 
 
@@ -82,41 +85,34 @@ def _readable(where: str) -> Iterator[None]:
         raise ModelError(f"cannot be read: {' '.join(str(error).split())}", node=where) from error
 
 
-def write_model(model: ir.Model, path: str | os.PathLike[str], external: External = "keep") -> None:
-    """Write a model, in a text form where the suffix is that of one. Each file appears whole or not at all.
+def write_model(model: ir.Model, path: str | os.PathLike[str], external_data: ExternalData = "keep") -> None:
+    """Write a model, in a text form where the suffix is that of one; see `formats.onnx.saving.save_model`.
 
-    Args:
-        model: the model; it stays as it is.
-        path: the file.
-        external: what becomes of weights in other files. "keep" needs a path in their folder; "copy" writes them to
-            `path` with `.data` behind it, and weights in a model of more than 2 GB as well; "embed" writes them into
-            the model.
-
-    Raises ModelError where the weights cannot be kept there or be read, where a file is one that the model reads its
-    weights from, or cannot be written; LimitError for more than 2 GB in one file.
+    "copy" also moves weights in a model of more than 2 GB to the file of data. Raises ModelError where weights lie in
+    several folders, and the errors of `save_model`.
     """
     target = check_path(path)
-    data = f"{target}.data"
-    sources = list(external_tensors(model))
-    _check_not_read(sources, target)
-    if external == "keep":
-        _check_folder(sources, target)
     proto = to_proto(model)
-    moved: list[Piece] = []
-    if external == "copy" and (sources or weight_bytes(proto) > MAX_PROTOBUF):
-        _check_not_read(sources, data)
-        moved = move_weights(proto, sources, os.path.basename(data))
-    elif external == "embed":
-        embed_weights(proto, sources)
-    try:
-        with replace_file(target) as file:
-            file.write(_serialize(proto, target))
-            if moved:  # the model appears after its weights
-                with replace_file(data) as weights:
-                    for piece in moved:
-                        piece.write(weights)
-    except OSError as error:
-        raise ModelError(f"cannot be written: {error.strerror or error}", node=target) from error
+    folder = _data_folder(list(external_tensors(model)))
+    if external_data != "copy" or weight_bytes(proto) <= MAX_PROTOBUF:
+        _save(proto, target, folder, external_data)
+        return
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(os.path.realpath(target))) as scratch:
+        spilled = move_weights(proto, os.path.join(scratch, SPILLED))
+        _save(proto, target, attrs.evolve(folder, others={SPILLED: spilled}), external_data)
+
+
+def _save(proto: onnx.ModelProto, target: str, folder: DataFolder, external_data: ExternalData) -> None:
+    data = _serialize(proto, target)
+    save_model(data, [(0, len(data))], target, folder, external_data)
+
+
+def _data_folder(sources: Sequence[ir.ExternalTensor]) -> DataFolder:
+    """The folder of the weights. Raises ModelError where there are two."""
+    folders = {os.fspath(tensor.base_dir) if tensor.base_dir else None for tensor in sources}
+    if len(folders) > 1:
+        raise ModelError("its weights lie in two folders")
+    return DataFolder(folders.pop() if folders else None)
 
 
 def _serialize(proto: onnx.ModelProto, path: str) -> bytes:
@@ -125,22 +121,7 @@ def _serialize(proto: onnx.ModelProto, path: str) -> bytes:
             f"the weights in the model take {weight_bytes(proto)} B, more than 2 GB: copy them to a file of their own"
         )
         raise LimitError(text, node=path)
-    text_format = TEXT_FORMATS.get(_suffix(path), "protobuf")
     try:
-        return bytes(onnx.serialization.registry.get(text_format).serialize_proto(proto))
+        return bytes(proto.SerializeToString())
     except Exception as error:  # protobuf's serializers have no common base
         raise ModelError(f"cannot be written: {' '.join(str(error).split())}", node=path) from error
-
-
-def _check_folder(sources: list[ir.ExternalTensor], path: str) -> None:
-    folder = os.path.realpath(os.path.dirname(os.path.abspath(path)))
-    for tensor in sources:
-        if tensor.base_dir and os.path.realpath(tensor.base_dir) != folder:
-            message = f"its weights lie in {tensor.location} of another folder: write there, or copy or embed them"
-            raise ModelError(message, node=path)
-
-
-def _check_not_read(sources: list[ir.ExternalTensor], path: str) -> None:
-    for file in {tensor.path for tensor in sources}:
-        if os.path.exists(path) and os.path.exists(file) and os.path.samefile(path, file):
-            raise ModelError("the model reads its weights from this file: write to another one", node=path)

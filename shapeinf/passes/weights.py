@@ -16,6 +16,7 @@ import onnx
 import onnx_ir as ir
 
 from shapeinf.errors import ModelError
+from shapeinf.formats.onnx.external_tensors import DataFolder, ExternalTensor
 from shapeinf.formats.onnx.reader import path_inside
 
 
@@ -41,30 +42,12 @@ def check_location(tensor: ir.ExternalTensor) -> None:
     path_inside(_folder(tensor) or os.curdir, os.fspath(tensor.location), tensor.name)
 
 
-def data_file(tensor: ir.ExternalTensor) -> str:
-    """The path of the file with the bytes of a tensor. Raises ModelError where there is none, or it is too short."""
-    folder, location = _folder(tensor), os.fspath(tensor.location)
-    if not folder:
-        raise ModelError("the folder of its data is unknown: read the model from its file", node=tensor.name)
-    path = path_inside(folder, location, tensor.name)
-    if path is None:
-        raise ModelError(f"its data file {location!r} is missing", node=tensor.name)
-    start, count = tensor.offset or 0, tensor.nbytes
-    size = os.path.getsize(path)
-    if start < 0 or tensor.length not in (None, count) or start + count > size:
-        length = count if tensor.length is None else tensor.length
-        text = f"its {count} bytes are {length} bytes from {start} on, in {location!r} of {size} bytes"
-        raise ModelError(text, node=tensor.name)
-    return path
-
-
 def external_bytes(tensor: ir.ExternalTensor) -> bytes:
-    """The bytes of a tensor in another file. Raises ModelError where they cannot be read."""
-    path = data_file(tensor)
+    """The bytes of a tensor in another file. Raises ModelError where there is none, or they cannot be read."""
+    start, length = tensor.offset or 0, None if tensor.length is None else str(tensor.length)
+    described = ExternalTensor(tensor.name, os.fspath(tensor.location), str(start), length, tensor.nbytes)
     try:
-        with open(path, "rb") as file:
-            file.seek(tensor.offset or 0)
-            return file.read(tensor.nbytes)
+        return b"".join(described.part(DataFolder(_folder(tensor) or None).file(described)).chunks())
     except OSError as error:
         raise ModelError(f"its data cannot be read: {error.strerror}", node=tensor.name) from error
 

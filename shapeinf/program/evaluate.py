@@ -13,6 +13,7 @@ from shapeinf.expr.straight_line import StraightLine
 from shapeinf.program.bindings import Bindings
 from shapeinf.program.lower import Lowered
 from shapeinf.sharing import synchronized
+from shapeinf.texts import format_count
 
 
 @synchronized
@@ -52,6 +53,11 @@ class EvaluatedShapes:
     def problems(self) -> tuple[IllegalSizeError, ...]:
         """For each violated constraint, the error at the first binding that violates it."""
         return self._bindings.errors
+
+    def __repr__(self) -> str:
+        """How many tensors and bindings."""
+        tensors = format_count(len(list(self)), "tensor")
+        return f"<EvaluatedShapes of {tensors} at {format_count(self.bindings, 'binding')}>"
 
     def __iter__(self) -> Iterator[str]:
         """The names of the tensors whose shape has numbers here."""

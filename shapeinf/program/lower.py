@@ -124,7 +124,7 @@ class Lowered:
                 elements[name] = outputs.setdefault(volumes[key], len(outputs))
             bits = element_bits(self.table.tensors[name].dtype)
             if bits is not None:
-                size = _byte_count(lowering, volumes[key], bits)
+                size = byte_count(lowering, volumes[key], bits)
                 sizes[name] = outputs.setdefault(size, len(outputs))
         total = self._total(lowering, sizes, list(outputs))
         return SizeProgram(lowering.program([*outputs, total]), elements, sizes, len(outputs))
@@ -158,7 +158,7 @@ class Lowered:
         return program, peak.at_least or None in terms
 
 
-def _byte_count(lowering: Lowering, elements: int, bits: int) -> int:
+def byte_count(lowering: Lowering, elements: int, bits: int) -> int:
     """The bytes of elements of this width; those of less than a byte are packed."""
     if bits % 8 == 0:
         return lowering.multiply(elements, lowering.constant(bits // 8))

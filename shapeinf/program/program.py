@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from threading import RLock
+from typing import NoReturn
 
 import numpy as np
 
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dimension, Interval
+from shapeinf.html import html_block, html_rows
 from shapeinf.lattice import ShapeStore
+from shapeinf.pickling import refuse_pickle
 from shapeinf.program.bindings import Binder, Bindings, Size
 from shapeinf.program.evaluate import EvaluatedShapes
 from shapeinf.program.lower import DimTable, Lowered, PeakSource
 from shapeinf.sharing import synchronized
+from shapeinf.texts import format_count, object_text
 
 
 @synchronized
@@ -56,6 +60,33 @@ class ShapeProgram:
     def lock(self) -> RLock:
         """The lock that every query takes: see `Result.lock`."""
         return self._table.store.scope.lock
+
+    def __repr__(self) -> str:
+        """The dims that a call needs, with their bounds."""
+        return object_text(f"ShapeProgram of {format_count(len(self.tensors), 'tensor')}", map(" ".join, self._rows()))
+
+    def _repr_html_(self) -> str:
+        """A table of the dims."""
+        with self.lock:
+            title = f"ShapeProgram of {format_count(len(self.tensors), 'tensor')}"
+            return html_block(title, html_rows(["dim", "range", ""], self._rows()))
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        needed = set(self.needed)
+        inputs = [(name, str(i), "needed" if name in needed else "follows") for name, i in self.inputs.items()]
+        return [*inputs, *((name, str(i), "depends on data") for name, i in self.data_dependent.items())]
+
+    def __reduce__(self) -> NoReturn:
+        """Raises TypeError."""
+        refuse_pickle(self, "pickle the arrays that it returns, or infer the model in the other process")
+
+    def __copy__(self) -> ShapeProgram:
+        """Itself: calls do not change it."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> ShapeProgram:
+        """Itself."""
+        return self
 
     @property
     def tensors(self) -> tuple[str, ...]:

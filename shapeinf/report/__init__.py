@@ -6,6 +6,7 @@
 from shapeinf.report.json_form import (
     as_json,
     check_as_json,
+    checks_as_json,
     diff_as_json,
     explanation_as_json,
     report_as_json,
@@ -13,7 +14,14 @@ from shapeinf.report.json_form import (
     verification_as_json,
 )
 from shapeinf.report.model import ModelReport, build_report, explain_tensor
-from shapeinf.report.pull_request import as_github_commands, as_markdown
+from shapeinf.report.pull_request import (
+    as_github_commands,
+    as_markdown,
+    checks_as_github_commands,
+    checks_as_markdown,
+    count_checks,
+)
+from shapeinf.report.sarif import checks_as_sarif
 from shapeinf.report.text import (
     explanation_lines,
     severity_counts,
@@ -29,6 +37,11 @@ __all__ = [
     "as_markdown",
     "build_report",
     "check_as_json",
+    "checks_as_github_commands",
+    "checks_as_json",
+    "checks_as_markdown",
+    "checks_as_sarif",
+    "count_checks",
     "diff_as_json",
     "explain_tensor",
     "explanation_as_json",

@@ -16,9 +16,10 @@ from shapeinf.report.model import (
     build_report,
 )
 from shapeinf.result import Result
-from shapeinf.schemas import CHECK, DIFF, EXPLAIN, INFER, UNKNOWNS, VERIFY
+from shapeinf.schemas import CHECK, CHECK_MANY, DIFF, EXPLAIN, INFER, UNKNOWNS, VERIFY
 
 if TYPE_CHECKING:
+    from shapeinf.checks import ModelCheck
     from shapeinf.edit.comparison import Difference
     from shapeinf.runtime import Mismatch, Run, Verification
 
@@ -125,6 +126,22 @@ def check_as_json(model: str, diagnostics: Sequence[Diagnostic]) -> dict[str, An
     """The diagnostics of a check."""
     failed = any(diagnostic.fails for diagnostic in diagnostics)
     return {"schema": CHECK, "model": model, "ok": not failed, "findings": [_check(d) for d in diagnostics]}
+
+
+def checks_as_json(checks: Sequence[ModelCheck], notes: Sequence[str] = ()) -> dict[str, Any]:
+    """The checks of several models."""
+    models = [
+        {
+            "model": check.path,
+            "ok": not check.fails,
+            "checked": check.checked,
+            "findings": [_check(diagnostic) for diagnostic in check.diagnostics],
+            "known": len(check.known),
+        }
+        for check in checks
+    ]
+    ok = not any(check.fails for check in checks)
+    return {"schema": CHECK_MANY, "ok": ok, "models": models, "notes": list(notes)}
 
 
 def _check(diagnostic: Diagnostic) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.body_tensors import body_producers, producers
 from shapeinf.engine.tensor_info import TensorInfo, item_infos
 from shapeinf.expr import Dim, Dimension, Interval
-from shapeinf.result import Coverage, Result
+from shapeinf.pickled_result import Coverage
+from shapeinf.result import Result
 
 VERSION = 1
 """Changes when a field of a record changes its meaning or goes away."""

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.report.text import severity_counts
-from shapeinf.texts import escape_unprintable
+from shapeinf.texts import escape_unprintable, format_count
+
+if TYPE_CHECKING:
+    from shapeinf.checks import ModelCheck
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
@@ -27,6 +31,41 @@ def as_markdown(model: str, diagnostics: Sequence[Diagnostic]) -> str:
         lines += ["", "| severity | code | subject | message |", "|---|---|---|---|"]
         lines += [_row(diagnostic) for diagnostic in diagnostics]
     return "\n".join(lines)
+
+
+def checks_as_markdown(checks: Sequence[ModelCheck], notes: Sequence[str] = ()) -> str:
+    """A table for each model with diagnostics, under the total of all."""
+    parts = [f"## {count_checks(checks)}"]
+    parts += [as_markdown(check.path, check.diagnostics) for check in checks if check.diagnostics]
+    parts += [f"Note: {_plain(note)}" for note in notes]
+    return "\n\n".join(parts)
+
+
+def checks_as_github_commands(checks: Sequence[ModelCheck], notes: Sequence[str] = ()) -> str:
+    """A workflow command a diagnostic of several models, and one a note."""
+    lines = [as_github_commands(check.path, check.diagnostics) for check in checks if check.diagnostics]
+    return "\n".join([*lines, *(f"::notice title=shapeinf::{_data(note)}" for note in notes)])
+
+
+def count_checks(checks: Sequence[ModelCheck]) -> str:
+    """The total of several checks.
+
+    >>> from shapeinf.checks import ModelCheck
+    >>> count_checks([ModelCheck("a.onnx"), ModelCheck("b.onnx", checked=False)])
+    '2 models checked: 1 without findings, 1 cannot be checked'
+    """
+    failing = [check for check in checks if check.checked and check.fails]
+    unchecked = sum(not check.checked for check in checks)
+    known = sum(len(check.known) for check in checks)
+    parts = [f"{len(checks) - len(failing) - unchecked} without findings"]
+    if failing:
+        counts = severity_counts([d for check in failing for d in check.diagnostics if d.fails])
+        parts.append(f"{len(failing)} with findings ({counts})")
+    if unchecked:
+        parts.append(f"{unchecked} cannot be checked")
+    if known:
+        parts.append(f"{known} findings of the baseline are not shown")
+    return f"{format_count(len(checks), 'model')} checked: {', '.join(parts)}"
 
 
 def _row(diagnostic: Diagnostic) -> str:

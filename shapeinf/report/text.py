@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from shapeinf.diagnostics import SEVERITIES, Diagnostic
+from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.explain.unknowns import UnknownGroup
 from shapeinf.report.model import ModelReport, NamedDimRecord, TensorExplanation, TensorRecord
-from shapeinf.texts import escape_unprintable, format_count
+from shapeinf.texts import escape_unprintable
 
 MAX_ITEMS = 8
 """Items of a sequence that are listed; of a longer one, the shape that all of them have."""
@@ -113,5 +112,4 @@ def severity_counts(diagnostics: Iterable[Diagnostic]) -> str:
     >>> severity_counts([])
     'no diagnostics'
     """
-    counts = Counter(diagnostic.severity for diagnostic in diagnostics)
-    return ", ".join(format_count(counts[name], name) for name in SEVERITIES if counts[name]) or "no diagnostics"
+    return Diagnostics(diagnostics).counts

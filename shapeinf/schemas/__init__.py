@@ -9,7 +9,9 @@ import json
 from importlib.resources import files
 from typing import Any
 
+BASELINE = "shapeinf.baseline/1"
 CHECK = "shapeinf.check/1"
+CHECK_MANY = "shapeinf.check/2"
 CLEAN = "shapeinf.clean/1"
 DIFF = "shapeinf.diff/1"
 EXPLAIN = "shapeinf.explain/1"
@@ -22,7 +24,22 @@ PLAN_VERIFY = "shapeinf.plan.verify/1"
 UNKNOWNS = "shapeinf.unknowns/1"
 VERIFY = "shapeinf.verify/1"
 
-SCHEMAS = (CHECK, CLEAN, DIFF, EXPLAIN, EXPRESSION, INFER, MEMORY, MEMORY_SUMMARY, PLAN, PLAN_VERIFY, UNKNOWNS, VERIFY)
+SCHEMAS = (
+    BASELINE,
+    CHECK,
+    CHECK_MANY,
+    CLEAN,
+    DIFF,
+    EXPLAIN,
+    EXPRESSION,
+    INFER,
+    MEMORY,
+    MEMORY_SUMMARY,
+    PLAN,
+    PLAN_VERIFY,
+    UNKNOWNS,
+    VERIFY,
+)
 """The values of the field `schema`."""
 
 

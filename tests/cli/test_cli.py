@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import platform
+import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import onnx
 import pytest
 from click.testing import CliRunner, Result
@@ -17,6 +21,7 @@ from rich.console import Console
 import shapeinf
 import shapeinf.cli
 from shapeinf.cli import main
+from shapeinf.cli.main import COMMANDS, GROUPS
 from shapeinf.cli.output import LateProgress
 from shapeinf.texts import escape_unprintable
 
@@ -116,10 +121,8 @@ def test_a_missing_package_is_named_with_its_extra(
 
 
 def test_a_command_imports_only_its_own_packages() -> None:
-    from shapeinf.cli.main import COMMANDS
-
     modules = {path.stem for path in Path(shapeinf.cli.__file__).parent.glob("*.py")}
-    assert {path.split(".")[0] for path in COMMANDS.values()} <= modules
+    assert {entry.function.split(".")[0] for entry in COMMANDS.values()} <= modules
     program = "import sys; from shapeinf.cli import main; main(['infer', '--help'], standalone_mode=False)"
     program += "; print(*sys.modules, file=sys.stderr)"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stderr.split()
@@ -127,14 +130,65 @@ def test_a_command_imports_only_its_own_packages() -> None:
     assert not {"shapeinf.memory", "shapeinf.runtime", "onnx", "islpy", "networkx", "matplotlib"} & set(loaded)
 
 
-def test_help_lists_every_command() -> None:
-    from shapeinf.cli.main import COMMANDS
+def test_help_lists_every_command_under_a_heading() -> None:
+    listed = CliRunner().invoke(main, ["--help"], terminal_width=80).output
+    for heading, entries in GROUPS.items():
+        lines = listed.split(f"{heading}:\n")[1].split("\n\n")[0].splitlines()
+        assert [line.split()[0] for line in lines] == list(entries)
+        assert all(line.endswith(".") for line in lines), "a summary is one line at 80 columns"
+    assert all(len(line) <= 80 for line in listed.splitlines())
 
-    listed = CliRunner().invoke(main, ["--help"]).output.split("Commands:")[1]
-    lines = [line for line in listed.splitlines() if line.strip()]
-    assert [line.split()[0] for line in lines] == list(COMMANDS)
-    assert all(line.endswith(".") and not line.endswith("...") for line in lines)
-    assert CliRunner().invoke(main, ["nothing"]).exit_code == 2
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_has_its_exit_codes_and_an_example_that_parses(name: str) -> None:
+    helped = CliRunner().invoke(main, [name, "--help"], terminal_width=80)
+    assert helped.exit_code == 0 and all(len(line) <= 80 for line in helped.output.splitlines())
+    text = " ".join(helped.output.split())
+    assert f"Example: shapeinf {COMMANDS[name].example}" in text
+    assert "Exit codes: 0 " in text
+    verb, *words = shlex.split(COMMANDS[name].example)
+    assert verb == name
+    command = main.get_command(click.Context(main), verb)
+    assert command is not None
+    command.make_context(verb, words)
+
+
+def test_an_unknown_command_is_a_usage_error_with_the_nearest(model: Path) -> None:
+    result = CliRunner().invoke(main, ["memroy", "m.onnx"])
+    assert result.exit_code == 2 and "no command is named 'memroy'; did you mean 'memory'" in result.output
+    result = CliRunner().invoke(main, [str(model)])
+    assert result.exit_code == 2 and f"shapeinf summary {model}" in result.output
+
+
+def test_the_version_names_python() -> None:
+    result = CliRunner().invoke(main, ["--version"], prog_name="shapeinf")
+    assert result.output == f"shapeinf {shapeinf.__version__} (Python {platform.python_version()})\n"
+
+
+def test_the_package_runs_as_a_module(model: Path) -> None:
+    for module in ("shapeinf", "shapeinf.cli"):
+        result = subprocess.run([sys.executable, "-m", module, "infer", str(model)], capture_output=True, text=True)
+        assert result.returncode == 0 and "[2*batch, 3]" in result.stdout
+
+
+def test_ctrl_c_ends_with_130_and_says_nothing(tmp_path: Path) -> None:
+    fifo = tmp_path / "model.onnx"
+    os.mkfifo(fifo)  # the command waits for a writer
+    program = [sys.executable, "-m", "shapeinf", "infer", str(fifo)]
+    process = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    writer = os.open(fifo, os.O_WRONLY)  # returns when the command has opened the file
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    os.close(writer)
+    assert (process.returncode, output, errors) == (130, "", "")
+
+
+def test_two_outputs_to_one_file_are_refused(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    words = ["memory", str(model), "--bind", "batch=1", "--html", str(out), "-o", f"{tmp_path}/./out.json"]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 2 and "--html and --output both write" in result.output
+    assert not out.exists()
 
 
 def test_nothing_is_cut_in_a_pipe(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 
 from shapeinf import NamedDim
 from shapeinf.cli import main
-from shapeinf.cli.config import read_config
+from shapeinf.inputs.config import read_config
 
 
 @pytest.fixture
@@ -108,8 +108,8 @@ def test_without_a_toml_reader_the_error_has_the_extra(model: Path, monkeypatch:
     def missing(name: str) -> object:
         raise ModuleNotFoundError(name)
 
-    monkeypatch.setattr("shapeinf.cli.config.importlib", type(sys)("importlib"))
-    monkeypatch.setattr("shapeinf.cli.config.importlib.import_module", missing, raising=False)
+    monkeypatch.setattr("shapeinf.inputs.config.importlib", type(sys)("importlib"))
+    monkeypatch.setattr("shapeinf.inputs.config.importlib.import_module", missing, raising=False)
     result = run(model, "min_dim = 0")
     assert result.exit_code == 2
     assert "shapeinf[toml]" in result.stderr

@@ -140,7 +140,7 @@ def test_a_failed_save_leaves_nothing_behind(tmp_path):
     result = infer_shapes(EXAMPLES[0])
     (tmp_path / "folder").mkdir()
     for path in (tmp_path / "no-such-folder" / "m.onnx", tmp_path / "folder"):
-        with pytest.raises(OSError):
+        with pytest.raises(ModelError, match="cannot be written"):
             result.save(path)
     assert os.listdir(tmp_path) == ["folder"]
 
@@ -313,7 +313,7 @@ def test_external_data_stay_external(tmp_path):
 def test_external_data_stay_with_their_model(tmp_path):
     path = external(tmp_path / "m.onnx", SHAPE, "data.bin")
     (tmp_path / "elsewhere").mkdir()
-    with pytest.raises(ModelError, match="save into the same folder"):
+    with pytest.raises(ModelError, match="outside of the folder of the new model"):
         infer_shapes(path).save(tmp_path / "elsewhere" / "m.onnx")
     assert os.listdir(tmp_path / "elsewhere") == []
 

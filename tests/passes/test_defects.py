@@ -466,7 +466,7 @@ def test_tensors_that_share_bytes_of_a_file(tmp_path: Path, external: str) -> No
     onnx.save(model, tmp_path / "model.onnx")
     cleaned = clean(tmp_path / "model.onnx", verify=True)
     assert cleaned.comparison is not None and cleaned.comparison.equal
-    cleaned.save(tmp_path / "result.onnx", external)
+    cleaned.save(tmp_path / "result.onnx", external_data=external)
     written = onnx.load(tmp_path / "result.onnx")
     for tensor in written.graph.initializer:
         assert numpy_helper.to_array(tensor).tolist() == list(range(tensor.dims[0]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import attrs
 
@@ -17,10 +17,13 @@ from shapeinf.engine.inference import certain_violations
 from shapeinf.engine.tensor_info import TensorInfo, annotation
 from shapeinf.errors import BindError, ShapeInferenceError
 from shapeinf.formats import save
+from shapeinf.formats.files import ExternalData
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import RangeLike
+from shapeinf.pickling import refuse_pickle
 from shapeinf.result import Result
+from shapeinf.texts import object_text
 
 
 @attrs.frozen
@@ -43,13 +46,23 @@ class Bound:
         """The inputs as in the saved model."""
         return self._rewriting.inputs()
 
-    def save(self, target: str | os.PathLike[str] | TextIO) -> None:
+    def __repr__(self) -> str:
+        """The request, and the inputs as in the saved model."""
+        inputs = (f"{name}: {info}" for name, info in self.inputs.items())
+        return object_text(f"Bound of {self.result.source or 'a model'}: {self._rewriting.request}", inputs)
+
+    def __reduce__(self) -> NoReturn:
+        """Raises TypeError."""
+        refuse_pickle(self, "save the model and pass on its path, or pickle its `result`")
+
+    def save(self, target: str | os.PathLike[str] | TextIO, *, external_data: ExternalData | None = None) -> None:
         """Write the model with its new dims in the declarations of inputs, of values inside the graph and of outputs.
 
         Bounds and assumptions are written too: into the metadata of an ONNX model, as assertions into a document of
-        tract's. Raises ModelError where the format cannot express them.
+        tract's. Raises ModelError where the format cannot express them. `external_data` is as for `Result.save`.
         """
-        save(self.result.graph, self._rewriting.annotation(annotation(self.result.inference)), target)
+        changes = self._rewriting.annotation(annotation(self.result.inference))
+        save(self.result.graph, changes, target, external_data)
 
 
 def bind(

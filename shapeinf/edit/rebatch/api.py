@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import attrs
 
@@ -13,11 +13,14 @@ from shapeinf.edit.rebatch.search import Rewrite, Search
 from shapeinf.engine.tensor_info import annotation
 from shapeinf.errors import RebatchError
 from shapeinf.formats import save
+from shapeinf.formats.files import ExternalData
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import find_input, input_names
 from shapeinf.lattice import PartialTensor
+from shapeinf.pickling import refuse_pickle
 from shapeinf.result import Result
+from shapeinf.texts import format_count, object_text
 
 
 @attrs.frozen
@@ -30,13 +33,25 @@ class Rebatched:
     size: int
     _graph: Graph = attrs.field(repr=False)
 
-    def save(self, target: str | os.PathLike[str] | TextIO) -> None:
-        """Write the model with the new constants and shapes."""
+    def __repr__(self) -> str:
+        """The inputs with the axis, and the constants that were rewritten."""
+        inputs = (f"{name}: {self.result.tensors[name]}" for name in self.inputs)
+        title = (
+            f"Rebatched of {self.result.source or 'a model'}: {format_count(len(self.rewrites), 'constant')} rewritten"
+        )
+        return object_text(title, [*inputs, *map(str, self.rewrites)])
+
+    def __reduce__(self) -> NoReturn:
+        """Raises TypeError."""
+        refuse_pickle(self, "save the model and pass on its path, or pickle its `result`")
+
+    def save(self, target: str | os.PathLike[str] | TextIO, *, external_data: ExternalData | None = None) -> None:
+        """Write the model with the new constants and shapes; `external_data` is as for `Result.save`."""
         inputs = {name: self.result.tensors[name] for name in self.inputs}
         names = {rewrite.constant for rewrite in self.rewrites}
         constants = {name: self.result.graph.constants[name] for name in names}
         changes = attrs.evolve(annotation(self.result.inference), inputs=inputs, constants=constants)
-        save(self._graph, changes, target)
+        save(self._graph, changes, target, external_data)
 
 
 def rebatch(

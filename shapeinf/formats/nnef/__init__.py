@@ -19,6 +19,12 @@ def _sniff(candidate: Candidate) -> bool:
     return named or source.is_nnef(candidate.head)
 
 
+def _is_model_path(candidate: Candidate) -> bool:
+    from shapeinf.formats.nnef.files import source
+
+    return source.is_model_path(candidate.text or "")
+
+
 def _read(model: Any, options: NnefOptions) -> Graph:
     from shapeinf.formats.nnef import reader
 
@@ -33,4 +39,4 @@ def _write(graph: Graph, annotation: Annotation, target: Target) -> None:
 
 __all__ = ["NNEF", "codes"]
 
-NNEF = Format("nnef", "NNEF", _sniff, _read, _write, NnefOptions)
+NNEF = Format("nnef", "NNEF", _sniff, _read, _write, NnefOptions, is_model_path=_is_model_path)

@@ -54,6 +54,9 @@ def read(model: str | os.PathLike[str] | bytes, options: NnefOptions | None = No
     document, operations = _parse(source, options)
     graph = build(operations, document, source)
     graph.source = located.path
+    graph.file_version = f"version {document.version}" + (
+        "" if document.dialect == "final" else f", {document.dialect}"
+    )
     graph.model = NnefModel(document, source, operations)
     graph.assumptions = list(_assumptions(document))
     graph.diagnostics += _diagnostics(document)

@@ -43,6 +43,7 @@ def read_model(model: onnx.ModelProto, folder: str | None = None) -> Graph:
         graph.functions.setdefault(key, body)
     for entry in model.metadata_props:
         add_assumptions(graph, _text(entry.key), _text(entry.value))
+    add_origin(graph, _text(model.producer_name), _text(model.producer_version), model.ir_version)
     graph.model = model
     graph.external = any(_is_external(t) for t in model.graph.initializer)
     return finish_model(graph)
@@ -52,6 +53,12 @@ def add_assumptions(graph: Graph, key: str, value: str) -> None:
     """Enter a metadata property of the model, if it is the one that holds relations of its dims."""
     if key == ASSUMPTIONS:
         graph.assumptions += [line for line in value.splitlines() if line.strip()]
+
+
+def add_origin(graph: Graph, producer: str, version: str, ir_version: int) -> None:
+    """Enter what the model says of its producer and of the version of its format."""
+    graph.producer = " ".join(filter(None, (producer, version)))
+    graph.file_version = f"IR version {ir_version}" if ir_version else ""
 
 
 def domain_of(name: str) -> str:

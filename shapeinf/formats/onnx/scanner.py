@@ -16,6 +16,7 @@ from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.onnx.reader import (
     MAX_NESTING,
     add_assumptions,
+    add_origin,
     domain_of,
     finish_graph,
     finish_model,
@@ -70,6 +71,8 @@ class _Scanner:
         graph_at: tuple[int, int] | None = None
         functions = []
         properties = []
+        producer = ["", ""]
+        ir_version = 0
         for number, kind, start, end in fields(self.buffer, 0, len(self.buffer)):
             if kind == BYTES and number == 7:
                 if graph_at is not None:
@@ -77,6 +80,10 @@ class _Scanner:
                 graph_at = start, end
             elif kind == BYTES and number == 8:
                 self.opset(self.opsets, self.buffer[start:end])
+            elif kind == BYTES and number in (2, 3):
+                producer[number - 2] = self.names[self.buffer[start:end]]
+            elif kind == VARINT and number == 1:
+                ir_version = to_signed(start)
             elif kind == BYTES and number == 14:
                 properties.append((start, end))
             elif kind == BYTES and number == 25:
@@ -85,6 +92,7 @@ class _Scanner:
             raise UnknownFormatError(f"is a protobuf without an ONNX graph ({len(self.buffer)} bytes)", node=where)
         graph = self.graph(self.buffer, *graph_at, self.opsets, 0)
         graph.external = self.tensors.external
+        add_origin(graph, *producer, ir_version)
         for start, end in functions:
             key, body = self.function(self.buffer[start:end])
             graph.functions.setdefault(key, body)

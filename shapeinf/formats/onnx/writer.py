@@ -8,46 +8,51 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from mmap import ACCESS_READ, mmap
 
 import onnx
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.annotation import Annotation, Info
-from shapeinf.formats.files import replace_file
+from shapeinf.formats.files import ExternalData, check_path
+from shapeinf.formats.onnx.external_tensors import DataFolder
 from shapeinf.formats.onnx.reader import ASSUMPTIONS, domain_of
 from shapeinf.formats.onnx.rewriting import constant_node, initializer, set_dim, set_type
-from shapeinf.formats.onnx.source import TEXT_FORMATS
-from shapeinf.formats.protobuf.pieces import Piece, edit_message, encode_bytes, message_pieces, piece_bytes, total_size
+from shapeinf.formats.onnx.saving import save_model
+from shapeinf.formats.protobuf.pieces import Piece, edit_message, encode_bytes, message_pieces
 from shapeinf.formats.protobuf.wire import BYTES, Buffer, fields
 from shapeinf.formats.registry import Target
 from shapeinf.graph import Graph
 from shapeinf.lattice.dtypes import ONNX_CODES
 
-MAX_TEXT = (1 << 31) - 1
-"""Text forms are written by protobuf, which takes no more bytes than this."""
 
-
-def write(graph: Graph, annotation: Annotation, target: Target) -> None:
+def write(graph: Graph, annotation: Annotation, target: Target, external_data: ExternalData = "keep") -> None:
     """Write the model that `graph` was read from, with `value_info` (in subgraphs and functions too) and outputs.
 
     Declarations of inputs stay as they are, but for those that the annotation changes. The file appears whole or not at
-    all. Raises ModelError for a graph that was not read from an ONNX model, and where the copy would lose weights that
-    lie in files next to the original.
+    all; `saving.save_model` says what `external_data` does. Raises ModelError for a graph that was not read from an
+    ONNX model.
     """
     if not isinstance(target, (str, os.PathLike)):
         raise ModelError("an ONNX model cannot be written to a stream: it is binary")
-    path = os.fspath(target)
-    if graph.external and graph.source is not None:
-        _check_folder(graph.source, path)
+    path = check_path(target)
+    folder = DataFolder(None if graph.source is None else os.path.dirname(os.path.abspath(graph.source)))
+    with _source_bytes(graph) as buffer:
+        save_model(buffer, list(_model(buffer, graph, annotation)), path, folder, external_data)
+
+
+@contextmanager
+def _source_bytes(graph: Graph) -> Iterator[Buffer]:
+    """The model that a graph was read from, in binary form."""
     model = graph.model
     if isinstance(model, onnx.ModelProto):
-        _write(_serialize(model), graph, annotation, path)
+        yield _serialize(model)
     elif isinstance(model, bytes):
-        _write(model, graph, annotation, path)
+        yield model
     elif graph.source is not None:
         with open(graph.source, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
-            _write(mapped, graph, annotation, path)
+            yield mapped
     else:
         raise ModelError("the graph was not read from an ONNX model: there is nothing to annotate")
 
@@ -57,25 +62,6 @@ def _serialize(model: onnx.ModelProto) -> bytes:
         return bytes(model.SerializeToString())
     except ValueError as error:
         raise ModelError("the model in memory is larger than a protobuf may be: load it from its file") from error
-
-
-def _check_folder(source: str, path: str) -> None:
-    """External data are named relative to the model: the copy must lie in the same folder."""
-    here, there = (os.path.realpath(os.path.dirname(os.path.abspath(p))) for p in (source, path))
-    if here != there:
-        raise ModelError(f"its weights lie in other files next to {source}: save into the same folder", node=path)
-
-
-def _write(buffer: Buffer, graph: Graph, annotation: Annotation, path: str) -> None:
-    pieces = list(_model(buffer, graph, annotation))
-    if os.path.splitext(path)[1].lower() in TEXT_FORMATS:
-        if total_size(pieces) > MAX_TEXT:
-            raise ModelError("the model is too large for a text form: save it as .onnx", node=path)
-        model = onnx.ModelProto.FromString(b"".join(map(bytes, piece_bytes(buffer, pieces))))
-        onnx.save_model(model, path, format=TEXT_FORMATS[os.path.splitext(path)[1].lower()])
-        return
-    with replace_file(path) as file:
-        file.writelines(piece_bytes(buffer, pieces))
 
 
 def _model(buffer: Buffer, graph: Graph, annotation: Annotation) -> Iterator[Piece]:

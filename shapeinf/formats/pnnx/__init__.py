@@ -17,6 +17,13 @@ def _sniff(candidate: Candidate) -> bool:
     return sniffing.is_param_file(candidate.head)
 
 
+def _is_model_path(candidate: Candidate) -> bool:
+    path, head = candidate.text or "", candidate.head
+    if not path.endswith(sniffing.PARAM) or not sniffing.is_param_file(head):
+        return False
+    return not sniffing.is_ncnn(head.decode("utf-8", "replace").splitlines()[2:])
+
+
 def _read(model: Any, options: None) -> Graph:
     from shapeinf.formats.pnnx import reader
 
@@ -31,5 +38,5 @@ def _write(graph: Graph, annotation: Annotation, target: Target) -> None:
 
 __all__ = ["PNNX", "codes"]
 
-PNNX = Format("pnnx", "PNNX", _sniff, _read, _write)
+PNNX = Format("pnnx", "PNNX", _sniff, _read, _write, is_model_path=_is_model_path)
 """The format of PNNX's networks."""

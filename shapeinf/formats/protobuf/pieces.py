@@ -4,10 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+import attrs
+
+from shapeinf.errors import ModelError
 from shapeinf.formats.protobuf.wire import BYTES, Buffer, encode_tag, encode_varint, fields
 
-Piece = bytes | tuple[int, int]
-"""New bytes, or a range of the original."""
+CHUNK = 1 << 24
+"""Bytes of another file that are in memory at a time."""
+
+
+@attrs.frozen
+class FilePart:
+    """Bytes of another file, which are read when they are written."""
+
+    path: str
+    start: int
+    count: int
+
+    def chunks(self) -> Iterator[bytes]:
+        """The bytes, some at a time. Raises ModelError where the file has become shorter."""
+        left = self.count
+        with open(self.path, "rb") as file:
+            file.seek(self.start)
+            while left and (chunk := file.read(min(left, CHUNK))):
+                yield chunk
+                left -= len(chunk)
+        if left:
+            raise ModelError(f"it lost {left} B while it was copied", node=self.path)
+
+
+Piece = bytes | tuple[int, int] | FilePart
+"""New bytes, a range of the original, or bytes of another file."""
 
 Edit = Callable[[int, int, int, int], Sequence[Piece] | None]
 """The pieces that replace a field (number, wire type, start and end of its contents); None for one that stays."""
@@ -32,7 +59,13 @@ def edit_message(buffer: Buffer, pos: int, end: int, edit: Edit) -> list[Piece]:
 
 def total_size(pieces: Sequence[Piece]) -> int:
     """The bytes of all pieces."""
-    return sum(len(piece) if isinstance(piece, bytes) else piece[1] - piece[0] for piece in pieces)
+    return sum(map(_size, pieces))
+
+
+def _size(piece: Piece) -> int:
+    if isinstance(piece, bytes):
+        return len(piece)
+    return piece.count if isinstance(piece, FilePart) else piece[1] - piece[0]
 
 
 def message_pieces(number: int, pieces: Sequence[Piece]) -> list[Piece]:
@@ -51,6 +84,8 @@ def piece_bytes(buffer: Buffer, pieces: Sequence[Piece]) -> Iterator[bytes | mem
         for piece in pieces:
             if isinstance(piece, bytes):
                 yield piece
+            elif isinstance(piece, FilePart):
+                yield from piece.chunks()
             else:
                 with view[piece[0] : piece[1]] as part:
                     yield part

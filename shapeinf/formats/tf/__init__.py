@@ -27,6 +27,13 @@ def _sniff(candidate: Candidate) -> bool:
     return sniffing.is_model(head)
 
 
+def _is_model_path(candidate: Candidate) -> bool:
+    path = candidate.text or ""
+    if os.path.isdir(path):
+        return sniffing.file_of_folder(path) is not None
+    return path.lower().endswith((".pb", ".pbtxt", ".json")) and sniffing.is_model(candidate.head)
+
+
 def _read(model: Any, options: TensorFlowOptions) -> Graph:
     from shapeinf.formats.tf import source
 
@@ -39,7 +46,7 @@ def _write(graph: Graph, annotation: Annotation, target: Target) -> None:
     writer.write(graph, annotation, target)
 
 
-TENSORFLOW = Format("tf", "TensorFlow", _sniff, _read, _write, TensorFlowOptions)
+TENSORFLOW = Format("tf", "TensorFlow", _sniff, _read, _write, TensorFlowOptions, is_model_path=_is_model_path)
 """The format of TensorFlow's models."""
 
 __all__ = ["TENSORFLOW", "TensorFlowOptions"]

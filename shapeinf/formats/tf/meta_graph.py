@@ -48,6 +48,8 @@ class MetaGraph:
     tags: tuple[str, ...] = ()
     signatures: dict[str, Signature] = attrs.Factory(dict)
     custom: dict[str, OpDef] = attrs.Factory(dict)
+    tensorflow: str = ""
+    """The version of TensorFlow that wrote it."""
 
 
 def read_meta_graph(buffer: Buffer, pos: int, end: int) -> MetaGraph:
@@ -95,11 +97,13 @@ def select_meta_graph(buffer: Buffer, tag: str | None, where: str) -> MetaGraph:
 
 
 def _read_meta_info(meta: MetaGraph, buffer: Buffer, pos: int, end: int) -> None:
-    """Add the tags and the OpDefs of a MetaInfoDef."""
+    """Add the tags, the OpDefs and the version of TensorFlow of a MetaInfoDef."""
     tags: list[str] = []
     for number, kind, start, stop in fields(buffer, pos, end):
         if number == 4 and kind == BYTES:
             tags.append(text(buffer[start:stop]))
+        elif number == 5 and kind == BYTES:
+            meta.tensorflow = text(buffer[start:stop])
         elif number == 2 and kind == BYTES:
             for member, member_kind, begin, finish in fields(buffer, start, stop):
                 if (member, member_kind) == (1, BYTES):

@@ -148,6 +148,8 @@ def _read_message(kind: MessageKind, buffer: Buffer, where: str, options: Tensor
     signatures = select_signature(meta.signatures, options.signature)
     chosen = None if options.signature is None else signatures[options.signature]
     graph = read_graph_def(buffer, *meta.graph, meta.custom, chosen)
+    graph.producer = f"TensorFlow {meta.tensorflow}" if meta.tensorflow else ""
+    graph.file_version = kind
     graph.model = TensorFlowModel(kind, meta.graph)
     add_signatures(graph, signatures)
     if meta.objects is not None:

@@ -36,6 +36,9 @@ def read_web_model(document: Mapping[str, Any], where: str, folder: str | None, 
         if value is not None:
             graph.constants[f"{name}:0"] = _constant(value.dtype or weight.dtype, weight, folder, where)
     add_signatures(graph, signatures)
+    writers = [document.get(key) for key in ("convertedBy", "generatedBy")]
+    graph.producer = ", ".join(writer for writer in writers if isinstance(writer, str) and writer)
+    graph.file_version = "TensorFlow.js"
     return graph
 
 

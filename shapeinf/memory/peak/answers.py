@@ -10,6 +10,7 @@ from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.timeline import Buffer, ProgramPoint
 from shapeinf.solver.budget import cut_text
 from shapeinf.solver.upper_bounds import UpperBound
+from shapeinf.texts import object_text
 
 REMEDY = "memory(work=...) or --work"
 
@@ -33,6 +34,11 @@ class PeakAt:
     alive: tuple[tuple[Buffer, int], ...]
     at_least: bool = False
     at_most: bool = False
+
+    def __repr__(self) -> str:
+        """The bytes, the node, and the largest buffers."""
+        title, *lines = str(self).split("\n")
+        return object_text(f"PeakAt: {title}", map(str.strip, lines))
 
     def __str__(self) -> str:
         """The bytes, the node, and one line for each buffer."""

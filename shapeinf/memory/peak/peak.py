@@ -10,6 +10,7 @@ from shapeinf.inputs.reader import RangeLike, as_sizes
 from shapeinf.lattice import ShapeStore
 from shapeinf.memory.peak.answers import Largest, PeakAt, PeakBound, Region, qualify
 from shapeinf.memory.peak.largest import LargestSearch
+from shapeinf.memory.peak.pickled import PickledPeak
 from shapeinf.memory.peak.query import SizeQuery, merge_specs
 from shapeinf.memory.peak.regions import regions_of
 from shapeinf.memory.peak.terms import CountedBuffers, PeakTerm, Unbounded, count_buffers, terms_of_peak, totals
@@ -19,6 +20,7 @@ from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget
 from shapeinf.solver.long_sums import canonical_form
 from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow_ranges
+from shapeinf.texts import object_text
 
 
 @synchronized
@@ -140,6 +142,22 @@ class Peak:
         ) or ["0"]
         text = texts[0] if len(texts) == 1 else f"max({', '.join(texts)})"
         return qualify(text, self.at_least, self.at_most)
+
+    def __repr__(self) -> str:
+        """The formula."""
+        return object_text(f"Peak: {self}")
+
+    def __copy__(self) -> Peak:
+        """Itself: queries do not change it."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Peak:
+        """Itself."""
+        return self
+
+    def __reduce__(self) -> tuple[type[PickledPeak], tuple[object, ...]]:
+        """A pickle has the formula."""
+        return PickledPeak, (str(self), self.sizes, self.unbounded, self.bounded, self.cut)
 
     def at(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> PeakAt:
         """The peak for these sizes; names that are no identifiers go into the mapping.

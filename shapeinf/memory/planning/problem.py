@@ -11,6 +11,8 @@ from typing import Any
 import attrs
 
 from shapeinf.errors import LimitError, PlanError, UnknownNameError
+from shapeinf.html import html_block, html_rows
+from shapeinf.texts import exact_bytes, format_count, object_text
 
 MOST_BUFFERS = 200_000
 """Limit on the requests of a problem: planners take quadratic time."""
@@ -190,6 +192,27 @@ class Plan:
         check_alignment(self.alignment)
         if isinstance(self.arena, bool) or not isinstance(self.arena, int) or not 0 <= self.arena < 1 << 63:
             raise PlanError(f"the arena of a plan must be an int of 64 bits, not {abridged(self.arena)}")
+
+    def __repr__(self) -> str:
+        """The arena, and the first slots from its bottom to its top."""
+        return object_text(f"Plan: {self._headline}", (f"{slot.offset} {slot.name}" for slot in self._by_offset))
+
+    def _repr_html_(self) -> str:
+        """A table of the slots, from the bottom of the arena to its top."""
+        rows = [(f"{s.offset:,}", f"{s.size:,}", f"{s.lower}..{s.upper - 1}", s.name) for s in self._by_offset]
+        slots = html_rows(["offset", "bytes", "points", "tensor"], rows) if rows else ""
+        unplaced = html_rows(["unplaced", "cause"], [(u.name, u.cause) for u in self.unplaced]) if self.unplaced else ""
+        return html_block(f"Plan: {self._headline}", slots, unplaced)
+
+    @property
+    def _headline(self) -> str:
+        unplaced = f", {len(self.unplaced)} unplaced" if self.unplaced else ""
+        planner = f" by {self.planner}" if self.planner else ""
+        return f"{format_count(len(self.slots), 'tensor')} in an arena of {exact_bytes(self.arena)}{planner}{unplaced}"
+
+    @property
+    def _by_offset(self) -> list[Slot]:
+        return sorted(self.slots, key=lambda slot: (slot.offset, slot.lower))
 
     def __getitem__(self, name: str) -> Slot:
         """The slot of a tensor."""

@@ -23,6 +23,7 @@ from shapeinf.formats.nnef.files.archive import (
 from shapeinf.formats.nnef.files.unpacking import first_name, kind_of
 from shapeinf.formats.nnef.language.diagnostics import SourceText
 
+_DOCUMENT = "graph.nnef"
 _START = re.compile(r"\ufeff?(?:\s|#[^\n]*\n)*version\s+[0-9]")
 
 
@@ -55,6 +56,16 @@ def is_nnef(head: bytes) -> bool:
 def has_nnef_name(path: str) -> bool:
     """Whether a path is a folder, or has the name of an NNEF document or an archive."""
     return os.path.isdir(path) or path.lower().endswith((GRAPH, *ARCHIVES))
+
+
+def is_model_path(path: str) -> bool:
+    """Whether a path in a folder of models is one: a document, a folder with `graph.nnef`, or a `.nnef.tgz`.
+
+    A folder with one document of another name is not: such a folder may hold other models too.
+    """
+    if os.path.isdir(path):
+        return os.path.isfile(os.path.join(path, _DOCUMENT))
+    return path.lower().endswith((GRAPH, *(GRAPH + archive for archive in ARCHIVES)))
 
 
 def locate(model: str | os.PathLike[str] | bytes) -> Located:
@@ -91,11 +102,11 @@ def _archive_source(archive: Archive, path: str | None) -> Located:
 
 
 def _document(kind: str, where: str, names: list[str]) -> str:
-    if "graph.nnef" in names:
-        return "graph.nnef"
+    if _DOCUMENT in names:
+        return _DOCUMENT
     if len(names) != 1:
         count = f"has several ({', '.join(names[:4])})" if names else "has none"
-        raise UnknownFormatError(f"an NNEF model has one document, graph.nnef; this {kind} {count}", node=where)
+        raise UnknownFormatError(f"an NNEF model has one document, {_DOCUMENT}; this {kind} {count}", node=where)
     return names[0]
 
 

@@ -1,0 +1,175 @@
+"""The config of a check of many models: the table `[tool.shapeinf]` of pyproject.toml, or a TOML file of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from shapeinf.checks.selection import ALL, Selection, check_selectors, matches_path
+from shapeinf.errors import ConfigError, UnknownNameError
+from shapeinf.inputs.config import CONFIG_KEYS, Config, check_keys, load_toml, read_config
+
+PROJECT_FILE = "pyproject.toml"
+TABLE = "shapeinf"
+"""The name of the table, under `tool`."""
+
+_OWN_KEYS = ("select", "ignore", "exclude", "per-file-ignores", "baseline", "models")
+KEYS = (*_OWN_KEYS, *CONFIG_KEYS)
+
+
+@attrs.frozen
+class ModelsConfig:
+    """Assumptions about the models whose paths match a pattern."""
+
+    path: str
+    inference: Config
+
+
+@attrs.frozen
+class CheckConfig:
+    """What a check of many models reports and assumes; empty by default.
+
+    Args:
+        select: codes and prefixes of codes that are reported; None for all.
+        ignore: those that are not.
+        exclude: patterns of paths that are not checked.
+        per_file_ignores: by pattern, codes that are not reported of the matching models.
+        baseline: the path of a file with known diagnostics.
+        inference: assumptions about all models.
+        models: assumptions about the models of a pattern, which take precedence; later ones over earlier ones.
+        folder: the folder that patterns are relative to: that of the file.
+        path: the file, empty where there is none.
+    """
+
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    per_file_ignores: Mapping[str, tuple[str, ...]] = attrs.Factory(dict)
+    baseline: str | None = None
+    inference: Config = attrs.Factory(Config)
+    models: tuple[ModelsConfig, ...] = ()
+    folder: str = ""
+    path: str = ""
+
+    @property
+    def selection(self) -> Selection:
+        """The codes that are reported."""
+        select = (ALL,) if self.select is None else self.select
+        return Selection(select, self.ignore, self.per_file_ignores, self.folder)
+
+    def inference_of(self, path: str) -> Config:
+        """The assumptions about a model."""
+        config = self.inference
+        for models in self.models:
+            if matches_path(path, models.path, self.folder):
+                config = config.merge(models.inference)
+        return config
+
+
+def load_check_config(path: str) -> CheckConfig:
+    """The config of a TOML file; of pyproject.toml, its table `[tool.shapeinf]`.
+
+    Raises OSError, and ShapeInferenceError for a file of another form.
+    """
+    table = load_toml(path)
+    if os.path.basename(path) == PROJECT_FILE:
+        tools = table.get("tool", {})
+        table = tools.get(TABLE, {}) if isinstance(tools, Mapping) else {}
+        if not isinstance(table, Mapping):
+            raise ConfigError(f"tool.{TABLE} must be a table, not {table!r}")
+    return attrs.evolve(read_check_config(table, os.path.dirname(path)), path=path)
+
+
+def find_project_file(start: str = "") -> str | None:
+    """The nearest pyproject.toml with a table `[tool.shapeinf]`, in a folder or one above it.
+
+    One that is not TOML counts as without the table: its own tools report that. Raises MissingPackageError where the
+    table is there but nothing reads TOML.
+    """
+    folder = os.path.abspath(start or os.curdir)
+    while True:
+        path = os.path.join(folder, PROJECT_FILE)
+        if os.path.isfile(path) and _has_table(path):
+            return os.path.relpath(path)
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+
+
+def _has_table(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            if TABLE.encode() not in file.read():
+                return False  # without a TOML reader, projects that do not configure shapeinf still work
+        tools = load_toml(path).get("tool")
+    except (OSError, ConfigError):
+        return False
+    return isinstance(tools, Mapping) and TABLE in tools
+
+
+def read_check_config(table: Mapping[str, Any], folder: str = "") -> CheckConfig:
+    """The config of a table. Raises ConfigError, or another ShapeInferenceError, that names the key.
+
+    >>> read_check_config({"select": ["C1"], "models": [{"path": "a*", "bind": {"n": 4}}]}).inference_of("a.onnx").bind
+    {'n': 4}
+    """
+    check_keys(table, KEYS)
+    baseline = table.get("baseline")
+    if baseline is not None and not isinstance(baseline, str):
+        raise ConfigError(f"baseline must be a path, not {baseline!r}")
+    inference = read_config({key: value for key, value in table.items() if key in CONFIG_KEYS})
+    _check_declared(inference)
+    return CheckConfig(
+        _selectors("select", table["select"]) if "select" in table else None,
+        _selectors("ignore", table.get("ignore", ())),
+        _texts("exclude", table.get("exclude", ())),
+        _per_file_ignores(table.get("per-file-ignores", {})),
+        None if baseline is None else os.path.join(folder, baseline),
+        inference,
+        _models(table.get("models", ())),
+        folder,
+    )
+
+
+def _check_declared(config: Config) -> None:
+    if config.declared == "trust":
+        raise ConfigError("declared must be check or ignore: a check does not trust declarations")
+
+
+def _texts(key: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, Sequence) or isinstance(value, str) or not all(isinstance(text, str) for text in value):
+        raise ConfigError(f"{key} must be a list of texts, not {value!r}")
+    return tuple(value)
+
+
+def _selectors(key: str, value: object) -> tuple[str, ...]:
+    try:
+        return check_selectors(_texts(key, value))
+    except UnknownNameError as error:
+        raise ConfigError(f"{key}: {error}") from None
+
+
+def _per_file_ignores(value: object) -> dict[str, tuple[str, ...]]:
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"per-file-ignores must be a table of patterns, not {value!r}")
+    return {pattern: _selectors(f"per-file-ignores.{pattern}", codes) for pattern, codes in value.items()}
+
+
+def _models(value: object) -> tuple[ModelsConfig, ...]:
+    if not isinstance(value, Sequence) or isinstance(value, str) or not all(isinstance(t, Mapping) for t in value):
+        raise ConfigError(f"models must be tables, [[tool.{TABLE}.models]], not {value!r}")
+    return tuple(_read_models(table) for table in value)
+
+
+def _read_models(table: Mapping[str, Any]) -> ModelsConfig:
+    check_keys(table, ("path", *CONFIG_KEYS), "models: ")
+    path = table.get("path")
+    if not isinstance(path, str):
+        raise ConfigError("models: each table needs a path, a pattern of paths of models")
+    inference = read_config({key: value for key, value in table.items() if key != "path"})
+    _check_declared(inference)
+    return ModelsConfig(path, inference)

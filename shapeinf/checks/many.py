@@ -1,0 +1,239 @@
+"""Checks of many models: one after the other, with one config; a model that cannot be read does not stop the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from shapeinf.api import as_graph, infer
+from shapeinf.checks.api import check
+from shapeinf.checks.baseline import Baseline, KnownDiagnostic, read_baseline
+from shapeinf.checks.checked_model import CheckedModel
+from shapeinf.checks.config import CheckConfig
+from shapeinf.checks.model_paths import find_models
+from shapeinf.checks.selection import UNREADABLE
+from shapeinf.diagnostics import Diagnostic, register_code
+from shapeinf.errors import ModelError, ShapeInferenceError, UnknownNameError, UnnamedInputError
+from shapeinf.formats import FORMATS, FormatOptions
+from shapeinf.graph import Graph
+from shapeinf.inputs.assumptions import assumption_names
+from shapeinf.inputs.config import Config, read_config
+from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions, Progress
+from shapeinf.inputs.reader import input_names
+from shapeinf.result import Result
+
+DeploymentCheck = Callable[[CheckedModel], Iterable[Diagnostic]]
+"""Diagnostics of a deployment of a model, such as a profile."""
+
+Option = tuple[str, str]
+"""An assumption of a config: its key, and the name or text under it."""
+
+FORMAT_OPTION: Option = ("format", "")
+"""The options of a format, as an assumption."""
+
+register_code(
+    UNREADABLE,
+    "error",
+    "a model that cannot be checked",
+    "It cannot be read, or contradicts the options. It cannot be ignored or be part of a baseline: exclude the file.",
+)
+
+
+@attrs.frozen
+class ModelCheck:
+    """The check of one model.
+
+    Args:
+        path: of the model.
+        diagnostics: those that are reported; of a model that cannot be checked, that alone (C100).
+        known: selected diagnostics that the baseline has.
+        checked: whether the model could be read and checked.
+    """
+
+    path: str
+    diagnostics: tuple[Diagnostic, ...] = ()
+    known: tuple[Diagnostic, ...] = ()
+    checked: bool = True
+
+    @property
+    def fails(self) -> bool:
+        """Whether an error or a warning is reported."""
+        return any(diagnostic.fails for diagnostic in self.diagnostics)
+
+
+@attrs.define
+class ModelChecker:
+    """Checks models with one config.
+
+    Args:
+        config: what is reported and assumed. Names that a model does not have are not used for it.
+        options: further assumptions, which take precedence, such as those of a command line.
+        format_options: how to read files of one format; they are not used for files of another.
+        baseline: known diagnostics.
+        deployments: further checks of each model.
+        strict: whether names of `options` that a model does not have are errors, as they should be for a single model.
+        progress: called with (done, total) after every node of a model.
+    """
+
+    config: CheckConfig = attrs.Factory(CheckConfig)
+    options: Config = attrs.Factory(Config)
+    format_options: FormatOptions | None = None
+    baseline: Baseline | None = None
+    deployments: tuple[DeploymentCheck, ...] = ()
+    strict: bool = False
+    progress: Progress | None = None
+    unused: dict[Option, ShapeInferenceError] = attrs.field(factory=dict, init=False)
+    """Assumptions that no model has used so far, each with the error of the last model."""
+    _used: set[Option] = attrs.field(factory=set, init=False)
+
+    def check_safely(self, path: str) -> ModelCheck:
+        """The check of a model; an error becomes its diagnostic."""
+        try:
+            return self.check(path)
+        except ShapeInferenceError as error:
+            cause = error.cause if isinstance(error, ModelError) and error.node == path else str(error)
+        except OSError as error:
+            cause = error.strerror or str(error)
+        except Exception as error:
+            cause = f"this is a bug of shapeinf, not of the model: {type(error).__name__}: {error}"
+        diagnostic = Diagnostic("error", UNREADABLE, f"the model cannot be checked: {cause}")
+        return ModelCheck(path, (diagnostic,), checked=False)
+
+    def check(self, path: str) -> ModelCheck:
+        """The check of a model. Raises ShapeInferenceError or OSError where it cannot be read."""
+        result, assumptions = self._infer(path)
+        ranges = {**assumptions.dims, **assumptions.bind}
+        diagnostics = check(result, ranges)
+        for deployment in self.deployments:
+            diagnostics += deployment(CheckedModel(result, ranges))
+        selection, baseline = self.config.selection, self.baseline
+        selected = [d for d in diagnostics if selection.includes(d.code, path)]
+        known = [d for d in selected if baseline is not None and baseline.includes(path, d)]
+        reported = sorted((d for d in selected if d not in known), key=lambda diagnostic: not diagnostic.fails)
+        return ModelCheck(path, tuple(reported), tuple(known))
+
+    def stale(self, checks: Iterable[ModelCheck]) -> list[KnownDiagnostic]:
+        """The entries of the baseline that the checked models no longer have."""
+        if self.baseline is None:
+            return []
+        return self.baseline.stale({c.path: c.known for c in checks if c.checked})
+
+    def _infer(self, path: str) -> tuple[Result, Config]:
+        """The inference of a model, and the assumptions that were used for it."""
+        config = self.config.inference_of(path).merge(self.options)
+        graph = self._read(path)
+        if config.declared == "ignore":
+            graph = without_declarations(graph)
+        while True:
+            try:
+                result = infer(graph, _inference_options(config, graph, self.progress))
+            except UnknownNameError as error:
+                smaller = without_name(config, error)
+                if smaller is None or (self.strict and self._is_own(config, smaller)):
+                    raise
+                for option in _options(config) - _options(smaller) - self._used:
+                    self.unused[option] = error
+                config = smaller
+            else:
+                self._use(_options(config))
+                return result, config
+
+    def _read(self, path: str) -> Graph:
+        options = self.format_options
+        if options is not None and not self.strict and not FORMATS.accepts(path, options):
+            self.unused[FORMAT_OPTION] = ShapeInferenceError(f"{options!r} has no effect: no model is of this format")
+            options = None
+        graph = as_graph(path, attrs.evolve(DEFAULT_OPTIONS, format_options=options))
+        if options is not None:
+            self._use({FORMAT_OPTION})
+        return graph
+
+    def _use(self, options: set[Option]) -> None:
+        self._used |= options
+        for option in options:
+            self.unused.pop(option, None)
+
+    def _is_own(self, config: Config, smaller: Config) -> bool:
+        """Whether the names that the smaller config lacks are from `options`."""
+        return bool((_options(config) - _options(smaller)) & _options(self.options))
+
+    def unused_options(self) -> list[ShapeInferenceError]:
+        """The errors of names in `options` that no model has; none where no model could be read."""
+        own = {*_options(self.options), FORMAT_OPTION}
+        return [error for option, error in self.unused.items() if option in own and option not in self._used]
+
+    def unused_in_config(self) -> list[str]:
+        """The assumptions of the config that no checked model has used."""
+        own = _options(self.options)
+        names = [option for option in self.unused if option not in own and option != FORMAT_OPTION]
+        return [f"{key}: {name}" for key, name in names]
+
+
+def check_files(paths: str | Iterable[str], config: CheckConfig | None = None, **assumptions: Any) -> list[ModelCheck]:
+    """Check the models that paths, folders and glob patterns name.
+
+    Args:
+        paths: one or several.
+        config: what is reported and assumed (see `load_check_config`); with its baseline, where it has one.
+        assumptions: further keys of a `Config`, such as `dims={"batch": "1..8"}`.
+
+    Raises PathPatternError for a path that names no model, and UnknownNameError for an assumption that fits no model.
+    A model that cannot be read has the diagnostic C100.
+
+    >>> [check.path for check in check_files("examples/dec*.onnx")]
+    ['examples/decoder.onnx']
+    """
+    config = config or CheckConfig()
+    models = find_models([paths] if isinstance(paths, str) else paths, config.exclude, config.folder)
+    baseline = None if config.baseline is None else read_baseline(config.baseline)
+    checker = ModelChecker(config, read_config(assumptions), baseline=baseline)
+    checks = [checker.check_safely(path) for path in models.paths]
+    for error in checker.unused_options():
+        raise error
+    return checks
+
+
+def without_declarations(graph: Graph) -> Graph:
+    """The graph without the declared types of what nodes compute."""
+    declared = {name: declared for name, declared in graph.declared.items() if name in graph.inputs}
+    return attrs.evolve(graph, declared=declared)
+
+
+def without_name(config: Config, error: UnknownNameError) -> Config | None:
+    """The config without the assumptions about a name; None where it has none."""
+    changes: dict[str, Any] = {}
+    unknown = None if isinstance(error, UnnamedInputError) else error.name
+    for field in attrs.fields(Config):
+        value = getattr(config, field.name)
+        if (
+            isinstance(value, Mapping)
+            and (error.kind == "input") == (field.name in ("inputs", "values"))
+            and unknown in value
+        ):
+            changes[field.name] = {name: item for name, item in value.items() if name != unknown}
+    if error.kind == "dim" and not changes:
+        remaining = tuple(text for text in config.assume if error.name not in assumption_names(text))
+        changes = {"assume": remaining} if len(remaining) < len(config.assume) else {}
+    return attrs.evolve(config, **changes) if changes else None
+
+
+def _options(config: Config) -> set[Option]:
+    options = {("assume", text) for text in config.assume}
+    for key in config.used_keys:
+        value = getattr(config, key)
+        if isinstance(value, Mapping):
+            options.update((key, str(name)) for name in value)
+    return options
+
+
+def _inference_options(config: Config, graph: Graph, progress: Progress | None) -> InferenceOptions:
+    values = {key: getattr(config, key) for key in config.used_keys if key not in ("inputs", "declared")}
+    names = input_names(graph)
+    inputs = dict(config.inputs)
+    if None in inputs:
+        if len(names) != 1:
+            raise UnnamedInputError(inputs[None], names)
+        inputs = {names[0] if name is None else name: spec for name, spec in inputs.items()}
+    return InferenceOptions(inputs=inputs, declared="check", progress=progress, **values)

@@ -1,0 +1,97 @@
+"""Checks of the operators of nodes: misspelled names of operators and of their domains."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from shapeinf.checks.checked_model import CheckedModel
+from shapeinf.checks.registry import register_check
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.ops.registry import Dialect
+
+_MIN_REPLACED = 6
+"""Letters from which on a replaced letter is a typing error: shorter operators differ in one, such as Selu and Silu."""
+
+_MIN_OPERATOR = 4
+_MIN_DOMAIN = 6
+
+
+@register_check(
+    "C121",
+    "error",
+    "an operator or a domain that is likely misspelled",
+    "No installed dialect has it, and the name differs by one typing error from one that a dialect has. An operator "
+    "of a domain that is no misspelling is never reported: it may be known to its runtime.",
+)
+def misspelled_operators(model: CheckedModel) -> Iterator[Diagnostic]:
+    """Operators without a definition, near one of the same domain, or with the name of one in a domain near theirs."""
+    inference = model.result.inference
+    dialect = inference.compiled.registry.dialect(model.graph.dialect)
+    if dialect is None or model.what_if:
+        return
+    for (domain, op), site in inference.rejected.items():
+        if dialect.has_rule(domain, op) or dialect.lookup(domain, op, 0) is not None:
+            continue
+        near = _nearest(dialect, domain, op)
+        if near is not None:
+            wrong, right, kind = near
+            message = f"no {kind} is named {wrong!r}; did you mean {right!r}?"
+            yield Diagnostic("error", "C121", message, site, f"{domain}.{op}" if domain else op)
+
+
+def _nearest(dialect: Dialect, domain: str, op: str) -> tuple[str, str, str] | None:
+    """The misspelled name, the right one and which of the two it is; None for an operator that may be a custom one."""
+    known = {(other_domain, name) for other_domain, name, _ in dialect}
+    domains = {other for other, _ in known}
+    if domain in domains:
+        right = _only(name for other, name in known if other == domain and is_misspelled_operator(op, name))
+        return None if right is None else (op, right, "operator")
+    right = _only(other for other, name in known if name == op and is_misspelled_domain(domain, other))
+    return None if right is None else (domain, right, "domain")
+
+
+def _only(names: Iterable[str]) -> str | None:
+    near = sorted(set(names))
+    return near[0] if len(near) == 1 else None
+
+
+def is_misspelled_operator(name: str, known: str) -> bool:
+    """Whether a name is a known operator with one typing error, or in another case.
+
+    Digits and the letters that begin words must agree: `RRelu` is another operator than `Relu`, `ATen` than `Atan`.
+
+    >>> is_misspelled_operator("Rellu", "Relu"), is_misspelled_operator("relu", "Relu")
+    (True, True)
+    >>> is_misspelled_operator("RRelu", "Relu"), is_misspelled_operator("Silu", "Selu")
+    (False, False)
+    """
+    if name.lower() == known.lower():
+        return name != known
+    if re.findall(r"[A-Z\d_]", name) != re.findall(r"[A-Z\d_]", known) or name[:1] != known[:1]:
+        return False
+    return min(len(name), len(known)) >= _MIN_OPERATOR and differs_by_one_error(name, known, _MIN_REPLACED)
+
+
+def is_misspelled_domain(name: str, known: str) -> bool:
+    """Whether a name is a known domain with one typing error, or in another case.
+
+    >>> is_misspelled_domain("com.microsft", "com.microsoft"), is_misspelled_domain("com.acme", "com.microsoft")
+    (True, False)
+    """
+    if min(len(name), len(known)) < _MIN_DOMAIN or name == known:
+        return False
+    return name.lower() == known.lower() or differs_by_one_error(name, known, _MIN_REPLACED)
+
+
+def differs_by_one_error(a: str, b: str, min_replaced: int = 0) -> bool:
+    """Whether a letter is added or removed, or two are exchanged, or one replaced in words of this length.
+
+    >>> differs_by_one_error("Tahn", "Tanh"), differs_by_one_error("Silu", "Selu", 6)
+    (True, False)
+    """
+    start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    x, y = a[start:], b[start:]
+    exchanged = len(x) > 1 and len(y) > 1 and x[:2] == y[1::-1] and x[2:] == y[2:]
+    replaced = len(x) == len(y) and x[1:] == y[1:] and max(len(a), len(b)) >= min_replaced
+    return x != y and (exchanged or replaced or x[1:] == y or x == y[1:])

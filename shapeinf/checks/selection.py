@@ -1,0 +1,110 @@
+"""Which diagnostics of a check are reported: codes and their prefixes, for all models or for those of a pattern."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+import attrs
+
+from shapeinf.diagnostics import CODES
+from shapeinf.errors import UnknownNameError
+
+ALL = "ALL"
+"""The selector of every code."""
+
+UNREADABLE = "C100"
+"""The code of a model that cannot be checked; it is always reported."""
+
+
+def check_selectors(selectors: Iterable[str]) -> tuple[str, ...]:
+    """Codes and prefixes of codes, such as `C101`, `C1` or `ALL`. Raises UnknownNameError for one without a code.
+
+    >>> check_selectors(["C1", "ALL"])
+    ('C1', 'ALL')
+    """
+    checked = tuple(selectors)
+    for selector in checked:
+        if selector != ALL and (not selector or not any(code.startswith(selector) for code in CODES)):
+            raise UnknownNameError("diagnostic code", selector, [ALL, *CODES])
+    return checked
+
+
+def matches_path(path: str, pattern: str, folder: str = "") -> bool:
+    """Whether a pattern matches a path, a folder that contains it, or a name of either.
+
+    A pattern is relative to `folder`. `*` stands for any characters, also for `/`.
+
+    >>> matches_path("zoo/old/a.onnx", "zoo/*.onnx"), matches_path("zoo/old/a.onnx", "old"), matches_path("a.onnx", "b*")
+    (True, True, False)
+    """
+    relative = relative_path(path, folder)
+    plain = pattern.removeprefix("./").removeprefix("**/").rstrip("/")
+    parts = relative.split("/")
+    folders = ["/".join(parts[: end + 1]) for end in range(len(parts))]
+    return any(fnmatchcase(name, plain) for name in (*folders, *parts))
+
+
+def relative_path(path: str, folder: str = "") -> str:
+    """A path relative to a folder, with `/`; one on another drive stays absolute."""
+    try:
+        relative = os.path.relpath(path, folder or os.curdir)
+    except ValueError:
+        relative = os.path.abspath(path)
+    return relative.replace(os.sep, "/")
+
+
+@attrs.frozen
+class Selection:
+    """The codes that are reported.
+
+    The longest selector that matches a code decides: `ignore=["C1"]` with `select=["C101"]` reports C101. A code that
+    is both selected and ignored by selectors of one length is ignored.
+
+    Args:
+        select: what is reported; everything by default.
+        ignore: what is not.
+        per_file_ignores: what is not reported of the models that a pattern matches, in addition.
+        folder: the folder that patterns are relative to.
+    """
+
+    select: tuple[str, ...] = attrs.field(default=(ALL,), converter=check_selectors)
+    ignore: tuple[str, ...] = attrs.field(default=(), converter=check_selectors)
+    per_file_ignores: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
+    folder: str = ""
+
+    def __attrs_post_init__(self) -> None:
+        """Check the selectors of files."""
+        for selectors in self.per_file_ignores.values():
+            check_selectors(selectors)
+
+    def includes(self, code: str, path: str | None = None) -> bool:
+        """Whether a code is reported, of a model with this path.
+
+        >>> Selection(ignore=["C1"], select=["ALL", "C101"]).includes("C101")
+        True
+        """
+        if code == UNREADABLE:
+            return True
+        ignored = _longest_match(self.ignore, code)
+        if path is not None and _longest_match(self._ignores_of(path), code) is not None:
+            return False
+        selected = _longest_match(self.select, code)
+        return selected is not None and (ignored is None or selected > ignored)
+
+    def _ignores_of(self, path: str) -> list[str]:
+        matching = (
+            codes for pattern, codes in self.per_file_ignores.items() if matches_path(path, pattern, self.folder)
+        )
+        return [code for codes in matching for code in codes]
+
+
+def _longest_match(selectors: Iterable[str], code: str) -> int | None:
+    """The length of the longest selector that matches a code; 0 for ALL, None where none does."""
+    lengths = (
+        0 if selector == ALL else len(selector)
+        for selector in selectors
+        if selector == ALL or code.startswith(selector)
+    )
+    return max(lengths, default=None)

@@ -1,0 +1,198 @@
+"""Tensors of an ONNX file whose bytes lie in other files: where they are, and the message with other places of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+
+import attrs
+
+from shapeinf.errors import LimitError, ModelError
+from shapeinf.formats.files import is_path
+from shapeinf.formats.onnx.reader import MAX_NESTING, path_inside
+from shapeinf.formats.protobuf.pieces import FilePart, Piece, edit_message, encode_bytes, message_pieces
+from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, decode_packed, fields, to_signed
+from shapeinf.lattice.dtypes import ONNX_NAMES, element_bits
+
+DIMS, DATA_TYPE, NAME, RAW_DATA, ENTRIES, PLACE = 1, 2, 8, 9, 13, 14
+"""Fields of a TensorProto."""
+
+EXTERNAL = 1
+"""TensorProto.DataLocation.EXTERNAL."""
+
+_LOCATION = b"location"
+"""The key of the entry that every tensor in another file has."""
+
+_PARTS: Mapping[str, Mapping[int, str]] = {
+    "model": {7: "graph", 20: "training", 25: "function"},
+    "training": {1: "graph", 2: "graph"},
+    "graph": {1: "node", 5: "tensor", 15: "sparse"},
+    "function": {7: "node", 11: "attribute"},
+    "node": {5: "attribute"},
+    "attribute": {5: "tensor", 6: "graph", 10: "tensor", 11: "graph", 22: "sparse", 23: "sparse"},
+    "sparse": {1: "tensor", 2: "tensor"},
+}
+"""The fields of each message that may hold tensors, with the kind of message in them."""
+
+
+@attrs.frozen
+class ExternalTensor:
+    """A tensor in another file, as its message says.
+
+    `nbytes` follow from type and dims; they are None for a type without a fixed width. `length` and `offset` are the
+    texts of the file, which may be anything.
+    """
+
+    name: str
+    location: str
+    offset: str = "0"
+    length: str | None = None
+    nbytes: int | None = None
+
+    def part(self, path: str) -> FilePart:
+        """Its bytes in the file of this path. Raises ModelError where the file is absent, or does not have them."""
+        if not os.path.isfile(path):
+            raise ModelError(f"its data file {self.location!r} is missing", node=self.name)
+        size = os.path.getsize(path)
+        try:
+            start = int(self.offset)
+            length = int(self.length) if self.length is not None else self.nbytes
+        except ValueError:
+            text = f"the position of its data is not a number: {self.offset!r}, {self.length!r}"
+            raise ModelError(text, node=self.name) from None
+        if length is None:
+            length = size - start
+        count = length if self.nbytes is None else self.nbytes
+        if min(start, length) < 0 or length != count or start + count > size:
+            text = f"its {count} bytes are {length} bytes from {start} on, in {self.location!r} of {size} bytes"
+            raise ModelError(text, node=self.name)
+        return FilePart(path, start, count)
+
+
+@attrs.frozen
+class DataFolder:
+    """Where the data files of a model lie.
+
+    `path` is None for a model that was not read from a file; `others` has files of data that lie elsewhere.
+    """
+
+    path: str | None
+    others: Mapping[str, str] = attrs.Factory(dict)
+
+    def file(self, tensor: ExternalTensor) -> str:
+        """The path of the file of a tensor; it may be absent.
+
+        Raises ModelError for a location that leads out of the folder, and where no folder is known.
+        """
+        if tensor.location in self.others:
+            return self.others[tensor.location]
+        if self.path is None:
+            raise ModelError("the folder of its data is unknown: read the model from its file", node=tensor.name)
+        path = path_inside(self.path, tensor.location, tensor.name)
+        return path or os.path.realpath(os.path.join(self.path, tensor.location))
+
+    def is_known(self, tensor: ExternalTensor) -> bool:
+        """Whether the folder of a tensor is known, and its location is a path."""
+        return is_path(tensor.location) and (self.path is not None or tensor.location in self.others)
+
+
+Move = Callable[[ExternalTensor], "Sequence[Piece] | Mapping[str, str] | None"]
+"""The new place of a tensor: its bytes for the message, or the entries to change; None for one that stays."""
+
+
+def external_tensors(buffer: Buffer) -> list[ExternalTensor]:
+    """All tensors of a ModelProto that lie in other files, at any depth, in the order of the file."""
+    tensors: list[ExternalTensor] = []
+    move_tensors(buffer, tensors.append)
+    return tensors
+
+
+def move_tensors(buffer: Buffer, move: Move) -> list[Piece]:
+    """The pieces of a ModelProto whose tensors in other files have other places."""
+    if buffer.find(_LOCATION) < 0:
+        return [(0, len(buffer))]
+    return _Mover(buffer, move).message("model", 0, len(buffer), 0)
+
+
+@attrs.frozen
+class _Mover:
+    buffer: Buffer
+    move: Move
+
+    def message(self, kind: str, pos: int, end: int, depth: int) -> list[Piece]:
+        """A message of a kind in `_PARTS`."""
+        if depth > MAX_NESTING:
+            raise LimitError(f"subgraphs nest deeper than {MAX_NESTING}")
+        parts = _PARTS[kind]
+
+        def edit(number: int, wire: int, start: int, stop: int) -> list[Piece] | None:
+            part = parts.get(number) if wire == BYTES else None
+            if part is None:
+                return None
+            if part == "tensor":
+                pieces = self.tensor(start, stop)
+            elif part == "node" and self.buffer.find(_LOCATION, start, stop) < 0:
+                return None
+            else:
+                pieces = self.message(part, start, stop, depth + (part == "graph"))
+            return None if pieces == [(start, stop)] else message_pieces(number, pieces)
+
+        return edit_message(self.buffer, pos, end, edit)
+
+    def tensor(self, pos: int, end: int) -> list[Piece]:
+        """A TensorProto."""
+        tensor = read_external(self.buffer, pos, end)
+        place = None if tensor is None else self.move(tensor)
+        if place is None:
+            return [(pos, end)]
+        if not isinstance(place, Mapping):
+            return [*self._without(pos, end, RAW_DATA, ENTRIES, PLACE), *message_pieces(RAW_DATA, place)]
+        entries = {**read_entries(self.buffer, pos, end), **place}
+        new = [_entry(key, value) for key, value in entries.items()]
+        return [*self._without(pos, end, ENTRIES), *new]
+
+    def _without(self, pos: int, end: int, *numbers: int) -> list[Piece]:
+        def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
+            return [] if number in numbers else None
+
+        return edit_message(self.buffer, pos, end, edit)
+
+
+def _entry(key: str, value: str) -> bytes:
+    return encode_bytes(ENTRIES, encode_bytes(1, key.encode()) + encode_bytes(2, value.encode()))
+
+
+def read_external(buffer: Buffer, pos: int, end: int) -> ExternalTensor | None:
+    """What a TensorProto says of its data in another file; None for one that has its data itself."""
+    dims: list[int] = []
+    dtype, place, name = 0, 0, ""
+    for number, kind, start, stop in fields(buffer, pos, end):
+        if number == PLACE and kind == VARINT:
+            place = start
+        elif number == DATA_TYPE and kind == VARINT:
+            dtype = start
+        elif number == DIMS:
+            dims += [to_signed(start)] if kind == VARINT else decode_packed(buffer[start:stop])
+        elif number == NAME and kind == BYTES:
+            name = _text(buffer, start, stop)
+    if place != EXTERNAL:
+        return None
+    bits = element_bits(ONNX_NAMES.get(dtype))
+    nbytes = None if bits is None else -(-prod(dims) * bits // 8)
+    entries = read_entries(buffer, pos, end)
+    return ExternalTensor(name, entries.get("location", ""), entries.get("offset", "0"), entries.get("length"), nbytes)
+
+
+def read_entries(buffer: Buffer, pos: int, end: int) -> dict[str, str]:
+    """The entries of a TensorProto that say where its data lie."""
+    entries = {}
+    for number, kind, start, stop in fields(buffer, pos, end):
+        if number == ENTRIES and kind == BYTES:
+            pair = {n: _text(buffer, a, b) for n, k, a, b in fields(buffer, start, stop) if k == BYTES}
+            entries[pair.get(1, "")] = pair.get(2, "")
+    return entries
+
+
+def _text(buffer: Buffer, start: int, stop: int) -> str:
+    return buffer[start:stop].decode("utf-8", "replace")

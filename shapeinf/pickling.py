@@ -1,0 +1,31 @@
+"""Pickles of results: plain data, without the inference, which has tables and locks of its process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+from shapeinf.errors import NotPickledError
+
+
+class Pickled:
+    """Base of the records that are loaded from the pickle of a result, a contract or memory: they only have data.
+
+    Every other attribute of the original raises NotPickledError.
+    """
+
+    __slots__ = ()
+
+    kind: ClassVar[str] = "object"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Only called for what the record does not have."""
+            if name.startswith("_"):
+                raise AttributeError(name)
+            raise NotPickledError(self.kind, name)
+
+
+def refuse_pickle(owner: object, help: str) -> NoReturn:
+    """Raises TypeError, as Python does for what cannot be pickled, with what to do instead."""
+    raise TypeError(f"a {type(owner).__name__} cannot be pickled: {help}")

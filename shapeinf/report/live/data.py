@@ -1,0 +1,308 @@
+"""The data of a live page: the shape program of a model, and the tables that refer to its outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from shapeinf.constraints.records import Clause
+from shapeinf.engine.body_tensors import producers
+from shapeinf.engine.input_symbols import input_symbols
+from shapeinf.engine.tensor_info import TensorInfo
+from shapeinf.expr import Dim, Dimension
+from shapeinf.expr.straight_line import StraightLine
+from shapeinf.lattice import element_bits
+from shapeinf.memory import Buffer, Memory, Role
+from shapeinf.memory.exports.memory_export import MemoryExport
+from shapeinf.memory.peak.query import SizeQuery
+from shapeinf.memory.peak.terms import CountedBuffers, count_buffers
+from shapeinf.program.bindings import Binder
+from shapeinf.program.lower import DimTable
+from shapeinf.program.preconditions import Requirement
+from shapeinf.report.live.amounts import UNKNOWN, Amount, AmountTable
+from shapeinf.report.live.fields import (
+    MAX_SOLVED,
+    Field,
+    add_legal_sizes,
+    choose_sizes,
+    read_field,
+    slider_stops,
+    with_initial,
+)
+from shapeinf.report.live.names import TextTable
+from shapeinf.result import Result
+from shapeinf.solver.budget import Budget
+from shapeinf.texts import escape_unprintable, shorten_text
+
+OPCODES = ("symbol", "constant", "add", "multiply", "floordiv", "maximum")
+"""The numbers of the operations in the page."""
+
+MAX_FORMULA = 300
+"""Characters of the formula of a dim."""
+
+COUNTED: tuple[Role, ...] = ("activation", "output")
+"""What the peak counts."""
+
+
+@attrs.frozen
+class LiveSource:
+    """What a page is made from.
+
+    Args:
+        result: the inference.
+        memory: its memory.
+        sizes: the user's sizes, by name.
+    """
+
+    result: Result
+    memory: Memory
+    sizes: Mapping[str, int]
+
+
+class LiveData:
+    """The records of one page, compiled once."""
+
+    def __init__(self, source: LiveSource) -> None:
+        """Raises UnknownNameError for a name in `sizes` that no dim has."""
+        self.source = source
+        result = source.result
+        self.store = result.store
+        self.table = DimTable(self.store, result.tensors)
+        labels = input_symbols(result.inference)
+        export = MemoryExport("", source.memory.peak)
+        hidden = dict.fromkeys([*self._symbols_of_shapes(), *export.data_dependent])
+        self.binder = Binder(self.store, labels, hidden)
+        self.binder.requirements.add_sizes(
+            (self.table.dims[row], name) for name, rows in self.table.ranked_tensors() for row in rows
+        )
+        self.needed = self.binder.needed
+        self.hidden = [symbol for symbol in hidden if symbol not in set(self.needed)]
+        self.amounts = AmountTable(self.store, self.needed)
+        self.fields = self._fields()
+
+    def _symbols_of_shapes(self) -> list[Dimension]:
+        return [symbol for symbol in self.table.symbols() if symbol not in self.store.solved]
+
+    def _fields(self) -> list[Field]:
+        labels, contract = self.binder.labels, self.source.result.contract
+        fields = {}
+        for symbol in self.needed:
+            field = read_field(self.store, symbol, labels[symbol])
+            field = attrs.evolve(field, stops=slider_stops(field))
+            fields[symbol] = add_legal_sizes(contract, field) if len(fields) < MAX_SOLVED else field
+        sizes = choose_sizes(self.binder, fields, self._leading(), self.source.sizes)
+        dependent = [read_field(self.store, symbol, labels[symbol]) for symbol in self.hidden]
+        return with_initial([*fields.values(), *dependent], sizes)
+
+    def _leading(self) -> list[Dimension]:
+        """The symbols of first axes of inputs."""
+        graph, tensors = self.source.result.graph, self.source.result.tensors
+        first = [tensors[name].shape.dims for name in graph.inputs if name not in graph.constants]
+        return [dims[0] for dims in first if dims and isinstance(dims[0], Dimension)]
+
+    @property
+    def own_fields(self) -> list[Field]:
+        """The fields of the inputs' dims, without sizes that depend on data."""
+        return self.fields[: len(self.needed)]
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything, as data for JSON; numbers that may pass 2**53 are texts."""
+        tensors = dict(self.source.result.tensors)
+        points = self.source.memory.timeline.points
+        counted = self._counted()
+        texts = TextTable(
+            [*tensors, *(p.node for p in points), *(b.name for b in counted.buffers if b.role in COUNTED)]
+        )
+        types = _Numbers()
+        parts = {
+            "dims": self._dims(),
+            "shapes": (shapes := _Numbers()),
+            "tensors": self._tensors(texts, types, shapes),
+            "timeline": self._timeline(counted, texts, types),
+            "derived": self._derived(),
+            "requirements": self._requirements(),
+        }
+        shared, rest = texts.compact()
+        return {
+            **parts,
+            "shapes": list(shapes),
+            "texts": {"shared": shared, "rest": rest},
+            "types": [escape_unprintable(text) for text in types],
+            "fields": [_field(field, number < len(self.needed)) for number, field in enumerate(self.fields)],
+            "amounts": [number for entry in self.amounts.entries for number in entry],
+            "program": self._program(self.amounts.program()),
+        }
+
+    # -- shapes --------------------------------------------------------------------------------------------------------
+
+    def _dims(self) -> list[list[Any]]:
+        """The formula and the amount of each distinct dim."""
+        return [
+            [shorten_text(self.binder.requirements.format(d), MAX_FORMULA), self._number(self.amounts.dim(d))]
+            for d in self.table.dims
+        ]
+
+    def _tensors(self, texts: TextTable, types: _Numbers, shapes: _Numbers) -> dict[str, list[int]]:
+        """One column for each property: name, type, shape (-1 where the rank is unknown), bytes, operator, role."""
+        graph = self.source.result.graph
+        operators = dict(producers(graph))
+        rows = dict(self.table.ranked_tensors())
+        columns: dict[str, list[int]] = {key: [] for key in ("name", "type", "shape", "bytes", "op", "role")}
+        inputs, outputs = frozenset(graph.inputs), frozenset(graph.outputs)
+        volumes: dict[tuple[int, ...], Amount] = {}
+        for name, info in self.source.result.tensors.items():
+            dims = rows.get(name)
+            if dims is not None and dims not in volumes:
+                volumes[dims] = self.amounts.product(self.amounts.dim(self.table.dims[row]) for row in dims)
+            constant = name in graph.constants or name not in operators
+            role = 3 if constant else 0 if name in inputs else 1 if name in outputs else 2
+            columns["name"].append(texts[name])
+            columns["type"].append(types[_element_type(info)])
+            columns["shape"].append(-1 if dims is None else shapes[dims])
+            columns["bytes"].append(self._number(_bytes(self.amounts, info, None if dims is None else volumes[dims])))
+            columns["op"].append(types["" if constant or role == 0 else operators[name]])
+            columns["role"].append(role)
+        return columns
+
+    def _number(self, amount: Amount) -> int:
+        return self.amounts.number(amount)
+
+    # -- memory --------------------------------------------------------------------------------------------------------
+
+    def _counted(self) -> CountedBuffers:
+        memory = self.source.memory
+        query = SizeQuery(memory.store, memory.labels)
+        return count_buffers(memory.timeline.buffers, memory.store, query.is_bindable, Budget(memory.work))
+
+    def _timeline(self, counted: CountedBuffers, texts: TextTable, types: _Numbers) -> dict[str, Any]:
+        """The program points, the buffers that the peak counts (column by column), and the totals of the others."""
+        points = self.source.memory.timeline.points
+        unbounded = {item.name for item in counted.unbounded}
+        columns: dict[str, list[int]] = {key: [] for key in ("name", "type", "bytes", "birth", "death", "unbounded")}
+        apart = _Apart(self.amounts)
+        for buffer, upper in zip(counted.buffers, counted.upper, strict=True):
+            amount = self.amounts.bounded(buffer.size, upper)
+            if buffer.role not in COUNTED:
+                apart.add(buffer, amount)
+                continue
+            birth, death = max(buffer.birth, 0), min(buffer.death, len(points))
+            columns["name"].append(texts[buffer.name])
+            columns["type"].append(types[_buffer_type(buffer)])
+            columns["bytes"].append(self._number(amount))
+            columns["birth"].append(birth)
+            columns["death"].append(max(birth, death))
+            columns["unbounded"].append(int(buffer.name in unbounded))
+        return {
+            "node": [texts[point.node] for point in points],
+            "op": [types[point.op] for point in points],
+            "buffers": columns,
+            "weights": apart.total("weight"),
+            "inputs": apart.total("input"),
+        }
+
+    # -- sizes and requirements ----------------------------------------------------------------------------------------
+
+    def _derived(self) -> list[list[Any]]:
+        """The dims of inputs that follow from others: label, formula and amount."""
+        return [
+            [shorten_text(label, MAX_FORMULA), self._format(value), self._number(self.amounts.dim(value))]
+            for symbol, label in self.binder.inputs.items()
+            if symbol not in set(self.needed)
+            for value in [self.store.canon(symbol)]
+        ]
+
+    def _format(self, d: Dim) -> str:
+        return shorten_text(self.binder.requirements.format(d), MAX_FORMULA)
+
+    def _requirements(self) -> list[dict[str, Any]]:
+        symbols = [*self.needed, *self.hidden]
+        requirements, _, _ = self.binder.requirements.compile(symbols, self.needed)
+        numbers = {symbol: number for number, symbol in enumerate(symbols)}
+        return [self._requirement(requirement, numbers) for requirement in requirements]
+
+    def _requirement(self, requirement: Requirement, numbers: Mapping[Dimension, int]) -> dict[str, Any]:
+        """Its text, node and reason, the fields of the sizes in it, and its clauses."""
+        source = requirement.source
+        return {
+            "text": shorten_text(requirement.text, MAX_FORMULA),
+            "node": "" if source is None else shorten_text(source.node, MAX_FORMULA),
+            "reason": "" if source is None else shorten_text(source.reason, MAX_FORMULA),
+            "assumed": source is not None and source.assumed,
+            "fields": sorted(numbers[symbol] for symbol in requirement.symbols),
+            "clauses": [self._clause(clause) for clause in requirement.clauses],
+        }
+
+    def _clause(self, clause: Clause) -> list[int]:
+        """The output of the expression, and whether it must be 0."""
+        return [self.amounts.expression(clause.expression), int(clause.zero)]
+
+    def _program(self, program: StraightLine) -> dict[str, Any]:
+        numbers = {symbol: number for number, symbol in enumerate((*self.needed, *self.hidden))}
+        constants = _Numbers()
+        code: list[int] = []
+        for instruction in program.instructions:
+            left = constants[str(instruction.left)] if instruction.op == "constant" else instruction.left
+            code += (OPCODES.index(instruction.op), left, instruction.right)
+        return {
+            "arguments": [numbers[symbol] for symbol in program.symbols],
+            "constants": list(constants),
+            "code": code,
+            "outputs": list(program.outputs),
+        }
+
+
+class _Numbers(dict[Any, int]):
+    """The number of each value, in the order in which they are first used."""
+
+    def __missing__(self, value: Any) -> int:
+        number = self[value] = len(self)
+        return number
+
+
+class _Apart:
+    """The bytes of weights and inputs, which the peak does not count."""
+
+    def __init__(self, amounts: AmountTable) -> None:
+        self._amounts = amounts
+        self._known: dict[Role, list[Amount]] = {}
+        self._unknown: dict[Role, int] = {}
+
+    def add(self, buffer: Buffer, amount: Amount) -> None:
+        """Count a buffer."""
+        if buffer.size is None:
+            self._unknown[buffer.role] = self._unknown.get(buffer.role, 0) + 1
+        else:
+            self._known.setdefault(buffer.role, []).append(amount)
+
+    def total(self, role: Role) -> list[int]:
+        """The amount of all buffers of known size, and how many others there are."""
+        return [self._amounts.number(self._amounts.sum(self._known.get(role, []))), self._unknown.get(role, 0)]
+
+
+def _bytes(amounts: AmountTable, info: TensorInfo, elements: Amount | None) -> Amount:
+    bits = element_bits(info.dtype)
+    return UNKNOWN if elements is None or bits is None else amounts.bytes(elements, bits)
+
+
+def _element_type(info: TensorInfo) -> str:
+    """The element type; of a sequence or optional the entire type."""
+    return info.dtype or "?" if info.kind == "tensor" else shorten_text(str(info), MAX_FORMULA)
+
+
+def _buffer_type(buffer: Buffer) -> str:
+    return shorten_text(f"{buffer.dtype or '?'}{buffer.shape}", MAX_FORMULA)
+
+
+def _field(field: Field, needed: bool) -> dict[str, Any]:
+    return {
+        "label": shorten_text(field.label, MAX_FORMULA),
+        "low": str(field.low),
+        "high": None if field.high is None else str(field.high),
+        "step": str(field.step),
+        "rest": str(field.rest),
+        "stops": [str(stop) for stop in field.stops],
+        "initial": None if field.initial is None else str(field.initial),
+        "dependent": not needed,
+    }

@@ -1,0 +1,160 @@
+"""The sizes that a reader of the page sets: their ranges, the stops of their sliders, and the first values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+import attrs
+
+from shapeinf.contract import Contract
+from shapeinf.errors import ShapeInferenceError
+from shapeinf.expr import Dimension
+from shapeinf.lattice import ShapeStore
+from shapeinf.program.bindings import Binder
+from shapeinf.solver.sampling import legal_bindings
+
+ALL_STOPS = 128
+"""A slider has every size of a range with at most this many."""
+
+FAR = 1 << 16
+"""The last stop of a range without an end, in multiples of its step."""
+
+TRIED = 512
+"""How many sizes of a dim are tried for legality."""
+
+SOLVE_WORK = 400_000
+"""The budget of the legal sizes of one dim."""
+
+MAX_SOLVED = 16
+"""Dims whose legal sizes are computed."""
+
+MAX_SAMPLED = 4096
+"""Sampled bindings that are searched for one with the user's sizes."""
+
+TYPICAL = (128, 224, 256, 64, 32, 512, 16, 100, 1024, 8, 4, 3, 2, 1, 48, 96, 4096)
+"""Sizes that all dims start with, in the order in which they are tried."""
+
+
+@attrs.frozen
+class Field:
+    """A size that a reader of the page may set.
+
+    Args:
+        label: its name for users.
+        low: the least size.
+        high: the largest size; None without one.
+        step: the congruence `size % step == rest`; 1 without one.
+        rest: its remainder.
+        stops: the sizes on the slider, in order; none for a size that depends on data.
+        legal: the legal sizes as text, as far as they are known.
+        initial: the first size; None for one that depends on data, which is then counted with its bound.
+    """
+
+    label: str
+    low: int
+    high: int | None
+    step: int = 1
+    rest: int = 0
+    stops: tuple[int, ...] = ()
+    legal: str = ""
+    initial: int | None = None
+
+
+def read_field(store: ShapeStore, symbol: Dimension, label: str) -> Field:
+    """The range and the congruence of a symbol under the constraints."""
+    bounds = store.interval(symbol)
+    congruence = store.congruences.by_symbol(symbol)
+    step, rest = (1, 0) if congruence is None else (congruence.modulus, congruence.rest)
+    return Field(label, max(bounds.lo or 0, 0), bounds.hi, step, rest)
+
+
+def slider_stops(field: Field) -> tuple[int, ...]:
+    """The stops of a slider: all sizes of a short range, else four per doubling, and the ends.
+
+    >>> slider_stops(Field("n", 1, 6))
+    (1, 2, 3, 4, 5, 6)
+    >>> slider_stops(Field("n", 1, None))[:14]
+    (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24)
+    >>> slider_stops(Field("n", 30, 300, step=32, rest=1))
+    (33, 65, 97, 129, 161, 193, 225, 257, 289)
+    """
+    first = field.low + (field.rest - field.low) % field.step
+    high = field.high if field.high is not None else field.rest + field.step * max(FAR, 4 * first)
+    last = high - (high - field.rest) % field.step
+    if last < first:
+        return ()
+    if (last - first) // field.step < ALL_STOPS:
+        return tuple(range(first, last + 1, field.step))
+    between = (field.rest + field.step * unit for unit in _four_per_doubling((last - field.rest) // field.step))
+    return tuple(sorted({first, last, *(size for size in between if first <= size <= last)}))
+
+
+def _four_per_doubling(last: int) -> Iterator[int]:
+    size = 0
+    while size <= last:
+        yield size
+        size += max(1, 1 << (size.bit_length() - 3)) if size >= 8 else 1
+
+
+def add_legal_sizes(contract: Contract, field: Field) -> Field:
+    """The field with its legal sizes of the first few, and without stops that are not legal.
+
+    >>> from shapeinf import infer_shapes
+    >>> field = Field("n", 1, 9, stops=tuple(range(1, 10)))
+    >>> contract = infer_shapes("examples/convnet.onnx").contract
+    >>> add_legal_sizes(contract, attrs.evolve(field, label="batch")).legal
+    '1..9'
+    """
+    last = field.low + TRIED - 1 if field.high is None else min(field.high, field.low + TRIED - 1)
+    try:
+        legal = contract.solve(field.label, range(field.low, last + 1), work=SOLVE_WORK)
+    except ShapeInferenceError:
+        return field
+    if legal.untried:
+        return field
+    stops = tuple(stop for stop in field.stops if stop > last or stop in legal.values)
+    text = str(legal).removeprefix(f"{field.label} in ")
+    more = "" if last == field.high else f" (of {field.low}..{last})"
+    return attrs.evolve(field, stops=stops or field.stops, legal=text + more)
+
+
+def choose_sizes(
+    binder: Binder, fields: Mapping[Dimension, Field], leading: Iterable[Dimension], sizes: Mapping[str, int]
+) -> dict[str, int]:
+    """Sizes to start with, by label: the user's, and for the others legal ones of a usual magnitude, where there are.
+
+    `leading` are the first axes of inputs: 1 where possible, as they are mostly batches. Raises UnknownNameError.
+    """
+    user = {binder.symbol(name): size for name, size in sizes.items()}
+    first = next((b for b in _candidates(binder, fields, set(leading), user) if _is_legal(binder, fields, b)), None)
+    if first is None:
+        first = {symbol: user.get(symbol, min(field.stops, default=field.low)) for symbol, field in fields.items()}
+    return {fields[symbol].label: size for symbol, size in first.items()}
+
+
+def _candidates(
+    binder: Binder, fields: Mapping[Dimension, Field], leading: set[Dimension], user: Mapping[Dimension, int]
+) -> Iterator[dict[Dimension, int]]:
+    for ones in (leading, set[Dimension]()):
+        for size in TYPICAL:
+            yield {
+                symbol: user.get(symbol, _nearest(field, 1 if symbol in ones else size))
+                for symbol, field in fields.items()
+            }
+    for binding in islice(legal_bindings(binder.store, list(fields)), MAX_SAMPLED):
+        yield {symbol: user.get(symbol, binding[symbol.name]) for symbol in fields}
+
+
+def _nearest(field: Field, size: int) -> int:
+    """The largest stop that is no larger, else the least one."""
+    return max((stop for stop in field.stops if stop <= size), default=min(field.stops, default=field.low))
+
+
+def _is_legal(binder: Binder, fields: Mapping[Dimension, Field], sizes: Mapping[Dimension, int]) -> bool:
+    return bool(binder.bind({fields[symbol].label: size for symbol, size in sizes.items()}, {}).valid.all())
+
+
+def with_initial(fields: Sequence[Field], sizes: Mapping[str, int]) -> list[Field]:
+    """The fields with their first sizes."""
+    return [attrs.evolve(field, initial=sizes.get(field.label)) for field in fields]

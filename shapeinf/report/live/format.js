@@ -1,0 +1,51 @@
+// Numbers and shapes as text. Only what is shown is rounded.
+
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+const PREFIXES = ["", "k", "M", "G", "T", "P", "E"];
+
+/** A number with separators.
+ * @param {bigint} value */
+function grouped(value) {
+  return value === HUGE ? "more than 2^4096" : String(value).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** A number in the largest unit that leaves at least 1, with three digits.
+ * @param {bigint} value
+ * @param {bigint} base
+ * @param {string[]} units */
+function scaled(value, base, units) {
+  if (value === HUGE) return grouped(value);
+  let unit = 0;
+  let divisor = 1n;
+  while (unit + 1 < units.length && value >= divisor * base) {
+    divisor *= base;
+    unit += 1;
+  }
+  const amount = Number((value * 1000n) / divisor) / 1000;
+  if (amount >= 1e6) return `${grouped(value / divisor)} ${units[unit]}`.trim();
+  const digits = amount >= 100 || unit === 0 ? amount.toFixed(0) : String(Number(amount.toPrecision(3)));
+  return `${digits} ${units[unit]}`.trim();
+}
+
+/** @param {bigint} value */
+const bytesText = (value) => scaled(value, 1024n, UNITS);
+
+/** @param {bigint} value */
+const countText = (value) => scaled(value, 1000n, PREFIXES);
+
+/** An amount as text: `none` where there is no number, marked where it is an upper bound.
+ * @param {Amount} amount
+ * @param {(value: bigint) => string} text */
+function amountText(amount, text, none = "unknown") {
+  if (amount.value === undefined) return none;
+  if (amount.value === null) return "undefined";
+  return (amount.exact ? "" : "≤ ") + text(amount.value);
+}
+
+/** The first line that describes an error in what was typed into a field; empty for none.
+ * @param {string} text
+ * @returns {string} */
+function numberError(text) {
+  if (!/^\d+$/.test(text)) return "A size is a whole number of at least 0.";
+  return text.length > 19 || BigInt(text) >= 1n << 63n ? "A size is less than 2^63." : "";
+}

@@ -1,0 +1,41 @@
+"""The table of all texts of a page: each once, sorted, without the start that it shares with the one before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os.path import commonprefix
+
+from shapeinf.texts import shorten_text
+
+MAX_NAME = 400
+"""Characters of a name; the middle of longer ones is left out."""
+
+
+class TextTable:
+    """Collects texts from a file, and gives each a number; the numbers are final when all are collected.
+
+    >>> table = TextTable(["encoder/mul", "encoder/add", "encoder/mul"])
+    >>> table["encoder/mul"], table.compact()
+    (1, ([0, 8], ['encoder/add', 'mul']))
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        """Control characters and marks of direction become escapes; long texts are shortened."""
+        printable = {text: shorten_text(text, MAX_NAME) for text in dict.fromkeys(texts)}
+        self._sorted = sorted(set(printable.values()))
+        numbers = {text: number for number, text in enumerate(self._sorted)}
+        self._numbers = {text: numbers[short] for text, short in printable.items()}
+
+    def __getitem__(self, text: str) -> int:
+        """The number of a text."""
+        return self._numbers[text]
+
+    def compact(self) -> tuple[list[int], list[str]]:
+        """How many characters each text shares with the one before it, and the others."""
+        shared, rest, last = [], [], ""
+        for text in self._sorted:
+            count = len(commonprefix([last, text]))
+            shared.append(count)
+            rest.append(text[count:])
+            last = text
+        return shared, rest

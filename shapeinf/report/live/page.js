@@ -1,0 +1,120 @@
+// The page: reads its data, and evaluates the program whenever a size changes.
+
+/** The most requirements that are listed for illegal sizes. */
+const MAX_VIOLATIONS = 6;
+
+class Page {
+  /** @param {any} data */
+  constructor(data) {
+    this.data = data;
+    this.texts = readTexts(data.texts);
+    this.memory = new MemoryView(data.timeline, this.texts, data.types);
+    this.table = new TensorTable(data, this.texts);
+    this.cost = data.cost ? new CostView(data.cost, this.texts, data.types) : null;
+    this.fields = buildFields(data.fields, () => this.schedule());
+    this.initial = this.fields.map((field) => field.size);
+    byId("reset").addEventListener("click", () => this.setSizes(this.initial));
+    byId("reset").disabled = !this.fields.length;
+    document.body.classList.add("live");
+    this.update();
+  }
+
+  /** Evaluate once for all changes before the next frame. */
+  schedule() {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    requestAnimationFrame(() => {
+      this.scheduled = false;
+      this.update();
+    });
+  }
+
+  /** @param {(bigint | undefined)[]} sizes */
+  setSizes(sizes) {
+    this.fields.forEach((field, i) => field.set(sizes[i]));
+    this.update();
+  }
+
+  /** Evaluate everything at the sizes of the fields. */
+  update() {
+    const sizes = this.fields.map((field) => field.size);
+    const outputs = evaluate(this.data.program, sizes);
+    this.violated = violations(this.data.requirements, outputs, sizes);
+    this.broken = this.fields.some((field) => field.broken);
+    this.legal = !this.broken && !this.violated.length;
+    this.amounts = readAmounts(this.data.amounts, this.legal ? outputs : []);
+    this.showLegality();
+    this.peak = this.memory.update(this.amounts);
+    this.table.update(this.amounts);
+    if (this.cost) this.cost.update(this.amounts);
+    this.showShapes();
+    this.showTotals();
+  }
+
+  showLegality() {
+    const status = byId("status");
+    status.className = this.legal ? "legal" : "illegal";
+    const assumed = this.violated.length && this.violated.every((/** @type {Requirement} */ r) => r.assumed);
+    setText(byId("status-text"), this.legal ? "Legal sizes" : this.broken ? "A size is missing" : assumed ? "Outside of this report" : "Illegal sizes");
+    setText(byId("bar-status"), this.legal ? "legal" : "illegal");
+    byId("bar-status").className = this.legal ? "legal" : "illegal";
+    const listed = this.violated.slice(0, MAX_VIOLATIONS).map((/** @type {Requirement} */ r) => element("li", {}, violationText(r)));
+    const left = this.violated.length - listed.length;
+    if (left > 0) listed.push(element("li", {}, `and ${left} more`));
+    byId("violations").replaceChildren(...listed);
+    const fields = new Set(this.violated.flatMap((/** @type {Requirement} */ r) => r.fields));
+    this.fields.forEach((field, i) => field.setIllegal(fields.has(i)));
+  }
+
+  /** The shapes in the tables of inputs, outputs and derived dims. */
+  showShapes() {
+    for (const cell of document.querySelectorAll("[data-shape]")) {
+      setText(cell, this.legal ? this.table.shapeNow(Number(/** @type {any} */ (cell).dataset.shape)) : "—");
+    }
+    for (const cell of document.querySelectorAll("[data-amount]")) {
+      const amount = this.amounts[Number(/** @type {any} */ (cell).dataset.amount)];
+      setText(cell, this.legal ? amountText(amount, grouped) : "—");
+    }
+  }
+
+  showTotals() {
+    const { timeline } = this.data;
+    const mark = this.memory.atLeast ? "at least " : this.peak.exact ? "" : "at most ";
+    const peak = this.peak.value;
+    this.showTotal("peak", this.legal ? mark + bytesText(peak) : "—", this.legal ? `${grouped(peak)} bytes` : "");
+    const node = this.memory.inUse.length && this.legal ? `at ${this.memory.pointText(this.memory.peak)}` : "";
+    setText(byId("peak-node"), node);
+    this.showBytes("weights", timeline.weights);
+    this.showBytes("inputs", timeline.inputs);
+    setText(byId("bar-peak"), byId("total-peak").textContent);
+  }
+
+  /** @param {string} name
+   * @param {[number, number]} total the amount, and how many buffers of unknown size it leaves out */
+  showBytes(name, [number, unknown]) {
+    const amount = this.amounts[number];
+    const exact = amount.value === null || amount.value === undefined ? "" : `${grouped(amount.value)} bytes`;
+    const mark = unknown ? "at least " : "";
+    this.showTotal(name, this.legal ? mark + amountText(amount, bytesText) : "—", this.legal ? exact : "");
+  }
+
+  /** @param {string} name
+   * @param {string} text
+   * @param {string} exact */
+  showTotal(name, text, exact) {
+    setText(byId(`total-${name}`), text);
+    setText(byId(`exact-${name}`), exact);
+  }
+}
+
+/** A requirement that does not hold, with the node that has it.
+ * @param {Requirement} requirement */
+function violationText(requirement) {
+  const { text, node, reason, assumed } = requirement;
+  const by = node ? ` '${node}'` : "";
+  const because = reason ? `: ${reason}` : "";
+  if (assumed) return `${text} is assumed here${because}${by ? ` (node${by})` : ""}; infer with these sizes for others`;
+  return `${text} is required${by ? ` by${by}` : ""}${because}`;
+}
+
+const page = new Page(JSON.parse(byId("data").textContent));

@@ -1,0 +1,219 @@
+"""The live page as text: the static part in HTML, the data as JSON, and the scripts."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
+from string import Template
+
+import attrs
+
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.explain.unknowns import UnknownGroup
+from shapeinf.html import escape_html, script_json
+from shapeinf.report.live.data import LiveData
+from shapeinf.report.live.fields import Field
+from shapeinf.report.live.names import MAX_NAME
+from shapeinf.texts import format_count, shorten_text
+
+SCRIPTS = ("program.js", "format.js", "dom.js", "fields.js", "memory.js", "cost.js", "table.js", "page.js")
+"""In the order in which they are in the page."""
+
+MAX_ROWS = 300
+"""Rows of a static table; the others are counted in one row."""
+
+MAX_MESSAGE = 2000
+"""Characters of a message."""
+
+
+@attrs.frozen
+class StaticReport:
+    """What the page says without scripts.
+
+    Args:
+        title: the model.
+        data: its live part.
+        diagnostics: the findings of `check`, or those of the inference.
+        unknowns: the unknown sizes by cause.
+    """
+
+    title: str
+    data: LiveData
+    diagnostics: Sequence[Diagnostic]
+    unknowns: Sequence[UnknownGroup]
+
+
+def render_page(report: StaticReport) -> str:
+    """The page as text."""
+    data = report.data.as_json()
+    script = "\n".join(read_asset(name) for name in SCRIPTS)
+    style = read_asset("page.css")
+    sections = (_requirements(report.data), _findings(report.diagnostics), _unknowns(report.unknowns))
+    return Template(read_asset("page.html")).substitute(
+        policy=_policy(script, style),
+        title=_text(report.title),
+        subtitle=_text(_subtitle(report)),
+        style=style,
+        summary=_summary(report, data["tensors"]["shape"]),
+        cost="",
+        sections="\n".join("\n".join(section) for section in sections),
+        footer="Made by shapeinf. Exact integers; no network.",
+        data=script_json(data),
+        script=script,
+    )
+
+
+def read_asset(name: str) -> str:
+    """A file of the page in this package."""
+    return (files(__package__) / name).read_text(encoding="utf-8")
+
+
+def _policy(script: str, style: str) -> str:
+    """Only this script and this style; nothing from a network."""
+    return (
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _text(text: str, limit: int = MAX_NAME) -> str:
+    return escape_html(shorten_text(text, limit))
+
+
+def _subtitle(report: StaticReport) -> str:
+    graph = report.data.source.result.graph
+    opsets = ", ".join(f"{domain or 'default'} {version}" for domain, version in graph.opsets.items())
+    parts = (graph.dialect.upper() if graph.dialect else "", f"opsets {opsets}" if opsets else "", graph.name)
+    return " · ".join(filter(None, parts))
+
+
+def _section(title: str, key: str, body: Iterable[str]) -> Iterator[str]:
+    yield f'<section id="{key}" aria-labelledby="{key}-title"><h2 id="{key}-title">{title}</h2>'
+    yield from body
+    yield "</section>"
+
+
+def _table(headers: Sequence[tuple[str, str]], rows: Sequence[str], total: int) -> Iterator[str]:
+    """A table of rows that are HTML; headers are texts with a class."""
+    cells = "".join(f'<th scope="col" class="{style}">{text}</th>' for text, style in headers)
+    yield f'<div class="wide"><table><thead><tr>{cells}</tr></thead><tbody>'
+    yield from rows
+    if total > len(rows):
+        yield f'<tr><td colspan="{len(headers)}" class="soft">and {total - len(rows):,} more</td></tr>'
+    yield "</tbody></table></div>"
+
+
+# -- summary -----------------------------------------------------------------------------------------------------------
+
+
+def _summary(report: StaticReport, shapes: Sequence[int]) -> str:
+    result = report.data.source.result
+    coverage = result.coverage
+    severities = Counter(diagnostic.severity for diagnostic in report.diagnostics)
+    found = ", ".join(format_count(severities[s], s) for s in ("error", "warning", "note") if severities[s])
+    lines = [f"<p>{_text(str(coverage), MAX_MESSAGE)}.</p>", f"<p>Findings: {found or 'none'}.</p>"]
+    if report.data.fields and report.data.source.result.store is not None:
+        lines.append(f'<p class="soft">{_text(result.policy, MAX_MESSAGE)}.</p>')
+    return "\n".join(_section("Summary", "summary", [*lines, *_inputs_and_outputs(report.data, shapes)]))
+
+
+def _inputs_and_outputs(data: LiveData, shapes: Sequence[int]) -> Iterator[str]:
+    result = data.source.result
+    numbers = dict(zip(result.tensors, shapes, strict=True))
+    graph = result.graph
+    names = [(name, "input") for name in graph.inputs if name not in graph.constants]
+    names += [(name, "output") for name in graph.outputs]
+    rows = []
+    for name, role in names[:MAX_ROWS]:
+        live = f'<td class="now" data-shape="{numbers[name]}"></td>' if name in numbers else "<td></td>"
+        type_ = _text(str(result.tensor(name)), MAX_MESSAGE)
+        rows.append(
+            f'<tr><td>{role}</td><td class="name">{_text(name)}</td><td class="formula">{type_}</td>{live}</tr>'
+        )
+    headers = (("", ""), ("Name", ""), ("Type", ""), ("At these sizes", ""))
+    yield from _table(headers, rows, len(names))
+
+
+# -- requirements, findings, unknowns ----------------------------------------------------------------------------------
+
+
+def _requirements(data: LiveData) -> Iterator[str]:
+    yield from _section("Requirements", "requirements", [*_legal_sizes(data.own_fields), *_preconditions(data)])
+
+
+def _legal_sizes(fields: Sequence[Field]) -> Iterator[str]:
+    if not fields:
+        return
+    rows = [
+        f'<tr><td class="name">{_text(field.label)}</td><td>{_text(_range_text(field))}</td>'
+        f"<td>{_text(field.legal or 'not computed')}</td></tr>"
+        for field in fields[:MAX_ROWS]
+    ]
+    yield from _table(
+        (("Dim", ""), ("Range", ""), ("Legal sizes, for some sizes of the others", "")), rows, len(fields)
+    )
+
+
+def _range_text(field: Field) -> str:
+    text = f"at least {field.low}" if field.high is None else f"{field.low} to {field.high}"
+    if field.step == 1:
+        return text
+    return f"{text}, multiples of {field.step}" + (f" plus {field.rest}" if field.rest else "")
+
+
+def _preconditions(data: LiveData) -> Iterator[str]:
+    preconditions = data.source.result.contract.preconditions
+    if not preconditions:
+        yield "<p>The graph requires nothing else of the sizes of its inputs.</p>"
+        return
+    rows = [
+        f'<tr><td class="formula">{_text(p.text)}</td><td class="name">{_text(f"{p.op} {p.node}".strip())}</td>'
+        f"<td>{_text(p.message, MAX_MESSAGE)}{_text(f' (where {p.where} runs)') if p.where else ''}</td></tr>"
+        for p in preconditions[:MAX_ROWS]
+    ]
+    yield from _table((("Condition", ""), ("Required by", ""), ("Rule", "")), rows, len(preconditions))
+
+
+def _findings(diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
+    body: list[str] = []
+    if not diagnostics:
+        body.append("<p>No errors, warnings or notes.</p>")
+    else:
+        rows = [_finding(diagnostic) for diagnostic in sorted(diagnostics, key=lambda d: d.weight)[:MAX_ROWS]]
+        headers = (("Severity", ""), ("Code", ""), ("Subject", ""), ("Message", ""))
+        body += _table(headers, rows, len(diagnostics))
+    yield from _section("Findings", "findings", body)
+
+
+def _finding(diagnostic: Diagnostic) -> str:
+    details = [*diagnostic.operands]
+    details += [f"because {diagnostic.reason}"] if diagnostic.reason else []
+    details += [f"help: {diagnostic.help}"] if diagnostic.help else []
+    details += [f"at {diagnostic.location}"] if diagnostic.location else []
+    more = "\n".join(_text(line, MAX_MESSAGE) for line in details)
+    return (
+        f'<tr><td class="{diagnostic.severity}">{diagnostic.severity}</td><td>{_text(diagnostic.code)}</td>'
+        f'<td class="name">{_text(f"{diagnostic.op} {diagnostic.subject}".strip())}</td>'
+        f"<td>{_text(diagnostic.message, MAX_MESSAGE)}{f'<pre>{more}</pre>' if more else ''}</td></tr>"
+    )
+
+
+def _unknowns(groups: Sequence[UnknownGroup]) -> Iterator[str]:
+    if not groups:
+        yield from _section("Unknown sizes", "unknowns", ["<p>None: every size is a formula of the inputs' dims.</p>"])
+        return
+    rows = [
+        f'<tr><td class="number">{group.count:,}</td><td>{_text("; ".join(map(str, group.causes)), MAX_MESSAGE)}</td>'
+        f'<td class="name">{_text(", ".join(map(str, group.unknowns[:4])), MAX_MESSAGE)}'
+        f"{f' and {group.count - 4:,} more' if group.count > 4 else ''}</td></tr>"
+        for group in groups[:MAX_ROWS]
+    ]
+    headers = (("Sizes", "number"), ("Cause", ""), ("Where", ""))
+    yield from _section("Unknown sizes", "unknowns", _table(headers, rows, len(groups)))

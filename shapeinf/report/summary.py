@@ -1,0 +1,197 @@
+"""First contact with a model: what is in it, what it requires, what it costs, and what is unknown, as one record."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import attrs
+
+from shapeinf.errors import LimitError, MissingSizeError
+from shapeinf.expr import Dim
+from shapeinf.formats import FORMATS
+from shapeinf.graph import Graph, subgraphs
+from shapeinf.ops import default_registry
+from shapeinf.report.model import ModelReport, NamedDimRecord, PreconditionRecord, TensorRecord, build_report
+from shapeinf.result import Coverage, Result
+from shapeinf.solver.budget import WORK
+
+LEGAL_SIZES = 1024
+"""Sizes of one dim that are tried, to list the legal ones."""
+
+
+@attrs.frozen
+class Amount:
+    """An amount of something, such as bytes.
+
+    Args:
+        formula: in the dims of the inputs; the number where it is one; empty where there is none.
+        value: the number, at the sizes of the summary; None where it is not known.
+        note: how to read the value, such as "at least", or why there is none.
+    """
+
+    formula: str
+    value: int | None = None
+    note: str = ""
+
+
+@attrs.frozen
+class OperatorCount:
+    """How many nodes of a graph have an operator; `domain` is empty for that of the format."""
+
+    op: str
+    domain: str
+    count: int
+
+    def __str__(self) -> str:
+        """`14 MatMul`."""
+        return f"{self.count} {self.domain}.{self.op}" if self.domain else f"{self.count} {self.op}"
+
+
+@attrs.frozen
+class UnknownCount:
+    """How many axes and ranks are unknown for the same causes, which are texts."""
+
+    count: int
+    causes: tuple[str, ...]
+
+
+@attrs.frozen
+class Summary:
+    """What is in a model.
+
+    Args:
+        format: the title of its format, such as "ONNX"; `file_version` is the version of that, in the file's words.
+        producer: the tool that wrote the file; empty where the file does not state it.
+        name: the name of the graph.
+        opsets: the versions of the operators by domain; empty for formats whose operators have none.
+        inputs: the inputs without a default value.
+        outputs: the outputs.
+        dims: the named dims of the inputs.
+        preconditions: what the nodes require of the dims, guards (which depend on data) last.
+        legal_sizes: the legal sizes of dims with preconditions and a finite range, as texts by dim.
+        nodes: the number of nodes of the graph; `inner_nodes` is that of all its bodies and functions.
+        operators: the nodes by operator, also of bodies and functions, the most frequent first.
+        sizes: the sizes of dims for which amounts have values.
+        parameters: the elements of all weights that nodes read.
+        weight_bytes: the bytes of all weights of known size.
+        macs: multiply-accumulates.
+        peak_bytes: the most bytes of activations and outputs in use at once.
+        uncounted: the operators that `macs` does not count, with the number of their nodes.
+        unknowns: the unknown axes and ranks by cause, the most frequent cause first.
+        diagnostics: the number of diagnostics by severity.
+        coverage: how much is inferred.
+    """
+
+    format: str
+    file_version: str
+    producer: str
+    name: str
+    opsets: Mapping[str, int]
+    inputs: tuple[TensorRecord, ...]
+    outputs: tuple[TensorRecord, ...]
+    dims: tuple[NamedDimRecord, ...]
+    preconditions: tuple[PreconditionRecord, ...]
+    legal_sizes: Mapping[str, str]
+    nodes: int
+    inner_nodes: int
+    operators: tuple[OperatorCount, ...]
+    sizes: Mapping[str, int]
+    parameters: Amount
+    weight_bytes: Amount
+    macs: Amount
+    peak_bytes: Amount
+    uncounted: Mapping[str, int]
+    unknowns: tuple[UnknownCount, ...]
+    diagnostics: Mapping[str, int]
+    coverage: Coverage
+
+
+def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: int = WORK) -> Summary:
+    """The summary of a model, with all amounts as formulas, and as numbers at these sizes.
+
+    `work` is the budget of each question, in steps that are the same on every machine. Raises UnknownNameError for a
+    dim that no input has, Contradiction for sizes with which the model does not run.
+
+    >>> from shapeinf import infer_shapes
+    >>> summary = summarize(infer_shapes("examples/convnet.onnx"), {"batch": 1, "height": 32, "width": 32})
+    >>> summary.format, summary.nodes, summary.parameters.value, summary.peak_bytes.value
+    ('ONNX', 7, 2577, 131072)
+    """
+    graph, sizes = result.graph, dict(sizes or {})
+    inner = list(_inner_graphs(graph))
+    cost, memory = result.cost(work=work), result.memory(work=work)
+    report = build_report(result)
+    preconditions = sorted(report.preconditions, key=lambda record: record.kind == "guard")
+    return Summary(
+        format=next((known.title for known in FORMATS.formats if known.name == graph.dialect), graph.dialect),
+        file_version=graph.file_version,
+        producer=graph.producer,
+        name=graph.name,
+        opsets=dict(graph.opsets) if default_registry().is_versioned(graph.dialect) else {},
+        inputs=tuple([report.tensors[name] for name in report.inputs]),
+        outputs=tuple([report.tensors[name] for name in report.outputs]),
+        dims=report.dims,
+        preconditions=tuple(preconditions),
+        legal_sizes=_legal_sizes(result, report, work),
+        nodes=len(graph.nodes),
+        inner_nodes=sum(len(body.nodes) for body in inner),
+        operators=_count_operators([graph, *inner]),
+        sizes=sizes,
+        parameters=_amount(lambda: cost.format(cost.total.parameters), lambda: cost.at(sizes).total.parameters),
+        weight_bytes=_bytes_of(memory.weights, any(buffer.role == "weight" for buffer in memory.unsized)),
+        macs=_amount(lambda: cost.format(cost.total.macs), lambda: cost.at(sizes).total.macs),
+        peak_bytes=_amount(lambda: str(memory.peak), lambda: memory.peak.at(sizes).bytes),
+        uncounted=Counter(item.op for item in cost.uncounted if not item.amount),
+        unknowns=tuple([UnknownCount(g.count, tuple(map(str, g.causes))) for g in result.unknowns(work=work)]),
+        diagnostics=Counter(diagnostic.severity for diagnostic in report.diagnostics),
+        coverage=report.coverage,
+    )
+
+
+def _inner_graphs(graph: Graph) -> Iterator[Graph]:
+    """The bodies of a graph, those in its bodies, and the functions of the model."""
+    pending = [graph, *graph.functions.values()]
+    yield from pending[1:]
+    while pending:
+        bodies = [body for node in pending.pop().nodes for _, body in subgraphs(node.kind)]
+        yield from bodies
+        pending += bodies
+
+
+def _count_operators(graphs: Iterable[Graph]) -> tuple[OperatorCount, ...]:
+    counts = Counter((node.op, node.domain) for graph in graphs for node in graph.nodes)
+    return tuple([OperatorCount(op, domain, count) for (op, domain), count in counts.most_common()])
+
+
+def _amount(formula: Callable[[], str], value: Callable[[], Dim]) -> Amount:
+    """An amount whose formula may pass a limit, and whose value may need sizes that are not specified."""
+    try:
+        text = formula()
+    except LimitError as error:
+        return Amount("", None, str(error))
+    note = next((word for word in ("at least", "at most") if text.startswith(word)), "")
+    try:
+        number = value()
+    except LimitError as error:
+        return Amount(text, None, str(error))
+    except MissingSizeError as error:
+        return Amount(text, None, f"needs sizes of {', '.join(error.names)}")
+    return Amount(text, number if isinstance(number, int) else None, note)
+
+
+def _bytes_of(total: Dim, incomplete: bool) -> Amount:
+    return Amount(str(total), total if isinstance(total, int) else None, "at least" if incomplete else "")
+
+
+def _legal_sizes(result: Result, report: ModelReport, work: int) -> dict[str, str]:
+    """The legal sizes of the dims that preconditions name, where their range is finite and not all of it is legal."""
+    names = {name for record in report.preconditions if record.kind != "guard" for name in record.symbols}
+    texts = {}
+    for dim in report.dims:
+        lo, hi = dim.bounds.lo, dim.bounds.hi
+        if dim.name in names and lo is not None and hi is not None and hi - lo < LEGAL_SIZES:
+            legal = result.contract.solve(dim.name, range(lo, hi + 1), work=work)
+            if len(legal) + len(legal.untried) <= hi - lo:
+                texts[dim.name] = str(legal)
+    return texts

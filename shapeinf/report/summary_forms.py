@@ -1,0 +1,190 @@
+"""Summaries of models as text for a terminal, as a table of several models, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from shapeinf.diagnostics import SEVERITIES
+from shapeinf.report.json_form import precondition_as_json, tensors_as_json
+from shapeinf.report.model import TensorRecord
+from shapeinf.report.summary import Amount, Summary
+from shapeinf.report.text import dims_text
+from shapeinf.schemas import SUMMARY
+from shapeinf.texts import escape_unprintable, exact_bytes, exact_count, format_bytes, format_count, shorten_end
+
+MAX_ROWS = 6
+"""Inputs, outputs, preconditions and causes that are listed; of more, the number of the others."""
+MAX_OPERATORS = 10
+MAX_FORMULA = 160
+"""Characters of a formula; the JSON has all."""
+_MARGIN = 12
+
+
+def summary_as_lines(summary: Summary) -> Iterator[str]:
+    """The summary on one screen."""
+    for heading, lines in _sections(summary):
+        for number, line in enumerate(lines):
+            yield f"{'' if number else heading:{_MARGIN}}{line}"
+
+
+def _sections(summary: Summary) -> Iterator[tuple[str, list[str]]]:
+    """The headings with their lines; a heading without lines is left out."""
+    yield "format", [_format_line(summary)]
+    yield "producer", [summary.producer] if summary.producer else []
+    yield "inputs", _limit([_tensor_line(tensor) for tensor in summary.inputs]) or ["none"]
+    yield "outputs", _limit([_tensor_line(tensor) for tensor in summary.outputs]) or ["none"]
+    yield "dims", [dims_text(summary.dims)] if summary.dims else []
+    yield "contract", _contract_lines(summary)
+    yield "operators", [_operator_line(summary)]
+    yield "parameters", [_parameter_line(summary)]
+    yield "MACs", _amount_lines(summary, summary.macs, exact_count)
+    yield "", [_uncounted_line(summary.uncounted)] if summary.uncounted else []
+    yield "peak", _amount_lines(summary, summary.peak_bytes, exact_bytes)
+    yield "unknown", _unknown_lines(summary)
+    yield "diagnostics", [_diagnostics_line(summary.diagnostics)]
+
+
+def _limit(lines: Sequence[str]) -> list[str]:
+    """The first lines, and how many more there are."""
+    more = [f"... and {len(lines) - MAX_ROWS} more"] if len(lines) > MAX_ROWS else []
+    return [*lines[:MAX_ROWS], *more]
+
+
+def _format_line(summary: Summary) -> str:
+    opsets = [f"{domain} {version}" if domain else f"opset {version}" for domain, version in summary.opsets.items()]
+    return ", ".join(filter(None, [summary.format, summary.file_version, *opsets]))
+
+
+def _tensor_line(tensor: TensorRecord) -> str:
+    shape = f"{tensor.dtype or '?'}{tensor.shape}"
+    return f"{tensor.name}: {shape if tensor.kind == 'tensor' else f'{tensor.kind} of {shape}'}"
+
+
+def _contract_lines(summary: Summary) -> list[str]:
+    legal = [f"legal: {text}" for text in summary.legal_sizes.values()]
+    lines = [record.line for record in summary.preconditions if record.kind != "guard"]
+    guards = len(summary.preconditions) - len(lines)
+    data = [f"{format_count(guards, 'condition')} on data or branches: shapeinf infer lists them"] if guards else []
+    return [*_limit(lines), *legal, *data] or ["no preconditions on the inputs"]
+
+
+def _operator_line(summary: Summary) -> str:
+    nodes = format_count(summary.nodes, "node")
+    inner = f" and {summary.inner_nodes} in bodies" if summary.inner_nodes else ""
+    listed = ", ".join(map(str, summary.operators[:MAX_OPERATORS]))
+    more = len(summary.operators) - MAX_OPERATORS
+    return f"{nodes}{inner}: {listed or 'none'}" + (f", {format_count(more, 'other operator')}" if more > 0 else "")
+
+
+def _parameter_line(summary: Summary) -> str:
+    return f"{_amount_text(summary.parameters, exact_count)}, weights {_amount_text(summary.weight_bytes, exact_bytes)}"
+
+
+def _amount_text(amount: Amount, display: Any) -> str:
+    """The number, else the formula."""
+    text = shorten_end(amount.formula, MAX_FORMULA) if amount.value is None else display(amount.value)
+    return f"{amount.note} {text}" if amount.note in ("at least", "at most") else text
+
+
+def _amount_lines(summary: Summary, amount: Amount, display: Any) -> list[str]:
+    """The formula, and the number at the sizes of the summary; one line where it is a number at all sizes."""
+    if not amount.formula:
+        return [amount.note]
+    if amount.value is None:
+        return [shorten_end(amount.formula, MAX_FORMULA), *([f"  {amount.note}"] if summary.sizes else [])]
+    number = _amount_text(amount, display)
+    if amount.formula.isdigit():
+        return [number]
+    sizes = ", ".join(f"{name}={size}" for name, size in summary.sizes.items())
+    return [shorten_end(amount.formula, MAX_FORMULA), f"  {sizes or 'always'}: {number}"]
+
+
+def _uncounted_line(uncounted: Mapping[str, int]) -> str:
+    listed = ", ".join(f"{count} {op}" for op, count in list(uncounted.items())[:MAX_OPERATORS])
+    more = len(uncounted) - MAX_OPERATORS
+    return f"not counted: {listed}" + (f" and {format_count(more, 'other operator')}" if more > 0 else "")
+
+
+def _unknown_lines(summary: Summary) -> list[str]:
+    return _limit([f"{group.count} because of {'; and of '.join(group.causes)}" for group in summary.unknowns]) or [
+        "nothing"
+    ]
+
+
+def _diagnostics_line(counts: Mapping[str, int]) -> str:
+    return ", ".join(format_count(counts[name], name) for name in SEVERITIES if counts.get(name)) or "none"
+
+
+def summary_table(summaries: Iterable[tuple[str, Summary]]) -> Table:
+    """A line a model."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("model", overflow="fold")
+    for heading in ("format", "nodes", "parameters", "weights", "MACs", "peak", "unknown", "errors", "warnings"):
+        table.add_column(heading, justify="left" if heading == "format" else "right", overflow="fold")
+    for model, summary in summaries:
+        table.add_row(*(Text(escape_unprintable(cell)) for cell in [model, *_cells(summary)]))
+    return table
+
+
+def _cells(summary: Summary) -> Iterator[str]:
+    yield summary.format
+    yield str(summary.nodes)
+    yield _cell(summary.parameters, "{:,}".format)
+    yield _cell(summary.weight_bytes, format_bytes)
+    yield _cell(summary.macs, "{:,}".format)
+    yield _cell(summary.peak_bytes, format_bytes)
+    yield str(sum(group.count for group in summary.unknowns))
+    yield str(summary.diagnostics.get("error", 0))
+    yield str(summary.diagnostics.get("warning", 0))
+
+
+def _cell(amount: Amount, display: Any) -> str:
+    """A number; a short formula where sizes are missing."""
+    return shorten_end(amount.formula, 24) or "?" if amount.value is None else display(amount.value)
+
+
+def summaries_as_json(models: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """The summaries of some models, each as `summary_as_json` or `{"model", "error"}`."""
+    return {"schema": SUMMARY, "models": list(models)}
+
+
+def summary_as_json(model: str, summary: Summary) -> dict[str, Any]:
+    """The summary of the model in a file."""
+    coverage = summary.coverage
+    return {
+        "model": model,
+        "format": summary.format,
+        "file_version": summary.file_version,
+        "producer": summary.producer,
+        "name": summary.name,
+        "opsets": dict(summary.opsets),
+        "inputs": tensors_as_json(summary.inputs),
+        "outputs": tensors_as_json(summary.outputs),
+        "dims": [
+            {"name": d.name, "min": d.bounds.lo, "max": d.bounds.hi, "modulus": d.modulus, "remainder": d.remainder}
+            for d in summary.dims
+        ],
+        "contract": [precondition_as_json(record) for record in summary.preconditions],
+        "legal_sizes": dict(summary.legal_sizes),
+        "nodes": summary.nodes,
+        "inner_nodes": summary.inner_nodes,
+        "operators": [{"op": item.op, "domain": item.domain, "count": item.count} for item in summary.operators],
+        "sizes": dict(summary.sizes),
+        "parameters": _amount_as_json(summary.parameters),
+        "weight_bytes": _amount_as_json(summary.weight_bytes),
+        "macs": _amount_as_json(summary.macs),
+        "peak_bytes": _amount_as_json(summary.peak_bytes),
+        "uncounted": dict(summary.uncounted),
+        "unknowns": [{"count": group.count, "causes": list(group.causes)} for group in summary.unknowns],
+        "diagnostics": {name: summary.diagnostics.get(name, 0) for name in SEVERITIES},
+        "coverage": {"values": coverage.values, "ranked": coverage.ranked, "known": coverage.known},
+    }
+
+
+def _amount_as_json(amount: Amount) -> dict[str, Any]:
+    return {"formula": amount.formula, "value": amount.value, "note": amount.note}
