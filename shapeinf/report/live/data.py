@@ -12,6 +12,7 @@ from shapeinf.engine.body_tensors import producers
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dim, Dimension
+from shapeinf.expr.many_bindings import MAX_BITS
 from shapeinf.expr.straight_line import StraightLine
 from shapeinf.lattice import element_bits
 from shapeinf.memory import Buffer, Memory, Role
@@ -243,7 +244,7 @@ class LiveData:
         constants = _Numbers()
         code: list[int] = []
         for instruction in program.instructions:
-            left = constants[str(instruction.left)] if instruction.op == "constant" else instruction.left
+            left = constants[constant_text(instruction.left)] if instruction.op == "constant" else instruction.left
             code += (OPCODES.index(instruction.op), left, instruction.right)
         return {
             "arguments": [numbers[symbol] for symbol in program.symbols],
@@ -251,6 +252,15 @@ class LiveData:
             "code": code,
             "outputs": list(program.outputs),
         }
+
+
+def constant_text(value: int) -> str:
+    """A constant of a program; `2**MAX_BITS` stands for every larger number, as in `run_exactly`.
+
+    >>> constant_text(-7), constant_text(-(1 << 9999)) == constant_text(1 << 4096)
+    ('-7', True)
+    """
+    return str(value if abs(value) < 1 << MAX_BITS else 1 << MAX_BITS)
 
 
 class _Numbers(dict[Any, int]):

@@ -18,7 +18,7 @@ from shapeinf.expr import Scope, evaluate
 from shapeinf.expr.many_bindings import run_exactly
 from shapeinf.expr.straight_line import Lowering
 from shapeinf.report.live import save_report
-from shapeinf.report.live.data import OPCODES, LiveData, LiveSource
+from shapeinf.report.live.data import OPCODES, LiveData, LiveSource, constant_text
 from shapeinf.report.live.page import read_asset
 from tests.conformance.conftest import ROOT
 
@@ -268,12 +268,12 @@ def test_the_evaluator_equals_that_of_python(node: str) -> None:
         sizes = [generator.choice([0, 1, 5, -3, 1 << 40, -(1 << 90)]) for _ in program.symbols]
         code, constants = [], []
         for instruction in program.instructions:
-            constants += [str(instruction.left)] if instruction.op == "constant" else []
+            constants += [constant_text(instruction.left)] if instruction.op == "constant" else []
             left = len(constants) - 1 if instruction.op == "constant" else instruction.left
             code += [OPCODES.index(instruction.op), left, instruction.right]
         data = {"arguments": list(range(len(sizes))), "constants": constants, "code": code}
         cases.append([{**data, "outputs": list(program.outputs)}, [str(size) for size in sizes]])
-        expected.append([None if value is None else str(value) for value in run_exactly(program, sizes)])
+        expected.append([None if value is None else constant_text(value) for value in run_exactly(program, sizes)])
     script = read_asset("program.js") + (
         "const cases = JSON.parse(require('fs').readFileSync(0));"
         "const text = (v) => v === null ? null : String(v);"
