@@ -318,7 +318,7 @@ class UnknownNameError(ShapeInferenceError):
         self.kind = kind
         self.name = name
         self.choices = sorted(choices)
-        near = difflib.get_close_matches(name, self.choices, n=3, cutoff=0.5)
+        near = nearest_names(name, self.choices)
         if near:
             hint = f"did you mean {_quoted(near)}?"
         elif self.choices:
@@ -327,6 +327,15 @@ class UnknownNameError(ShapeInferenceError):
         else:
             hint = "none is available"
         super().__init__(f"no {kind} is named {name!r}; {hint}")
+
+
+def nearest_names(name: str, choices: Iterable[str]) -> list[str]:
+    """The names that a user may have meant, the nearest first; none where none is similar.
+
+    >>> nearest_names("logit", ["logits", "tokens"])
+    ['logits']
+    """
+    return difflib.get_close_matches(name, list(choices), n=3, cutoff=0.5)
 
 
 class UnnamedInputError(UnknownNameError):

@@ -41,7 +41,7 @@ def _convert_assume(assume: Iterable[str] | str) -> tuple[str, ...]:
     return (assume,) if isinstance(assume, str) else tuple(assume)
 
 
-def _one_of(kind: str, values: tuple[str, ...]) -> Callable[[object, object, object], None]:
+def _require_choice(kind: str, values: tuple[str, ...]) -> Callable[[object, object, object], None]:
     def check(_: object, __: object, value: object) -> None:
         if value not in values:
             raise UnknownNameError(kind, str(value), values)
@@ -57,11 +57,11 @@ class InferenceOptions:
     bind: Mapping[str, int] = attrs.field(factory=dict, converter=_convert_bind)
     inputs: InputSpecs = attrs.field(factory=dict, converter=_convert_inputs)
     assume: tuple[str, ...] = attrs.field(default=(), converter=_convert_assume)
-    mode: Mode = attrs.field(default="best", validator=_one_of("mode", get_args(Mode)))
+    mode: Mode = attrs.field(default="best", validator=_require_choice("mode", get_args(Mode)))
     min_dim: int = 1
     declared: DeclaredMode | None = attrs.field(
         default=None,
-        validator=attrs.validators.optional(_one_of("use of declared types", get_args(DeclaredMode))),
+        validator=attrs.validators.optional(_require_choice("use of declared types", get_args(DeclaredMode))),
     )
     format_options: FormatOptions | None = None
     registry: OpRegistry | None = None
