@@ -9,8 +9,8 @@ class Page {
     this.data = data;
     this.texts = readTexts(data.texts);
     this.memory = new MemoryView(data.timeline, this.texts, data.types);
-    this.table = new TensorTable(data, this.texts);
-    this.cost = data.cost ? new CostView(data.cost, this.texts, data.types) : null;
+    this.cost = new CostView(data.cost, this.texts, data.types);
+    this.table = new TensorTable(data, this.texts, this.cost);
     this.fields = buildFields(data.fields, () => this.schedule());
     this.initial = this.fields.map((field) => field.size);
     byId("reset").addEventListener("click", () => this.setSizes(this.initial));
@@ -45,8 +45,8 @@ class Page {
     this.amounts = readAmounts(this.data.amounts, this.legal ? outputs : []);
     this.showLegality();
     this.peak = this.memory.update(this.amounts);
+    this.cost.update(this.amounts, this.legal);
     this.table.update(this.amounts);
-    if (this.cost) this.cost.update(this.amounts);
     this.showShapes();
     this.showTotals();
   }
