@@ -87,7 +87,7 @@ class CostView {
 
   /** @param {boolean} legal */
   show(legal) {
-    const mark = this.atLeast ? "at least " : this.atMost ? "at most " : "";
+    const mark = this.atLeast ? "≥ " : this.atMost ? "≤ " : "";
     const total = /** @type {bigint[]} */ (this.total);
     setText(byId("total-macs"), legal ? mark + countText(total[MACS]) : "—");
     setText(byId("exact-macs"), legal ? grouped(total[MACS]) : "");
@@ -111,18 +111,16 @@ class CostView {
    * @param {bigint} all */
   groupRow(group, all) {
     const { values } = group;
-    const cells = [values[MACS], values[OPERATIONS], values[PARAMETERS]].map((value) => numberCell(value, countText));
-    const moved = numberCell(values[READ] + values[WRITTEN], bytesText);
     return element(
       "tr",
       {},
       element("th", { scope: "row" }, this.types[group.op]),
       element("td", { class: "number" }, grouped(BigInt(group.nodes))),
-      cells[0],
+      numberCell(values[MACS], countText),
       element("td", { class: "number" }, shareText(values[MACS], all)),
-      cells[1],
-      cells[2],
-      moved,
+      numberCell(values[OPERATIONS], countText, "minor"),
+      numberCell(values[PARAMETERS], countText),
+      numberCell(values[READ] + values[WRITTEN], bytesText, "minor"),
     );
   }
 
@@ -150,14 +148,15 @@ function compareDown(a, b) {
 }
 
 /** @param {bigint} value
- * @param {(value: bigint) => string} text */
-function numberCell(value, text) {
-  return element("td", { class: "number", title: grouped(value) }, text(value));
+ * @param {(value: bigint) => string} text
+ * @param {string} style */
+function numberCell(value, text, style = "") {
+  return element("td", { class: `number ${style}`, title: grouped(value) }, text(value));
 }
 
-/** A part of a sum in percent.
+/** A part of a sum in percent; empty for nothing.
  * @param {bigint} part
  * @param {bigint} all */
 function shareText(part, all) {
-  return all ? `${(Number((part * 1000n) / all) / 10).toFixed(1)}%` : "";
+  return part ? `${(Number((part * 1000n) / all) / 10).toFixed(1)}%` : "";
 }

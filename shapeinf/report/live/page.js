@@ -79,7 +79,7 @@ class Page {
 
   showTotals() {
     const { timeline } = this.data;
-    const mark = this.memory.atLeast ? "at least " : this.peak.exact ? "" : "at most ";
+    const mark = this.memory.atLeast ? "≥ " : this.peak.exact ? "" : "≤ ";
     const peak = this.peak.value;
     this.showTotal("peak", this.legal ? mark + bytesText(peak) : "—", this.legal ? `${grouped(peak)} bytes` : "");
     const node = this.memory.inUse.length && this.legal ? `at ${this.memory.pointText(this.memory.peak)}` : "";
@@ -94,7 +94,7 @@ class Page {
   showBytes(name, [number, unknown]) {
     const amount = this.amounts[number];
     const exact = amount.value === null || amount.value === undefined ? "" : `${grouped(amount.value)} bytes`;
-    const mark = unknown ? "at least " : "";
+    const mark = unknown ? "≥ " : "";
     this.showTotal(name, this.legal ? mark + amountText(amount, bytesText) : "—", this.legal ? exact : "");
   }
 

@@ -189,7 +189,7 @@ def _legal_sizes(fields: Sequence[Field]) -> Iterator[str]:
         return
     rows = [
         f'<tr><td class="name">{_text(field.label)}</td><td>{_text(_range_text(field))}</td>'
-        f"<td>{_text(field.legal or 'not computed')}</td></tr>"
+        f"<td>{_text(field.legal or 'not computed within the budget')}</td></tr>"
         for field in fields[:MAX_ROWS]
     ]
     yield from _table(

@@ -153,9 +153,9 @@ class TensorTable {
   render() {
     if (!this.amounts.length && this.tensors.name.length) return;
     const height = this.rowHeight;
+    byId("rows").style.height = `${this.rows.length * height}px`;
     const first = Math.max(0, Math.floor(this.view.scrollTop / height) - MARGIN);
     const last = Math.min(this.rows.length, Math.ceil((this.view.scrollTop + this.view.clientHeight) / height) + MARGIN);
-    byId("rows").style.height = `${this.rows.length * height}px`;
     const nodes = [];
     for (let position = first; position < last; position++) nodes.push(this.row(position, height));
     byId("rows").replaceChildren(...nodes);
