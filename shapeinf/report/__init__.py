@@ -10,6 +10,8 @@ from shapeinf.report.json_form import (
     diff_as_json,
     explanation_as_json,
     report_as_json,
+    summaries_as_json,
+    summary_as_json,
     unknowns_as_json,
     verification_as_json,
 )
@@ -23,16 +25,18 @@ from shapeinf.report.pull_request import (
     count_checks,
 )
 from shapeinf.report.sarif import checks_as_sarif
+from shapeinf.report.summary import Summary, summarize
 from shapeinf.report.text import (
     explanation_lines,
     severity_counts,
     summary_lines,
-    tensor_table,
+    tensor_cells,
     unknown_lines,
 )
 
 __all__ = [
     "ModelReport",
+    "Summary",
     "as_github_commands",
     "as_json",
     "as_markdown",
@@ -50,8 +54,11 @@ __all__ = [
     "explanation_lines",
     "report_as_json",
     "severity_counts",
+    "summaries_as_json",
+    "summarize",
+    "summary_as_json",
     "summary_lines",
-    "tensor_table",
+    "tensor_cells",
     "unknown_lines",
     "unknowns_as_json",
     "verification_as_json",
