@@ -250,9 +250,7 @@ def _options(config: Config) -> set[Option]:
 def _inference_options(config: Config, graph: Graph, progress: Progress | None) -> InferenceOptions:
     values = {key: getattr(config, key) for key in config.used_keys if key not in ("inputs", "declared")}
     names = input_names(graph)
-    inputs = dict(config.inputs)
-    if None in inputs:
-        if len(names) != 1:
-            raise UnnamedInputError(inputs[None], names)
-        inputs = {names[0] if name is None else name: spec for name, spec in inputs.items()}
+    if None in config.inputs and len(names) != 1:
+        raise UnnamedInputError(config.inputs[None], names)
+    inputs = {names[0] if name is None else name: spec for name, spec in config.inputs.items()}
     return InferenceOptions(inputs=inputs, declared="check", progress=progress, **values)

@@ -186,6 +186,7 @@ def test_a_bound_dim_has_its_size() -> None:
         (["zoo", "--dim", "btch=1..8"], "no dim is named 'btch'; did you mean 'batch', 'batsh'?"),
         (["zoo", "--bind", "m=8"], "no dim is named 'm'"),
         (["zoo", "--assume", "m <= 4"], "no dim is named 'm'"),
+        (["zoo", "--value", "sr=16"], "no input is named 'sr'"),
         (["zoo", "-d", "w:[1,2]"], "no input is named 'w'"),
         (["zoo/fine.onnx", "zoo/fixed.onnx", "-d", "[1,2]"], "needs a model with one input"),
         (["zoo/fine.onnx", "zoo/fixed.onnx", "--dialect", "tract"], "no checked model is of the format"),
