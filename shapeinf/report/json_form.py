@@ -11,12 +11,11 @@ from shapeinf.report.model import (
     DimRecord,
     ModelReport,
     PreconditionRecord,
-    TensorExplanation,
     TensorRecord,
     build_report,
 )
 from shapeinf.result import Result
-from shapeinf.schemas import CHECK, CHECK_MANY, DIFF, EXPLAIN, INFER, UNKNOWNS, VERIFY
+from shapeinf.schemas import CHECK, CHECK_MANY, DIFF, INFER, UNKNOWNS, VERIFY
 
 if TYPE_CHECKING:
     from shapeinf.checks import ModelCheck
@@ -94,12 +93,6 @@ def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
         "help": diagnostic.help,
         "location": diagnostic.location or None,
     }
-
-
-def explanation_as_json(explanation: TensorExplanation) -> dict[str, Any]:
-    """The explanation of a tensor; `axis` is null where the rank is unknown."""
-    axes = [{"axis": item.axis, "size": item.size, "steps": list(item.steps)} for item in explanation.axes]
-    return {"schema": EXPLAIN, "tensor": explanation.tensor, "type": explanation.type, "axes": axes}
 
 
 def unknowns_as_json(groups: Iterable[UnknownGroup]) -> dict[str, Any]:

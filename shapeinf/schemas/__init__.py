@@ -15,6 +15,7 @@ CHECK_MANY = "shapeinf.check/2"
 CLEAN = "shapeinf.clean/1"
 DIFF = "shapeinf.diff/1"
 EXPLAIN = "shapeinf.explain/1"
+EXPLAIN_DIM = "shapeinf.explain.dim/1"
 EXPRESSION = "shapeinf.expression/1"
 INFER = "shapeinf.infer/1"
 MEMORY = "shapeinf.memory/1"
@@ -31,6 +32,7 @@ SCHEMAS = (
     CLEAN,
     DIFF,
     EXPLAIN,
+    EXPLAIN_DIM,
     EXPRESSION,
     INFER,
     MEMORY,
