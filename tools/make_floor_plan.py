@@ -51,6 +51,7 @@ ORDER = (
     "edit",
     "checks",
     "runtime",
+    "testing",
     "passes",
     "report",
     "cli",
