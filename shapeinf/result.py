@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from shapeinf.program import ShapeProgram
 
 
+__all__ = ["Coverage", "Result"]
+
 MAX_CONSTRAINTS = 500
 """The contract of a result with more constraints is only shown when it is computed: a `repr` must not take seconds."""
 
