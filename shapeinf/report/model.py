@@ -17,11 +17,15 @@ VERSION = 1
 
 @attrs.frozen
 class DimRecord:
-    """One dim: an int, or an expression with its bounds; the expression of an anonymous unknown is None."""
+    """One dim: an int, or an expression with its bounds; the expression of an anonymous unknown is None.
+
+    `name` is that of an anonymous unknown: `x.shape[0]`, `nz.count`.
+    """
 
     size: int | None
     expression: str | None
     bounds: Interval
+    name: str | None = None
 
 
 @attrs.frozen
@@ -59,7 +63,10 @@ class NamedDimRecord:
 
 @attrs.frozen
 class PreconditionRecord:
-    """A precondition of the graph; `line` is its text with the node that requires it."""
+    """A precondition of the graph; `line` is its text with the node that requires it.
+
+    `sizes` are the legal sizes of its only dim, where they are few.
+    """
 
     kind: str
     text: str
@@ -69,6 +76,7 @@ class PreconditionRecord:
     message: str
     where: str
     line: str
+    sizes: tuple[int, ...] | None = None
 
 
 @attrs.frozen
@@ -174,12 +182,14 @@ def _tensor(result: Result, name: str, info: TensorInfo, sources: dict[str, str]
 def _dim(result: Result, dim: Dim) -> DimRecord:
     if isinstance(dim, int):
         return DimRecord(dim, str(dim), Interval(dim, dim))
-    return DimRecord(None, None if dim.is_anonymous else str(dim), result.interval(dim))
+    if dim.is_anonymous:
+        return DimRecord(None, None, result.interval(dim), str(dim) if dim.is_symbol else None)
+    return DimRecord(None, str(dim), result.interval(dim))
 
 
 def _preconditions(result: Result) -> tuple[PreconditionRecord, ...]:
     return tuple(
-        PreconditionRecord(p.kind, p.text, tuple(p.symbols), p.node, p.op, p.message, p.where, str(p))
+        PreconditionRecord(p.kind, p.text, tuple(p.symbols), p.node, p.op, p.message, p.where, str(p), p.sizes)
         for p in result.contract.preconditions
     )
 
