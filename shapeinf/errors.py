@@ -325,13 +325,22 @@ class UnknownNameError(ShapeInferenceError):
 
     def _nearest(self) -> str:
         """A hint at the nearest names, or at all."""
-        near = difflib.get_close_matches(self.name, self.choices, n=3, cutoff=0.5)
+        near = nearest_names(self.name, self.choices)
         if near:
             return f"did you mean {_quoted(near)}?"
         if not self.choices:
             return "none is available"
         more = len(self.choices) - _MAX_NAMES
         return f"available: {_quoted(self.choices[:_MAX_NAMES])}" + (f" and {more} more" if more > 0 else "")
+
+
+def nearest_names(name: str, choices: Iterable[str]) -> list[str]:
+    """The names that a user may have meant, the nearest first; none where none is similar.
+
+    >>> nearest_names("logit", ["logits", "tokens"])
+    ['logits']
+    """
+    return difflib.get_close_matches(name, list(choices), n=3, cutoff=0.5)
 
 
 class UnnamedInputError(UnknownNameError):

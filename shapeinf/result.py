@@ -13,14 +13,14 @@ from shapeinf.engine.body_tensors import body_tensors
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.session import Session, SessionResult
-from shapeinf.engine.tensor_info import TensorInfo, annotation, tensor_infos
+from shapeinf.engine.tensor_info import TensorInfo, annotation, has_unknowns, tensor_infos
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.explain.explanation import explain
 from shapeinf.explain.unknowns import UnknownGroups, unknowns
 from shapeinf.expr import Dim, Interval, Scope, quote_name
 from shapeinf.formats import save
 from shapeinf.formats.files import ExternalData
-from shapeinf.graph import Graph
+from shapeinf.graph import UNUSED, Graph
 from shapeinf.inputs.reader import InputReader, SpecLike, by_input, input_names
 from shapeinf.lattice import ShapeStore
 from shapeinf.pickled_result import Coverage, PickledResult, result_html, result_text
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from shapeinf.contract import Contract
+    from shapeinf.cost import Cost
     from shapeinf.memory import Memory
     from shapeinf.memory.layouts import Layouts
     from shapeinf.program import ShapeProgram
@@ -60,6 +61,7 @@ class Result:
         self._body_tensors: dict[str, TensorInfo] | None = None
         self._contract: Contract | None = None
         self._program: ShapeProgram | None = None
+        self._cost: Cost | None = None
 
     @property
     def lock(self) -> RLock:
@@ -183,12 +185,18 @@ class Result:
     @property
     def coverage(self) -> Coverage:
         """How much of the graph is inferred."""
-        steps = self._inference.compiled.steps
-        missing = Counter(s.node.op for s in steps if not s.operation.known)
-        shapes = [self.tensors[o].shape for s in steps for o in s.node.outputs if o]
-        ranked = [shape for shape in shapes if shape.dims is not None]
-        known = sum(not any(d.is_anonymous for d in shape.symbols()) for shape in ranked)
-        return Coverage(len(steps), len(shapes), len(ranked), known, dict(missing))
+        compiled, tensors = self._inference.compiled, self.tensors
+        operations = Counter(row[0] for row in compiled.rows)
+        missing: Counter[str] = Counter()
+        for key, count in operations.items():
+            if not compiled.operations[key].known:
+                missing[compiled.operations[key].kind.op] += count
+        outputs = [tensors[compiled.names[slot]] for row in compiled.rows for slot in row[2] if slot != UNUSED]
+        shared = {id(info): info.shape for info in outputs}  # equal types are one record
+        counts = Counter(map(id, outputs))
+        ranked = sum(count for key, count in counts.items() if shared[key].dims is not None)
+        known = sum(count for key, count in counts.items() if not has_unknowns(shared[key]))
+        return Coverage(len(compiled.rows), len(outputs), ranked, known, dict(missing))
 
     def interval(self, dim: Dim) -> Interval:
         """The bounds of a dim under all constraints."""
@@ -261,6 +269,18 @@ class Result:
         from shapeinf.memory.memory import Memory
 
         return Memory(self._inference, order, aliases=aliases, in_place=in_place, layouts=layouts, work=work)
+
+    def cost(self, *, work: int = WORK) -> Cost:
+        """What the graph costs: multiply-accumulates, operations, parameters and bytes moved, node by node.
+
+        `work` is the budget of each query about sizes that depend on data, in steps that are the same on every machine.
+        Raises LimitError when functions and bodies expand to too many nodes.
+        """
+        if self._cost is None or self._cost.work != work:
+            from shapeinf.cost import Cost
+
+            self._cost = Cost(self._inference, work=work)
+        return self._cost
 
     def allow_smaller(self, least: Mapping[str, int]) -> Result | None:
         """The same inference where named dims may be as small as this, below `min_dim`; None for a what-if run.

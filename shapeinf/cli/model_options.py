@@ -11,15 +11,16 @@ import click
 from click.core import ParameterSource
 
 from shapeinf.api import as_graph, infer
+from shapeinf.checks.config import CheckConfig
 from shapeinf.cli.config import load_config
 from shapeinf.cli.format_options import add_format_options, take_format_options
 from shapeinf.cli.options import Command, bindings, check_bindings, dim_ranges, input_shapes, input_values, named_inputs
 from shapeinf.cli.output import LateProgress
 from shapeinf.graph import Graph
-from shapeinf.inputs.config import Config
+from shapeinf.inputs.config import CONFIG_KEYS, Config
 from shapeinf.inputs.named_dims import MAX_SIZE
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions, Mode, Progress
-from shapeinf.inputs.reader import RangeLike, SpecLike, input_names
+from shapeinf.inputs.reader import RangeLike, SpecLike, input_names, to_named_dim
 from shapeinf.result import Result
 
 
@@ -66,6 +67,13 @@ class ModelOptions:
         )
         return ModelOptions(inference, {**config.inputs, **self.shapes})
 
+    def as_config(self, typed: Collection[str]) -> Config:
+        """These options as a config, with what is `typed` only."""
+        own = self.inference
+        values = {key: getattr(own, key) for key in CONFIG_KEYS if key in typed and key not in ("dims", "inputs")}
+        dims = {name: to_named_dim(name, value) for name, value in self.dims.items()}
+        return Config(dims=dims, inputs=self.shapes, **values)
+
     def read(self, model: str) -> Graph:
         """The graph of a file."""
         return as_graph(model, self.inference)
@@ -103,7 +111,8 @@ _CONFIG = click.option(
     type=click.Path(dir_okay=False),
     callback=load_config,
     metavar="TOML",
-    help="A file with dims, bind, inputs, values, assume, min_dim and declared; the command line takes precedence.",
+    help="A file with dims, bind, inputs, values, assume, min_dim and declared, also a pyproject.toml with them in "
+    "[tool.shapeinf]; options on the command line take precedence.",
 )
 
 _OPTIONS: dict[str, Callable[[Command], Command]] = {
@@ -170,20 +179,24 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
 }
 
 
-def model_options(*, without: Collection[str] = ()) -> Callable[[Command], Command]:
+def model_options(*, without: Collection[str] = (), merge: bool = True) -> Callable[[Command], Command]:
     """Add the options of a model to a command, which receives them as its argument `options: ModelOptions`.
 
-    `without` names fields of `ModelOptions` that the command does not offer, or offers in its own way.
+    `without` names fields of `ModelOptions` that the command does not offer, or offers in its own way. With `merge`,
+    the options of `--config` are among them; else the command receives `config: CheckConfig | None` too.
     """
     wanted = [name for name in _OPTIONS if name not in without]
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def run(**arguments: Any) -> None:
-            config: Config = arguments.pop("config")
+            loaded: CheckConfig | None = arguments["config"]
+            config = Config() if loaded is None or not merge else loaded.inference_of(arguments.get("model"))
             refused = [key for key in config.used_keys if _FIELDS.get(key, key) in without]
             if refused:
                 raise click.UsageError(f"--config: this command does not accept {refused[0]}")
+            if merge:
+                del arguments["config"]
             if "format_options" in wanted:
                 arguments["format_options"] = take_format_options(arguments)
             options = ModelOptions.from_parameters({name: arguments.pop(name) for name in wanted})

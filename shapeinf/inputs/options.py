@@ -20,7 +20,7 @@ Progress = Callable[[int, int], None]
 Mode = Literal["best", "strict"]
 DeclaredMode = Literal["trust", "check", "ignore"]
 """How declared types of node outputs are used."""
-DimRanges = Mapping[str, RangeLike] | Iterable[NamedDim]
+DimRanges = Mapping[str, RangeLike] | Sequence[NamedDim]
 """Ranges of named dims."""
 InputSpecs = Mapping[str, SpecLike] | Sequence[SpecLike] | str
 """Shapes of inputs by name, or in order; a text holds one or several."""
@@ -48,7 +48,7 @@ def _convert_values(values: Mapping[str, object] | None) -> Mapping[str, object]
     return values or {}
 
 
-def _one_of(kind: str, values: tuple[str, ...]) -> Callable[[object, object, object], None]:
+def _require_choice(kind: str, values: tuple[str, ...]) -> Callable[[object, object, object], None]:
     def check(_: object, __: object, value: object) -> None:
         if value not in values:
             raise UnknownNameError(kind, str(value), values)
@@ -79,11 +79,11 @@ class InferenceOptions:
     inputs: InputSpecs = attrs.field(factory=dict, converter=_convert_inputs)
     assume: tuple[str, ...] = attrs.field(default=(), converter=_convert_assume)
     values: Mapping[str, object] = attrs.field(factory=dict, converter=_convert_values)
-    mode: Mode = attrs.field(default="best", validator=_one_of("mode", get_args(Mode)))
+    mode: Mode = attrs.field(default="best", validator=_require_choice("mode", get_args(Mode)))
     min_dim: int = attrs.field(default=1, validator=_check_least_size)
     declared: DeclaredMode | None = attrs.field(
         default=None,
-        validator=attrs.validators.optional(_one_of("use of declared types", get_args(DeclaredMode))),
+        validator=attrs.validators.optional(_require_choice("use of declared types", get_args(DeclaredMode))),
     )
     format_options: FormatOptions | None = attrs.field(default=None, validator=_check_format_options)
     registry: OpRegistry | None = None

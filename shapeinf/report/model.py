@@ -5,50 +5,29 @@ from __future__ import annotations
 import attrs
 
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.body_tensors import body_producers, producers
-from shapeinf.engine.tensor_info import TensorInfo, item_infos
 from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.pickled_result import Coverage
+from shapeinf.report.tensor_rows import DimRecord, TensorQuery, TensorRecord, TensorRows
 from shapeinf.result import Result
 
 VERSION = 1
 """Changes when a field of a record changes its meaning or goes away."""
 
+EVERYTHING = TensorQuery(constants=True)
+"""All tensors of a graph, without those inside of bodies."""
 
-@attrs.frozen
-class DimRecord:
-    """One dim: an int, or an expression with its bounds; the expression of an anonymous unknown is None.
-
-    `name` is that of an anonymous unknown: `x.shape[0]`, `nz.count`.
-    """
-
-    size: int | None
-    expression: str | None
-    bounds: Interval
-    name: str | None = None
-
-
-@attrs.frozen
-class TensorRecord:
-    """One tensor.
-
-    Args:
-        name: the value in the graph.
-        kind: "tensor", or nested like "sequence"; dtype and dims are then those of the innermost elements.
-        dtype: the element type; None where it is unknown.
-        dims: the shape; None where the rank is unknown.
-        shape: the shape as text.
-        producer: the operator that produces it, "input", or empty for a constant.
-        items: the types of the tensors in a sequence as texts; None where not all are known, and for other kinds.
-    """
-
-    name: str
-    kind: str
-    dtype: str | None
-    dims: tuple[DimRecord, ...] | None
-    shape: str
-    producer: str
-    items: tuple[str, ...] | None = None
+__all__ = [
+    "AxisExplanation",
+    "DimRecord",
+    "ModelReport",
+    "NamedDimRecord",
+    "PreconditionRecord",
+    "TensorExplanation",
+    "TensorRecord",
+    "build_report",
+    "explain_tensor",
+    "named_dims",
+]
 
 
 @attrs.frozen
@@ -86,26 +65,26 @@ class ModelReport:
     Args:
         inputs: the names of the inputs without a default value.
         outputs: the names of the outputs.
-        tensors: all tensors by name: inputs, constants and the outputs of nodes.
-        computed: the names of inputs and outputs of nodes, in the order of the graph.
+        tensors: the tensors by name: inputs and the outputs of nodes in the order of the graph, then constants.
         dims: the named dims of the inputs, by name.
         preconditions: the contract.
         diagnostics: lints of the file first, then in the order of the graph.
         coverage: the numbers of known tensors.
         policy: the assumption that holds for all named dims.
         bodies: the tensors inside of bodies and functions by path and name, where they are wanted; else empty.
+        omitted: the number of tensors that the limit of a query leaves out.
     """
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     tensors: dict[str, TensorRecord]
-    computed: tuple[str, ...]
     dims: tuple[NamedDimRecord, ...]
     preconditions: tuple[PreconditionRecord, ...]
     diagnostics: tuple[Diagnostic, ...]
     coverage: Coverage
     policy: str
     bodies: dict[str, TensorRecord] = attrs.Factory(dict)
+    omitted: int = 0
     version: int = VERSION
 
 
@@ -130,27 +109,26 @@ class TensorExplanation:
     axes: tuple[AxisExplanation, ...]
 
 
-def build_report(result: Result, *, bodies: bool = False) -> ModelReport:
-    """The report of an inference, also of what is inside of bodies and functions where this is wanted."""
+def build_report(result: Result, query: TensorQuery | None = EVERYTHING) -> ModelReport:
+    """The report of an inference with the tensors that match a query: by default all of the graph, for None none.
+
+    Raises UnknownNameError for a tensor or operator of the query that is not there.
+    """
     graph = result.graph
-    sources = dict(producers(graph))
+    rows = None if query is None else TensorRows(result, query)
+    tensors = [] if rows is None else list(rows)
     return ModelReport(
         inputs=tuple(name for name in graph.inputs if name not in graph.constants),
         outputs=tuple(graph.outputs),
-        tensors={name: _record_of_graph(result, name, info, sources) for name, info in result.tensors.items()},
-        computed=tuple(sources),
+        tensors={tensor.name: tensor for tensor in tensors if not tensor.inner},
         dims=named_dims(result),
         preconditions=_preconditions(result),
         diagnostics=tuple(result.diagnostics),
         coverage=result.coverage,
         policy=result.policy,
-        bodies=_body_records(result) if bodies else {},
+        bodies={tensor.name: tensor for tensor in tensors if tensor.inner},
+        omitted=0 if rows is None else rows.omitted,
     )
-
-
-def _body_records(result: Result) -> dict[str, TensorRecord]:
-    sources = body_producers(result.inference)
-    return {name: _tensor(result, name, info, sources) for name, info in result.body_tensors.items()}
 
 
 def named_dims(result: Result) -> tuple[NamedDimRecord, ...]:
@@ -165,26 +143,6 @@ def _named_dim(result: Result, symbol: Dimension) -> NamedDimRecord:
     if congruence is None:
         return NamedDimRecord(str(symbol), bounds)
     return NamedDimRecord(str(symbol), bounds, congruence.modulus, congruence.rest)
-
-
-def _record_of_graph(result: Result, name: str, info: TensorInfo, sources: dict[str, str]) -> TensorRecord:
-    """The record of a value of the graph itself, with the items of a sequence."""
-    record = _tensor(result, name, info, sources)
-    items = item_infos(result.inference, name) if info.kind.startswith("sequence") else None
-    return record if items is None else attrs.evolve(record, items=tuple(map(str, items)))
-
-
-def _tensor(result: Result, name: str, info: TensorInfo, sources: dict[str, str]) -> TensorRecord:
-    dims = None if info.shape.dims is None else tuple(_dim(result, dim) for dim in info.shape.dims)
-    return TensorRecord(name, info.kind, info.dtype, dims, str(info.shape), sources.get(name, ""))
-
-
-def _dim(result: Result, dim: Dim) -> DimRecord:
-    if isinstance(dim, int):
-        return DimRecord(dim, str(dim), Interval(dim, dim))
-    if dim.is_anonymous:
-        return DimRecord(None, None, result.interval(dim), str(dim) if dim.is_symbol else None)
-    return DimRecord(None, str(dim), result.interval(dim))
 
 
 def _preconditions(result: Result) -> tuple[PreconditionRecord, ...]:

@@ -13,14 +13,20 @@ BASELINE = "shapeinf.baseline/1"
 CHECK = "shapeinf.check/1"
 CHECK_MANY = "shapeinf.check/2"
 CLEAN = "shapeinf.clean/1"
+COST = "shapeinf.cost/1"
 DIFF = "shapeinf.diff/1"
 EXPLAIN = "shapeinf.explain/1"
 EXPRESSION = "shapeinf.expression/1"
 INFER = "shapeinf.infer/1"
 MEMORY = "shapeinf.memory/1"
 MEMORY_SUMMARY = "shapeinf.memory.summary/1"
+OPS = "shapeinf.ops/1"
+OPS_MISSING = "shapeinf.ops.missing/1"
+OPS_PACKAGES = "shapeinf.ops.packages/1"
+OPS_SHOW = "shapeinf.ops.show/1"
 PLAN = "shapeinf.plan/1"
 PLAN_VERIFY = "shapeinf.plan.verify/1"
+SUMMARY = "shapeinf.summary/1"
 UNKNOWNS = "shapeinf.unknowns/1"
 VERIFY = "shapeinf.verify/1"
 
@@ -29,14 +35,20 @@ SCHEMAS = (
     CHECK,
     CHECK_MANY,
     CLEAN,
+    COST,
     DIFF,
     EXPLAIN,
     EXPRESSION,
     INFER,
     MEMORY,
     MEMORY_SUMMARY,
+    OPS,
+    OPS_MISSING,
+    OPS_PACKAGES,
+    OPS_SHOW,
     PLAN,
     PLAN_VERIFY,
+    SUMMARY,
     UNKNOWNS,
     VERIFY,
 )

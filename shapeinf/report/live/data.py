@@ -87,7 +87,7 @@ class LiveData:
 
     def _fields(self) -> list[Field]:
         labels, contract = self.binder.labels, self.source.result.contract
-        fields = {}
+        fields: dict[Dimension, Field] = {}
         for symbol in self.needed:
             field = read_field(self.store, symbol, labels[symbol])
             field = attrs.evolve(field, stops=slider_stops(field))
@@ -147,7 +147,7 @@ class LiveData:
     def _tensors(self, texts: TextTable, types: _Numbers, shapes: _Numbers) -> dict[str, list[int]]:
         """One column for each property: name, type, shape (-1 where the rank is unknown), bytes, operator, role."""
         graph = self.source.result.graph
-        operators = dict(producers(graph))
+        operators = {name: source.op for name, source in producers(self.source.result.inference.compiled).items()}
         rows = dict(self.table.ranked_tensors())
         columns: dict[str, list[int]] = {key: [] for key in ("name", "type", "shape", "bytes", "op", "role")}
         inputs, outputs = frozenset(graph.inputs), frozenset(graph.outputs)
