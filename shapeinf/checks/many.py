@@ -217,7 +217,11 @@ def without_name(config: Config, error: UnknownNameError) -> Config | None:
     unknown = None if isinstance(error, UnnamedInputError) else error.name
     for field in attrs.fields(Config):
         value = getattr(config, field.name)
-        if isinstance(value, Mapping) and (error.kind == "input") == (field.name == "inputs") and unknown in value:
+        if (
+            isinstance(value, Mapping)
+            and (error.kind == "input") == (field.name in ("inputs", "values"))
+            and unknown in value
+        ):
             changes[field.name] = {name: item for name, item in value.items() if name != unknown}
     if error.kind == "dim" and not changes:
         remaining = tuple(text for text in config.assume if error.name not in assumption_names(text))

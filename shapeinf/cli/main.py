@@ -38,6 +38,11 @@ GROUPS = {
             "explain model.onnx --tensor logits --axis 1",
         ),
         "ops": Entry("ops.ops", "List operators, and those of a model without a rule.", "ops missing model.onnx"),
+        "report": Entry(
+            "report.report_command",
+            "Write one HTML page about a model, with live sizes.",
+            "report model.onnx -o report.html",
+        ),
         "diff": Entry("diff.diff", "Compare the shapes and contracts of two models.", "diff old.onnx new.onnx"),
     },
     "Check a model": {

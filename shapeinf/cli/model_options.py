@@ -14,7 +14,7 @@ from shapeinf.api import as_graph, infer
 from shapeinf.checks.config import CheckConfig
 from shapeinf.cli.config import load_config
 from shapeinf.cli.format_options import add_format_options, take_format_options
-from shapeinf.cli.options import Command, bindings, check_bindings, dim_ranges, input_shapes, named_inputs
+from shapeinf.cli.options import Command, bindings, check_bindings, dim_ranges, input_shapes, input_values, named_inputs
 from shapeinf.cli.output import LateProgress
 from shapeinf.cli.stdin import path_or_stdin, stdin_errors
 from shapeinf.graph import Graph
@@ -61,6 +61,7 @@ class ModelOptions:
             dims={**config.dims, **self.dims},
             bind={**config.bind, **own.bind},
             assume=(*config.assume, *own.assume),
+            values={**config.values, **own.values},
             min_dim=least,
             declared=declared,
         )
@@ -99,7 +100,7 @@ _CONFIG = click.option(
     type=click.Path(dir_okay=False),
     callback=load_config,
     metavar="TOML",
-    help="A file with dims, bind, inputs, assume, min_dim and declared, also a pyproject.toml with them in "
+    help="A file with dims, bind, inputs, values, assume, min_dim and declared, also a pyproject.toml with them in "
     "[tool.shapeinf]; options on the command line take precedence.",
 )
 
@@ -110,7 +111,8 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
         multiple=True,
         callback=dim_ranges,
         metavar="NAME=LO..HI",
-        help="Bounds of a named dim; also LO:HI, LO.., ..HI or a number. Repeatable.",
+        help="Bounds of a dim by its name, as shapes show it: also of an axis without a name ('x.shape[0]=1..8') or of "
+        "a size that depends on data. Also LO:HI, LO.., ..HI or a number. Repeatable.",
     ),
     "bind": click.option(
         "--bind",
@@ -136,6 +138,15 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
         multiple=True,
         metavar="RELATION",
         help="A relation of dims that holds: 'past + seq <= 4096'. Repeatable.",
+    ),
+    "values": click.option(
+        "--value",
+        "values",
+        multiple=True,
+        callback=input_values,
+        metavar="NAME=VALUE",
+        help="The value of a small input, on which shapes may depend: 'sr=16000', 'axes=[0,2]', 'shape=[batch,3,?]'. "
+        "Repeatable.",
     ),
     "declared": click.option(
         "--declared",

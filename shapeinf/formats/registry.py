@@ -265,5 +265,9 @@ def _foreign_text(candidate: Candidate, recognised: Format | None, error: ModelE
     if os.path.isdir(path):
         is_model = any(name.endswith(".nnef") for name in os.listdir(path))
         return None if is_model or not isinstance(error, UnknownFormatError) else identify_folder(path)
-    kind = identify_by_name(path, candidate.head) if recognised is None and candidate.head else None
-    return None if kind is None else f"{kind} (read as ONNX, it {error.cause})"
+    kind = None
+    if recognised is None and candidate.head:
+        kind = identify_by_name(path, candidate.head)
+    elif isinstance(error, UnknownFormatError):
+        kind = identify_by_content(candidate.head, False)
+    return None if kind is None else f"{kind} ({error.cause})"
