@@ -16,6 +16,7 @@ from shapeinf.cli.config import load_config
 from shapeinf.cli.format_options import add_format_options, take_format_options
 from shapeinf.cli.options import Command, bindings, check_bindings, dim_ranges, input_shapes, input_values, named_inputs
 from shapeinf.cli.output import LateProgress
+from shapeinf.cli.stdin import path_or_stdin, stdin_errors
 from shapeinf.graph import Graph
 from shapeinf.inputs.config import CONFIG_KEYS, Config
 from shapeinf.inputs.named_dims import MAX_SIZE
@@ -75,8 +76,9 @@ class ModelOptions:
         return Config(dims=dims, inputs=self.shapes, **values)
 
     def read(self, model: str) -> Graph:
-        """The graph of a file."""
-        return as_graph(model, self.inference)
+        """The graph of a file; `-` is standard input."""
+        with stdin_errors(model):
+            return as_graph(path_or_stdin(model), self.inference)
 
     def options_for(self, graph: Graph, progress: Progress | None = None) -> InferenceOptions:
         """The options with the shapes of this graph's inputs."""
