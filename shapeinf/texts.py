@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from unicodedata import combining, east_asian_width
 
 MAX_LINE = 160
 """Characters of a line in the `repr` of an object."""
 
+DECIMAL_UNITS = ("M", "G", "T", "P", "E")
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -18,7 +20,20 @@ def escape_unprintable(text: str) -> str:
     >>> print(escape_unprintable("a\x1b[31m"))
     a\x1b[31m
     """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def display_width(text: str) -> int:
+    r"""The columns of a terminal that a printable text takes: wide characters take two, combining ones none.
+
+    >>> display_width("conv"), display_width("\u7e70\u308a"), display_width("e\u0301")
+    (4, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def escape_lines(lines: Iterable[str]) -> str:
@@ -57,6 +72,27 @@ def shorten_text(text: str, limit: int) -> str:
     return f"{text[:head]}...{text[len(text) - (limit - 3 - head) :]}"
 
 
+def shorten_end(text: str, limit: int) -> str:
+    """A text of at most `limit` characters, without its end.
+
+    >>> shorten_end("max(4*batch*height*width, 96*batch)", 20)
+    'max(4*batch*heig ...'
+    """
+    return text if len(text) <= limit else f"{text[: limit - 4]} ..."
+
+
+def fit_text(text: str, columns: int) -> str:
+    r"""A printable text that takes at most this many columns of a terminal, without its middle or start.
+
+    >>> fit_text("encoder/layer/0/attention/output", 27), fit_text("\u7e70\u308a\u8fd4\u3057\u5c64", 7)
+    ('encoder/laye...ntion/output', '...層')
+    """
+    if display_width(text) <= columns:
+        return text
+    cut = (shorten_text(text, limit) for limit in range(columns, 3, -1))
+    return next((short for short in cut if display_width(short) <= columns), "...")
+
+
 def format_bytes(count: int) -> str:
     """A number of bytes in a suitable unit, with three digits.
 
@@ -75,6 +111,16 @@ def exact_bytes(count: int) -> str:
     ('1.5 KiB (1,536 bytes)', '635 bytes')
     """
     return f"{format_bytes(count)} ({count:,} bytes)" if count >= 1024 else f"{count} bytes"
+
+
+def exact_count(count: int) -> str:
+    """A number with a decimal unit, and exactly.
+
+    >>> exact_count(1536), exact_count(2_340_000_000)
+    ('1,536', '2.34 G (2,340,000,000)')
+    """
+    power = min((len(str(abs(count))) - 1) // 3, len(DECIMAL_UNITS) + 1)
+    return f"{count:,}" if power < 2 else f"{count / 1000**power:.3g} {DECIMAL_UNITS[power - 2]} ({count:,})"
 
 
 def format_count(count: int, noun: str) -> str:

@@ -6,7 +6,7 @@ from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.cost import CostContext, CostRule, OpCost
 from shapeinf.ops.element_types import ElementTypes
 from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
-from shapeinf.ops.registry import Dialect, OpRegistry, default_registry
+from shapeinf.ops.registry import Dialect, DialectEntry, OpRegistry, default_registry
 from shapeinf.ops.rule import Floats, InputUse, Ints, Operand, Rule, Value
 from shapeinf.ops.run import Call, Contents, Outcome
 
@@ -19,6 +19,7 @@ __all__ = [
     "CostContext",
     "CostRule",
     "Dialect",
+    "DialectEntry",
     "ElementTypes",
     "Floats",
     "InferenceContext",

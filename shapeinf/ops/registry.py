@@ -203,6 +203,28 @@ class Dialect:
                 yield domain, op, entry.since
 
 
+@attrs.frozen
+class DialectEntry:
+    """An installed entry point of a dialect.
+
+    Args:
+        name: its name, such as `onnx.acme`.
+        target: the object that it refers to, as `acme.shapes:onnx`.
+        package: the package that has it, with its version; empty where that is not known.
+        problem: why it is not used; empty where it is.
+    """
+
+    name: str
+    target: str
+    package: str
+    problem: str
+
+    @property
+    def dialect(self) -> str:
+        """The dialect that it defines or adds to."""
+        return self.name.partition(".")[0]
+
+
 class InstalledDialects:
     """The dialects under an entry point group, by name.
 
@@ -218,7 +240,7 @@ class InstalledDialects:
             self._entries.setdefault(entry.name.partition(".")[0], []).append(entry)
         self._loading: set[str] = set()
         self._loaded: dict[str, Dialect | None] = {}
-        self._problems: dict[str, list[str]] = {}
+        self._problems: dict[str, list[tuple[EntryPoint, str]]] = {}
 
     def get(self, name: str) -> Dialect | None:
         """A dialect with all additions. A thread waits while another one loads it."""
@@ -234,13 +256,25 @@ class InstalledDialects:
 
     def problems(self, name: str) -> list[str]:
         """The errors in loading the entry points of a dialect, and the entry points that add to no dialect."""
-        orphans = [
-            f"{_title(entry)} is not used: no installed package has a dialect {dialect!r} that it could add to"
-            for dialect, listed in self._entries.items()
-            for entry in listed
-            if listed[0].name != dialect
-        ]
-        return [*self._problems.get(name, ()), *orphans]
+        return [f"{_title(entry)} {text}" for entry, text in (*self._problems.get(name, ()), *self._orphans())]
+
+    def _orphans(self) -> Iterator[tuple[EntryPoint, str]]:
+        """The entry points that add to no dialect, with the reason."""
+        for dialect, listed in self._entries.items():
+            for entry in listed if listed[0].name != dialect else ():
+                yield entry, f"is not used: no installed package has a dialect {dialect!r} that it could add to"
+
+    def entries(self) -> list[DialectEntry]:
+        """All entry points by name; all dialects are loaded."""
+        orphans = list(self._orphans())
+        records = []
+        for dialect, listed in self._entries.items():
+            self.get(dialect)
+            reasons = [*self._problems.get(dialect, ()), *orphans]
+            for entry in listed:
+                problem = "; ".join(text for other, text in reasons if other is entry)
+                records.append(DialectEntry(entry.name, entry.value, _package(entry), problem))
+        return records
 
     def not_loaded(self, name: str) -> list[str]:
         """The dialects of packages other than that of this one that no model has used so far."""
@@ -255,11 +289,11 @@ class InstalledDialects:
             try:
                 loaded = entry.load()
             except Exception as error:  # an error of a third-party package must not stop the others
-                problems.append(f"{_title(entry)} cannot be loaded: {type(error).__name__}: {error}")
+                problems.append((entry, f"cannot be loaded: {type(error).__name__}: {error}"))
                 continue
             problem = _misfit(loaded, name, dialect)
             if problem:
-                problems.append(f"{_title(entry)} {problem}")
+                problems.append((entry, problem))
             else:
                 dialect = loaded
         return dialect
@@ -292,6 +326,10 @@ class OpRegistry:
     def problems(self, dialect: str) -> list[str]:
         """The errors in the entry points of a dialect; see `InstalledDialects.problems`."""
         return self._installed.problems(dialect)
+
+    def entries(self) -> list[DialectEntry]:
+        """All installed entry points of dialects; see `InstalledDialects.entries`."""
+        return self._installed.entries()
 
     def not_loaded(self, dialect: str) -> list[str]:
         """The entry points of other packages that no model has used so far, as texts."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from shapeinf.diagnostics import Diagnostic, code_title
+from shapeinf.diagnostics import SEVERITIES, Diagnostic, code_title
 from shapeinf.explain.unknowns import UnknownGroup
 from shapeinf.report.model import (
     DimRecord,
     ModelReport,
     PreconditionRecord,
-    TensorExplanation,
     TensorRecord,
     build_report,
 )
+from shapeinf.report.summary import Amount, Summary
 from shapeinf.result import Result
-from shapeinf.schemas import CHECK, CHECK_MANY, DIFF, EXPLAIN, INFER, UNKNOWNS, VERIFY
+from shapeinf.schemas import CHECK, CHECK_MANY, DIFF, INFER, SUMMARY, UNKNOWNS, VERIFY
 
 if TYPE_CHECKING:
     from shapeinf.checks import ModelCheck
@@ -34,8 +34,11 @@ def report_as_json(report: ModelReport) -> dict[str, Any]:
     return {
         "schema": INFER,
         "policy": report.policy,
+        "inputs": list(report.inputs),
+        "outputs": list(report.outputs),
         "tensors": _tensors(report.tensors),
         **({"bodies": _tensors(report.bodies)} if report.bodies else {}),
+        **({"omitted": report.omitted} if report.omitted else {}),
         "contract": [_precondition(precondition) for precondition in report.preconditions],
         "diagnostics": [_diagnostic(diagnostic) for diagnostic in report.diagnostics],
         "coverage": {
@@ -54,6 +57,8 @@ def _tensors(tensors: Mapping[str, TensorRecord]) -> dict[str, Any]:
             "kind": tensor.kind,
             "dtype": tensor.dtype,
             "shape": None if tensor.dims is None else [_dim(dim) for dim in tensor.dims],
+            "producer": tensor.producer or None,
+            "node": tensor.node or None,
         }
         for name, tensor in tensors.items()
     }
@@ -62,7 +67,8 @@ def _tensors(tensors: Mapping[str, TensorRecord]) -> dict[str, Any]:
 def _dim(dim: DimRecord) -> int | dict[str, Any]:
     if dim.size is not None:
         return dim.size
-    return {"expr": dim.expression, "min": dim.bounds.lo, "max": dim.bounds.hi}
+    name = {} if dim.name is None else {"name": dim.name}
+    return {"expr": dim.expression, **name, "min": dim.bounds.lo, "max": dim.bounds.hi}
 
 
 def _precondition(precondition: PreconditionRecord) -> dict[str, Any]:
@@ -74,6 +80,7 @@ def _precondition(precondition: PreconditionRecord) -> dict[str, Any]:
         "op": precondition.op,
         "law": precondition.message,
         **({"where": precondition.where} if precondition.where else {}),
+        **({} if precondition.sizes is None else {"sizes": list(precondition.sizes)}),
     }
 
 
@@ -91,10 +98,51 @@ def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
     }
 
 
-def explanation_as_json(explanation: TensorExplanation) -> dict[str, Any]:
-    """The explanation of a tensor; `axis` is null where the rank is unknown."""
-    axes = [{"axis": item.axis, "size": item.size, "steps": list(item.steps)} for item in explanation.axes]
-    return {"schema": EXPLAIN, "tensor": explanation.tensor, "type": explanation.type, "axes": axes}
+def summaries_as_json(models: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """The summaries of some models, each as `summary_as_json`."""
+    return {"schema": SUMMARY, "models": list(models)}
+
+
+def summary_as_json(model: str, summary: Summary) -> dict[str, Any]:
+    """The summary of the model in a file."""
+    coverage = summary.coverage
+    return {
+        "model": model,
+        "format": summary.format,
+        "file_version": summary.file_version,
+        "producer": summary.producer,
+        "name": summary.name,
+        "opsets": dict(summary.opsets),
+        "inputs": [_named_tensor(tensor) for tensor in summary.inputs],
+        "outputs": [_named_tensor(tensor) for tensor in summary.outputs],
+        "dims": [
+            {"name": d.name, "min": d.bounds.lo, "max": d.bounds.hi, "modulus": d.modulus, "remainder": d.remainder}
+            for d in summary.dims
+        ],
+        "contract": [_precondition(record) for record in summary.preconditions],
+        "legal_sizes": dict(summary.legal_sizes),
+        "nodes": summary.nodes,
+        "inner_nodes": summary.inner_nodes,
+        "operators": [{"op": item.op, "domain": item.domain, "count": item.count} for item in summary.operators],
+        "sizes": dict(summary.sizes),
+        "parameters": _amount_as_json(summary.parameters),
+        "weight_bytes": _amount_as_json(summary.weight_bytes),
+        "macs": _amount_as_json(summary.macs),
+        "peak_bytes": _amount_as_json(summary.peak_bytes),
+        "uncounted": dict(summary.uncounted),
+        "unknowns": [{"count": group.count, "causes": list(group.causes)} for group in summary.unknowns],
+        "diagnostics": {name: summary.diagnostics.get(name, 0) for name in SEVERITIES},
+        "coverage": {"values": coverage.values, "ranked": coverage.ranked, "known": coverage.known},
+    }
+
+
+def _named_tensor(tensor: TensorRecord) -> dict[str, Any]:
+    dims = None if tensor.dims is None else [_dim(dim) for dim in tensor.dims]
+    return {"name": tensor.name, "kind": tensor.kind, "dtype": tensor.dtype, "shape": dims}
+
+
+def _amount_as_json(amount: Amount) -> dict[str, Any]:
+    return {"formula": amount.formula, "value": amount.value, "note": amount.note}
 
 
 def unknowns_as_json(groups: Iterable[UnknownGroup]) -> dict[str, Any]:
