@@ -12,6 +12,7 @@ from opdefs.rules import cost_elements as elements
 from opdefs.rules import cost_layers as layers
 from opdefs.rules import cost_products as products
 from opdefs.tf.dialect import tf
+from opdefs.tf.dimension_numbers import read_numbers
 from shapeinf.errors import NotKnown
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
@@ -136,11 +137,15 @@ tf.cost("InplaceAdd", "InplaceSub")(_per_update("v"))
 _UPDATES = {"GradientDescent": 2, "Momentum": 4, "KerasMomentum": 4, "Adagrad": 6, "RMSProp": 10, "Adam": 12}
 """Operations for each element of a variable, as the formulas in the documentation of each update count them."""
 
+
+def update(c: CostContext, each: int) -> OpCost:
+    """So many operations for each element of the gradient."""
+    return OpCost(operations=c.product(each, *c.input(_position(c, "delta" if each == 2 else "grad"))))
+
+
 for _name, _count in _UPDATES.items():
     tf.cost(*_existing(*(f"{kind}Apply{_name}" for kind in ("", "Resource", "ResourceSparse", "Sparse"))))(
-        lambda c, count=_count: OpCost(  # type: ignore[misc]
-            operations=c.product(count, *c.input(_position(c, "delta" if count == 2 else "grad")))
-        )
+        partial(update, each=_count)
     )
 
 
@@ -256,9 +261,7 @@ tf.cost("UniformQuantizedConvolution", "UniformQuantizedConvolutionHybrid")(_UNP
 
 
 def _numbers(c: CostContext) -> dict[int, list[int]]:
-    from opdefs.tf.dimension_numbers import parse_numbers
-
-    numbers = parse_numbers(c, c.text("dimension_numbers"))  # type: ignore[arg-type]  (it only reports failures)
+    numbers = read_numbers(c.text("dimension_numbers"))
     if numbers is None:
         raise NotKnown("the dimension numbers cannot be read")
     return numbers
