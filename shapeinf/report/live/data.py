@@ -154,18 +154,18 @@ class LiveData:
         rows = dict(self.table.ranked_tensors())
         columns: dict[str, list[int]] = {key: [] for key in ("name", "type", "shape", "bytes", "op", "role", "node")}
         inputs, outputs = frozenset(graph.inputs), frozenset(graph.outputs)
-        volumes: dict[tuple[int, ...], Amount] = {}
+        sizes: dict[tuple[tuple[int, ...] | None, str | None], int] = {}
         for name, info in self.source.result.tensors.items():
             dims = rows.get(name)
-            if dims is not None and dims not in volumes:
-                volumes[dims] = self.amounts.product(self.amounts.dim(self.table.dims[row]) for row in dims)
             source = sources.get(name)
             constant = name in graph.constants or source is None
             role = 3 if constant else 0 if name in inputs else 1 if name in outputs else 2
             columns["name"].append(texts[name])
             columns["type"].append(types[_element_type(info)])
             columns["shape"].append(-1 if dims is None else shapes[dims])
-            columns["bytes"].append(self._number(_bytes(self.amounts, info, None if dims is None else volumes[dims])))
+            if (dims, info.dtype) not in sizes:
+                sizes[dims, info.dtype] = self._number(self._bytes(dims, info.dtype))
+            columns["bytes"].append(sizes[dims, info.dtype])
             columns["op"].append(types[source.op if source is not None and source.node else ""])
             columns["role"].append(role)
             columns["node"].append(cost.node(source.node) if source is not None and source.node else -1)
@@ -173,6 +173,12 @@ class LiveData:
 
     def _number(self, amount: Amount) -> int:
         return self.amounts.number(amount)
+
+    def _bytes(self, dims: tuple[int, ...] | None, dtype: str | None) -> Amount:
+        bits = element_bits(dtype)
+        if dims is None or bits is None:
+            return UNKNOWN
+        return self.amounts.bytes(self.amounts.product(self.amounts.dim(self.table.dims[row]) for row in dims), bits)
 
     # -- memory --------------------------------------------------------------------------------------------------------
 
@@ -187,8 +193,10 @@ class LiveData:
         unbounded = {item.name for item in counted.unbounded}
         columns: dict[str, list[int]] = {key: [] for key in ("name", "type", "bytes", "birth", "death", "unbounded")}
         apart = _Apart(self.amounts)
+        amounts: dict[tuple[Dim | None, Dim], Amount] = {}
         for buffer, upper in zip(counted.buffers, counted.upper, strict=True):
-            amount = self.amounts.bounded(buffer.size, upper)
+            amount = amounts.get((buffer.size, upper)) or self.amounts.bounded(buffer.size, upper)
+            amounts[buffer.size, upper] = amount
             if buffer.role not in COUNTED:
                 apart.add(buffer, amount)
                 continue
@@ -285,11 +293,6 @@ class _Apart:
     def total(self, role: Role) -> list[int]:
         """The amount of all buffers of known size, and how many others there are."""
         return [self._amounts.number(self._amounts.sum(self._known.get(role, []))), self._unknown.get(role, 0)]
-
-
-def _bytes(amounts: AmountTable, info: TensorInfo, elements: Amount | None) -> Amount:
-    bits = element_bits(info.dtype)
-    return UNKNOWN if elements is None or bits is None else amounts.bytes(elements, bits)
 
 
 def _element_type(info: TensorInfo) -> str:

@@ -321,6 +321,7 @@ DECODER = str(Path("examples/decoder.onnx").resolve())
         ("-o out.html", 0, "saved out.html"),
         ("-o out.html --bind seq=7", 0, "saved out.html"),
         ("", 2, "name the page to write"),
+        (f"-o {DECODER}", 2, "is the model itself"),
         ("-o out.html --bind sequence=7", 2, "did you mean 'seq'"),
         ("-o out.html --bind batch=1,seq=513", 2, "seq in 1..512 does not hold"),
         ("-o out.html --dim seq=1..8 --bind seq=9", 2, "outside of --dim"),
