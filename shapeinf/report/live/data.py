@@ -23,7 +23,7 @@ from shapeinf.program.bindings import Binder
 from shapeinf.program.lower import DimTable
 from shapeinf.program.preconditions import Requirement
 from shapeinf.report.live.amounts import UNKNOWN, Amount, AmountTable
-from shapeinf.report.live.cost_data import CostData
+from shapeinf.report.live.cost_data import CostData, cost_symbols
 from shapeinf.report.live.fields import (
     MAX_SOLVED,
     Field,
@@ -74,7 +74,8 @@ class LiveData:
         self.table = DimTable(self.store, result.tensors)
         labels = input_symbols(result.inference)
         export = MemoryExport("", source.memory.peak)
-        hidden = dict.fromkeys([*self._symbols_of_shapes(), *export.data_dependent])
+        cost = result.cost()
+        hidden = dict.fromkeys([*self._symbols_of_shapes(), *export.data_dependent, *cost_symbols(cost)])
         self.binder = Binder(self.store, labels, hidden)
         self.binder.requirements.add_sizes(
             (self.table.dims[row], name) for name, rows in self.table.ranked_tensors() for row in rows
@@ -82,6 +83,7 @@ class LiveData:
         self.needed = self.binder.needed
         self.hidden = [symbol for symbol in hidden if symbol not in set(self.needed)]
         self.amounts = AmountTable(self.store, self.needed)
+        self.cost = CostData(cost, self.amounts)
         self.fields = self._fields()
 
     def _symbols_of_shapes(self) -> list[Dimension]:
@@ -114,16 +116,15 @@ class LiveData:
         tensors = dict(self.source.result.tensors)
         points = self.source.memory.timeline.points
         counted = self._counted()
-        cost = CostData(self.source.result.cost(), self.amounts)
         buffers = (b.name for b in counted.buffers if b.role in COUNTED)
-        texts = TextTable([*tensors, *(p.node for p in points), *buffers, *cost.names])
+        texts = TextTable([*tensors, *(p.node for p in points), *buffers, *self.cost.names])
         types = Numbers()
         parts = {
             "dims": self._dims(),
             "shapes": (shapes := Numbers()),
-            "tensors": self._tensors(texts, types, shapes, cost),
+            "tensors": self._tensors(texts, types, shapes),
             "timeline": self._timeline(counted, texts, types),
-            "cost": cost.as_json(texts, types),
+            "cost": self.cost.as_json(texts, types),
             "derived": self._derived(),
             "requirements": self._requirements(),
         }
@@ -147,7 +148,7 @@ class LiveData:
             for d in self.table.dims
         ]
 
-    def _tensors(self, texts: TextTable, types: Numbers, shapes: Numbers, cost: CostData) -> dict[str, list[int]]:
+    def _tensors(self, texts: TextTable, types: Numbers, shapes: Numbers) -> dict[str, list[int]]:
         """One column for each property; -1 for a shape of unknown rank, and for no node with a cost."""
         graph = self.source.result.graph
         sources = producers(self.source.result.inference.compiled)
@@ -168,7 +169,7 @@ class LiveData:
             columns["bytes"].append(sizes[dims, info.dtype])
             columns["op"].append(types[source.op if source is not None and source.node else ""])
             columns["role"].append(role)
-            columns["node"].append(cost.node(source.node) if source is not None and source.node else -1)
+            columns["node"].append(self.cost.node(source.node) if source is not None and source.node else -1)
         return columns
 
     def _number(self, amount: Amount) -> int:

@@ -31,6 +31,7 @@ CORPUS = [
     "loop_decoder.os",
     "mixtral.dyn",
     "rpn_topk_nonzero.dyn",
+    "script_while_if.ts",
     "segformer.dyn",
     "t5_decoder_past.dyn",
     "unet_bilinear.dyn",
@@ -38,7 +39,7 @@ CORPUS = [
     "whisper.dyn",
     "yolo_nms.ts",
 ]
-QUICK = ["detr.dyn", "yolo_nms.ts"]
+QUICK = ["detr.dyn", "yolo_nms.ts", "script_while_if.ts"]
 LARGE = (1 << 62) - 1
 
 
