@@ -40,7 +40,7 @@ CORPUS = [
     "yolo_nms.ts",
 ]
 QUICK = ["detr.dyn", "yolo_nms.ts", "script_while_if.ts"]
-LARGE = (1 << 62) - 1
+LARGE = 10**18 - 1
 
 
 def model_path(name: str) -> str:
