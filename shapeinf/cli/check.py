@@ -48,6 +48,7 @@ from shapeinf.report import (
     count_checks,
     severity_counts,
 )
+from shapeinf.texts import format_count
 
 TEXT = "text"
 
@@ -272,7 +273,7 @@ def _write_baseline(path: str, checks: Sequence[ModelCheck]) -> None:
     for check in checks:
         if not check.checked:
             _print(check, single=False)
-    echo(f"wrote {len(data['findings'])} findings to {path}", err=True)
+    echo(f"wrote {format_count(len(data['findings']), 'finding')} to {path}", err=True)
 
 
 def _report(checks: Sequence[ModelCheck], notes: Sequence[str], form: str, output: str | None, single: bool) -> None:
