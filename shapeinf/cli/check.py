@@ -30,7 +30,7 @@ from shapeinf.checks import (
 from shapeinf.checks.many import DeploymentCheck
 from shapeinf.checks.profile import Shapes
 from shapeinf.cli.config import read_config_file
-from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.model_options import ModelOptions, model_options, read_graph
 from shapeinf.cli.options import check_bindings, check_outputs, output_option
 from shapeinf.cli.output import FAILURE, VIOLATION, LateProgress, echo, echo_diagnostic, echo_lines, readable_errors
 from shapeinf.errors import ShapeInferenceError, SpecError
@@ -180,6 +180,7 @@ def check_command(
             None if settings.baseline is None or write_baseline else read_baseline(settings.baseline),
             deployment.checks(),
             strict=named.single,
+            read=read_graph,
         )
         checks = _run(checker, named, form, stream=output is None and not write_baseline)
         notes = _notes(checker, checks, named)
