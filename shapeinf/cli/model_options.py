@@ -25,6 +25,12 @@ from shapeinf.inputs.reader import RangeLike, SpecLike, input_names, to_named_di
 from shapeinf.result import Result
 
 
+def read_graph(model: str, options: InferenceOptions) -> Graph:
+    """The graph of a file; `-` is standard input."""
+    with stdin_errors(model):
+        return as_graph(path_or_stdin(model), options)
+
+
 @attrs.frozen
 class ModelOptions:
     """The options of a command line for the inference of a model."""
@@ -77,8 +83,7 @@ class ModelOptions:
 
     def read(self, model: str) -> Graph:
         """The graph of a file; `-` is standard input."""
-        with stdin_errors(model):
-            return as_graph(path_or_stdin(model), self.inference)
+        return read_graph(model, self.inference)
 
     def options_for(self, graph: Graph, progress: Progress | None = None) -> InferenceOptions:
         """The options with the shapes of this graph's inputs."""
