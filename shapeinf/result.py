@@ -14,7 +14,7 @@ from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.session import Session, SessionResult
 from shapeinf.engine.tensor_info import TensorInfo, annotation, has_unknowns, tensor_infos
-from shapeinf.errors import UnknownNameError
+from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.explain.explanation import Step, explain
 from shapeinf.explain.unknowns import UnknownGroups, unknowns
 from shapeinf.expr import Dim, Interval, Scope, quote_name
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from shapeinf.contract import Contract
+    from shapeinf.cost import Cost
     from shapeinf.memory import Memory
     from shapeinf.memory.layouts import Layouts
     from shapeinf.program import ShapeProgram
@@ -60,6 +61,7 @@ class Result:
         self._body_tensors: dict[str, TensorInfo] | None = None
         self._contract: Contract | None = None
         self._program: ShapeProgram | None = None
+        self._cost: Cost | None = None
 
     @property
     def lock(self) -> RLock:
@@ -109,6 +111,14 @@ class Result:
         """The least size of named dims, and the dims that the user allows to be smaller."""
         lower = "".join(f", {quote_name(n)} at least {low}" for n, low in sorted(self._reader.lowered.items()))
         return f"named dims are at least {self._reader.min_dim}{lower}"
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the user specifies besides dims of inputs, and the result holds for: `sr = 16000`, `nz.count in 1..9`.
+
+        Relations that name only dims of inputs are constraints, with sources; they are not listed here.
+        """
+        return self._inference.assumptions
 
     @property
     def visited(self) -> int:
@@ -251,6 +261,18 @@ class Result:
 
         return Memory(self._inference, order, aliases=aliases, in_place=in_place, layouts=layouts, work=work)
 
+    def cost(self, *, work: int = WORK) -> Cost:
+        """What the graph costs: multiply-accumulates, operations, parameters and bytes moved, node by node.
+
+        `work` is the budget of each query about sizes that depend on data, in steps that are the same on every machine.
+        Raises LimitError when functions and bodies expand to too many nodes.
+        """
+        if self._cost is None or self._cost.work != work:
+            from shapeinf.cost import Cost
+
+            self._cost = Cost(self._inference, work=work)
+        return self._cost
+
     def allow_smaller(self, least: Mapping[str, int]) -> Result | None:
         """The same inference where named dims may be as small as this, below `min_dim`; None for a what-if run.
 
@@ -268,7 +290,13 @@ class Result:
         new place, "copy" copies them to one file, the target with `.data` behind it, "embed" puts them into the model.
         Warns (MissingDataWarning) where they are absent. Raises ModelError where they cannot be reached from the folder
         of the target or be read, and where a file cannot be written; LimitError for more than 2 GB in one file.
+        Raises ShapeInferenceError where the shapes hold for the user's values of inputs only: no file can state that.
         """
+        if self.assumptions:
+            only = ", ".join(self.assumptions)
+            raise ShapeInferenceError(
+                f"the shapes hold only for {only}: a model file cannot state that, nothing is saved"
+            )
         save(self.graph, annotation(self._inference), target, external_data)
 
     def update(self, inputs: Mapping[str, SpecLike]) -> Result:

@@ -8,6 +8,7 @@ from unicodedata import combining, east_asian_width
 MAX_LINE = 160
 """Characters of a line in the `repr` of an object."""
 
+DECIMAL_UNITS = ("M", "G", "T", "P", "E")
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -71,6 +72,15 @@ def shorten_text(text: str, limit: int) -> str:
     return f"{text[:head]}...{text[len(text) - (limit - 3 - head) :]}"
 
 
+def shorten_end(text: str, limit: int) -> str:
+    """A text of at most `limit` characters, without its end.
+
+    >>> shorten_end("max(4*batch*height*width, 96*batch)", 20)
+    'max(4*batch*heig ...'
+    """
+    return text if len(text) <= limit else f"{text[: limit - 4]} ..."
+
+
 def fit_text(text: str, columns: int) -> str:
     r"""A printable text that takes at most this many columns of a terminal, without its middle or start.
 
@@ -101,6 +111,16 @@ def exact_bytes(count: int) -> str:
     ('1.5 KiB (1,536 bytes)', '635 bytes')
     """
     return f"{format_bytes(count)} ({count:,} bytes)" if count >= 1024 else f"{count} bytes"
+
+
+def exact_count(count: int) -> str:
+    """A number with a decimal unit, and exactly.
+
+    >>> exact_count(1536), exact_count(2_340_000_000)
+    ('1,536', '2.34 G (2,340,000,000)')
+    """
+    power = min((len(str(abs(count))) - 1) // 3, len(DECIMAL_UNITS) + 1)
+    return f"{count:,}" if power < 2 else f"{count / 1000**power:.3g} {DECIMAL_UNITS[power - 2]} ({count:,})"
 
 
 def format_count(count: int, noun: str) -> str:

@@ -25,6 +25,7 @@ ARCHITECTURE = ROOT / "docs" / "dev" / "architecture.md"
 ORDER = (
     "schemas",
     "texts",
+    "csv_text",
     "html",
     "diagnostics",
     "errors",
@@ -44,6 +45,7 @@ ORDER = (
     "program",
     "contract",
     "memory",
+    "cost",
     "pickled_result",
     "result",
     "api",

@@ -1,4 +1,4 @@
-"""Operators of `com.microsoft` and `com.microsoft.nchwc`. Every module registers its rules in the ONNX dialect."""
+"""Operators of `com.microsoft` and `com.microsoft.nchwc`: every module but `costs` adds rules to the ONNX dialect."""
 
 from __future__ import annotations
 
@@ -6,4 +6,5 @@ import importlib
 import pkgutil
 
 for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+    if _module.name != "costs":  # imported when a cost is requested
+        importlib.import_module(f"{__name__}.{_module.name}")

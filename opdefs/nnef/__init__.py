@@ -1,4 +1,4 @@
-"""NNEF operations. Every module of this package registers its rules on import."""
+"""NNEF operations. Every module but `costs` registers its rules on import."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pkgutil
 from opdefs.nnef.dialect import nnef
 
 for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+    if _module.name != "costs":  # imported when a cost is requested
+        importlib.import_module(f"{__name__}.{_module.name}")
 
 __all__ = ["nnef"]

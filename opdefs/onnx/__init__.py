@@ -1,4 +1,4 @@
-"""ONNX operators. Every module of this package registers its rules on import."""
+"""ONNX operators. Every module but `costs` registers its rules on import."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pkgutil
 from opdefs.onnx.dialect import onnx
 
 for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+    if _module.name != "costs":  # imported when a cost is requested
+        importlib.import_module(f"{__name__}.{_module.name}")
 importlib.import_module("opdefs.microsoft")  # other domains of the same dialect
 
 __all__ = ["onnx"]

@@ -79,7 +79,7 @@ def scan(
     slices, count = _slices(c, inputs, scan_input_axes)
     if c.store.bounds(count)[0] < 1:
         c.advise_at_most(1, count, "some runtimes reject scans over an empty axis")
-    after, outputs = _run_scan(c, run, states, slices, certain=c.prove_le(1, count) is True)
+    after, outputs = _run_scan(c, run, states, slices, count, certain=c.prove_le(1, count) is True)
     axes = scan_output_axes or (0,) * len(outputs)
     return (*after, *(stack(c, element, count, axis) for element, axis in zip(outputs, axes, strict=False)))
 
@@ -93,7 +93,7 @@ def batched_scan(
     states, inputs = _split_inputs(c, values, num_scan_inputs)
     batch, each_state = _drop_batch(c, states)
     slices, count = _slices(c, _drop_batch(c, inputs)[1], ())
-    after, outputs = _run_scan(c, run, each_state, slices, certain=False)
+    after, outputs = _run_scan(c, run, each_state, slices, batch * count, certain=False)
     stacks = (stack(c, stack(c, element, count, 0), batch, 0) for element in outputs)
     return (*(stack(c, element, batch, 0) for element in after), *stacks)
 
@@ -137,10 +137,11 @@ def _slices(c: InferenceContext, inputs: Sequence[TensorType], axes: Ints) -> tu
 
 
 def _run_scan(
-    c: InferenceContext, run: Body, states: Sequence[Type], slices: Sequence[Type], *, certain: bool
+    c: InferenceContext, run: Body, states: Sequence[Type], slices: Sequence[Type], trips: Dim, *, certain: bool
 ) -> tuple[list[Type], list[Type]]:
     """The states after the scan and one slice of each scan output."""
     outputs = run.run([*states, *slices], certain=certain)
+    run.repeat(trips)
     after: list[Type] = []
     for index, (old, new) in enumerate(zip(states, outputs, strict=False)):
         if isinstance(old, TensorType) and isinstance(new, TensorType):
@@ -159,7 +160,9 @@ def sequence_map(c: InferenceContext, *values: Type, body: Graph) -> tuple[Type,
     if isinstance(length, int) and length <= MAX_MAPPED and all(_is_itemized(v, length) for v in values):
         return _map_items(c, values, length)
     elements = [_element(c, v) for v in values]
-    return tuple(SequenceType(_drop_contents(out), length) for out in c.bodies["body"].run(elements, certain=False))
+    outputs = c.bodies["body"].run(elements, certain=False)
+    c.bodies["body"].repeat(c.fresh("length") if length is None else length)
+    return tuple(SequenceType(_drop_contents(out), length) for out in outputs)
 
 
 MAX_MAPPED = 16

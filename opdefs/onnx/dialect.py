@@ -5,4 +5,4 @@ from __future__ import annotations
 from opdefs.onnx.schemas import schema
 from shapeinf.ops import Dialect
 
-onnx = Dialect("onnx", schemas=schema)
+onnx = Dialect("onnx", schemas=schema, costs=["opdefs.onnx.costs"])

@@ -58,6 +58,9 @@ class Trip(Protocol):
     def count_scans(self, width: int) -> int:
         """The number of scan outputs, for `width` carried values."""
 
+    def repeat(self, trips: Dim, number: Dimension) -> None:
+        """Note that the last run stands for this many; see `Body.repeat`."""
+
 
 @attrs.frozen
 class NumberedTrip:
@@ -92,6 +95,10 @@ class NumberedTrip:
     def count_scans(self, width: int) -> int:
         """See `Trip`."""
         return self.body.num_outputs - 1 - width
+
+    def repeat(self, trips: Dim, number: Dimension) -> None:
+        """See `Trip`."""
+        self.body.repeat(trips, number)
 
     def _head(self, number: Element, condition: Element) -> tuple[PartialTensor, PartialTensor]:
         pairs = ("int64", self.number, number), ("bool", self.condition, condition)
@@ -149,6 +156,7 @@ class _Loop:
 
     def _result(self, formulas: Sequence[Extrapolation | None], outputs: list[Type], trips: Dim) -> LoopResult:
         """The result for values that all grow evenly."""
+        self.trip.repeat(trips, self.number)
         return LoopResult(trips, _types_after(formulas, trips), outputs[1 + len(self.carried) :])
 
     def _extrapolate(self, old: Type, new: Type) -> Extrapolation | None:
@@ -267,6 +275,7 @@ class _Loop:
     def _relaxed_result(self, formulas: Sequence[Extrapolation | None], outputs: Sequence[Type]) -> LoopResult:
         trips = self._count_trips(outputs[0])
         trips = self._fresh_trip_count(outputs[0]) if trips is None else trips
+        self.trip.repeat(trips, self.number)
         renamed: dict[Dimension, Dim] = {}
         final = [
             self._last(i, out, renamed) if guess is None else guess(trips)
@@ -289,7 +298,9 @@ class _Loop:
         width = len(self.carried)
         unknown: list[Type] = [TensorType(getattr(o, "dtype", None), self.c.unknown_shape()) for o in outputs[1:]]
         self.trip.run(None, None, unknown[:width], certain=False)  # the body's tensors are unknown as well
-        return LoopResult(self._fresh_trip_count(None), unknown[:width], unknown[width:])
+        trips = self._fresh_trip_count(None)
+        self.trip.repeat(trips, self.number)
+        return LoopResult(trips, unknown[:width], unknown[width:])
 
 
 def _types_after(formulas: Sequence[Extrapolation | None], trips: Dim) -> list[Type]:

@@ -1,4 +1,4 @@
-"""TensorFlow operators. Every module of this package registers its rules on import."""
+"""TensorFlow operators. Every module but `costs` registers its rules on import."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from opdefs.tf.dialect import tf
 from opdefs.tf.fixed_shapes import register
 
 for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+    if _module.name != "costs":  # imported when a cost is requested
+        importlib.import_module(f"{__name__}.{_module.name}")
 
 register()
 

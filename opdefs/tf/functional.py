@@ -193,6 +193,11 @@ class _ConditionalTrip:
         """None: a list of tensors is one of the loop variables."""
         return 0
 
+    def repeat(self, trips: Dim, number: Dimension) -> None:
+        """See `opdefs.rules.iteration.Trip`."""
+        self.body.repeat(trips, number)
+        self.cond.repeat(trips, number)
+
 
 @tf("While", "StatelessWhile", "RiscWhile", labels=LOOP)
 def while_(
@@ -251,6 +256,10 @@ class _CountedTrip:
         """See `opdefs.rules.iteration.Trip`."""
         return 0
 
+    def repeat(self, trips: Dim, number: Dimension) -> None:
+        """See `opdefs.rules.iteration.Trip`."""
+        self.body.repeat(trips, number)
+
     def _counter(self, number: Element) -> PartialTensor:
         if self.start is None or self.delta is None or not isinstance(number, (int, Dimension)):
             return PartialTensor("int32", Shape(()), None)
@@ -303,6 +312,7 @@ def map_defun(
         slices.append(PartialTensor(tensor.dtype, Shape(shape.dims[1:]), None))
     size = c.fresh("count") if count is None else count
     outputs = run.run([*slices, *captured], certain=c.prove_le(1, size) is True)
+    run.repeat(size)
     return _declare(c, tuple(_stack(c, size, output) for output in outputs), ())
 
 

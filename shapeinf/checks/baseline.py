@@ -90,5 +90,5 @@ def baseline_as_json(path: str, checked: Mapping[str, Iterable[Diagnostic]]) -> 
     entries = sorted(
         {KnownDiagnostic.of(empty.model_name(model), d) for model, diagnostics in checked.items() for d in diagnostics}
     )
-    findings = [{key: getattr(entry, key) for key in ("model", *_KEYS)} for entry in entries]
-    return {"schema": BASELINE, "findings": findings}
+    records = [{key: getattr(entry, key) for key in ("model", *_KEYS)} for entry in entries]
+    return {"schema": BASELINE, "findings": records}

@@ -15,7 +15,7 @@ from shapeinf.checks.config import CheckConfig
 from shapeinf.checks.model_paths import find_models
 from shapeinf.checks.selection import UNREADABLE
 from shapeinf.diagnostics import Diagnostic, register_code
-from shapeinf.errors import ModelError, ShapeInferenceError, UnknownNameError, UnnamedInputError
+from shapeinf.errors import ConfigError, ModelError, ShapeInferenceError, UnknownNameError, UnnamedInputError
 from shapeinf.formats import FORMATS, FormatOptions
 from shapeinf.graph import Graph
 from shapeinf.inputs.assumptions import assumption_names
@@ -88,12 +88,22 @@ class ModelChecker:
     """Assumptions that no model has used so far, each with the error of the last model."""
     _used: set[Option] = attrs.field(factory=set, init=False)
 
+    def __attrs_post_init__(self) -> None:
+        """Refuse what a check cannot do."""
+        inferences = (self.config.inference, *(models.inference for models in self.config.models), self.options)
+        if any(inference.declared == "trust" for inference in inferences):
+            raise ConfigError("declared must be check or ignore: a check does not trust declarations")
+
     def check_safely(self, path: str) -> ModelCheck:
-        """The check of a model; an error becomes its diagnostic."""
+        """The check of a model; an error of the file becomes its diagnostic, if not `strict` every error."""
         try:
             return self.check(path)
+        except ModelError as error:
+            cause = error.cause if error.node == path else str(error)
         except ShapeInferenceError as error:
-            cause = error.cause if isinstance(error, ModelError) and error.node == path else str(error)
+            if self.strict:
+                raise
+            cause = str(error)
         except OSError as error:
             cause = error.strerror or str(error)
         except Exception as error:
@@ -207,7 +217,11 @@ def without_name(config: Config, error: UnknownNameError) -> Config | None:
     unknown = None if isinstance(error, UnnamedInputError) else error.name
     for field in attrs.fields(Config):
         value = getattr(config, field.name)
-        if isinstance(value, Mapping) and (error.kind == "input") == (field.name == "inputs") and unknown in value:
+        if (
+            isinstance(value, Mapping)
+            and (error.kind == "input") == (field.name in ("inputs", "values"))
+            and unknown in value
+        ):
             changes[field.name] = {name: item for name, item in value.items() if name != unknown}
     if error.kind == "dim" and not changes:
         remaining = tuple(text for text in config.assume if error.name not in assumption_names(text))

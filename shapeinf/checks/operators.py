@@ -70,7 +70,7 @@ def is_misspelled_operator(name: str, known: str) -> bool:
         return name != known
     if re.findall(r"[A-Z\d_]", name) != re.findall(r"[A-Z\d_]", known) or name[:1] != known[:1]:
         return False
-    return min(len(name), len(known)) >= _MIN_OPERATOR and differs_by_one_error(name, known, _MIN_REPLACED)
+    return min(len(name), len(known)) >= _MIN_OPERATOR and is_single_edit(name, known, _MIN_REPLACED)
 
 
 def is_misspelled_domain(name: str, known: str) -> bool:
@@ -81,13 +81,13 @@ def is_misspelled_domain(name: str, known: str) -> bool:
     """
     if min(len(name), len(known)) < _MIN_DOMAIN or name == known:
         return False
-    return name.lower() == known.lower() or differs_by_one_error(name, known, _MIN_REPLACED)
+    return name.lower() == known.lower() or is_single_edit(name, known, _MIN_REPLACED)
 
 
-def differs_by_one_error(a: str, b: str, min_replaced: int = 0) -> bool:
+def is_single_edit(a: str, b: str, min_replaced: int = 0) -> bool:
     """Whether a letter is added or removed, or two are exchanged, or one replaced in words of this length.
 
-    >>> differs_by_one_error("Tahn", "Tanh"), differs_by_one_error("Silu", "Selu", 6)
+    >>> is_single_edit("Tahn", "Tanh"), is_single_edit("Silu", "Selu", 6)
     (True, False)
     """
     start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))

@@ -15,7 +15,7 @@ from shapeinf.errors import BindError
 @click.command(short_help="Freeze, re-range or rename dims.")
 @click.argument("model", type=click.Path())
 @click.argument("requests", nargs=-1, metavar="[NAME=VALUE]...")
-@model_options(without=("dims", "bind", "strict"))
+@model_options(without=("dims", "bind", "values", "strict"))
 @output_option(
     "Write the new model to OUT; `-` prints a document in text form. Without it nothing is written.",
     stream=True,

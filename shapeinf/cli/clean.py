@@ -8,7 +8,7 @@ import click
 
 from shapeinf.cli.options import json_option, output_option
 from shapeinf.cli.output import VIOLATION, echo, echo_json, echo_rows, readable_errors
-from shapeinf.passes import EXTERNAL, External
+from shapeinf.formats.files import EXTERNAL_DATA, ExternalData
 from shapeinf.report.clean_report import CLEAN_COLUMNS, clean_as_json, clean_rows, clean_summary
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _parse_passes(_: click.Context, parameter: click.Parameter, value: str | Non
 @click.option("--dry-run", is_flag=True, help="Write nothing; show what would be done.")
 @click.option(
     "--external",
-    type=click.Choice(EXTERNAL),
+    type=click.Choice(EXTERNAL_DATA),
     default="keep",
     show_default=True,
     help="Weights in other files stay there, are copied to OUT.data, or are embedded in OUT.",
@@ -71,7 +71,7 @@ def clean_command(
         failed = cleaned.comparison is not None and not cleaned.comparison.equal
         written = None if dry_run or failed else output
         if written is not None:
-            cleaned.save(written, cast(External, external))
+            cleaned.save(written, external_data=cast(ExternalData, external))
         _print(model, cleaned, written, json_wanted)
     if failed:
         raise click.exceptions.Exit(VIOLATION)

@@ -13,8 +13,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from shapeinf import __version__
+from shapeinf.cli.groups import CommandGroup
 from shapeinf.cli.output import INTERRUPTED
-from shapeinf.errors import UnknownNameError
 from shapeinf.texts import escape_unprintable
 
 
@@ -28,11 +28,20 @@ class Entry(NamedTuple):
 
 GROUPS = {
     "Look at a model": {
+        "summary": Entry(
+            "summary.summary_command", "Show what is in a model, on one screen.", "summary model.onnx --bind batch=1"
+        ),
         "infer": Entry("infer.infer", "Infer the shape of every tensor.", "infer model.onnx --dim batch=1..8"),
         "explain": Entry(
             "explain.explain",
             "Explain the size of an axis, or list unknown sizes.",
             "explain model.onnx --tensor logits --axis 1",
+        ),
+        "ops": Entry("ops.ops", "List operators, and those of a model without a rule.", "ops missing model.onnx"),
+        "report": Entry(
+            "report.report_command",
+            "Write one HTML page about a model, with live sizes.",
+            "report model.onnx -o report.html",
         ),
         "diff": Entry("diff.diff", "Compare the shapes and contracts of two models.", "diff old.onnx new.onnx"),
     },
@@ -60,6 +69,11 @@ GROUPS = {
             "Compute how much memory a model needs at run time.",
             "memory model.onnx --bind batch=1,seq=128 --budget 64MiB",
         ),
+        "cost": Entry(
+            "cost.cost_command",
+            "Count what a model computes, and the bytes that it moves.",
+            "cost model.onnx --bind batch=1,seq=128 --by module",
+        ),
         "plan": Entry(
             "plan.plan",
             "Place all tensors in one arena, or verify a plan.",
@@ -84,7 +98,7 @@ GROUPS = {
 COMMANDS = {name: entry for entries in GROUPS.values() for name, entry in entries.items()}
 
 
-class Commands(click.Group):
+class Commands(CommandGroup):
     """A group that imports a command when it is used, without the packages of the others."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -104,13 +118,11 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command of a command line; an unknown one is a usage error with the nearest name."""
+        """The command of a command line. Raises UsageError for an unknown one."""
         name = args[0]
-        if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
-            return super().resolve_command(ctx, args)
-        if os.path.exists(name):
+        if name not in COMMANDS and not ctx.resilient_parsing and os.path.exists(name):
             raise click.UsageError(f"{name} is a file: name a command before it, such as: shapeinf summary {name}", ctx)
-        raise click.UsageError(str(UnknownNameError("command", name, COMMANDS)), ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands under their headings, without importing them."""

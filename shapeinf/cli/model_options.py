@@ -11,14 +11,15 @@ import click
 from click.core import ParameterSource
 
 from shapeinf.api import as_graph, infer
+from shapeinf.checks.config import CheckConfig
 from shapeinf.cli.config import load_config
 from shapeinf.cli.format_options import add_format_options, take_format_options
-from shapeinf.cli.options import Command, bindings, check_bindings, dim_ranges, input_shapes, named_inputs
+from shapeinf.cli.options import Command, bindings, check_bindings, dim_ranges, input_shapes, input_values, named_inputs
 from shapeinf.cli.output import LateProgress
 from shapeinf.graph import Graph
-from shapeinf.inputs.config import Config
+from shapeinf.inputs.config import CONFIG_KEYS, Config
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions, Mode, Progress
-from shapeinf.inputs.reader import RangeLike, SpecLike, input_names
+from shapeinf.inputs.reader import RangeLike, SpecLike, input_names, to_named_dim
 from shapeinf.result import Result
 
 
@@ -59,10 +60,18 @@ class ModelOptions:
             dims={**config.dims, **self.dims},
             bind={**config.bind, **own.bind},
             assume=(*config.assume, *own.assume),
+            values={**config.values, **own.values},
             min_dim=least,
             declared=declared,
         )
         return ModelOptions(inference, {**config.inputs, **self.shapes})
+
+    def as_config(self, typed: Collection[str]) -> Config:
+        """These options as a config, with what is `typed` only."""
+        own = self.inference
+        values = {key: getattr(own, key) for key in CONFIG_KEYS if key in typed and key not in ("dims", "inputs")}
+        dims = {name: to_named_dim(name, value) for name, value in self.dims.items()}
+        return Config(dims=dims, inputs=self.shapes, **values)
 
     def read(self, model: str) -> Graph:
         """The graph of a file."""
@@ -89,7 +98,8 @@ _CONFIG = click.option(
     type=click.Path(dir_okay=False),
     callback=load_config,
     metavar="TOML",
-    help="A file with dims, bind, inputs, assume, min_dim and declared; options on the command line take precedence.",
+    help="A file with dims, bind, inputs, values, assume, min_dim and declared, also a pyproject.toml with them in "
+    "[tool.shapeinf]; options on the command line take precedence.",
 )
 
 _OPTIONS: dict[str, Callable[[Command], Command]] = {
@@ -99,7 +109,8 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
         multiple=True,
         callback=dim_ranges,
         metavar="NAME=LO..HI",
-        help="Bounds of a named dim; also LO:HI, LO.., ..HI or a number. Repeatable.",
+        help="Bounds of a dim by its name, as shapes show it: also of an axis without a name ('x.shape[0]=1..8') or of "
+        "a size that depends on data. Also LO:HI, LO.., ..HI or a number. Repeatable.",
     ),
     "bind": click.option(
         "--bind",
@@ -126,6 +137,15 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
         metavar="RELATION",
         help="A relation of dims that holds: 'past + seq <= 4096'. Repeatable.",
     ),
+    "values": click.option(
+        "--value",
+        "values",
+        multiple=True,
+        callback=input_values,
+        metavar="NAME=VALUE",
+        help="The value of a small input, on which shapes may depend: 'sr=16000', 'axes=[0,2]', 'shape=[batch,3,?]'. "
+        "Repeatable.",
+    ),
     "declared": click.option(
         "--declared",
         type=click.Choice(["trust", "check", "ignore"]),
@@ -142,20 +162,24 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
 }
 
 
-def model_options(*, without: Collection[str] = ()) -> Callable[[Command], Command]:
+def model_options(*, without: Collection[str] = (), merge: bool = True) -> Callable[[Command], Command]:
     """Add the options of a model to a command, which receives them as its argument `options: ModelOptions`.
 
-    `without` names fields of `ModelOptions` that the command does not offer, or offers in its own way.
+    `without` names fields of `ModelOptions` that the command does not offer, or offers in its own way. With `merge`,
+    the options of `--config` are among them; else the command receives `config: CheckConfig | None` too.
     """
     wanted = [name for name in _OPTIONS if name not in without]
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def run(**arguments: Any) -> None:
-            config: Config = arguments.pop("config")
+            loaded: CheckConfig | None = arguments["config"]
+            config = Config() if loaded is None or not merge else loaded.inference_of(arguments.get("model"))
             refused = [key for key in config.used_keys if _FIELDS.get(key, key) in without]
             if refused:
                 raise click.UsageError(f"--config: this command does not accept {refused[0]}")
+            if merge:
+                del arguments["config"]
             if "format_options" in wanted:
                 arguments["format_options"] = take_format_options(arguments)
             options = ModelOptions.from_parameters({name: arguments.pop(name) for name in wanted})

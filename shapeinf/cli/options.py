@@ -13,6 +13,7 @@ from shapeinf.expr import Interval, Scope
 from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.inputs.reader import RangeLike, SpecLike, to_named_dim
 from shapeinf.inputs.spec import parse_bindings, parse_dim_range, parse_shape_spec, split_specs
+from shapeinf.inputs.values import parse_value_option
 from shapeinf.solver.budget import WORK
 
 Command = Callable[..., None]
@@ -100,6 +101,15 @@ def bindings(_: click.Context, parameter: click.Parameter, values: Sequence[str]
         for name, value in _parse(parse_bindings, text, parameter).items():
             _add(sizes, name, value, parameter)
     return sizes
+
+
+def input_values(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, object]:
+    """All `--value NAME=VALUE` of a command line."""
+    contents: dict[str, object] = {}
+    for text in values:
+        name, value = _parse(parse_value_option, text, parameter)
+        _add(contents, name, value, parameter)
+    return contents
 
 
 def bind_requests(values: Sequence[str]) -> dict[str, str]:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 VIOLATION = 1
+USAGE = 2
 FAILURE = 3
 INTERRUPTED = 130
 

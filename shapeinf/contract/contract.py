@@ -23,6 +23,7 @@ from shapeinf.lattice import ShapeStore
 from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget, cut_text
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT
+from shapeinf.texts import escape_lines
 
 STEPS_PER_NODE = 200
 """The cost of inferring a node once more, in the steps of a budget."""
@@ -105,7 +106,13 @@ class Contract:
     def __str__(self) -> str:
         """One precondition a line."""
         lines = contract_lines(self.preconditions)
+        lines += "".join(f"\nholds for {escape_lines([text])}" for text in self.assumptions)
         return f"{lines}\n({_NOT_SIMPLIFIED})" if self.cut else lines
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the user specifies besides the dims of inputs, and the answers hold for; see `Result.assumptions`."""
+        return self._inference.assumptions
 
     def __repr__(self) -> str:
         """The first preconditions."""

@@ -12,9 +12,10 @@ import attrs
 
 from shapeinf.constraints.common import add_common
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, compile_graph
-from shapeinf.engine.inference import Inference, violations
+from shapeinf.engine.inference import Inference, Repetition, violations
 from shapeinf.engine.type_table import unknown_type
 from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError, Source
+from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import FunctionKey, FunctionReference
 from shapeinf.lattice import HandleType, PartialTensor, SequenceType, TensorType, Type
 from shapeinf.ops import Body
@@ -87,6 +88,11 @@ class BodyRun:
                     child.undone = before, outer.store.copy()
                 outer.store.reset(before)
                 outer.table.refresh()
+
+    def repeat(self, trips: Dim, number: Dimension | None = None) -> None:
+        """See `shapeinf.ops.Body`."""
+        if self.name in self.outer.children.get(self.step.index, {}):
+            self._last.repeated = Repetition(trips, number)
 
     @property
     def failure(self) -> str:

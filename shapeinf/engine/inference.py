@@ -18,6 +18,7 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.type_table import TypeTable, unknown_type
 from shapeinf.errors import ModelError, ShapeError, UnknownOperatorError
+from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING, UNUSED, FunctionKey, Row
 from shapeinf.inputs.options import DeclaredMode, Progress
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type, relax_type
@@ -42,6 +43,14 @@ class BodyBudget:
         """Whether a body of this many nodes may run; starting one costs as much as 30 nodes."""
         self.left -= nodes + 30
         return self.left >= 0
+
+
+@attrs.frozen
+class Repetition:
+    """How often a run of a body is repeated at run time, and the symbol in it for the number of a trip, from 0 on."""
+
+    trips: Dim
+    number: Dimension | None = None
 
 
 class Inner(Protocol):
@@ -102,6 +111,8 @@ class Inference:
         """The last run of each body of a node."""
         self.previous_run: Inference | None = None
         """The run of the same body before this one, where both count: two iterations of a loop."""
+        self.repeated = Repetition(1)
+        """How many runs this one stands for."""
         self.extra_runs: dict[int, list[Inference]] = {}
         """Runs of bodies for inputs that are certain to occur, such as in the last iteration of a loop."""
         self.declared_mode: DeclaredMode = "ignore"
@@ -113,6 +124,8 @@ class Inference:
         self.visited = 0
         self.created_unknowns = False
         self.initial_store = store
+        self.assumptions: tuple[str, ...] = ()
+        """What the user specifies besides the dims of inputs: values of inputs, sizes that depend on data."""
         self.undone: tuple[ShapeStore, ShapeStore] | None = None
         """Of a body that may not run and added constraints that were undone: the store before and after it."""
         self._memo: dict[Key, Sequence[int]] = {} if outer is None or not certain else outer._memo

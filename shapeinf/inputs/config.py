@@ -11,6 +11,9 @@ seq = 128
 [inputs]
 image = "[batch, 3, H, ?]"
 mask = { 0 = "batch" }
+[values]
+sr = 16000
+shape = ["batch", 3, "?"]
 """
 
 from __future__ import annotations
@@ -39,6 +42,7 @@ class Config:
     dims: dict[str, NamedDim] = attrs.Factory(dict)
     bind: dict[str, int] = attrs.Factory(dict)
     inputs: dict[str | None, SpecLike] = attrs.Factory(dict)
+    values: dict[str, object] = attrs.Factory(dict)
     assume: tuple[str, ...] = ()
     min_dim: int | None = None
     declared: DeclaredMode | None = None
@@ -115,7 +119,8 @@ def read_config(table: Mapping[str, Any]) -> Config:
     declared = table.get("declared")
     if declared not in (None, *DECLARED):
         raise ConfigError(f"declared must be one of {', '.join(DECLARED)}, not {declared!r}")
-    return Config(dims, bind, _inputs(table), _texts(table), min_dim, declared)
+    values = dict(_table(table, "values"))
+    return Config(dims, bind, _inputs(table), values, _texts(table), min_dim, declared)
 
 
 def _table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:

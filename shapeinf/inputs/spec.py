@@ -137,7 +137,7 @@ class _SpecReader:
 
     def _name(self, text: str) -> str:
         if len(text) > 2 and text[0] == text[-1] == "`":
-            return _unquoted(text)
+            return unquote_name(text)
         if len(text) > 2 and text[0] == text[-1] and text[0] in "'\"":  # as trtexec and polygraphy quote names
             return text[1:-1]
         if not text or any(char in ",;[]`" or char.isspace() for char in text):
@@ -177,7 +177,7 @@ class _SpecReader:
             return _range(self.text, begin, piece)
         named = _NAMED_RANGE.fullmatch(piece)
         if named is not None:
-            return attrs.evolve(_range(self.text, begin + named.start(2), named[2]), name=_unquoted(named[1]))
+            return attrs.evolve(_range(self.text, begin + named.start(2), named[2]), name=unquote_name(named[1]))
         return self._expression(begin, piece)
 
     def _expression(self, begin: int, piece: str) -> Dim:
@@ -194,7 +194,8 @@ def _skip_blanks(text: str, at: int) -> int:
     return len(text) - len(text[at:].lstrip())
 
 
-def _unquoted(name: str) -> str:
+def unquote_name(name: str) -> str:
+    """A name without the backquotes of `quote_name`."""
     name = name.strip()
     return name[1:-1].replace("``", "`") if len(name) > 2 and name[0] == name[-1] == "`" else name
 
@@ -270,7 +271,7 @@ def parse_dim_range(text: str) -> DimRange:
     if not equals or not name.strip():
         raise SpecError(text, 0, "NAME=LO..HI")
     begin = len(name) + 1
-    return attrs.evolve(_range(text, begin, re.sub(r"\s*:\s*", "..", bounds, count=1)), name=_unquoted(name))
+    return attrs.evolve(_range(text, begin, re.sub(r"\s*:\s*", "..", bounds, count=1)), name=unquote_name(name))
 
 
 def parse_bindings(text: str) -> dict[str, int]:
@@ -285,7 +286,7 @@ def parse_bindings(text: str) -> dict[str, int]:
         match = re.fullmatch(rf"\s*(.+?)\s*[=:]\s*(\d{{1,{_MAX_DIGITS}}})\s*", text[begin:end])
         if match is None:
             raise SpecError(text, begin, "NAME=NUMBER")
-        name = _unquoted(match[1])
+        name = unquote_name(match[1])
         if values.setdefault(name, int(match[2])) != int(match[2]):
             raise SpecError(text, begin, f"one value for {name}, not two")
     return values

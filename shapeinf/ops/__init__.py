@@ -3,9 +3,10 @@
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.builder import OpDefBuilder
 from shapeinf.ops.context import InferenceContext
+from shapeinf.ops.cost import CostContext, CostRule, OpCost
 from shapeinf.ops.element_types import ElementTypes
 from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
-from shapeinf.ops.registry import Dialect, OpRegistry, default_registry
+from shapeinf.ops.registry import Dialect, DialectEntry, OpRegistry, default_registry
 from shapeinf.ops.rule import Floats, InputUse, Ints, Operand, Rule, Value
 from shapeinf.ops.run import Call, Contents, Outcome
 
@@ -15,12 +16,16 @@ __all__ = [
     "Body",
     "Call",
     "Contents",
+    "CostContext",
+    "CostRule",
     "Dialect",
+    "DialectEntry",
     "ElementTypes",
     "Floats",
     "InferenceContext",
     "InputUse",
     "Ints",
+    "OpCost",
     "OpDef",
     "OpDefBuilder",
     "OpRegistry",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import Type
 
 
@@ -30,6 +31,12 @@ class Body(Protocol):
 
         Raises ShapeError for a violation inside a body that is certain to run, in strict mode; NotKnown past the limit
         on the number of runs.
+        """
+
+    def repeat(self, trips: Dim, number: Dimension | None = None) -> None:
+        """Note that the last run stands for this many, numbered from 0; without this it is one.
+
+        `number` is the symbol in it that stands for the number of a trip, from 0 on.
         """
 
     @property

@@ -43,10 +43,10 @@ class DeferredCall(Call):
         size_terms: SizeTerms | None = None,
     ) -> Outcome:
         """See `Call.run`; the outputs are unknown where the contents are."""
-        own = [type_ for i, type_ in enumerate(inputs) if i not in self._taken]
         try:
-            values = {name: self._resolve(name, value, inputs) for name, value in self.attributes.items()}
+            values, positions = self.operands(inputs)
         except NotKnown as unknown:
+            own = [inputs[i] for i in self._positions(inputs)]
             types = [self.fill_type(Shape.unknown(), i, own) for i in range(self.outputs)]
             return Outcome(types, unknown.reason, True)
         key = tuple(values.items())
@@ -55,7 +55,15 @@ class DeferredCall(Call):
             if len(self._calls) >= _MAX_CALLS:
                 self._calls.clear()
             call = self._calls[key] = Call(self.op_def, values, self.version, self.wanted, self.attributes)
-        return call.run(own, store, site, bodies, size_terms)
+        return call.run([inputs[i] for i in positions], store, site, bodies, size_terms)
+
+    def operands(self, inputs: Sequence[Type | None]) -> tuple[Mapping[str, object], Sequence[int]]:
+        """See `Call.operands`."""
+        values = {name: self._resolve(name, value, inputs) for name, value in self.attributes.items()}
+        return values, self._positions(inputs)
+
+    def _positions(self, inputs: Sequence[Type | None]) -> list[int]:
+        return [i for i in range(len(inputs)) if i not in self._taken]
 
     def _resolve(self, name: str, value: object, inputs: Sequence[Type | None]) -> object:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -11,6 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import attrs
 
 from shapeinf.graph import Graph
+from shapeinf.ops.cost import CostRule
 from shapeinf.ops.deferred import DeferredCall, referenced_inputs
 from shapeinf.ops.opdef import OpDef
 from shapeinf.ops.rule import Rule
@@ -26,6 +28,7 @@ NO_VIEWS: Mapping[int, int] = MappingProxyType({})
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 Function = TypeVar("Function", bound=Callable[..., object])
+CostFunction = TypeVar("CostFunction", bound=CostRule)
 Schemas = Callable[[str, str, int], "OpDef | None"]
 
 
@@ -51,6 +54,7 @@ class Dialect:
         name: the dialect's name, as graphs carry it.
         schemas: the OpDef (without rule) of (domain, op, version), or None. Without it, OpDefs are those of `define`.
         versioned: whether the version of an operator says something to users; otherwise messages do not show it.
+        costs: the modules that register cost rules; they are imported when a cost is first requested.
 
     >>> toy = Dialect("toy")
     >>> @toy("Same")
@@ -60,7 +64,9 @@ class Dialect:
     'x'
     """
 
-    def __init__(self, name: str, schemas: Schemas | None = None, *, versioned: bool = True) -> None:
+    def __init__(
+        self, name: str, schemas: Schemas | None = None, *, versioned: bool = True, costs: Iterable[str] = ()
+    ) -> None:
         """An empty dialect."""
         self.name = name
         self.schemas = schemas
@@ -72,6 +78,8 @@ class Dialect:
         self._rules: dict[tuple[str, str], list[_Registration]] = {}
         self._defined: dict[tuple[str, str], OpDef] = {}
         self._lookups: dict[tuple[str, str, int], OpDef | None] = {}
+        self._costs: dict[tuple[str, str], list[tuple[int, CostRule]]] = {}
+        self._cost_modules = list(costs)
 
     def __call__(
         self,
@@ -107,6 +115,35 @@ class Dialect:
             return function
 
         return register
+
+    def cost(self, *names: str, since: int = 1, domain: str = "") -> Callable[[CostFunction], CostFunction]:
+        """Register the decorated function as the cost rule of these operators from a version on.
+
+        >>> from shapeinf.ops import CostContext, OpCost
+        >>> toy = Dialect("toy")
+        >>> @toy.cost("Same")
+        ... def same(c: CostContext) -> OpCost:
+        ...     return OpCost(operations=c.elements(c.output()))
+        >>> toy.cost_rule("", "Same", 1) is same
+        True
+        """
+
+        def register(function: CostFunction) -> CostFunction:
+            for name in names:
+                versions = self._costs.setdefault((domain, name), [])
+                versions[:] = sorted([*(v for v in versions if v[0] != since), (since, function)], key=lambda v: v[0])
+            return function
+
+        return register
+
+    def cost_rule(self, domain: str, op: str, version: int) -> CostRule | None:
+        """The cost rule in force at a version of an operator; None where it has none."""
+        with BUILD_LOCK:
+            while self._cost_modules:
+                import_module(self._cost_modules[0])
+                del self._cost_modules[0]
+        rules = [rule for since, rule in self._costs.get((domain, op), ()) if since <= version or version <= 0]
+        return rules[-1] if rules else None
 
     def define(self, op_def: OpDef) -> None:
         """Add an OpDef that comes from no schema source (TensorFlow's builder, a test)."""
@@ -162,6 +199,28 @@ class Dialect:
                 yield domain, op, entry.since
 
 
+@attrs.frozen
+class DialectEntry:
+    """An installed entry point of a dialect.
+
+    Args:
+        name: its name, such as `onnx.acme`.
+        target: the object that it refers to, as `acme.shapes:onnx`.
+        package: the package that has it, with its version; empty where that is not known.
+        problem: why it is not used; empty where it is.
+    """
+
+    name: str
+    target: str
+    package: str
+    problem: str
+
+    @property
+    def dialect(self) -> str:
+        """The dialect that it defines or adds to."""
+        return self.name.partition(".")[0]
+
+
 class InstalledDialects:
     """The dialects under an entry point group, by name.
 
@@ -177,7 +236,7 @@ class InstalledDialects:
             self._entries.setdefault(entry.name.partition(".")[0], []).append(entry)
         self._loading: set[str] = set()
         self._loaded: dict[str, Dialect | None] = {}
-        self._problems: dict[str, list[str]] = {}
+        self._problems: dict[str, list[tuple[EntryPoint, str]]] = {}
 
     def get(self, name: str) -> Dialect | None:
         """A dialect with all additions. A thread waits while another one loads it."""
@@ -193,13 +252,25 @@ class InstalledDialects:
 
     def problems(self, name: str) -> list[str]:
         """The errors in loading the entry points of a dialect, and the entry points that add to no dialect."""
-        orphans = [
-            f"{_title(entry)} is not used: no installed package has a dialect {dialect!r} that it could add to"
-            for dialect, listed in self._entries.items()
-            for entry in listed
-            if listed[0].name != dialect
-        ]
-        return [*self._problems.get(name, ()), *orphans]
+        return [f"{_title(entry)} {text}" for entry, text in (*self._problems.get(name, ()), *self._orphans())]
+
+    def _orphans(self) -> Iterator[tuple[EntryPoint, str]]:
+        """The entry points that add to no dialect, with the reason."""
+        for dialect, listed in self._entries.items():
+            for entry in listed if listed[0].name != dialect else ():
+                yield entry, f"is not used: no installed package has a dialect {dialect!r} that it could add to"
+
+    def entries(self) -> list[DialectEntry]:
+        """All entry points by name; all dialects are loaded."""
+        orphans = list(self._orphans())
+        records = []
+        for dialect, listed in self._entries.items():
+            self.get(dialect)
+            reasons = [*self._problems.get(dialect, ()), *orphans]
+            for entry in listed:
+                problem = "; ".join(text for other, text in reasons if other is entry)
+                records.append(DialectEntry(entry.name, entry.value, _package(entry), problem))
+        return records
 
     def not_loaded(self, name: str) -> list[str]:
         """The dialects of packages other than that of this one that no model has used so far."""
@@ -214,11 +285,11 @@ class InstalledDialects:
             try:
                 loaded = entry.load()
             except Exception as error:  # an error of a third-party package must not stop the others
-                problems.append(f"{_title(entry)} cannot be loaded: {type(error).__name__}: {error}")
+                problems.append((entry, f"cannot be loaded: {type(error).__name__}: {error}"))
                 continue
             problem = _misfit(loaded, name, dialect)
             if problem:
-                problems.append(f"{_title(entry)} {problem}")
+                problems.append((entry, problem))
             else:
                 dialect = loaded
         return dialect
@@ -252,6 +323,10 @@ class OpRegistry:
         """The errors in the entry points of a dialect; see `InstalledDialects.problems`."""
         return self._installed.problems(dialect)
 
+    def entries(self) -> list[DialectEntry]:
+        """All installed entry points of dialects; see `InstalledDialects.entries`."""
+        return self._installed.entries()
+
     def not_loaded(self, dialect: str) -> list[str]:
         """The entry points of other packages that no model has used so far, as texts."""
         return self._installed.not_loaded(dialect)
@@ -260,6 +335,11 @@ class OpRegistry:
         """The operator in force at a version; None for an unknown dialect or operator."""
         operators = self.dialect(dialect)
         return None if operators is None else operators.lookup(domain, op, version)
+
+    def cost_rule(self, dialect: str, domain: str, op: str, version: int) -> CostRule | None:
+        """The cost rule in force at a version; None for an unknown dialect, and for an operator without one."""
+        operators = self.dialect(dialect)
+        return None if operators is None else operators.cost_rule(domain, op, version)
 
     def is_versioned(self, dialect: str) -> bool:
         """Whether messages show the versions of a dialect's operators; also true of an unknown dialect."""

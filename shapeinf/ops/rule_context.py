@@ -274,12 +274,12 @@ class RuleContext:
     def fresh(self, hint: str = "", lo: int | None = 0, hi: int | None = None) -> Dimension:
         """A new unknown, named by this site."""
         self.created_unknowns = True
-        return self.store.scope.fresh(f"{self.site}.{hint}" if hint else self.site, lo, hi)
+        return self.store.new_size(f"{self.site}.{hint}" if hint else self.site, lo, hi)
 
     def fresh_at_most(self, most: Dim, hint: str, lo: int = 0) -> Dimension:
         """A new unknown with the symbolic upper limit `most`, which follows from the operator: not a constraint."""
         symbol = self.fresh(hint, lo, self.interval(most).hi)
-        self.store.scope.limits[symbol] = most
+        self.store.set_limit(symbol, most)
         return symbol
 
     def limit(self, unknown: Dimension, most: Dim) -> None:
@@ -288,7 +288,7 @@ class RuleContext:
             low, high = self.store.bounds(unknown)
             self.store.set_bounds(unknown, (low, min(high, most)), self.source("by definition"))
         if isinstance(most, int) or not any(s.symbol.anonymous for s in most.symbols()):
-            self.store.scope.limits[unknown] = most
+            self.store.set_limit(unknown, most)
 
     def limit_of(self, unknown: Dimension) -> Dim | None:
         """The symbolic upper limit of an unknown, None where it has none."""

@@ -100,6 +100,13 @@ class Call:
         """Whether the rule reads more of an input than its shape."""
         return self.rule.input_use(position) is not InputUse.SHAPE
 
+    def operands(self, inputs: Sequence[Type | None]) -> tuple[Mapping[str, object], Sequence[int]]:
+        """The attributes for inputs of these types, and the positions of the inputs that the rule takes.
+
+        Raises NotKnown where an attribute is the contents of an input that are not known.
+        """
+        return self.attributes, range(len(inputs))
+
     def run(
         self,
         inputs: Sequence[Type | None],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from shapeinf.diagnostics import Diagnostic, code_title
+from shapeinf.diagnostics import SEVERITIES, Diagnostic, code_title
 from shapeinf.explain.unknowns import UnknownGroup
 from shapeinf.report.model import (
     DimRecord,
@@ -14,8 +14,9 @@ from shapeinf.report.model import (
     TensorRecord,
     build_report,
 )
+from shapeinf.report.summary import Amount, Summary
 from shapeinf.result import Result
-from shapeinf.schemas import CHECK, CHECK_MANY, DIFF, INFER, UNKNOWNS, VERIFY
+from shapeinf.schemas import CHECK, CHECK_MANY, DIFF, INFER, SUMMARY, UNKNOWNS, VERIFY
 
 if TYPE_CHECKING:
     from shapeinf.checks import ModelCheck
@@ -93,6 +94,53 @@ def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
         "help": diagnostic.help,
         "location": diagnostic.location or None,
     }
+
+
+def summaries_as_json(models: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """The summaries of some models, each as `summary_as_json`."""
+    return {"schema": SUMMARY, "models": list(models)}
+
+
+def summary_as_json(model: str, summary: Summary) -> dict[str, Any]:
+    """The summary of the model in a file."""
+    coverage = summary.coverage
+    return {
+        "model": model,
+        "format": summary.format,
+        "file_version": summary.file_version,
+        "producer": summary.producer,
+        "name": summary.name,
+        "opsets": dict(summary.opsets),
+        "inputs": [_named_tensor(tensor) for tensor in summary.inputs],
+        "outputs": [_named_tensor(tensor) for tensor in summary.outputs],
+        "dims": [
+            {"name": d.name, "min": d.bounds.lo, "max": d.bounds.hi, "modulus": d.modulus, "remainder": d.remainder}
+            for d in summary.dims
+        ],
+        "contract": [_precondition(record) for record in summary.preconditions],
+        "legal_sizes": dict(summary.legal_sizes),
+        "nodes": summary.nodes,
+        "inner_nodes": summary.inner_nodes,
+        "operators": [{"op": item.op, "domain": item.domain, "count": item.count} for item in summary.operators],
+        "sizes": dict(summary.sizes),
+        "parameters": _amount_as_json(summary.parameters),
+        "weight_bytes": _amount_as_json(summary.weight_bytes),
+        "macs": _amount_as_json(summary.macs),
+        "peak_bytes": _amount_as_json(summary.peak_bytes),
+        "uncounted": dict(summary.uncounted),
+        "unknowns": [{"count": group.count, "causes": list(group.causes)} for group in summary.unknowns],
+        "diagnostics": {name: summary.diagnostics.get(name, 0) for name in SEVERITIES},
+        "coverage": {"values": coverage.values, "ranked": coverage.ranked, "known": coverage.known},
+    }
+
+
+def _named_tensor(tensor: TensorRecord) -> dict[str, Any]:
+    dims = None if tensor.dims is None else [_dim(dim) for dim in tensor.dims]
+    return {"name": tensor.name, "kind": tensor.kind, "dtype": tensor.dtype, "shape": dims}
+
+
+def _amount_as_json(amount: Amount) -> dict[str, Any]:
+    return {"formula": amount.formula, "value": amount.value, "note": amount.note}
 
 
 def unknowns_as_json(groups: Iterable[UnknownGroup]) -> dict[str, Any]:

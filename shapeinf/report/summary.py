@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import attrs
 
 from shapeinf.errors import LimitError, MissingSizeError
 from shapeinf.expr import Dim
 from shapeinf.formats import FORMATS
-from shapeinf.graph import Graph, subgraphs
+from shapeinf.graph import Graph
 from shapeinf.ops import default_registry
+from shapeinf.report.bodies import inner_graphs
 from shapeinf.report.model import ModelReport, NamedDimRecord, PreconditionRecord, TensorRecord, build_report
 from shapeinf.result import Coverage, Result
 from shapeinf.solver.budget import WORK
@@ -119,7 +120,7 @@ def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: i
     ('ONNX', 7, 2577, 131072)
     """
     graph, sizes = result.graph, dict(sizes or {})
-    inner = list(_inner_graphs(graph))
+    inner = list(inner_graphs(graph))
     cost, memory = result.cost(work=work), result.memory(work=work)
     report = build_report(result)
     preconditions = sorted(report.preconditions, key=lambda record: record.kind == "guard")
@@ -147,16 +148,6 @@ def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: i
         diagnostics=Counter(diagnostic.severity for diagnostic in report.diagnostics),
         coverage=report.coverage,
     )
-
-
-def _inner_graphs(graph: Graph) -> Iterator[Graph]:
-    """The bodies of a graph, those in its bodies, and the functions of the model."""
-    pending = [graph, *graph.functions.values()]
-    yield from pending[1:]
-    while pending:
-        bodies = [body for node in pending.pop().nodes for _, body in subgraphs(node.kind)]
-        yield from bodies
-        pending += bodies
 
 
 def _count_operators(graphs: Iterable[Graph]) -> tuple[OperatorCount, ...]:

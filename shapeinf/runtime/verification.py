@@ -86,9 +86,8 @@ class _Inferences:
 
     def infer(self, bind: Mapping[str, int], inputs: Mapping[str, SpecLike], min_dim: int | None = None) -> Result:
         """The inference with these sizes of named dims and shapes of inputs."""
-        shapes = {**self.options.inputs_by_name(self.graph), **inputs}
         least = self.options.min_dim if min_dim is None else min_dim
-        return infer(self.graph, attrs.evolve(self.options, bind=bind, inputs=shapes, min_dim=least))
+        return infer(self.graph, attrs.evolve(self.options, bind=bind, min_dim=least), [inputs] if inputs else [])
 
     def widen(self, symbolic: Result, sizes: RunSizes) -> Result:
         """The symbolic inference, or one with fewer assumptions where the sizes of a run break those of `symbolic`."""

@@ -13,6 +13,7 @@ BASELINE = "shapeinf.baseline/1"
 CHECK = "shapeinf.check/1"
 CHECK_MANY = "shapeinf.check/2"
 CLEAN = "shapeinf.clean/1"
+COST = "shapeinf.cost/1"
 DIFF = "shapeinf.diff/1"
 EXPLAIN = "shapeinf.explain/1"
 EXPLAIN_DIM = "shapeinf.explain.dim/1"
@@ -20,8 +21,13 @@ EXPRESSION = "shapeinf.expression/1"
 INFER = "shapeinf.infer/1"
 MEMORY = "shapeinf.memory/1"
 MEMORY_SUMMARY = "shapeinf.memory.summary/1"
+OPS = "shapeinf.ops/1"
+OPS_MISSING = "shapeinf.ops.missing/1"
+OPS_PACKAGES = "shapeinf.ops.packages/1"
+OPS_SHOW = "shapeinf.ops.show/1"
 PLAN = "shapeinf.plan/1"
 PLAN_VERIFY = "shapeinf.plan.verify/1"
+SUMMARY = "shapeinf.summary/1"
 UNKNOWNS = "shapeinf.unknowns/1"
 VERIFY = "shapeinf.verify/1"
 
@@ -30,6 +36,7 @@ SCHEMAS = (
     CHECK,
     CHECK_MANY,
     CLEAN,
+    COST,
     DIFF,
     EXPLAIN,
     EXPLAIN_DIM,
@@ -37,8 +44,13 @@ SCHEMAS = (
     INFER,
     MEMORY,
     MEMORY_SUMMARY,
+    OPS,
+    OPS_MISSING,
+    OPS_PACKAGES,
+    OPS_SHOW,
     PLAN,
     PLAN_VERIFY,
+    SUMMARY,
     UNKNOWNS,
     VERIFY,
 )

@@ -39,6 +39,8 @@ def _is_model_path(candidate: Candidate) -> bool:
 
 
 def _missing_data(graph: Graph) -> Iterable[MissingData]:
+    if not graph.external:
+        return ()
     from shapeinf.formats.onnx import external_files
 
     return external_files.missing_data(graph)

@@ -6,11 +6,11 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from shapeinf.csv_text import csv_text as format_csv
 from shapeinf.errors import MissingPackageError, NoSizeError, SizeOverflowError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.many_bindings import INT64_MAX, run_exactly
 from shapeinf.expr.straight_line import lower
-from shapeinf.memory.csv_text import csv_text as format_csv
 from shapeinf.memory.exports.memory_export import MemoryExport
 from shapeinf.memory.timeline import Buffer
 from shapeinf.program.bindings import Bindings

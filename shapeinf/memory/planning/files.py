@@ -16,8 +16,8 @@ from pathlib import Path
 from reprlib import repr as abridged
 from typing import Any
 
+from shapeinf.csv_text import csv_text, unescape_cell
 from shapeinf.errors import LimitError, PlanError, PlanFileError
-from shapeinf.memory.csv_text import csv_text, unescape_cell
 from shapeinf.memory.planning.problem import (
     MOST_BUFFERS,
     Plan,

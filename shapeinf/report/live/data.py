@@ -87,7 +87,7 @@ class LiveData:
 
     def _fields(self) -> list[Field]:
         labels, contract = self.binder.labels, self.source.result.contract
-        fields = {}
+        fields: dict[Dimension, Field] = {}
         for symbol in self.needed:
             field = read_field(self.store, symbol, labels[symbol])
             field = attrs.evolve(field, stops=slider_stops(field))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from os.path import commonprefix
 
 from shapeinf.texts import shorten_text
 
@@ -31,11 +30,16 @@ class TextTable:
         return self._numbers[text]
 
     def compact(self) -> tuple[list[int], list[str]]:
-        """How many characters each text shares with the one before it, and the others."""
+        """How many characters (of UTF-16, as in JavaScript) each text shares with the one before it, and the others."""
         shared, rest, last = [], [], ""
         for text in self._sorted:
-            count = len(commonprefix([last, text]))
-            shared.append(count)
+            count = _shared_start(last, text)
+            shared.append(len(text[:count].encode("utf-16-le")) // 2)
             rest.append(text[count:])
             last = text
         return shared, rest
+
+
+def _shared_start(a: str, b: str) -> int:
+    """How many characters two texts share at the start."""
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))

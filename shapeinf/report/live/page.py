@@ -117,9 +117,9 @@ def _summary(report: StaticReport, shapes: Sequence[int]) -> str:
     result = report.data.source.result
     coverage = result.coverage
     severities = Counter(diagnostic.severity for diagnostic in report.diagnostics)
-    found = ", ".join(format_count(severities[s], s) for s in ("error", "warning", "note") if severities[s])
-    lines = [f"<p>{_text(str(coverage), MAX_MESSAGE)}.</p>", f"<p>Findings: {found or 'none'}.</p>"]
-    if report.data.fields and report.data.source.result.store is not None:
+    severity_text = ", ".join(format_count(severities[s], s) for s in ("error", "warning", "note") if severities[s])
+    lines = [f"<p>{_text(str(coverage), MAX_MESSAGE)}.</p>", f"<p>Findings: {severity_text or 'none'}.</p>"]
+    if report.data.own_fields:
         lines.append(f'<p class="soft">{_text(result.policy, MAX_MESSAGE)}.</p>')
     return "\n".join(_section("Summary", "summary", [*lines, *_inputs_and_outputs(report.data, shapes)]))
 
@@ -134,10 +134,9 @@ def _inputs_and_outputs(data: LiveData, shapes: Sequence[int]) -> Iterator[str]:
     for name, role in names[:MAX_ROWS]:
         live = f'<td class="now" data-shape="{numbers[name]}"></td>' if name in numbers else "<td></td>"
         type_ = _text(str(result.tensor(name)), MAX_MESSAGE)
-        rows.append(
-            f'<tr><td>{role}</td><td class="name">{_text(name)}</td><td class="formula">{type_}</td>{live}</tr>'
-        )
-    headers = (("", ""), ("Name", ""), ("Type", ""), ("At these sizes", ""))
+        cells = f'<td class="role">{role}</td><td class="name">{_text(name)}</td><td class="formula">{type_}</td>'
+        rows.append(f"<tr>{cells}{live}</tr>")
+    headers = (("", "role"), ("Name", ""), ("Type", ""), ("At these sizes", ""))
     yield from _table(headers, rows, len(names))
 
 

@@ -36,7 +36,8 @@ class TensorTable {
     }
     this.view = byId("rows-view");
     this.view.addEventListener("scroll", () => this.render(), { passive: true });
-    this.view.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.key(event));
+    this.grid = byId("grid");
+    this.grid.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.key(event));
     this.view.addEventListener("click", (/** @type {MouseEvent} */ event) => this.click(event));
     window.addEventListener("resize", () => this.render());
   }
@@ -152,10 +153,10 @@ class TensorTable {
     const nodes = [];
     for (let position = first; position < last; position++) nodes.push(this.row(position, height));
     byId("rows").replaceChildren(...nodes);
-    byId("grid").setAttribute("aria-rowcount", String(this.rows.length + 1));
+    this.grid.setAttribute("aria-rowcount", String(this.rows.length + 1));
     const shown = document.getElementById(`row-${this.active}`);
-    if (shown) this.view.setAttribute("aria-activedescendant", shown.id);
-    else this.view.removeAttribute("aria-activedescendant");
+    if (shown) this.grid.setAttribute("aria-activedescendant", shown.id);
+    else this.grid.removeAttribute("aria-activedescendant");
     setText(byId("row-count"), `${grouped(BigInt(this.rows.length))} of ${grouped(BigInt(this.tensors.name.length))} tensors`);
     this.showDetail();
   }
@@ -210,7 +211,7 @@ class TensorTable {
       Home: 0,
       End: last,
     };
-    if (!(event.key in target) || last < 0) return;
+    if (event.target !== this.grid || !(event.key in target) || last < 0) return;
     event.preventDefault();
     this.activate(Math.min(last, Math.max(0, target[event.key])));
   }

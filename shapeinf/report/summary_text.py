@@ -1,20 +1,17 @@
-"""Summaries of models as text for a terminal, as a table of several models, and as JSON."""
+"""Summaries of models as text for a terminal: one on a screen, several as a table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
 from shapeinf.diagnostics import SEVERITIES
-from shapeinf.report.json_form import precondition_as_json, tensors_as_json
 from shapeinf.report.model import TensorRecord
 from shapeinf.report.summary import Amount, Summary
 from shapeinf.report.text import dims_text
-from shapeinf.schemas import SUMMARY
 from shapeinf.texts import escape_unprintable, exact_bytes, exact_count, format_bytes, format_count, shorten_end
 
 MAX_ROWS = 6
@@ -85,13 +82,13 @@ def _parameter_line(summary: Summary) -> str:
     return f"{_amount_text(summary.parameters, exact_count)}, weights {_amount_text(summary.weight_bytes, exact_bytes)}"
 
 
-def _amount_text(amount: Amount, display: Any) -> str:
+def _amount_text(amount: Amount, display: Callable[[int], str]) -> str:
     """The number, else the formula."""
     text = shorten_end(amount.formula, MAX_FORMULA) if amount.value is None else display(amount.value)
     return f"{amount.note} {text}" if amount.note in ("at least", "at most") else text
 
 
-def _amount_lines(summary: Summary, amount: Amount, display: Any) -> list[str]:
+def _amount_lines(summary: Summary, amount: Amount, display: Callable[[int], str]) -> list[str]:
     """The formula, and the number at the sizes of the summary; one line where it is a number at all sizes."""
     if not amount.formula:
         return [amount.note]
@@ -143,48 +140,6 @@ def _cells(summary: Summary) -> Iterator[str]:
     yield str(summary.diagnostics.get("warning", 0))
 
 
-def _cell(amount: Amount, display: Any) -> str:
+def _cell(amount: Amount, display: Callable[[int], str]) -> str:
     """A number; a short formula where sizes are missing."""
     return shorten_end(amount.formula, 24) or "?" if amount.value is None else display(amount.value)
-
-
-def summaries_as_json(models: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """The summaries of some models, each as `summary_as_json` or `{"model", "error"}`."""
-    return {"schema": SUMMARY, "models": list(models)}
-
-
-def summary_as_json(model: str, summary: Summary) -> dict[str, Any]:
-    """The summary of the model in a file."""
-    coverage = summary.coverage
-    return {
-        "model": model,
-        "format": summary.format,
-        "file_version": summary.file_version,
-        "producer": summary.producer,
-        "name": summary.name,
-        "opsets": dict(summary.opsets),
-        "inputs": tensors_as_json(summary.inputs),
-        "outputs": tensors_as_json(summary.outputs),
-        "dims": [
-            {"name": d.name, "min": d.bounds.lo, "max": d.bounds.hi, "modulus": d.modulus, "remainder": d.remainder}
-            for d in summary.dims
-        ],
-        "contract": [precondition_as_json(record) for record in summary.preconditions],
-        "legal_sizes": dict(summary.legal_sizes),
-        "nodes": summary.nodes,
-        "inner_nodes": summary.inner_nodes,
-        "operators": [{"op": item.op, "domain": item.domain, "count": item.count} for item in summary.operators],
-        "sizes": dict(summary.sizes),
-        "parameters": _amount_as_json(summary.parameters),
-        "weight_bytes": _amount_as_json(summary.weight_bytes),
-        "macs": _amount_as_json(summary.macs),
-        "peak_bytes": _amount_as_json(summary.peak_bytes),
-        "uncounted": dict(summary.uncounted),
-        "unknowns": [{"count": group.count, "causes": list(group.causes)} for group in summary.unknowns],
-        "diagnostics": {name: summary.diagnostics.get(name, 0) for name in SEVERITIES},
-        "coverage": {"values": coverage.values, "ranked": coverage.ranked, "known": coverage.known},
-    }
-
-
-def _amount_as_json(amount: Amount) -> dict[str, Any]:
-    return {"formula": amount.formula, "value": amount.value, "note": amount.note}

@@ -1,0 +1,57 @@
+"""Costs of layers: recurrent ones, attention, transforms, small linear algebra."""
+
+from __future__ import annotations
+
+from opdefs.rules.cost_elements import SOFTMAX
+from shapeinf.errors import NotKnown
+from shapeinf.expr import Dim
+from shapeinf.ops import CostContext, OpCost
+
+CELLS = {"RNN": (1, 1), "GRU": (3, 8), "LSTM": (4, 9)}
+"""By cell: the gates, and the operations for each unit and step besides products and biases.
+
+LSTM: 4 activations, 2 products and a sum for the cell, an activation and a product for the state. GRU: 3 activations,
+the reset product, and `(1 - z)*n + z*h`.
+"""
+
+
+def recurrent(
+    c: CostContext, cell: str, steps: Dim, batch: Dim, inputs: Dim, units: Dim, biases: int, directions: int = 1
+) -> OpCost:
+    """Each gate of each step is a product of [inputs + units] by units; `biases` vectors are added to each gate."""
+    gates, operations = CELLS[cell]
+    runs = c.product(directions, steps, batch, units)
+    macs = c.product(gates, runs, c.sum(inputs, units))
+    return OpCost(macs=macs, operations=c.product(operations + gates * biases, runs))
+
+
+def attention(
+    c: CostContext, heads: Dim, queries: Dim, keys: Dim, depth: Dim, value_depth: Dim, masks: int = 0
+) -> OpCost:
+    """Scores, their scale, masks and softmax, and the sum of values; `heads` counts those of the whole batch.
+
+    A causal mask does not lower the cost: it is that of the dense product.
+    """
+    scores = c.product(heads, queries, keys)
+    macs = c.sum(c.product(scores, depth), c.product(scores, value_depth))
+    return OpCost(macs=macs, operations=c.product(SOFTMAX + 1 + masks, scores))
+
+
+def transform(c: CostContext, count: Dim, length: Dim, real: bool = False) -> OpCost:
+    """A fast Fourier transform: `5*n*log2(n)` operations each, half of it for real ones."""
+    if not isinstance(length, int):
+        raise NotKnown("the operations of a transform of symbolic length are no polynomial: bind it")
+    operations = 5 * length * max(length - 1, 0).bit_length()
+    return OpCost(operations=c.product(count, operations // 2 if real else operations))
+
+
+def rotary(c: CostContext) -> OpCost:
+    """Two products and a sum for each element of the first input."""
+    return OpCost(operations=c.product(3, *c.input(0)))
+
+
+def factorization(c: CostContext, thirds: int = 1) -> OpCost:
+    """`thirds * n**3 / 3` multiply-accumulates for each square matrix: 1 of LU, and of a determinant by it."""
+    shape = c.input(0)
+    cubes = c.product(thirds, *shape, shape[-1])
+    return OpCost(macs=cubes // 3)

@@ -1,0 +1,64 @@
+"""`shapeinf cost MODEL`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.options import json_option
+from shapeinf.cli.output import echo, echo_json, readable_errors
+from shapeinf.cost import Cost
+from shapeinf.report.cost_report import By, cost_as_csv, cost_as_json, cost_lines, summarize_cost
+
+
+@click.command(name="cost", short_help="Count what a model computes, and the bytes that it moves.")
+@click.argument("model", type=click.Path())
+@model_options()
+@click.option(
+    "--by",
+    type=click.Choice(["operator", "module", "node"]),
+    default="operator",
+    show_default=True,
+    help="What the rows of the table are.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="With --by module: how many parts of the path in a node's name are a module.",
+)
+@click.option("--top", type=click.IntRange(min=0), default=20, show_default=True, help="How many rows are listed.")
+@click.option(
+    "--csv",
+    "csv_file",
+    type=click.Path(dir_okay=False, writable=True),
+    metavar="FILE",
+    help="Write a row for every node.",
+)
+@json_option
+def cost_command(
+    model: str, options: ModelOptions, by: By, depth: int, top: int, csv_file: str | None, json_wanted: bool
+) -> None:
+    """Count what MODEL computes: multiply-accumulates, floating-point operations, parameters and bytes moved.
+
+    The totals are formulas, and numbers at the sizes of --bind. What is not counted is listed, with the reason.
+
+    Exit codes: 0 counted, 1 with --strict the model violates a rule, 2 usage, 3 a file cannot be read or written.
+    """
+    with readable_errors():
+
+        def infer(options: ModelOptions) -> Cost:
+            return options.infer(model).cost()
+
+        symbolic = infer(options.evolve(bind={}))
+        summary = summarize_cost(symbolic, dict(options.inference.bind), lambda: infer(options))
+        if csv_file is not None:
+            Path(csv_file).write_text(cost_as_csv(summary), encoding="utf-8", errors="backslashreplace")
+            echo(f"saved {csv_file}", err=True)
+        if json_wanted:
+            echo_json(cost_as_json(model, summary, by, depth))
+        else:
+            echo(*cost_lines(summary, by, depth, top))

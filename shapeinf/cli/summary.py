@@ -1,0 +1,62 @@
+"""`shapeinf summary MODEL...`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.options import json_option
+from shapeinf.cli.output import FAILURE, VIOLATION, echo, echo_json, echo_table, readable_errors
+from shapeinf.report import Summary, summaries_as_json, summarize, summary_as_json
+from shapeinf.report.summary_text import summary_as_lines, summary_table
+
+
+@click.command(name="summary", short_help="Show what is in a model, on one screen.")
+@click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path())
+@model_options()
+@click.option("--table", is_flag=True, help="Print a line a model.")
+@json_option
+def summary_command(models: tuple[str, ...], options: ModelOptions, table: bool, json_wanted: bool) -> None:
+    """Show what is in each MODEL: format, inputs and outputs, what they require, operators, weights, cost, unknowns.
+
+    Multiply-accumulates and the peak of memory are formulas in the dims of the inputs, and numbers at the sizes of
+    --bind. `shapeinf infer`, `memory`, `cost` and `explain` have the details.
+
+    Exit codes: 0 no errors, 1 errors in a model, 2 usage (also an unknown dim), 3 a file cannot be read; the other
+    models are still shown.
+    """
+    if table and json_wanted:
+        raise click.UsageError("--table and --json are two forms of the output: choose one")
+    codes: list[int] = []
+    summaries = _summaries(models, options, codes)
+    if json_wanted:
+        echo_json(summaries_as_json(summary_as_json(model, summary) for model, summary in summaries))
+    elif table:
+        echo_table(summary_table(summaries))
+    else:
+        for number, (model, summary) in enumerate(summaries):
+            _print(model, summary, number)
+    if any(codes):
+        raise click.exceptions.Exit(max(codes))
+
+
+def _summaries(models: tuple[str, ...], options: ModelOptions, codes: list[int]) -> Iterator[tuple[str, Summary]]:
+    """The summaries of the models that can be read; `codes` gets the exit code of each model."""
+    for model in models:
+        try:
+            with readable_errors():
+                result = options.evolve(bind={}).infer(model)
+                summary = summarize(result, options.inference.bind)
+        except SystemExit as end:  # its message is printed
+            codes.append(int(end.code or FAILURE))
+            continue
+        codes.append(VIOLATION if summary.diagnostics.get("error") else 0)
+        yield model, summary
+
+
+def _print(model: str, summary: Summary, number: int) -> None:
+    if number:
+        echo("")
+    echo(model, *summary_as_lines(summary))

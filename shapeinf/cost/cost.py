@@ -1,0 +1,183 @@
+"""`Cost`: what a model costs, symbolically and at sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from threading import RLock
+
+import attrs
+
+from shapeinf.cost.records import FIELDS, Amounts, Branches, CostGroup, CostTable, NodeCost, Uncounted
+from shapeinf.cost.walk import count
+from shapeinf.engine.inference import Inference
+from shapeinf.engine.input_symbols import input_symbols
+from shapeinf.expr import Dim, Dimension
+from shapeinf.inputs.reader import as_sizes
+from shapeinf.lattice import ShapeStore
+from shapeinf.memory.peak.query import SizeQuery, merge_specs
+from shapeinf.memory.sizes import too_long
+from shapeinf.sharing import cached_property, synchronized
+from shapeinf.solver.budget import WORK, Budget
+from shapeinf.solver.elimination import Elimination
+from shapeinf.solver.long_sums import canonical_form
+
+
+@attrs.frozen(slots=False)
+class CostAt(CostTable):
+    """The cost at given sizes: all amounts are ints.
+
+    A node that counts with upper bounds, because sizes depend on data, is `bounded`; one without a bound is in
+    `uncounted`.
+    """
+
+    sizes: Mapping[str, int] = attrs.Factory(dict)
+
+
+@synchronized
+class Cost:
+    """What a model costs: the amounts of every node as dims, and their sums.
+
+    `Result.cost` creates it. A node of a body or function has its path as its name and counts all of its runs. Nodes
+    that cannot be counted are in `uncounted` with the reason, and in no sum but that of the parameters.
+    """
+
+    def __init__(self, inference: Inference, *, work: int = WORK) -> None:
+        """`work` is the budget of each query, in steps that are the same on every machine."""
+        self.inference = inference
+        self.work = work
+
+    @property
+    def lock(self) -> RLock:
+        """The lock that every query takes: see `Result.lock`."""
+        return self.inference.store.scope.lock
+
+    @property
+    def store(self) -> ShapeStore:
+        """The constraints on the symbols in the amounts."""
+        return self.inference.store
+
+    @cached_property
+    def table(self) -> CostTable:
+        """The costs of all nodes."""
+        return count(self.inference)
+
+    @property
+    def nodes(self) -> tuple[NodeCost, ...]:
+        """The counted nodes, in the order of the graph."""
+        return self.table.nodes
+
+    @property
+    def uncounted(self) -> tuple[Uncounted, ...]:
+        """The nodes that are not counted, with reasons."""
+        return self.table.uncounted
+
+    @property
+    def branches(self) -> tuple[Branches, ...]:
+        """The costs of the branches of each node that counts the maximum of them."""
+        return self.table.branches
+
+    @property
+    def total(self) -> Amounts:
+        """The sums over all nodes."""
+        return self.table.total
+
+    @property
+    def by_operator(self) -> dict[str, CostGroup]:
+        """The sums by operator."""
+        return self.table.by_operator
+
+    def by_module(self, depth: int = 1) -> dict[str, CostGroup]:
+        """The sums by the first `depth` modules in the names of nodes."""
+        return self.table.by_module(depth)
+
+    @cached_property
+    def labels(self) -> Mapping[Dimension, str]:
+        """The symbols of the inputs, with the names that users bind them by."""
+        return input_symbols(self.inference)
+
+    def format(self, amount: Dim) -> str:
+        """An amount as text, with labels for the symbols of inputs."""
+        return self._query.format(canonical_form(self.store, amount))
+
+    def at(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> CostAt:
+        """The cost at these sizes; names that are no identifiers go into the mapping.
+
+        Raises UnknownNameError for an unknown dim, MissingSizeError for a dim without a size, and Contradiction, which
+        names the constraint, for a size with which the model does not run.
+        """
+        sizes = as_sizes(merge_specs(sizes, more))
+        lower = self._query.lowered_minimums(sizes)
+        again = self.inference.infer_smaller
+        if lower is not None and again is not None:
+            return Cost(again(lower), work=self.work).at(sizes)
+        store = self._query.bind(sizes)
+        bounded = self._bounded_table
+        values = self._values(bounded, store)
+        return CostAt(
+            tuple([_evaluated(node, values) for node in bounded.nodes]),
+            tuple([attrs.evolve(item, parameters=values[item.parameters]) for item in bounded.uncounted]),
+            tuple([_evaluated_branches(item, values) for item in bounded.branches]),
+            sizes,
+        )
+
+    @cached_property
+    def _query(self) -> SizeQuery:
+        return SizeQuery(self.store, self.labels)
+
+    @cached_property
+    def _bounded_table(self) -> CostTable:
+        """The costs with upper bounds for amounts that depend on data."""
+        elimination = Elimination(self.store, self._query.is_bindable, Budget(self.work))
+        nodes: list[NodeCost] = []
+        uncounted = list(self.uncounted)
+        for node in self.nodes:
+            upper = _upper(node, elimination)
+            if isinstance(upper, str):
+                uncounted.append(Uncounted(node.name, node.op, upper, parameters=node.parameters))
+            else:
+                nodes.append(upper)
+        branches = [item for item in self.branches if all(_stays(a, elimination) for a in item.branches.values())]
+        return CostTable(tuple(nodes), tuple(uncounted), tuple(branches))
+
+    def _values(self, table: CostTable, store: ShapeStore) -> dict[Dim, int]:
+        """The value of every amount of a table, each computed once."""
+        amounts = [*table.nodes, *(a for item in table.branches for a in item.branches.values())]
+        dims = dict.fromkeys([getattr(item, name) for item in amounts for name in FIELDS])
+        dims.update(dict.fromkeys(item.parameters for item in table.uncounted))
+        return dict(zip(dims, self._query.evaluate(dims, store), strict=True))
+
+
+def _upper(node: NodeCost, elimination: Elimination) -> NodeCost | str:
+    """A node with upper bounds of its amounts, or why there are none."""
+    changes: dict[str, Dim] = {}
+    for name in FIELDS:
+        amount = getattr(node, name)
+        if isinstance(amount, int) or elimination.stays(canonical_form(elimination.store, amount)):
+            continue
+        upper = elimination.upper(amount)
+        if upper is None:
+            symbols = elimination.unbounded(amount)
+            listed = ", ".join(map(str, symbols)) or str(amount)
+            return too_long(symbols) or f"{listed} {'have' if len(symbols) > 1 else 'has'} no upper bound"
+        changes[name] = upper
+    if not changes:
+        return node
+    values = {name: changes.get(name, getattr(node, name)) for name in FIELDS}
+    return NodeCost(name=node.name, op=node.op, module=node.module, bounded=True, **values)
+
+
+def _stays(amounts: Amounts, elimination: Elimination) -> bool:
+    return all(elimination.stays(canonical_form(elimination.store, getattr(amounts, name))) for name in FIELDS)
+
+
+def _evaluated(node: NodeCost, values: Mapping[Dim, int]) -> NodeCost:
+    amounts = {name: values[getattr(node, name)] for name in FIELDS}
+    return NodeCost(name=node.name, op=node.op, module=node.module, bounded=node.bounded, **amounts)
+
+
+def _evaluated_branches(item: Branches, values: Mapping[Dim, int]) -> Branches:
+    evaluated = {
+        label: Amounts(**{name: values[getattr(amounts, name)] for name in FIELDS})
+        for label, amounts in item.branches.items()
+    }
+    return Branches(item.node, item.op, evaluated)

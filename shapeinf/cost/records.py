@@ -1,0 +1,192 @@
+"""The records of a cost: amounts by node, and their sums by operator and module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import attrs
+
+from shapeinf.expr import Dim, Dimension
+from shapeinf.graph import module_path
+from shapeinf.sharing import cached_property
+from shapeinf.solver.long_sums import sum_dims
+
+
+def add_dims(dims: Iterable[Dim]) -> Dim:
+    """The sum of ints and dims, of any length.
+
+    >>> add_dims([1, 2])
+    3
+    """
+    listed = list(dims)
+    scope = next((d.scope for d in listed if isinstance(d, Dimension)), None)
+    return sum(d for d in listed if isinstance(d, int)) if scope is None else sum_dims(scope, listed)
+
+
+@attrs.frozen(kw_only=True)
+class Amounts:
+    """What some nodes cost.
+
+    Args:
+        macs: multiply-accumulates.
+        operations: other operations, such as additions, comparisons and exponentials: one an element.
+        flops: `2*macs + operations`.
+        bytes_read: the bytes of the inputs that are read.
+        bytes_written: the bytes of the outputs.
+        parameters: the elements of weights; each weight counts at the first node that reads it.
+    """
+
+    macs: Dim = 0
+    operations: Dim = 0
+    flops: Dim = attrs.field(init=False)
+    bytes_read: Dim = 0
+    bytes_written: Dim = 0
+    parameters: Dim = 0
+
+    @flops.default
+    def _flops(self) -> Dim:
+        return add_dims([self.macs, self.macs, self.operations])
+
+    @property
+    def bytes(self) -> Dim:
+        """The bytes moved: read and written."""
+        return add_dims([self.bytes_read, self.bytes_written])
+
+    @property
+    def intensity(self) -> float | None:
+        """The arithmetic intensity: operations a byte; None where nothing is moved, or sizes are symbolic."""
+        flops, moved = self.flops, self.bytes
+        return flops / moved if isinstance(flops, int) and isinstance(moved, int) and moved else None
+
+
+FIELDS = ("macs", "operations", "bytes_read", "bytes_written", "parameters")
+"""The amounts of which all others are computed."""
+
+
+def sum_amounts(items: Iterable[Amounts]) -> Amounts:
+    """The sums of all amounts.
+
+    >>> sum_amounts([Amounts(macs=2), Amounts(macs=1, operations=3)]).flops
+    9
+    """
+    listed = list(items)
+    return Amounts(**{name: add_dims(getattr(item, name) for item in listed) for name in FIELDS})
+
+
+@attrs.frozen(kw_only=True)
+class NodeCost(Amounts):
+    """The cost of one node; one of a body or function is named by its path, and counts all of its runs.
+
+    Args:
+        name: the node.
+        op: its operator.
+        module: the modules that the node belongs to, the outermost first; see `shapeinf.graph.module_path`.
+        bounded: the amounts are upper bounds: the node may not run, or sizes depend on data.
+    """
+
+    name: str
+    op: str
+    module: tuple[str, ...] = ()
+    bounded: bool = False
+
+
+@attrs.frozen
+class Uncounted:
+    """A node, or an amount of a node, that no sum counts.
+
+    Args:
+        node: the node.
+        op: its operator.
+        reason: why.
+        amount: "bytes" where only the bytes that the node moves are not known; empty where nothing is.
+        parameters: the elements of weights that the node is the first to read, which are counted.
+    """
+
+    node: str
+    op: str
+    reason: str
+    amount: str = ""
+    parameters: Dim = 0
+
+    def __str__(self) -> str:
+        """One line."""
+        return f"{self.op} '{self.node}': {self.amount and self.amount + ': '}{self.reason}"
+
+
+@attrs.frozen
+class Branches:
+    """The costs of the branches of a node of which one runs; the node counts the maximum of each amount."""
+
+    node: str
+    op: str
+    branches: Mapping[str, Amounts]
+
+
+@attrs.frozen(kw_only=True)
+class CostGroup(Amounts):
+    """The costs of the nodes of one operator or module.
+
+    Args:
+        name: the operator, or the path of the module with `/`; empty for nodes of no module.
+        nodes: how many nodes are counted.
+        uncounted: how many are not.
+    """
+
+    name: str
+    nodes: int
+    uncounted: int = 0
+
+
+@attrs.frozen(slots=False)
+class CostTable:
+    """The costs of all nodes, in the order of the graph, with their sums."""
+
+    nodes: tuple[NodeCost, ...]
+    uncounted: tuple[Uncounted, ...] = ()
+    branches: tuple[Branches, ...] = ()
+
+    @cached_property
+    def total(self) -> Amounts:
+        """The sums over all nodes; nodes in `uncounted` contribute their parameters only."""
+        return sum_amounts([*self.nodes, *_parameters(self.uncounted)])
+
+    @property
+    def at_least(self) -> bool:
+        """Whether something is not counted."""
+        return bool(self.uncounted)
+
+    @property
+    def at_most(self) -> bool:
+        """Whether some nodes count with upper bounds."""
+        return any(node.bounded for node in self.nodes)
+
+    @cached_property
+    def by_operator(self) -> dict[str, CostGroup]:
+        """The sums by operator."""
+        return self._groups(lambda node, op: op)
+
+    def by_module(self, depth: int = 1) -> dict[str, CostGroup]:
+        """The sums by the first `depth` modules in the names of nodes."""
+        return self._groups(lambda node, op: "/".join(module_path(node)[:depth]))
+
+    def _groups(self, key: Callable[[str, str], str]) -> dict[str, CostGroup]:
+        counted: dict[str, list[NodeCost]] = {}
+        missing: dict[str, list[Uncounted]] = {}
+        for node in self.nodes:
+            counted.setdefault(key(node.name, node.op), []).append(node)
+        for item in self.uncounted:
+            missing.setdefault(key(item.node, item.op), []).append(item)
+        return {
+            name: _group(name, counted.get(name, ()), missing.get(name, ()))
+            for name in dict.fromkeys([*counted, *missing])
+        }
+
+
+def _group(name: str, nodes: Sequence[NodeCost], uncounted: Sequence[Uncounted]) -> CostGroup:
+    total = sum_amounts([*nodes, *_parameters(uncounted)])
+    missing = sum(not item.amount for item in uncounted)
+    return CostGroup(name=name, nodes=len(nodes), uncounted=missing, **{f: getattr(total, f) for f in FIELDS})
+
+
+def _parameters(uncounted: Iterable[Uncounted]) -> Iterator[Amounts]:
+    return (Amounts(parameters=item.parameters) for item in uncounted)

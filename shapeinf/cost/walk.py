@@ -1,0 +1,308 @@
+"""The nodes of an inference with those of its bodies and functions, and what each of them costs over all its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import attrs
+
+from shapeinf.cost.node_costs import NodeCosts, RunCost
+from shapeinf.cost.records import FIELDS, Amounts, Branches, CostTable, NodeCost, Uncounted, sum_amounts
+from shapeinf.cost.repetition import repeat
+from shapeinf.engine.body_tensors import body_path
+from shapeinf.engine.compiled import CompiledGraph, NodeStep
+from shapeinf.engine.inference import Inference, Repetition, certain_violations
+from shapeinf.errors import LimitError, NotKnown
+from shapeinf.expr import Dim, maximum
+from shapeinf.graph import MISSING, UNUSED, module_path
+from shapeinf.lattice import HandleType, TensorType, Type
+from shapeinf.solver.long_products import product_of
+from shapeinf.solver.long_sums import is_long
+
+MAX_NODES_IN_BODIES = 300_000
+"""Functions that call others twice double the count at every level."""
+
+_CYCLE = "it is in a loop drawn as a back edge, whose number of trips is not known"
+_MOVED = FIELDS[:4]
+"""The amounts that every run adds."""
+
+
+class Weight(NamedTuple):
+    """The identity of a weight: the graph and the slot of its constant, which all calls of a function share."""
+
+    graph: int
+    slot: int
+
+
+@attrs.define(eq=False)
+class _Row:
+    """What a node costs: one part for each run."""
+
+    name: str
+    op: str
+    parts: list[Amounts] = attrs.Factory(list)
+    reason: str = ""
+    unsized: str = ""
+    bounded: bool = False
+    weights: list[Dim] = attrs.Factory(list)
+
+
+Rows = dict[tuple[str, int], _Row]
+"""By the path of the graph and the index of the node."""
+
+
+@attrs.frozen
+class _Instance:
+    """One run of a graph: its path, the weights among its values, and the loops around it, the innermost first."""
+
+    run: Inference
+    path: str
+    weights: list[Weight | None]
+    loops: tuple[Repetition, ...]
+    rows: Rows
+    bounded: bool = False
+
+
+def count(inference: Inference) -> CostTable:
+    """The costs of all nodes. Raises LimitError where functions and bodies expand to too many nodes."""
+    if inference.table.epoch != inference.store.epoch:
+        inference.table.refresh()
+    walk = _Walk(inference)
+    rows: Rows = {}
+    walk.run(_Instance(inference, "", walk.constants(inference), (), rows))
+    return _table(rows, walk.branches.values())
+
+
+class _Walk:
+    """Visits every node of every run once."""
+
+    def __init__(self, inference: Inference) -> None:
+        self.store = inference.store
+        self.costs = NodeCosts()
+        self.calls: dict[Hashable, Inference] = {}
+        """The run of a function by call: equal calls are inferred once."""
+        self.claimed: set[Weight] = set()
+        self.branches: dict[str, Branches] = {}
+        self.inner_nodes = 0
+
+    def constants(self, run: Inference) -> list[Weight | None]:
+        """The weights by slot, filled in for the constants of a graph."""
+        compiled = run.compiled
+        weights: list[Weight | None] = [None] * len(compiled.names)
+        for name in compiled.graph.constants:
+            weights[compiled.slots[name]] = Weight(id(compiled), compiled.slots[name])
+        return weights
+
+    def run(self, instance: _Instance) -> None:
+        """Visit the nodes of a graph in order."""
+        compiled = instance.run.compiled
+        for index in range(len(compiled.rows)):
+            self.node(instance, compiled.step(index))
+        for index in _cyclic(compiled):
+            row = instance.rows.get((instance.path, index))
+            if row is not None:
+                row.reason = _CYCLE
+
+    def node(self, instance: _Instance, step: NodeStep) -> None:
+        """Visit one node, its bodies after it."""
+        if instance.path:
+            self.inner_nodes += 1
+            if self.inner_nodes > MAX_NODES_IN_BODIES:
+                text = f"bodies and functions expand to more than {MAX_NODES_IN_BODIES} nodes, too many to count"
+                raise LimitError(text, node=instance.path + step.site)
+        run, operation = instance.run, step.operation
+        callee = self.callee(run, step)
+        if callee is not None:
+            self.call(instance, step, callee)
+            return
+        row = instance.rows.setdefault(
+            (instance.path, step.index), _Row(instance.path + step.site, operation.kind.op, bounded=instance.bounded)
+        )
+        conditional = run.compiled.conditional
+        row.bounded |= conditional is not None and conditional[step.index]
+        self.track_weights(instance, step, row)
+        cost = self.costs.cost_of(run, step)
+        row.reason, row.unsized = row.reason or cost.reason, row.unsized or cost.unsized
+        if cost.reason:
+            return
+        row.parts.append(self.repeated(row, _amounts(cost), instance.loops))
+        if operation.bodies:
+            self.bodies(instance, step, cost, row)
+
+    def repeated(self, row: _Row, amounts: Amounts, loops: Sequence[Repetition]) -> Amounts:
+        """The amounts over all trips of the loops around a node."""
+        try:
+            for loop in loops:
+                values = {name: repeat(self.store, getattr(amounts, name), loop) for name in _MOVED}
+                amounts = Amounts(**values, parameters=amounts.parameters)
+        except NotKnown as unknown:
+            row.reason = unknown.reason
+        return amounts
+
+    # -- functions and bodies ----------------------------------------------------------------------------------------
+
+    def callee(self, run: Inference, step: NodeStep) -> Inference | None:
+        """The run of the function, or definition, that a node stands for; None where it has a cost of its own."""
+        operation = step.operation
+        op_def = operation.op_def
+        if operation.body is not None:
+            name = operation.kind.op
+        elif op_def is not None and op_def.calls:
+            name = op_def.calls
+        elif operation.call is None and op_def is not None and op_def.expand is not None and not _has_rule(step):
+            name = operation.kind.op
+        else:
+            return None
+        call = run.same_call(step)
+        child = run.children.get(step.index, {}).get(name)
+        if child is not None:
+            self.calls[call] = child
+        return self.calls.get(call)
+
+    def call(self, instance: _Instance, step: NodeStep, callee: Inference) -> None:
+        """Visit a function on the values of its caller."""
+        compiled = callee.compiled
+        weights = self.constants(callee)
+        for name, slot in zip(compiled.graph.inputs, step.arguments, strict=False):
+            if slot != MISSING:
+                weights[compiled.slots[name]] = instance.weights[slot]
+        path = f"{instance.path}{step.site}/"
+        self.run(attrs.evolve(instance, run=callee, path=path, weights=weights))
+
+    def bodies(self, instance: _Instance, step: NodeStep, cost: RunCost, row: _Row) -> None:
+        """Visit the bodies of a node: all of them, or the alternatives of which one runs."""
+        children = instance.run.children.get(step.index, {})
+        if step.index in instance.run.reasons:
+            row.reason = f"its bodies were not inferred: {instance.run.reasons[step.index]}"
+            return
+        if not cost.chooses:
+            for name, child in children.items():
+                self.body(instance, step, name, child)
+            return
+        possible = {name: child for name, child in children.items() if not certain_violations(child)} or children
+        if len(possible) == 1:
+            for name, child in possible.items():
+                self.body(instance, step, name, child)
+            return
+        tables = {}
+        for name, child in possible.items():
+            rows: Rows = {}
+            self.body(attrs.evolve(instance, rows=rows, loops=()), step, name, child)
+            tables[name] = _table(rows, ())
+        self.alternatives(instance, step, row, tables)
+
+    def alternatives(self, instance: _Instance, step: NodeStep, row: _Row, tables: dict[str, CostTable]) -> None:
+        """Count the maximum of each amount over the branches of a node."""
+        totals = [table.total for table in tables.values()]
+        try:
+            most = Amounts(**{name: _most([getattr(total, name) for total in totals]) for name in _MOVED})
+        except NotKnown as unknown:
+            row.reason = unknown.reason
+            return
+        row.parts.append(self.repeated(row, most, instance.loops))
+        row.bounded = True
+        row.weights += [total.parameters for total in totals]
+        uncounted = [item for table in tables.values() for item in table.uncounted]
+        for number, item in enumerate(uncounted):
+            inner = _Row(item.node, item.op)
+            inner.reason, inner.unsized = ("", item.reason) if item.amount else (item.reason, "")
+            instance.rows[f"{instance.path}{step.site}/", -1 - number] = inner
+        if row.name not in self.branches:
+            labelled = {body_path("", step, name).split("/")[-2]: table.total for name, table in tables.items()}
+            self.branches[row.name] = Branches(row.name, row.op, labelled)
+
+    def body(self, instance: _Instance, step: NodeStep, name: str, last: Inference) -> None:
+        """Visit all runs of a body."""
+        run: Inference | None = last
+        while run is not None:
+            compiled = run.compiled
+            weights = self.constants(run)
+            for captured, slot in zip(step.operation.captures, step.captured, strict=True):
+                if captured in compiled.slots:
+                    weights[compiled.slots[captured]] = instance.weights[slot]
+            loops = (run.repeated, *instance.loops)
+            path = body_path(instance.path, step, name)
+            self.run(attrs.evolve(instance, run=run, path=path, weights=weights, loops=loops))
+            run = run.previous_run
+
+    # -- weights -----------------------------------------------------------------------------------------------------
+
+    def track_weights(self, instance: _Instance, step: NodeStep, row: _Row) -> None:
+        """Count the weights that a node is the first to read, and follow them through views."""
+        weights, op_def = instance.weights, step.operation.op_def
+        read = [None if slot == MISSING else weights[slot] for slot in step.arguments]
+        stored, views = (False, {}) if op_def is None else (op_def.stored, op_def.views)
+        for position, slot in enumerate(step.outputs):
+            if slot == UNUSED:
+                continue
+            source = position if stored else views.get(position, len(read))
+            weights[slot] = read[source] if source < len(read) else None
+            if stored and weights[slot] is None:
+                weights[slot] = Weight(id(step.compiled), slot)
+        if stored:
+            return
+        for position, (slot, weight) in enumerate(zip(step.arguments, read, strict=True)):
+            passed_on = position in views.values()
+            if weight is None or weight in self.claimed or passed_on:
+                continue
+            value = _stored_value(instance.run.current(slot))
+            if value is not None and value.shape.dims and _is_parameter(step, position, value.dtype):
+                self.claimed.add(weight)
+                elements = product_of(self.store, value.shape.dims)
+                row.weights += [] if elements is None else [elements]
+
+
+def _stored_value(value: Type | None) -> TensorType | None:
+    """A weight, or the variable behind a handle."""
+    if isinstance(value, HandleType) and value.values is not None and len(value.values) == 1:
+        return value.values[0]
+    return value if isinstance(value, TensorType) else None
+
+
+def _has_rule(step: NodeStep) -> bool:
+    compiled, kind = step.compiled, step.operation.kind
+    version = compiled.graph.opsets.get(kind.domain, 0)
+    return compiled.registry.cost_rule(compiled.graph.dialect, kind.domain, kind.op, version) is not None
+
+
+def _is_parameter(step: NodeStep, position: int, dtype: str | None) -> bool:
+    """Whether a weight is data, and not a shape, an index or a mask: integers of which the rule reads the contents."""
+    call = step.operation.call
+    return dtype != "bool" and not (dtype in ("int32", "int64") and call is not None and call.reads(position))
+
+
+def _cyclic(compiled: CompiledGraph) -> Iterator[int]:
+    """The nodes in cycles."""
+    for group in compiled.groups or ():
+        _, inputs, outputs, _ = compiled.rows[group[0]]
+        if len(group) > 1 or not set(inputs).isdisjoint(slot for slot in outputs if slot != UNUSED):
+            yield from group
+
+
+def _amounts(cost: RunCost) -> Amounts:
+    return Amounts(
+        macs=cost.macs, operations=cost.operations, bytes_read=cost.bytes_read, bytes_written=cost.bytes_written
+    )
+
+
+def _most(dims: Sequence[Dim]) -> Dim:
+    """The maximum of the amounts of branches."""
+    if len(set(dims)) > 1 and any(map(is_long, dims)):
+        raise NotKnown("the maximum of the costs of its branches is too long a formula")
+    return maximum(*dims)
+
+
+def _table(rows: Rows, branches: Iterable[Branches]) -> CostTable:
+    nodes: list[NodeCost] = []
+    uncounted: list[Uncounted] = []
+    for row in rows.values():
+        total = sum_amounts([*row.parts, *(Amounts(parameters=elements) for elements in row.weights)])
+        if row.reason:
+            uncounted.append(Uncounted(row.name, row.op, row.reason, parameters=total.parameters))
+            continue
+        if row.unsized:
+            uncounted.append(Uncounted(row.name, row.op, row.unsized, "bytes"))
+        values = {name: getattr(total, name) for name in FIELDS}
+        nodes.append(NodeCost(name=row.name, op=row.op, module=module_path(row.name), bounded=row.bounded, **values))
+    return CostTable(tuple(nodes), tuple(uncounted), tuple(branches))

@@ -1,0 +1,268 @@
+"""Reports of the cost of a model: as text, as JSON and as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import attrs
+
+from shapeinf.cost import Amounts, Cost, CostAt, CostTable
+from shapeinf.csv_text import csv_text
+from shapeinf.errors import MissingSizeError
+from shapeinf.expr import Dim
+from shapeinf.schemas import COST
+from shapeinf.texts import exact_bytes, format_bytes, format_count
+
+By = Literal["operator", "module", "node"]
+
+AMOUNTS = ("macs", "operations", "flops", "bytes_read", "bytes_written", "parameters")
+MAX_FORMULA = 400
+"""Characters of a formula in the text; JSON and CSV have all."""
+MAX_CELL = 60
+"""Characters of a formula in a table."""
+
+
+@attrs.frozen
+class CostSummary:
+    """The cost of a model, with symbols and at the user's sizes.
+
+    Args:
+        cost: with symbols for all dims that have no size.
+        sizes: the user's sizes.
+        at: the cost at these sizes; None where some are missing.
+    """
+
+    cost: Cost
+    sizes: dict[str, int]
+    at: CostAt | None
+
+    @property
+    def table(self) -> CostTable:
+        """What the report lists: at sizes where there are all of them, else with symbols."""
+        return self.cost.table if self.at is None else self.at
+
+    @property
+    def binding(self) -> str:
+        """The user's sizes as text."""
+        return ", ".join(f"{name}={size}" for name, size in self.sizes.items())
+
+
+@attrs.frozen
+class CostRow:
+    """A line of a table: a node, an operator or a module, with its amounts as dims and at the sizes."""
+
+    name: str
+    op: str
+    nodes: int
+    uncounted: int
+    amounts: Amounts
+    at: Amounts | None
+
+
+def summarize_cost(cost: Cost, sizes: dict[str, int], infer_bound: Callable[[], Cost]) -> CostSummary:
+    """The cost at these sizes.
+
+    `infer_bound` infers with them bound: that counts what has no polynomial, and bounds more sizes that depend on data.
+    """
+    try:
+        at = cost.at(sizes)
+    except MissingSizeError:
+        return CostSummary(infer_bound() if sizes else cost, sizes, None)
+    if sizes and (at.uncounted or at.at_most):
+        bound = infer_bound()
+        return CostSummary(cost, sizes, bound.at())
+    return CostSummary(cost, sizes, at)
+
+
+def cost_rows(summary: CostSummary, by: By, depth: int) -> list[CostRow]:
+    """The rows of a table: those with the most operations first where there are sizes, else in the graph's order."""
+    symbolic, at = _groups(summary.cost.table, by, depth), summary.at
+    concrete = None if at is None else _groups(at, by, depth)
+    rows = []
+    for key in dict.fromkeys([*symbolic, *(concrete or ())]):
+        op, nodes, uncounted, amounts = (symbolic if key in symbolic else concrete or {})[key]
+        rows.append(CostRow(key, op, nodes, uncounted, amounts, None if concrete is None else _at(concrete, key)))
+    if concrete is not None:
+        rows.sort(key=lambda row: -_flops(row))
+    return rows
+
+
+_Group = tuple[str, int, int, Amounts]
+
+
+def _groups(table: CostTable, by: By, depth: int) -> dict[str, _Group]:
+    if by == "node":
+        return {node.name: (node.op, 1, 0, node) for node in table.nodes}
+    groups = table.by_operator if by == "operator" else table.by_module(depth)
+    return {name: ("", group.nodes, group.uncounted, group) for name, group in groups.items()}
+
+
+def _at(groups: Mapping[str, _Group], key: str) -> Amounts | None:
+    return groups[key][3] if key in groups else None
+
+
+def _flops(row: CostRow) -> int:
+    flops = None if row.at is None else row.at.flops
+    return flops if isinstance(flops, int) else -1
+
+
+# -- text --------------------------------------------------------------------------------------------------------------
+
+_TITLES = {
+    "macs": "macs",
+    "operations": "operations",
+    "flops": "flops",
+    "bytes_read": "read",
+    "bytes_written": "written",
+    "parameters": "parameters",
+}
+
+
+def cost_lines(summary: CostSummary, by: By, depth: int, top: int) -> Iterator[str]:
+    """The totals, a table of `top` rows, and what is not counted."""
+    cost, at = summary.cost, summary.at
+    for name, title in _TITLES.items():
+        unit = " bytes" if name.startswith("bytes") else ""
+        yield f"{title:<13}{_shorten(_text(cost, getattr(cost.total, name)), MAX_FORMULA)}{unit}"
+    if at is not None:
+        yield f"  {summary.binding or 'always'}: {_totals_at(at)}"
+    elif summary.sizes:
+        yield f"  with {summary.binding}; specify sizes of the other dims for numbers: --bind"
+    rows = cost_rows(summary, by, depth)
+    yield ""
+    yield from _table(summary, rows[:top], by)
+    if len(rows) > top:
+        yield f"  {len(rows) - top} more (--top)"
+    for branch in cost.branches:
+        listed = ", ".join(
+            f"{label} {_shorten(_text(cost, amounts.flops), MAX_CELL)} flops"
+            for label, amounts in branch.branches.items()
+        )
+        yield f"branches     {branch.op} '{branch.node}' counts the maximum of {listed}"
+    uncounted = summary.table.uncounted
+    for item in uncounted[:top]:
+        yield f"not counted  {item}"
+    if len(uncounted) > top:
+        yield f"not counted  {format_count(len(uncounted) - top, 'more node')} (--json has all)"
+
+
+def _totals_at(at: CostAt) -> str:
+    total = at.total
+    assert isinstance(total.bytes, int) and isinstance(total.flops, int) and isinstance(total.macs, int)
+    bound = "at least " if at.at_least else "at most " if at.at_most else ""
+    intensity = "" if total.intensity is None else f", {total.intensity:.3g} flops a byte"
+    return f"{bound}{total.macs:,} macs, {total.flops:,} flops, {exact_bytes(total.bytes)} moved{intensity}"
+
+
+def _table(summary: CostSummary, rows: Sequence[CostRow], by: By) -> Iterator[str]:
+    heads = ["node", "operator"] if by == "node" else [by, "nodes"]
+    if summary.at is None:
+        lines = [[*heads, "parameters", "flops"]]
+        lines += [[*_key(row, by), *_symbolic_cells(summary.cost, row)] for row in rows]
+        yield from _align(lines, "<<><" if by == "node" else "<>><")
+        return
+    total = summary.at.total.flops
+    assert isinstance(total, int)
+    lines = [[*heads, "macs", "flops", "share", "moved", "flops/byte", "parameters"]]
+    lines += [[*_key(row, by), *_cells_at(row, total)] for row in rows]
+    yield from _align(lines, ("<<" if by == "node" else "<>") + ">>>>>>")
+
+
+def _key(row: CostRow, by: By) -> list[str]:
+    if by == "node":
+        return [row.name, row.op]
+    return [row.name or "-", f"{row.nodes}{f' of {row.nodes + row.uncounted}' if row.uncounted else ''}"]
+
+
+def _symbolic_cells(cost: Cost, row: CostRow) -> list[str]:
+    return [_text(cost, row.amounts.parameters), _shorten(_text(cost, row.amounts.flops), MAX_CELL)]
+
+
+def _cells_at(row: CostRow, total: int) -> list[str]:
+    at = row.at
+    if at is None:
+        return ["-"] * 6
+    assert isinstance(at.flops, int) and isinstance(at.bytes, int)
+    share = f"{100 * at.flops / max(total, 1):.1f}%"
+    intensity = "-" if at.intensity is None else f"{at.intensity:.3g}"
+    return [f"{at.macs:,}", f"{at.flops:,}", share, format_bytes(at.bytes), intensity, f"{at.parameters:,}"]
+
+
+def _align(lines: Sequence[Sequence[str]], sides: str) -> Iterator[str]:
+    widths = [max(len(line[k]) for line in lines) for k in range(len(sides))]
+    for line in lines:
+        yield "  ".join(
+            cell.ljust(width) if side == "<" else cell.rjust(width)
+            for cell, width, side in zip(line, widths, sides, strict=True)
+        ).rstrip()
+
+
+def _text(cost: Cost, amount: Dim) -> str:
+    return f"{amount:,}" if isinstance(amount, int) else cost.format(amount)
+
+
+def _shorten(formula: str, longest: int) -> str:
+    return formula if len(formula) <= longest else f"{formula[:longest]} ..."
+
+
+# -- JSON and CSV ------------------------------------------------------------------------------------------------------
+
+
+def cost_as_json(model: str, summary: CostSummary, by: By, depth: int, top: int | None = None) -> dict[str, Any]:
+    """The cost of a model with its rows."""
+    cost, at = summary.cost, summary.at
+    return {
+        "schema": COST,
+        "model": model,
+        "sizes": summary.sizes,
+        "by": by,
+        "total": _both_as_json(cost, cost.total, None if at is None else at.total),
+        "rows": [
+            {
+                "name": row.name,
+                "op": row.op or None,
+                "nodes": row.nodes,
+                "uncounted": row.uncounted,
+                **_both_as_json(cost, row.amounts, row.at),
+            }
+            for row in cost_rows(summary, by, depth)[:top]
+        ],
+        "branches": [
+            {
+                "node": item.node,
+                "op": item.op,
+                "branches": {label: _formulas(cost, amounts) for label, amounts in item.branches.items()},
+            }
+            for item in cost.branches
+        ],
+        "uncounted": [
+            {"node": item.node, "op": item.op, "reason": item.reason, "amount": item.amount or "all"}
+            for item in summary.table.uncounted
+        ],
+        "at_least": summary.table.at_least,
+        "at_most": summary.table.at_most,
+    }
+
+
+def _both_as_json(cost: Cost, amounts: Amounts, at: Amounts | None) -> dict[str, Any]:
+    values = None if at is None else {**{name: getattr(at, name) for name in AMOUNTS}, "intensity": at.intensity}
+    return {"formulas": _formulas(cost, amounts), "at": values}
+
+
+def _formulas(cost: Cost, amounts: Amounts) -> dict[str, str]:
+    return {name: cost.format(getattr(amounts, name)) for name in AMOUNTS}
+
+
+def cost_as_csv(summary: CostSummary) -> str:
+    """Every node in a row: ints at the user's sizes, else formulas. A node that is not counted has empty cells."""
+    rows: list[Sequence[object]] = [("node", "operator", "module", *AMOUNTS, "intensity", "not counted")]
+    reasons = {item.node: item.reason for item in summary.table.uncounted}
+    for node in summary.table.nodes:
+        amounts = [getattr(node, name) for name in AMOUNTS]
+        cells = [amount if isinstance(amount, int) else summary.cost.format(amount) for amount in amounts]
+        reason = reasons.pop(node.name, "")
+        rows.append((node.name, node.op, "/".join(node.module), *cells, node.intensity, reason))
+    missing = [item for item in summary.table.uncounted if item.node in reasons]
+    rows += [(item.node, item.op, "", *[None] * (len(AMOUNTS) + 1), item.reason) for item in missing]
+    return csv_text(rows)
