@@ -228,6 +228,10 @@ def memory_as_json(model: str, summary: MemorySummary) -> dict[str, Any]:
     }
 
 
+def _total_as_json(total: Total) -> dict[str, Any]:
+    return {"bytes": total.bytes, "at_least": total.at_least, "at_most": total.at_most}
+
+
 def _peak_as_json(summary: MemorySummary) -> dict[str, Any]:
     peak, node = summary.peak, summary.peak.point
     return {
