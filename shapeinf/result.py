@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from shapeinf.program import ShapeProgram
 
 
+__all__ = ["Coverage", "Result"]
+
 MAX_CONSTRAINTS = 500
 """The contract of a result with more constraints is only shown when it is computed: a `repr` must not take seconds."""
 
@@ -108,9 +110,10 @@ class Result:
 
     @property
     def policy(self) -> str:
-        """The least size of named dims, and the dims that the user allows to be smaller."""
+        """The least size of named dims, the dims that the user allows to be smaller, and the assumptions."""
         lower = "".join(f", {quote_name(n)} at least {low}" for n, low in sorted(self._reader.lowered.items()))
-        return f"named dims are at least {self._reader.min_dim}{lower}"
+        assumed = f"; holds for {', '.join(self.assumptions)}" if self.assumptions else ""
+        return f"named dims are at least {self._reader.min_dim}{lower}{assumed}"
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -119,6 +122,18 @@ class Result:
         Relations that name only dims of inputs are constraints, with sources; they are not listed here.
         """
         return self._inference.assumptions
+
+    def find_dim(self, name: str) -> str | None:
+        """The name of a dim of the inputs, which may be quoted; None for any other name, as of a size of a node.
+
+        Raises UnknownNameError for a name that a shape of the user has replaced.
+        """
+        return name if self._session is None else self._session.find_dim(self._inference, name)
+
+    @property
+    def values(self) -> Mapping[str, object]:
+        """The user's values of inputs; none for a what-if run."""
+        return {} if self._session is None else self._session.options.values
 
     @property
     def visited(self) -> int:

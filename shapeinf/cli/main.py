@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 
 from shapeinf import __version__
 from shapeinf.cli.groups import CommandGroup
-from shapeinf.cli.output import INTERRUPTED
+from shapeinf.cli.output import CLOSED_PIPE, INTERRUPTED
 from shapeinf.texts import escape_unprintable
 
 
@@ -148,6 +148,9 @@ class Commands(CommandGroup):
             raise
         except (KeyboardInterrupt, click.Abort):
             raise click.exceptions.Exit(INTERRUPTED) from None
+        except BrokenPipeError:  # `shapeinf infer ... | head`: what is buffered goes nowhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise click.exceptions.Exit(CLOSED_PIPE) from None
 
 
 @click.group(

@@ -16,8 +16,10 @@ from shapeinf.cli.config import load_config
 from shapeinf.cli.format_options import add_format_options, take_format_options
 from shapeinf.cli.options import Command, bindings, check_bindings, dim_ranges, input_shapes, input_values, named_inputs
 from shapeinf.cli.output import LateProgress
+from shapeinf.cli.stdin import path_or_stdin, stdin_errors
 from shapeinf.graph import Graph
 from shapeinf.inputs.config import CONFIG_KEYS, Config
+from shapeinf.inputs.named_dims import MAX_SIZE
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions, Mode, Progress
 from shapeinf.inputs.reader import RangeLike, SpecLike, input_names, to_named_dim
 from shapeinf.result import Result
@@ -74,8 +76,9 @@ class ModelOptions:
         return Config(dims=dims, inputs=self.shapes, **values)
 
     def read(self, model: str) -> Graph:
-        """The graph of a file."""
-        return as_graph(model, self.inference)
+        """The graph of a file; `-` is standard input."""
+        with stdin_errors(model):
+            return as_graph(path_or_stdin(model), self.inference)
 
     def options_for(self, graph: Graph, progress: Progress | None = None) -> InferenceOptions:
         """The options with the shapes of this graph's inputs."""
@@ -88,6 +91,18 @@ class ModelOptions:
         graph = self.read(model)
         with LateProgress() as progress:
             return infer(graph, self.options_for(graph, progress))
+
+    def infer_unbound(self, model: str) -> tuple[Result, dict[str, int]]:
+        """The inference with symbols for the dims of --bind, and their sizes; sizes that nodes create are put in.
+
+        Raises UnknownNameError for a name that is neither.
+        """
+        result = self.evolve(bind={}).infer(model)
+        names = {name: result.find_dim(name) for name in self.inference.bind}
+        nodes = {name: size for name, size in self.inference.bind.items() if names[name] is None}
+        if nodes:
+            result = self.evolve(bind=nodes).infer(model)
+        return result, {name: size for name, size in self.inference.bind.items() if name not in nodes}
 
 
 _FIELDS = {"inputs": "shapes"}
@@ -153,7 +168,11 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
         "they are trusted, but those of a traced run (PNNX) are ignored.",
     ),
     "min_dim": click.option(
-        "--min-dim", type=click.IntRange(min=0), default=1, show_default=True, help="The minimum size of named dims."
+        "--min-dim",
+        type=click.IntRange(0, MAX_SIZE),
+        default=1,
+        show_default=True,
+        help="The minimum size of named dims.",
     ),
     "strict": click.option(
         "--strict", is_flag=True, help="Stop at the first error instead of continuing with unknown shapes."

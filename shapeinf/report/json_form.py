@@ -67,7 +67,8 @@ def _tensors(tensors: Mapping[str, TensorRecord]) -> dict[str, Any]:
 def _dim(dim: DimRecord) -> int | dict[str, Any]:
     if dim.size is not None:
         return dim.size
-    return {"expr": dim.expression, "min": dim.bounds.lo, "max": dim.bounds.hi}
+    name = {} if dim.name is None else {"name": dim.name}
+    return {"expr": dim.expression, **name, "min": dim.bounds.lo, "max": dim.bounds.hi}
 
 
 def _precondition(precondition: PreconditionRecord) -> dict[str, Any]:
@@ -79,6 +80,7 @@ def _precondition(precondition: PreconditionRecord) -> dict[str, Any]:
         "op": precondition.op,
         "law": precondition.message,
         **({"where": precondition.where} if precondition.where else {}),
+        **({} if precondition.sizes is None else {"sizes": list(precondition.sizes)}),
     }
 
 

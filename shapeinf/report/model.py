@@ -39,7 +39,10 @@ class NamedDimRecord:
 
 @attrs.frozen
 class PreconditionRecord:
-    """A precondition of the graph; `line` is its text with the node that requires it."""
+    """A precondition of the graph; `line` is its text with the node that requires it.
+
+    `sizes` are the legal sizes of its only dim, where they are few.
+    """
 
     kind: str
     text: str
@@ -49,6 +52,7 @@ class PreconditionRecord:
     message: str
     where: str
     line: str
+    sizes: tuple[int, ...] | None = None
 
 
 @attrs.frozen
@@ -119,6 +123,6 @@ def _named_dim(result: Result, symbol: Dimension) -> NamedDimRecord:
 
 def _preconditions(result: Result) -> tuple[PreconditionRecord, ...]:
     return tuple(
-        PreconditionRecord(p.kind, p.text, tuple(p.symbols), p.node, p.op, p.message, p.where, str(p))
+        PreconditionRecord(p.kind, p.text, tuple(p.symbols), p.node, p.op, p.message, p.where, str(p), p.sizes)
         for p in result.contract.preconditions
     )
