@@ -14,9 +14,9 @@ import attrs
 
 from shapeinf.errors import LimitError, ModelError, ShapeInferenceError, UnknownFormatError, UnknownNameError
 from shapeinf.formats.annotation import Annotation
-from shapeinf.formats.objects import model_of_object
 from shapeinf.formats.files import EXTERNAL_DATA, ExternalData
 from shapeinf.formats.foreign import identify_by_content, identify_by_name, identify_compressed, identify_folder
+from shapeinf.formats.objects import model_of_object
 from shapeinf.graph import Graph
 from shapeinf.sharing import cached_property
 from shapeinf.texts import escape_unprintable
