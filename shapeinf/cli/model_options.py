@@ -16,9 +16,9 @@ from shapeinf.cli.config import load_config
 from shapeinf.cli.format_options import add_format_options, take_format_options
 from shapeinf.cli.options import Command, bindings, check_bindings, dim_ranges, input_shapes, input_values, named_inputs
 from shapeinf.cli.output import LateProgress
+from shapeinf.expr.parsing import MAX_NUMBER
 from shapeinf.graph import Graph
 from shapeinf.inputs.config import CONFIG_KEYS, Config
-from shapeinf.inputs.named_dims import MAX_SIZE
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions, Mode, Progress
 from shapeinf.inputs.reader import RangeLike, SpecLike, input_names, to_named_dim
 from shapeinf.result import Result
@@ -167,7 +167,7 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
     ),
     "min_dim": click.option(
         "--min-dim",
-        type=click.IntRange(0, MAX_SIZE),
+        type=click.IntRange(0, MAX_NUMBER),
         default=1,
         show_default=True,
         help="The minimum size of named dims.",
