@@ -15,7 +15,7 @@ from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.session import Session, SessionResult
 from shapeinf.engine.tensor_info import TensorInfo, annotation, has_unknowns, tensor_infos
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
-from shapeinf.explain.explanation import explain
+from shapeinf.explain.explanation import Step, explain
 from shapeinf.explain.unknowns import UnknownGroups, unknowns
 from shapeinf.expr import Dim, Interval, Scope, quote_name
 from shapeinf.formats import save
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from shapeinf.memory.layouts import Layouts
     from shapeinf.program import ShapeProgram
 
+
+__all__ = ["Coverage", "Result"]
 
 MAX_CONSTRAINTS = 500
 """The contract of a result with more constraints is only shown when it is computed: a `repr` must not take seconds."""
@@ -108,9 +110,10 @@ class Result:
 
     @property
     def policy(self) -> str:
-        """The least size of named dims, and the dims that the user allows to be smaller."""
+        """The least size of named dims, the dims that the user allows to be smaller, and the assumptions."""
         lower = "".join(f", {quote_name(n)} at least {low}" for n, low in sorted(self._reader.lowered.items()))
-        return f"named dims are at least {self._reader.min_dim}{lower}"
+        assumed = f"; holds for {', '.join(self.assumptions)}" if self.assumptions else ""
+        return f"named dims are at least {self._reader.min_dim}{lower}{assumed}"
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -119,6 +122,18 @@ class Result:
         Relations that name only dims of inputs are constraints, with sources; they are not listed here.
         """
         return self._inference.assumptions
+
+    def find_dim(self, name: str) -> str | None:
+        """The name of a dim of the inputs, which may be quoted; None for any other name, as of a size of a node.
+
+        Raises UnknownNameError for a name that a shape of the user has replaced.
+        """
+        return name if self._session is None else self._session.find_dim(self._inference, name)
+
+    @property
+    def values(self) -> Mapping[str, object]:
+        """The user's values of inputs; none for a what-if run."""
+        return {} if self._session is None else self._session.options.values
 
     @property
     def visited(self) -> int:
@@ -205,6 +220,10 @@ class Result:
         `work` is the budget, in steps that are the same on every machine; the last line reports that it is exhausted.
         Raises UnknownNameError for an unknown tensor, ShapeInferenceError for an axis out of range.
         """
+        return [step.text for step in self.explain_steps(name, axis, work=work)]
+
+    def explain_steps(self, name: str, axis: int, *, work: int = WORK) -> list[Step]:
+        """What `explain` prints, as records with the node, the operator and the window of each step."""
         return explain(self._inference, self.graph.aliases.get(name, name), axis, work)
 
     def program(self) -> ShapeProgram:

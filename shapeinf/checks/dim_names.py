@@ -138,7 +138,7 @@ def _infer_with_split_names(model: CheckedModel, shared: set[Dimension]) -> Resu
         own = [f"`{name}.shape[{axis}]`" if dim in shared else "" for axis, dim in enumerate(dims)]
         inputs[name] = [axis_name or dim_spec(dim) for axis_name, dim in zip(own, dims, strict=True)]
     try:
-        result = infer(model.graph, InferenceOptions(inputs=inputs, declared="check"))
+        result = infer(model.graph, InferenceOptions(inputs=inputs, values=model.result.values, declared="check"))
     except ShapeInferenceError:
         return None
     return None if any(d.severity == "error" for d in result.diagnostics) else result

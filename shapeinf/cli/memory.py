@@ -16,6 +16,7 @@ from shapeinf.formats.files import write_text
 from shapeinf.memory import Memory
 from shapeinf.memory.peak import parse_budget
 from shapeinf.report.memory_report import MemorySummary, memory_as_json, memory_lines, summarize_memory
+from shapeinf.result import Result
 
 
 @click.command(name="memory", short_help="Compute how much memory a model needs at run time.")
@@ -83,11 +84,11 @@ def memory_command(
     with readable_errors():
         limit = None if budget is None else parse_budget(budget)
 
-        def infer(options: ModelOptions) -> Memory:
-            return options.infer(model).memory(order=order, aliases=aliases, in_place=in_place, work=work)
+        def memory_of(result: Result) -> Memory:
+            return result.memory(order=order, aliases=aliases, in_place=in_place, work=work)
 
-        symbolic = infer(options.evolve(bind={}))
-        summary = summarize_memory(symbolic, dict(options.inference.bind), limit, lambda: infer(options))
+        result, bound = options.infer_unbound(model)
+        summary = summarize_memory(memory_of(result), bound, limit, lambda: memory_of(options.infer(model)))
         if html is not None or png is not None:
             _draw(summary, model, html, png, plan)
         if output is not None:

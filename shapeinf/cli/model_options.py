@@ -19,6 +19,7 @@ from shapeinf.cli.output import LateProgress
 from shapeinf.cli.stdin import path_or_stdin, stdin_errors
 from shapeinf.graph import Graph
 from shapeinf.inputs.config import CONFIG_KEYS, Config
+from shapeinf.inputs.named_dims import MAX_SIZE
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions, Mode, Progress
 from shapeinf.inputs.reader import RangeLike, SpecLike, input_names, to_named_dim
 from shapeinf.result import Result
@@ -91,6 +92,18 @@ class ModelOptions:
         with LateProgress() as progress:
             return infer(graph, self.options_for(graph, progress))
 
+    def infer_unbound(self, model: str) -> tuple[Result, dict[str, int]]:
+        """The inference with symbols for the dims of --bind, and their sizes; sizes that nodes create are put in.
+
+        Raises UnknownNameError for a name that is neither.
+        """
+        result = self.evolve(bind={}).infer(model)
+        names = {name: result.find_dim(name) for name in self.inference.bind}
+        nodes = {name: size for name, size in self.inference.bind.items() if names[name] is None}
+        if nodes:
+            result = self.evolve(bind=nodes).infer(model)
+        return result, {name: size for name, size in self.inference.bind.items() if name not in nodes}
+
 
 _FIELDS = {"inputs": "shapes"}
 """Keys of a config whose option has another name."""
@@ -155,7 +168,11 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
         "they are trusted, but those of a traced run (PNNX) are ignored.",
     ),
     "min_dim": click.option(
-        "--min-dim", type=click.IntRange(min=0), default=1, show_default=True, help="The minimum size of named dims."
+        "--min-dim",
+        type=click.IntRange(0, MAX_SIZE),
+        default=1,
+        show_default=True,
+        help="The minimum size of named dims.",
     ),
     "strict": click.option(
         "--strict", is_flag=True, help="Stop at the first error instead of continuing with unknown shapes."

@@ -125,6 +125,13 @@ class Session:
         inference.update([slot for slot in slots if inference.numbers[slot] != before[slot]])
         return SessionResult(inference, reader, notes, session)
 
+    def find_dim(self, inference: Inference, name: str) -> str | None:
+        """The name of a dim of the inputs, which may be quoted; None for any other. Raises UnknownNameError."""
+        names = self._dim_names(inference)
+        known = names.find(name)
+        symbol = None if known is None else inference.store.scope.symbol(known)
+        return known if symbol is not None and (symbol in names.current or not symbol.is_anonymous) else None
+
     # -- the state before any node has run ---------------------------------------------------------------------------
 
     def _set_up(self) -> tuple[Inference, InputReader, list[Diagnostic]]:
@@ -220,8 +227,8 @@ class Session:
         names = {symbol.name for symbol in current}
         replaced = {dim: name for dim, name in self._replaced_dims().items() if dim.name not in names}
         for dim in replaced:
-            if not dim.is_anonymous:  # the file may refer to it
-                scope.symbol(dim.name, self.options.min_dim)
+            if self.updates or not dim.is_anonymous:  # the file, or what the user specified before, may refer to it
+                scope.symbol(dim.name, self.options.min_dim, anonymous=dim.is_anonymous)
         inputs = {} if self.updates else {dim.name: name for dim, name in replaced.items()}
         return DimNames(scope, current, inputs, _declared_names(graph))
 

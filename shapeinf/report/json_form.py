@@ -11,13 +11,12 @@ from shapeinf.report.model import (
     DimRecord,
     ModelReport,
     PreconditionRecord,
-    TensorExplanation,
     TensorRecord,
     build_report,
 )
 from shapeinf.report.summary import Amount, Summary
 from shapeinf.result import Result
-from shapeinf.schemas import CHECK, CHECK_MANY, DIFF, EXPLAIN, INFER, SUMMARY, UNKNOWNS, VERIFY
+from shapeinf.schemas import CHECK, CHECK_MANY, DIFF, INFER, SUMMARY, UNKNOWNS, VERIFY
 
 if TYPE_CHECKING:
     from shapeinf.checks import ModelCheck
@@ -68,7 +67,8 @@ def _tensors(tensors: Mapping[str, TensorRecord]) -> dict[str, Any]:
 def _dim(dim: DimRecord) -> int | dict[str, Any]:
     if dim.size is not None:
         return dim.size
-    return {"expr": dim.expression, "min": dim.bounds.lo, "max": dim.bounds.hi}
+    name = {} if dim.name is None else {"name": dim.name}
+    return {"expr": dim.expression, **name, "min": dim.bounds.lo, "max": dim.bounds.hi}
 
 
 def _precondition(precondition: PreconditionRecord) -> dict[str, Any]:
@@ -80,6 +80,7 @@ def _precondition(precondition: PreconditionRecord) -> dict[str, Any]:
         "op": precondition.op,
         "law": precondition.message,
         **({"where": precondition.where} if precondition.where else {}),
+        **({} if precondition.sizes is None else {"sizes": list(precondition.sizes)}),
     }
 
 
@@ -142,12 +143,6 @@ def _named_tensor(tensor: TensorRecord) -> dict[str, Any]:
 
 def _amount_as_json(amount: Amount) -> dict[str, Any]:
     return {"formula": amount.formula, "value": amount.value, "note": amount.note}
-
-
-def explanation_as_json(explanation: TensorExplanation) -> dict[str, Any]:
-    """The explanation of a tensor; `axis` is null where the rank is unknown."""
-    axes = [{"axis": item.axis, "size": item.size, "steps": list(item.steps)} for item in explanation.axes]
-    return {"schema": EXPLAIN, "tensor": explanation.tensor, "type": explanation.type, "axes": axes}
 
 
 def unknowns_as_json(groups: Iterable[UnknownGroup]) -> dict[str, Any]:

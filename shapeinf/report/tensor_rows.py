@@ -19,11 +19,15 @@ _CONSTANT = Producer("", "")
 
 @attrs.frozen
 class DimRecord:
-    """One dim: an int, or an expression with its bounds; the expression of an anonymous unknown is None."""
+    """One dim: an int, or an expression with its bounds; the expression of an anonymous unknown is None.
+
+    `name` is that of an anonymous unknown: `x.shape[0]`, `nz.count`.
+    """
 
     size: int | None
     expression: str | None
     bounds: Interval
+    name: str | None = None
 
 
 @attrs.frozen
@@ -213,7 +217,9 @@ def is_glob(text: str) -> bool:
 def _dim(result: Result, dim: Dim) -> DimRecord:
     if isinstance(dim, int):
         return DimRecord(dim, str(dim), Interval(dim, dim))
-    return DimRecord(None, None if dim.is_anonymous else str(dim), result.interval(dim))
+    if dim.is_anonymous:
+        return DimRecord(None, None, result.interval(dim), str(dim) if dim.is_symbol else None)
+    return DimRecord(None, str(dim), result.interval(dim))
 
 
 def _bounds(dims: Sequence[DimRecord] | None) -> str:

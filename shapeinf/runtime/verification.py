@@ -67,6 +67,10 @@ def verify(
     backend = choose_runtime(inferences.graph, runtime)
     loaded = backend.open(inferences.graph, timeout)
     named = by_input(arrays or {}, inferences.graph)
+    specified = options.values_by_name(inferences.graph)
+    for name in named:
+        if name in specified:
+            raise ShapeInferenceError(f"input {name} has a value and an array: specify one of them")
     contents = {name: np.asarray(array, order="C") for name, array in named.items()}
     shapes = {name: array.shape for name, array in contents.items()}
     symbolic = inferences.infer({}, {})
@@ -163,7 +167,7 @@ class _RunVerifier:
         exposed = self.model.tensor_names()
         groups = list(self._groups([name for name in self.producers if name in exposed]))
         first: Refusal | None = None
-        for way, arrays in feeds(self.bound, self.sizes.shapes, self.arrays, self.seed):
+        for way, arrays in feeds(self.bound, self.sizes.shapes, self.arrays, self.seed, self.sizes.elements):
             observed: dict[str, Observation] = {}
             values = self.model.prepare(arrays, {name: self.bound.tensors[name].dtype or "" for name in arrays})
             try:
