@@ -37,6 +37,7 @@ GROUPS = {
             "Explain the size of an axis, or list unknown sizes.",
             "explain model.onnx --tensor logits --axis 1",
         ),
+        "view": Entry("view.view", "Show the inferred shapes in netron or Model Explorer.", "view model.onnx"),
         "ops": Entry("ops.ops", "List operators, and those of a model without a rule.", "ops missing model.onnx"),
         "diff": Entry("diff.diff", "Compare the shapes and contracts of two models.", "diff old.onnx new.onnx"),
     },

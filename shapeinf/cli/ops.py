@@ -36,7 +36,11 @@ def ops() -> None:
     """
 
 
-@ops.command(name="list", short_help="List the operators with a rule.", epilog="Example: shapeinf ops list '*Conv*' --dialect onnx")
+@ops.command(
+    name="list",
+    short_help="List the operators with a rule.",
+    epilog="Example: shapeinf ops list '*Conv*' --dialect onnx",
+)
 @click.argument("pattern", default="*", metavar="[PATTERN]")
 @_dialect_option
 @json_option
@@ -78,7 +82,9 @@ def show(operator: str, dialect: str | None, version: int | None, json_wanted: b
             echo(*description_lines(description))
 
 
-@ops.command(short_help="List the operators of a model without a rule.", epilog="Example: shapeinf ops missing model.onnx")
+@ops.command(
+    short_help="List the operators of a model without a rule.", epilog="Example: shapeinf ops missing model.onnx"
+)
 @click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path())
 @add_format_options
 @json_option

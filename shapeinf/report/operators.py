@@ -128,7 +128,7 @@ def list_operators(registry: OpRegistry, pattern: str = "*", dialect: str | None
 
     >>> from shapeinf.ops import default_registry
     >>> [(op.full_name, op.versions) for op in list_operators(default_registry(), "globala*", "onnx")]
-    [('GlobalAveragePool', (1,))]
+    [('GlobalAveragePool', (1, 22)), ('com.microsoft.nchwc.GlobalAveragePool', (1,))]
     """
     wanted = pattern.lower()
     return [
@@ -237,10 +237,10 @@ def _attributes_of_rule(rule: Rule) -> tuple[AttributeRecord, ...]:
 def missing_operators(registry: OpRegistry, graph: Graph) -> list[MissingOperator]:
     """The operators of a graph, its bodies and functions that have no rule and no definition, the most frequent first.
 
-    >>> from shapeinf.ops import OpRegistry, default_registry
+    >>> from shapeinf.ops import default_registry
     >>> graph = Graph(dialect="onnx", opsets={"": 18}, nodes=[Node.make("Rellu", ("x",), ("y",), name="act")])
     >>> [(op.name, op.count, op.near) for op in missing_operators(default_registry(), graph)]
-    [('Rellu', 1, ('Relu', 'PRelu', 'Elu'))]
+    [('Rellu', 1, ('Relu', 'PRelu', 'Selu'))]
     """
     nodes: dict[tuple[str, str, int], list[Node]] = {}
     for body in [graph, *inner_graphs(graph)]:

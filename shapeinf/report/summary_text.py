@@ -10,7 +10,7 @@ from rich.text import Text
 
 from shapeinf.diagnostics import SEVERITIES
 from shapeinf.report.model import TensorRecord
-from shapeinf.report.summary import Amount, Summary
+from shapeinf.report.summary import BOUNDS, Amount, Summary
 from shapeinf.report.text import dims_text
 from shapeinf.texts import escape_unprintable, exact_bytes, exact_count, format_bytes, format_count, shorten_end
 
@@ -48,8 +48,9 @@ def _sections(summary: Summary) -> Iterator[tuple[str, list[str]]]:
 
 def _limit(lines: Sequence[str]) -> list[str]:
     """The first lines, and how many more there are."""
-    more = [f"... and {len(lines) - MAX_ROWS} more"] if len(lines) > MAX_ROWS else []
-    return [*lines[:MAX_ROWS], *more]
+    if len(lines) <= MAX_ROWS + 1:
+        return list(lines)
+    return [*lines[:MAX_ROWS], f"... and {len(lines) - MAX_ROWS} more"]
 
 
 def _format_line(summary: Summary) -> str:
@@ -85,7 +86,7 @@ def _parameter_line(summary: Summary) -> str:
 def _amount_text(amount: Amount, display: Callable[[int], str]) -> str:
     """The number, else the formula."""
     text = shorten_end(amount.formula, MAX_FORMULA) if amount.value is None else display(amount.value)
-    return f"{amount.note} {text}" if amount.note in ("at least", "at most") else text
+    return f"{amount.note} {text}" if amount.note in BOUNDS else text
 
 
 def _amount_lines(summary: Summary, amount: Amount, display: Callable[[int], str]) -> list[str]:
@@ -114,7 +115,8 @@ def _unknown_lines(summary: Summary) -> list[str]:
 
 
 def _diagnostics_line(counts: Mapping[str, int]) -> str:
-    return ", ".join(format_count(counts[name], name) for name in SEVERITIES if counts.get(name)) or "none"
+    listed = ", ".join(format_count(counts[name], name) for name in SEVERITIES if counts.get(name))
+    return f"{listed}: shapeinf infer prints them" if listed else "none"
 
 
 def summary_table(summaries: Iterable[tuple[str, Summary]]) -> Table:
@@ -141,5 +143,7 @@ def _cells(summary: Summary) -> Iterator[str]:
 
 
 def _cell(amount: Amount, display: Callable[[int], str]) -> str:
-    """A number; a short formula where sizes are missing."""
-    return shorten_end(amount.formula, 24) or "?" if amount.value is None else display(amount.value)
+    """A number, with a mark where it is a bound; a short formula where sizes are missing."""
+    if amount.value is None:
+        return shorten_end(amount.formula, 24) or "?"
+    return {"at least": ">= ", "at most": "<= "}.get(amount.note, "") + display(amount.value)
