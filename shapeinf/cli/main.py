@@ -29,7 +29,7 @@ class Entry(NamedTuple):
 GROUPS = {
     "Look at a model": {
         "summary": Entry(
-            "summary.summary_command", "Show what is in a model, on one screen.", "summary model.onnx --bind batch=1"
+            "summary.summary_command", "Show what is in a model on one screen.", "summary model.onnx --bind batch=1"
         ),
         "infer": Entry("infer.infer", "Infer the shape of every tensor.", "infer model.onnx --dim batch=1..8"),
         "explain": Entry(

@@ -13,7 +13,7 @@ from shapeinf.report import Summary, summaries_as_json, summarize, summary_as_js
 from shapeinf.report.summary_text import summary_as_lines, summary_table
 
 
-@click.command(name="summary", short_help="Show what is in a model, on one screen.")
+@click.command(name="summary", short_help="Show what is in a model on one screen.")
 @click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path())
 @model_options()
 @click.option("--table", is_flag=True, help="Print a line a model.")

@@ -150,11 +150,13 @@ def _operators(dialect: Dialect) -> Iterator[OperatorRecord]:
 def _versions(dialect: Dialect, domain: str, name: str, rules: Iterable[int]) -> tuple[int, ...]:
     """The versions at which the signature of an operator changes; those of its rules where nothing else defines it."""
     versions: set[int] = set()
-    op_def = dialect.lookup(domain, name, 0)
-    while op_def is not None and op_def.since not in versions:
+    op_def = newest = dialect.lookup(domain, name, 0)
+    while op_def is not None and newest is not None and op_def.since not in versions:
+        if newest.outputs and not op_def.outputs:  # before the first schema
+            break
         versions.add(op_def.since)
         op_def = dialect.lookup(domain, name, op_def.since - 1) if op_def.since > 1 else None
-    return tuple(sorted(versions)) if len(versions) > 1 else tuple(rules)
+    return tuple(sorted(versions)) if versions - {1} else tuple(rules)
 
 
 def describe_operator(

@@ -12,9 +12,10 @@ from shapeinf.expr import Dim
 from shapeinf.formats import FORMATS
 from shapeinf.graph import Graph
 from shapeinf.ops import default_registry
+from shapeinf.pickled_result import Coverage
 from shapeinf.report.bodies import inner_graphs
 from shapeinf.report.model import ModelReport, NamedDimRecord, PreconditionRecord, TensorRecord, build_report
-from shapeinf.result import Coverage, Result
+from shapeinf.result import Result
 from shapeinf.solver.budget import WORK
 
 AT_LEAST, AT_MOST = BOUNDS = ("at least", "at most")

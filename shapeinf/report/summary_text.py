@@ -12,11 +12,12 @@ from shapeinf.diagnostics import SEVERITIES
 from shapeinf.report.model import TensorRecord
 from shapeinf.report.summary import BOUNDS, Amount, Summary
 from shapeinf.report.text import dims_text
-from shapeinf.texts import escape_unprintable, exact_bytes, exact_count, format_bytes, format_count, shorten_end
+from shapeinf.texts import escape_unprintable, exact_bytes, exact_count, format_bytes, format_count, shorten_end, shorten_text
 
 MAX_ROWS = 6
 """Inputs, outputs, preconditions and causes that are listed; of more, the number of the others."""
 MAX_OPERATORS = 10
+MAX_NAME = 60
 MAX_FORMULA = 160
 """Characters of a formula; the JSON has all."""
 _MARGIN = 12
@@ -59,8 +60,8 @@ def _format_line(summary: Summary) -> str:
 
 
 def _tensor_line(tensor: TensorRecord) -> str:
-    shape = f"{tensor.dtype or '?'}{tensor.shape}"
-    return f"{tensor.name}: {shape if tensor.kind == 'tensor' else f'{tensor.kind} of {shape}'}"
+    shape = shorten_end(f"{tensor.dtype or '?'}{tensor.shape}", MAX_FORMULA)
+    return f"{shorten_text(tensor.name, MAX_NAME)}: {shape if tensor.kind == 'tensor' else f'{tensor.kind} of {shape}'}"
 
 
 def _contract_lines(summary: Summary) -> list[str]:
