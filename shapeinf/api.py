@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shapeinf.engine.compiled import compile_graph
@@ -20,6 +20,7 @@ from shapeinf.inputs.options import (
     Mode,
     Progress,
 )
+from shapeinf.inputs.reader import SpecLike
 from shapeinf.ops import OpRegistry, default_registry
 from shapeinf.result import Result
 
@@ -31,6 +32,7 @@ def infer_shapes(
     bind: Mapping[str, int] | None = None,
     inputs: InputSpecs | None = None,
     assume: Iterable[str] | str = (),
+    values: Mapping[str, object] | None = None,
     mode: Mode = "best",
     min_dim: int = 1,
     declared: DeclaredMode | None = None,
@@ -44,12 +46,16 @@ def infer_shapes(
         model: a path, bytes, the text of an NNEF document or of a network of PNNX, an `onnx.ModelProto`, an
             `onnx_ir.Model`, a `Graph` or a networkx DiGraph. NNEF may be a document, its folder, or an archive.
         dims: ranges of named dims: `{"batch": "1..8"}`, `(1, 8)`, an int, or `[NamedDim("H", multiple_of=32)]`. A range
-            that begins below `min_dim` takes precedence over it.
+            that begins below `min_dim` takes precedence over it. An axis without a name is `x.shape[0]`; a size that
+            depends on data has the name that shapes show, such as `nz.count`.
         bind: values of named dims, a shorter form of `dims`.
         inputs: shapes of inputs instead of the declared ones: text (`"[batch, 3, 224, 224]"`), a list with ints,
             names and None, or `{axis: value}` to change some axes only; a value may be a `NamedDim` or a torch.export
             `Dim`. A text alone is for the only input, or holds names: `"ids:1x128 mask:1x128"`.
         assume: relations such as `"past + seq <= 4096"` or `"H % 32 == 0"`; a redundant one is a note (S112).
+        values: values of small inputs, on which shapes may depend: `{"sr": 16000}`, lists, arrays; for integers also
+            texts of dims and None for an unknown element, `{"shape": ["batch", 3, None]}`. The result holds for
+            these values only (`Result.assumptions`). The default value of an input is replaced.
         mode: "best" continues after a failing node (its outputs are unknown), "strict" raises the first error.
         min_dim: the least size of a dim that the file or the user names.
         declared: "trust" uses declared types of node outputs where inference has none, "check" only
@@ -70,6 +76,7 @@ def infer_shapes(
         bind=bind,
         inputs=inputs,
         assume=assume,
+        values=values,
         mode=mode,
         min_dim=min_dim,
         declared=declared,
@@ -80,11 +87,14 @@ def infer_shapes(
     return infer(model, options)
 
 
-def infer(model: Any, options: InferenceOptions = DEFAULT_OPTIONS) -> Result:
-    """`infer_shapes` with its options as one record."""
+def infer(
+    model: Any, options: InferenceOptions = DEFAULT_OPTIONS, updates: Sequence[Mapping[str, SpecLike]] = ()
+) -> Result:
+    """`infer_shapes` with its options as one record; `updates` are later shapes of inputs, as for `Result.update`."""
     with pause_garbage_collection():
-        compiled = compile_graph(as_graph(model, options), options.registry or default_registry())
-        result = Session(compiled, options).run()
+        graph = options.replace_defaults(as_graph(model, options))
+        compiled = compile_graph(graph, options.registry or default_registry())
+        result = Session(compiled, options, tuple(updates)).run()
     return Result(*result)
 
 

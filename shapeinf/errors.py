@@ -311,22 +311,36 @@ class UnknownNameError(ShapeInferenceError):
         kind: "dim", "input" or "tensor".
         name: the unknown name.
         choices: the existing names; the message lists the nearest.
+        reason: why there is no such name any more.
+        hint: what to write instead, in place of the nearest names.
     """
 
-    def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, choices: Iterable[str], *, reason: str = "", hint: str = "") -> None:
         """Find the nearest names."""
         self.kind = kind
         self.name = name
-        self.choices = sorted(choices)
-        near = difflib.get_close_matches(name, self.choices, n=3, cutoff=0.5)
+        self.choices = sorted(set(choices))
+        because = f": {reason}" if reason else ""
+        super().__init__(f"no {kind} is named {name!r}{because}; {hint or self._nearest()}")
+
+    def _nearest(self) -> str:
+        """A hint at the nearest names, or at all."""
+        near = nearest_names(self.name, self.choices)
         if near:
-            hint = f"did you mean {_quoted(near)}?"
-        elif self.choices:
-            more = len(self.choices) - _MAX_NAMES
-            hint = f"available: {_quoted(self.choices[:_MAX_NAMES])}" + (f" and {more} more" if more > 0 else "")
-        else:
-            hint = "none is available"
-        super().__init__(f"no {kind} is named {name!r}; {hint}")
+            return f"did you mean {_quoted(near)}?"
+        if not self.choices:
+            return "none is available"
+        more = len(self.choices) - _MAX_NAMES
+        return f"available: {_quoted(self.choices[:_MAX_NAMES])}" + (f" and {more} more" if more > 0 else "")
+
+
+def nearest_names(name: str, choices: Iterable[str]) -> list[str]:
+    """The names that a user may have meant, the nearest first; none where none is similar.
+
+    >>> nearest_names("logit", ["logits", "tokens"])
+    ['logits']
+    """
+    return difflib.get_close_matches(name, list(choices), n=3, cutoff=0.5)
 
 
 class UnnamedInputError(UnknownNameError):

@@ -1,4 +1,4 @@
-"""HTML for pages and notebooks: a function that escapes text, one for JSON in a page, and tables."""
+"""HTML for pages and notebooks: escaping of text and of JSON, tables, and the blocks that a notebook shows."""
 
 from __future__ import annotations
 

@@ -13,14 +13,14 @@ from shapeinf.engine.body_tensors import body_tensors
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.session import Session, SessionResult
-from shapeinf.engine.tensor_info import TensorInfo, annotation, tensor_infos
-from shapeinf.errors import UnknownNameError
-from shapeinf.explain.explanation import explain
+from shapeinf.engine.tensor_info import TensorInfo, annotation, has_unknowns, tensor_infos
+from shapeinf.errors import ShapeInferenceError, UnknownNameError
+from shapeinf.explain.explanation import Step, explain
 from shapeinf.explain.unknowns import UnknownGroups, unknowns
 from shapeinf.expr import Dim, Interval, Scope, quote_name
 from shapeinf.formats import save
 from shapeinf.formats.files import ExternalData
-from shapeinf.graph import Graph
+from shapeinf.graph import UNUSED, Graph
 from shapeinf.inputs.reader import InputReader, SpecLike, by_input, input_names
 from shapeinf.lattice import ShapeStore
 from shapeinf.pickled_result import Coverage, PickledResult, result_html, result_text
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from shapeinf.memory.layouts import Layouts
     from shapeinf.program import ShapeProgram
 
+
+__all__ = ["Coverage", "Result"]
 
 MAX_CONSTRAINTS = 500
 """The contract of a result with more constraints is only shown when it is computed: a `repr` must not take seconds."""
@@ -108,9 +110,30 @@ class Result:
 
     @property
     def policy(self) -> str:
-        """The least size of named dims, and the dims that the user allows to be smaller."""
+        """The least size of named dims, the dims that the user allows to be smaller, and the assumptions."""
         lower = "".join(f", {quote_name(n)} at least {low}" for n, low in sorted(self._reader.lowered.items()))
-        return f"named dims are at least {self._reader.min_dim}{lower}"
+        assumed = f"; holds for {', '.join(self.assumptions)}" if self.assumptions else ""
+        return f"named dims are at least {self._reader.min_dim}{lower}{assumed}"
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the user specifies besides dims of inputs, and the result holds for: `sr = 16000`, `nz.count in 1..9`.
+
+        Relations that name only dims of inputs are constraints, with sources; they are not listed here.
+        """
+        return self._inference.assumptions
+
+    def find_dim(self, name: str) -> str | None:
+        """The name of a dim of the inputs, which may be quoted; None for any other name, as of a size of a node.
+
+        Raises UnknownNameError for a name that a shape of the user has replaced.
+        """
+        return name if self._session is None else self._session.find_dim(self._inference, name)
+
+    @property
+    def values(self) -> Mapping[str, object]:
+        """The user's values of inputs; none for a what-if run."""
+        return {} if self._session is None else self._session.options.values
 
     @property
     def visited(self) -> int:
@@ -164,12 +187,18 @@ class Result:
     @property
     def coverage(self) -> Coverage:
         """How much of the graph is inferred."""
-        steps = self._inference.compiled.steps
-        missing = Counter(s.node.op for s in steps if not s.operation.known)
-        shapes = [self.tensors[o].shape for s in steps for o in s.node.outputs if o]
-        ranked = [shape for shape in shapes if shape.dims is not None]
-        known = sum(not any(d.is_anonymous for d in shape.symbols()) for shape in ranked)
-        return Coverage(len(steps), len(shapes), len(ranked), known, dict(missing))
+        compiled, tensors = self._inference.compiled, self.tensors
+        operations = Counter(row[0] for row in compiled.rows)
+        missing: Counter[str] = Counter()
+        for key, count in operations.items():
+            if not compiled.operations[key].known:
+                missing[compiled.operations[key].kind.op] += count
+        outputs = [tensors[compiled.names[slot]] for row in compiled.rows for slot in row[2] if slot != UNUSED]
+        shared = {id(info): info.shape for info in outputs}  # equal types are one record
+        counts = Counter(map(id, outputs))
+        ranked = sum(count for key, count in counts.items() if shared[key].dims is not None)
+        known = sum(count for key, count in counts.items() if not has_unknowns(shared[key]))
+        return Coverage(len(compiled.rows), len(outputs), ranked, known, dict(missing))
 
     def interval(self, dim: Dim) -> Interval:
         """The bounds of a dim under all constraints."""
@@ -191,6 +220,10 @@ class Result:
         `work` is the budget, in steps that are the same on every machine; the last line reports that it is exhausted.
         Raises UnknownNameError for an unknown tensor, ShapeInferenceError for an axis out of range.
         """
+        return [step.text for step in self.explain_steps(name, axis, work=work)]
+
+    def explain_steps(self, name: str, axis: int, *, work: int = WORK) -> list[Step]:
+        """What `explain` prints, as records with the node, the operator and the window of each step."""
         return explain(self._inference, self.graph.aliases.get(name, name), axis, work)
 
     def program(self) -> ShapeProgram:
@@ -272,7 +305,13 @@ class Result:
         new place, "copy" copies them to one file, the target with `.data` behind it, "embed" puts them into the model.
         Warns (MissingDataWarning) where they are absent. Raises ModelError where they cannot be reached from the folder
         of the target or be read, and where a file cannot be written; LimitError for more than 2 GB in one file.
+        Raises ShapeInferenceError where the shapes hold for the user's values of inputs only: no file can state that.
         """
+        if self.assumptions:
+            only = ", ".join(self.assumptions)
+            raise ShapeInferenceError(
+                f"the shapes hold only for {only}: a model file cannot state that, nothing is saved"
+            )
         save(self.graph, annotation(self._inference), target, external_data)
 
     def update(self, inputs: Mapping[str, SpecLike]) -> Result:

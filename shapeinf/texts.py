@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from unicodedata import combining, east_asian_width
 
 MAX_LINE = 160
 """Characters of a line in the `repr` of an object."""
@@ -19,7 +20,20 @@ def escape_unprintable(text: str) -> str:
     >>> print(escape_unprintable("a\x1b[31m"))
     a\x1b[31m
     """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def display_width(text: str) -> int:
+    r"""The columns of a terminal that a printable text takes: wide characters take two, combining ones none.
+
+    >>> display_width("conv"), display_width("\u7e70\u308a"), display_width("e\u0301")
+    (4, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def escape_lines(lines: Iterable[str]) -> str:
@@ -65,6 +79,18 @@ def shorten_end(text: str, limit: int) -> str:
     'max(4*batch*heig ...'
     """
     return text if len(text) <= limit else f"{text[: limit - 4]} ..."
+
+
+def fit_text(text: str, columns: int) -> str:
+    r"""A printable text that takes at most this many columns of a terminal, without its middle or start.
+
+    >>> fit_text("encoder/layer/0/attention/output", 27), fit_text("\u7e70\u308a\u8fd4\u3057\u5c64", 7)
+    ('encoder/laye...ntion/output', '...層')
+    """
+    if display_width(text) <= columns:
+        return text
+    cut = (shorten_text(text, limit) for limit in range(columns, 3, -1))
+    return next((short for short in cut if display_width(short) <= columns), "...")
 
 
 def format_bytes(count: int) -> str:

@@ -4,7 +4,10 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-collect_ignore = ["differential/pnnx/networks.py"]  # classes of torch, for the program that records them
+collect_ignore = [
+    "differential/pnnx/networks.py",  # classes of torch, for the program that records them
+    "typing/user_script.py",  # registers operators; a test runs it in a process of its own
+]
 
 settings.register_profile(
     "ci", max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

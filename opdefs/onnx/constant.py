@@ -47,7 +47,7 @@ def constant_of_shape(c: InferenceContext, shape: Value, *, value: PartialTensor
     result = _requested_shape(c, shape, dtype)
     if not is_listable(result):
         return fill_tensor(dtype, result, fill)
-    return PartialTensor(dtype, result, (fill,) * int(c.numel(d for d in result if isinstance(d, int))))  # type: ignore[arg-type]
+    return PartialTensor(dtype, result, (fill,) * int(c.numel(d for d in result if isinstance(d, int))))
 
 
 def _requested_shape(c: InferenceContext, shape: Value, dtype: str | None) -> Shape:

@@ -70,7 +70,7 @@ def map_elements(dtype: str | None, shape: Shape, operation: Operation, *values:
     if all(v.shape == shape for v in values):
         return PartialTensor(dtype, shape, map(operation, *(v.elements or () for v in values)))
     if len(shape) <= 1:  # one element is repeated
-        size = int(shape[0]) if shape.dims else 1  # type: ignore[arg-type]
+        size = int(shape[0]) if shape.dims else 1
         flat = ((v.elements or ()) * (size if len(v.elements or ()) == 1 else 1) for v in values)
         return PartialTensor(dtype, shape, map(operation, *flat))
     arrays = [element_array(v) for v in values]

@@ -244,7 +244,7 @@ def arithmetic_range(c: InferenceContext, start: Value, limit: Value, delta: Val
     shape = Shape((_range_count(c, last - first, step),))
     if not is_listable(shape):
         return arithmetic_vector(start.dtype, shape, first, step)
-    return PartialTensor(start.dtype, shape, [first + step * i for i in range(int(shape[0]))])  # type: ignore[arg-type]
+    return PartialTensor(start.dtype, shape, [first + step * i for i in range(int(shape[0]))])
 
 
 def _float_range(floats: FloatArithmetic, first: Element, last: Element, step: Element) -> PartialTensor:
@@ -260,7 +260,7 @@ def _float_range(floats: FloatArithmetic, first: Element, last: Element, step: E
     shape = Shape((clamp_at_zero(c, count),))
     if not is_listable(shape):
         return PartialTensor(dtype, shape, None)
-    elements = (floats.add(first, floats.multiply(step, i)) for i in range(int(shape[0])))  # type: ignore[arg-type]
+    elements = (floats.add(first, floats.multiply(step, i)) for i in range(int(shape[0])))
     return PartialTensor(dtype, shape, elements)
 
 

@@ -30,7 +30,7 @@ def concat(c: InferenceContext, xs: Sequence[PartialTensor], axis: int) -> Parti
     if not known or all(x.elements is None for x in xs):
         return PartialTensor(xs[0].dtype, shape, None)
     if rank == 1:
-        rows = (x.elements or (None,) * int(each[0]) for x, each in zip(xs, shapes, strict=True))  # type: ignore[arg-type]
+        rows = (x.elements or (None,) * int(each[0]) for x, each in zip(xs, shapes, strict=True))
         return PartialTensor(xs[0].dtype, shape, [e for row in rows for e in row])
     parts = [
         _elements_or_unknown(x, [*dims[:at], each[at], *dims[at + 1 :]]) for x, each in zip(xs, shapes, strict=True)

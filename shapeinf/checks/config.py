@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,8 +17,12 @@ PROJECT_FILE = "pyproject.toml"
 TABLE = "shapeinf"
 """The name of the table, under `tool`."""
 
+_TABLE_NAME = re.compile(rb"tool\s*\.\s*[\"']?shapeinf|^\s*[\"']?shapeinf[\"']?\s*=", re.MULTILINE)
+"""What a file with the table has, as a text."""
+
 _OWN_KEYS = ("select", "ignore", "exclude", "per-file-ignores", "baseline", "models")
-KEYS = (*_OWN_KEYS, *CONFIG_KEYS)
+KEYS = (*CONFIG_KEYS, *_OWN_KEYS)
+"""The keys of a file; the first ones are also those of the tables of `models`."""
 
 
 @attrs.frozen
@@ -60,9 +65,16 @@ class CheckConfig:
         select = (ALL,) if self.select is None else self.select
         return Selection(select, self.ignore, self.per_file_ignores, self.folder)
 
-    def inference_of(self, path: str) -> Config:
-        """The assumptions about a model."""
+    def __attrs_post_init__(self) -> None:
+        """Check the codes."""
+        check_selectors(self.select or ())
+        check_selectors(self.ignore)
+
+    def inference_of(self, path: str | None) -> Config:
+        """The assumptions about a model; without a path, those about all."""
         config = self.inference
+        if path is None:
+            return config
         for models in self.models:
             if matches_path(path, models.path, self.folder):
                 config = config.merge(models.inference)
@@ -103,7 +115,7 @@ def find_project_file(start: str = "") -> str | None:
 def _has_table(path: str) -> bool:
     try:
         with open(path, "rb") as file:
-            if TABLE.encode() not in file.read():
+            if not _TABLE_NAME.search(file.read()):
                 return False  # without a TOML reader, projects that do not configure shapeinf still work
         tools = load_toml(path).get("tool")
     except (OSError, ConfigError):
@@ -122,7 +134,6 @@ def read_check_config(table: Mapping[str, Any], folder: str = "") -> CheckConfig
     if baseline is not None and not isinstance(baseline, str):
         raise ConfigError(f"baseline must be a path, not {baseline!r}")
     inference = read_config({key: value for key, value in table.items() if key in CONFIG_KEYS})
-    _check_declared(inference)
     return CheckConfig(
         _selectors("select", table["select"]) if "select" in table else None,
         _selectors("ignore", table.get("ignore", ())),
@@ -133,11 +144,6 @@ def read_check_config(table: Mapping[str, Any], folder: str = "") -> CheckConfig
         _models(table.get("models", ())),
         folder,
     )
-
-
-def _check_declared(config: Config) -> None:
-    if config.declared == "trust":
-        raise ConfigError("declared must be check or ignore: a check does not trust declarations")
 
 
 def _texts(key: str, value: object) -> tuple[str, ...]:
@@ -170,6 +176,4 @@ def _read_models(table: Mapping[str, Any]) -> ModelsConfig:
     path = table.get("path")
     if not isinstance(path, str):
         raise ConfigError("models: each table needs a path, a pattern of paths of models")
-    inference = read_config({key: value for key, value in table.items() if key != "path"})
-    _check_declared(inference)
-    return ModelsConfig(path, inference)
+    return ModelsConfig(path, read_config({key: value for key, value in table.items() if key != "path"}))

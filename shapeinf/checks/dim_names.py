@@ -8,7 +8,7 @@ from itertools import combinations
 
 from shapeinf.api import infer
 from shapeinf.checks.checked_model import CheckedModel, dim_spec
-from shapeinf.checks.operators import differs_by_one_error
+from shapeinf.checks.operators import is_single_edit
 from shapeinf.checks.registry import register_check
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.declarations import GENERATED
@@ -82,8 +82,8 @@ def is_misspelling(a: str, b: str) -> bool:
     if not _consists_of_words(a) or not _consists_of_words(b):
         return False
     plain = [re.sub(r"[\s_]+", "", name).lower() for name in (a, b)]
-    if plain[0] == plain[1]:
-        return a != b
+    if plain[0] == plain[1]:  # H and h, as N and n, are two sizes
+        return a != b and len(plain[0]) >= _MIN_LETTERS
     words = [re.sub(r"\s+", "", name).lower().split("_") for name in (a, b)]
     if len(words[0]) != len(words[1]) or any(word.isdigit() for word in words[0]):
         return False  # numbered names are generated: Concath_dim_1, Concatc_dim_1
@@ -102,7 +102,7 @@ def _is_typing_error(a: str, b: str) -> bool:
         return False
     if any(c.isdigit() for c in a + b) or a + "s" == b or b + "s" == a:
         return False
-    return differs_by_one_error(a, b)
+    return is_single_edit(a, b)
 
 
 # -- C104 ----------------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def _infer_with_split_names(model: CheckedModel, shared: set[Dimension]) -> Resu
         own = [f"`{name}.shape[{axis}]`" if dim in shared else "" for axis, dim in enumerate(dims)]
         inputs[name] = [axis_name or dim_spec(dim) for axis_name, dim in zip(own, dims, strict=True)]
     try:
-        result = infer(model.graph, InferenceOptions(inputs=inputs, declared="check"))
+        result = infer(model.graph, InferenceOptions(inputs=inputs, values=model.result.values, declared="check"))
     except ShapeInferenceError:
         return None
     return None if any(d.severity == "error" for d in result.diagnostics) else result

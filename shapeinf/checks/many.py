@@ -15,7 +15,7 @@ from shapeinf.checks.config import CheckConfig
 from shapeinf.checks.model_paths import find_models
 from shapeinf.checks.selection import UNREADABLE
 from shapeinf.diagnostics import Diagnostic, register_code
-from shapeinf.errors import ModelError, ShapeInferenceError, UnknownNameError, UnnamedInputError
+from shapeinf.errors import ConfigError, ModelError, ShapeInferenceError, UnknownNameError, UnnamedInputError
 from shapeinf.formats import FORMATS, FormatOptions
 from shapeinf.graph import Graph
 from shapeinf.inputs.assumptions import assumption_names
@@ -85,15 +85,25 @@ class ModelChecker:
     strict: bool = False
     progress: Progress | None = None
     unused: dict[Option, ShapeInferenceError] = attrs.field(factory=dict, init=False)
-    """Assumptions that no model has used so far, each with the error of the last model."""
+    """Assumptions that no model has used so far, each with an error that has the names of these models."""
     _used: set[Option] = attrs.field(factory=set, init=False)
 
+    def __attrs_post_init__(self) -> None:
+        """Refuse what a check cannot do."""
+        inferences = (self.config.inference, *(models.inference for models in self.config.models), self.options)
+        if any(inference.declared == "trust" for inference in inferences):
+            raise ConfigError("declared must be check or ignore: a check does not trust declarations")
+
     def check_safely(self, path: str) -> ModelCheck:
-        """The check of a model; an error becomes its diagnostic."""
+        """The check of a model; an error of the file becomes its diagnostic, if not `strict` every error."""
         try:
             return self.check(path)
+        except ModelError as error:
+            cause = error.cause if error.node == path else str(error)
         except ShapeInferenceError as error:
-            cause = error.cause if isinstance(error, ModelError) and error.node == path else str(error)
+            if self.strict:
+                raise
+            cause = str(error)
         except OSError as error:
             cause = error.strerror or str(error)
         except Exception as error:
@@ -134,7 +144,7 @@ class ModelChecker:
                 if smaller is None or (self.strict and self._is_own(config, smaller)):
                     raise
                 for option in _options(config) - _options(smaller) - self._used:
-                    self.unused[option] = error
+                    self.unused[option] = _with_choices_of(error, self.unused.get(option))
                 config = smaller
             else:
                 self._use(_options(config))
@@ -143,7 +153,9 @@ class ModelChecker:
     def _read(self, path: str) -> Graph:
         options = self.format_options
         if options is not None and not self.strict and not FORMATS.accepts(path, options):
-            self.unused[FORMAT_OPTION] = ShapeInferenceError(f"{options!r} has no effect: no model is of this format")
+            fields = attrs.fields(type(options))
+            typed = ", ".join(f.name for f in fields if getattr(options, f.name) != getattr(type(options)(), f.name))
+            self.unused[FORMAT_OPTION] = ShapeInferenceError(f"no checked model is of the format that {typed} is for")
             options = None
         graph = as_graph(path, attrs.evolve(DEFAULT_OPTIONS, format_options=options))
         if options is not None:
@@ -169,6 +181,13 @@ class ModelChecker:
         own = _options(self.options)
         names = [option for option in self.unused if option not in own and option != FORMAT_OPTION]
         return [f"{key}: {name}" for key, name in names]
+
+
+def _with_choices_of(error: UnknownNameError, other: ShapeInferenceError | None) -> ShapeInferenceError:
+    """The error of a name that neither of two models has, with the names of both."""
+    if not isinstance(other, UnknownNameError) or isinstance(error, UnnamedInputError):
+        return error
+    return UnknownNameError(error.kind, error.name, {*error.choices, *other.choices})
 
 
 def check_files(paths: str | Iterable[str], config: CheckConfig | None = None, **assumptions: Any) -> list[ModelCheck]:
@@ -207,7 +226,11 @@ def without_name(config: Config, error: UnknownNameError) -> Config | None:
     unknown = None if isinstance(error, UnnamedInputError) else error.name
     for field in attrs.fields(Config):
         value = getattr(config, field.name)
-        if isinstance(value, Mapping) and (error.kind == "input") == (field.name == "inputs") and unknown in value:
+        if (
+            isinstance(value, Mapping)
+            and (error.kind == "input") == (field.name in ("inputs", "values"))
+            and unknown in value
+        ):
             changes[field.name] = {name: item for name, item in value.items() if name != unknown}
     if error.kind == "dim" and not changes:
         remaining = tuple(text for text in config.assume if error.name not in assumption_names(text))
@@ -227,9 +250,7 @@ def _options(config: Config) -> set[Option]:
 def _inference_options(config: Config, graph: Graph, progress: Progress | None) -> InferenceOptions:
     values = {key: getattr(config, key) for key in config.used_keys if key not in ("inputs", "declared")}
     names = input_names(graph)
-    inputs = dict(config.inputs)
-    if None in inputs:
-        if len(names) != 1:
-            raise UnnamedInputError(inputs[None], names)
-        inputs = {names[0] if name is None else name: spec for name, spec in inputs.items()}
+    if None in config.inputs and len(names) != 1:
+        raise UnnamedInputError(config.inputs[None], names)
+    inputs = {names[0] if name is None else name: spec for name, spec in config.inputs.items()}
     return InferenceOptions(inputs=inputs, declared="check", progress=progress, **values)

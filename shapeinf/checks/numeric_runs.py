@@ -133,7 +133,9 @@ def run_at_shapes(model: CheckedModel, shapes: Mapping[str, Sequence[Any]]) -> l
     """The errors of the graph at these shapes of inputs, whose items are sizes, names or None."""
     inputs = {name: list(shape) for name, shape in shapes.items()}
     try:
-        result = infer(model.graph, InferenceOptions(inputs=inputs, declared="ignore", min_dim=0))
+        result = infer(
+            model.graph, InferenceOptions(inputs=inputs, values=model.result.values, declared="ignore", min_dim=0)
+        )
     except ShapeError as error:
         return [Diagnostic("error", error.code, str(error))]
     return [attrs.evolve(violation, severity="error", help=None) for violation in certain_violations(result.inference)]

@@ -171,7 +171,8 @@ def _check_sizes(model: CheckedModel, profile: Profile) -> Iterator[Diagnostic]:
     }
     dims = {symbol.name: ends for symbol, ends in box.items() if not symbol.symbol.anonymous}
     try:
-        result = infer(model.graph, InferenceOptions(inputs=inputs, dims=dims, declared="ignore"))
+        options = InferenceOptions(inputs=inputs, dims=dims, values=model.result.values, declared="ignore")
+        result = infer(model.graph, options)
     except ShapeInferenceError:
         return
     ranged = CheckedModel(result)

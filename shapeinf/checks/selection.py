@@ -26,9 +26,14 @@ def check_selectors(selectors: Iterable[str]) -> tuple[str, ...]:
     """
     checked = tuple(selectors)
     for selector in checked:
-        if selector != ALL and (not selector or not any(code.startswith(selector) for code in CODES)):
-            raise UnknownNameError("diagnostic code", selector, [ALL, *CODES])
+        if not _is_selector(selector):
+            upper = selector.upper()
+            raise UnknownNameError("diagnostic code", selector, [upper] if _is_selector(upper) else [ALL, *CODES])
     return checked
+
+
+def _is_selector(text: str) -> bool:
+    return text == ALL or (text != "" and any(code.startswith(text) for code in CODES))
 
 
 def matches_path(path: str, pattern: str, folder: str = "") -> bool:
@@ -36,8 +41,8 @@ def matches_path(path: str, pattern: str, folder: str = "") -> bool:
 
     A pattern is relative to `folder`. `*` stands for any characters, also for `/`.
 
-    >>> matches_path("zoo/old/a.onnx", "zoo/*.onnx"), matches_path("zoo/old/a.onnx", "old"), matches_path("a.onnx", "b*")
-    (True, True, False)
+    >>> [matches_path("zoo/old/a.onnx", pattern) for pattern in ("zoo/*.onnx", "old", "a.onnx", "b*")]
+    [True, True, True, False]
     """
     relative = relative_path(path, folder)
     plain = pattern.removeprefix("./").removeprefix("**/").rstrip("/")
@@ -94,17 +99,13 @@ class Selection:
         return selected is not None and (ignored is None or selected > ignored)
 
     def _ignores_of(self, path: str) -> list[str]:
-        matching = (
-            codes for pattern, codes in self.per_file_ignores.items() if matches_path(path, pattern, self.folder)
-        )
+        ignores = self.per_file_ignores.items()
+        matching = (codes for pattern, codes in ignores if matches_path(path, pattern, self.folder))
         return [code for codes in matching for code in codes]
 
 
 def _longest_match(selectors: Iterable[str], code: str) -> int | None:
     """The length of the longest selector that matches a code; 0 for ALL, None where none does."""
-    lengths = (
-        0 if selector == ALL else len(selector)
-        for selector in selectors
-        if selector == ALL or code.startswith(selector)
-    )
+    matching = (selector for selector in selectors if selector == ALL or code.startswith(selector))
+    lengths = (0 if selector == ALL else len(selector) for selector in matching)
     return max(lengths, default=None)

@@ -1,27 +1,55 @@
-"""`shapeinf check MODEL`."""
+"""`shapeinf check MODEL...`."""
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable, Sequence
 
+import attrs
 import click
+from click.core import ParameterSource
 
 from shapeinf.checks import (
-    CheckedModel,
+    CheckConfig,
+    ModelCheck,
+    ModelChecker,
+    ModelPaths,
     Profile,
-    check,
+    baseline_as_json,
     check_profile,
+    check_selectors,
     check_serving,
+    find_models,
+    find_project_file,
     parse_shapes,
+    read_baseline,
     read_profiles,
     read_serving_config,
 )
+from shapeinf.checks.many import DeploymentCheck
 from shapeinf.checks.profile import Shapes
+from shapeinf.cli.config import read_config_file
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.output import echo, echo_diagnostic, echo_json, echo_lines, fail_on, readable_errors
-from shapeinf.diagnostics import Diagnostic
-from shapeinf.errors import SpecError
-from shapeinf.report import as_github_commands, as_markdown, check_as_json, severity_counts
+from shapeinf.cli.options import check_bindings, check_outputs, output_option
+from shapeinf.cli.output import FAILURE, VIOLATION, LateProgress, echo, echo_diagnostic, echo_lines, readable_errors
+from shapeinf.errors import ShapeInferenceError, SpecError
+from shapeinf.formats.files import replace_file
+from shapeinf.inputs.config import Config
+from shapeinf.report import (
+    as_github_commands,
+    as_markdown,
+    check_as_json,
+    check_lines,
+    checks_as_github_commands,
+    checks_as_json,
+    checks_as_markdown,
+    checks_as_sarif,
+    count_checks,
+    severity_counts,
+)
+
+TEXT = "text"
 
 
 def _read_shapes(_: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> Shapes:
@@ -43,21 +71,66 @@ def _corner_option(corner: str, adjective: str) -> Callable[[Callable[..., None]
     )
 
 
-def _read_profiles(path: str | None, corners: dict[str, Shapes]) -> list[Profile]:
-    profiles = [] if path is None else read_profiles(path)
-    if any(corners.values()):
-        profiles.append(Profile.complete(corners["min"], corners["opt"], corners["max"]))
-    return profiles
+def _read_selectors(_: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The codes of all texts, separated by commas; None where the option is not typed."""
+    try:
+        return check_selectors(code.strip() for text in texts for code in text.split(",")) if texts else None
+    except ShapeInferenceError as error:
+        raise click.BadParameter(str(error), param=parameter) from None
 
 
-@click.command(name="check", short_help="Check declarations of a model and deployments of it.")
-@click.argument("model", type=click.Path())
-@model_options(without=("declared", "strict"))
-@click.option(
-    "--json", "form", flag_value="json", help="Print JSON; its field `schema` names the form and its version."
-)
-@click.option("--markdown", "form", flag_value="markdown", help="Print a Markdown table, for a pull request.")
-@click.option("--github", "form", flag_value="github", help="Print workflow commands, which GitHub shows at the file.")
+def _selector_option(name: str, help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    return click.option(f"--{name}", multiple=True, callback=_read_selectors, metavar="CODE,...", help=help)
+
+
+def _form_option(form: str, help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    return click.option(f"--{form}", "form", flag_value=form, default=None, help=help)
+
+
+@attrs.frozen
+class Deployment:
+    """The options that describe a deployment of one model."""
+
+    profile: str | None
+    triton: str | None
+    corners: dict[str, Shapes]
+
+    def options(self) -> list[str]:
+        """Those that are typed."""
+        named = {"--profile": self.profile, "--triton": self.triton}
+        named.update((f"--{corner}Shapes", shapes or None) for corner, shapes in self.corners.items())  # type: ignore[misc]
+        return [name for name, value in named.items() if value is not None]
+
+    def checks(self) -> tuple[DeploymentCheck, ...]:
+        """The checks of a model, in the order of their reports."""
+        profiles = [] if self.profile is None else read_profiles(self.profile)
+        if any(self.corners.values()):
+            profiles.append(Profile.complete(self.corners["min"], self.corners["opt"], self.corners["max"]))
+        checks: list[DeploymentCheck] = [_profile_check(profile) for profile in profiles]
+        if self.triton is not None:
+            config = read_serving_config(self.triton)
+            checks.append(lambda model: check_serving(model, config))
+        return tuple(checks)
+
+
+def _profile_check(profile: Profile) -> DeploymentCheck:
+    return lambda model: check_profile(model, profile)
+
+
+@click.command(name="check", short_help="Check declarations of models and deployments of them.")
+@click.argument("models", nargs=-1, required=True, type=click.Path(), metavar="MODEL...")
+@_selector_option("select", "Report these codes or prefixes only, such as C1,S101 or ALL. Repeatable.")
+@_selector_option("ignore", "Do not report these codes or prefixes; longer ones take precedence. Repeatable.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Paths that are not checked. Repeatable.")
+@click.option("--baseline", type=click.Path(), metavar="FILE", help="Do not report the findings in FILE.")
+@click.option("--write-baseline", type=click.Path(), metavar="FILE", help="Write all findings to FILE, for --baseline.")
+@click.option("--isolated", is_flag=True, help="Do not read [tool.shapeinf] of a pyproject.toml.")
+@model_options(without=("declared", "strict"), merge=False)
+@_form_option("json", "Print JSON; its field `schema` names the form and its version.")
+@_form_option("markdown", "Print Markdown tables, for a pull request.")
+@_form_option("github", "Print workflow commands, which GitHub shows at the files.")
+@_form_option("sarif", "Print a SARIF 2.1.0 log, for code hosts and editors.")
+@output_option("Write the report to OUT instead of standard output.")
 @click.option(
     "--profile",
     type=click.Path(),
@@ -69,40 +142,186 @@ def _read_profiles(path: str | None, corners: dict[str, Shapes]) -> list[Profile
 @_corner_option("max", "maximum")
 @click.option("--triton", type=click.Path(), metavar="CONFIG", help="A serving config of Triton, `config.pbtxt`.")
 def check_command(
-    model: str,
+    models: tuple[str, ...],
     options: ModelOptions,
+    config: CheckConfig | None,
+    isolated: bool,
+    select: tuple[str, ...] | None,
+    ignore: tuple[str, ...] | None,
+    exclude: tuple[str, ...],
+    baseline: str | None,
+    write_baseline: str | None,
     form: str | None,
+    output: str | None,
     profile: str | None,
     triton: str | None,
     **corners: Shapes,
 ) -> None:
-    """Check the declarations of MODEL, and profiles and serving configs for it, against its graph.
+    """Check the declarations of models, and profiles and serving configs for one, against their graphs.
 
-    Exit codes: 0 no errors or warnings, 1 errors or warnings, 2 usage, 3 a file cannot be read.
+    A MODEL is a file, a folder (searched for models), or a quoted glob pattern. Settings are read from the table
+    [tool.shapeinf] of the nearest pyproject.toml, or from the file of --config.
+
+    Exit codes: 0 no errors or warnings, 1 errors or warnings, 2 usage, 3 a model cannot be read: the others are checked
+    nevertheless, and 3 takes precedence over 1.
     """
+    check_outputs(output=output, write_baseline=write_baseline)
+    deployment = Deployment(profile, triton, corners)
     with readable_errors():
-        result = options.evolve(declared="check").infer(model)
-        ranges = {**options.dims, **options.inference.bind}
-        diagnostics = check(result, ranges)
-        for shapes in _read_profiles(profile, corners):
-            diagnostics += check_profile(CheckedModel(result, ranges), shapes)
-        if triton is not None:
-            diagnostics += check_serving(CheckedModel(result, ranges), read_serving_config(triton))
-        diagnostics = sorted(diagnostics, key=lambda diagnostic: not diagnostic.fails)
-        _print(model, diagnostics, form)
-    fail_on(any(diagnostic.fails for diagnostic in diagnostics))
+        settings = _settings(config, isolated, select, ignore, baseline)
+        named = _find_models(models, settings, exclude)
+        if not named.single and deployment.options():
+            raise click.UsageError(f"{deployment.options()[0]} describes a deployment of one model: name one file")
+        checker = ModelChecker(
+            settings,
+            _typed_config(options, settings),
+            options.inference.format_options,
+            None if settings.baseline is None or write_baseline else read_baseline(settings.baseline),
+            deployment.checks(),
+            strict=named.single,
+        )
+        checks = _run(checker, named, form, stream=output is None and not write_baseline)
+        notes = _notes(checker, checks, named)
+        if write_baseline:
+            _write_baseline(write_baseline, checks)
+        else:
+            _report(checks, notes, form or TEXT, output, named.single)
+    unchecked = any(not check.checked for check in checks)
+    failing = any(check.fails for check in checks) and not write_baseline
+    raise click.exceptions.Exit(FAILURE if unchecked else VIOLATION if failing else 0)
 
 
-def _print(model: str, diagnostics: Sequence[Diagnostic], form: str | None) -> None:
-    if form == "json":
-        echo_json(check_as_json(model, diagnostics))
-    elif form == "markdown":
-        echo_lines(as_markdown(model, diagnostics))
-    elif form == "github":
-        if diagnostics:
-            echo_lines(as_github_commands(model, diagnostics))
+def _settings(
+    config: CheckConfig | None,
+    isolated: bool,
+    select: tuple[str, ...] | None,
+    ignore: tuple[str, ...] | None,
+    baseline: str | None,
+) -> CheckConfig:
+    """The config of --config, else of the project, with the options of the command line."""
+    if config is None:
+        path = None if isolated else find_project_file()
+        config = CheckConfig() if path is None else read_config_file(path)
+    return attrs.evolve(
+        config,
+        select=config.select if select is None else select,
+        ignore=(*config.ignore, *(ignore or ())),
+        baseline=config.baseline if baseline is None else baseline,
+    )
+
+
+def _typed_config(options: ModelOptions, settings: CheckConfig) -> Config:
+    """The assumptions of the command line."""
+    context = click.get_current_context()
+    typed = [n for n in context.params if context.get_parameter_source(n) is not ParameterSource.DEFAULT]
+    config = options.as_config(typed)
+    merged = settings.inference.merge(config)
+    check_bindings(merged.dims, merged.bind)
+    return config
+
+
+def _find_models(paths: Sequence[str], settings: CheckConfig, exclude: Sequence[str]) -> ModelPaths:
+    """The models of the command line; its patterns are relative to the current directory."""
+    named = find_models(paths, settings.exclude, settings.folder)
+    if not exclude:
+        return named
+    remaining = find_models(named.paths, exclude)
+    return attrs.evolve(remaining, excluded=named.excluded + remaining.excluded, single=named.single)
+
+
+def _run(checker: ModelChecker, named: ModelPaths, form: str | None, stream: bool) -> list[ModelCheck]:
+    """The checks of all models; in text form, each is printed when it is done."""
+    checks = []
+    for path in named.paths:
+        with LateProgress() as progress:
+            checker.progress = progress
+            # The error of a single model in text form ends the command with its own message and exit code.
+            check = checker.check(path) if named.single and form is None else checker.check_safely(path)
+        checks.append(check)
+        if form is None and stream:
+            _print(check, named.single)
+    for error in checker.unused_options():
+        raise error
+    return checks
+
+
+def _print(check: ModelCheck, single: bool) -> None:
+    if check.diagnostics and not single:
+        echo(f"{check.path}: {severity_counts(check.diagnostics)}")
+    for diagnostic in check.diagnostics:
+        echo_diagnostic(diagnostic)
+        echo("")
+
+
+def _notes(checker: ModelChecker, checks: Sequence[ModelCheck], named: ModelPaths) -> list[str]:
+    """What is worth knowing of the run, rather than of a model."""
+    notes = [f"no longer in the model, remove it from the baseline: {entry}" for entry in checker.stale(checks)]
+    unused = checker.unused_in_config()
+    notes += [f"{checker.config.path}: {option}: no checked model has this name" for option in unused]
+    if named.excluded and not named.paths:
+        notes.append("all models are excluded: nothing is checked")
+    return notes
+
+
+def _write_baseline(path: str, checks: Sequence[ModelCheck]) -> None:
+    if os.path.exists(path):
+        read_baseline(path)  # a file that is none is not overwritten
+    checked = {check.path: check.diagnostics for check in checks if check.checked}
+    data = baseline_as_json(path, checked)
+    _write(path, json.dumps(data, indent=2))
+    for check in checks:
+        if not check.checked:
+            _print(check, single=False)
+    echo(f"wrote {len(data['findings'])} findings to {path}", err=True)
+
+
+def _report(checks: Sequence[ModelCheck], notes: Sequence[str], form: str, output: str | None, single: bool) -> None:
+    """The report of a form; its notes, where the form has no room for them, go to standard error."""
+    first = checks[0] if single and checks else None
+    if form == TEXT:
+        text = _total(checks, first)
+        if output is not None:
+            text = "\n".join([*(line for check in checks for line in check_lines(check, single)), text])
     else:
-        for diagnostic in diagnostics:
-            echo_diagnostic(diagnostic)
-            echo("")
-        echo(severity_counts(diagnostics))
+        text = _single_form(form, first) if first is not None else _form(form, checks, notes)
+    if output is not None:
+        _write(output, text)
+        echo(f"{_total(checks, first)}; the report is in {output}", err=True)
+    elif text:
+        echo_lines(text)
+    if form == TEXT or (first is not None and form != "sarif"):
+        echo(*(f"note: {note}" for note in notes), err=True)
+
+
+def _total(checks: Sequence[ModelCheck], first: ModelCheck | None) -> str:
+    if first is None:
+        return count_checks(checks)
+    known = f" ({len(first.known)} of the baseline not shown)" if first.known else ""
+    return severity_counts(first.diagnostics) + known
+
+
+def _single_form(form: str, check: ModelCheck) -> str:
+    """The report of a single model."""
+    if form == "json":
+        return json.dumps(check_as_json(check.path, check.diagnostics), indent=2)
+    if form == "markdown":
+        return as_markdown(check.path, check.diagnostics)
+    if form == "github":
+        return as_github_commands(check.path, check.diagnostics)
+    return _form(form, [check], [])
+
+
+def _form(form: str, checks: Sequence[ModelCheck], notes: Sequence[str]) -> str:
+    """The report of several models."""
+    if form == "json":
+        return json.dumps(checks_as_json(checks, notes), indent=2)
+    if form == "markdown":
+        return checks_as_markdown(checks, notes)
+    if form == "github":
+        return checks_as_github_commands(checks, notes)
+    return json.dumps(checks_as_sarif(checks, notes), indent=2)
+
+
+def _write(path: str, text: str) -> None:
+    with replace_file(path) as file:
+        file.write(f"{text}\n".encode("utf-8", "backslashreplace") if text else b"")

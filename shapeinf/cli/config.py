@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import click
 
+from shapeinf.checks.config import CheckConfig, load_check_config
 from shapeinf.errors import MissingPackageError, ShapeInferenceError
-from shapeinf.inputs.config import Config, load_toml, read_config
-
-T = TypeVar("T")
 
 
-def load_config(_: click.Context, parameter: click.Parameter, path: str | None) -> Config:
+def load_config(_: click.Context, parameter: click.Parameter, path: str | None) -> CheckConfig | None:
     """Read the file of `--config`; its mistakes are usage errors that name the key."""
-    return Config() if path is None else read_file(parameter, path, lambda: read_config(load_toml(path)))
+    return None if path is None else read_config_file(path, parameter)
 
 
-def read_file(parameter: click.Parameter, path: str, read: Callable[[], T]) -> T:
-    """What a config file holds; its mistakes are usage errors with the file and the key."""
+def read_config_file(path: str, parameter: click.Parameter | None = None) -> CheckConfig:
+    """The config of a file; its mistakes are usage errors with the file and the key."""
     try:
-        return read()
+        return load_check_config(path)
     except OSError as error:
         raise click.BadParameter(f"{path}: {error.strerror}", param=parameter) from None
     except MissingPackageError as error:

@@ -2,60 +2,129 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import attrs
 import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.options import json_option, output_option
+from shapeinf.cli.options import Command, json_option
 from shapeinf.cli.output import (
     echo,
     echo_diagnostic,
     echo_document,
     echo_json,
-    echo_table,
+    echo_rows,
     fail_on,
     readable_errors,
 )
-from shapeinf.report import ModelReport, build_report, report_as_json, summary_lines, tensor_table
+from shapeinf.cli.targets import ModelTarget, model_output
+from shapeinf.report import build_report, report_as_json, summary_lines
+from shapeinf.report.module_tree import module_rows
+from shapeinf.report.tensor_rows import TensorQuery, TensorRows
+from shapeinf.report.text import TENSOR_COLUMNS, tensor_cells
+from shapeinf.result import Result
+
+_QUERY = (
+    click.option("--inputs", is_flag=True, help="Only the inputs of the graph; with --outputs both."),
+    click.option("--outputs", is_flag=True, help="Only the outputs of the graph."),
+    click.option(
+        "--filter",
+        "names",
+        multiple=True,
+        metavar="NAME|GLOB",
+        help="Only tensors of this name, or whose name matches: 'encoder/*'. Repeatable: any of them.",
+    ),
+    click.option(
+        "--op",
+        "operators",
+        multiple=True,
+        callback=lambda _, __, texts: _split(texts),
+        metavar="OP,...",
+        help="Only outputs of these operators, in any case; also globs: 'conv*'. Repeatable.",
+    ),
+    click.option("--unknown", is_flag=True, help="Only tensors with an unknown dim or rank."),
+    click.option("--constants", is_flag=True, help="Constants too; JSON always has them."),
+    click.option("--bodies", is_flag=True, help="The tensors inside of functions, loops and branches too."),
+    click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N tensors, and how many more."),
+)
+
+
+def _split(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(part.strip() for text in texts for part in text.split(",") if part.strip())
+
+
+def _query_options(command: Command) -> Command:
+    for option in reversed(_QUERY):
+        command = option(command)
+    return command
 
 
 @click.command(short_help="Infer the shape of every tensor.")
 @click.argument("model", type=click.Path())
 @model_options()
+@_query_options
+@click.option("--tree", is_flag=True, help="Group the tensors by the modules in the names of their nodes.")
+@click.option(
+    "--depth",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="With --tree, the levels of modules; those below are collapsed.",
+)
 @json_option
-@click.option("--bodies", is_flag=True, help="List the tensors inside of functions, loops and branches too.")
-@output_option(
+@model_output(
     "Write the model annotated with the inferred shapes to OUT; `-` prints a document in text form, not the table.",
     "--save",
     stream=True,
     folder=True,
 )
-def infer(model: str, options: ModelOptions, json_wanted: bool, bodies: bool, output: str | None) -> None:
+def infer(
+    model: str, options: ModelOptions, tree: bool, depth: int, json_wanted: bool, target: ModelTarget, **wanted: object
+) -> None:
     """Infer the shape of every tensor of MODEL.
 
     MODEL is an ONNX file, an NNEF document, folder or archive, a network of PNNX, or a GraphDef, SavedModel or
     TensorFlow.js model.
 
-    Exit codes: 0 no errors, 1 errors in the model, 2 usage (also an unknown dim or input), 3 a file cannot be read or
-    written.
+    Exit codes: 0 no errors, 1 errors in the model, 2 usage (also an unknown dim, input, tensor or operator; a glob that
+    matches nothing is a note), 3 a file cannot be read or written.
     """
-    if output == "-" and json_wanted:
+    if target.is_stdout and json_wanted:
         raise click.UsageError("-o - and --json both print to stdout: choose one")
+    if tree and json_wanted:
+        raise click.UsageError("--tree and --json cannot be combined: choose one")
+    query = TensorQuery(**wanted)  # type: ignore[arg-type]  # the options have the names and types of its fields
     with readable_errors():
+        target.check(model)
         result = options.infer(model)
-        if output == "-":
+        target.save(result.save)  # before anything is printed: the reader of a pipe may leave
+        if target.is_stdout:
             echo_document(result.save)
         elif json_wanted:
-            echo_json({"model": model, **report_as_json(build_report(result, bodies=bodies))})
+            report = build_report(result, attrs.evolve(query, constants=True))
+            echo_json({"model": model, **report_as_json(report)})
         else:
-            _print_report(build_report(result, bodies=bodies))
-        if output is not None and output != "-":
-            result.save(output)
-            echo(f"saved {output}", err=True)
+            _print_table(result, query, depth if tree else None)
+            _print_summary(result)
     fail_on(any(diagnostic.severity == "error" for diagnostic in result.diagnostics))
 
 
-def _print_report(report: ModelReport) -> None:
-    echo_table(tensor_table(report))
+def _print_table(result: Result, query: TensorQuery, depth: int | None) -> None:
+    """The tensors of the query, as a tree where a depth is given."""
+    tensors = TensorRows(result, query)
+    echo_rows(TENSOR_COLUMNS, tensor_cells(tensors) if depth is None else module_rows(tensors, depth))
+    if tensors.omitted:
+        echo(f" and {tensors.omitted:,} more: --limit is {query.limit}")
+    if tensors.note:
+        echo(f"note: {tensors.note}", err=True)
+    else:
+        echo("")
+
+
+def _print_summary(result: Result) -> None:
+    report = build_report(result, None)
     echo(*summary_lines(report))
     for diagnostic in report.diagnostics:
         echo("")

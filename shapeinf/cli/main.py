@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 
 from shapeinf import __version__
 from shapeinf.cli.groups import CommandGroup
-from shapeinf.cli.output import INTERRUPTED
+from shapeinf.cli.output import CLOSED_PIPE, INTERRUPTED
 from shapeinf.texts import escape_unprintable
 
 
@@ -39,6 +39,11 @@ GROUPS = {
         ),
         "view": Entry("view.view", "Show the inferred shapes in netron or Model Explorer.", "view model.onnx"),
         "ops": Entry("ops.ops", "List operators, and those of a model without a rule.", "ops missing model.onnx"),
+        "report": Entry(
+            "report.report_command",
+            "Write one HTML page about a model, with live sizes.",
+            "report model.onnx -o report.html",
+        ),
         "diff": Entry("diff.diff", "Compare the shapes and contracts of two models.", "diff old.onnx new.onnx"),
     },
     "Check a model": {
@@ -144,6 +149,9 @@ class Commands(CommandGroup):
             raise
         except (KeyboardInterrupt, click.Abort):
             raise click.exceptions.Exit(INTERRUPTED) from None
+        except BrokenPipeError:  # `shapeinf infer ... | head`: what is buffered goes nowhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise click.exceptions.Exit(CLOSED_PIPE) from None
 
 
 @click.group(

@@ -11,14 +11,17 @@ import click
 from click.core import ParameterSource
 
 from shapeinf.api import as_graph, infer
+from shapeinf.checks.config import CheckConfig
 from shapeinf.cli.config import load_config
 from shapeinf.cli.format_options import add_format_options, take_format_options
-from shapeinf.cli.options import Command, bindings, check_bindings, dim_ranges, input_shapes, named_inputs
+from shapeinf.cli.options import Command, bindings, check_bindings, dim_ranges, input_shapes, input_values, named_inputs
 from shapeinf.cli.output import LateProgress
+from shapeinf.cli.stdin import path_or_stdin, stdin_errors
 from shapeinf.graph import Graph
-from shapeinf.inputs.config import Config
+from shapeinf.inputs.config import CONFIG_KEYS, Config
+from shapeinf.inputs.named_dims import MAX_SIZE
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions, Mode, Progress
-from shapeinf.inputs.reader import RangeLike, SpecLike, input_names
+from shapeinf.inputs.reader import RangeLike, SpecLike, input_names, to_named_dim
 from shapeinf.result import Result
 
 
@@ -59,14 +62,23 @@ class ModelOptions:
             dims={**config.dims, **self.dims},
             bind={**config.bind, **own.bind},
             assume=(*config.assume, *own.assume),
+            values={**config.values, **own.values},
             min_dim=least,
             declared=declared,
         )
         return ModelOptions(inference, {**config.inputs, **self.shapes})
 
+    def as_config(self, typed: Collection[str]) -> Config:
+        """These options as a config, with what is `typed` only."""
+        own = self.inference
+        values = {key: getattr(own, key) for key in CONFIG_KEYS if key in typed and key not in ("dims", "inputs")}
+        dims = {name: to_named_dim(name, value) for name, value in self.dims.items()}
+        return Config(dims=dims, inputs=self.shapes, **values)
+
     def read(self, model: str) -> Graph:
-        """The graph of a file."""
-        return as_graph(model, self.inference)
+        """The graph of a file; `-` is standard input."""
+        with stdin_errors(model):
+            return as_graph(path_or_stdin(model), self.inference)
 
     def options_for(self, graph: Graph, progress: Progress | None = None) -> InferenceOptions:
         """The options with the shapes of this graph's inputs."""
@@ -80,6 +92,18 @@ class ModelOptions:
         with LateProgress() as progress:
             return infer(graph, self.options_for(graph, progress))
 
+    def infer_unbound(self, model: str) -> tuple[Result, dict[str, int]]:
+        """The inference with symbols for the dims of --bind, and their sizes; sizes that nodes create are put in.
+
+        Raises UnknownNameError for a name that is neither.
+        """
+        result = self.evolve(bind={}).infer(model)
+        names = {name: result.find_dim(name) for name in self.inference.bind}
+        nodes = {name: size for name, size in self.inference.bind.items() if names[name] is None}
+        if nodes:
+            result = self.evolve(bind=nodes).infer(model)
+        return result, {name: size for name, size in self.inference.bind.items() if name not in nodes}
+
 
 _FIELDS = {"inputs": "shapes"}
 """Keys of a config whose option has another name."""
@@ -89,7 +113,8 @@ _CONFIG = click.option(
     type=click.Path(dir_okay=False),
     callback=load_config,
     metavar="TOML",
-    help="A file with dims, bind, inputs, assume, min_dim and declared; options on the command line take precedence.",
+    help="A file with dims, bind, inputs, values, assume, min_dim and declared, also a pyproject.toml with them in "
+    "[tool.shapeinf]; options on the command line take precedence.",
 )
 
 _OPTIONS: dict[str, Callable[[Command], Command]] = {
@@ -99,7 +124,8 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
         multiple=True,
         callback=dim_ranges,
         metavar="NAME=LO..HI",
-        help="Bounds of a named dim; also LO:HI, LO.., ..HI or a number. Repeatable.",
+        help="Bounds of a dim by its name, as shapes show it: also of an axis without a name ('x.shape[0]=1..8') or of "
+        "a size that depends on data. Also LO:HI, LO.., ..HI or a number. Repeatable.",
     ),
     "bind": click.option(
         "--bind",
@@ -126,6 +152,15 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
         metavar="RELATION",
         help="A relation of dims that holds: 'past + seq <= 4096'. Repeatable.",
     ),
+    "values": click.option(
+        "--value",
+        "values",
+        multiple=True,
+        callback=input_values,
+        metavar="NAME=VALUE",
+        help="The value of a small input, on which shapes may depend: 'sr=16000', 'axes=[0,2]', 'shape=[batch,3,?]'. "
+        "Repeatable.",
+    ),
     "declared": click.option(
         "--declared",
         type=click.Choice(["trust", "check", "ignore"]),
@@ -133,7 +168,11 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
         "they are trusted, but those of a traced run (PNNX) are ignored.",
     ),
     "min_dim": click.option(
-        "--min-dim", type=click.IntRange(min=0), default=1, show_default=True, help="The minimum size of named dims."
+        "--min-dim",
+        type=click.IntRange(0, MAX_SIZE),
+        default=1,
+        show_default=True,
+        help="The minimum size of named dims.",
     ),
     "strict": click.option(
         "--strict", is_flag=True, help="Stop at the first error instead of continuing with unknown shapes."
@@ -142,20 +181,24 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
 }
 
 
-def model_options(*, without: Collection[str] = ()) -> Callable[[Command], Command]:
+def model_options(*, without: Collection[str] = (), merge: bool = True) -> Callable[[Command], Command]:
     """Add the options of a model to a command, which receives them as its argument `options: ModelOptions`.
 
-    `without` names fields of `ModelOptions` that the command does not offer, or offers in its own way.
+    `without` names fields of `ModelOptions` that the command does not offer, or offers in its own way. With `merge`,
+    the options of `--config` are among them; else the command receives `config: CheckConfig | None` too.
     """
     wanted = [name for name in _OPTIONS if name not in without]
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def run(**arguments: Any) -> None:
-            config: Config = arguments.pop("config")
+            loaded: CheckConfig | None = arguments["config"]
+            config = Config() if loaded is None or not merge else loaded.inference_of(arguments.get("model"))
             refused = [key for key in config.used_keys if _FIELDS.get(key, key) in without]
             if refused:
                 raise click.UsageError(f"--config: this command does not accept {refused[0]}")
+            if merge:
+                del arguments["config"]
             if "format_options" in wanted:
                 arguments["format_options"] = take_format_options(arguments)
             options = ModelOptions.from_parameters({name: arguments.pop(name) for name in wanted})

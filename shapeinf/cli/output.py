@@ -1,25 +1,24 @@
 """What the commands print and how they end: every text goes through `escape_unprintable`, every exit code is here.
 
 Exit codes: 0 fine, 1 findings (the model or a plan is wrong), 2 usage, 3 a file cannot be read, written or run,
-130 Ctrl-C.
+130 Ctrl-C, 141 the reader of standard output has left.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
+from itertools import islice
 from types import TracebackType
-from typing import NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import click
-from rich.console import Console
-from rich.progress import Progress, TaskID
-from rich.table import Table
-from rich.text import Text
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import (
@@ -33,15 +32,24 @@ from shapeinf.errors import (
     SpecError,
     UnknownNameError,
 )
+from shapeinf.report.table import Column, table_lines
 from shapeinf.texts import escape_unprintable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+    from rich.table import Table
 
 VIOLATION = 1
 USAGE = 2
 FAILURE = 3
 INTERRUPTED = 130
+CLOSED_PIPE = 141
 
-WIDTH = 100_000
-"""Columns of an output that is not a terminal: nothing is cut or wrapped in a file or a pipe."""
+_WIDTH = 100_000
+"""Columns of a file or a pipe: nothing is cut or wrapped in it."""
+_LINES = 200
+"""Lines of a table that are printed at a time."""
 
 DELAY = 1.0
 """Seconds before the progress bar appears."""
@@ -74,25 +82,56 @@ def echo_document(write: Callable[[TextIO], None]) -> None:
 
 
 def echo_table(table: Table) -> None:
-    """Print a table of printable texts."""
-    console = _terminal()
-    console.print(table)
+    """Print a small table of printable texts."""
+    from rich.console import Console
+
+    Console(width=output_width() or _WIDTH).print(table)
+
+
+def echo_rows(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table while its rows are made; a terminal, and a pipe where COLUMNS is set, cut long cells."""
+    lines = table_lines(columns, rows, width=output_width(), rule=_rule())
+    for heading in islice(lines, 1):
+        click.echo(_styled(heading, bold=True), color=use_colour())
+    while chunk := list(islice(lines, _LINES)):
+        click.echo("\n".join(chunk))
+
+
+def output_width() -> int | None:
+    """The columns of standard output: COLUMNS, else those of the terminal; None for a file or a pipe."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return int(columns)
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def use_colour() -> bool:
+    """Whether standard output has colours: never with NO_COLOR, always with FORCE_COLOR, else on a terminal."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _styled(text: str, *, bold: bool | None = None, colour: str | None = None) -> str:
+    return click.style(text, fg=colour, bold=bold) if use_colour() else text
+
+
+def _rule() -> str:
+    """A horizontal line, or a hyphen where the encoding of standard output has none."""
+    try:
+        "\u2500".encode(sys.stdout.encoding or "ascii")
+    except (LookupError, UnicodeEncodeError):
+        return "-"
+    return "\u2500"
 
 
 def echo_diagnostic(diagnostic: Diagnostic) -> None:
     """Print a diagnostic in the colour of its severity."""
-    console = _terminal()
-    style = {"error": "red", "warning": "yellow"}.get(diagnostic.severity, "")
+    colour = {"error": "red", "warning": "yellow"}.get(diagnostic.severity)
     for line in diagnostic.render().split("\n"):
-        console.print(Text(escape_unprintable(line), style=style), soft_wrap=True)
-
-
-def _terminal() -> Console:
-    """Standard output; where it is not a terminal, nothing is cut."""
-    console = Console()
-    if not console.is_terminal:
-        console.width = WIDTH
-    return console
+        click.echo(_styled(escape_unprintable(line), colour=colour), color=use_colour())
 
 
 def fail_on(condition: object) -> None:
@@ -156,10 +195,10 @@ class LateProgress:
 
     def __init__(self, console: Console | None = None, delay: float = DELAY) -> None:
         """No bar yet; a console that is not a terminal never has one."""
-        self._console = console or Console(stderr=True)
+        self._console = console
+        self._terminal = sys.stderr.isatty() if console is None else console.is_terminal
         self._start = time.monotonic() + delay
         self._bar: Progress | None = None
-        self._task = TaskID(0)
 
     def __enter__(self) -> LateProgress:
         """The progress itself."""
@@ -168,10 +207,13 @@ class LateProgress:
     def __call__(self, done: int, total: int) -> None:
         """Show that `done` of `total` nodes are inferred."""
         if self._bar is not None:
-            self._bar.update(self._task, completed=done)
-        elif self._console.is_terminal and time.monotonic() >= self._start:
-            self._bar = Progress(console=self._console, transient=True)
-            self._task = self._bar.add_task("inferring shapes", total=total, completed=done)
+            self._bar.update(self._bar.task_ids[0], completed=done)
+        elif self._terminal and time.monotonic() >= self._start:
+            from rich.console import Console  # only slow inferences need rich, which takes long to import
+            from rich.progress import Progress
+
+            self._bar = Progress(console=self._console or Console(stderr=True), transient=True)
+            self._bar.add_task("inferring shapes", total=total, completed=done)
             self._bar.start()
 
     def __exit__(

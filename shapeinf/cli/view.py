@@ -15,8 +15,8 @@ from typing import cast
 import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.options import output_option
 from shapeinf.cli.output import FAILURE, echo, readable_errors, stop
+from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.errors import MissingPackageError
 from shapeinf.report.model_explorer import QUANTITIES, Quantity, node_data
 from shapeinf.result import Result
@@ -66,6 +66,7 @@ def view(
     if (export is None) != (output is None) or (values is not None and export is None):
         raise click.UsageError("-o OUT and --values belong to --export: add --export model-explorer -o OUT")
     with readable_errors():
+        check_outputs(output=output)
         if export is None:
             _require_netron()
         result = options.infer(model)
@@ -77,8 +78,8 @@ def view(
 
 def _export(result: Result, values: Quantity, output: str) -> None:
     data = node_data(result, values)
-    Path(output).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
-    echo(f"saved {output}: {len(data['results'])} nodes", err=True)
+    with saving(output):
+        Path(output).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
 
 
 def _require_netron() -> None:

@@ -48,6 +48,8 @@ class ConstraintStore:
         self.ranges: dict[int, Range] = {}
         self.congruences = Congruences(scope)
         """The congruences that follow from divisibilities, by symbol."""
+        self.origins: dict[Dimension, Source] = {}
+        """The sources of the bounds that symbols were created with, where these are not declared. Copies share it."""
         self._canonical: dict[Dimension, Dim] = {}
         self._bounds: dict[Dimension, Bounds] = {}
         self._uses = Uses()
@@ -204,6 +206,11 @@ class ConstraintStore:
         left, right = self.canon(a), self.canon(b)
         return right if isinstance(right, int) else left
 
+    def set_value(self, symbol: Dimension, value: int, source: Source) -> None:
+        """Add that a new symbol, which no constraint has yet, is a number within its bounds."""
+        with self._transaction():
+            self._solve(symbol, value, source)
+
     def add_range(self, d: Dim, lo: int | None, hi: int | None, source: Source) -> None:
         """Add `lo <= d <= hi` (None for no bound). Raises Contradiction when it cannot hold."""
         with self._transaction():
@@ -314,6 +321,7 @@ class ConstraintStore:
         self._known = known_bounds(self.ranges, self.congruences)
         self._pending = ConstraintIndex(self._undo_log, before._pending)
         self.narrowed = bool(self.ranges or self.congruences)
+        self.origins = before.origins
         self.epoch += 1
         self.resets += 1
 
@@ -481,6 +489,8 @@ class ConstraintStore:
                 return self.ranges[atom].source
             if atom in self.congruences:
                 return self.congruences[atom].source
+            if symbol in self.origins:
+                return self.origins[symbol]
             if not symbol.symbol.anonymous:
                 return Source("", f"{symbol} lies in {self.interval(symbol)}")
         few = self.solved.items() if len(self.solved) <= _MAX_SOLVED_SEARCHED else ()

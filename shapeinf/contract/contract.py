@@ -8,6 +8,7 @@ from threading import RLock
 import attrs
 
 from shapeinf.contract.collection import body_preconditions, unconditional_preconditions
+from shapeinf.contract.few_sizes import few_sizes
 from shapeinf.contract.pickled import PickledContract, contract_html, contract_lines, contract_text
 from shapeinf.contract.preconditions import Precondition
 from shapeinf.contract.reader import PreconditionReader
@@ -23,6 +24,7 @@ from shapeinf.lattice import ShapeStore
 from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget, cut_text
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT
+from shapeinf.texts import escape_lines
 
 STEPS_PER_NODE = 200
 """The cost of inferring a node once more, in the steps of a budget."""
@@ -79,7 +81,18 @@ class Contract:
 
         Last those of bodies that may not run, which name the body in `where`.
         """
-        return (*self.always, *body_preconditions(self._inference, self._budget))
+        return (*map(self._with_sizes, self.always), *body_preconditions(self._inference, self._budget))
+
+    def _with_sizes(self, precondition: Precondition) -> Precondition:
+        """The precondition with the legal sizes of its only symbol, where they are few."""
+        symbols = precondition.free_symbols
+        if len(symbols) != 1 or len(precondition.symbols) != 1 or precondition.kind in ("guard", "assumption", "value"):
+            return precondition
+        store = self._inference.initial_store
+        sizes = (
+            few_sizes(next(iter(symbols)), precondition.clauses, store, self._budget) if precondition.clauses else None
+        )
+        return precondition if sizes is None else attrs.evolve(precondition, sizes=sizes)
 
     @cached_property
     def always(self) -> tuple[Precondition, ...]:
@@ -105,7 +118,13 @@ class Contract:
     def __str__(self) -> str:
         """One precondition a line."""
         lines = contract_lines(self.preconditions)
+        lines += "".join(f"\nholds for {escape_lines([text])}" for text in self.assumptions)
         return f"{lines}\n({_NOT_SIMPLIFIED})" if self.cut else lines
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the user specifies besides the dims of inputs, and the answers hold for; see `Result.assumptions`."""
+        return self._inference.assumptions
 
     def __repr__(self) -> str:
         """The first preconditions."""

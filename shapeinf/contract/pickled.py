@@ -68,7 +68,7 @@ def contract_html(title: str, preconditions: Sequence[Precondition]) -> str:
 
 def precondition_table(preconditions: Sequence[Precondition]) -> str:
     """A table in HTML: the condition, the node that requires it, its rule; nothing without preconditions."""
-    rows = [(p.text, f"{p.op} {p.node}".strip(), p.message, _when(p)) for p in preconditions]
+    rows = [(p.legal, f"{p.op} {p.node}".strip(), p.message, _when(p)) for p in preconditions]
     return html_rows(["condition", "required by", "rule", "when"], rows) if rows else ""
 
 

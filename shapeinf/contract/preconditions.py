@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import attrs
 
 from shapeinf.constraints.records import Clause, any_holds
+from shapeinf.contract.few_sizes import sizes_text
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.explain.explanation import trace
@@ -38,6 +39,7 @@ class Precondition:
         least: the lower bound of a range.
         weaker: of a range, what other nodes require of the same dim, which this one implies; each of them as tight as
             the one before it, or tighter.
+        sizes: the legal sizes of its only symbol, where they are few.
         where: the body of a loop or branch that requires it, where that runs; empty for one that always holds.
     """
 
@@ -54,6 +56,7 @@ class Precondition:
     least: int | None = attrs.field(default=None, repr=False)
     weaker: tuple[Precondition, ...] = attrs.field(default=(), repr=False)
     where: str = ""
+    sizes: tuple[int, ...] | None = None
 
     def holds(self, sizes: Mapping[str, int]) -> bool | None:
         """Whether it holds where its symbols have these sizes, by name; None where that is not known."""
@@ -71,6 +74,12 @@ class Precondition:
             return None
         most = clause.expression + self.terms[0] if self.least is None else self.least
         return most if isinstance(most, int) else None
+
+    @property
+    def legal(self) -> str:
+        """The condition in words: `height is 32, 64 or 96` in place of an equation with few solutions."""
+        listed = self.sizes is not None and self.kind in ("equality", "relation", "alternative")
+        return sizes_text(self.symbols[0], self.sizes or ()) if listed else self.text
 
     @property
     def free_symbols(self) -> frozenset[Dimension]:
@@ -93,7 +102,7 @@ class Precondition:
         location = f" at {self.location}" if self.location else ""
         verb = "assumed at" if self.kind == "assumption" else "required by"
         body = f" (where the {self.where} runs)" if self.where else ""
-        return f"{self.text}, {verb} {node}{location}{body}: {self.message}"
+        return f"{self.legal}, {verb} {node}{location}{body}: {self.message}"
 
 
 def _load(values: dict[str, Any], chain: tuple[str, ...]) -> Precondition:
@@ -154,9 +163,9 @@ class Origins:
         for slot in origin.step.arguments:
             argument = None if slot == MISSING else origin.inference.current(slot)
             for axis in range(len(argument.shape.dims or ()) if isinstance(argument, TensorType) else 0):
-                lines, last = trace(Point(frame, slot, "axis", axis))
-                if lines and symbols & _initial_symbols(last):
-                    return tuple(lines)
+                steps, last = trace(Point(frame, slot, "axis", axis))
+                if steps and symbols & _initial_symbols(last):
+                    return tuple(step.text for step in steps)
         return ()
 
 

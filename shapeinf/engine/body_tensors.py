@@ -8,14 +8,15 @@ several times has the join of its types.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import attrs
 
-from shapeinf.engine.compiled import NodeStep
+from shapeinf.engine.compiled import CompiledGraph, NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.tensor_info import TensorInfo, rename, tensor_info
 from shapeinf.engine.type_table import canonicalize
-from shapeinf.graph import Graph
+from shapeinf.graph import UNUSED
 from shapeinf.lattice import PartialTensor, SequenceType, Shape, Type, relax_type
 
 
@@ -27,20 +28,37 @@ def body_tensors(inference: Inference) -> dict[str, TensorInfo]:
     return {name: info for body in bodies for name, info in _values(body)}
 
 
-def body_producers(inference: Inference) -> dict[str, str]:
-    """By the names of `body_tensors`, the operator that computes a value, or `input` of a body."""
+class Producer(NamedTuple):
+    """What computes a value: an operator and its node, or the operator `input` without a node."""
+
+    op: str
+    node: str
+
+
+INPUT = Producer("input", "")
+
+
+def body_producers(inference: Inference) -> dict[str, Producer]:
+    """The producers of the values inside bodies, by the names of `body_tensors`; without constants."""
     return {
-        body.path + name: producer
+        body.path + name: producer._replace(node=body.path + producer.node) if producer.node else producer
         for body in _bodies((inference,), "", {})
-        for name, producer in producers(body.runs[0].compiled.graph)
+        for name, producer in producers(body.runs[0].compiled).items()
     }
 
 
-def producers(graph: Graph) -> Iterator[tuple[str, str]]:
-    """The operator that computes each value, or `input`, in the order of the graph; without constants."""
-    yield from ((name, "input") for name in graph.inputs if name not in graph.constants)
-    for node in graph.nodes:
-        yield from ((name, node.op) for name in node.outputs if name)
+def producers(compiled: CompiledGraph) -> dict[str, Producer]:
+    """The producer of each value, inputs first, then in the order of the file; without constants."""
+    graph, names, operations = compiled.graph, compiled.names, compiled.operations
+    sources = {name: INPUT for name in graph.inputs if name not in graph.constants}
+    for index in compiled.file_order:
+        key, _, outputs, site = compiled.rows[index]
+        slots = [slot for slot in outputs if slot != UNUSED]
+        if slots:
+            producer = Producer(operations[key].kind.op, site or names[slots[0]])
+            for slot in slots:
+                sources[names[slot]] = producer
+    return sources
 
 
 @attrs.frozen

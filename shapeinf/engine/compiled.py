@@ -192,6 +192,11 @@ class CompiledGraph:
         """All nodes in order."""
         return [self.step(index) for index in range(len(self.rows))]
 
+    @property
+    def file_order(self) -> list[int]:
+        """The indices of the rows in the order of the file's nodes."""
+        return sorted(range(len(self.rows)), key=self._order.__getitem__)
+
     def replace_node(self, index: int, kind: NodeKind) -> CompiledGraph:
         """A copy with another kind of node at an index; the graph itself is unchanged."""
         _, inputs, outputs, name = self.rows[index]

@@ -10,7 +10,7 @@ from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference, Refine
 from shapeinf.engine.traced import Usage, declaration_usage, describe_usage
 from shapeinf.errors import Contradiction, DimSyntaxError, ShapeError, Source
-from shapeinf.expr import Dim, Dimension, parse_dim
+from shapeinf.expr import Dim, Dimension, axis_label, parse_dim
 from shapeinf.graph import DeclaredType
 from shapeinf.inputs.options import DeclaredMode
 from shapeinf.inputs.reader import InputReader
@@ -153,10 +153,10 @@ class Refiner:
         return shape if refined == list(shape.dims) else Shape(refined)
 
     def _bind_shape(self, shape: Shape, dims: tuple[int | str | None, ...]) -> Shape:
-        scope = self.inference.store.scope
+        store = self.inference.store
         known = (self._parse(d) if isinstance(d, int) or (d and self._is_informative(d, True)) else None for d in dims)
-        declared = Shape(scope.fresh(f"{self.name}.{i}") if d is None else d for i, d in enumerate(known))
-        return self.inference.store.bind_shape(shape, declared, self.source)
+        declared = Shape(store.new_size(axis_label(self.name, i)) if d is None else d for i, d in enumerate(known))
+        return store.bind_shape(shape, declared, self.source)
 
     def _parse(self, declared: int | str) -> Dim | None:
         """The declared dim; None for a negative size."""

@@ -124,6 +124,8 @@ class Inference:
         self.visited = 0
         self.created_unknowns = False
         self.initial_store = store
+        self.assumptions: tuple[str, ...] = ()
+        """What the user specifies besides the dims of inputs: values of inputs, sizes that depend on data."""
         self.undone: tuple[ShapeStore, ShapeStore] | None = None
         """Of a body that may not run and added constraints that were undone: the store before and after it."""
         self._memo: dict[Key, Sequence[int]] = {} if outer is None or not certain else outer._memo

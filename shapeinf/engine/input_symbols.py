@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from shapeinf.engine.inference import Inference
-from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dimension, axis_label, quote_name
+from shapeinf.inputs.dim_names import unknown_dim
+from shapeinf.inputs.spec import unquote_name
 from shapeinf.lattice import TensorType
+from shapeinf.lattice.types import dims_in
 
 
 def input_symbols(inference: Inference) -> dict[Dimension, str]:
@@ -23,12 +25,17 @@ def input_symbols(inference: Inference) -> dict[Dimension, str]:
         for axis, d in enumerate(declared.shape.dims or ()):
             for symbol in sorted(d.symbols(), key=str) if isinstance(d, Dimension) else ():
                 named = not symbol.symbol.anonymous
-                label = _label(symbol.symbol.name) if named else axis_label(names.get(name, name), axis)
+                label = (
+                    label_of_dim(symbol.symbol.name) if named else quote_name(axis_label(names.get(name, name), axis))
+                )
                 labels.setdefault(symbol, label)
+        for size in (d for element in declared.elements or () for d in dims_in(element)):
+            for symbol in sorted(size.symbols(), key=str):
+                labels.setdefault(symbol, label_of_dim(symbol.symbol.name))
     return labels
 
 
-def _label(name: str) -> str:
+def label_of_dim(name: str) -> str:
     """The label of a named dim: quoted where it could be taken for the label of an axis."""
     quoted = quote_name(name)
     return quoted if quoted != name or name.isidentifier() else f"`{name}`"
@@ -54,4 +61,6 @@ def find_symbol(labels: Mapping[Dimension, str], name: str) -> Dimension:
             return symbol
     if scope is not None and scope.has(name) and (symbol := scope.symbol(name)) in labels:
         return symbol  # by another name of the input
-    raise UnknownNameError("dim", name, labels.values())
+    if unquote_name(name) != name:
+        return find_symbol(labels, unquote_name(name))
+    raise unknown_dim(name, labels.values())

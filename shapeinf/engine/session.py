@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import attrs
@@ -12,14 +12,19 @@ from shapeinf.engine.bodies import Bodies
 from shapeinf.engine.compiled import CompiledGraph, Operation
 from shapeinf.engine.declarations import declare
 from shapeinf.engine.inference import Inference, violations
+from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import DimSyntaxError, ShapeError, UnknownNameError
-from shapeinf.expr import Scope
+from shapeinf.expr import Dimension, Scope, quote_name
 from shapeinf.graph import Graph
-from shapeinf.inputs.assumptions import add_assumptions
+from shapeinf.inputs.assumptions import add_assumptions, assumption_names
+from shapeinf.inputs.dim_names import DimNames
+from shapeinf.inputs.named_dims import HINTS, NamedDim
+from shapeinf.inputs.node_sizes import NodeSizes
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.inputs.reader import InputReader, SpecLike, add_ranges
 from shapeinf.inputs.spec import parse_shape_spec
-from shapeinf.lattice import PartialTensor, ShapeStore, Type
+from shapeinf.inputs.values import format_value, read_value
+from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type
 
 
 class SessionResult(NamedTuple):
@@ -69,8 +74,21 @@ class Session:
             if not inference.store.assumed:
                 raise
             return self.allow_smaller({}).run()
+        self._check_node_sizes(inference)
         result = SessionResult(inference, reader, _notes(self.compiled, notes, reader), self)
         return self._run_without_assumptions(result) or result
+
+    def _check_node_sizes(self, inference: Inference) -> None:
+        """Raise the first contradiction with the user's bounds of node sizes, UnknownNameError for one of no node."""
+        sizes = inference.store.sizes
+        if sizes is None:
+            return
+        assert isinstance(sizes, NodeSizes)
+        if sizes.conflict is not None:
+            raise sizes.conflict
+        missing = sizes.missing()
+        if missing is not None:
+            raise self._dim_names(inference).unknown(missing, map(quote_name, sizes.created))
 
     def _run_without_assumptions(self, result: SessionResult) -> SessionResult | None:
         """The result where nodes assume nothing, if fewer nodes fail then."""
@@ -107,6 +125,13 @@ class Session:
         inference.update([slot for slot in slots if inference.numbers[slot] != before[slot]])
         return SessionResult(inference, reader, notes, session)
 
+    def find_dim(self, inference: Inference, name: str) -> str | None:
+        """The name of a dim of the inputs, which may be quoted; None for any other. Raises UnknownNameError."""
+        names = self._dim_names(inference)
+        known = names.find(name)
+        symbol = None if known is None else inference.store.scope.symbol(known)
+        return known if symbol is not None and (symbol in names.current or not symbol.is_anonymous) else None
+
     # -- the state before any node has run ---------------------------------------------------------------------------
 
     def _set_up(self) -> tuple[Inference, InputReader, list[Diagnostic]]:
@@ -131,15 +156,22 @@ class Session:
         for name in graph.inputs:
             inference.set(name, self.type_of(name, reader))
         _fill_constants(inference)
-        self._add_replaced_names(store.scope)
-        names = _declared_names(graph)
-        add_ranges(reader, self.options.dims, names)
-        add_ranges(reader, self.options.bind, names)
+        names = self._dim_names(inference)
+        sizes = NodeSizes()
+        for ranges in (self.options.dims, self.options.bind):
+            for dim in add_ranges(reader, ranges, names):
+                sizes.add(dim)
         if reader.lowered:
             return []  # the inference is set up again
         ignored = _add_file_assumptions(store, graph)
-        for text in add_assumptions(store, self.options.assume):
-            reader.redundant.append(f"the assumption '{text}' is redundant: it follows from known constraints")
+        for text in self.options.assume:
+            unknown = [name for name in assumption_names(text) if names.find(name) is None]
+            if unknown:
+                sizes.add_relation(text, unknown)
+            elif add_assumptions(store, text):
+                reader.redundant.append(f"the assumption '{text}' is redundant: it follows from known constraints")
+        store.sizes = sizes if sizes.names else None
+        inference.assumptions = (*self._assumed_values(inference, reader), *sizes.texts)
         unused = declare(inference, reader, self.options.declared_mode(graph))
         return [*(Diagnostic("warning", "S111", text) for text in ignored), *unused]
 
@@ -147,6 +179,9 @@ class Session:
         """The type of an input: as declared, then changed by each shape that the user specifies."""
         version = reader.store.version
         value = self._read(name, reader, self._specs(name)[1])
+        contents = self._values
+        if name in contents:
+            value = read_value(contents[name], value, reader.user_name(name), reader)
         if reader.store.version != version:
             reader.constraining.add(name)
         reader.presume(value)
@@ -155,7 +190,13 @@ class Session:
 
     def _read(self, name: str, reader: InputReader, specs: Iterable[SpecLike]) -> Type | None:
         declaration = self.compiled.graph.declared.get(name)
-        value = reader.read_declared(declaration, reader.user_name(name)) if declaration is not None else None
+        specs = list(specs)
+        if declaration is None:
+            value: Type | None = None
+        elif specs and declaration.kind == "tensor" and _replaces_all_axes(specs[0]):
+            value = TensorType(declaration.dtype, Shape.unknown())
+        else:
+            value = reader.read_declared(declaration, reader.user_name(name))
         for spec in specs:
             value = reader.read_spec(spec, value, name)
         return value
@@ -167,13 +208,43 @@ class Session:
         last = max((i for i, spec in enumerate(specs) if _is_full_shape(spec)), default=0)
         return specs[:last], specs[last:]
 
-    def _add_replaced_names(self, scope: Scope) -> None:
-        """Create the symbols that only replaced shapes name: ranges and assumptions may still refer to them."""
-        for name in self.compiled.graph.inputs if self.updates else ():
-            other = InputReader.of_graph(self.compiled.graph, ShapeStore(), self.options.min_dim)
-            self._read(name, other, self._specs(name)[0])
-            for dim in other.store.scope.names():
-                scope.symbol(dim, self.options.min_dim)
+    @property
+    def _values(self) -> Mapping[str, object]:
+        """The user's values of inputs by name."""
+        return self.options.values_by_name(self.compiled.graph)
+
+    def _assumed_values(self, inference: Inference, reader: InputReader) -> Iterator[str]:
+        """The values as texts: `sr = 16000`."""
+        for name in self._values:
+            tensor = inference.input_types[name]
+            assert isinstance(tensor, PartialTensor)
+            yield f"{reader.user_name(name)} = {format_value(tensor)}"
+
+    def _dim_names(self, inference: Inference) -> DimNames:
+        """The names of dims that the user may refer to; after an update also those that it replaced."""
+        scope, graph = inference.store.scope, self.compiled.graph
+        current = list(input_symbols(inference))
+        names = {symbol.name for symbol in current}
+        replaced = {dim: name for dim, name in self._replaced_dims().items() if dim.name not in names}
+        for dim in replaced:
+            if self.updates or not dim.is_anonymous:  # the file, or what the user specified before, may refer to it
+                scope.symbol(dim.name, self.options.min_dim, anonymous=dim.is_anonymous)
+        inputs = {} if self.updates else {dim.name: name for dim, name in replaced.items()}
+        return DimNames(scope, current, inputs, _declared_names(graph))
+
+    def _replaced_dims(self) -> dict[Dimension, str]:
+        """The symbols in shapes of inputs that later shapes replace in part or in full, with the input."""
+        dims: dict[Dimension, str] = {}
+        first = self.options.inputs_by_name(self.compiled.graph)
+        for name in {**first, **{name: None for update in self.updates for name in update}}:
+            reader = InputReader.of_graph(self.compiled.graph, ShapeStore(), self.options.min_dim)
+            earlier, later = self._specs(name)
+            specs = [*earlier, *later]
+            for count in range(len(specs)):
+                value = self._read(name, reader, specs[:count])
+                shape = value.shape if isinstance(value, TensorType) else Shape.unknown()
+                dims.update(dict.fromkeys(shape.symbols(), reader.user_name(name)))
+        return dims
 
 
 def _depends_on_inputs(inference: Inference) -> bool:
@@ -187,6 +258,7 @@ def rerun(inference: Inference, store: ShapeStore, prepare: Callable[[Inference]
     `prepare` may change the new inference before any node runs.
     """
     fresh = Inference(inference.compiled, store, strict=False, inner=inference.inner)
+    fresh.assumptions = inference.assumptions
     slots, types, numbers = inference.compiled.slots, inference.table.types, inference.numbers
     for name in inference.compiled.graph.constants:
         fresh.set(name, types[numbers[slots[name]]])
@@ -205,6 +277,14 @@ def _is_full_shape(spec: SpecLike) -> bool:
     if isinstance(spec, str):
         return parse_shape_spec(spec, Scope()).dims is not None
     return spec is not None and not isinstance(spec, Mapping)
+
+
+def _replaces_all_axes(spec: SpecLike) -> bool:
+    """Whether a spec is a full shape that reads nothing of the declared one."""
+    if isinstance(spec, str):
+        return _is_full_shape(spec)
+    plain = isinstance(spec, (list, tuple)) and all(d is None or type(d) in (int, str, NamedDim) for d in spec)
+    return plain and not any(isinstance(d, str) and d.strip().removeprefix("Dim.") in HINTS for d in spec or ())
 
 
 def _notes(compiled: CompiledGraph, notes: Iterable[Diagnostic], reader: InputReader) -> tuple[Diagnostic, ...]:

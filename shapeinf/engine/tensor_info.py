@@ -38,6 +38,11 @@ class TensorInfo:
         return text
 
 
+def has_unknowns(shape: Shape) -> bool:
+    """Whether the rank or a dim is unknown."""
+    return shape.dims is None or any(symbol.is_anonymous for symbol in shape.symbols())
+
+
 def tensor_infos(inference: Inference) -> dict[str, TensorInfo]:
     """Every value of a graph by name; equal types share one record."""
     table = inference.table

@@ -12,9 +12,10 @@ from typing import Any, TextIO
 
 import attrs
 
-from shapeinf.errors import ModelError, ShapeInferenceError, UnknownNameError
+from shapeinf.errors import LimitError, ModelError, ShapeInferenceError, UnknownFormatError, UnknownNameError
 from shapeinf.formats.annotation import Annotation
 from shapeinf.formats.files import EXTERNAL_DATA, ExternalData
+from shapeinf.formats.foreign import identify_by_content, identify_by_name, identify_compressed, identify_folder
 from shapeinf.graph import Graph
 from shapeinf.sharing import cached_property
 from shapeinf.texts import escape_unprintable
@@ -59,6 +60,13 @@ class Candidate:
         self.library = type(model).__module__.partition(".")[0]
         """The package that defines the class of the model."""
 
+    @property
+    def label(self) -> str:
+        """Its name in messages: the path, but not the text where that is the model itself."""
+        if self.text is None:
+            return "<bytes>"
+        return "<text>" if "\n" in self.text else escape_unprintable(self.text)
+
     @cached_property
     def head(self) -> bytes:
         """The first bytes; none of an object, a folder or a file that cannot be read."""
@@ -97,6 +105,8 @@ class Format:
         is_model_path: whether a path that nobody named, in a folder that is searched for models, is one of this
             format. Stricter than `sniff`: other files of such a folder are no models, and their errors would be noise.
         missing_data: the data of a read model that should lie in other files, but do not.
+        begins: whether a file that begins with these bytes is a model in a form that `write` writes.
+        writes_folders: whether `write` takes a folder too.
         write_external: like `write`, for a format whose models may have weights in other files; None for any other.
     """
 
@@ -108,6 +118,8 @@ class Format:
     options: type[FormatOptions] | None = None
     is_model_path: Callable[[Candidate], bool] = lambda _: False
     missing_data: Callable[[Graph], Iterable[MissingData]] = lambda _: ()
+    begins: Callable[[bytes], bool] = lambda _: False
+    writes_folders: bool = False
     write_external: Callable[[Graph, Annotation, Target, ExternalData], None] | None = None
 
     def command_line(self) -> dict[str, CommandLineOption]:
@@ -125,11 +137,24 @@ class FormatRegistry:
     """The format of models that none recognises: its reader reports the error."""
 
     def load(self, model: Any, options: FormatOptions | None = None) -> Graph:
-        """Read a model. Raises ShapeInferenceError for options of another format."""
-        chosen = self._format_of(model, options)
+        """Read a model.
+
+        Raises UnknownFormatError for a file that holds no model, by what it is; ShapeInferenceError for options of
+        another format.
+        """
+        candidate = Candidate(model)
+        recognised = self.recognise(candidate)
+        refuse_foreign(candidate, recognised not in (None, self.default))
+        chosen = self._format_of(recognised, options)
         if options is None and chosen.options is not None:
             options = chosen.options()
-        return chosen.read(model, options)
+        try:
+            return chosen.read(model, options)
+        except ModelError as error:
+            text = None if isinstance(error, LimitError) else _foreign_text(candidate, recognised, error)
+            if text is None:
+                raise
+            raise UnknownFormatError(text, node=error.node) from error
 
     def save(
         self, graph: Graph, annotation: Annotation, target: Target, external_data: ExternalData | None = None
@@ -152,7 +177,7 @@ class FormatRegistry:
             else:
                 chosen.write(graph, annotation, target)
         except OSError as error:
-            where = escape_unprintable(os.fsdecode(target)) if isinstance(target, (str, os.PathLike)) else None
+            where = os.fsdecode(target) if isinstance(target, (str, os.PathLike)) else None
             raise ModelError(f"cannot be written: {error.strerror or error}", node=where) from error
 
     def is_model_path(self, path: str) -> bool:
@@ -160,12 +185,21 @@ class FormatRegistry:
         candidate = Candidate(path)
         return any(format_.is_model_path(candidate) for format_ in self.formats)
 
+    def is_model_file(self, path: str) -> bool:
+        """Whether a file is a model by its first bytes, in a form that is written too."""
+        head = Candidate(path).head
+        return any(format_.begins(head) for format_ in self.formats)
+
+    def writes_folder(self, model: Any) -> bool:
+        """Whether a model may be written into a folder."""
+        recognised = self.recognise(Candidate(model))
+        return recognised is not None and recognised.writes_folders
+
     def accepts(self, model: Any, options: FormatOptions | None) -> bool:
         """Whether a model may be read with these options: they are those of its format, as far as it is recognised."""
         if options is None:
             return True
-        candidate = Candidate(model)
-        recognised = next((format_ for format_ in self.formats if format_.sniff(candidate)), None)
+        recognised = self.recognise(Candidate(model))
         return recognised is None or recognised.options is type(options)
 
     def missing_data(self, graph: Graph) -> list[MissingData]:
@@ -173,9 +207,11 @@ class FormatRegistry:
         own = (format_ for format_ in self.formats if format_.name == graph.dialect)
         return [missing for format_ in own for missing in format_.missing_data(graph)]
 
-    def _format_of(self, model: Any, options: FormatOptions | None) -> Format:
-        candidate = Candidate(model)
-        recognised = next((format_ for format_ in self.formats if format_.sniff(candidate)), None)
+    def recognise(self, candidate: Candidate) -> Format | None:
+        """The format of a model, as far as its name or its first bytes show it."""
+        return next((format_ for format_ in self.formats if format_.sniff(candidate)), None)
+
+    def _format_of(self, recognised: Format | None, options: FormatOptions | None) -> Format:
         if options is None:
             return recognised or self.default
         owner = next((format_ for format_ in self.formats if format_.options is type(options)), None)
@@ -206,3 +242,32 @@ class FormatRegistry:
                 record = format_.options(**{name: values[name] for name in format_.command_line() if name in values})
                 if record != format_.options():
                     yield record
+
+
+def refuse_foreign(candidate: Candidate, recognised: bool) -> None:
+    """Raise UnknownFormatError for a file whose first bytes are those of no model, by what it is.
+
+    `recognised` files are those of a format that sniffs them by their contents.
+    """
+    head = candidate.head
+    if not head:
+        return
+    kind = identify_by_content(head, recognised) or identify_compressed(candidate.text, head)
+    if kind is not None:
+        raise UnknownFormatError(str(kind), node=candidate.label)
+
+
+def _foreign_text(candidate: Candidate, recognised: Format | None, error: ModelError) -> str | None:
+    """What to say of a path that is no model instead of the reader's message; None where that is better."""
+    path = candidate.text
+    if path is None or not isinstance(error.node, str):
+        return None
+    if os.path.isdir(path):
+        is_model = any(name.endswith(".nnef") for name in os.listdir(path))
+        return None if is_model or not isinstance(error, UnknownFormatError) else identify_folder(path)
+    kind = None
+    if recognised is None and candidate.head:
+        kind = identify_by_name(path, candidate.head)
+    elif isinstance(error, UnknownFormatError):
+        kind = identify_by_content(candidate.head, False)
+    return None if kind is None else f"{kind} ({error.cause})"

@@ -11,6 +11,9 @@ seq = 128
 [inputs]
 image = "[batch, 3, H, ?]"
 mask = { 0 = "batch" }
+[values]
+sr = 16000
+shape = ["batch", 3, "?"]
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ import attrs
 
 from shapeinf.errors import ConfigError, MissingPackageError, SpecError
 from shapeinf.expr import Scope
-from shapeinf.inputs.named_dims import NamedDim
+from shapeinf.inputs.named_dims import MAX_SIZE, TOO_LARGE, NamedDim
 from shapeinf.inputs.options import DeclaredMode
 from shapeinf.inputs.reader import SpecLike, to_named_dim
 from shapeinf.inputs.spec import parse_shape_spec, split_specs
@@ -39,6 +42,7 @@ class Config:
     dims: dict[str, NamedDim] = attrs.Factory(dict)
     bind: dict[str, int] = attrs.Factory(dict)
     inputs: dict[str | None, SpecLike] = attrs.Factory(dict)
+    values: dict[str, object] = attrs.Factory(dict)
     assume: tuple[str, ...] = ()
     min_dim: int | None = None
     declared: DeclaredMode | None = None
@@ -115,7 +119,8 @@ def read_config(table: Mapping[str, Any]) -> Config:
     declared = table.get("declared")
     if declared not in (None, *DECLARED):
         raise ConfigError(f"declared must be one of {', '.join(DECLARED)}, not {declared!r}")
-    return Config(dims, bind, _inputs(table), _texts(table), min_dim, declared)
+    values = dict(_table(table, "values"))
+    return Config(dims, bind, _inputs(table), values, _texts(table), min_dim, declared)
 
 
 def _table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -128,6 +133,8 @@ def _table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 def _size(key: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ConfigError(f"{key} must be an int of at least 0, not {value!r}")
+    if value > MAX_SIZE:
+        raise ConfigError(f"{key}: expected {TOO_LARGE}, not {value}")
     return value
 
 

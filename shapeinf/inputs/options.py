@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import attrs
 
-from shapeinf.errors import UnknownNameError
+from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.formats import FormatOptions
-from shapeinf.graph import Graph
-from shapeinf.inputs.named_dims import NamedDim
-from shapeinf.inputs.reader import RangeLike, SpecLike, specs_by_input
+from shapeinf.graph import DeclaredType, Graph
+from shapeinf.inputs.named_dims import MAX_SIZE, NamedDim
+from shapeinf.inputs.reader import RangeLike, SpecLike, by_name, specs_by_input
+from shapeinf.lattice import PartialTensor
 from shapeinf.ops import OpRegistry
 
 Progress = Callable[[int, int], None]
@@ -19,7 +20,7 @@ Progress = Callable[[int, int], None]
 Mode = Literal["best", "strict"]
 DeclaredMode = Literal["trust", "check", "ignore"]
 """How declared types of node outputs are used."""
-DimRanges = Mapping[str, RangeLike] | Iterable[NamedDim]
+DimRanges = Mapping[str, RangeLike] | Sequence[NamedDim]
 """Ranges of named dims."""
 InputSpecs = Mapping[str, SpecLike] | Sequence[SpecLike] | str
 """Shapes of inputs by name, or in order; a text holds one or several."""
@@ -41,12 +42,32 @@ def _convert_assume(assume: Iterable[str] | str) -> tuple[str, ...]:
     return (assume,) if isinstance(assume, str) else tuple(assume)
 
 
-def _one_of(kind: str, values: tuple[str, ...]) -> Callable[[object, object, object], None]:
+def _convert_values(values: Mapping[str, object] | None) -> Mapping[str, object]:
+    if values is not None and not isinstance(values, Mapping):
+        raise ShapeInferenceError(f"values are a dict by input, such as {{'sr': 16000}}, not {values!r}")
+    return values or {}
+
+
+def _require_choice(kind: str, values: tuple[str, ...]) -> Callable[[object, object, object], None]:
     def check(_: object, __: object, value: object) -> None:
         if value not in values:
             raise UnknownNameError(kind, str(value), values)
 
     return check
+
+
+def _check_least_size(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_SIZE:
+        raise ShapeInferenceError(f"{attribute.name} is an int from 0 to {MAX_SIZE}, not {value!r}")
+
+
+def _check_format_options(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    if value is not None and not isinstance(value, FormatOptions):
+        raise ShapeInferenceError(f"{attribute.name} are the options of a format, such as NnefOptions(), not {value!r}")
+
+
+def _type_of(constant: PartialTensor) -> DeclaredType:
+    return DeclaredType(constant.dtype, tuple(d if isinstance(d, int) else None for d in constant.shape))
 
 
 @attrs.frozen(kw_only=True)
@@ -57,13 +78,14 @@ class InferenceOptions:
     bind: Mapping[str, int] = attrs.field(factory=dict, converter=_convert_bind)
     inputs: InputSpecs = attrs.field(factory=dict, converter=_convert_inputs)
     assume: tuple[str, ...] = attrs.field(default=(), converter=_convert_assume)
-    mode: Mode = attrs.field(default="best", validator=_one_of("mode", get_args(Mode)))
-    min_dim: int = 1
+    values: Mapping[str, object] = attrs.field(factory=dict, converter=_convert_values)
+    mode: Mode = attrs.field(default="best", validator=_require_choice("mode", get_args(Mode)))
+    min_dim: int = attrs.field(default=1, validator=_check_least_size)
     declared: DeclaredMode | None = attrs.field(
         default=None,
-        validator=attrs.validators.optional(_one_of("use of declared types", get_args(DeclaredMode))),
+        validator=attrs.validators.optional(_require_choice("use of declared types", get_args(DeclaredMode))),
     )
-    format_options: FormatOptions | None = None
+    format_options: FormatOptions | None = attrs.field(default=None, validator=_check_format_options)
     registry: OpRegistry | None = None
     progress: Progress | None = None
 
@@ -74,6 +96,20 @@ class InferenceOptions:
     def inputs_by_name(self, graph: Graph) -> Mapping[str, SpecLike]:
         """The shapes of inputs by name. Raises UnknownNameError for an input that the graph does not have."""
         return specs_by_input(self.inputs, graph)
+
+    def values_by_name(self, graph: Graph) -> dict[str, object]:
+        """The values of inputs by name, also of those that have a default. Raises UnknownNameError."""
+        return by_name(self.values, graph, graph.inputs) if self.values else {}
+
+    def replace_defaults(self, graph: Graph) -> Graph:
+        """The graph where inputs with a value of the user have no default value. Raises UnknownNameError."""
+        names = self.values_by_name(graph).keys() & graph.constants.keys()
+        if not names:
+            return graph
+        declared = {name: _type_of(graph.constants[name]) for name in names}
+        constants = {name: value for name, value in graph.constants.items() if name not in names}
+        unread = {name: read for name, read in graph.unread.items() if name not in names}
+        return attrs.evolve(graph, declared={**declared, **graph.declared}, constants=constants, unread=unread)
 
 
 DEFAULT_OPTIONS = InferenceOptions()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import attrs
@@ -11,8 +11,9 @@ import attrs
 from shapeinf.errors import Contradiction, ShapeInferenceError, Source, UnknownNameError
 from shapeinf.expr import Dim, Dimension, Interval, Scope, axis_label, parse_dim_lenient, quote_name
 from shapeinf.graph import DeclaredType, Graph
-from shapeinf.inputs.named_dims import HINTS, DimBounds, NamedDim, recognize_dim
-from shapeinf.inputs.spec import DimRange, parse_axis, parse_dim_range, parse_shape_spec, split_specs
+from shapeinf.inputs.dim_names import DimNames
+from shapeinf.inputs.named_dims import HINTS, MAX_SIZE, TOO_LARGE, DimBounds, NamedDim, recognize_dim
+from shapeinf.inputs.spec import DimRange, parse_axis, parse_dim_range, parse_shape_spec, split_specs, unquote_name
 from shapeinf.lattice import (
     HandleType,
     MapType,
@@ -187,6 +188,8 @@ class InputReader:
             return self._read_derived(*dim, site)
         if dim < -1:
             raise ShapeInferenceError(f"{site}: a size is at least 0 (-1 is an unknown one), not {dim}")
+        if dim > MAX_SIZE:
+            raise ShapeInferenceError(f"{site}: expected {TOO_LARGE}, not {dim}")
         return scope.fresh(site, self.min_dim) if dim == -1 else dim
 
     def add_named(self, dim: NamedDim) -> Dimension:
@@ -202,13 +205,14 @@ class InputReader:
         bounds = DimRange(dim.min, dim.max)
         if dim.min is not None or dim.max is not None:
             text = f"{name}={bounds.lo}" if bounds.lo == bounds.hi else f"{name}={Interval(bounds.lo, bounds.hi)}"
-            self._add(lambda source: self.store.add_range(symbol, bounds.lo, bounds.hi, source), text)
+            self.add_specified(lambda source: self.store.add_range(symbol, bounds.lo, bounds.hi, source), text)
         if dim.multiple_of > 1:
             text = f"{name} % {dim.multiple_of} == 0"
-            self._add(lambda source: self.store.add_divisible(symbol, dim.multiple_of, source), text)
+            self.add_specified(lambda source: self.store.add_divisible(symbol, dim.multiple_of, source), text)
         return symbol
 
-    def _add(self, add: Callable[[Source], object], text: str) -> None:
+    def add_specified(self, add: Callable[[Source], object], text: str) -> None:
+        """Add a constraint that the user specifies. Raises Contradiction with both sources."""
         source = Source("", f"{text} is specified by the user")
         try:
             add(source)
@@ -240,34 +244,32 @@ class InputReader:
         if declared is None or bounds.hint is None or (bounds.hint == "DYNAMIC" and isinstance(declared, int)):
             return self._read_range(limits, site)
         text = f"{site} in {Interval(limits.lo, limits.hi)}"
-        self._add(lambda source: self.store.add_range(declared, limits.lo, limits.hi, source), text)
+        self.add_specified(lambda source: self.store.add_range(declared, limits.lo, limits.hi, source), text)
         return declared
 
     def _read_derived(self, root: NamedDim, fn: Callable[..., object], site: str) -> Dim:
         dim = fn(self.add_named(root))
         if not isinstance(dim, (int, Dimension)):
             raise ShapeInferenceError(f"{site}: the dim derived from {root} is not a size: {dim!r}")
-        self._add(lambda source: self.store.add_le(0, dim, source), f"{site} = {dim}")
+        self.add_specified(lambda source: self.store.add_le(0, dim, source), f"{site} = {dim}")
         return dim
 
 
 def add_ranges(
-    reader: InputReader,
-    dims: Mapping[str, RangeLike] | Iterable[NamedDim],
-    declared: Callable[[], Collection[str]] = tuple,
-) -> None:
-    """Add the user's bounds of named dims to the store; `declared` returns the names that only node outputs have.
+    reader: InputReader, dims: Mapping[str, RangeLike] | Iterable[NamedDim], names: DimNames
+) -> Iterator[NamedDim]:
+    """Add the user's bounds of dims to the store; yields those of names that no input has: perhaps sizes of nodes.
 
-    Raises UnknownNameError for a name that no value has, Contradiction for a range that cannot hold.
+    Raises UnknownNameError for a name that a replaced shape had, Contradiction for a range that cannot hold.
     """
-    store = reader.store
     pairs = dims.items() if isinstance(dims, Mapping) else [(_require_name(dim).name, dim) for dim in dims]
     for name, value in pairs:
-        if not store.scope.has(name):
-            if name not in declared():
-                raise UnknownNameError("dim", name, store.scope.names())
-            store.scope.symbol(name, 0)
-        reader.add_named(to_named_dim(name, value))
+        known = names.find(name)
+        dim = attrs.evolve(to_named_dim(name, value), name=unquote_name(name) if known is None else known)
+        if known is None:
+            yield dim
+        else:
+            reader.add_named(dim)
 
 
 def _require_name(value: object) -> NamedDim:
@@ -340,19 +342,23 @@ def by_input(specs: Mapping[str, Spec], graph: Graph) -> dict[str, Spec]:
 
     Raises UnknownNameError for an input that the graph does not have, ShapeInferenceError where two names are one's.
     """
+    return by_name(specs, graph, input_names(graph))
+
+
+def by_name(specs: Mapping[str, Spec], graph: Graph, names: Sequence[str]) -> dict[str, Spec]:
+    """As `by_input`, for these inputs."""
     named: dict[str, Spec] = {}
     for name, spec in specs.items():
-        value = find_input(graph, name)
+        value = find_input(graph, name, names)
         if value in named:
             raise ShapeInferenceError(f"the input {value} is specified twice: {', '.join(specs)}")
         named[value] = spec
     return named
 
 
-def find_input(graph: Graph, name: str) -> str:
-    """The input that has this name or alias. Raises UnknownNameError, which lists both."""
-    names = input_names(graph)
-    value = name if name in names else graph.aliases.get(name)
+def find_input(graph: Graph, name: str, names: Sequence[str]) -> str:
+    """The input of these that has this name or alias. Raises UnknownNameError, which lists both."""
+    value = name if name in names else graph.aliases.get(name, "")
     if value not in names:
         raise UnknownNameError("input", name, [*names, *(alias for alias, v in graph.aliases.items() if v in names)])
     return value

@@ -18,6 +18,7 @@ import attrs
 
 from shapeinf.errors import DimSyntaxError, SpecError
 from shapeinf.expr import Dim, Scope, parse_dim
+from shapeinf.inputs.named_dims import MAX_DIGITS, TOO_LARGE
 from shapeinf.lattice.dtypes import SHORT_NAMES, TF_NAMES
 
 _DTYPES = {alias: name for short, name in SHORT_NAMES.items() for alias in (short, name, TF_NAMES.get(name, name))}
@@ -26,7 +27,6 @@ _RANGE = re.compile(r"(\d*)\s*(?:\.\.|~)\s*(-1|\d*)")
 _NAMED_RANGE = re.compile(r"(`(?:[^`]|``)+`|[^\W\d]\w*)\s*=\s*(.*)", re.DOTALL)
 _TIMES_PIECE = re.compile(r"-?\d+|\?|[A-Za-z]\w*")
 _NEXT_SPEC = re.compile(r"[^\s,;:=\[\]()`]+(?:::?[^\s,;:=\[\]()`]+)*(?=[:\[])|`(?:[^`]|``)+`(?=[:=\[])")
-_MAX_DIGITS = 18
 
 
 @attrs.frozen
@@ -137,7 +137,7 @@ class _SpecReader:
 
     def _name(self, text: str) -> str:
         if len(text) > 2 and text[0] == text[-1] == "`":
-            return _unquoted(text)
+            return unquote_name(text)
         if len(text) > 2 and text[0] == text[-1] and text[0] in "'\"":  # as trtexec and polygraphy quote names
             return text[1:-1]
         if not text or any(char in ",;[]`" or char.isspace() for char in text):
@@ -177,7 +177,7 @@ class _SpecReader:
             return _range(self.text, begin, piece)
         named = _NAMED_RANGE.fullmatch(piece)
         if named is not None:
-            return attrs.evolve(_range(self.text, begin + named.start(2), named[2]), name=_unquoted(named[1]))
+            return attrs.evolve(_range(self.text, begin + named.start(2), named[2]), name=unquote_name(named[1]))
         return self._expression(begin, piece)
 
     def _expression(self, begin: int, piece: str) -> Dim:
@@ -194,7 +194,8 @@ def _skip_blanks(text: str, at: int) -> int:
     return len(text) - len(text[at:].lstrip())
 
 
-def _unquoted(name: str) -> str:
+def unquote_name(name: str) -> str:
+    """A name without the backquotes of `quote_name`."""
     name = name.strip()
     return name[1:-1].replace("``", "`") if len(name) > 2 and name[0] == name[-1] == "`" else name
 
@@ -250,8 +251,8 @@ def _range(text: str, begin: int, piece: str) -> DimRange:
     match = re.fullmatch(r"(\d+)", number) or _RANGE.fullmatch(number)
     if match is None or number in ("..", "~"):
         raise SpecError(text, begin, "LO..HI, LO.., ..HI or one number")
-    if any(len(bound or "") > _MAX_DIGITS for bound in match.groups()):
-        raise SpecError(text, begin, f"a number of at most {_MAX_DIGITS} digits")
+    if any(len((bound or "").lstrip("0")) > MAX_DIGITS for bound in match.groups()):
+        raise SpecError(text, begin, TOO_LARGE)
     lo = int(match[1]) if match[1] else None
     upper = match[match.lastindex or 1]
     hi = int(upper) if upper and upper != "-1" else None
@@ -270,7 +271,7 @@ def parse_dim_range(text: str) -> DimRange:
     if not equals or not name.strip():
         raise SpecError(text, 0, "NAME=LO..HI")
     begin = len(name) + 1
-    return attrs.evolve(_range(text, begin, re.sub(r"\s*:\s*", "..", bounds, count=1)), name=_unquoted(name))
+    return attrs.evolve(_range(text, begin, re.sub(r"\s*:\s*", "..", bounds, count=1)), name=unquote_name(name))
 
 
 def parse_bindings(text: str) -> dict[str, int]:
@@ -282,10 +283,12 @@ def parse_bindings(text: str) -> dict[str, int]:
     values: dict[str, int] = {}
     commas = _top_level(text, ",")
     for begin, end in zip([0, *(i + 1 for i in commas)], [*commas, len(text)], strict=True):
-        match = re.fullmatch(rf"\s*(.+?)\s*[=:]\s*(\d{{1,{_MAX_DIGITS}}})\s*", text[begin:end])
+        match = re.fullmatch(r"\s*(.+?)\s*[=:]\s*(\d+)\s*", text[begin:end])
         if match is None:
-            raise SpecError(text, begin, "NAME=NUMBER")
-        name = _unquoted(match[1])
+            raise SpecError(text, begin, "NAME=NUMBER, with a size of at least 0")
+        if len(match[2].lstrip("0")) > MAX_DIGITS:
+            raise SpecError(text, begin + match.start(2), TOO_LARGE)
+        name = unquote_name(match[1])
         if values.setdefault(name, int(match[2])) != int(match[2]):
             raise SpecError(text, begin, f"one value for {name}, not two")
     return values

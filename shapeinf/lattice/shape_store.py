@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import inf
+from typing import Protocol
 
 from shapeinf.constraints import ConstraintStore
 from shapeinf.constraints.records import Constraint
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, Interval, Scope
 from shapeinf.expr.atoms import Symbol
-from shapeinf.expr.extremum import expand_maximum
+from shapeinf.expr.extremum import expand_maximum, minimum
 from shapeinf.expr.interval import Bounds, BoundsTable, as_interval, bounds_with
 from shapeinf.lattice.relaxer import Relaxer
 from shapeinf.lattice.shape import OptionalAxes, Shape
+
+
+class SizePolicy(Protocol):
+    """What the user specifies of sizes that nodes create; implemented in `inputs.node_sizes`."""
+
+    def narrow(self, name: str, low: int | None, high: int | None) -> tuple[int | None, int | None]:
+        """The bounds of a new size. Raises Contradiction."""
+
+    def add_constraints(self, store: ShapeStore, name: str, symbol: Dimension) -> None:
+        """Add further constraints on a new size. Raises Contradiction."""
 
 
 class ShapeStore(ConstraintStore):
@@ -35,6 +46,8 @@ class ShapeStore(ConstraintStore):
         """Whether constraints are added to be undone, as by a body that may not run: no least size is assumed there."""
         self.assumed: list[Constraint] = []
         """The assumptions of nodes about presumed sizes; without them they run, but with other shapes."""
+        self.sizes: SizePolicy | None = None
+        """What the user specifies of sizes that nodes create. Copies share it."""
         self._relaxer: Relaxer | None = None
 
     @property
@@ -178,9 +191,27 @@ class ShapeStore(ConstraintStore):
 
     def presumed_size(self, hint: str) -> Dimension:
         """A new unknown for which the assumptions about inputs are allowed."""
-        symbol = self.scope.fresh(hint, 0)
+        symbol = self.new_size(hint, 0)
         self.presumed[symbol] = True
         return symbol
+
+    def new_size(self, name: str, low: int | None = 0, high: int | None = None) -> Dimension:
+        """A new unknown that a node creates, within the bounds that the user specifies for this name.
+
+        The bounds belong to the symbol: they hold from its creation on, in all copies of this store. Raises
+        Contradiction.
+        """
+        if self.sizes is None:
+            return self.scope.fresh(name, low, high)
+        low, high = self.sizes.narrow(name, low, high)
+        symbol = self.scope.fresh(name, low, high)
+        self.sizes.add_constraints(self, name, symbol)
+        return symbol
+
+    def set_limit(self, unknown: Dimension, most: Dim) -> None:
+        """Set the symbolic upper limit of an unknown, which follows from its operator: not a constraint."""
+        high = unknown.symbol.hi if unknown in self.origins else None
+        self.scope.limits[unknown] = most if high is None or isinstance(most, int) else minimum(most, high)
 
     def breaks_assumption(self, ranges: Mapping[str, tuple[int, int | None]]) -> bool:
         """Whether an assumption may fail in these ranges of symbols, by name; None is no upper bound.
@@ -224,7 +255,7 @@ class ShapeStore(ConstraintStore):
         other.shapes = dict(self.shapes)
         other.advice = list(self.advice)
         other.assumed = list(self.assumed)
-        other.presumed, other.open_ended = self.presumed, self.open_ended
+        other.presumed, other.open_ended, other.sizes = self.presumed, self.open_ended, self.sizes
         other.assuming, other.tentative = self.assuming, self.tentative
         other.version = self.version
         return other

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from shapeinf.errors import LayoutError, UnknownNameError
 from shapeinf.lattice import Shape, TensorType, element_bits
@@ -14,8 +15,11 @@ LayoutLike = Layout | str
 LayoutFunction = Callable[[str, Shape, str | None], LayoutLike | None]
 """The layout of a tensor by name, shape and element type; None for the default."""
 
-Layouts = Mapping[str | int, LayoutLike] | Mapping[str, LayoutLike] | Mapping[int, LayoutLike] | LayoutFunction
-"""Layouts by the name of a tensor (str) and by rank (int), or a function; a name takes precedence over a rank."""
+Layouts = Mapping[Any, LayoutLike] | LayoutFunction
+"""Layouts by the name of a tensor (str) and by rank (int), or a function; a name takes precedence over a rank.
+
+The keys of a mapping are invariant: a dict with names only is no `Mapping[str | int, ...]` for a type checker.
+"""
 
 
 class LayoutAssignment:

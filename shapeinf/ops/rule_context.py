@@ -34,6 +34,11 @@ MAX_RANK = 1000
 """No tensor has more axes: an attribute that requires more is damaged."""
 
 
+Terms = Mapping[str, "Dim | str | tuple[int, int]"]
+"""What a size is computed with besides other sizes, such as the kernel and the stride of a window."""
+SizeTerms = dict[Dim, Terms]
+
+
 class RuleContext:
     """One call of a rule: its inputs, attributes, site and the store of constraints."""
 
@@ -44,6 +49,8 @@ class RuleContext:
     bodies: Mapping[str, Body] = MappingProxyType({})
     written: Mapping[str, object] = MappingProxyType({})
     """The attributes of the node before the contents of inputs were inserted: with `InputContents` in them."""
+    size_terms: SizeTerms | None = None
+    """Where an explanation collects how sizes are computed; see `describe_size`."""
     _relaxed = 0
 
     def __init__(
@@ -168,6 +175,11 @@ class RuleContext:
         else:
             self.merge(total, known, message)
 
+    def describe_size(self, size: Dim, **terms: Dim | str | tuple[int, int]) -> None:
+        """Tell an explanation which terms an output size is computed with; otherwise nothing happens."""
+        if self.size_terms is not None:
+            self.size_terms[size] = terms
+
     def fail(self, message: str, *operands: object) -> NoReturn:
         """Raise ShapeError: the model violates a requirement of the operator."""
         raise ShapeError(message, operands=tuple(map(str, operands)))
@@ -262,12 +274,12 @@ class RuleContext:
     def fresh(self, hint: str = "", lo: int | None = 0, hi: int | None = None) -> Dimension:
         """A new unknown, named by this site."""
         self.created_unknowns = True
-        return self.store.scope.fresh(f"{self.site}.{hint}" if hint else self.site, lo, hi)
+        return self.store.new_size(f"{self.site}.{hint}" if hint else self.site, lo, hi)
 
     def fresh_at_most(self, most: Dim, hint: str, lo: int = 0) -> Dimension:
         """A new unknown with the symbolic upper limit `most`, which follows from the operator: not a constraint."""
         symbol = self.fresh(hint, lo, self.interval(most).hi)
-        self.store.scope.limits[symbol] = most
+        self.store.set_limit(symbol, most)
         return symbol
 
     def limit(self, unknown: Dimension, most: Dim) -> None:
@@ -276,7 +288,7 @@ class RuleContext:
             low, high = self.store.bounds(unknown)
             self.store.set_bounds(unknown, (low, min(high, most)), self.source("by definition"))
         if isinstance(most, int) or not any(s.symbol.anonymous for s in most.symbols()):
-            self.store.scope.limits[unknown] = most
+            self.store.set_limit(unknown, most)
 
     def limit_of(self, unknown: Dimension) -> Dim | None:
         """The symbolic upper limit of an unknown, None where it has none."""

@@ -3,22 +3,23 @@
 `docs/dev/add-a-report.md` shows how to add a form.
 """
 
+from shapeinf.report.explanations import explain_tensor, explanation_as_json, explanation_lines
 from shapeinf.report.json_form import (
     as_json,
     check_as_json,
     checks_as_json,
     diff_as_json,
-    explanation_as_json,
     report_as_json,
     summaries_as_json,
     summary_as_json,
     unknowns_as_json,
     verification_as_json,
 )
-from shapeinf.report.model import ModelReport, build_report, explain_tensor
+from shapeinf.report.model import ModelReport, build_report
 from shapeinf.report.pull_request import (
     as_github_commands,
     as_markdown,
+    check_lines,
     checks_as_github_commands,
     checks_as_markdown,
     count_checks,
@@ -26,10 +27,9 @@ from shapeinf.report.pull_request import (
 from shapeinf.report.sarif import checks_as_sarif
 from shapeinf.report.summary import Summary, summarize
 from shapeinf.report.text import (
-    explanation_lines,
     severity_counts,
     summary_lines,
-    tensor_table,
+    tensor_cells,
     unknown_lines,
 )
 
@@ -41,6 +41,7 @@ __all__ = [
     "as_markdown",
     "build_report",
     "check_as_json",
+    "check_lines",
     "checks_as_github_commands",
     "checks_as_json",
     "checks_as_markdown",
@@ -56,7 +57,7 @@ __all__ = [
     "summarize",
     "summary_as_json",
     "summary_lines",
-    "tensor_table",
+    "tensor_cells",
     "unknown_lines",
     "unknowns_as_json",
     "verification_as_json",

@@ -7,12 +7,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
-
+from shapeinf.report.table import Column
 from shapeinf.schemas import CLEAN
-from shapeinf.texts import escape_unprintable
 
 if TYPE_CHECKING:
     from shapeinf.passes import Cleaned, PassReport
@@ -26,21 +22,19 @@ Row = tuple[str, str, str]
 _NAME = re.compile(r"'[^']*'")
 
 
-def clean_table(cleaned: Cleaned) -> Table:
-    """A line for each kind of change of a pass, then one for each reason why places were left alone.
+CLEAN_COLUMNS = (Column("pass"), Column("where", 20), Column("done or left"))
 
-    Changes with the same text are one line, and so are reasons that differ in names only.
+
+def clean_rows(cleaned: Cleaned) -> list[Row]:
+    """A row for each kind of change of a pass, then one for each reason why places were left alone.
+
+    Changes with the same text are one row, and so are reasons that differ in names only.
     """
     report = cleaned.report
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for heading in ("pass", "where", "done or left"):
-        table.add_column(heading, overflow="fold")
     changes = [(change.pass_name, change.where, change.text) for change in report.changes]
     undone = [(run.name, f"{len(run.changes)} changes", f"undone: {run.reason}") for run in _undone(cleaned)]
     left = [(item.pass_name, item.where, f"left: {item.reason}") for item in report.left]
-    for row in (*_limited(_grouped(changes)), *undone, *_limited(_grouped(left, without_names=True))):
-        table.add_row(*(Text(escape_unprintable(cell)) for cell in row))
-    return table
+    return [*_limited(_grouped(changes)), *undone, *_limited(_grouped(left, without_names=True))]
 
 
 def _undone(cleaned: Cleaned) -> Iterator[PassReport]:

@@ -11,13 +11,12 @@ from shapeinf.report.model import (
     DimRecord,
     ModelReport,
     PreconditionRecord,
-    TensorExplanation,
     TensorRecord,
     build_report,
 )
 from shapeinf.report.summary import Amount, Summary
 from shapeinf.result import Result
-from shapeinf.schemas import CHECK, CHECK_MANY, DIFF, EXPLAIN, INFER, SUMMARY, UNKNOWNS, VERIFY
+from shapeinf.schemas import CHECK, CHECK_MANY, DIFF, INFER, SUMMARY, UNKNOWNS, VERIFY
 
 if TYPE_CHECKING:
     from shapeinf.checks import ModelCheck
@@ -35,8 +34,11 @@ def report_as_json(report: ModelReport) -> dict[str, Any]:
     return {
         "schema": INFER,
         "policy": report.policy,
+        "inputs": list(report.inputs),
+        "outputs": list(report.outputs),
         "tensors": _tensors(report.tensors),
         **({"bodies": _tensors(report.bodies)} if report.bodies else {}),
+        **({"omitted": report.omitted} if report.omitted else {}),
         "contract": [_precondition(precondition) for precondition in report.preconditions],
         "diagnostics": [_diagnostic(diagnostic) for diagnostic in report.diagnostics],
         "coverage": {
@@ -55,6 +57,8 @@ def _tensors(tensors: Mapping[str, TensorRecord]) -> dict[str, Any]:
             "kind": tensor.kind,
             "dtype": tensor.dtype,
             "shape": None if tensor.dims is None else [_dim(dim) for dim in tensor.dims],
+            "producer": tensor.producer or None,
+            "node": tensor.node or None,
         }
         for name, tensor in tensors.items()
     }
@@ -63,7 +67,8 @@ def _tensors(tensors: Mapping[str, TensorRecord]) -> dict[str, Any]:
 def _dim(dim: DimRecord) -> int | dict[str, Any]:
     if dim.size is not None:
         return dim.size
-    return {"expr": dim.expression, "min": dim.bounds.lo, "max": dim.bounds.hi}
+    name = {} if dim.name is None else {"name": dim.name}
+    return {"expr": dim.expression, **name, "min": dim.bounds.lo, "max": dim.bounds.hi}
 
 
 def _precondition(precondition: PreconditionRecord) -> dict[str, Any]:
@@ -75,6 +80,7 @@ def _precondition(precondition: PreconditionRecord) -> dict[str, Any]:
         "op": precondition.op,
         "law": precondition.message,
         **({"where": precondition.where} if precondition.where else {}),
+        **({} if precondition.sizes is None else {"sizes": list(precondition.sizes)}),
     }
 
 
@@ -137,12 +143,6 @@ def _named_tensor(tensor: TensorRecord) -> dict[str, Any]:
 
 def _amount_as_json(amount: Amount) -> dict[str, Any]:
     return {"formula": amount.formula, "value": amount.value, "note": amount.note}
-
-
-def explanation_as_json(explanation: TensorExplanation) -> dict[str, Any]:
-    """The explanation of a tensor; `axis` is null where the rank is unknown."""
-    axes = [{"axis": item.axis, "size": item.size, "steps": list(item.steps)} for item in explanation.axes]
-    return {"schema": EXPLAIN, "tensor": explanation.tensor, "type": explanation.type, "axes": axes}
 
 
 def unknowns_as_json(groups: Iterable[UnknownGroup]) -> dict[str, Any]:

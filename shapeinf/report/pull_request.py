@@ -47,6 +47,14 @@ def checks_as_github_commands(checks: Sequence[ModelCheck], notes: Sequence[str]
     return "\n".join([*lines, *(f"::notice title=shapeinf::{_data(note)}" for note in notes)])
 
 
+def check_lines(check: ModelCheck, single: bool = False) -> list[str]:
+    """The diagnostics of a model as text; unless it is the only one, under its path."""
+    if not check.diagnostics:
+        return []
+    heading = [] if single else [escape_unprintable(f"{check.path}: {severity_counts(check.diagnostics)}")]
+    return [*heading, *(f"{diagnostic.render()}\n" for diagnostic in check.diagnostics)]
+
+
 def count_checks(checks: Sequence[ModelCheck]) -> str:
     """The total of several checks.
 

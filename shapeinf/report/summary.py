@@ -15,6 +15,7 @@ from shapeinf.ops import default_registry
 from shapeinf.pickled_result import Coverage
 from shapeinf.report.bodies import inner_graphs
 from shapeinf.report.model import ModelReport, NamedDimRecord, PreconditionRecord, TensorRecord, build_report
+from shapeinf.report.tensor_rows import TensorQuery
 from shapeinf.result import Result
 from shapeinf.solver.budget import WORK
 
@@ -78,7 +79,7 @@ class Summary:
         outputs: the outputs.
         dims: the named dims of the inputs.
         preconditions: what the nodes require of the dims; then assumptions, and guards, which depend on data.
-        legal_sizes: the legal sizes of dims with preconditions and a finite range, as texts by dim.
+        legal_sizes: the legal sizes of dims with a finite range whose preconditions do not list them, as texts by dim.
         nodes: the number of nodes of the graph; `inner_nodes` is that of all its bodies and functions.
         operators: the nodes by operator, also of bodies and functions, the most frequent first.
         sizes: the sizes of dims for which amounts have values.
@@ -131,7 +132,7 @@ def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: i
     inner = list(inner_graphs(graph))
     cost, memory = result.cost(work=work), result.memory(work=work)
     uncounted = Counter(item.op for item in cost.uncounted if not item.amount)
-    report = build_report(result)
+    report = build_report(result, TensorQuery(inputs=True, outputs=True))
     preconditions = sorted(report.preconditions, key=lambda record: _LATER.get(record.kind, 0))
     return Summary(
         format=next((known.title for known in FORMATS.formats if known.name == graph.dialect), graph.dialect),
@@ -185,8 +186,13 @@ def _bytes_of(total: Dim, incomplete: bool) -> Amount:
 
 
 def _legal_sizes(result: Result, report: ModelReport, work: int) -> dict[str, str]:
-    """The legal sizes of the dims that preconditions name, where their range is finite and not all of it is legal."""
-    names = {name for record in report.preconditions if record.kind != "guard" for name in record.symbols}
+    """The legal sizes of the dims that preconditions name but do not list, where only a part of a finite range is."""
+    names = {
+        name
+        for record in report.preconditions
+        if record.kind != "guard" and not record.sizes
+        for name in record.symbols
+    }
     texts = {}
     for dim in report.dims:
         lo, hi = dim.bounds.lo, dim.bounds.hi

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from shapeinf.diagnostics import SEVERITIES
 from shapeinf.report.model import TensorRecord
 from shapeinf.report.summary import BOUNDS, Amount, Summary
+from shapeinf.report.table import Column
 from shapeinf.report.text import dims_text
-from shapeinf.texts import escape_unprintable, exact_bytes, exact_count, format_bytes, format_count, shorten_end, shorten_text
+from shapeinf.texts import exact_bytes, exact_count, format_bytes, format_count, shorten_end, shorten_text
 
 MAX_ROWS = 6
 """Inputs, outputs, preconditions and causes that are listed; of more, the number of the others."""
@@ -120,15 +117,19 @@ def _diagnostics_line(counts: Mapping[str, int]) -> str:
     return f"{listed}: shapeinf infer prints them" if listed else "none"
 
 
-def summary_table(summaries: Iterable[tuple[str, Summary]]) -> Table:
-    """A line a model."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("model", overflow="fold")
-    for heading in ("format", "nodes", "parameters", "weights", "MACs", "peak", "unknown", "errors", "warnings"):
-        table.add_column(heading, justify="left" if heading == "format" else "right", overflow="fold")
-    for model, summary in summaries:
-        table.add_row(*(Text(escape_unprintable(cell)) for cell in [model, *_cells(summary)]))
-    return table
+SUMMARY_COLUMNS = (
+    Column("model", 20),
+    *map(Column, ("format", "nodes", "parameters", "weights")),
+    Column("MACs", 10),
+    Column("peak", 10),
+    *map(Column, ("unknown", "errors", "warnings")),
+)
+"""The table of several models."""
+
+
+def summary_cells(model: str, summary: Summary) -> list[str]:
+    """The row of a model."""
+    return [model, *_cells(summary)]
 
 
 def _cells(summary: Summary) -> Iterator[str]:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
-
 from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.explain.unknowns import UnknownGroup
-from shapeinf.report.model import ModelReport, NamedDimRecord, TensorExplanation, TensorRecord
-from shapeinf.texts import escape_unprintable
+from shapeinf.report.model import ModelReport, NamedDimRecord, TensorRecord
+from shapeinf.report.table import Column
 
 MAX_ITEMS = 8
 """Items of a sequence that are listed; of a longer one, the shape that all of them have."""
@@ -19,34 +15,33 @@ MAX_UNKNOWNS = 8
 """Unknowns of one cause that are listed; the others are counted."""
 
 
-def tensor_table(report: ModelReport) -> Table:
-    """A line a tensor: name, element type, shape, range of the shape where dims are bounded, operator.
+TENSOR_COLUMNS = (
+    Column("tensor", 16),
+    Column("type"),
+    Column("shape", 16),
+    Column("range", 8),
+    Column("producer", 8),
+)
+"""Of a tensor: name, element type, shape, range of the shape where dims are bounded, operator."""
 
-    Those of bodies follow those of the graph; constants are left out.
-    """
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for heading in ("tensor", "type", "shape", "range", "producer"):
-        table.add_column(heading, overflow="fold")
-    inner = (tensor for tensor in report.bodies.values() if tensor.producer)
-    for tensor in (*(report.tensors[name] for name in report.computed), *inner):
-        cells = ([tensor.name], [tensor.dtype or "?"], _shape_lines(tensor), [_ranges(tensor)], [tensor.producer])
-        table.add_row(*(Text("\n".join(map(escape_unprintable, lines))) for lines in cells))
-    return table
+
+def tensor_cells(tensors: Iterable[TensorRecord]) -> Iterator[tuple[str, ...]]:
+    """The cells of `TENSOR_COLUMNS` of each tensor; a sequence has a further row for each item."""
+    for tensor in tensors:
+        producer = f"{tensor.producer or 'constant'}{', output' if tensor.output else ''}"
+        if tensor.kind == "tensor":
+            yield tensor.name, tensor.dtype or "?", tensor.shape, tensor.bounds, producer
+        else:
+            first, *items = _shape_lines(tensor)
+            yield tensor.name, tensor.dtype or "?", first, tensor.bounds, producer
+            yield from (("", "", item, "", "") for item in items)
 
 
 def _shape_lines(tensor: TensorRecord) -> list[str]:
-    """The shape; of a sequence a line an item, or what all items are where these are not known one by one."""
+    """The type of a sequence: a line an item, or what all items are where these are not known one by one."""
     if tensor.items is not None and len(tensor.items) <= MAX_ITEMS:
         return [f"{tensor.kind} of", *tensor.items] if tensor.items else [f"empty {tensor.kind}"]
-    return [tensor.shape if tensor.kind == "tensor" else f"{tensor.kind} of {tensor.shape}"]
-
-
-def _ranges(tensor: TensorRecord) -> str:
-    """`[1..8, 64]` where a symbolic dim has an upper bound, else empty."""
-    dims = tensor.dims or ()
-    if not any(dim.size is None and dim.bounds.hi is not None for dim in dims):
-        return ""
-    return "[" + ", ".join(str(dim.bounds if dim.size is None else dim.size) for dim in dims) + "]"
+    return [f"{tensor.kind} of {tensor.shape}"]
 
 
 def summary_lines(report: ModelReport) -> Iterator[str]:
@@ -83,16 +78,6 @@ def _congruence(dim: NamedDimRecord) -> str:
     if dim.modulus == 1:
         return ""
     return f" ({dim.remainder} modulo {dim.modulus})" if dim.remainder else f" (a multiple of {dim.modulus})"
-
-
-def explanation_lines(explanation: TensorExplanation) -> Iterator[str]:
-    """The steps of each axis, indented after the first one."""
-    if not explanation.axes:
-        yield f"{explanation.tensor} is a scalar: it has no axes"
-    for axis in explanation.axes:
-        first, *rest = axis.steps
-        yield first
-        yield from (f"  {step}" for step in rest)
 
 
 def unknown_lines(groups: Sequence[UnknownGroup]) -> Iterator[str]:

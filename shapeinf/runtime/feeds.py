@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from shapeinf.lattice import Element
 from shapeinf.result import Result
 from shapeinf.runtime.model_file import has_arrays, numpy_type
 from shapeinf.runtime.protocol import Refusal
@@ -21,10 +22,15 @@ legal as indices, positions, lengths and masks; a scalar is 1 where others are r
 
 
 def feeds(
-    result: Result, shapes: Mapping[str, tuple[int, ...]], arrays: Mapping[str, Any], seed: int
+    result: Result,
+    shapes: Mapping[str, tuple[int, ...]],
+    arrays: Mapping[str, Any],
+    seed: int,
+    elements: Mapping[str, tuple[Element, ...]] | None = None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Arrays for all inputs, in each of the ways that differ, with the name of the way.
 
+    `elements` are known elements of inputs; those that are None are filled as others.
     Raises Refusal for an input that cannot be filled.
     """
     types = {name: _dtype(result, name, arrays) for name in _fed_inputs(result)}
@@ -37,7 +43,9 @@ def feeds(
         yield (
             way,
             {
-                name: arrays[name] if name in arrays else _array(rng, way, dtype, shapes[name])
+                name: arrays[name]
+                if name in arrays
+                else _with_elements(_array(rng, way, dtype, shapes[name]), (elements or {}).get(name))
                 for name, dtype in types.items()
             },
         )
@@ -58,6 +66,14 @@ def _dtype(result: Result, name: str, arrays: Mapping[str, Any]) -> str:
     if name in arrays and info.dtype != "string" and arrays[name].dtype != numpy_type(info.dtype):
         raise Refusal(f"the array for input {name} is {arrays[name].dtype.name}, the model requires {info.dtype}")
     return info.dtype
+
+
+def _with_elements(array: Any, elements: tuple[Element, ...] | None) -> Any:
+    flat = array.reshape(-1)
+    for i, element in enumerate(elements or ()):
+        if element is not None:
+            flat[i] = element
+    return flat.reshape(array.shape)
 
 
 def _array(rng: np.random.Generator, way: str, dtype: str, shape: tuple[int, ...]) -> Any:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 import attrs
 
 from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import ShapeInferenceError
-from shapeinf.expr import Dim, Dimension, axis_label, evaluate
+from shapeinf.expr import Dim, Dimension, axis_label, evaluate, quote_name
 from shapeinf.inputs.reader import SpecLike, by_input, input_names
+from shapeinf.lattice import Element, TensorType
 from shapeinf.result import Result
 from shapeinf.solver.sampling import Binding, distinct_bindings
 
@@ -29,12 +31,14 @@ class RunSizes:
         chosen: those of them that the user did not give.
         shapes: the shape of every input.
         result: the inference with these sizes put in.
+        elements: of inputs whose value the user specifies, with numbers for all dims; None for an unknown one.
     """
 
     sizes: dict[str, int]
     chosen: dict[str, int]
     shapes: dict[str, tuple[int, ...]]
     result: Result
+    elements: dict[str, tuple[Element, ...]] = attrs.Factory(dict)
 
 
 def choose_sizes(
@@ -59,7 +63,7 @@ def choose_sizes(
         }
         result = infer({**bind, **named}, replaced)
         chosen = {label: binding[symbol.name] for symbol, label in open_dims.items()}
-        run = RunSizes({**bind, **chosen}, chosen, shapes, result)
+        run = RunSizes({**bind, **chosen}, chosen, shapes, result, _elements(result, names))
         if not certain_violations(result.inference):
             return run
         fallback = fallback or run
@@ -92,6 +96,9 @@ def _open_dims(result: Result, names: list[str]) -> dict[Dimension, str]:
     """The symbols of the inputs that have no size yet, each with its label. Raises where not even a rank is known."""
     labels: dict[Dimension, str] = {}
     aliases = {value: alias for alias, value in reversed(list(result.graph.aliases.items()))}
+    for symbol, label in input_symbols(result.inference).items():
+        if result.store.canon(symbol) is symbol:
+            labels[symbol] = label
     for name in names:
         info = result.tensors[name]
         if info.kind != "tensor":
@@ -101,8 +108,7 @@ def _open_dims(result: Result, names: list[str]) -> dict[Dimension, str]:
         for axis, dim in enumerate(info.shape.dims):
             if isinstance(dim, Dimension):
                 for symbol in sorted(dim.symbols(), key=str):
-                    label = axis_label(aliases.get(name, name), axis) if symbol.is_anonymous else symbol.name
-                    labels.setdefault(symbol, label)
+                    labels.setdefault(symbol, quote_name(axis_label(aliases.get(name, name), axis)))
     return labels
 
 
@@ -115,6 +121,16 @@ def _candidates(result: Result, open_dims: Mapping[Dimension, str]) -> list[Bind
         names = ", ".join(sorted(map(str, open_dims)))
         raise ShapeInferenceError(f"no small sizes can be found for {names}: specify them")
     return bindings
+
+
+def _elements(result: Result, names: list[str]) -> dict[str, tuple[Element, ...]]:
+    """The elements of the inputs with known contents."""
+    types = ((name, result.inference.input_types.get(name)) for name in names)
+    known = {name: t.elements for name, t in types if isinstance(t, TensorType) and t.elements is not None}
+    canon = result.store.canon
+    return {
+        name: tuple(canon(e) if isinstance(e, Dimension) else e for e in elements) for name, elements in known.items()
+    }
 
 
 def _shape(result: Result, name: str, binding: Binding) -> tuple[int, ...]:

@@ -67,6 +67,10 @@ def verify(
     backend = choose_runtime(inferences.graph, runtime)
     loaded = backend.open(inferences.graph, timeout)
     named = by_input(arrays or {}, inferences.graph)
+    specified = options.values_by_name(inferences.graph)
+    for name in named:
+        if name in specified:
+            raise ShapeInferenceError(f"input {name} has a value and an array: specify one of them")
     contents = {name: np.asarray(array, order="C") for name, array in named.items()}
     shapes = {name: array.shape for name, array in contents.items()}
     symbolic = inferences.infer({}, {})
@@ -86,9 +90,8 @@ class _Inferences:
 
     def infer(self, bind: Mapping[str, int], inputs: Mapping[str, SpecLike], min_dim: int | None = None) -> Result:
         """The inference with these sizes of named dims and shapes of inputs."""
-        shapes = {**self.options.inputs_by_name(self.graph), **inputs}
         least = self.options.min_dim if min_dim is None else min_dim
-        return infer(self.graph, attrs.evolve(self.options, bind=bind, inputs=shapes, min_dim=least))
+        return infer(self.graph, attrs.evolve(self.options, bind=bind, min_dim=least), [inputs] if inputs else [])
 
     def widen(self, symbolic: Result, sizes: RunSizes) -> Result:
         """The symbolic inference, or one with fewer assumptions where the sizes of a run break those of `symbolic`."""
@@ -164,7 +167,7 @@ class _RunVerifier:
         exposed = self.model.tensor_names()
         groups = list(self._groups([name for name in self.producers if name in exposed]))
         first: Refusal | None = None
-        for way, arrays in feeds(self.bound, self.sizes.shapes, self.arrays, self.seed):
+        for way, arrays in feeds(self.bound, self.sizes.shapes, self.arrays, self.seed, self.sizes.elements):
             observed: dict[str, Observation] = {}
             values = self.model.prepare(arrays, {name: self.bound.tensors[name].dtype or "" for name in arrays})
             try:

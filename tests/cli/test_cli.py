@@ -64,7 +64,7 @@ def test_tensors_of_bodies_follow_those_of_the_graph() -> None:
     assert "loop/body/joined:0 float32 [batch, 32] ConcatV2" in rows
     assert "loop/body/state:0 float32 [batch, 16] input" in rows
     assert not any(row.startswith("loop/body/weights:0") for row in rows), "constants are no rows"
-    assert rows.index("logits:0 float32 [batch, seq, 10] PartitionedCall") < rows.index(
+    assert rows.index("logits:0 float32 [batch, seq, 10] PartitionedCall, output") < rows.index(
         "loop/body/time:0 int32 [] input"
     )
     data = json.loads(run(RECURRENT, *shapes, "--bodies", "--json").stdout)
@@ -96,7 +96,7 @@ def test_a_table_of_all_tensors(model: Path) -> None:
     assert result.exit_code == 0, result.output
     rows = {line.split()[0]: " ".join(line.split()) for line in result.stdout.splitlines() if line.strip()}
     assert rows["x"] == "x float32 [batch, 3] input"
-    assert rows["y"] == "y float32 [2*batch, 3] Concat"
+    assert rows["y"] == "y float32 [2*batch, 3] Concat, output"
     assert "named dims are at least 1" in rows["policy"]
     assert "1 nodes" in rows["coverage"]
 

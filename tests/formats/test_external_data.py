@@ -1,4 +1,4 @@
-"""Weights in other files: kept, copied or embedded by every way to save an ONNX model, with the same numbers after it."""
+"""Weights in other files: kept, copied or embedded by all that saves ONNX models, with the same numbers afterwards."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_keep_in_the_same_folder_by_another_path_changes_nothing(model: Path, tm
 def test_keep_never_writes_a_location_that_leads_up(model: Path, tmp_path: Path, folder: str) -> None:
     (tmp_path / folder).mkdir(exist_ok=True)
     before = files(tmp_path)
-    with pytest.raises(ModelError, match="outside of the folder of the new model.*copy or embed"):
+    with pytest.raises(ModelError, match=r"outside of the folder of the new model.*copy or embed"):
         infer_shapes(model).save(tmp_path / folder / "out.onnx")
     assert files(tmp_path) == before
 
@@ -277,7 +277,7 @@ def test_absent_data_are_an_error_before_anything_is_written(
     else:
         os.truncate(data, BYTES)
     before = files(tmp_path)
-    text = "its data file 'm.bin' is missing" if damage == "missing" else "in 'm.bin' of 16384 bytes"
+    text = "its data file 'm.bin' is missing" if damage == "missing" else "of 16384 bytes"
     with pytest.raises(ModelError, match=text):
         infer_shapes(model).save(tmp_path / "out.onnx", external_data=external_data)
     assert files(tmp_path) == before

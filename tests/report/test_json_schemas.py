@@ -53,7 +53,8 @@ def models(tmp_path: Path) -> Path:
     for name, text in texts.items():
         (tmp_path / f"{name}.onnx").write_bytes(parsed(text).SerializeToString())
     (tmp_path / "recurrent.pbtxt").write_bytes((ROOT / "examples" / "recurrent.pbtxt").read_bytes())
-    (tmp_path / "decoder.onnx").write_bytes(Path(DECODER).read_bytes())
+    for name in ("decoder", "convnet"):
+        (tmp_path / f"{name}.onnx").write_bytes((ROOT / "examples" / f"{name}.onnx").read_bytes())
     return tmp_path
 
 
@@ -66,11 +67,17 @@ COMMANDS = [
     ("explain decoder --tensor x0", "explain/1"),
     ("explain broken --tensor w", "explain/1"),
     ("explain data --tensor u", "explain/1"),
+    ("explain decoder x0.1", "explain/1"),
+    ("explain decoder batch", "explain.dim/1"),
+    ("explain convnet half", "explain/1"),
+    ("infer decoder --op MatMul --limit 1", "infer/1"),
     ("explain broken", "unknowns/1"),
     ("explain data", "unknowns/1"),
     ("check broken", "check/1"),
     ("check guarded --minShapes x:1 --optShapes x:6 --maxShapes x:8", "check/1"),
     ("check decoder", "check/1"),
+    ("check guarded broken nowhere.onnx", "check/2"),
+    ("check .", "check/2"),
     ("diff decoder guarded", "diff/1"),
     ("diff decoder decoder", "diff/1"),
     ("clean decoder --dry-run", "clean/1"),

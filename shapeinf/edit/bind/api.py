@@ -15,7 +15,7 @@ from shapeinf.edit.bind.request import BindRequest, sort_requests
 from shapeinf.edit.bind.rewriting import Rewriting
 from shapeinf.engine.inference import certain_violations
 from shapeinf.engine.tensor_info import TensorInfo, annotation
-from shapeinf.errors import BindError
+from shapeinf.errors import BindError, ShapeInferenceError
 from shapeinf.formats import save
 from shapeinf.formats.files import ExternalData
 from shapeinf.graph import Graph
@@ -82,6 +82,8 @@ def bind(
         ShapeError: the values of the user and the file contradict each other.
         ModelError: the model cannot be read or is malformed.
     """
+    if options.values:
+        raise ShapeInferenceError("values of inputs cannot be bound: the new model would take others; only dims can")
     graph, options = as_graph(model, options), attrs.evolve(options, format_options=None)
     inputs = options.inputs_by_name(graph)
     request = sort_requests(graph, dims or {}, inputs, options.min_dim)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import attrs
 
-from shapeinf.errors import UnknownNameError
+from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dim, Interval, parse_dim, quote_name
 from shapeinf.graph import Graph
+from shapeinf.inputs.dim_names import unknown_dim
 from shapeinf.inputs.reader import InputReader, RangeLike, SpecLike, input_names, to_named_dim
-from shapeinf.lattice import ShapeStore
+from shapeinf.inputs.spec import unquote_name
+from shapeinf.lattice import Shape, ShapeStore, TensorType, Type
 
 _BOUNDS = re.compile(r"\d*\s*(?:\.\.|~|:)\s*(?:\d*|-1)|\d+")
 
@@ -39,13 +41,14 @@ def sort_requests(
 
     Raises UnknownNameError for a dim that the graph does not have, DimSyntaxError for a text that is none of these.
     """
-    known = _known_names(graph, inputs, min_dim)
+    known, axes, replaced = _known_names(graph, inputs, min_dim)
     request = BindRequest()
-    for name, wanted in dims.items():
+    for text, wanted in dims.items():
+        name = text if text in known else unquote_name(text)
         if name not in known:
-            raise UnknownNameError("dim", name, known)
+            raise unknown_dim(name, map(quote_name, known), replaced)
         if isinstance(wanted, str) and not _BOUNDS.fullmatch(wanted.strip()):
-            _add_text(request, name, wanted.strip(), known)
+            _add_text(request, name, wanted.strip(), known, axes)
             continue
         named = to_named_dim(name, wanted.replace(":", "..") if isinstance(wanted, str) else wanted)
         if named.min is not None and named.min == named.max:
@@ -57,11 +60,16 @@ def sort_requests(
     return request
 
 
-def _add_text(request: BindRequest, name: str, text: str, known: Sequence[str]) -> None:
-    """Add a dim that becomes another one or an expression of others, or gets a new name."""
+def _add_text(request: BindRequest, name: str, text: str, known: Sequence[str], axes: Collection[str]) -> None:
+    """Add a dim that becomes another one or an expression of others, or gets a new name; `axes` have no names."""
     scope = ShapeStore().scope
+    text = unquote_name(text) if unquote_name(text) in known else text
     dim: Dim = scope.symbol(text) if text in known else parse_dim(text, scope)
     unknown = [other for other in scope.names() if other not in known]
+    unnamed = next((other for other in scope.names() if other in axes), None)
+    if unnamed is not None:
+        hint = f"{quote_name(unnamed)}=NEW_NAME"
+        raise ShapeInferenceError(f"no file can refer to {quote_name(unnamed)}, which has no name: bind {hint} first")
     if not unknown:
         request.equalities.append(f"{quote_name(name)} == {quote_name(text) if text in known else text}")
     elif isinstance(dim, int) or not dim.is_symbol:
@@ -73,18 +81,35 @@ def _add_text(request: BindRequest, name: str, text: str, known: Sequence[str]) 
         request.names[name] = dim.name
 
 
-def _known_names(graph: Graph, inputs: Mapping[str, SpecLike], min_dim: int) -> list[str]:
-    """The names of dims in declarations of inputs, in shapes of the user, and in other declarations."""
+def _known_names(
+    graph: Graph, inputs: Mapping[str, SpecLike], min_dim: int
+) -> tuple[list[str], set[str], dict[str, str]]:
+    """The names of dims in shapes of inputs and in other declarations; those of them that are axes without a name.
+
+    Last those that are replaced, with the input.
+    """
     reader = InputReader.of_graph(graph, ShapeStore(), min_dim)
     names = input_names(graph)
+    current: dict[str, None] = {}
+    replaced: dict[str, str] = {}
     for name in names:
-        declaration = graph.declared.get(name)
-        declared_type = None if declaration is None else reader.read_declared(declaration, name)
-        if name in inputs:
-            reader.read_spec(inputs[name], declared_type, name)
+        declaration, user_name = graph.declared.get(name), reader.user_name(name)
+        value = None if declaration is None else reader.read_declared(declaration, user_name)
+        replaced.update(dict.fromkeys(_symbol_names(value), user_name))
+        value = reader.read_spec(inputs[name], value, name) if name in inputs else value
+        current.update(dict.fromkeys(_symbol_names(value)))
     unknown = next((name for name in inputs if name not in names), None)
     if unknown is not None:
         raise UnknownNameError("input", unknown, names)
     for declared in graph.declared.values():
         reader.shape(declared.dims, "")
-    return reader.store.scope.names()
+    replaced = {dim: name for dim, name in replaced.items() if dim not in current}
+    named = reader.store.scope.names()
+    known = [*current, *(name for name in named if name not in current and name not in replaced)]
+    return known, set(current).difference(named), replaced
+
+
+def _symbol_names(value: Type | None) -> list[str]:
+    """The names of dims, and of axes without a name, in the shape of an input."""
+    shape = value.shape if isinstance(value, TensorType) else Shape.unknown()
+    return [symbol.name for symbol in sorted(shape.symbols(), key=str)]

@@ -102,7 +102,7 @@ def rebatch(
 def _fixed_inputs(base: Result, axis: int, wanted: Sequence[str]) -> tuple[tuple[str, ...], int]:
     """The inputs with the axis, and its size. Raises RebatchError where they have no common fixed size."""
     sizes: dict[str, int] = {}
-    for name in [find_input(base.graph, name) for name in wanted] or input_names(base.graph):
+    for name in [find_input(base.graph, name, input_names(base.graph)) for name in wanted] or input_names(base.graph):
         dims = base.tensors[name].shape.dims or ()
         size = dims[axis] if axis < len(dims) else None
         if isinstance(size, int):

@@ -46,7 +46,7 @@ def _read_file(path: str) -> Graph:
     try:
         with open(path, "rb") as file:
             if os.fstat(file.fileno()).st_size == 0:
-                raise UnknownFormatError("is empty (0 bytes)", node=path)
+                raise UnknownFormatError("is empty (0 bytes): download or export it again", node=path)
             with mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
                 graph = _scan_buffer(mapped, path, folder)
     except OSError as error:
@@ -57,7 +57,7 @@ def _read_file(path: str) -> Graph:
 
 def _scan_buffer(buffer: Buffer, where: str, folder: str | None) -> Graph:
     if len(buffer) == 0:
-        raise UnknownFormatError("is empty (0 bytes)", node=where)
+        raise UnknownFormatError("is empty (0 bytes): download or export it again", node=where)
     head = buffer[:256]
     if _is_text(head):
         known = ", ".join(TEXT_FORMATS)

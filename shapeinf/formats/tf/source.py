@@ -93,7 +93,7 @@ def map_file(path: str) -> Iterator[mmap]:
     try:
         with open(path, "rb") as file:
             if os.fstat(file.fileno()).st_size == 0:
-                raise UnknownFormatError("is empty (0 bytes)", node=path)
+                raise UnknownFormatError("is empty (0 bytes): download or export it again", node=path)
             with mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
                 yield mapped
     except OSError as error:

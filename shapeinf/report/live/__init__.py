@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.formats.files import write_text
 from shapeinf.memory import Memory
 from shapeinf.report.live.data import LiveData, LiveSource
 from shapeinf.report.live.page import StaticReport, render_page
@@ -63,4 +64,4 @@ def save_report(
     >>> save_report(result, "report.html", sizes={"seq": 128})  # doctest: +SKIP
     """
     page = render_report(result, title=title, sizes=sizes, diagnostics=diagnostics, memory=memory)
-    Path(path).write_text(page, encoding="utf-8", errors="backslashreplace")
+    write_text(path, page)

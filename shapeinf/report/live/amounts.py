@@ -33,9 +33,10 @@ Combination = Callable[[Iterable[int]], int]
 class AmountTable:
     """Collects amounts; a page refers to them by number.
 
+    >>> from shapeinf.errors import Source
     >>> store = ShapeStore()
     >>> n, k = store.scope.symbol("n"), store.scope.fresh("k")
-    >>> store.add_le(k, n)
+    >>> store.add_le(k, n, Source("", "k is at most n"))
     >>> table = AmountTable(store, [n])
     >>> area, count = table.product([table.dim(n), table.dim(4)]), table.dim(2 * k)
     >>> table.number(area), table.number(count), table.number(area)

@@ -12,6 +12,7 @@ from shapeinf.engine.body_tensors import producers
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dim, Dimension
+from shapeinf.expr.many_bindings import MAX_BITS
 from shapeinf.expr.straight_line import StraightLine
 from shapeinf.lattice import element_bits
 from shapeinf.memory import Buffer, Memory, Role
@@ -22,6 +23,7 @@ from shapeinf.program.bindings import Binder
 from shapeinf.program.lower import DimTable
 from shapeinf.program.preconditions import Requirement
 from shapeinf.report.live.amounts import UNKNOWN, Amount, AmountTable
+from shapeinf.report.live.cost_data import CostData
 from shapeinf.report.live.fields import (
     MAX_SOLVED,
     Field,
@@ -31,7 +33,7 @@ from shapeinf.report.live.fields import (
     slider_stops,
     with_initial,
 )
-from shapeinf.report.live.names import TextTable
+from shapeinf.report.live.names import Numbers, TextTable
 from shapeinf.result import Result
 from shapeinf.solver.budget import Budget
 from shapeinf.texts import escape_unprintable, shorten_text
@@ -87,7 +89,7 @@ class LiveData:
 
     def _fields(self) -> list[Field]:
         labels, contract = self.binder.labels, self.source.result.contract
-        fields = {}
+        fields: dict[Dimension, Field] = {}
         for symbol in self.needed:
             field = read_field(self.store, symbol, labels[symbol])
             field = attrs.evolve(field, stops=slider_stops(field))
@@ -112,15 +114,16 @@ class LiveData:
         tensors = dict(self.source.result.tensors)
         points = self.source.memory.timeline.points
         counted = self._counted()
-        texts = TextTable(
-            [*tensors, *(p.node for p in points), *(b.name for b in counted.buffers if b.role in COUNTED)]
-        )
-        types = _Numbers()
+        cost = CostData(self.source.result.cost(), self.amounts)
+        buffers = (b.name for b in counted.buffers if b.role in COUNTED)
+        texts = TextTable([*tensors, *(p.node for p in points), *buffers, *cost.names])
+        types = Numbers()
         parts = {
             "dims": self._dims(),
-            "shapes": (shapes := _Numbers()),
-            "tensors": self._tensors(texts, types, shapes),
+            "shapes": (shapes := Numbers()),
+            "tensors": self._tensors(texts, types, shapes, cost),
             "timeline": self._timeline(counted, texts, types),
+            "cost": cost.as_json(texts, types),
             "derived": self._derived(),
             "requirements": self._requirements(),
         }
@@ -144,26 +147,28 @@ class LiveData:
             for d in self.table.dims
         ]
 
-    def _tensors(self, texts: TextTable, types: _Numbers, shapes: _Numbers) -> dict[str, list[int]]:
-        """One column for each property: name, type, shape (-1 where the rank is unknown), bytes, operator, role."""
+    def _tensors(self, texts: TextTable, types: Numbers, shapes: Numbers, cost: CostData) -> dict[str, list[int]]:
+        """One column for each property; -1 for a shape of unknown rank, and for no node with a cost."""
         graph = self.source.result.graph
-        operators = dict(producers(graph))
+        sources = producers(self.source.result.inference.compiled)
         rows = dict(self.table.ranked_tensors())
-        columns: dict[str, list[int]] = {key: [] for key in ("name", "type", "shape", "bytes", "op", "role")}
+        columns: dict[str, list[int]] = {key: [] for key in ("name", "type", "shape", "bytes", "op", "role", "node")}
         inputs, outputs = frozenset(graph.inputs), frozenset(graph.outputs)
         volumes: dict[tuple[int, ...], Amount] = {}
         for name, info in self.source.result.tensors.items():
             dims = rows.get(name)
             if dims is not None and dims not in volumes:
                 volumes[dims] = self.amounts.product(self.amounts.dim(self.table.dims[row]) for row in dims)
-            constant = name in graph.constants or name not in operators
+            source = sources.get(name)
+            constant = name in graph.constants or source is None
             role = 3 if constant else 0 if name in inputs else 1 if name in outputs else 2
             columns["name"].append(texts[name])
             columns["type"].append(types[_element_type(info)])
             columns["shape"].append(-1 if dims is None else shapes[dims])
             columns["bytes"].append(self._number(_bytes(self.amounts, info, None if dims is None else volumes[dims])))
-            columns["op"].append(types["" if constant or role == 0 else operators[name]])
+            columns["op"].append(types[source.op if source is not None and source.node else ""])
             columns["role"].append(role)
+            columns["node"].append(cost.node(source.node) if source is not None and source.node else -1)
         return columns
 
     def _number(self, amount: Amount) -> int:
@@ -176,7 +181,7 @@ class LiveData:
         query = SizeQuery(memory.store, memory.labels)
         return count_buffers(memory.timeline.buffers, memory.store, query.is_bindable, Budget(memory.work))
 
-    def _timeline(self, counted: CountedBuffers, texts: TextTable, types: _Numbers) -> dict[str, Any]:
+    def _timeline(self, counted: CountedBuffers, texts: TextTable, types: Numbers) -> dict[str, Any]:
         """The program points, the buffers that the peak counts (column by column), and the totals of the others."""
         points = self.source.memory.timeline.points
         unbounded = {item.name for item in counted.unbounded}
@@ -240,10 +245,10 @@ class LiveData:
 
     def _program(self, program: StraightLine) -> dict[str, Any]:
         numbers = {symbol: number for number, symbol in enumerate((*self.needed, *self.hidden))}
-        constants = _Numbers()
+        constants = Numbers()
         code: list[int] = []
         for instruction in program.instructions:
-            left = constants[str(instruction.left)] if instruction.op == "constant" else instruction.left
+            left = constants[constant_text(instruction.left)] if instruction.op == "constant" else instruction.left
             code += (OPCODES.index(instruction.op), left, instruction.right)
         return {
             "arguments": [numbers[symbol] for symbol in program.symbols],
@@ -253,12 +258,13 @@ class LiveData:
         }
 
 
-class _Numbers(dict[Any, int]):
-    """The number of each value, in the order in which they are first used."""
+def constant_text(value: int) -> str:
+    """A constant of a program; `2**MAX_BITS` stands for every larger number, as in `run_exactly`.
 
-    def __missing__(self, value: Any) -> int:
-        number = self[value] = len(self)
-        return number
+    >>> constant_text(-7), constant_text(-(1 << 9999)) == constant_text(1 << 4096)
+    ('-7', True)
+    """
+    return str(value if abs(value) < 1 << MAX_BITS else 1 << MAX_BITS)
 
 
 class _Apart:

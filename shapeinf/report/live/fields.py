@@ -20,6 +20,9 @@ ALL_STOPS = 128
 FAR = 1 << 16
 """The last stop of a range without an end, in multiples of its step."""
 
+MAX_STOP = 1 << 24
+"""A range that ends above has no end on the slider; such ends come from limits on formulas."""
+
 TRIED = 512
 """How many sizes of a dim are tried for legality."""
 
@@ -80,7 +83,8 @@ def slider_stops(field: Field) -> tuple[int, ...]:
     (33, 65, 97, 129, 161, 193, 225, 257, 289)
     """
     first = field.low + (field.rest - field.low) % field.step
-    high = field.high if field.high is not None else field.rest + field.step * max(FAR, 4 * first)
+    far = field.rest + field.step * max(FAR, 4 * first)
+    high = far if field.high is None or field.high > max(MAX_STOP, far) else field.high
     last = high - (high - field.rest) % field.step
     if last < first:
         return ()
@@ -104,7 +108,7 @@ def add_legal_sizes(contract: Contract, field: Field) -> Field:
     >>> field = Field("n", 1, 9, stops=tuple(range(1, 10)))
     >>> contract = infer_shapes("examples/convnet.onnx").contract
     >>> add_legal_sizes(contract, attrs.evolve(field, label="batch")).legal
-    '1..9'
+    'all of 1..9'
     """
     last = field.low + TRIED - 1 if field.high is None else min(field.high, field.low + TRIED - 1)
     try:
@@ -115,8 +119,9 @@ def add_legal_sizes(contract: Contract, field: Field) -> Field:
         return field
     stops = tuple(stop for stop in field.stops if stop > last or stop in legal.values)
     text = str(legal).removeprefix(f"{field.label} in ")
-    more = "" if last == field.high else f" (of {field.low}..{last})"
-    return attrs.evolve(field, stops=stops or field.stops, legal=text + more)
+    tried = "" if last == field.high else f" (of {field.low}..{last})"
+    complete = len(legal) == last + 1 - field.low
+    return attrs.evolve(field, stops=stops or field.stops, legal=f"all of {text}" if complete else text + tried)
 
 
 def choose_sizes(
@@ -124,10 +129,13 @@ def choose_sizes(
 ) -> dict[str, int]:
     """Sizes to start with, by label: the user's, and for the others legal ones of a usual magnitude, where there are.
 
-    `leading` are the first axes of inputs: 1 where possible, as they are mostly batches. Raises UnknownNameError.
+    `leading` are the first axes of inputs: 1 where possible, as they are mostly batches. Raises UnknownNameError, and
+    IllegalSizeError where the user's are all sizes and not legal.
     """
     user = {binder.symbol(name): size for name, size in sizes.items()}
     first = next((b for b in _candidates(binder, fields, set(leading), user) if _is_legal(binder, fields, b)), None)
+    if first is None and fields.keys() <= user.keys():
+        raise binder.bind(sizes, {}).errors[0]
     if first is None:
         first = {symbol: user.get(symbol, min(field.stops, default=field.low)) for symbol, field in fields.items()}
     return {fields[symbol].label: size for symbol, size in first.items()}

@@ -2,6 +2,9 @@
 
 const MAX_COLUMNS = 600;
 const MAX_NAMED = 8;
+const MAX_NAMED_AT_PEAK = 5;
+/** Smaller parts of the peak, in thousandths, are not visible and need no colour. */
+const MIN_NAMED_SHARE = 5n;
 const MAX_LIVE = 12;
 const [WIDTH, HEIGHT] = [1000, 240];
 
@@ -86,6 +89,17 @@ class MemoryView {
     return live.sort((a, b) => (this.size(a) < this.size(b) ? 1 : this.size(a) > this.size(b) ? -1 : a - b));
   }
 
+  /** The buffers with a colour: the largest at the peak, then the largest of all.
+   * @returns {number[]} */
+  named() {
+    const least = (this.inUse[this.peak] * MIN_NAMED_SHARE) / 1000n;
+    const chosen = new Set(this.live(this.peak).slice(0, MAX_NAMED_AT_PEAK));
+    const sizes = this.timeline.buffers.bytes.map((_, i) => i).filter((i) => this.size(i) > least);
+    sizes.sort((a, b) => (this.size(a) < this.size(b) ? 1 : this.size(a) > this.size(b) ? -1 : a - b));
+    for (const buffer of sizes) if (chosen.size < MAX_NAMED) chosen.add(buffer);
+    return [...chosen].filter((buffer) => this.size(buffer) > least);
+  }
+
   /** @param {number} buffer
    * @returns {bigint} */
   size(buffer) {
@@ -101,7 +115,7 @@ class MemoryView {
   draw() {
     if (!this.inUse.length) return;
     const point = this.chosen === null ? this.peak : this.chosen;
-    const named = this.live(this.peak).slice(0, MAX_NAMED);
+    const named = this.named();
     this.drawAreas(named, point);
     this.showPoint(point, named);
   }

@@ -1,9 +1,9 @@
-"""The table of all texts of a page: each once, sorted, without the start that it shares with the one before it."""
+"""The texts and values of a page as numbers, so that each is in it once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from os.path import commonprefix
+from typing import Any
 
 from shapeinf.texts import shorten_text
 
@@ -12,7 +12,7 @@ MAX_NAME = 400
 
 
 class TextTable:
-    """Collects texts from a file, and gives each a number; the numbers are final when all are collected.
+    """The texts of a file, each once and sorted, without the start that it shares with the one before it.
 
     >>> table = TextTable(["encoder/mul", "encoder/add", "encoder/mul"])
     >>> table["encoder/mul"], table.compact()
@@ -31,11 +31,30 @@ class TextTable:
         return self._numbers[text]
 
     def compact(self) -> tuple[list[int], list[str]]:
-        """How many characters each text shares with the one before it, and the others."""
+        """How many characters (of UTF-16, as in JavaScript) each text shares with the one before it, and the others."""
         shared, rest, last = [], [], ""
         for text in self._sorted:
-            count = len(commonprefix([last, text]))
-            shared.append(count)
+            count = _shared_start(last, text)
+            shared.append(len(text[:count].encode("utf-16-le")) // 2)
             rest.append(text[count:])
             last = text
         return shared, rest
+
+
+class Numbers(dict[Any, int]):
+    """The number of each value, in the order in which they are first used.
+
+    >>> numbers = Numbers()
+    >>> numbers["b"], numbers["a"], numbers["b"], list(numbers)
+    (0, 1, 0, ['b', 'a'])
+    """
+
+    def __missing__(self, value: Any) -> int:
+        """The next number."""
+        number = self[value] = len(self)
+        return number
+
+
+def _shared_start(a: str, b: str) -> int:
+    """How many characters two texts share at the start."""
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))

@@ -11,6 +11,7 @@ from string import Template
 
 import attrs
 
+from shapeinf.cost import Cost
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.explain.unknowns import UnknownGroup
 from shapeinf.html import escape_html, script_json
@@ -58,7 +59,7 @@ def render_page(report: StaticReport) -> str:
         subtitle=_text(_subtitle(report)),
         style=style,
         summary=_summary(report, data["tensors"]["shape"]),
-        cost="",
+        cost="\n".join(_cost(report.data.source.result.cost())),
         sections="\n".join("\n".join(section) for section in sections),
         footer="Made by shapeinf. Exact integers; no network.",
         data=script_json(data),
@@ -117,9 +118,9 @@ def _summary(report: StaticReport, shapes: Sequence[int]) -> str:
     result = report.data.source.result
     coverage = result.coverage
     severities = Counter(diagnostic.severity for diagnostic in report.diagnostics)
-    found = ", ".join(format_count(severities[s], s) for s in ("error", "warning", "note") if severities[s])
-    lines = [f"<p>{_text(str(coverage), MAX_MESSAGE)}.</p>", f"<p>Findings: {found or 'none'}.</p>"]
-    if report.data.fields and report.data.source.result.store is not None:
+    severity_text = ", ".join(format_count(severities[s], s) for s in ("error", "warning", "note") if severities[s])
+    lines = [f"<p>{_text(str(coverage), MAX_MESSAGE)}.</p>", f"<p>Findings: {severity_text or 'none'}.</p>"]
+    if report.data.own_fields:
         lines.append(f'<p class="soft">{_text(result.policy, MAX_MESSAGE)}.</p>')
     return "\n".join(_section("Summary", "summary", [*lines, *_inputs_and_outputs(report.data, shapes)]))
 
@@ -134,11 +135,46 @@ def _inputs_and_outputs(data: LiveData, shapes: Sequence[int]) -> Iterator[str]:
     for name, role in names[:MAX_ROWS]:
         live = f'<td class="now" data-shape="{numbers[name]}"></td>' if name in numbers else "<td></td>"
         type_ = _text(str(result.tensor(name)), MAX_MESSAGE)
-        rows.append(
-            f'<tr><td>{role}</td><td class="name">{_text(name)}</td><td class="formula">{type_}</td>{live}</tr>'
-        )
-    headers = (("", ""), ("Name", ""), ("Type", ""), ("At these sizes", ""))
+        cells = f'<td class="role">{role}</td><td class="name">{_text(name)}</td><td class="formula">{type_}</td>'
+        rows.append(f"<tr>{cells}{live}</tr>")
+    headers = (("", "role"), ("Name", ""), ("Type", ""), ("At these sizes", ""))
     yield from _table(headers, rows, len(names))
+
+
+# -- cost --------------------------------------------------------------------------------------------------------------
+
+
+def _cost(cost: Cost) -> Iterator[str]:
+    total = cost.total
+    amounts = (
+        ("Multiply-accumulates", total.macs),
+        ("Other operations", total.operations),
+        ("Parameters", total.parameters),
+        ("Bytes read", total.bytes_read),
+        ("Bytes written", total.bytes_written),
+    )
+    body = ["<details><summary>As formulas of the dims</summary>"]
+    rows = [
+        f'<tr><th scope="row">{name}</th><td class="formula">{_text(cost.format(amount), MAX_MESSAGE)}</td></tr>'
+        for name, amount in amounts
+    ]
+    body += [*_table((("Amount", ""), ("Formula", "")), rows, len(rows)), "</details>", *_uncounted(cost)]
+    yield from _section("Cost", "cost", [read_asset("cost.html"), *body])
+
+
+def _uncounted(cost: Cost) -> Iterator[str]:
+    """The nodes that no sum counts, by operator and reason."""
+    groups = Counter((item.op, item.amount, item.reason) for item in cost.uncounted)
+    if not groups:
+        return
+    yield f"<h3>Not counted: {len(cost.uncounted):,}</h3>"
+    rows = [
+        f'<tr><td>{_text(op)}</td><td class="number">{count:,}</td><td>{_text(amount or "all")}</td>'
+        f"<td>{_text(reason, MAX_MESSAGE)}</td></tr>"
+        for (op, amount, reason), count in groups.most_common(MAX_ROWS)
+    ]
+    headers = (("Operator", ""), ("Nodes", "number"), ("Amount", ""), ("Reason", ""))
+    yield from _table(headers, rows, len(groups))
 
 
 # -- requirements, findings, unknowns ----------------------------------------------------------------------------------
@@ -153,7 +189,7 @@ def _legal_sizes(fields: Sequence[Field]) -> Iterator[str]:
         return
     rows = [
         f'<tr><td class="name">{_text(field.label)}</td><td>{_text(_range_text(field))}</td>'
-        f"<td>{_text(field.legal or 'not computed')}</td></tr>"
+        f"<td>{_text(field.legal or 'not computed within the budget')}</td></tr>"
         for field in fields[:MAX_ROWS]
     ]
     yield from _table(

@@ -3,14 +3,19 @@
 /** Rows above and below the view. */
 const MARGIN = 6;
 
-/** @typedef {{name: number[], type: number[], shape: number[], bytes: number[], op: number[], role: number[]}} Tensors */
+/** @typedef {{name: number[], type: number[], shape: number[], bytes: number[], op: number[], role: number[],
+ *             node: number[]}} Tensors */
 
+/** The columns of numbers, which change with the sizes. */
+const NUMBERS = ["now", "bytes", "macs"];
 const ROLES = ["input", "output", "computed", "constant"];
 
 class TensorTable {
   /** @param {any} data
-   * @param {string[]} texts */
-  constructor(data, texts) {
+   * @param {string[]} texts
+   * @param {CostView} cost */
+  constructor(data, texts, cost) {
+    this.cost = cost;
     /** @type {Tensors} */
     this.tensors = data.tensors;
     this.texts = texts;
@@ -36,7 +41,8 @@ class TensorTable {
     }
     this.view = byId("rows-view");
     this.view.addEventListener("scroll", () => this.render(), { passive: true });
-    this.view.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.key(event));
+    this.grid = byId("grid");
+    this.grid.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.key(event));
     this.view.addEventListener("click", (/** @type {MouseEvent} */ event) => this.click(event));
     window.addEventListener("resize", () => this.render());
   }
@@ -82,7 +88,7 @@ class TensorTable {
   /** Sort by a column, largest sizes first; again for the other direction, and once more for the order of the graph.
    * @param {string} key */
   sortBy(key) {
-    const firstDown = key === "bytes" || key === "now";
+    const firstDown = NUMBERS.includes(key);
     if (this.sorted.key !== key) this.sorted = { key, down: firstDown };
     else if (this.sorted.down === firstDown) this.sorted = { key, down: !firstDown };
     else this.sorted = { key: "order", down: false };
@@ -107,6 +113,7 @@ class TensorTable {
     const { name, type, shape, bytes, op } = this.tensors;
     if (key === "name") return (row) => name[row];
     if (key === "bytes") return rankOf(bytes, (number) => this.amounts[number]?.value ?? -1n);
+    if (key === "macs") return rankOf(this.tensors.node, (node) => this.cost.macs(node) ?? -1n);
     if (key === "shape") return rankOf(shape, (number) => (number < 0 ? "" : this.formulas[number]));
     if (key === "now") return rankOf(shape, (number) => this.volume(number));
     if (key === "type") return rankOf(type, (number) => this.types[number]);
@@ -127,7 +134,7 @@ class TensorTable {
   update(amounts) {
     this.amounts = amounts;
     if (byId("role").value === "unknown") this.select();
-    if (this.sorted.key === "bytes" || this.sorted.key === "now") this.sort();
+    if (NUMBERS.includes(this.sorted.key)) this.sort();
     this.render();
   }
 
@@ -146,16 +153,16 @@ class TensorTable {
   render() {
     if (!this.amounts.length && this.tensors.name.length) return;
     const height = this.rowHeight;
+    byId("rows").style.height = `${this.rows.length * height}px`;
     const first = Math.max(0, Math.floor(this.view.scrollTop / height) - MARGIN);
     const last = Math.min(this.rows.length, Math.ceil((this.view.scrollTop + this.view.clientHeight) / height) + MARGIN);
-    byId("rows").style.height = `${this.rows.length * height}px`;
     const nodes = [];
     for (let position = first; position < last; position++) nodes.push(this.row(position, height));
     byId("rows").replaceChildren(...nodes);
-    byId("grid").setAttribute("aria-rowcount", String(this.rows.length + 1));
+    this.grid.setAttribute("aria-rowcount", String(this.rows.length + 1));
     const shown = document.getElementById(`row-${this.active}`);
-    if (shown) this.view.setAttribute("aria-activedescendant", shown.id);
-    else this.view.removeAttribute("aria-activedescendant");
+    if (shown) this.grid.setAttribute("aria-activedescendant", shown.id);
+    else this.grid.removeAttribute("aria-activedescendant");
     setText(byId("row-count"), `${grouped(BigInt(this.rows.length))} of ${grouped(BigInt(this.tensors.name.length))} tensors`);
     this.showDetail();
   }
@@ -176,10 +183,18 @@ class TensorTable {
       cell("formula", shape[i] < 0 ? "unknown rank" : this.formulas[shape[i]]),
       cell("now", this.shapeNow(shape[i])),
       cell("number", amountText(this.amounts[bytes[i]], bytesText)),
+      cell("number macs", this.macsText(i)),
       cell("op", operator),
     );
     node.style.top = `${position * height}px`;
     return node;
+  }
+
+  /** The multiply-accumulates of the node that computes a tensor; empty for none.
+   * @param {number} i */
+  macsText(i) {
+    const macs = this.cost.macs(this.tensors.node[i]);
+    return macs ? countText(macs) : "";
   }
 
   /** The active row, in full. */
@@ -194,7 +209,9 @@ class TensorTable {
     const formula = shape[i] < 0 ? "of unknown rank" : this.formulas[shape[i]];
     const size = amountText(this.amounts[bytes[i]], (value) => `${grouped(value)} bytes`, "unknown size");
     const from = this.types[op[i]] ? `, ${ROLES[role[i]]} of ${this.types[op[i]]}` : `, ${ROLES[role[i]]}`;
-    setText(detail, `${this.texts[name[i]]}: ${this.types[type[i]]} ${formula} = ${this.shapeNow(shape[i])}, ${size}${from}`);
+    const macs = this.cost.macs(this.tensors.node[i]);
+    const cost = macs ? `, ${grouped(macs)} multiply-accumulates` : "";
+    setText(detail, `${this.texts[name[i]]}: ${this.types[type[i]]} ${formula} = ${this.shapeNow(shape[i])}, ${size}${from}${cost}`);
   }
 
   /** @param {KeyboardEvent} event */
@@ -210,7 +227,7 @@ class TensorTable {
       Home: 0,
       End: last,
     };
-    if (!(event.key in target) || last < 0) return;
+    if (event.target !== this.grid || !(event.key in target) || last < 0) return;
     event.preventDefault();
     this.activate(Math.min(last, Math.max(0, target[event.key])));
   }

@@ -1,0 +1,53 @@
+"""`shapeinf report MODEL -o report.html`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from shapeinf.checks import check
+from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.options import check_bindings, timeline_options
+from shapeinf.cli.output import echo, fail_on, readable_errors
+from shapeinf.cli.targets import check_outputs, output_option
+from shapeinf.report import severity_counts
+from shapeinf.report.live import save_report
+
+
+@click.command(name="report")
+@click.argument("model", type=click.Path())
+@model_options()
+@timeline_options
+@output_option("The page to write; required.")
+def report_command(
+    model: str,
+    options: ModelOptions,
+    order: Literal["file", "least"],
+    aliases: bool,
+    in_place: bool,
+    work: int,
+    output: str | None,
+) -> None:
+    """Write one HTML page about MODEL that needs no network: shapes, requirements, findings, memory and cost.
+
+    The page has a field and a slider for each dim, and evaluates all sizes exactly as they move. --bind has the sizes
+    that it starts with, --dim the ranges of the sliders.
+
+    Exit codes: 0 no errors in the model, 1 errors, 2 usage, 3 a file cannot be read or written.
+    """
+    if output is None:
+        raise click.UsageError("name the page to write: -o report.html")
+    check_outputs(output=output)
+    with readable_errors():
+        sizes = dict(options.inference.bind)
+        check_bindings(options.dims, sizes)
+        symbolic = options.evolve(bind={})
+        result = symbolic.infer(model)
+        memory = result.memory(order=order, aliases=aliases, in_place=in_place, work=work)
+        checked = symbolic.evolve(declared="check", mode="best").infer(model)
+        diagnostics = check(checked, options.dims)
+        save_report(result, output, title=Path(model).name, sizes=sizes, diagnostics=diagnostics, memory=memory)
+        echo(f"saved {output}: {severity_counts(diagnostics)}", err=True)
+    fail_on(any(diagnostic.severity == "error" for diagnostic in result.diagnostics))

@@ -1,0 +1,68 @@
+"""The names of dims that users may refer to, and why a name is not one of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+import attrs
+
+from shapeinf.errors import UnknownNameError
+from shapeinf.expr import Dimension, Scope, axis_label, quote_name
+from shapeinf.inputs.spec import unquote_name
+
+_NUMBERED_AXIS = re.compile(r"(.+)\.(?:shape\.)?(\d+)")
+
+
+@attrs.frozen
+class DimNames:
+    """The names of the dims of one inference before any node has run.
+
+    Args:
+        scope: the owner of the symbols.
+        current: the symbols in shapes and values of inputs.
+        replaced: names that only replaced shapes have, with the input.
+        declared: returns the names that the file declares anywhere.
+    """
+
+    scope: Scope
+    current: Collection[Dimension]
+    replaced: Mapping[str, str] = attrs.Factory(dict)
+    declared: Callable[[], Collection[str]] = tuple
+
+    def find(self, name: str) -> str | None:
+        """The name of a symbol, which may be quoted; None for one that no input has: perhaps that of a node's size.
+
+        Raises UnknownNameError for a name that a replaced shape had.
+        """
+        for text in dict.fromkeys((name, unquote_name(name))):
+            if text in self.replaced:
+                raise self.unknown(text)
+            if self.scope.has(text):
+                return text
+            if text in self.declared():
+                self.scope.symbol(text, 0)
+                return text
+        return None
+
+    def unknown(self, name: str, others: Iterable[str] = ()) -> UnknownNameError:
+        """The error for a name; `others` are more names that there are."""
+        return unknown_dim(name, [*map(str, self.current), *others], self.replaced)
+
+
+def unknown_dim(name: str, names: Iterable[str], replaced: Mapping[str, str] | None = None) -> UnknownNameError:
+    """The error for a dim that there is not, with the reason where that is known.
+
+    >>> str(unknown_dim("batch", ["seq"], {"batch": "ids"}))
+    "no dim is named 'batch': the shape of input ids no longer has it; available: 'seq'"
+    >>> str(unknown_dim("ids.0", ["ids.shape[0]"]))
+    "no dim is named 'ids.0'; an axis without a name is written 'ids.shape[0]'"
+    """
+    choices = list(names)
+    numbered = _NUMBERED_AXIS.fullmatch(name)
+    label = "" if numbered is None else quote_name(axis_label(numbered[1], int(numbered[2][:9])))
+    if label in choices:
+        return UnknownNameError("dim", name, [label], hint=f"an axis without a name is written {label!r}")
+    source = (replaced or {}).get(name)
+    reason = "" if source is None else f"the shape of input {source} no longer has it"
+    return UnknownNameError("dim", name, choices, reason=reason)

@@ -1,0 +1,131 @@
+"""What users specify of sizes that depend on data: bounds and relations of the unknowns that nodes create.
+
+Such a size has the name of its node and of what it is, as in the table of shapes: `/enc/Range.range`. It holds for
+each size that the node creates under this name, also where the node runs again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import attrs
+
+from shapeinf.errors import Contradiction, Source
+from shapeinf.expr import Dimension, Interval, quote_name, substitute
+from shapeinf.inputs.assumptions import Comparison, parse_assumption
+from shapeinf.inputs.named_dims import NamedDim
+from shapeinf.lattice import ShapeStore
+
+_NUMBERED = re.compile(r"(.+)#\d+")
+
+
+@attrs.define
+class NodeSizes:
+    """The user's bounds and relations of sizes of nodes, for all runs of one session. See `lattice.SizePolicy`."""
+
+    bounds: dict[str, NamedDim] = attrs.Factory(dict)
+    relations: dict[str, list[str]] = attrs.Factory(dict)
+    """Texts of relations by each name that no input has."""
+    created: set[str] = attrs.Factory(set)
+    """The names of all sizes that nodes have created."""
+    conflict: Contradiction | None = None
+    """The first contradiction with what a node infers."""
+    _latest: dict[str, Dimension] = attrs.Factory(dict)
+
+    def add(self, dim: NamedDim) -> None:
+        """Add bounds. Raises Contradiction where they contradict earlier ones."""
+        known = self.bounds.get(dim.name)
+        if known is None:
+            self.bounds[dim.name] = dim
+            return
+        low = max((n for n in (known.min, dim.min) if n is not None), default=None)
+        high = min((n for n in (known.max, dim.max) if n is not None), default=None)
+        if low is not None and high is not None and low > high:
+            raise Contradiction(f"{_source(dim)} and cannot hold", _source(dim), _source(known))
+        self.bounds[dim.name] = NamedDim(dim.name, low, high, multiple_of=max(known.multiple_of, dim.multiple_of))
+
+    def add_relation(self, text: str, names: Iterable[str]) -> None:
+        """Add a relation of sizes of nodes (`names`) and perhaps of dims of inputs."""
+        for name in names:
+            self.relations.setdefault(name, []).append(text)
+
+    @property
+    def names(self) -> list[str]:
+        """The names that the user specifies something of."""
+        return [*self.bounds, *(name for name in self.relations if name not in self.bounds)]
+
+    @property
+    def texts(self) -> list[str]:
+        """All that is specified, as texts."""
+        texts = [text for dim in self.bounds.values() for text in _texts(dim)]
+        return [*texts, *dict.fromkeys(text for group in self.relations.values() for text in group)]
+
+    def missing(self) -> str | None:
+        """A name that the user specifies something of, and that no node created."""
+        return next((name for name in self.names if name not in self.created), None)
+
+    # -- see SizePolicy ------------------------------------------------------------------------------------------------
+
+    def narrow(self, name: str, low: int | None, high: int | None) -> tuple[int | None, int | None]:
+        """The bounds of a new size, within those of the user. Raises Contradiction."""
+        self.created.add(name)
+        dim = self.bounds.get(name)
+        if dim is None:
+            return low, high
+        least = low if dim.min is None else max(dim.min, low or 0)
+        most = high if dim.max is None else dim.max if high is None else min(dim.max, high)
+        if least is not None and most is not None and least > most:
+            inferred = Source("", f"{quote_name(name)} in {Interval(low, high)} is inferred")
+            raise self._fail(Contradiction(f"{_source(dim)} and cannot hold", _source(dim), inferred))
+        return least, most
+
+    def add_constraints(self, store: ShapeStore, name: str, symbol: Dimension) -> None:
+        """Add what else the user specifies of a new size. Raises Contradiction."""
+        self._latest[name] = symbol
+        dim = self.bounds.get(name)
+        try:
+            if dim is not None:
+                source = _source(dim)
+                store.origins[symbol] = source
+                if dim.multiple_of > 1:
+                    store.add_divisible(symbol, dim.multiple_of, source)
+                if dim.min is not None and dim.min == dim.max and symbol not in store.solved:
+                    store.set_value(symbol, dim.min, source)
+            for text in self.relations.get(name, ()):
+                self._add_relation(store, text)
+        except Contradiction as error:
+            raise self._fail(error) from None
+
+    def _add_relation(self, store: ShapeStore, text: str) -> None:
+        """Add a relation once all of its sizes exist; of those that were created again, the latest."""
+        names = [name for name, texts in self.relations.items() if text in texts]
+        if any(name not in self._latest for name in names):
+            return
+        values = {store.scope.symbol(name): self._latest[name] for name in names if store.scope.has(name)}
+        for comparison in parse_assumption(text, store.scope):
+            left, right = (substitute(side, values) for side in (comparison.left, comparison.right))
+            current = Comparison(comparison.kind, left, right, comparison.divisor)
+            current.add_to(store, Source("", f"assumed by the user: {text}"))
+
+    def _fail(self, error: Contradiction) -> Contradiction:
+        self.conflict = self.conflict or error
+        return error
+
+
+def base_name(name: str) -> str | None:
+    """The name of the first size where a name is numbered: `nz.count` of `nz.count#1`; else None."""
+    match = _NUMBERED.fullmatch(name)
+    return None if match is None else match[1]
+
+
+def _texts(dim: NamedDim) -> list[str]:
+    name = quote_name(dim.name)
+    texts = []
+    if dim.min is not None or dim.max is not None:
+        texts.append(f"{name} = {dim.min}" if dim.min == dim.max else f"{name} in {Interval(dim.min, dim.max)}")
+    return [*texts, *([f"{name} % {dim.multiple_of} == 0"] if dim.multiple_of > 1 else [])]
+
+
+def _source(dim: NamedDim) -> Source:
+    return Source("", f"{' and '.join(_texts(dim))} is specified by the user")

@@ -1,0 +1,228 @@
+"""The tensors of an inference as records, one by one: a record is made only for a tensor that is listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+import attrs
+
+from shapeinf.engine.body_tensors import INPUT, Producer, body_producers, producers
+from shapeinf.engine.tensor_info import TensorInfo, has_unknowns, item_infos
+from shapeinf.errors import UnknownNameError, nearest_names
+from shapeinf.expr import Dim, Interval
+from shapeinf.result import Result
+
+_CONSTANT = Producer("", "")
+
+
+@attrs.frozen
+class DimRecord:
+    """One dim: an int, or an expression with its bounds; the expression of an anonymous unknown is None.
+
+    `name` is that of an anonymous unknown: `x.shape[0]`, `nz.count`.
+    """
+
+    size: int | None
+    expression: str | None
+    bounds: Interval
+    name: str | None = None
+
+
+@attrs.frozen
+class TensorRecord:
+    """One tensor.
+
+    Args:
+        name: the value in the graph.
+        kind: "tensor", or nested like "sequence"; dtype and dims are then those of the innermost elements.
+        dtype: the element type; None where it is unknown.
+        dims: the shape; None where the rank is unknown.
+        shape: the shape as text.
+        bounds: the bounds of the dims as text where one has an upper bound, else empty: `[1..8, 64]`.
+        producer: the operator that produces it, "input", or empty for a constant.
+        node: the node that produces it; empty for inputs and constants.
+        output: whether it is an output of the graph.
+        inner: whether it is inside of a body or function.
+        items: the types of the tensors in a sequence as texts; None where not all are known, and for other kinds.
+    """
+
+    name: str
+    kind: str
+    dtype: str | None
+    dims: tuple[DimRecord, ...] | None
+    shape: str
+    bounds: str
+    producer: str
+    node: str = ""
+    output: bool = False
+    inner: bool = False
+    items: tuple[str, ...] | None = None
+
+
+@attrs.frozen
+class TensorQuery:
+    """Which tensors of an inference are listed. Conditions of different kinds must all hold.
+
+    Args:
+        inputs, outputs: only inputs of the graph, only outputs, or both.
+        names: only tensors whose name is one of these, or matches one as a glob (`*`, `?`, `[abc]`).
+        operators: only outputs of these operators; in any case, with or without their domain, or globs.
+        unknown: only tensors with an unknown dim or rank.
+        constants: constants too; those that `names` spells out are always listed.
+        bodies: tensors inside of bodies and functions too; those that `names` spells out are always listed.
+        limit: at most this many.
+    """
+
+    inputs: bool = False
+    outputs: bool = False
+    names: tuple[str, ...] = ()
+    operators: tuple[str, ...] = ()
+    unknown: bool = False
+    constants: bool = False
+    bodies: bool = False
+    limit: int | None = None
+
+
+class _TypeTexts(NamedTuple):
+    """The fields of a `TensorRecord` that follow from the type."""
+
+    kind: str
+    dtype: str | None
+    dims: tuple[DimRecord, ...] | None
+    shape: str
+    bounds: str
+
+
+class _Candidate(NamedTuple):
+    name: str
+    info: TensorInfo
+    producer: Producer
+    output: bool
+    inner: bool
+
+
+class TensorRows:
+    """The records of the tensors that match a query: those of the graph, then constants, then those of bodies.
+
+    Iterated once; `listed` then counts the rows, and `omitted` the tensors past the limit.
+    """
+
+    def __init__(self, result: Result, query: TensorQuery) -> None:
+        """Raises UnknownNameError for a tensor or operator that is spelled out and not there."""
+        self.omitted = 0
+        self.listed = 0
+        self._result = result
+        self._query = query
+        self._producers = producers(result.inference.compiled)
+        names = [result.graph.aliases.get(name, name) for name in query.names]
+        self._globs = tuple(name for name in names if name not in result.tensors and is_glob(name))
+        self._names = frozenset(names).difference(self._globs)
+        inner = self._names.difference(result.tensors)
+        for name in sorted(inner.difference(result.body_tensors) if inner else ()):
+            raise UnknownNameError("tensor", name, [*result.tensors, *result.body_tensors])
+        self._inner_producers = body_producers(result.inference) if query.bodies or inner else {}
+        self._operators = self._matching_operators()
+        self._types: dict[int, _TypeTexts] = {}
+
+    def __iter__(self) -> Iterator[TensorRecord]:
+        """The records, each made when it is consumed."""
+        limit = self._query.limit
+        for candidate in self._candidates():
+            if self._matches(candidate):
+                if self.listed == limit:
+                    self.omitted += 1
+                else:
+                    self.listed += 1
+                    yield self._record(candidate)
+
+    @property
+    def note(self) -> str:
+        """Why there are no rows, with the names that are nearest to a glob; empty where there are some."""
+        query = self._query
+        if self.listed or self.omitted:
+            return ""
+        if query == TensorQuery(unknown=True, constants=query.constants, bodies=query.bodies):
+            return "no tensor has an unknown dim or rank"
+        near = [name for glob in self._globs for name in nearest_names(glob, self._result.tensors)]
+        hint = f"; the nearest of its names: {', '.join(map(repr, near))}" if near else ""
+        return f"no tensor matches{hint}"
+
+    def _matching_operators(self) -> frozenset[str]:
+        """The operators of the graph that the query names."""
+        present = {source.op for source in (*self._producers.values(), *self._inner_producers.values())}
+        matching: set[str] = set()
+        for pattern in self._query.operators:
+            these = {op for op in present if fnmatchcase(op.lower(), pattern.lower())}
+            if not these and not is_glob(pattern):
+                raise UnknownNameError("operator of the model", pattern, present)
+            matching |= these
+        return frozenset(matching)
+
+    def _candidates(self) -> Iterator[_Candidate]:
+        """The tensors of the graph in its order, then its constants, then the tensors of bodies."""
+        tensors, sources = self._result.tensors, self._producers
+        outputs = frozenset(self._result.graph.outputs)
+        for name, producer in sources.items():
+            yield _Candidate(name, tensors[name], producer, name in outputs, False)
+        for name, info in tensors.items():
+            if name not in sources:
+                yield _Candidate(name, info, _CONSTANT, name in outputs, False)
+        if self._inner_producers:
+            for name, info in self._result.body_tensors.items():
+                yield _Candidate(name, info, self._inner_producers.get(name, _CONSTANT), False, True)
+
+    def _matches(self, tensor: _Candidate) -> bool:
+        query = self._query
+        if tensor.name not in self._names:
+            if (self._names or self._globs) and not any(fnmatchcase(tensor.name, glob) for glob in self._globs):
+                return False
+            if (tensor.producer is _CONSTANT and not query.constants) or (tensor.inner and not query.bodies):
+                return False
+        if query.inputs or query.outputs:
+            is_input = tensor.producer is INPUT and not tensor.inner
+            if not (query.inputs and is_input) and not (query.outputs and tensor.output):
+                return False
+        if query.operators and tensor.producer.op not in self._operators:
+            return False
+        return not query.unknown or has_unknowns(tensor.info.shape)
+
+    def _record(self, tensor: _Candidate) -> TensorRecord:
+        texts = self._describe(tensor.info)
+        items = None
+        if texts.kind.startswith("sequence") and not tensor.inner:
+            infos = item_infos(self._result.inference, tensor.name)
+            items = None if infos is None else tuple(map(str, infos))
+        op, node = tensor.producer
+        return TensorRecord(tensor.name, *texts, op, node, tensor.output, tensor.inner, items)
+
+    def _describe(self, info: TensorInfo) -> _TypeTexts:
+        """The fields of a type. Equal types of a graph are one object, which the result holds: they are made once."""
+        if id(info) not in self._types:
+            dims = None if info.shape.dims is None else tuple(_dim(self._result, dim) for dim in info.shape.dims)
+            self._types[id(info)] = _TypeTexts(info.kind, info.dtype, dims, str(info.shape), _bounds(dims))
+        return self._types[id(info)]
+
+
+def is_glob(text: str) -> bool:
+    """Whether a text is a pattern, not a name.
+
+    >>> is_glob("encoder/*"), is_glob("logits")
+    (True, False)
+    """
+    return any(char in text for char in "*?[")
+
+
+def _dim(result: Result, dim: Dim) -> DimRecord:
+    if isinstance(dim, int):
+        return DimRecord(dim, str(dim), Interval(dim, dim))
+    if dim.is_anonymous:
+        return DimRecord(None, None, result.interval(dim), str(dim) if dim.is_symbol else None)
+    return DimRecord(None, str(dim), result.interval(dim))
+
+
+def _bounds(dims: Sequence[DimRecord] | None) -> str:
+    if dims is None or not any(dim.size is None and dim.bounds.hi is not None for dim in dims):
+        return ""
+    return "[" + ", ".join(str(dim.bounds if dim.size is None else dim.size) for dim in dims) + "]"

@@ -1,0 +1,305 @@
+"""Values in the page equal those of the Python program, after typing and after moving a slider."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from shapeinf import Result, infer_shapes
+from shapeinf.cost.records import FIELDS, Amounts
+from shapeinf.errors import IllegalSizeError, NoSizeError
+from shapeinf.expr import Scope, evaluate
+from shapeinf.expr.many_bindings import run_exactly
+from shapeinf.expr.straight_line import Lowering
+from shapeinf.report.live import save_report
+from shapeinf.report.live.data import OPCODES, LiveData, LiveSource, constant_text
+from shapeinf.report.live.page import read_asset
+from tests.conformance.conftest import ROOT
+
+EXAMPLES = ["convnet.onnx", "decoder.onnx", "recurrent.pbtxt", "squeezenet.nnef", "enhancer.pnnx.param"]
+CORPUS = [
+    "bert.dyn",
+    "detr.dyn",
+    "llama_past.dyn",
+    "loop_decoder.os",
+    "mixtral.dyn",
+    "rpn_topk_nonzero.dyn",
+    "segformer.dyn",
+    "t5_decoder_past.dyn",
+    "unet_bilinear.dyn",
+    "vit_interp.dyn",
+    "whisper.dyn",
+    "yolo_nms.ts",
+]
+QUICK = ["detr.dyn", "yolo_nms.ts"]
+LARGE = (1 << 62) - 1
+
+
+def model_path(name: str) -> str:
+    if name in EXAMPLES:
+        return f"examples/{name}"
+    path = ROOT / "models" / "dev" / f"{name}.onnx"
+    if not path.exists():
+        pytest.skip(f"{name}.onnx is not there: set SHAPEINF_CONFORMANCE to the folder that holds the models")
+    return str(path)
+
+
+# -- the page ----------------------------------------------------------------------------------------------------------
+
+TYPE = """
+for (const [number, size] of Object.entries(arguments[0])) {
+  const input = document.getElementById(`field-${number}`);
+  input.value = size;
+  input.dispatchEvent(new Event("input", { bubbles: true }));
+}
+"""
+SLIDE = """
+for (const [number, position] of Object.entries(arguments[0])) {
+  const slider = document.getElementById(`field-${number}-slider`);
+  if (!slider) continue;
+  slider.value = String(position);
+  slider.dispatchEvent(new Event("input", { bubbles: true }));
+}
+"""
+READ = """
+requestAnimationFrame(() => requestAnimationFrame(() => {
+  const { tensors } = page.data;
+  const text = (id) => document.getElementById(id).textContent;
+  const rows = tensors.name.map((name, i) => {
+    const bytes = page.amounts[tensors.bytes[i]];
+    return [page.texts[name], page.table.shapeNow(tensors.shape[i]), String(bytes.value), bytes.exact];
+  });
+  done({
+    legal: text("status-text"),
+    violations: [...document.querySelectorAll("#violations li")].map((item) => item.textContent),
+    peak: text("exact-peak"), node: text("peak-node"), weights: text("exact-weights"), inputs: text("exact-inputs"),
+    total: page.cost.total.map(String),
+    groups: page.cost.groups.map((group) => [page.data.types[group.op], group.nodes, group.values.map(String)]),
+    macs: text("exact-macs"), parameters: text("exact-parameters"),
+    fields: page.fields.map((field) => String(field.size)), rows,
+  });
+}));
+"""
+
+
+@attrs.frozen
+class Subject:
+    """A model, its page, and the fields in it."""
+
+    result: Result
+    path: Path
+    data: LiveData
+
+    def names(self) -> list[str]:
+        return [field.label for field in self.data.own_fields]
+
+
+@pytest.fixture
+def subject_of(tmp_path: Path) -> Any:
+    def build(name: str, **options: Any) -> Subject:
+        result = infer_shapes(model_path(name), **options)
+        save_report(result, tmp_path / "report.html", title=name)
+        return Subject(result, tmp_path / "report.html", LiveData(LiveSource(result, result.memory(), {})))
+
+    return build
+
+
+def positions(subject: Subject, generator: random.Random) -> dict[int, int]:
+    """A random stop of each slider."""
+    fields = enumerate(subject.data.own_fields)
+    return {number: generator.randrange(len(field.stops)) for number, field in fields if field.stops}
+
+
+def random_sizes(subject: Subject, generator: random.Random) -> dict[str, int]:
+    """Sizes of all magnitudes, legal or not."""
+    return {
+        field.label: generator.choice([*field.stops, generator.randrange(1 << generator.randrange(1, 40))])
+        for field in subject.data.own_fields
+    }
+
+
+def assert_page(subject: Subject, sizes: dict[str, int], shown: dict[str, Any]) -> bool:
+    """What the page shows at these sizes is what Python computes; whether the sizes are legal."""
+    program = subject.result.program()
+    try:
+        program(sizes)
+    except IllegalSizeError as error:
+        assert shown["legal"] == "Illegal sizes", sizes
+        assert any(error.condition in text for text in shown["violations"]) or len(shown["violations"]) > 6
+        assert shown["peak"] == ""
+        return False
+    if shown["legal"] == "Outside of this report":  # another inference, without the assumptions of this one
+        assert subject.result.store.assumed
+        return False
+    assert shown["legal"] == "Legal sizes", (sizes, shown["violations"])
+    assert_tensors(subject, sizes, shown)
+    peak = subject.result.memory().peak.at(sizes)
+    assert number_of(shown["peak"]) == peak.bytes
+    assert_cost(subject, sizes, shown)
+    return True
+
+
+def assert_cost(subject: Subject, sizes: dict[str, int], shown: dict[str, Any]) -> None:
+    cost = subject.result.cost().at(sizes)
+
+    def values(amounts: Amounts) -> list[int]:
+        return [getattr(amounts, field) for field in FIELDS]
+
+    assert list(map(int, shown["total"])) == values(cost.total)
+    groups = {op: (nodes, list(map(int, amounts))) for op, nodes, amounts in shown["groups"]}
+    assert groups == {op: (group.nodes, values(group)) for op, group in cost.by_operator.items()}
+    assert number_of(shown["macs"]) == cost.total.macs
+    assert number_of(shown["parameters"]) == cost.total.parameters
+
+
+def number_of(text: str) -> int:
+    return int(text.removesuffix(" bytes").replace(",", ""))
+
+
+def assert_tensors(subject: Subject, sizes: dict[str, int], shown: dict[str, Any]) -> None:
+    values = subject.result.program().masked(sizes)
+    assert len(shown["rows"]) == len(subject.result.tensors)
+    for name, shape, size, exact in shown["rows"]:
+        if subject.result.tensors[name].kind != "tensor" or subject.result.tensors[name].shape.dims is None:
+            assert (shape, size) == ("unknown rank", "undefined")
+            continue
+        try:
+            expected = values[name]
+        except NoSizeError:
+            assert "≤" in shape or "?" in shape
+        else:
+            if not expected.mask.any():
+                assert shape == str(expected[0].tolist()), name
+        try:
+            bytes_ = values.bytes(name)
+        except NoSizeError:
+            assert size == "undefined" or not exact
+        else:
+            if not bytes_.mask.any():
+                assert int(size) == int(bytes_[0]), name
+
+
+def run_bindings(browser: Any, subject: Subject, count: int) -> None:
+    """Random sizes until `count` of them are legal: by slider, then by typing."""
+    generator = random.Random(subject.result.graph.name)
+    legal = 0
+    for attempt in range(20 * count):
+        if attempt % 2:
+            sizes = random_sizes(subject, generator)
+            shown = browser.wait_for(TYPE + READ, {i: str(size) for i, size in enumerate(sizes.values())})
+        else:
+            shown = browser.wait_for(SLIDE + READ, positions(subject, generator))
+            sizes = dict(zip(subject.names(), map(int, shown["fields"]), strict=False))
+        legal += assert_page(subject, sizes, shown)
+        if legal >= count or not sizes:
+            return
+    raise AssertionError(f"only {legal} of {20 * count} random sizes are legal")
+
+
+@pytest.mark.parametrize("name", [*EXAMPLES, *QUICK])
+def test_values_equal_the_program(browser: Any, subject_of: Any, name: str) -> None:
+    subject = subject_of(name)
+    browser.open(subject.path)
+    run_bindings(browser, subject, 4)
+    assert browser.messages == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CORPUS)
+def test_values_equal_the_program_at_50_bindings(browser: Any, subject_of: Any, name: str) -> None:
+    subject = subject_of(name)
+    browser.open(subject.path)
+    run_bindings(browser, subject, 50)
+    assert browser.messages == []
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_first_sizes_are_legal(browser: Any, subject_of: Any, name: str) -> None:
+    subject = subject_of(name)
+    browser.open(subject.path)
+    shown = browser.wait_for(READ)
+    assert assert_page(subject, {f.label: f.initial for f in subject.data.own_fields}, shown)
+    memory = subject.result.memory()
+    sizes = {symbol.name: size for symbol, size in zip(subject.data.needed, map(int, shown["fields"]), strict=True)}
+    assert number_of(shown["weights"]) == evaluate(memory.weights, sizes)
+    assert number_of(shown["inputs"]) == evaluate(memory.inputs, sizes)
+
+
+def test_numbers_past_the_doubles_are_exact(browser: Any, subject_of: Any) -> None:
+    subject = subject_of("convnet.onnx")
+    browser.open(subject.path)
+    sizes = {"batch": LARGE, "height": 1 << 40, "width": 2}
+    shown = browser.wait_for(TYPE + READ, {i: str(size) for i, size in enumerate(sizes.values())})
+    peak = subject.result.memory().peak.at(sizes).bytes
+    assert peak > 1 << 100
+    assert number_of(shown["peak"]) == peak
+
+
+# -- sizes that depend on data -----------------------------------------------------------------------------------------
+
+
+def test_a_size_that_depends_on_data_may_be_set(browser: Any, subject_of: Any) -> None:
+    subject = subject_of("yolo_nms.ts")
+    browser.open(subject.path)
+    (label,) = [field.label for field in subject.data.fields if field.initial is None]
+    sizes = {field.label: field.initial for field in subject.data.own_fields}
+    before = browser.wait_for(READ)
+    after = browser.wait_for(TYPE + READ, {len(sizes): "3"})
+    assert any("≤" in row[1] or "?" in row[1] for row in before["rows"])
+    values = subject.result.program()({**sizes, label: 3})
+    names = [row[0] for row in after["rows"] if row[0] in set(values)]
+    assert set(names) > {row[0] for row in before["rows"] if row[0] in set(subject.result.program()(sizes))}
+    for name, shape, size, exact in after["rows"]:
+        if name in names:
+            assert (shape, int(size), exact) == (str(values[name][0].tolist()), int(values.bytes(name)[0]), True)
+
+
+# -- the evaluator alone -----------------------------------------------------------------------------------------------
+
+
+def expressions(generator: random.Random) -> Iterator[tuple[Lowering, list[int]]]:
+    for _ in range(300):
+        scope, lowering = Scope(), Lowering()
+        registers = [lowering.symbol(scope.symbol(name)) for name in "abc"]
+        registers.append(lowering.constant(generator.choice([0, -7, 1 << 70, 3])))
+        for _ in range(generator.randrange(1, 20)):
+            operation = generator.choice([lowering.add, lowering.multiply, lowering.floordiv, lowering.maximum])
+            pair = generator.choices(registers[-3:], k=2)
+            registers.append(operation(pair) if operation == lowering.maximum else operation(*pair))
+        for _ in range(generator.choice([0, 14])):
+            registers.append(lowering.multiply(registers[-1], registers[-1]))
+        yield lowering, registers
+
+
+def test_the_evaluator_equals_that_of_python(node: str) -> None:
+    generator = random.Random(18)
+    cases, expected = [], []
+    for lowering, registers in expressions(generator):
+        program = lowering.program(registers)
+        sizes = [generator.choice([0, 1, 5, -3, 1 << 40, -(1 << 90)]) for _ in program.symbols]
+        code, constants = [], []
+        for instruction in program.instructions:
+            constants += [constant_text(instruction.left)] if instruction.op == "constant" else []
+            left = len(constants) - 1 if instruction.op == "constant" else instruction.left
+            code += [OPCODES.index(instruction.op), left, instruction.right]
+        data = {"arguments": list(range(len(sizes))), "constants": constants, "code": code}
+        cases.append([{**data, "outputs": list(program.outputs)}, [str(size) for size in sizes]])
+        expected.append([None if value is None else constant_text(value) for value in run_exactly(program, sizes)])
+    script = read_asset("program.js") + (
+        "const cases = JSON.parse(require('fs').readFileSync(0));"
+        "const text = (v) => v === null ? null : String(v);"
+        "console.log(JSON.stringify(cases.map(([p, s]) => evaluate(p, s.map(BigInt)).map(text))));"
+    )
+    done = subprocess.run(
+        [node, "-e", script], input=json.dumps(cases), capture_output=True, text=True, check=True, timeout=60
+    )
+    assert json.loads(done.stdout) == expected
+    assert any(None in row for row in expected)
+    assert any(str(1 << 4096) in row for row in expected)
