@@ -49,12 +49,13 @@ def rebatch(model: str, axes: dict[str | None, int], name: str, inputs: tuple[st
     Exit codes: 0 rebatched, 1 a node or constant fixes the axis (nothing is written), 2 usage, 3 a file cannot be read
     or written.
     """
+    own = {input_name: axis for input_name, axis in axes.items() if input_name is not None}
     with readable_errors():
         target.check(model)
         try:
             with stdin_errors(model):
                 rebatched = rebatch_model(
-                    path_or_stdin(model), axis=axes.pop(None, 0), axes=axes, name=name, inputs=inputs
+                    path_or_stdin(model), axis=axes.get(None, 0), axes=own, name=name, inputs=inputs
                 )
         except RebatchError as error:
             stop(VIOLATION, str(error))

@@ -190,9 +190,8 @@ class Search:
         """Whether an item may stand for the old size: it is that size, or, as the first item, a multiple of it."""
         if not isinstance(before, int) or before < 1:
             return False
-        return before == self.old or (
-            after == REST and index == 0 and 0 in self.axes.values() and before % self.old == 0
-        )
+        is_first = index == 0 and 0 in self.axes.values()
+        return before == self.old or (after == REST and is_first and before % self.old == 0)
 
     def _is_unambiguous(self, first: Rewrite, count: int) -> bool:
         """Whether the choice is unique: the first axis stays the first, whatever else fits."""
