@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from shapeinf.engine.inference import certain_violations
 from shapeinf.engine.tensor_info import TensorInfo
@@ -62,9 +62,18 @@ def legal_sizes(case: RuleCase) -> list[dict[str, int]]:
     if case.sizes:
         return [dict(case.sizes)]
     names = operand_names(case.inputs)
-    candidates = [{name: start + step * i for i, name in enumerate(names)} for start in TRIED_SIZES for step in (1, 0)]
+    fixed = _fixed_sizes(case, names)
+    ways = itertools.product(TRIED_SIZES, (1, 0))
+    candidates = ({name: start + step * i for i, name in enumerate(names)} | fixed for start, step in ways)
     legal = (sizes for sizes in candidates if _is_legal(case, sizes))
     return list(itertools.islice(legal, MAX_BINDINGS if names else 1))
+
+
+def _fixed_sizes(case: RuleCase, names: Iterable[str]) -> dict[str, int]:
+    """The sizes of names that the call itself fixes."""
+    store = case.infer().store
+    sizes = {name: store.canon(store.scope.symbol(name)) for name in names if store.scope.has(name)}
+    return {name: size for name, size in sizes.items() if isinstance(size, int)}
 
 
 def _is_legal(case: RuleCase, sizes: Mapping[str, int]) -> bool:
