@@ -15,7 +15,7 @@ from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.session import Session, SessionResult
 from shapeinf.engine.tensor_info import TensorInfo, annotation, has_unknowns, tensor_infos
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
-from shapeinf.explain.explanation import explain
+from shapeinf.explain.explanation import Step, explain
 from shapeinf.explain.unknowns import UnknownGroups, unknowns
 from shapeinf.expr import Dim, Interval, Scope, quote_name
 from shapeinf.formats import save
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from shapeinf.memory.layouts import Layouts
     from shapeinf.program import ShapeProgram
 
+
+__all__ = ["Coverage", "Result"]
 
 MAX_CONSTRAINTS = 500
 """The contract of a result with more constraints is only shown when it is computed: a `repr` must not take seconds."""
@@ -218,6 +220,10 @@ class Result:
         `work` is the budget, in steps that are the same on every machine; the last line reports that it is exhausted.
         Raises UnknownNameError for an unknown tensor, ShapeInferenceError for an axis out of range.
         """
+        return [step.text for step in self.explain_steps(name, axis, work=work)]
+
+    def explain_steps(self, name: str, axis: int, *, work: int = WORK) -> list[Step]:
+        """What `explain` prints, as records with the node, the operator and the window of each step."""
         return explain(self._inference, self.graph.aliases.get(name, name), axis, work)
 
     def program(self) -> ShapeProgram:

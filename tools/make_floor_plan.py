@@ -53,6 +53,7 @@ ORDER = (
     "edit",
     "checks",
     "runtime",
+    "testing",
     "passes",
     "report",
     "cli",

@@ -6,6 +6,6 @@ from opdefs.nnef.library import library
 from opdefs.nnef.schemas import schema
 from shapeinf.ops import Dialect
 
-nnef = Dialect("nnef", schema, versioned=False)
+nnef = Dialect("nnef", schema, versioned=False, costs=["opdefs.nnef.costs"])
 nnef.declarations = library
 """NNEF operations. Every module of this package registers its rules on import."""

@@ -8,7 +8,7 @@ import attrs
 
 from opdefs.nnef.attributes import Listed, check_choice, read_ints
 from opdefs.rules.numbers import check_count
-from opdefs.rules.window import same_size, window_span
+from opdefs.rules.window import describe_windows, same_size, window_span
 from shapeinf.expr import Dim
 from shapeinf.formats.nnef.versions import PROVISIONAL, TRACT
 from shapeinf.ops import InferenceContext
@@ -42,13 +42,16 @@ def slide(c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], slid
     rank = len(sizes)
     steps, spread, pairs = _attributes(c, rank, sliding)
     if pairs is None:
-        return [same_size(size, step) for size, step in zip(sizes, steps, strict=True)]
+        counts: list[Dim] = [same_size(size, step) for size, step in zip(sizes, steps, strict=True)]
+        describe_windows(c, counts, kernel, steps, None, spread)
+        return counts
     counts = []
     for size, k, step, (before, after), dilation in zip(sizes, kernel, steps, pairs, spread, strict=True):
         least = window_span(k, dilation) - (before + after)
         if not (isinstance(least, int) and c.store.bounds(size)[0] >= least):
             c.at_most(least, size, "the window must fit into the padded input")
         counts.append((size - least) // step + 1)
+    describe_windows(c, counts, kernel, steps, pairs, spread)
     return counts
 
 
@@ -72,6 +75,7 @@ def unslide(
         if c.prove_le(1, extent) is not True:
             c.at_least(extent, 1, "padding must leave at least one element of the output")
         extents.append(extent)
+    describe_windows(c, extents, kernel, steps, pairs, spread)
     return extents
 
 

@@ -9,6 +9,7 @@ from opdefs.rules.operands import constrain_filter_scales, require_single, requi
 from opdefs.rules.window import (
     Window,
     advise_no_cropping,
+    describe_windows,
     pad_pairs,
     spatial_attribute,
     transposed_window_size,
@@ -146,7 +147,9 @@ def conv_transpose(
     if not output_shape:
         extra = spatial_attribute(output_padding, rank, 0, c, "output_padding")
         padded = [size + more for size, more in zip(full, extra, strict=True)]
-        return Shape((x[0], channels, *_crop_transposed(c, x[2:], padded, steps, window)))
+        cropped, pairs = _crop_transposed(c, x[2:], padded, steps, window)
+        describe_windows(c, cropped, w[2:], steps, pairs, spread)
+        return Shape((x[0], channels, *cropped))
     wanted = spatial_attribute(output_shape[-rank:], rank, 0, c, "output_shape")
     for size, step, most in zip(full, steps, wanted, strict=True):
         message = "a convolution of output_shape with the same window must give the size of the input"
@@ -156,8 +159,8 @@ def conv_transpose(
 
 def _crop_transposed(
     c: InferenceContext, sizes: Sequence[Dim], full: Sequence[Dim], steps: Sequence[int], window: Window
-) -> list[Dim]:
-    """The full output sizes of a transposed convolution, cropped by its padding."""
+) -> tuple[list[Dim], list[tuple[int, int]] | None]:
+    """The full output sizes of a transposed convolution, cropped by its padding; and the pads, None for SAME ones."""
     same = window.auto_pad in ("SAME_UPPER", "SAME_LOWER")
     no_pads = same or window.auto_pad == "VALID"
     pairs = [(0, 0)] * len(full) if no_pads else pad_pairs(window.pads, len(full), c)
@@ -167,7 +170,7 @@ def _crop_transposed(
         left = minimum(total, size * step) if same else total - before - after
         c.at_least(left, 1, "the pads must leave at least one element of the output")
         cropped.append(left)
-    return cropped
+    return cropped, None if same else pairs
 
 
 @onnx("AveragePool", "LpPool")

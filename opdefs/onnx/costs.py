@@ -38,6 +38,7 @@ onnx.cost(
 onnx.cost("Dropout")(elements.moves)  # of inference: it copies its input
 onnx.cost("CastMap", "CategoryMapper", "DictVectorizer", "FeatureVectorizer", "LabelEncoder", domain=ML)(elements.moves)
 onnx.cost("OneHotEncoder", "ZipMap", domain=ML)(elements.moves)
+onnx.cost("Optional", "OptionalGetElement")(elements.reads_no_elements)
 onnx.cost("Shape", "Size", "SequenceLength", "OptionalHasElement")(elements.reads_no_elements)
 onnx.cost("Gather", "GatherElements", "GatherND", "Slice")(elements.gathers())
 onnx.cost("ArrayFeatureExtractor", domain=ML)(elements.gathers())
@@ -65,7 +66,7 @@ onnx.cost("NegativeLogLikelihoodLoss")(elements.per_input_element(2, 1))
 onnx.cost("SoftmaxCrossEntropyLoss")(elements.per_input_element(elements.SOFTMAX))
 
 onnx.cost("LayerNormalization", "InstanceNormalization", "GroupNormalization")(elements.normalizes())
-onnx.cost("RMSNormalization", "SimplifiedLayerNormalization")(elements.normalizes(4, 1, None))
+onnx.cost("RMSNormalization", "SimplifiedLayerNormalization")(elements.normalizes(3, 1, None))
 onnx.cost("MeanVarianceNormalization")(elements.normalizes(5, None, None))
 onnx.cost("LpNormalization")(elements.normalizes(3, None, None))
 onnx.cost("Normalizer", domain=ML)(elements.normalizes(3, None, None))
@@ -229,6 +230,7 @@ def short_time_fourier(c: CostContext) -> OpCost:
     return OpCost(operations=c.sum(transformed.operations, windowed))
 
 
+onnx.cost("LinearAttention")(layers.linear_attention)
 onnx.cost("MelWeightMatrix")(elements.per_element(2))
 onnx.cost("Det")(layers.factorization)
 
@@ -247,7 +249,7 @@ onnx.cost("Adagrad", domain=TRAINING)(elements.not_counted("its inputs are sever
 for _reason, _names in {
     "the number of comparisons depends on data": ("NonMaxSuppression", "Unique"),
     "the number of elements in a box depends on data": ("MaxRoiPool",),
-    "no formula is published for it": ("ImageDecoder", "TfIdfVectorizer", "LinearAttention"),
+    "no formula is published for it": ("ImageDecoder", "TfIdfVectorizer"),
 }.items():
     onnx.cost(*_names)(elements.not_counted(_reason))
 onnx.cost("Adam", "Momentum", domain=TRAINING)(elements.not_counted("its inputs are several groups of tensors"))

@@ -10,7 +10,7 @@ from opdefs.pnnx.dialect import pnnx
 from opdefs.pnnx.pad import pad_axis
 from opdefs.pnnx.spatial import bounded_sizes, require_elements, spatial_rank, spatial_values, split_axes
 from opdefs.rules.operands import require_vector
-from opdefs.rules.window import Window, transposed_window_size, window_span, windows
+from opdefs.rules.window import Window, describe_windows, transposed_window_size, window_span, windows
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -183,6 +183,7 @@ def _transposed(c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim]
         grown = transposed_window_size(size, k, stride, (amount, amount), dilation) + more
         c.at_least(grown, 1, "the padding must leave at least one element of the output")
         result.append(grown)
+    describe_windows(c, result, kernel, strides, [(amount, amount) for amount in padding], dilations)
     return result
 
 

@@ -41,5 +41,5 @@ def _connect(graph: Graph) -> Graph:
     return bind_arguments(graph, lambda op: pnnx.lookup("", op, 1))
 
 
-pnnx = Dialect("pnnx", _schema, versioned=False)
+pnnx = Dialect("pnnx", _schema, versioned=False, costs=["opdefs.pnnx.costs"])
 pnnx.connect = _connect

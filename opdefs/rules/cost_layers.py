@@ -55,3 +55,20 @@ def factorization(c: CostContext, thirds: int = 1) -> OpCost:
     shape = c.input(0)
     cubes = c.product(thirds, *shape, shape[-1])
     return OpCost(macs=cubes // 3)
+
+
+def linear_attention(c: CostContext) -> OpCost:
+    """[B, S, heads*D], step by step with a state [B, heads, D, Dv]; some implementations do it in chunks.
+
+    For each step and head: the outer product of key and value, the product of the query with the state, that of the key
+    where the rule corrects (delta), and a decay of the state where it is gated.
+    """
+    q, k, v = c.input(0), c.input(1), c.input(2)
+    queries, keys = c.integer("q_num_heads"), c.integer("kv_num_heads")
+    if not (len(q) == len(k) == len(v) == 3) or queries < 1 or keys < 1:
+        raise NotKnown("the number of heads is not known")
+    rule = c.text("update_rule", "gated_delta")
+    state = c.product(q[0], q[1], k[2] // keys, v[2] // keys)
+    updates = keys * (2 if "delta" in rule else 1)
+    decays = keys if "gated" in rule else 0
+    return OpCost(macs=c.product(queries + updates, state), operations=c.product(decays, state))

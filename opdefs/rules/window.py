@@ -77,6 +77,21 @@ def pad_pairs(pads: Sequence[int], rank: int, c: InferenceContext) -> list[tuple
     return [(flat[i], flat[i + rank]) for i in range(rank)]
 
 
+def describe_windows(
+    c: InferenceContext,
+    outputs: Sequence[Dim],
+    kernel: Sequence[Dim],
+    strides: Sequence[int],
+    pads: Sequence[tuple[int, int]] | None,
+    dilations: Sequence[int],
+) -> None:
+    """Tell an explanation how the sizes of the spatial axes were computed; without `pads`, with SAME padding."""
+    if c.size_terms is not None:
+        for axis, size in enumerate(outputs):
+            padding = "same" if pads is None else pads[axis]
+            c.describe_size(size, kernel=kernel[axis], stride=strides[axis], pads=padding, dilation=dilations[axis])
+
+
 def windows(
     c: InferenceContext,
     sizes: Sequence[Dim],
@@ -97,12 +112,16 @@ def windows(
     if any(isinstance(k, int) and k < 1 for k in kernel):
         c.fail("the kernel must be at least 1 along each axis", tuple(kernel))
     if window.auto_pad in ("SAME_UPPER", "SAME_LOWER"):
-        return tuple(same_size(d, s) for d, s in zip(sizes, steps, strict=True))
+        counts = tuple(same_size(d, s) for d, s in zip(sizes, steps, strict=True))
+        describe_windows(c, counts, kernel, steps, None, spread)
+        return counts
     pairs = [(0, 0)] * rank if window.auto_pad == "VALID" else pad_pairs(window.pads, rank, c)
     floor, ceil = (_conv_size, _ceil_conv_size) if must_fit else (_pool_size, _ceil_pool_size)
     along = ceil if ceil_mode else floor
     axes = zip(sizes, kernel, steps, pairs, spread, strict=True)
-    return tuple(along(c, *axis) for axis in axes)
+    counts = tuple(along(c, *axis) for axis in axes)
+    describe_windows(c, counts, kernel, steps, pairs, spread)
+    return counts
 
 
 def advise_no_cropping(c: InferenceContext, x: Shape, window: Window) -> None:

@@ -5,4 +5,6 @@ from __future__ import annotations
 from opdefs.tf.schemas import schema
 from shapeinf.ops import Dialect
 
-tf = Dialect("tf", schemas=schema, versioned=False)  # the only version is that of the producer of a file
+tf = Dialect(
+    "tf", schemas=schema, versioned=False, costs=["opdefs.tf.costs"]
+)  # the only version is that of the producer of a file

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from opdefs.rules.window import same_size, truncated_window_size
+from opdefs.rules.window import describe_windows, same_size, truncated_window_size
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
@@ -177,7 +177,9 @@ def windowed_output_sizes(
     """The output sizes of all spatial axes."""
     ones, none = (1,) * len(sizes), [(0, 0)] * len(sizes)
     axes = zip(sizes, windows, dilations or ones, strides, pads or none, strict=True)
-    return [
+    counts = [
         windowed_output_size(c, size, window, dilation, stride, padding, *pair)
         for size, window, dilation, stride, pair in axes
     ]
+    describe_windows(c, counts, windows, strides, None if padding == "SAME" else pads or none, dilations or ones)
+    return counts

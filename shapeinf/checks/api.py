@@ -9,7 +9,8 @@ import attrs
 from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.declarations import COMPARISONS
 from shapeinf.checks.numeric_runs import fails_everywhere
-from shapeinf.checks.registry import CHECKS
+from shapeinf.checks.operators import MISSPELLED_OPERATOR
+from shapeinf.checks.registry import CHECKS, STATIC_CHECKS
 from shapeinf.checks.repairs import Candidates, likely_cause
 from shapeinf.checks.trusted_declarations import trust_declarations
 from shapeinf.diagnostics import Diagnostic
@@ -25,11 +26,13 @@ def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Di
     """
     with hold_locks(result):
         model = CheckedModel(result, ranges)
-        diagnostics = _sort(_run_checks(model), model)
+        static = _sort((diagnostic for run in STATIC_CHECKS.values() for diagnostic in run(model)), model)
+        misspelled = {diagnostic.node for diagnostic in static if diagnostic.code == MISSPELLED_OPERATOR}
+        diagnostics = [d for d in _sort(_run_checks(model), model) if d.code != "S201" or d.node not in misspelled]
         if not any(diagnostic.fails for diagnostic in diagnostics):
             diagnostics = _sort([*diagnostics, *fails_everywhere(model)], model)
         fails = any(diagnostic.fails for diagnostic in diagnostics)
-        return _put_cause_first(diagnostics, model) if fails else diagnostics
+        return [*static, *(_put_cause_first(diagnostics, model) if fails else diagnostics)]
 
 
 def _run_checks(model: CheckedModel) -> Iterator[Diagnostic]:

@@ -77,11 +77,12 @@ def read_baseline(path: str) -> Baseline:
     return Baseline(path, frozenset(_read_entry(path, entry) for entry in entries))
 
 
-def _read_entry(path: str, entry: Any) -> KnownDiagnostic:
-    values = [entry.get(key) for key in ("model", *_KEYS)] if isinstance(entry, dict) else []
-    if not values or not all(isinstance(value, str) for value in values):
+def _read_entry(path: str, entry: object) -> KnownDiagnostic:
+    fields = entry if isinstance(entry, dict) else {}
+    values = {key: text for key in ("model", *_KEYS) if isinstance(text := fields.get(key), str)}
+    if len(values) <= len(_KEYS):
         raise ConfigError(f"{path}: is no baseline: an entry lacks one of model, {', '.join(_KEYS)}: {entry!r}"[:300])
-    return KnownDiagnostic(*values)
+    return KnownDiagnostic(**values)
 
 
 def baseline_as_json(path: str, checked: Mapping[str, Iterable[Diagnostic]]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,9 @@ from shapeinf.inputs.config import CONFIG_KEYS, Config, check_keys, load_toml, r
 PROJECT_FILE = "pyproject.toml"
 TABLE = "shapeinf"
 """The name of the table, under `tool`."""
+
+_TABLE_NAME = re.compile(rb"tool\s*\.\s*[\"']?shapeinf|^\s*[\"']?shapeinf[\"']?\s*=", re.MULTILINE)
+"""What a file with the table has, as a text."""
 
 _OWN_KEYS = ("select", "ignore", "exclude", "per-file-ignores", "baseline", "models")
 KEYS = (*CONFIG_KEYS, *_OWN_KEYS)
@@ -111,7 +115,7 @@ def find_project_file(start: str = "") -> str | None:
 def _has_table(path: str) -> bool:
     try:
         with open(path, "rb") as file:
-            if TABLE.encode() not in file.read():
+            if not _TABLE_NAME.search(file.read()):
                 return False  # without a TOML reader, projects that do not configure shapeinf still work
         tools = load_toml(path).get("tool")
     except (OSError, ConfigError):

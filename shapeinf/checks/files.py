@@ -18,11 +18,10 @@ _MAX_NAMES = 3
     "error",
     "data of tensors that are not in their file",
     "The file does not exist, is too short, or its path leads out of the folder of the model.",
+    static=True,
 )
 def missing_data(model: CheckedModel) -> Iterator[Diagnostic]:
     """Data in other files that are missing; one report a file and reason."""
-    if model.what_if:
-        return
     for missing in FORMATS.missing_data(model.graph):
         first = missing.tensors[0]
         others = [repr(name) for name in missing.tensors[1:_MAX_NAMES]]

@@ -75,6 +75,7 @@ class ModelChecker:
         deployments: further checks of each model.
         strict: whether names of `options` that a model does not have are errors, as they should be for a single model.
         progress: called with (done, total) after every node of a model.
+        read: the graph of a path, with the options of its format.
     """
 
     config: CheckConfig = attrs.Factory(CheckConfig)
@@ -84,8 +85,9 @@ class ModelChecker:
     deployments: tuple[DeploymentCheck, ...] = ()
     strict: bool = False
     progress: Progress | None = None
+    read: Callable[[str, InferenceOptions], Graph] = as_graph
     unused: dict[Option, ShapeInferenceError] = attrs.field(factory=dict, init=False)
-    """Assumptions that no model has used so far, each with the error of the last model."""
+    """Assumptions that no model has used so far, each with an error that has the names of these models."""
     _used: set[Option] = attrs.field(factory=set, init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -144,7 +146,7 @@ class ModelChecker:
                 if smaller is None or (self.strict and self._is_own(config, smaller)):
                     raise
                 for option in _options(config) - _options(smaller) - self._used:
-                    self.unused[option] = error
+                    self.unused[option] = _with_choices_of(error, self.unused.get(option))
                 config = smaller
             else:
                 self._use(_options(config))
@@ -153,9 +155,11 @@ class ModelChecker:
     def _read(self, path: str) -> Graph:
         options = self.format_options
         if options is not None and not self.strict and not FORMATS.accepts(path, options):
-            self.unused[FORMAT_OPTION] = ShapeInferenceError(f"{options!r} has no effect: no model is of this format")
+            fields = attrs.fields(type(options))
+            typed = ", ".join(f.name for f in fields if getattr(options, f.name) != getattr(type(options)(), f.name))
+            self.unused[FORMAT_OPTION] = ShapeInferenceError(f"no checked model is of the format that {typed} is for")
             options = None
-        graph = as_graph(path, attrs.evolve(DEFAULT_OPTIONS, format_options=options))
+        graph = self.read(path, attrs.evolve(DEFAULT_OPTIONS, format_options=options))
         if options is not None:
             self._use({FORMAT_OPTION})
         return graph
@@ -179,6 +183,13 @@ class ModelChecker:
         own = _options(self.options)
         names = [option for option in self.unused if option not in own and option != FORMAT_OPTION]
         return [f"{key}: {name}" for key, name in names]
+
+
+def _with_choices_of(error: UnknownNameError, other: ShapeInferenceError | None) -> ShapeInferenceError:
+    """The error of a name that neither of two models has, with the names of both."""
+    if not isinstance(other, UnknownNameError) or isinstance(error, UnnamedInputError):
+        return error
+    return UnknownNameError(error.kind, error.name, {*error.choices, *other.choices})
 
 
 def check_files(paths: str | Iterable[str], config: CheckConfig | None = None, **assumptions: Any) -> list[ModelCheck]:
@@ -241,9 +252,7 @@ def _options(config: Config) -> set[Option]:
 def _inference_options(config: Config, graph: Graph, progress: Progress | None) -> InferenceOptions:
     values = {key: getattr(config, key) for key in config.used_keys if key not in ("inputs", "declared")}
     names = input_names(graph)
-    inputs = dict(config.inputs)
-    if None in inputs:
-        if len(names) != 1:
-            raise UnnamedInputError(inputs[None], names)
-        inputs = {names[0] if name is None else name: spec for name, spec in inputs.items()}
+    if None in config.inputs and len(names) != 1:
+        raise UnnamedInputError(config.inputs[None], names)
+    inputs = {names[0] if name is None else name: spec for name, spec in config.inputs.items()}
     return InferenceOptions(inputs=inputs, declared="check", progress=progress, **values)

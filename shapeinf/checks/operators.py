@@ -13,22 +13,34 @@ from shapeinf.ops.registry import Dialect
 _MIN_REPLACED = 6
 """Letters from which on a replaced letter is a typing error: shorter operators differ in one, such as Selu and Silu."""
 
+_OUTLINE = re.compile(r"[A-Z\d._:>]|(?:(?<=[._:>])|^)[a-z]")
+"""The letters that begin the words of a name, its digits and its separators."""
+
+_SEPARATORS = re.compile(r"[._:>]+")
+
 _MIN_OPERATOR = 4
+_MIN_LOWERCASE = 7
+"""Letters of a word without capitals: many short ones differ in one letter, such as irfft and ihfft."""
+
 _MIN_DOMAIN = 6
 
 
+MISSPELLED_OPERATOR = "C121"
+
+
 @register_check(
-    "C121",
+    MISSPELLED_OPERATOR,
     "error",
     "an operator or a domain that is likely misspelled",
     "No installed dialect has it, and the name differs by one typing error from one that a dialect has. An operator "
     "of a domain that is no misspelling is never reported: it may be known to its runtime.",
+    static=True,
 )
 def misspelled_operators(model: CheckedModel) -> Iterator[Diagnostic]:
     """Operators without a definition, near one of the same domain, or with the name of one in a domain near theirs."""
     inference = model.result.inference
     dialect = inference.compiled.registry.dialect(model.graph.dialect)
-    if dialect is None or model.what_if:
+    if dialect is None:
         return
     for (domain, op), site in inference.rejected.items():
         if dialect.has_rule(domain, op) or dialect.lookup(domain, op, 0) is not None:
@@ -37,7 +49,7 @@ def misspelled_operators(model: CheckedModel) -> Iterator[Diagnostic]:
         if near is not None:
             wrong, right, kind = near
             message = f"no {kind} is named {wrong!r}; did you mean {right!r}?"
-            yield Diagnostic("error", "C121", message, site, f"{domain}.{op}" if domain else op)
+            yield Diagnostic("error", MISSPELLED_OPERATOR, message, site, f"{domain}.{op}" if domain else op)
 
 
 def _nearest(dialect: Dialect, domain: str, op: str) -> tuple[str, str, str] | None:
@@ -59,18 +71,25 @@ def _only(names: Iterable[str]) -> str | None:
 def is_misspelled_operator(name: str, known: str) -> bool:
     """Whether a name is a known operator with one typing error, or in another case.
 
-    Digits and the letters that begin words must agree: `RRelu` is another operator than `Relu`, `ATen` than `Atan`.
+    Digits and the letters that begin words must agree, and neither begins with the other: `RRelu` is another operator
+    than `Relu`, `ATen` than `Atan`, `F.celu` than `F.elu`, `Acosh` than `Acos`.
 
     >>> is_misspelled_operator("Rellu", "Relu"), is_misspelled_operator("relu", "Relu")
     (True, True)
-    >>> is_misspelled_operator("RRelu", "Relu"), is_misspelled_operator("Silu", "Selu")
-    (False, False)
+    >>> [is_misspelled_operator(name, "Relu") for name in ("RRelu", "Relu6", "Silu", "Relux")]
+    [False, False, False, False]
     """
     if name.lower() == known.lower():
         return name != known
-    if re.findall(r"[A-Z\d_]", name) != re.findall(r"[A-Z\d_]", known) or name[:1] != known[:1]:
+    if _OUTLINE.findall(name) != _OUTLINE.findall(known) or name.startswith(known) or known.startswith(name):
         return False
-    return min(len(name), len(known)) >= _MIN_OPERATOR and is_single_edit(name, known, _MIN_REPLACED)
+    words, known_words = _SEPARATORS.split(name), _SEPARATORS.split(known)
+    different = [pair for pair in zip(words, known_words, strict=False) if pair[0] != pair[1]]
+    if len(words) != len(known_words) or len(different) != 1:
+        return False
+    a, b = different[0]
+    shortest = _MIN_LOWERCASE if a.islower() else _MIN_OPERATOR
+    return min(len(a), len(b)) >= shortest and is_single_edit(a, b, _MIN_REPLACED)
 
 
 def is_misspelled_domain(name: str, known: str) -> bool:

@@ -10,16 +10,25 @@ from shapeinf.diagnostics import Diagnostic, Severity, register_code
 Check = Callable[[CheckedModel], Iterable[Diagnostic]]
 
 CHECKS: dict[str, Check] = {}
-"""Every check of a model by the code of its diagnostics, in the order in which they run."""
+"""The checks of shapes by the code of their diagnostics, in the order in which they run; what-if runs repeat them."""
+
+STATIC_CHECKS: dict[str, Check] = {}
+"""The checks that no change of a shape affects, such as those of names of operators: they run once."""
 
 
 def register_check(
-    code: str, severities: Severity | tuple[Severity, ...], title: str, explanation: str = ""
+    code: str,
+    severities: Severity | tuple[Severity, ...],
+    title: str,
+    explanation: str = "",
+    *,
+    static: bool = False,
 ) -> Callable[[Check], Check]:
-    """Register a check and the code of its diagnostics (see `register_code`)."""
+    """Register a check, of shapes or `static`, and the code of its diagnostics (see `register_code`)."""
 
     def register(check: Check) -> Check:
-        CHECKS[register_code(code, severities, title, explanation)] = check
+        checks = STATIC_CHECKS if static else CHECKS
+        checks[register_code(code, severities, title, explanation)] = check
         return check
 
     return register

@@ -26,9 +26,14 @@ def check_selectors(selectors: Iterable[str]) -> tuple[str, ...]:
     """
     checked = tuple(selectors)
     for selector in checked:
-        if selector != ALL and (not selector or not any(code.startswith(selector) for code in CODES)):
-            raise UnknownNameError("diagnostic code", selector, [ALL, *CODES])
+        if not _is_selector(selector):
+            upper = selector.upper()
+            raise UnknownNameError("diagnostic code", selector, [upper] if _is_selector(upper) else [ALL, *CODES])
     return checked
+
+
+def _is_selector(text: str) -> bool:
+    return text == ALL or (text != "" and any(code.startswith(text) for code in CODES))
 
 
 def matches_path(path: str, pattern: str, folder: str = "") -> bool:

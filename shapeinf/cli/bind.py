@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.options import bind_requests, output_option
+from shapeinf.cli.options import bind_requests
 from shapeinf.cli.output import VIOLATION, LateProgress, echo, echo_document, echo_lines, readable_errors
+from shapeinf.cli.targets import ModelTarget, model_output
 from shapeinf.edit.bind import Bound
 from shapeinf.edit.bind import bind as bind_model
 from shapeinf.errors import BindError
@@ -16,12 +17,12 @@ from shapeinf.errors import BindError
 @click.argument("model", type=click.Path())
 @click.argument("requests", nargs=-1, metavar="[NAME=VALUE]...")
 @model_options(without=("dims", "bind", "values", "strict"))
-@output_option(
+@model_output(
     "Write the new model to OUT; `-` prints a document in text form. Without it nothing is written.",
     stream=True,
     folder=True,
 )
-def bind(model: str, requests: tuple[str, ...], options: ModelOptions, output: str | None) -> None:
+def bind(model: str, requests: tuple[str, ...], options: ModelOptions, target: ModelTarget) -> None:
     """Freeze, re-range or rename dims of MODEL, where its graph allows it.
 
     A VALUE is a size (batch=4), bounds (seq=1..512), another dim or an expression of dims (past=2*seq), or a new name
@@ -31,6 +32,7 @@ def bind(model: str, requests: tuple[str, ...], options: ModelOptions, output: s
     input), 3 a file cannot be read or written.
     """
     with readable_errors():
+        target.check(model)
         values = bind_requests(requests)
         graph = options.read(model)
         try:
@@ -39,12 +41,10 @@ def bind(model: str, requests: tuple[str, ...], options: ModelOptions, output: s
         except BindError as error:
             echo_lines(str(error), err=True)
             raise click.exceptions.Exit(VIOLATION) from None
-        _print_signature(bound, err=output == "-")
-        if output == "-":
+        target.save(bound.save)
+        _print_signature(bound, err=target.is_stdout)
+        if target.is_stdout:
             echo_document(bound.save)
-        elif output is not None:
-            bound.save(output)
-            echo(f"saved {output}", err=True)
 
 
 def _print_signature(bound: Bound, err: bool) -> None:

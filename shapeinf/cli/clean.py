@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
-from shapeinf.cli.options import json_option, output_option
+from shapeinf.cli.options import json_option
 from shapeinf.cli.output import VIOLATION, echo, echo_json, echo_rows, readable_errors
-from shapeinf.formats.files import EXTERNAL_DATA, ExternalData
+from shapeinf.cli.stdin import path_or_stdin, stdin_errors
+from shapeinf.cli.targets import ModelTarget, model_output
 from shapeinf.report.clean_report import CLEAN_COLUMNS, clean_as_json, clean_rows, clean_summary
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def _parse_passes(_: click.Context, parameter: click.Parameter, value: str | Non
 
 @click.command(name="clean", short_help="Remove, fold and fuse nodes of an ONNX model, with a proof.")
 @click.argument("model", type=click.Path())
-@output_option("Write the cleaned model to OUT, which may be MODEL itself.")
+@model_output("Write the cleaned model to OUT, which may be MODEL itself.")
 @click.option(
     "--passes",
     callback=_parse_passes,
@@ -34,22 +35,14 @@ def _parse_passes(_: click.Context, parameter: click.Parameter, value: str | Non
 )
 @click.option("--verify", is_flag=True, help="Run both models in onnxruntime at two bindings and compare the numbers.")
 @click.option("--dry-run", is_flag=True, help="Write nothing; show what would be done.")
-@click.option(
-    "--external",
-    type=click.Choice(EXTERNAL_DATA),
-    default="keep",
-    show_default=True,
-    help="Weights in other files stay there, are copied to OUT.data, or are embedded in OUT.",
-)
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random inputs of --verify.")
 @json_option
 def clean_command(
     model: str,
-    output: str | None,
+    target: ModelTarget,
     passes: tuple[str, ...] | None,
     verify: bool,
     dry_run: bool,
-    external: str,
     seed: int,
     json_wanted: bool,
 ) -> None:
@@ -62,16 +55,18 @@ def clean_command(
     Exit codes: 0 cleaned, 1 the numbers differ or could not be compared (nothing is written), 2 usage (also an unknown
     pass), 3 a file cannot be read or written, or a package is missing.
     """
-    if (output is None) == (not dry_run):
+    if (target.path is None) == (not dry_run):
         raise click.UsageError("Name the file to write with -o OUT, or use --dry-run.")
     with readable_errors():
         from shapeinf.passes import clean
 
-        cleaned = clean(model, passes, verify=verify, seed=seed)
+        target.check(model)
+        with stdin_errors(model):
+            cleaned = clean(path_or_stdin(model), passes, verify=verify, seed=seed)
         failed = cleaned.comparison is not None and not cleaned.comparison.equal
-        written = None if dry_run or failed else output
+        written = None if dry_run or failed else target.path
         if written is not None:
-            cleaned.save(written, external_data=cast(ExternalData, external))
+            target.save(cleaned.save)
         _print(model, cleaned, written, json_wanted)
     if failed:
         raise click.exceptions.Exit(VIOLATION)
@@ -86,5 +81,3 @@ def _print(model: str, cleaned: Cleaned, written: str | None, json_wanted: bool)
         echo_rows(CLEAN_COLUMNS, rows)
         echo("")
     echo(*clean_summary(cleaned))
-    if written is not None:
-        echo(f"saved {written}", err=True)

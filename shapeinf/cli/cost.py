@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
 from shapeinf.cli.output import echo, echo_json, readable_errors
+from shapeinf.cli.targets import check_outputs, saving
 from shapeinf.cost import Cost
+from shapeinf.formats.files import write_text
 from shapeinf.report.cost_report import By, cost_as_csv, cost_as_json, cost_lines, summarize_cost
 
 
@@ -48,6 +48,7 @@ def cost_command(
 
     Exit codes: 0 counted, 1 with --strict the model violates a rule, 2 usage, 3 a file cannot be read or written.
     """
+    check_outputs(csv=csv_file)
     with readable_errors():
 
         def infer(options: ModelOptions) -> Cost:
@@ -56,8 +57,8 @@ def cost_command(
         symbolic = infer(options.evolve(bind={}))
         summary = summarize_cost(symbolic, dict(options.inference.bind), lambda: infer(options))
         if csv_file is not None:
-            Path(csv_file).write_text(cost_as_csv(summary), encoding="utf-8", errors="backslashreplace")
-            echo(f"saved {csv_file}", err=True)
+            with saving(csv_file):
+                write_text(csv_file, cost_as_csv(summary))
         if json_wanted:
             echo_json(cost_as_json(model, summary, by, depth))
         else:

@@ -2,44 +2,90 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
 from shapeinf.cli.output import echo, echo_json, readable_errors
-from shapeinf.report import (
+from shapeinf.report import unknown_lines, unknowns_as_json
+from shapeinf.report.explanations import (
+    dim_as_json,
+    dim_lines,
+    explain_dim,
     explain_tensor,
     explanation_as_json,
     explanation_lines,
-    unknown_lines,
-    unknowns_as_json,
+    is_tensor,
+    parse_target,
 )
+from shapeinf.result import Result
+
+DIM = "dim:"
+"""The prefix of a target that is a dim, where a tensor has the same name."""
 
 
-@click.command(short_help="Explain the size of an axis, or list unknown sizes.")
+@click.command(short_help="Explain the size of an axis or a dim, or list unknown sizes.")
 @click.argument("model", type=click.Path())
-@click.option("--tensor", "-t", metavar="NAME", help="The tensor to explain; without it, the unknowns of the model.")
+@click.argument("target", metavar="[TENSOR[.AXIS]|DIM]", required=False)
+@click.option("--tensor", "-t", metavar="NAME", help="The tensor, as an option.")
 @click.option("--axis", "-k", type=int, metavar="K", help="The axis to explain, from 0; all axes by default.")
+@click.option("--all", "every", is_flag=True, help="Every step, also those that keep a size; JSON always has them.")
 @model_options()
 @json_option
-def explain(model: str, options: ModelOptions, tensor: str | None, axis: int | None, json_wanted: bool) -> None:
+def explain(
+    model: str,
+    options: ModelOptions,
+    target: str | None,
+    tensor: str | None,
+    axis: int | None,
+    every: bool,
+    json_wanted: bool,
+) -> None:
     """Explain why an axis of a tensor of MODEL has its size: a line a step, back to the first cause.
 
-    Without --tensor, list all unknown axes and ranks, grouped by the node or input that causes them.
+    TENSOR.AXIS is also written TENSOR[AXIS]; without an axis, all axes are explained. A named DIM is explained by the
+    constraints on it (`dim:NAME` where a tensor has the name too). With neither, all unknown axes and ranks are
+    listed, grouped by the node or input that causes them.
 
     Exit codes: 0 explained, 2 usage (also an unknown tensor or axis), 3 the model cannot be read.
     """
-    if tensor is None and axis is not None:
-        raise click.UsageError("--axis needs a tensor: add --tensor NAME")
+    if tensor is not None and target is not None:
+        raise click.UsageError(f"the tensor is named twice: {target} and --tensor {tensor}")
+    if tensor is None and target is None and axis is not None:
+        raise click.UsageError("--axis needs a tensor: add its name")
     with readable_errors():
         result = options.infer(model)
-        if tensor is None:
+        if tensor is not None:
+            data, lines = _explain_tensor(result, tensor, axis, every)
+        elif target is not None:
+            data, lines = _explain_target(result, target, axis, every)
+        else:
             groups = result.unknowns()
             data, lines = unknowns_as_json(groups), unknown_lines(groups)
-        else:
-            explanation = explain_tensor(result, tensor, axis)
-            data, lines = explanation_as_json(explanation), explanation_lines(explanation)
         if json_wanted:
             echo_json({"model": model, **data})
         else:
             echo(*lines)
+
+
+def _explain_target(result: Result, target: str, axis: int | None, every: bool) -> tuple[dict[str, Any], Iterable[str]]:
+    dim = explain_dim(result, target.removeprefix(DIM))
+    if is_tensor(result, target):
+        if dim is not None:
+            echo(f"note: {target} is also a dim: {DIM}{target} explains it", err=True)
+    elif dim is not None:
+        if axis is not None:
+            raise click.UsageError(f"--axis needs a tensor: {target} is a dim")
+        return dim_as_json(dim), dim_lines(dim)
+    name, own = parse_target(result, target)
+    if own is not None and axis is not None:
+        raise click.UsageError(f"the axis is named twice: {target} and --axis {axis}")
+    return _explain_tensor(result, name, axis if own is None else own, every)
+
+
+def _explain_tensor(result: Result, tensor: str, axis: int | None, every: bool) -> tuple[dict[str, Any], Iterable[str]]:
+    explanation = explain_tensor(result, tensor, axis)
+    return explanation_as_json(explanation), explanation_lines(explanation, every=every)

@@ -8,7 +8,7 @@ import attrs
 import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.options import Command, json_option, output_option
+from shapeinf.cli.options import Command, json_option
 from shapeinf.cli.output import (
     echo,
     echo_diagnostic,
@@ -18,6 +18,7 @@ from shapeinf.cli.output import (
     fail_on,
     readable_errors,
 )
+from shapeinf.cli.targets import ModelTarget, model_output
 from shapeinf.report import build_report, report_as_json, summary_lines
 from shapeinf.report.module_tree import module_rows
 from shapeinf.report.tensor_rows import TensorQuery, TensorRows
@@ -73,14 +74,14 @@ def _query_options(command: Command) -> Command:
     help="With --tree, the levels of modules; those below are collapsed.",
 )
 @json_option
-@output_option(
+@model_output(
     "Write the model annotated with the inferred shapes to OUT; `-` prints a document in text form, not the table.",
     "--save",
     stream=True,
     folder=True,
 )
 def infer(
-    model: str, options: ModelOptions, tree: bool, depth: int, json_wanted: bool, output: str | None, **wanted: object
+    model: str, options: ModelOptions, tree: bool, depth: int, json_wanted: bool, target: ModelTarget, **wanted: object
 ) -> None:
     """Infer the shape of every tensor of MODEL.
 
@@ -90,17 +91,16 @@ def infer(
     Exit codes: 0 no errors, 1 errors in the model, 2 usage (also an unknown dim, input, tensor or operator; a glob that
     matches nothing is a note), 3 a file cannot be read or written.
     """
-    if output == "-" and json_wanted:
+    if target.is_stdout and json_wanted:
         raise click.UsageError("-o - and --json both print to stdout: choose one")
     if tree and json_wanted:
         raise click.UsageError("--tree and --json cannot be combined: choose one")
     query = TensorQuery(**wanted)  # type: ignore[arg-type]  # the options have the names and types of its fields
     with readable_errors():
+        target.check(model)
         result = options.infer(model)
-        if output is not None and output != "-":  # before anything is printed: the reader of a pipe may leave
-            result.save(output)
-            echo(f"saved {output}", err=True)
-        if output == "-":
+        target.save(result.save)  # before anything is printed: the reader of a pipe may leave
+        if target.is_stdout:
             echo_document(result.save)
         elif json_wanted:
             report = build_report(result, attrs.evolve(query, constants=True))

@@ -9,8 +9,10 @@ import attrs
 import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.options import check_outputs, json_option, output_option, timeline_options
+from shapeinf.cli.options import json_option, timeline_options
 from shapeinf.cli.output import echo, echo_json, fail_on, readable_errors
+from shapeinf.cli.targets import check_outputs, output_option, saving
+from shapeinf.formats.files import write_text
 from shapeinf.memory import Memory
 from shapeinf.memory.peak import parse_budget
 from shapeinf.report.memory_report import MemorySummary, memory_as_json, memory_lines, summarize_memory
@@ -92,8 +94,8 @@ def memory_command(
         if output is not None:
             from shapeinf.memory.exports import export
 
-            export(summary.memory, output, sizes=summary.sizes)
-            echo(f"saved {output}", err=True)
+            with saving(output):
+                export(summary.memory, output, sizes=summary.sizes)
         if json_wanted:
             echo_json(memory_as_json(model, summary))
         else:
@@ -110,10 +112,10 @@ def _draw(summary: MemorySummary, model: str, html: str | None, png: str | None,
     sizes = {} if summary.bound is not summary.memory else summary.sizes
     view = attrs.evolve(view_of_memory(summary.bound, sizes, Path(model).name, slots), sizes=summary.binding)
     if html is not None:
-        Path(html).write_text(memory_page(view), encoding="utf-8", errors="backslashreplace")
-        echo(f"saved {html}", err=True)
+        with saving(html):
+            write_text(html, memory_page(view))
     if png is not None:
         from shapeinf.report.memory_png import save_png
 
-        save_png(view, png)
-        echo(f"saved {png}", err=True)
+        with saving(png):
+            save_png(view, png)

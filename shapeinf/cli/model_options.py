@@ -16,12 +16,19 @@ from shapeinf.cli.config import load_config
 from shapeinf.cli.format_options import add_format_options, take_format_options
 from shapeinf.cli.options import Command, bindings, check_bindings, dim_ranges, input_shapes, input_values, named_inputs
 from shapeinf.cli.output import LateProgress
+from shapeinf.cli.stdin import path_or_stdin, stdin_errors
 from shapeinf.expr.parsing import MAX_NUMBER
 from shapeinf.graph import Graph
 from shapeinf.inputs.config import CONFIG_KEYS, Config
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions, Mode, Progress
 from shapeinf.inputs.reader import RangeLike, SpecLike, input_names, to_named_dim
 from shapeinf.result import Result
+
+
+def read_graph(model: str, options: InferenceOptions) -> Graph:
+    """The graph of a file; `-` is standard input."""
+    with stdin_errors(model):
+        return as_graph(path_or_stdin(model), options)
 
 
 @attrs.frozen
@@ -75,8 +82,8 @@ class ModelOptions:
         return Config(dims=dims, inputs=self.shapes, **values)
 
     def read(self, model: str) -> Graph:
-        """The graph of a file."""
-        return as_graph(model, self.inference)
+        """The graph of a file; `-` is standard input."""
+        return read_graph(model, self.inference)
 
     def options_for(self, graph: Graph, progress: Progress | None = None) -> InferenceOptions:
         """The options with the shapes of this graph's inputs."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 import click
 
+from shapeinf.cli.targets import check_outputs as check_outputs
+from shapeinf.cli.targets import output_option as output_option
 from shapeinf.errors import SpecError
 from shapeinf.expr import Interval, Scope
 from shapeinf.inputs.named_dims import NamedDim
@@ -25,36 +26,6 @@ json_option = click.option(
     "--json", "json_wanted", is_flag=True, help="Print JSON; its field `schema` names the form and its version."
 )
 """For every command that prints a result."""
-
-
-def output_option(text: str, *aliases: str, stream: bool = False, folder: bool = False) -> Callable[[Command], Command]:
-    """The option `-o/--output` of a command that writes a file, as its argument `output`.
-
-    Args:
-        text: what is written, for the help.
-        aliases: older spellings of the option.
-        stream: `-` prints to standard output.
-        folder: the target may be a folder.
-    """
-    return click.option(
-        "--output",
-        "-o",
-        *aliases,
-        "output",
-        type=click.Path(dir_okay=folder, writable=True, allow_dash=stream),
-        metavar="OUT",
-        help=text,
-    )
-
-
-def check_outputs(**outputs: str | None) -> None:
-    """A usage error where two options, by name, name the same file to write."""
-    seen: dict[str, str] = {}
-    for name, path in outputs.items():
-        if path is not None and path != "-":
-            other = seen.setdefault(os.path.realpath(path), name)
-            if other != name:
-                raise click.UsageError(f"--{other} and --{name} both write {path}: name two files")
 
 
 _TIMELINE_OPTIONS = (

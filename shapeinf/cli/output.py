@@ -1,7 +1,7 @@
 """What the commands print and how they end: every text goes through `escape_unprintable`, every exit code is here.
 
 Exit codes: 0 fine, 1 findings (the model or a plan is wrong), 2 usage, 3 a file cannot be read, written or run,
-130 Ctrl-C.
+130 Ctrl-C, 141 the reader of standard output has left.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ VIOLATION = 1
 USAGE = 2
 FAILURE = 3
 INTERRUPTED = 130
+CLOSED_PIPE = 141
 
 _WIDTH = 100_000
 """Columns of a file or a pipe: nothing is cut or wrapped in it."""

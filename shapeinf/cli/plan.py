@@ -7,8 +7,9 @@ from typing import Any, Literal
 import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.options import json_option, output_option, timeline_options
+from shapeinf.cli.options import json_option, timeline_options
 from shapeinf.cli.output import echo, echo_json, fail_on, readable_errors
+from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.memory.planning import PLANNERS, load_plan, save_plan, to_json
 from shapeinf.report.memory_report import plan_check_as_json, plan_check_lines, plan_lines
 
@@ -63,17 +64,18 @@ def plan(
 
     Exit codes: 0 all tensors are placed, 1 some are not (they are listed), 2 usage, 3 a file cannot be read or written.
     """
+    check_outputs(output=output)
     with readable_errors():
         result = options.infer(model)
         memory = result.memory(order=order, aliases=aliases, in_place=in_place, work=work)
         placed = memory.plan(planner=planner, alignment=alignment)
+        if output is not None:
+            with saving(output):
+                save_plan(placed, output)
         if json_wanted:
             echo_json(to_json(placed))
         else:
             echo(*plan_lines(placed, result, memory))
-        if output is not None:
-            save_plan(placed, output)
-            echo(f"saved {output}", err=True)
     fail_on(placed.unplaced)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from shapeinf.cli.options import output_option
 from shapeinf.cli.output import VIOLATION, echo, readable_errors, stop
+from shapeinf.cli.stdin import path_or_stdin, stdin_errors
+from shapeinf.cli.targets import ModelTarget, model_output
 from shapeinf.edit.rebatch import Rebatched
 from shapeinf.edit.rebatch import rebatch as rebatch_model
 from shapeinf.errors import RebatchError
@@ -16,8 +17,8 @@ from shapeinf.errors import RebatchError
 @click.option("--axis", type=click.IntRange(min=0), default=0, show_default=True, help="The axis to make dynamic.")
 @click.option("--name", default="batch", show_default=True, help="The name of the new dim.")
 @click.option("--input", "inputs", multiple=True, metavar="NAME", help="An input with the axis; all inputs by default.")
-@output_option("Write the new model to OUT. Without it nothing is written.")
-def rebatch(model: str, axis: int, name: str, inputs: tuple[str, ...], output: str | None) -> None:
+@model_output("Write the new model to OUT. Without it nothing is written.")
+def rebatch(model: str, axis: int, name: str, inputs: tuple[str, ...], target: ModelTarget) -> None:
     """Make a fixed axis of the inputs of MODEL dynamic, and rewrite the constants that fix its size.
 
     Only constants that provably hold the size of the axis are rewritten.
@@ -26,14 +27,14 @@ def rebatch(model: str, axis: int, name: str, inputs: tuple[str, ...], output: s
     or written.
     """
     with readable_errors():
+        target.check(model)
         try:
-            rebatched = rebatch_model(model, axis=axis, name=name, inputs=inputs)
+            with stdin_errors(model):
+                rebatched = rebatch_model(path_or_stdin(model), axis=axis, name=name, inputs=inputs)
         except RebatchError as error:
             stop(VIOLATION, str(error))
+        target.save(rebatched.save)
         _print_changes(rebatched)
-        if output is not None:
-            rebatched.save(output)
-            echo(f"saved {output}", err=True)
 
 
 def _print_changes(rebatched: Rebatched) -> None:

@@ -163,9 +163,9 @@ class Origins:
         for slot in origin.step.arguments:
             argument = None if slot == MISSING else origin.inference.current(slot)
             for axis in range(len(argument.shape.dims or ()) if isinstance(argument, TensorType) else 0):
-                lines, last = trace(Point(frame, slot, "axis", axis))
-                if lines and symbols & _initial_symbols(last):
-                    return tuple(lines)
+                steps, last = trace(Point(frame, slot, "axis", axis))
+                if steps and symbols & _initial_symbols(last):
+                    return tuple(step.text for step in steps)
         return ()
 
 

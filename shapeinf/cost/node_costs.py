@@ -13,6 +13,7 @@ from shapeinf.errors import NotKnown, ShapeInferenceError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type
+from shapeinf.lattice.dtypes import HANDLES
 from shapeinf.memory.sizes import size_of, too_long
 from shapeinf.ops import CostContext, OpCost, OpDef
 from shapeinf.solver.long_sums import sum_dims
@@ -94,7 +95,8 @@ class _NodeCost:
             return RunCost(reason=unknown.reason, unknown=True)
         except (ShapeInferenceError, LookupError, TypeError, ValueError, ZeroDivisionError) as error:
             # hostile attributes; the shape function reports them
-            return RunCost(reason=f"the cost rule of this operator failed: {type(error).__name__}: {error}")
+            reason = f"the cost rule of this operator failed: {type(error).__name__}: {error}"
+            return RunCost(reason=reason, unknown=True)
         if len(self.store.scope.capped) != capped:
             return RunCost(reason=_too_long([macs, operations]) or "the formula is too long")
         return self._with_bytes(operation.op_def, cost, positions)
@@ -120,6 +122,8 @@ class _NodeCost:
         return self._bytes(value)
 
     def _bytes(self, value: Type) -> Dim:
+        if isinstance(value, TensorType) and value.dtype in HANDLES:
+            return 0  # what it refers to is not copied
         size = size_of(self.store, value)
         if size.bytes is None:
             raise NotKnown(size.cause)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import attrs
+
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.errors import ShapeInferenceError
@@ -17,16 +19,40 @@ from shapeinf.explain.points import GraphFrame, Point, find_value, size_in, tens
 from shapeinf.explain.probe import blockers, sources
 from shapeinf.explain.unknowns import cause_of
 from shapeinf.expr import Dim, Dimension
+from shapeinf.ops.rule_context import Terms
 from shapeinf.solver.budget import WORK, cut_text
 
+_NO_TERMS: Terms = {}
+_USUAL_TERMS = {("pads", "0"), ("dilation", "1")}
 MOST_NAMES = 6
 """More sources than these are counted, not listed."""
 
 
-def explain(inference: Inference, name: str, axis: int, work: int = WORK) -> list[str]:
-    """One line a step, from the axis back to an input, a constant, a constraint, or the origin of an unknown.
+@attrs.frozen
+class Step:
+    """One step of an explanation.
 
-    The last line reports that the budget is exhausted. Raises UnknownNameError for an unknown tensor.
+    Args:
+        text: the line.
+        subject: the axis, element or rank that it explains: `x.shape[0]`.
+        operator: of the node that computes it; empty for inputs and constants.
+        node: its name.
+        keeps: whether the step only passes on what the next one explains: the same size of an axis, or an unknown rank.
+        terms: what else the size is computed with, such as the kernel and stride of a window.
+    """
+
+    text: str
+    subject: str
+    operator: str = ""
+    node: str = ""
+    keeps: bool = False
+    terms: Terms = attrs.Factory(dict)
+
+
+def explain(inference: Inference, name: str, axis: int, work: int = WORK) -> list[Step]:
+    """The steps from the axis back to an input, a constant, a constraint, or the origin of an unknown.
+
+    The last step reports that the budget is exhausted. Raises UnknownNameError for an unknown tensor.
     """
     frame, slot = find_value(GraphFrame(inference, work=work), name)
     tensor = tensor_of(frame.inference.current(slot))
@@ -40,28 +66,34 @@ def explain(inference: Inference, name: str, axis: int, work: int = WORK) -> lis
     return trace(point)[0]
 
 
-def trace(point: Point) -> tuple[list[str], Point]:
-    """One line a step, from a point back to its first cause, and the last point on the path."""
-    lines: list[str] = []
+def trace(point: Point) -> tuple[list[Step], Point]:
+    """The steps from a point back to its first cause, and the last point on the path."""
+    steps: list[Step] = []
     seen: set[Point] = set()
     last = point
     following: Point | None = point
     while following is not None and following not in seen:
         last = following
         seen.add(last)
-        step = last.frame.producer(last.slot)
-        if step is None:
-            line, following = _explain_input(last)
-        elif last.frame.inner(step):
-            line, following = _explain_body(last, step)
+        node = last.frame.producer(last.slot)
+        if node is None:
+            text, following = _explain_input(last)
+            step = Step(text, str(last))
+        elif last.frame.inner(node):
+            text, following = _explain_body(last, node)
+            step = _node_step(text, last, node)
         else:
-            line, following = _explain_node(last, step)
+            step, following = _explain_node(last, node)
         if last.frame.budget.cut:  # the sources of the node may be incomplete
-            lines.append(f"{_here(last)}: {cut_text('explain(work=...)')}")
+            steps.append(Step(f"{_here(last)}: {cut_text('explain(work=...)')}", str(last)))
             break
-        if line:
-            lines.append(line)
-    return lines, last
+        if step.text:
+            steps.append(step)
+    return steps, last
+
+
+def _node_step(text: str, point: Point, node: NodeStep, keeps: bool = False, terms: Terms = _NO_TERMS) -> Step:
+    return Step(text, str(point), node.operation.kind.op, point.frame.inference.path + node.site, keeps, terms)
 
 
 def _here(point: Point) -> str:
@@ -116,20 +148,39 @@ def _align(point: Point, other: Point) -> Point | None:
     return other._replace(at=axes[0]) if len(axes) == 1 else None
 
 
-def _explain_node(point: Point, step: NodeStep) -> tuple[str, Point | None]:
+def _explain_node(point: Point, step: NodeStep) -> tuple[Step, Point | None]:
     """A size that a node computes from its inputs."""
     frame, size = point.frame, point.size
     here = f"{_here(point)} by {step.operation} {frame.locate(step)}"
     begins = size is None or any(frame.first.get(symbol) == point for symbol in unknowns_in(size))
     if not begins:
-        points = sources(point, step)
+        points, terms = sources(point, step)
         if points and size is not None:
-            return f"{here} from {_list_points(points)}", _closest(points, size)
-        return here + _constraint_source(point), None
+            following = _closest(points, size)
+            text = f"{here} from {_list_points(points)}{_format_terms(terms)}"
+            keeps = following.size == size and point.facet == following.facet == "axis"
+            return _node_step(text, point, step, keeps, terms), following
+        return _node_step(here + _constraint_source(point), point, step), None
     missing = blockers(point, step)
     if missing:
-        return f"{here}, since {_label(missing[0])} is unknown", missing[0]
-    return f"{here}: {cause_of(Root(frame, step, point)).reason}", None
+        keeps = point.facet == missing[0].facet == "rank"
+        text = f"{here}, since {_label(missing[0])} is unknown"
+        return _node_step(text, point, step, keeps), missing[0]
+    return _node_step(f"{here}: {cause_of(Root(frame, step, point)).reason}", point, step), None
+
+
+def _format_terms(terms: Terms) -> str:
+    """The terms of a size as words: `with kernel 3, stride 2, pads 1`; without a dilation of 1 and pads of 0."""
+    words = []
+    for name, term in terms.items():
+        if isinstance(term, tuple):
+            before, after = term
+            text = str(before) if before == after else f"{before} and {after}"
+        else:
+            text = str(term)
+        if (name, text) not in _USUAL_TERMS:
+            words.append(f"{name} {text}")
+    return f", with {', '.join(words)}" if words else ""
 
 
 def _label(point: Point) -> str:

@@ -11,6 +11,7 @@ from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.evaluation import substitute
 from shapeinf.graph import MISSING
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
+from shapeinf.ops.rule_context import SizeTerms, Terms
 
 MOST_ELEMENTS = 64
 """Longer contents are no shape; they are not probed."""
@@ -25,16 +26,19 @@ RANKS_TRIED = (2, 3, 4, 1, 5, 0, 6)
 Inputs = list["Type | None"]
 
 
-def sources(point: Point, step: NodeStep) -> list[Point]:
-    """The axes and elements of a node's inputs that an axis or element of its output is computed from."""
+def sources(point: Point, step: NodeStep) -> tuple[list[Point], Terms]:
+    """The axes and elements of a node's inputs that an axis or element of its output is computed from.
+
+    And the other terms of it, such as the stride of a window; empty where there are none.
+    """
     probe = _Probe(point, step)
     if not probe.possible:
-        return []
+        return [], {}
     for contents, ones in ((True, False), (False, False), (False, True), (True, True)):
         origins = probe.origins(probe.mark_inputs(contents, ones))
         if origins:
-            return origins
-    return probe.constants()
+            return origins, probe.terms
+    return probe.constants(), {}
 
 
 def blockers(point: Point, step: NodeStep) -> list[Point]:
@@ -71,9 +75,10 @@ class _Probe:
         self.call = step.operation.call
         self.possible = self.call is not None and not step.operation.bodies
         self.marks: dict[Dimension, Point] = {}
+        self.terms: Terms = {}
         self.types: Inputs = [None if s == MISSING else self.inference.current(s) for s in step.arguments]
 
-    def run(self, inputs: Sequence[Type | None]) -> Type | None:
+    def run(self, inputs: Sequence[Type | None], terms: SizeTerms | None = None) -> Type | None:
         """The output type by the rule; None when the rule fails, and when the budget is exhausted."""
         assert self.call is not None
         store, budget = self.inference.store, self.point.frame.budget
@@ -81,7 +86,7 @@ class _Probe:
             return None
         before, scratch = store.scope.work, store.copy()
         try:
-            outcome = self.call.run(inputs, scratch, self.inference.path + self.step.site)
+            outcome = self.call.run(inputs, scratch, self.inference.path + self.step.site, size_terms=terms)
         except (ShapeInferenceError, ArithmeticError, ValueError, TypeError, IndexError):
             return None
         finally:
@@ -98,12 +103,17 @@ class _Probe:
 
     def origins(self, inputs: Sequence[Type | None]) -> list[Point]:
         """The points of the marker symbols in the output; none if substituting them does not give the inferred size."""
-        size = size_in(self.run(inputs), self.point.facet, self.point.at)
+        terms: SizeTerms = {}
+        size = size_in(self.run(inputs, terms), self.point.facet, self.point.at)
         if not isinstance(size, Dimension):
             return []
         values = {mark: point.size for mark, point in self.marks.items() if point.size is not None}
         if self.inference.store.canon(substitute(size, values)) != self.point.size:
             return []
+        self.terms = {
+            name: substitute(term, values) if isinstance(term, Dimension) else term
+            for name, term in terms.get(size, {}).items()
+        }
         return [self.marks[s] for s in sorted(size.symbols(), key=str) if s in self.marks]
 
     # -- sources of the output --------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from shapeinf.errors import LimitError, ModelError, ShapeInferenceError, Unknown
 from shapeinf.formats.annotation import Annotation
 from shapeinf.formats.files import EXTERNAL_DATA, ExternalData
 from shapeinf.formats.foreign import identify_by_content, identify_by_name, identify_compressed, identify_folder
+from shapeinf.formats.objects import model_of_object
 from shapeinf.graph import Graph
 from shapeinf.sharing import cached_property
 from shapeinf.texts import escape_unprintable
@@ -105,6 +106,8 @@ class Format:
         is_model_path: whether a path that nobody named, in a folder that is searched for models, is one of this
             format. Stricter than `sniff`: other files of such a folder are no models, and their errors would be noise.
         missing_data: the data of a read model that should lie in other files, but do not.
+        begins: whether a file that begins with these bytes is a model in a form that `write` writes.
+        writes_folders: whether `write` takes a folder too.
         write_external: like `write`, for a format whose models may have weights in other files; None for any other.
     """
 
@@ -116,6 +119,8 @@ class Format:
     options: type[FormatOptions] | None = None
     is_model_path: Callable[[Candidate], bool] = lambda _: False
     missing_data: Callable[[Graph], Iterable[MissingData]] = lambda _: ()
+    begins: Callable[[bytes], bool] = lambda _: False
+    writes_folders: bool = False
     write_external: Callable[[Graph, Annotation, Target, ExternalData], None] | None = None
 
     def command_line(self) -> dict[str, CommandLineOption]:
@@ -138,6 +143,7 @@ class FormatRegistry:
         Raises UnknownFormatError for a file that holds no model, by what it is; ShapeInferenceError for options of
         another format.
         """
+        model = model_of_object(model)
         candidate = Candidate(model)
         recognised = self.recognise(candidate)
         refuse_foreign(candidate, recognised not in (None, self.default))
@@ -180,6 +186,16 @@ class FormatRegistry:
         """Whether a path in a folder that is searched for models is a model: a file, or a folder that is one itself."""
         candidate = Candidate(path)
         return any(format_.is_model_path(candidate) for format_ in self.formats)
+
+    def is_model_file(self, path: str) -> bool:
+        """Whether a file is a model by its first bytes, in a form that is written too."""
+        head = Candidate(path).head
+        return any(format_.begins(head) for format_ in self.formats)
+
+    def writes_folder(self, model: Any) -> bool:
+        """Whether a model may be written into a folder."""
+        recognised = self.recognise(Candidate(model))
+        return recognised is not None and recognised.writes_folders
 
     def accepts(self, model: Any, options: FormatOptions | None) -> bool:
         """Whether a model may be read with these options: they are those of its format, as far as it is recognised."""
@@ -251,5 +267,9 @@ def _foreign_text(candidate: Candidate, recognised: Format | None, error: ModelE
     if os.path.isdir(path):
         is_model = any(name.endswith(".nnef") for name in os.listdir(path))
         return None if is_model or not isinstance(error, UnknownFormatError) else identify_folder(path)
-    kind = identify_by_name(path, candidate.head) if recognised is None and candidate.head else None
-    return None if kind is None else f"{kind} (read as ONNX, it {error.cause})"
+    kind = None
+    if recognised is None and candidate.head:
+        kind = identify_by_name(path, candidate.head)
+    elif isinstance(error, UnknownFormatError):
+        kind = identify_by_content(candidate.head, False)
+    return None if kind is None else f"{kind} ({error.cause})"

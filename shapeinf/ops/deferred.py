@@ -11,6 +11,7 @@ from shapeinf.graph import InputContents
 from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape, ShapeStore, TensorType, Type
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.opdef import OpDef
+from shapeinf.ops.rule_context import SizeTerms
 from shapeinf.ops.run import Call, Contents, Outcome
 
 _MAX_CALLS = 256
@@ -39,6 +40,7 @@ class DeferredCall(Call):
         store: ShapeStore,
         site: str,
         bodies: Mapping[str, Body] | None = None,
+        size_terms: SizeTerms | None = None,
     ) -> Outcome:
         """See `Call.run`; the outputs are unknown where the contents are."""
         try:
@@ -53,7 +55,7 @@ class DeferredCall(Call):
             if len(self._calls) >= _MAX_CALLS:
                 self._calls.clear()
             call = self._calls[key] = Call(self.op_def, values, self.version, self.wanted, self.attributes)
-        return call.run([inputs[i] for i in positions], store, site, bodies)
+        return call.run([inputs[i] for i in positions], store, site, bodies, size_terms)
 
     def operands(self, inputs: Sequence[Type | None]) -> tuple[Mapping[str, object], Sequence[int]]:
         """See `Call.operands`."""

@@ -136,6 +136,10 @@ class Dialect:
 
         return register
 
+    def costs(self) -> set[tuple[str, str]]:
+        """(domain, op) of every operator with a cost rule that is registered so far."""
+        return set(self._costs)
+
     def cost_rule(self, domain: str, op: str, version: int) -> CostRule | None:
         """The cost rule in force at a version of an operator; None where it has none."""
         with BUILD_LOCK:

@@ -34,6 +34,11 @@ MAX_RANK = 1000
 """No tensor has more axes: an attribute that requires more is damaged."""
 
 
+Terms = Mapping[str, "Dim | str | tuple[int, int]"]
+"""What a size is computed with besides other sizes, such as the kernel and the stride of a window."""
+SizeTerms = dict[Dim, Terms]
+
+
 class RuleContext:
     """One call of a rule: its inputs, attributes, site and the store of constraints."""
 
@@ -44,6 +49,8 @@ class RuleContext:
     bodies: Mapping[str, Body] = MappingProxyType({})
     written: Mapping[str, object] = MappingProxyType({})
     """The attributes of the node before the contents of inputs were inserted: with `InputContents` in them."""
+    size_terms: SizeTerms | None = None
+    """Where an explanation collects how sizes are computed; see `describe_size`."""
     _relaxed = 0
 
     def __init__(
@@ -167,6 +174,11 @@ class RuleContext:
             self.expect(total, 0, f"{message}: the count must be 0, but named dims are at least 1")
         else:
             self.merge(total, known, message)
+
+    def describe_size(self, size: Dim, **terms: Dim | str | tuple[int, int]) -> None:
+        """Tell an explanation which terms an output size is computed with; otherwise nothing happens."""
+        if self.size_terms is not None:
+            self.size_terms[size] = terms
 
     def fail(self, message: str, *operands: object) -> NoReturn:
         """Raise ShapeError: the model violates a requirement of the operator."""

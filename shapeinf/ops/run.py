@@ -24,6 +24,7 @@ from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.element_types import ElementTypes
 from shapeinf.ops.opdef import ArgDef, OpDef
 from shapeinf.ops.rule import InputUse
+from shapeinf.ops.rule_context import SizeTerms
 from shapeinf.ops.structure import INT64_MAX
 
 MAX_VALUES = 1 << 16
@@ -112,8 +113,9 @@ class Call:
         store: ShapeStore,
         site: str,
         bodies: Mapping[str, Body] | None = None,
+        size_terms: SizeTerms | None = None,
     ) -> Outcome:
-        """Call the rule.
+        """Call the rule, which adds to `size_terms` how it computes sizes.
 
         Raises ShapeError when the operator's requirements are violated. NotKnown in the rule gives unknown outputs.
         """
@@ -129,6 +131,8 @@ class Call:
         c.types, c.store, c.site = inputs, store, site
         if bodies is not None:
             c.bodies = bodies
+        if size_terms is not None:
+            c.size_terms = size_terms
         rule = self.rule
         try:
             if self._keywords is None:

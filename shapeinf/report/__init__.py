@@ -3,19 +3,19 @@
 `docs/dev/add-a-report.md` shows how to add a form.
 """
 
+from shapeinf.report.explanations import explain_tensor, explanation_as_json, explanation_lines
 from shapeinf.report.json_form import (
     as_json,
     check_as_json,
     checks_as_json,
     diff_as_json,
-    explanation_as_json,
     report_as_json,
     summaries_as_json,
     summary_as_json,
     unknowns_as_json,
     verification_as_json,
 )
-from shapeinf.report.model import ModelReport, build_report, explain_tensor
+from shapeinf.report.model import ModelReport, build_report
 from shapeinf.report.pull_request import (
     as_github_commands,
     as_markdown,
@@ -27,7 +27,6 @@ from shapeinf.report.pull_request import (
 from shapeinf.report.sarif import checks_as_sarif
 from shapeinf.report.summary import Summary, summarize
 from shapeinf.report.text import (
-    explanation_lines,
     severity_counts,
     summary_lines,
     tensor_cells,

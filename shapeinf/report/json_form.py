@@ -11,13 +11,12 @@ from shapeinf.report.model import (
     DimRecord,
     ModelReport,
     PreconditionRecord,
-    TensorExplanation,
     TensorRecord,
     build_report,
 )
 from shapeinf.report.summary import Amount, Summary
 from shapeinf.result import Result
-from shapeinf.schemas import CHECK, CHECK_MANY, DIFF, EXPLAIN, INFER, SUMMARY, UNKNOWNS, VERIFY
+from shapeinf.schemas import CHECK, CHECK_MANY, DIFF, INFER, SUMMARY, UNKNOWNS, VERIFY
 
 if TYPE_CHECKING:
     from shapeinf.checks import ModelCheck
@@ -146,12 +145,6 @@ def _amount_as_json(amount: Amount) -> dict[str, Any]:
     return {"formula": amount.formula, "value": amount.value, "note": amount.note}
 
 
-def explanation_as_json(explanation: TensorExplanation) -> dict[str, Any]:
-    """The explanation of a tensor; `axis` is null where the rank is unknown."""
-    axes = [{"axis": item.axis, "size": item.size, "steps": list(item.steps)} for item in explanation.axes]
-    return {"schema": EXPLAIN, "tensor": explanation.tensor, "type": explanation.type, "axes": axes}
-
-
 def unknowns_as_json(groups: Iterable[UnknownGroup]) -> dict[str, Any]:
     """The unknowns of a model by first cause."""
     return {
@@ -247,6 +240,7 @@ def _run(run: Run) -> dict[str, Any]:
         "unknown": run.unknown,
         "bound": run.bound,
         "bound_bytes": run.bound_bytes,
+        "redeclared": list(run.redeclared),
         "mismatches": [_mismatch(mismatch) for mismatch in run.mismatches],
         "skipped": [{"tensor": item.tensor, "reason": item.reason} for item in run.skipped],
         "unbound": [{"tensor": item.tensor, "reason": item.reason} for item in run.unbound],

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from shapeinf.errors import MissingPackageError
+from shapeinf.formats.files import replace_file
 from shapeinf.report.memory_picture import COLOURS
 from shapeinf.report.memory_svg import X_LABEL, near_peak
 from shapeinf.report.memory_view import AreaStep, MemoryView, areas, columns
@@ -41,7 +42,8 @@ def save_png(view: MemoryView, path: str | os.PathLike[str]) -> None:
     title = " at ".join(filter(None, (view.title, view.sizes)))
     if title:
         figure.suptitle(_text(f"Memory over time: {title}", 120), fontsize=13)
-    figure.savefig(path, format="png", dpi=110)
+    with replace_file(os.fspath(path)) as file:
+        figure.savefig(file, format="png", dpi=110)
 
 
 def _draw_areas(axes: Any, view: MemoryView, window: range) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.expr import Dim, Dimension, Interval
+from shapeinf.expr import Dimension, Interval
 from shapeinf.pickled_result import Coverage
 from shapeinf.report.tensor_rows import DimRecord, TensorQuery, TensorRecord, TensorRows
 from shapeinf.result import Result
@@ -17,15 +17,12 @@ EVERYTHING = TensorQuery(constants=True)
 """All tensors of a graph, without those inside of bodies."""
 
 __all__ = [
-    "AxisExplanation",
     "DimRecord",
     "ModelReport",
     "NamedDimRecord",
     "PreconditionRecord",
-    "TensorExplanation",
     "TensorRecord",
     "build_report",
-    "explain_tensor",
     "named_dims",
 ]
 
@@ -88,27 +85,6 @@ class ModelReport:
     version: int = VERSION
 
 
-@attrs.frozen
-class AxisExplanation:
-    """Why an axis has its size: `steps` from the tensor back to the first cause.
-
-    `axis` is None where the rank is unknown, `size` is None where the axis is.
-    """
-
-    axis: int | None
-    size: int | str | None
-    steps: tuple[str, ...]
-
-
-@attrs.frozen
-class TensorExplanation:
-    """The explanation of one axis of a tensor, or of all; `type` is the tensor's type as text."""
-
-    tensor: str
-    type: str
-    axes: tuple[AxisExplanation, ...]
-
-
 def build_report(result: Result, query: TensorQuery | None = EVERYTHING) -> ModelReport:
     """The report of an inference with the tensors that match a query: by default all of the graph, for None none.
 
@@ -150,23 +126,3 @@ def _preconditions(result: Result) -> tuple[PreconditionRecord, ...]:
         PreconditionRecord(p.kind, p.text, tuple(p.symbols), p.node, p.op, p.message, p.where, str(p), p.sizes)
         for p in result.contract.preconditions
     )
-
-
-def explain_tensor(result: Result, tensor: str, axis: int | None = None) -> TensorExplanation:
-    """The explanation of one axis of a tensor, or of all.
-
-    Raises UnknownNameError for a tensor, ShapeInferenceError for an axis that the tensor does not have.
-    """
-    info = result.tensor(tensor)
-    dims = info.shape.dims
-    if dims is None:
-        axes = [AxisExplanation(None, None, tuple(result.explain(tensor, 0)))]
-    else:
-        axes = [_axis(result, tensor, dims, k) for k in (range(len(dims)) if axis is None else [axis])]
-    return TensorExplanation(tensor, str(info), tuple(axes))
-
-
-def _axis(result: Result, tensor: str, dims: tuple[Dim, ...], axis: int) -> AxisExplanation:
-    steps = tuple(result.explain(tensor, axis))
-    dim = dims[axis] if -len(dims) <= axis < len(dims) else None  # of a sequence, `explain` takes any axis
-    return AxisExplanation(axis % max(len(dims), 1), dim if dim is None or isinstance(dim, int) else str(dim), steps)

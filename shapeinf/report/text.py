@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.explain.unknowns import UnknownGroup
-from shapeinf.report.model import ModelReport, NamedDimRecord, TensorExplanation, TensorRecord
+from shapeinf.report.model import ModelReport, NamedDimRecord, TensorRecord
 from shapeinf.report.table import Column
 
 MAX_ITEMS = 8
@@ -78,16 +78,6 @@ def _congruence(dim: NamedDimRecord) -> str:
     if dim.modulus == 1:
         return ""
     return f" ({dim.remainder} modulo {dim.modulus})" if dim.remainder else f" (a multiple of {dim.modulus})"
-
-
-def explanation_lines(explanation: TensorExplanation) -> Iterator[str]:
-    """The steps of each axis, indented after the first one."""
-    if not explanation.axes:
-        yield f"{explanation.tensor} is a scalar: it has no axes"
-    for axis in explanation.axes:
-        first, *rest = axis.steps
-        yield first
-        yield from (f"  {step}" for step in rest)
 
 
 def unknown_lines(groups: Sequence[UnknownGroup]) -> Iterator[str]:

@@ -150,6 +150,7 @@ class _RunVerifier:
             unknown=counts["unknown"],
             bound=len(self.outputs.written),
             bound_bytes=sum(self.outputs.written.values()),
+            redeclared=tuple(self.outputs.redeclared),
             mismatches=tuple(mismatches),
             skipped=tuple(self.skipped),
             unbound=tuple(self.outputs.unbound),

@@ -16,6 +16,7 @@ CLEAN = "shapeinf.clean/1"
 COST = "shapeinf.cost/1"
 DIFF = "shapeinf.diff/1"
 EXPLAIN = "shapeinf.explain/1"
+EXPLAIN_DIM = "shapeinf.explain.dim/1"
 EXPRESSION = "shapeinf.expression/1"
 INFER = "shapeinf.infer/1"
 MEMORY = "shapeinf.memory/1"
@@ -38,6 +39,7 @@ SCHEMAS = (
     COST,
     DIFF,
     EXPLAIN,
+    EXPLAIN_DIM,
     EXPRESSION,
     INFER,
     MEMORY,

@@ -53,7 +53,8 @@ def models(tmp_path: Path) -> Path:
     for name, text in texts.items():
         (tmp_path / f"{name}.onnx").write_bytes(parsed(text).SerializeToString())
     (tmp_path / "recurrent.pbtxt").write_bytes((ROOT / "examples" / "recurrent.pbtxt").read_bytes())
-    (tmp_path / "decoder.onnx").write_bytes(Path(DECODER).read_bytes())
+    for name in ("decoder", "convnet"):
+        (tmp_path / f"{name}.onnx").write_bytes((ROOT / "examples" / f"{name}.onnx").read_bytes())
     return tmp_path
 
 
@@ -66,6 +67,10 @@ COMMANDS = [
     ("explain decoder --tensor x0", "explain/1"),
     ("explain broken --tensor w", "explain/1"),
     ("explain data --tensor u", "explain/1"),
+    ("explain decoder x0.1", "explain/1"),
+    ("explain decoder batch", "explain.dim/1"),
+    ("explain convnet half", "explain/1"),
+    ("infer decoder --op MatMul --limit 1", "infer/1"),
     ("explain broken", "unknowns/1"),
     ("explain data", "unknowns/1"),
     ("check broken", "check/1"),
@@ -87,6 +92,14 @@ COMMANDS = [
     ("memory data --bind n=4", "memory.summary/1"),
     ("plan decoder --bind batch=2,seq=8", "plan/1"),
     ("plan decoder", "plan/1"),
+    ("summary decoder --bind batch=2,seq=8", "summary/1"),
+    ("summary broken data guarded recurrent.pbtxt", "summary/1"),
+    ("summary guarded --dim n=1..8", "summary/1"),
+    ("ops list Re*", "ops/1"),
+    ("ops show Conv", "ops.show/1"),
+    ("ops show nn.Conv2d", "ops.show/1"),
+    ("ops missing broken decoder", "ops.missing/1"),
+    ("ops packages", "ops.packages/1"),
     ("verify guarded", "verify/1"),
     ("verify data", "verify/1"),
     ("verify wrong", "verify/1"),

@@ -148,7 +148,8 @@ def ask_program(result: Result) -> None:
 
 def edit_model(folder: Path) -> None:
     """Bind, rebatch, compare, save."""
-    bound: Bound = bind(CONVNET, {"batch": 4, "height": "64..512", "width": (64, 512)})
+    bind(EXAMPLES / "decoder.onnx", {"batch": "1..8", "seq": (1, 512)})
+    bound: Bound = bind(CONVNET, {"batch": 4})
     bound.save(folder / "bound.onnx")
     bind(CONVNET, {"batch": "n"}, options=InferenceOptions(assume=["height >= 8"]))
     differences: list[Difference] = diff(CONVNET, folder / "bound.onnx")

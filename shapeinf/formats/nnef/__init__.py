@@ -37,6 +37,12 @@ def _write(graph: Graph, annotation: Annotation, target: Target) -> None:
     writer.write(graph, annotation, target)
 
 
+def _begins(head: bytes) -> bool:
+    from shapeinf.formats.nnef.files import source
+
+    return source.is_document(head.decode("utf-8", "replace"))
+
+
 __all__ = ["NNEF", "codes"]
 
-NNEF = Format("nnef", "NNEF", _sniff, _read, _write, NnefOptions, is_model_path=_is_model_path)
+NNEF = Format("nnef", "NNEF", _sniff, _read, _write, NnefOptions, is_model_path=_is_model_path, begins=_begins)

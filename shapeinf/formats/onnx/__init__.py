@@ -8,11 +8,20 @@ from typing import Any
 
 from shapeinf.formats.annotation import Annotation
 from shapeinf.formats.files import ExternalData
+from shapeinf.formats.protobuf.wire import BYTES, VARINT, DamagedError, fields
 from shapeinf.formats.registry import Candidate, Format, MissingData, Target
 from shapeinf.graph import Graph
 
 _TEXT_START = re.compile(rb"\s*(?:#[^\n]*\n\s*)*ir_version\s*:")
 """How a model in the text form of protocol buffers begins."""
+
+
+_SYNTAX_START = re.compile(rb"\s*<\s*ir_version\s*:")
+"""How a model in the syntax of `onnx.parser` begins."""
+
+_GRAPH = 7
+_KINDS = {1: VARINT, 2: BYTES, 3: BYTES, 4: BYTES, 5: VARINT, 6: BYTES, 8: BYTES, 14: BYTES}
+"""The fields of a ModelProto before its graph, with their wire types."""
 
 
 def _sniff(candidate: Candidate) -> bool:
@@ -46,6 +55,19 @@ def _missing_data(graph: Graph) -> Iterable[MissingData]:
     return external_files.missing_data(graph)
 
 
+def _begins(head: bytes) -> bool:
+    """Whether a file that begins so is a ModelProto: its own fields up to its graph, or a text with its version."""
+    if _TEXT_START.match(head) or b'"irVersion"' in head or _SYNTAX_START.match(head):
+        return True
+    try:
+        for number, kind, _, _ in fields(head, 0, 1 << 62):  # the graph ends after the head
+            if number == _GRAPH or _KINDS.get(number) != kind:
+                return (number, kind) == (_GRAPH, BYTES)
+    except (DamagedError, IndexError):
+        pass
+    return False
+
+
 ONNX = Format(
     "onnx",
     "ONNX",
@@ -54,5 +76,6 @@ ONNX = Format(
     _write,
     is_model_path=_is_model_path,
     missing_data=_missing_data,
+    begins=_begins,
     write_external=_write,
 )

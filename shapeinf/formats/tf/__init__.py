@@ -46,7 +46,17 @@ def _write(graph: Graph, annotation: Annotation, target: Target) -> None:
     writer.write(graph, annotation, target)
 
 
-TENSORFLOW = Format("tf", "TensorFlow", _sniff, _read, _write, TensorFlowOptions, is_model_path=_is_model_path)
+TENSORFLOW = Format(
+    "tf",
+    "TensorFlow",
+    _sniff,
+    _read,
+    _write,
+    TensorFlowOptions,
+    is_model_path=_is_model_path,
+    begins=sniffing.is_model,
+    writes_folders=True,
+)
 """The format of TensorFlow's models."""
 
 __all__ = ["TENSORFLOW", "TensorFlowOptions"]

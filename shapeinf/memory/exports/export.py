@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shapeinf.errors import ExportError
+from shapeinf.formats.files import write_text
 from shapeinf.memory.exports.c_header import c_header
 from shapeinf.memory.exports.json_export import json_text
 from shapeinf.memory.exports.memory_export import MemoryExport
@@ -55,5 +56,4 @@ def _write(subject: MemoryExport, target: Path, sizes: Mapping[str, int] | None)
         text = c_header(subject)
     else:
         raise ExportError(f"{target.name}: the suffix must be one of {', '.join(SUFFIXES)}")
-    with target.open("w", encoding="utf-8", errors="backslashreplace", newline="") as out:
-        out.write(text)
+    write_text(target, text)

@@ -11,6 +11,7 @@ from shapeinf.errors import MissingPackageError, NoSizeError, SizeOverflowError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.many_bindings import INT64_MAX, run_exactly
 from shapeinf.expr.straight_line import lower
+from shapeinf.formats.files import replace_file
 from shapeinf.memory.exports.memory_export import MemoryExport
 from shapeinf.memory.timeline import Buffer
 from shapeinf.program.bindings import Bindings
@@ -59,7 +60,8 @@ def write_parquet(subject: MemoryExport, path: str | os.PathLike[str], sizes: Ma
     numbers = ("bytes", "birth", "death", "offset")
     fields = [(name, pyarrow.int64() if name in numbers else pyarrow.string()) for name in COLUMNS]
     table = pyarrow.Table.from_pylist(rows(subject, sizes), schema=pyarrow.schema(fields))
-    pyarrow.parquet.write_table(table, os.fspath(path))
+    with replace_file(os.fspath(path)) as file:
+        pyarrow.parquet.write_table(table, file)
 
 
 class _Evaluator:

@@ -12,12 +12,12 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from reprlib import repr as abridged
 from typing import Any
 
 from shapeinf.csv_text import csv_text, unescape_cell
 from shapeinf.errors import LimitError, PlanError, PlanFileError
+from shapeinf.formats.files import write_text
 from shapeinf.memory.planning.problem import (
     MOST_BUFFERS,
     Plan,
@@ -67,7 +67,7 @@ def save_plan(plan: Plan, path: str | os.PathLike[str]) -> None:
     """Write a plan: JSON where the name of the file ends in `.json`, else minimalloc's CSV."""
     as_json = os.fspath(path).lower().endswith(".json")
     text = json.dumps(to_json(plan), indent=2) + "\n" if as_json else to_csv(plan)
-    Path(path).write_bytes(text.encode("utf8", "backslashreplace"))
+    write_text(path, text)
 
 
 def to_json(plan: Plan) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.formats.files import write_text
 from shapeinf.memory import Memory
 from shapeinf.report.live.data import LiveData, LiveSource
 from shapeinf.report.live.page import StaticReport, render_page
@@ -45,7 +45,7 @@ def save_report(
     diagnostics: Sequence[Diagnostic] | None = None,
     memory: Memory | None = None,
 ) -> None:
-    """Write a model as one HTML page without network.
+    """Write a model as one HTML page without network; the file appears whole or not at all.
 
     Args:
         result: the inference.
@@ -63,4 +63,4 @@ def save_report(
     >>> save_report(result, "report.html", sizes={"seq": 128})  # doctest: +SKIP
     """
     page = render_report(result, title=title, sizes=sizes, diagnostics=diagnostics, memory=memory)
-    Path(path).write_text(page, encoding="utf-8", errors="backslashreplace")
+    write_text(path, page)

@@ -1,8 +1,9 @@
-"""The table of all texts of a page: each once, sorted, without the start that it shares with the one before it."""
+"""The texts and values of a page as numbers, so that each is in it once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from shapeinf.texts import shorten_text
 
@@ -11,7 +12,7 @@ MAX_NAME = 400
 
 
 class TextTable:
-    """Collects texts from a file, and gives each a number; the numbers are final when all are collected.
+    """The texts of a file, each once and sorted, without the start that it shares with the one before it.
 
     >>> table = TextTable(["encoder/mul", "encoder/add", "encoder/mul"])
     >>> table["encoder/mul"], table.compact()
@@ -38,6 +39,20 @@ class TextTable:
             rest.append(text[count:])
             last = text
         return shared, rest
+
+
+class Numbers(dict[Any, int]):
+    """The number of each value, in the order in which they are first used.
+
+    >>> numbers = Numbers()
+    >>> numbers["b"], numbers["a"], numbers["b"], list(numbers)
+    (0, 1, 0, ['b', 'a'])
+    """
+
+    def __missing__(self, value: Any) -> int:
+        """The next number."""
+        number = self[value] = len(self)
+        return number
 
 
 def _shared_start(a: str, b: str) -> int:

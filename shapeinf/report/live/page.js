@@ -9,8 +9,8 @@ class Page {
     this.data = data;
     this.texts = readTexts(data.texts);
     this.memory = new MemoryView(data.timeline, this.texts, data.types);
-    this.table = new TensorTable(data, this.texts);
-    this.cost = data.cost ? new CostView(data.cost, this.texts, data.types) : null;
+    this.cost = new CostView(data.cost, this.texts, data.types);
+    this.table = new TensorTable(data, this.texts, this.cost);
     this.fields = buildFields(data.fields, () => this.schedule());
     this.initial = this.fields.map((field) => field.size);
     byId("reset").addEventListener("click", () => this.setSizes(this.initial));
@@ -44,9 +44,9 @@ class Page {
     this.legal = !this.broken && !this.violated.length;
     this.amounts = readAmounts(this.data.amounts, this.legal ? outputs : []);
     this.showLegality();
-    this.peak = this.memory.update(this.amounts);
+    this.peak = this.memory.update(this.amounts, this.legal);
+    this.cost.update(this.amounts, this.legal);
     this.table.update(this.amounts);
-    if (this.cost) this.cost.update(this.amounts);
     this.showShapes();
     this.showTotals();
   }
@@ -79,7 +79,7 @@ class Page {
 
   showTotals() {
     const { timeline } = this.data;
-    const mark = this.memory.atLeast ? "at least " : this.peak.exact ? "" : "at most ";
+    const mark = this.memory.atLeast ? "≥ " : this.peak.exact ? "" : "≤ ";
     const peak = this.peak.value;
     this.showTotal("peak", this.legal ? mark + bytesText(peak) : "—", this.legal ? `${grouped(peak)} bytes` : "");
     const node = this.memory.inUse.length && this.legal ? `at ${this.memory.pointText(this.memory.peak)}` : "";
@@ -94,7 +94,7 @@ class Page {
   showBytes(name, [number, unknown]) {
     const amount = this.amounts[number];
     const exact = amount.value === null || amount.value === undefined ? "" : `${grouped(amount.value)} bytes`;
-    const mark = unknown ? "at least " : "";
+    const mark = unknown ? "≥ " : "";
     this.showTotal(name, this.legal ? mark + amountText(amount, bytesText) : "—", this.legal ? exact : "");
   }
 

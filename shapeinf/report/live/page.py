@@ -11,6 +11,7 @@ from string import Template
 
 import attrs
 
+from shapeinf.cost import Cost
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.explain.unknowns import UnknownGroup
 from shapeinf.html import escape_html, script_json
@@ -51,14 +52,14 @@ def render_page(report: StaticReport) -> str:
     data = report.data.as_json()
     script = "\n".join(read_asset(name) for name in SCRIPTS)
     style = read_asset("page.css")
-    sections = (_requirements(report.data), _findings(report.diagnostics), _unknowns(report.unknowns))
+    sections = (_requirements(report.data), _diagnostics(report.diagnostics), _unknowns(report.unknowns))
     return Template(read_asset("page.html")).substitute(
         policy=_policy(script, style),
         title=_text(report.title),
         subtitle=_text(_subtitle(report)),
         style=style,
         summary=_summary(report, data["tensors"]["shape"]),
-        cost="",
+        cost="\n".join(_cost(report.data.source.result.cost())),
         sections="\n".join("\n".join(section) for section in sections),
         footer="Made by shapeinf. Exact integers; no network.",
         data=script_json(data),
@@ -140,6 +141,42 @@ def _inputs_and_outputs(data: LiveData, shapes: Sequence[int]) -> Iterator[str]:
     yield from _table(headers, rows, len(names))
 
 
+# -- cost --------------------------------------------------------------------------------------------------------------
+
+
+def _cost(cost: Cost) -> Iterator[str]:
+    total = cost.total
+    amounts = (
+        ("Multiply-accumulates", total.macs),
+        ("Other operations", total.operations),
+        ("Parameters", total.parameters),
+        ("Bytes read", total.bytes_read),
+        ("Bytes written", total.bytes_written),
+    )
+    body = ["<details><summary>As formulas of the dims</summary>"]
+    rows = [
+        f'<tr><th scope="row">{name}</th><td class="formula">{_text(cost.format(amount), MAX_MESSAGE)}</td></tr>'
+        for name, amount in amounts
+    ]
+    body += [*_table((("Amount", ""), ("Formula", "")), rows, len(rows)), "</details>", *_uncounted(cost)]
+    yield from _section("Cost", "cost", [read_asset("cost.html"), *body])
+
+
+def _uncounted(cost: Cost) -> Iterator[str]:
+    """The nodes that no sum counts, by operator and reason."""
+    groups = Counter((item.op, item.amount, item.reason) for item in cost.uncounted)
+    if not groups:
+        return
+    yield f"<h3>Not counted: {len(cost.uncounted):,}</h3>"
+    rows = [
+        f'<tr><td>{_text(op)}</td><td class="number">{count:,}</td><td>{_text(amount or "all")}</td>'
+        f"<td>{_text(reason, MAX_MESSAGE)}</td></tr>"
+        for (op, amount, reason), count in groups.most_common(MAX_ROWS)
+    ]
+    headers = (("Operator", ""), ("Nodes", "number"), ("Amount", ""), ("Reason", ""))
+    yield from _table(headers, rows, len(groups))
+
+
 # -- requirements, findings, unknowns ----------------------------------------------------------------------------------
 
 
@@ -152,11 +189,11 @@ def _legal_sizes(fields: Sequence[Field]) -> Iterator[str]:
         return
     rows = [
         f'<tr><td class="name">{_text(field.label)}</td><td>{_text(_range_text(field))}</td>'
-        f"<td>{_text(field.legal or 'not computed')}</td></tr>"
+        f"<td>{_text(field.legal or 'not computed within the budget')}</td></tr>"
         for field in fields[:MAX_ROWS]
     ]
     yield from _table(
-        (("Dim", ""), ("Range", ""), ("Legal sizes, for some sizes of the others", "")), rows, len(fields)
+        (("Dim", ""), ("Sizes", ""), ("Legal sizes, for some sizes of the others", "")), rows, len(fields)
     )
 
 
@@ -180,18 +217,18 @@ def _preconditions(data: LiveData) -> Iterator[str]:
     yield from _table((("Condition", ""), ("Required by", ""), ("Rule", "")), rows, len(preconditions))
 
 
-def _findings(diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
+def _diagnostics(diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
     body: list[str] = []
     if not diagnostics:
         body.append("<p>No errors, warnings or notes.</p>")
     else:
-        rows = [_finding(diagnostic) for diagnostic in sorted(diagnostics, key=lambda d: d.weight)[:MAX_ROWS]]
+        rows = [_diagnostic(diagnostic) for diagnostic in sorted(diagnostics, key=lambda d: d.weight)[:MAX_ROWS]]
         headers = (("Severity", ""), ("Code", ""), ("Subject", ""), ("Message", ""))
         body += _table(headers, rows, len(diagnostics))
     yield from _section("Findings", "findings", body)
 
 
-def _finding(diagnostic: Diagnostic) -> str:
+def _diagnostic(diagnostic: Diagnostic) -> str:
     details = [*diagnostic.operands]
     details += [f"because {diagnostic.reason}"] if diagnostic.reason else []
     details += [f"help: {diagnostic.help}"] if diagnostic.help else []
@@ -214,5 +251,5 @@ def _unknowns(groups: Sequence[UnknownGroup]) -> Iterator[str]:
         f"{f' and {group.count - 4:,} more' if group.count > 4 else ''}</td></tr>"
         for group in groups[:MAX_ROWS]
     ]
-    headers = (("Sizes", "number"), ("Cause", ""), ("Where", ""))
+    headers = (("Sizes", "number"), ("Cause", ""), ("Such as", ""))
     yield from _section("Unknown sizes", "unknowns", _table(headers, rows, len(groups)))

@@ -3,14 +3,22 @@
 /** Rows above and below the view. */
 const MARGIN = 6;
 
-/** @typedef {{name: number[], type: number[], shape: number[], bytes: number[], op: number[], role: number[]}} Tensors */
+/** Characters at the end of a name that are always shown. */
+const NAME_END = 16;
 
+/** @typedef {{name: number[], type: number[], shape: number[], bytes: number[], op: number[], role: number[],
+ *             node: number[]}} Tensors */
+
+/** The columns of numbers, which change with the sizes. */
+const NUMBERS = ["now", "bytes", "macs"];
 const ROLES = ["input", "output", "computed", "constant"];
 
 class TensorTable {
   /** @param {any} data
-   * @param {string[]} texts */
-  constructor(data, texts) {
+   * @param {string[]} texts
+   * @param {CostView} cost */
+  constructor(data, texts, cost) {
+    this.cost = cost;
     /** @type {Tensors} */
     this.tensors = data.tensors;
     this.texts = texts;
@@ -83,7 +91,7 @@ class TensorTable {
   /** Sort by a column, largest sizes first; again for the other direction, and once more for the order of the graph.
    * @param {string} key */
   sortBy(key) {
-    const firstDown = key === "bytes" || key === "now";
+    const firstDown = NUMBERS.includes(key);
     if (this.sorted.key !== key) this.sorted = { key, down: firstDown };
     else if (this.sorted.down === firstDown) this.sorted = { key, down: !firstDown };
     else this.sorted = { key: "order", down: false };
@@ -108,6 +116,7 @@ class TensorTable {
     const { name, type, shape, bytes, op } = this.tensors;
     if (key === "name") return (row) => name[row];
     if (key === "bytes") return rankOf(bytes, (number) => this.amounts[number]?.value ?? -1n);
+    if (key === "macs") return rankOf(this.tensors.node, (node) => this.cost.macs(node) ?? -1n);
     if (key === "shape") return rankOf(shape, (number) => (number < 0 ? "" : this.formulas[number]));
     if (key === "now") return rankOf(shape, (number) => this.volume(number));
     if (key === "type") return rankOf(type, (number) => this.types[number]);
@@ -128,7 +137,7 @@ class TensorTable {
   update(amounts) {
     this.amounts = amounts;
     if (byId("role").value === "unknown") this.select();
-    if (this.sorted.key === "bytes" || this.sorted.key === "now") this.sort();
+    if (NUMBERS.includes(this.sorted.key)) this.sort();
     this.render();
   }
 
@@ -147,9 +156,10 @@ class TensorTable {
   render() {
     if (!this.amounts.length && this.tensors.name.length) return;
     const height = this.rowHeight;
+    byId("head").style.paddingRight = `${12 + this.view.offsetWidth - this.view.clientWidth}px`;
+    byId("rows").style.height = `${this.rows.length * height}px`;
     const first = Math.max(0, Math.floor(this.view.scrollTop / height) - MARGIN);
     const last = Math.min(this.rows.length, Math.ceil((this.view.scrollTop + this.view.clientHeight) / height) + MARGIN);
-    byId("rows").style.height = `${this.rows.length * height}px`;
     const nodes = [];
     for (let position = first; position < last; position++) nodes.push(this.row(position, height));
     byId("rows").replaceChildren(...nodes);
@@ -172,15 +182,23 @@ class TensorTable {
     const node = element(
       "div",
       { role: "row", id: `row-${position}`, "aria-rowindex": String(position + 2), "aria-selected": String(position === this.active) },
-      cell("name", this.texts[name[i]]),
+      nameCell(this.texts[name[i]]),
       cell("type", this.types[type[i]]),
       cell("formula", shape[i] < 0 ? "unknown rank" : this.formulas[shape[i]]),
       cell("now", this.shapeNow(shape[i])),
       cell("number", amountText(this.amounts[bytes[i]], bytesText)),
+      cell("number macs", this.macsText(i)),
       cell("op", operator),
     );
     node.style.top = `${position * height}px`;
     return node;
+  }
+
+  /** The multiply-accumulates of the node that computes a tensor; empty for none.
+   * @param {number} i */
+  macsText(i) {
+    const macs = this.cost.macs(this.tensors.node[i]);
+    return macs ? countText(macs) : "";
   }
 
   /** The active row, in full. */
@@ -194,8 +212,11 @@ class TensorTable {
     const { name, type, shape, bytes, op, role } = this.tensors;
     const formula = shape[i] < 0 ? "of unknown rank" : this.formulas[shape[i]];
     const size = amountText(this.amounts[bytes[i]], (value) => `${grouped(value)} bytes`, "unknown size");
-    const from = this.types[op[i]] ? `, ${ROLES[role[i]]} of ${this.types[op[i]]}` : `, ${ROLES[role[i]]}`;
-    setText(detail, `${this.texts[name[i]]}: ${this.types[type[i]]} ${formula} = ${this.shapeNow(shape[i])}, ${size}${from}`);
+    const own = ROLES[role[i]];
+    const from = (own === "computed" ? "" : `, ${own}`) + (this.types[op[i]] ? `, from ${this.types[op[i]]}` : "");
+    const macs = this.cost.macs(this.tensors.node[i]);
+    const cost = macs ? `, ${grouped(macs)} multiply-accumulates` : "";
+    setText(detail, `${this.texts[name[i]]}: ${this.types[type[i]]} ${formula} = ${this.shapeNow(shape[i])}, ${size}${from}${cost}`);
   }
 
   /** @param {KeyboardEvent} event */
@@ -231,6 +252,14 @@ class TensorTable {
     else if ((position + 1) * height > scrollTop + clientHeight) this.view.scrollTop = (position + 1) * height - clientHeight;
     this.render();
   }
+}
+
+/** A name whose middle is left out where it does not fit: names differ at their ends.
+ * @param {string} name */
+function nameCell(name) {
+  const end = element("span", { class: "end" }, name.slice(-NAME_END));
+  const start = element("span", { class: "start" }, name.slice(0, -NAME_END));
+  return element("span", { role: "gridcell", class: "name", title: name }, start, end);
 }
 
 /** The rank of each row by the value of its number in a column.

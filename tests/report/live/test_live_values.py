@@ -13,12 +13,13 @@ import attrs
 import pytest
 
 from shapeinf import Result, infer_shapes
+from shapeinf.cost.records import FIELDS, Amounts
 from shapeinf.errors import IllegalSizeError, NoSizeError
 from shapeinf.expr import Scope, evaluate
 from shapeinf.expr.many_bindings import run_exactly
 from shapeinf.expr.straight_line import Lowering
 from shapeinf.report.live import save_report
-from shapeinf.report.live.data import OPCODES, LiveData, LiveSource
+from shapeinf.report.live.data import OPCODES, LiveData, LiveSource, constant_text
 from shapeinf.report.live.page import read_asset
 from tests.conformance.conftest import ROOT
 
@@ -30,6 +31,7 @@ CORPUS = [
     "loop_decoder.os",
     "mixtral.dyn",
     "rpn_topk_nonzero.dyn",
+    "script_while_if.ts",
     "segformer.dyn",
     "t5_decoder_past.dyn",
     "unet_bilinear.dyn",
@@ -37,8 +39,8 @@ CORPUS = [
     "whisper.dyn",
     "yolo_nms.ts",
 ]
-QUICK = ["detr.dyn", "yolo_nms.ts"]
-LARGE = (1 << 62) - 1
+QUICK = ["detr.dyn", "yolo_nms.ts", "script_while_if.ts"]
+LARGE = 10**18 - 1
 
 
 def model_path(name: str) -> str:
@@ -79,6 +81,9 @@ requestAnimationFrame(() => requestAnimationFrame(() => {
     legal: text("status-text"),
     violations: [...document.querySelectorAll("#violations li")].map((item) => item.textContent),
     peak: text("exact-peak"), node: text("peak-node"), weights: text("exact-weights"), inputs: text("exact-inputs"),
+    total: page.cost.total.map(String),
+    groups: page.cost.groups.map((group) => [page.data.types[group.op], group.nodes, group.values.map(String)]),
+    macs: text("exact-macs"), parameters: text("exact-parameters"),
     fields: page.fields.map((field) => String(field.size)), rows,
   });
 }));
@@ -138,7 +143,21 @@ def assert_page(subject: Subject, sizes: dict[str, int], shown: dict[str, Any]) 
     assert_tensors(subject, sizes, shown)
     peak = subject.result.memory().peak.at(sizes)
     assert number_of(shown["peak"]) == peak.bytes
+    assert_cost(subject, sizes, shown)
     return True
+
+
+def assert_cost(subject: Subject, sizes: dict[str, int], shown: dict[str, Any]) -> None:
+    cost = subject.result.cost().at(sizes)
+
+    def values(amounts: Amounts) -> list[int]:
+        return [getattr(amounts, field) for field in FIELDS]
+
+    assert list(map(int, shown["total"])) == values(cost.total)
+    groups = {op: (nodes, list(map(int, amounts))) for op, nodes, amounts in shown["groups"]}
+    assert groups == {op: (group.nodes, values(group)) for op, group in cost.by_operator.items()}
+    assert number_of(shown["macs"]) == cost.total.macs
+    assert number_of(shown["parameters"]) == cost.total.parameters
 
 
 def number_of(text: str) -> int:
@@ -268,12 +287,12 @@ def test_the_evaluator_equals_that_of_python(node: str) -> None:
         sizes = [generator.choice([0, 1, 5, -3, 1 << 40, -(1 << 90)]) for _ in program.symbols]
         code, constants = [], []
         for instruction in program.instructions:
-            constants += [str(instruction.left)] if instruction.op == "constant" else []
+            constants += [constant_text(instruction.left)] if instruction.op == "constant" else []
             left = len(constants) - 1 if instruction.op == "constant" else instruction.left
             code += [OPCODES.index(instruction.op), left, instruction.right]
         data = {"arguments": list(range(len(sizes))), "constants": constants, "code": code}
         cases.append([{**data, "outputs": list(program.outputs)}, [str(size) for size in sizes]])
-        expected.append([None if value is None else str(value) for value in run_exactly(program, sizes)])
+        expected.append([None if value is None else constant_text(value) for value in run_exactly(program, sizes)])
     script = read_asset("program.js") + (
         "const cases = JSON.parse(require('fs').readFileSync(0));"
         "const text = (v) => v === null ? null : String(v);"

@@ -1,0 +1,396 @@
+"""Costs of TensorFlow's operators.
+
+An operator without a rule of its own has that of its family, the module of its shape function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from opdefs.rules import cost_elements as elements
+from opdefs.rules import cost_layers as layers
+from opdefs.rules import cost_products as products
+from opdefs.tf.dialect import tf
+from opdefs.tf.dimension_numbers import read_numbers
+from shapeinf.errors import NotKnown
+from shapeinf.expr import Dim
+from shapeinf.lattice import Shape
+from shapeinf.ops import CostContext, CostRule, OpCost
+
+_OUTSIDE = elements.not_counted("it works on what is outside of the graph: files, queues, tables, devices")
+_SPARSE = elements.not_counted("the number of its operations depends on the positions of sparse values")
+_RECORDS = elements.not_counted("its work depends on the bytes of its inputs")
+_BOXES = elements.not_counted("the number of comparisons depends on data")
+_ITERATIVE = elements.not_counted("the number of its iterations depends on data")
+_UNPUBLISHED = elements.not_counted("no formula is published for it")
+
+FAMILIES: dict[str, CostRule] = {
+    **dict.fromkeys(("opdefs.rules.arithmetic", "opdefs.rules.logic"), elements.elementwise),
+    **dict.fromkeys(
+        (f"opdefs.tf.{name}" for name in ("binary", "elementwise", "logic", "random")), elements.elementwise
+    ),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("bias", "uniform_quantized")), elements.elementwise),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("concat", "reshape", "pad", "diagonals")), elements.moves),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("identity", "sources", "variables")), elements.moves),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("control_flow", "data_format", "functional")), elements.moves),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("tensor_list", "tensor_array", "strings")), elements.moves),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("slice", "gather")), elements.gathers()),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("shapes", "common")), elements.reads_no_elements),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("reduction", "ranking")), elements.per_input_element()),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("segment", "counting")), elements.per_input_element()),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("quantize", "quantized_arithmetic")), elements.per_element(2)),
+    **dict.fromkeys(
+        (f"opdefs.tf.{name}" for name in ("datasets", "iterators", "io", "queues", "tables", "state", "host")), _OUTSIDE
+    ),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("collectives", "batching", "fixed_shapes")), _OUTSIDE),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("parsing", "proto", "tokens", "audio")), _RECORDS),
+    **dict.fromkeys(
+        (f"opdefs.tf.{name}" for name in ("sparse", "sparse_parts", "csr_matrix", "ragged", "sets", "counts")), _SPARSE
+    ),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("boxes", "select")), _BOXES),
+    **dict.fromkeys(
+        (f"opdefs.tf.{name}" for name in ("boosted_trees", "linear_models", "sampling", "training", "losses")),
+        _UNPUBLISHED,
+    ),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("images", "resizing", "xla", "xla_windows")), _UNPUBLISHED),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("recurrent", "fractional_pool", "quantized")), _UNPUBLISHED),
+    "opdefs.tf.linalg": _ITERATIVE,
+}
+"""By the module of the shape function: the rule of all operators that have none of their own."""
+
+
+def register_families() -> None:
+    """Register the rules of families for the operators without one."""
+    registered = tf.costs()
+    for domain, op, version in list(tf):
+        op_def = tf.lookup(domain, op, version)
+        module = "" if op_def is None or op_def.rule is None else op_def.rule.function.__module__
+        if module in FAMILIES and (domain, op) not in registered:
+            tf.cost(op, domain=domain)(FAMILIES[module])
+
+
+def _position(c: CostContext, name: str) -> int:
+    """The position of the input of a name, where none before it is a list."""
+    for index, arg in enumerate(c.op_def.inputs):
+        if arg.repeated:
+            break
+        if arg.name == name:
+            return index
+    raise NotKnown(f"the position of the input {name!r} depends on the number of others")
+
+
+# -- element by element ------------------------------------------------------------------------------------------------
+
+tf.cost("AddN", "AccumulateNV2")(elements.per_operand)
+tf.cost("SquaredDifference", "Cross", "XlaKeyValueSort", "XlaSort")(elements.per_element(2))
+tf.cost("Softmax", "LogSoftmax")(elements.softmax)
+tf.cost("Cast", "RiscCast", "Complex", "Real", "Imag", "RiscReal", "RiscImag")(elements.moves)
+tf.cost("LinSpace", "Range", "DebugNanCount")(elements.elementwise)
+tf.cost("LowerBound", "UpperBound")(_BOXES)
+tf.cost("OneHot", "ReverseV2", "DynamicStitch", "ParallelDynamicStitch", "DynamicPartition", "Where")(elements.moves)
+tf.cost("UnravelIndex")(elements.per_element(2))
+tf.cost("EuclideanNorm")(elements.per_input_element(2))
+tf.cost("CumulativeLogsumexp")(elements.per_input_element(4))
+tf.cost("BiasAddGrad")(elements.per_input_element())
+tf.cost("L2Loss")(elements.per_input_element(2))
+tf.cost("InTopK", "InTopKV2")(elements.per_input_element())
+tf.cost("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")(
+    elements.per_input_element(elements.SOFTMAX + 2)  # with the gradient: a logarithm and a difference
+)
+tf.cost("Switch", "RefSwitch", "Merge", "RefMerge", "LoopCond", "_SwitchN")(elements.moves)
+tf.cost("If", "StatelessIf", "_If", "XlaIf", "Case", "StatelessCase")(elements.chooses_body)
+tf.cost("SymbolicGradient")(elements.not_counted("it stands for the gradient of a function"))
+tf.cost("AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp")(elements.per_input_element(1, 1))
+tf.cost("AdjustContrast", "AdjustContrastv2")(elements.per_element(3))
+tf.cost("NoOp", "ControlTrigger", "_Arg", "_DeviceArg", "_Retval", "_DeviceRetval", "XlaOptimizationBarrier")(
+    elements.reads_no_elements
+)
+tf.cost("Assert", "Print", "PrintV2")(elements.reads_no_elements)
+tf.cost(
+    *("XlaBroadcastHelper", "XlaConcatND", "XlaDynamicSlice", "XlaDynamicUpdateSlice", "XlaPad", "XlaSplitND"),
+    "XlaSetDynamicDimensionSize",
+)(elements.moves)
+tf.cost("SparseToDense", "SparseReshape", "SparseSlice", "SparseConcat", "SparseSplit")(elements.moves)
+tf.cost("TensorScatterUpdate", "ScatterUpdate", "ScatterNdUpdate", "ResourceScatterUpdate", "ScatterNd")(elements.moves)
+tf.cost("ResourceScatterNdUpdate", "InplaceUpdate")(elements.moves)
+
+
+def _per_update(name: str) -> CostRule:
+    def cost(c: CostContext) -> OpCost:
+        return OpCost(operations=c.elements(c.input(_position(c, name))))
+
+    return cost
+
+
+def _existing(*names: str) -> list[str]:
+    """The operators among all combinations of a prefix and a kind."""
+    return [name for name in names if tf.has_rule("", name)]
+
+
+_COMBINED = ("Add", "Sub", "Mul", "Div", "Max", "Min")
+_SCATTERS = ("Scatter", "ResourceScatter", "ScatterNd", "ResourceScatterNd", "TensorScatter")
+tf.cost(*_existing(*(f"{scatter}{kind}" for scatter in _SCATTERS for kind in _COMBINED)))(_per_update("updates"))
+tf.cost("ScatterNdNonAliasingAdd")(_per_update("updates"))
+tf.cost("InplaceAdd", "InplaceSub")(_per_update("v"))
+
+_UPDATES = {"GradientDescent": 2, "Momentum": 4, "KerasMomentum": 4, "Adagrad": 6, "RMSProp": 10, "Adam": 12}
+"""Operations for each element of a variable, as the formulas in the documentation of each update count them."""
+
+
+def update(c: CostContext, each: int) -> OpCost:
+    """So many operations for each element of the gradient."""
+    return OpCost(operations=c.product(each, *c.input(_position(c, "delta" if each == 2 else "grad"))))
+
+
+for _name, _count in _UPDATES.items():
+    tf.cost(*_existing(*(f"{kind}Apply{_name}" for kind in ("", "Resource", "ResourceSparse", "Sparse"))))(
+        partial(update, each=_count)
+    )
+
+
+# -- normalisations, pooling, resampling -------------------------------------------------------------------------------
+
+
+@tf.cost("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "_FusedBatchNormEx")
+def fused_batch_norm(c: CostContext) -> OpCost:
+    """A product and a sum for each element; in training, the default, also the statistics."""
+    return OpCost(operations=c.product(7 if c.attribute("is_training", True) else 2, *c.input(0)))
+
+
+tf.cost("BatchNormWithGlobalNormalization", "QuantizedBatchNormWithGlobalNormalization")(elements.per_element(2))
+tf.cost("QuantizedInstanceNorm")(elements.normalizes(5, None, None))
+tf.cost(
+    *("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3", "_FusedBatchNormGradEx", "LRNGrad"),
+    "BatchNormWithGlobalNormalizationGrad",
+)(_UNPUBLISHED)
+
+
+@tf.cost("LRN")
+def local_response(c: CostContext) -> OpCost:
+    """A square and a sum over the window for each element, then a product, a sum, a power and a division."""
+    return OpCost(operations=c.product(2 * c.integer("depth_radius", 5) + 6, *c.input(0)))
+
+
+def _window(c: CostContext) -> list[int]:
+    sizes: Sequence[object] = c.integers("ksize")
+    if not sizes:
+        sizes = c.contents(next((i for i, arg in enumerate(c.op_def.inputs) if arg.name == "ksize"), 1))
+    known = [size for size in sizes if isinstance(size, int)]
+    if not known or len(known) != len(sizes):
+        raise NotKnown("the size of the window is not known")
+    return known
+
+
+tf.cost("AvgPool", "AvgPool3D", "MaxPool", "MaxPoolV2", "MaxPool3D", "MaxPoolWithArgmax", "_QuantizedMaxPool3D")(
+    elements.pools(_window)
+)
+tf.cost("QuantizedAvgPool", "QuantizedMaxPool")(elements.pools(_window))
+
+
+def _pool_gradient(name: str) -> CostRule:
+    def cost(c: CostContext) -> OpCost:
+        return OpCost(operations=c.product(*_window(c), *c.input(_position(c, name))))
+
+    return cost
+
+
+tf.cost("AvgPoolGrad", "AvgPool3DGrad", "MaxPoolGrad", "MaxPoolGradV2", "MaxPool3DGrad", "MaxPoolGradWithArgmax")(
+    _pool_gradient("grad")
+)
+tf.cost("MaxPoolGradGrad", "MaxPoolGradGradV2", "MaxPool3DGradGrad", "MaxPoolGradGradWithArgmax")(
+    elements.pools(_window)
+)
+tf.cost("FractionalAvgPool", "FractionalMaxPool")(elements.per_input_element())
+tf.cost("FractionalMaxPoolGrad")(_UNPUBLISHED)
+
+tf.cost("ResizeBilinear", "QuantizedResizeBilinear")(elements.interpolates((1, 2), lambda c: 2))
+tf.cost("ResizeBicubic")(elements.interpolates((1, 2), lambda c: 4))
+tf.cost("ResizeNearestNeighbor", "RandomCrop", "ExtractGlimpse", "ExtractGlimpseV2")(elements.moves)
+tf.cost("ResizeArea", "ResizeNearestNeighborGrad")(elements.per_input_element())
+
+
+@tf.cost("CropAndResize")
+def crop_and_resize(c: CostContext) -> OpCost:
+    """Four values for each element, or one."""
+    return OpCost(macs=c.product(4, *c.result) if c.text("method", "bilinear") == "bilinear" else 0)
+
+
+# -- products ----------------------------------------------------------------------------------------------------------
+
+
+def _biased(c: CostContext) -> int:
+    """How many operations for each element follow the product: a bias, sums, an activation."""
+    name = c.op_def.name
+    fused = c.attribute("fused_ops", ())
+    written = sum(word in name for word in ("WithBias", "Relu", "Sum"))
+    return written + (len(fused) if isinstance(fused, tuple) else 0)
+
+
+def _followed(c: CostContext, macs: Dim) -> OpCost:
+    return OpCost(macs=macs, operations=c.product(_biased(c), *c.result))
+
+
+def _row_length(c: CostContext, *transposed: str) -> Dim:
+    a = c.input(0)
+    return a[-2] if any(c.attribute(name, False) for name in transposed) else a[-1]
+
+
+@tf.cost("MatMul", "RiscDot", "SparseMatMul", "_FusedMatMul", "QuantizedMatMul")
+@tf.cost(*(f"QuantizedMatMulWithBias{rest}" for rest in ("", "AndDequantize", "AndRelu", "AndRequantize")))
+@tf.cost("QuantizedMatMulWithBiasAndReluAndRequantize")
+def matmul(c: CostContext) -> OpCost:
+    """A product of matrices that may be transposed; names and `fused_ops` say what follows it."""
+    return _followed(c, c.product(_row_length(c, "transpose_a"), *c.result))
+
+
+@tf.cost("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
+def batch_matmul(c: CostContext) -> OpCost:
+    """Products of matrices that may be adjoint."""
+    return products.contraction(c, c.result, _row_length(c, "adj_x"))
+
+
+@tf.cost("Einsum", "XlaEinsum")
+def einsum(c: CostContext) -> OpCost:
+    """All indices at once."""
+    return products.einsum(c.text("equation"), [c.input(index) for index in range(len(c.types))], c)
+
+
+tf.cost("UniformQuantizedDot", "UniformQuantizedDotHybrid")(products.matmul())
+tf.cost("UniformQuantizedConvolution", "UniformQuantizedConvolutionHybrid")(_UNPUBLISHED)
+
+
+def _numbers(c: CostContext) -> dict[int, list[int]]:
+    numbers = read_numbers(c.text("dimension_numbers"))
+    if numbers is None:
+        raise NotKnown("the dimension numbers cannot be read")
+    return numbers
+
+
+@tf.cost("XlaDot", "XlaDotV2")
+def xla_dot(c: CostContext) -> OpCost:
+    """The product of the contracted axes for each element."""
+    a = c.input(0)
+    return OpCost(macs=c.product(*(a[axis] for axis in _numbers(c).get(1, [])), *c.result))
+
+
+def _filtered(c: CostContext, outputs: Shape, kernel: Shape) -> Dim:
+    """A filter [*W, C/groups, K]: all but its last axis for each element."""
+    return c.product(*kernel[:-1], *outputs)
+
+
+@tf.cost("Conv2D", "Conv3D", "_FusedConv2D", "_FusedConv3D", "FusedPadConv2D", "FusedResizeAndPadConv2D", "Conv")
+@tf.cost("QuantizedConv2D", "QuantizedConv2DAndRelu", "QuantizedConv2DAndRequantize", "QuantizedConv2DPerChannel")
+@tf.cost("QuantizedConv2DAndReluAndRequantize")
+@tf.cost(*(f"QuantizedConv2DWithBias{rest}" for rest in ("", "AndRelu", "AndRequantize", "AndReluAndRequantize")))
+@tf.cost(*(f"QuantizedConv2DWithBias{rest}AndRelu{more}" for rest in ("Sum",) for more in ("", "AndRequantize")))
+@tf.cost("QuantizedConv2DWithBiasSignedSumAndReluAndRequantize")
+def convolution(c: CostContext) -> OpCost:
+    """A filter [*W, C/groups, K]; names and `fused_ops` say what follows."""
+    kernel = c.input(_position(c, "filter"))
+    return _followed(c, _filtered(c, c.result, kernel))
+
+
+@tf.cost("DepthwiseConv2dNative", "_FusedDepthwiseConv2dNative", "QuantizedDepthwiseConv2D")
+@tf.cost(*(f"QuantizedDepthwiseConv2DWithBias{rest}" for rest in ("", "AndRelu", "AndReluAndRequantize")))
+def depthwise_convolution(c: CostContext) -> OpCost:
+    """A filter [H, W, C, multiplier]: H*W for each element."""
+    return _followed(c, c.product(*c.input(1)[:2], *c.result))
+
+
+@tf.cost("Conv2DBackpropInput", "Conv2DBackpropInputV2", "Conv3DBackpropInput", "Conv3DBackpropInputV2")
+def convolution_gradient(c: CostContext) -> OpCost:
+    """The transposed convolution: the filter for each element of the gradient."""
+    return OpCost(macs=_filtered(c, c.input(2), c.input(1)))
+
+
+@tf.cost("Conv2DBackpropFilter", "Conv2DBackpropFilterV2", "Conv3DBackpropFilter", "Conv3DBackpropFilterV2")
+def filter_gradient(c: CostContext) -> OpCost:
+    """The filter for each element of the gradient; the result has its shape."""
+    return OpCost(macs=_filtered(c, c.input(2), c.result))
+
+
+@tf.cost("DepthwiseConv2dNativeBackpropInput")
+def depthwise_gradient(c: CostContext) -> OpCost:
+    """As the convolution."""
+    return OpCost(macs=c.product(*c.input(1)[:2], *c.input(2)))
+
+
+@tf.cost("DepthwiseConv2dNativeBackpropFilter")
+def depthwise_filter_gradient(c: CostContext) -> OpCost:
+    """As the convolution."""
+    return OpCost(macs=c.product(*c.result[:2], *c.input(2)))
+
+
+@tf.cost("Dilation2D")
+def dilation(c: CostContext) -> OpCost:
+    """A sum and a comparison for each element of each window."""
+    return OpCost(operations=c.product(2, *c.input(1)[:2], *c.result))
+
+
+tf.cost("Dilation2DBackpropInput", "Dilation2DBackpropFilter")(_UNPUBLISHED)
+
+
+@tf.cost("SparseTensorDenseMatMul")
+def sparse_matmul(c: CostContext) -> OpCost:
+    """A row of the result for each value that is not zero."""
+    return OpCost(macs=c.product(c.input(0)[0], c.result[1]))
+
+
+# -- linear algebra, layers, signals -----------------------------------------------------------------------------------
+
+tf.cost("BatchMatrixInverse", "MatrixInverse")(partial(layers.factorization, thirds=3))
+tf.cost("BatchMatrixDeterminant", "MatrixDeterminant", "LogMatrixDeterminant", "Lu")(layers.factorization)
+tf.cost("Cholesky", "BatchCholesky", "RiscCholesky")(lambda c: OpCost(macs=c.product(*c.input(0), c.input(0)[-1]) // 6))
+
+
+@tf.cost("BatchMatrixSolve", "MatrixSolve")
+def solve(c: CostContext) -> OpCost:
+    """A factorisation, and two products of triangles."""
+    a = c.input(0)
+    return OpCost(macs=c.sum(c.product(*a, a[-1]) // 3, c.product(a[-1], *c.result)))
+
+
+@tf.cost("BatchMatrixTriangularSolve", "MatrixTriangularSolve", "RiscTriangularSolve")
+def triangular_solve(c: CostContext) -> OpCost:
+    """A product of a triangle."""
+    return OpCost(macs=c.product(c.input(0)[-1], *c.result) // 2)
+
+
+def _cell(cell: str, steps: Callable[[CostContext], Dim], weights: Sequence[str]) -> CostRule:
+    """A cell with weights [inputs + units, gates*units], which hold the products of input and state."""
+
+    def cost(c: CostContext) -> OpCost:
+        x, state = c.input(_position(c, "x")), c.input(_position(c, "h_prev"))
+        rows = c.product(steps(c), x[-2])
+        macs = c.product(rows, c.sum(*(c.elements(c.input(_position(c, name))) for name in weights)))
+        gates, operations = layers.CELLS[cell]
+        return OpCost(macs=macs, operations=c.product(operations + gates, rows, state[1]))
+
+    return cost
+
+
+tf.cost("LSTMBlockCell")(_cell("LSTM", lambda c: 1, ["w"]))
+tf.cost("BlockLSTM", "BlockLSTMV2")(_cell("LSTM", lambda c: c.input(_position(c, "x"))[0], ["w"]))
+tf.cost("GRUBlockCell")(_cell("GRU", lambda c: 1, ["w_ru", "w_c"]))
+
+
+@tf.cost(*(f"{batch}{name}{axes}" for batch in ("", "Batch") for name in ("FFT", "IFFT") for axes in ("", "2D", "3D")))
+@tf.cost(*(f"{name}{axes}" for name in ("RFFT", "IRFFT") for axes in ("", "2D", "3D")), "RiscFft")
+def fourier(c: CostContext) -> OpCost:
+    """A transform along each axis for each other element, of the side with all values."""
+    name = c.op_def.name
+    real = name.startswith(("RFFT", "IRFFT"))
+    values = c.result if name.startswith("IRFFT") else c.input(0)
+    count = int(name[-2]) if name.endswith("D") else 1
+    terms = []
+    for axis in range(len(values) - count, len(values)):
+        others = c.product(*(size for i, size in enumerate(values) if i != axis))
+        terms.append(layers.transform(c, others, values[axis], real).operations)
+    return OpCost(operations=c.sum(*terms))
+
+
+tf.cost("FFTND", "IFFTND", "IRFFTND", "RFFTND")(elements.not_counted("its axes are the contents of an input"))
+tf.cost("XlaGather")(elements.gathers())
+
+register_families()

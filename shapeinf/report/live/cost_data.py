@@ -1,0 +1,65 @@
+"""The cost of a model as data of a live page: distinct costs, and for each node the number of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from shapeinf.cost import Cost
+from shapeinf.cost.records import FIELDS, Amounts
+from shapeinf.expr import Dimension
+from shapeinf.report.live.amounts import AmountTable
+from shapeinf.report.live.names import Numbers, TextTable
+from shapeinf.solver.long_sums import canonical_form
+
+
+def cost_symbols(cost: Cost) -> list[Dimension]:
+    """All symbols in the costs of nodes, such as the trip count of a loop."""
+    amounts = dict.fromkeys([getattr(node, field) for node in cost.nodes for field in FIELDS])
+    amounts.update(dict.fromkeys(item.parameters for item in cost.uncounted))
+    forms = (canonical_form(cost.store, amount) for amount in amounts)
+    symbols = [sorted(form.symbols(), key=str) for form in forms if isinstance(form, Dimension)]
+    return list(dict.fromkeys(symbol for group in symbols for symbol in group))
+
+
+class CostData:
+    """The costs of all nodes, each distinct one once."""
+
+    def __init__(self, cost: Cost, amounts: AmountTable) -> None:
+        """Adds the amounts to those of the page."""
+        self.cost = cost
+        self._amounts = amounts
+        self._rows = Numbers()
+        self._numbers = [self._row(node, node.bounded) for node in cost.nodes]
+        self._by_name = dict(zip((node.name for node in cost.nodes), range(len(cost.nodes)), strict=True))
+        repeated = Counter(node.name for node in cost.nodes)
+        self._ambiguous = {name for name, count in repeated.items() if count > 1}
+
+    def _row(self, amounts: Amounts, bounded: bool) -> int:
+        numbers = (self._amounts.number(self._amounts.dim(getattr(amounts, field))) for field in FIELDS)
+        return self._rows[(*numbers, int(bounded))]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all nodes."""
+        return [node.name for node in self.cost.nodes]
+
+    def node(self, name: str) -> int:
+        """The number of a node; -1 where none has this name, or several have."""
+        return -1 if name in self._ambiguous else self._by_name.get(name, -1)
+
+    def as_json(self, texts: TextTable, types: Numbers) -> dict[str, Any]:
+        """The distinct costs (`FIELDS`, then whether they are upper bounds), and the columns of the nodes.
+
+        Of nodes that are not counted, the operator and the parameters.
+        """
+        parameters = [
+            [types[item.op], self._amounts.number(self._amounts.dim(item.parameters))] for item in self.cost.uncounted
+        ]
+        return {
+            "rows": [list(row) for row in self._rows],
+            "name": [texts[node.name] for node in self.cost.nodes],
+            "op": [types[node.op] for node in self.cost.nodes],
+            "row": self._numbers,
+            "uncounted": parameters,
+        }

@@ -1,0 +1,210 @@
+"""Properties that every rule of an operator has, checked on the calls of its cases."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+
+from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.tensor_info import TensorInfo
+from shapeinf.expr import Dim, Dimension, Scope, evaluate, substitute
+from shapeinf.result import Result
+from shapeinf.testing.rules import Operand, RuleCase, contents_of
+from shapeinf.testing.type_text import TypeText, parse_type
+from shapeinf.texts import escape_lines
+
+TRIED_SIZES = (6, 4, 8, 12, 3, 5, 2, 16, 24, 32, 64, 7, 1)
+"""Sizes that are tried, where a case has none: of the first name, and one more for each name, or for all names."""
+MAX_BINDINGS = 2
+"""Legal sizes at which the properties are checked."""
+
+
+def check_properties(case: RuleCase) -> None:
+    """Raise AssertionError for the properties that the rule of a case does not have; see `property_violations`."""
+    __tracebackhide__ = True
+    violations = property_violations(case)
+    if violations:
+        raise AssertionError(escape_lines([str(case), *(f"  {violation}" for violation in violations)]))
+
+
+def property_violations(case: RuleCase) -> list[str]:
+    """The properties that the rule of a case does not have, one line each.
+
+    - **evaluation**: the inferred types, evaluated at sizes of the names, are those inferred with these sizes.
+    - **less known**: where a size, a rank or the contents of an input are unknown, the inferred types still allow those
+      of the call, and no rule is violated, nor does one fail.
+    - **names**: other names of dims change nothing else.
+
+    A case of an error has no legal sizes: there only the second one is checked, without types to compare.
+
+    >>> property_violations(RuleCase("Concat", ["[n, 3]", "[m, 3]"], ["[n + m, 3]"], {"axis": 0}))
+    []
+    """
+    if case.error:
+        return list(_failures(case))
+    bindings = legal_sizes(case)
+    if not bindings:
+        return ["no sizes of its names are legal: the case needs `sizes`"]
+    return list(dict.fromkeys(line for sizes in bindings for line in _violations_at(case, sizes)))
+
+
+def _violations_at(case: RuleCase, sizes: Mapping[str, int]) -> list[str]:
+    concrete = case.infer(bind_operands(case.inputs, sizes), min_dim=0)
+    return [
+        *_compare("evaluation", case, case.infer(), concrete, sizes),
+        *_less_known(case, concrete, sizes),
+        *_renamed(case, concrete, sizes),
+    ]
+
+
+def legal_sizes(case: RuleCase) -> list[dict[str, int]]:
+    """Sizes of the names of a case: its own, else the first that are tried and violate nothing."""
+    if case.sizes:
+        return [dict(case.sizes)]
+    names = operand_names(case.inputs)
+    candidates = [{name: start + step * i for i, name in enumerate(names)} for start in TRIED_SIZES for step in (1, 0)]
+    legal = (sizes for sizes in candidates if _is_legal(case, sizes))
+    return list(itertools.islice(legal, MAX_BINDINGS if names else 1))
+
+
+def _is_legal(case: RuleCase, sizes: Mapping[str, int]) -> bool:
+    return not certain_violations(case.infer(bind_operands(case.inputs, sizes), min_dim=0).inference)
+
+
+def operand_names(operands: Sequence[Operand]) -> list[str]:
+    """The names of dims in the types of operands, sorted."""
+    scope = Scope()
+    parsed = [parse_type(operand, scope) for operand in operands if isinstance(operand, str)]
+    return sorted({symbol.name for type_ in parsed for symbol in type_.symbols})
+
+
+def bind_operands(operands: Sequence[Operand], sizes: Mapping[str, int]) -> list[Operand]:
+    """The operands with sizes for their names; an unknown size becomes 2."""
+    return [_bind(operand, sizes) if isinstance(operand, str) else operand for operand in operands]
+
+
+def _bind(text: str, sizes: Mapping[str, int]) -> str:
+    parsed = parse_type(text, Scope())
+    if parsed.dims is None:
+        return text
+    return _text(
+        parsed,
+        [_size(dim, sizes) for dim in parsed.dims],
+    )
+
+
+def _size(dim: object, sizes: Mapping[str, int]) -> object:
+    if isinstance(dim, Dimension):
+        return int(evaluate(dim, sizes))
+    return 2 if dim is None else dim
+
+
+def _text(parsed: TypeText, dims: Sequence[object]) -> str:
+    return f"{parsed.dtype or 'float32'}[{', '.join('?' if dim is None else str(dim) for dim in dims)}]"
+
+
+def _compare(subject: str, case: RuleCase, result: Result, concrete: Result, sizes: Mapping[str, int]) -> Iterator[str]:
+    """Where the outputs of an inference, at these sizes, cannot be those of the concrete one."""
+    yield from (f"{subject}: {d.message}" for d in result.diagnostics if d.severity == "error")
+    for name in filter(None, case.output_names):
+        inferred, real = result.tensors[name], concrete.tensors[name]
+        if not _allows(result, inferred, real, sizes):
+            at = ", ".join(f"{n}={size}" for n, size in sizes.items()) or "these sizes"
+            yield f"{subject}: {name} is {inferred}, but {real} at {at}"
+
+
+def _allows(result: Result, inferred: TensorInfo, real: TensorInfo, sizes: Mapping[str, int]) -> bool:
+    if inferred.dtype is not None and real.dtype not in (None, inferred.dtype):
+        return False
+    if inferred.shape.dims is None or real.shape.dims is None:
+        return True
+    pairs = zip(inferred.shape.dims, real.shape.dims, strict=False)
+    return len(inferred.shape) == len(real.shape) and all(_allows_size(result, a, b, sizes) for a, b in pairs)
+
+
+def _allows_size(result: Result, dim: Dim, real: Dim, sizes: Mapping[str, int]) -> bool:
+    if not isinstance(real, int):
+        return True
+    if isinstance(dim, int):
+        return dim == real
+    if not dim.is_anonymous:
+        return int(evaluate(dim, sizes)) == real
+    return real in result.interval(dim)
+
+
+def _less_known(case: RuleCase, concrete: Result, sizes: Mapping[str, int]) -> Iterator[str]:
+    for text, operands in _variants(case.inputs):
+        yield from _compare(f"less known, {text}", case, case.infer(operands), concrete, sizes)
+
+
+def _failures(case: RuleCase) -> Iterator[str]:
+    """Rules that fail (S301, a bug of the rule) where less is known of the inputs of an error."""
+    for text, operands in [("as in the case", list(case.inputs)), *_variants(case.inputs)]:
+        diagnostics = case.infer(operands).diagnostics
+        yield from (f"less known, {text}: {d.message}" for d in diagnostics if d.code == "S301")
+
+
+def _variants(operands: Sequence[Operand]) -> Iterator[tuple[str, list[Operand]]]:
+    """The operands with one thing unknown each, and with all of them, with a text that names it."""
+    for position, operand in enumerate(operands):
+        for text, other in _less(operand):
+            yield f"{text} of input {position}", [*operands[:position], other, *operands[position + 1 :]]
+    yield "the ranks of all inputs", [_unranked(operand) for operand in operands]
+
+
+def _less(operand: Operand) -> Iterator[tuple[str, Operand]]:
+    if operand is None:
+        return
+    if not isinstance(operand, str):
+        array = contents_of(operand)
+        yield "the contents", f"{_dtype_name(operand)}{list(array.shape)}"
+        yield "the rank", f"{_dtype_name(operand)}?"
+        return
+    parsed = parse_type(operand, Scope())
+    for axis, dim in enumerate(parsed.dims or ()):
+        if dim is not None:
+            yield f"axis {axis}", _text(parsed, [None if i == axis else d for i, d in enumerate(parsed.dims or ())])
+    yield "the rank", _unranked(operand)
+
+
+def _unranked(operand: Operand) -> Operand:
+    if operand is None:
+        return None
+    known = parse_type(operand, Scope()).dtype or "float32" if isinstance(operand, str) else _dtype_name(operand)
+    return f"{known}?"
+
+
+def _dtype_name(operand: Operand) -> str:
+    array = contents_of(operand)
+    return "string" if array.dtype.kind in "OUS" else array.dtype.name
+
+
+def _renamed(case: RuleCase, concrete: Result, sizes: Mapping[str, int]) -> Iterator[str]:
+    """Other names, in the opposite order: dims are sorted by when they are first used, texts by the alphabet."""
+    names = operand_names(case.inputs)
+    other = {name: f"renamed_{len(names) - i:03d}" for i, name in enumerate(names)}
+    if not other:
+        return
+    operands = [_rename(operand, other) if isinstance(operand, str) else operand for operand in case.inputs]
+    result, before = case.infer(operands), case.infer()
+    renamed_sizes = {other[name]: size for name, size in sizes.items() if name in other}
+    yield from _compare("names", case, result, concrete, renamed_sizes)
+    for name in filter(None, case.output_names):
+        ours, theirs = before.tensors[name], result.tensors[name]
+        if _known(ours) != _known(theirs):
+            yield f"names: {name} is {ours}, and {theirs} with other names"
+
+
+def _known(info: TensorInfo) -> tuple[object, ...]:
+    """The element type, and for each axis whether its size is a number, a formula or unknown."""
+    kinds = (("number" if isinstance(d, int) else d.is_anonymous) for d in info.shape.dims or ())
+    return (info.dtype, info.shape.rank, *kinds)
+
+
+def _rename(text: str, names: Mapping[str, str]) -> str:
+    scope = Scope()
+    parsed = parse_type(text, scope)
+    if parsed.dims is None:
+        return text
+    symbols = {symbol: scope.symbol(names[symbol.name]) for symbol in parsed.symbols}
+    return _text(parsed, [substitute(dim, symbols) if isinstance(dim, Dimension) else dim for dim in parsed.dims])

@@ -1,0 +1,45 @@
+"""Types of tensors as tests write them: `float32[batch, 3, ?]`."""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+
+from shapeinf.errors import SpecError
+from shapeinf.expr import Dim, Dimension, Scope
+from shapeinf.inputs.spec import DimRange, parse_shape_spec
+
+_TYPE = re.compile(r"\s*([A-Za-z]\w*|\?)?\s*(?:(\[.*\])|\?)?\s*", re.DOTALL)
+
+
+@attrs.frozen
+class TypeText:
+    """A parsed type: `dtype` None is any, `dims` None an unknown rank, a dim None any size, a DimRange a size in it."""
+
+    dtype: str | None
+    dims: tuple[Dim | DimRange | None, ...] | None
+
+    @property
+    def symbols(self) -> frozenset[Dimension]:
+        """The names in its dims."""
+        return frozenset(s for d in self.dims or () if isinstance(d, Dimension) for s in d.symbols())
+
+
+def parse_type(text: str, scope: Scope, lo: int = 1) -> TypeText:
+    """Read a type; a shape alone has any element type, an element type alone, or with `?`, an unknown rank.
+
+    Names get the lower bound `lo`. Raises SpecError.
+
+    >>> parse_type("float32[batch, 3, ?]", Scope())
+    TypeText(dtype='float32', dims=(batch, 3, None))
+    >>> parse_type("[1..8, 2*n]", Scope()).dims, parse_type("int64?", Scope())
+    ((DimRange(lo=1, hi=8, name=None), 2*n), TypeText(dtype='int64', dims=None))
+    """
+    match = _TYPE.fullmatch(text)
+    if match is None or not text.strip():
+        raise SpecError(text, 0, "a type such as float32[batch, 3]")
+    dtype = None if match[1] in (None, "?") else match[1]
+    if match[2] is None:
+        return TypeText(dtype, None)
+    return TypeText(dtype, parse_shape_spec(match[2], scope, lo).dims)

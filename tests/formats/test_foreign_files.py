@@ -1,0 +1,157 @@
+"""Files that hold no model: one line says what each one is, and what to do. Contents count before names."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import pickle
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from shapeinf import ModelError, UnknownFormatError, infer_shapes
+from shapeinf.cli import main
+from shapeinf.formats import FORMATS
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MODEL = (EXAMPLES / "convnet.onnx").read_bytes()
+
+
+def zipped(*names: str) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for name in names:
+            archive.writestr(name, b"{}")
+    return data.getvalue()
+
+
+SAFETENSORS = (
+    (64).to_bytes(8, "little") + b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}' + b" " * 12 + bytes(4)
+)
+HTML = b"<!DOCTYPE html>\n<html><head><title>Sign in</title></head></html>\n"
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a21\nsize 12345\n"
+
+FILES = {
+    "a checkpoint of PyTorch": ("net.pt", zipped("archive/data.pkl", "archive/version"), "torch.onnx.export"),
+    "a checkpoint under the name of a model": ("net.onnx", zipped("net/data.pkl"), "checkpoint of PyTorch"),
+    "TorchScript": ("net.pt", zipped("net/constants.pkl", "net/code/__torch__.py"), "torch.onnx.export"),
+    "an old checkpoint": ("net.pth", pickle.dumps({"w": 1}, 2), "is a pickle.*not loaded.*torch.onnx.export"),
+    "a zip archive": ("net.zip", zipped("readme.txt"), "zip archive without an NNEF model or a SavedModel: unpack"),
+    "safetensors": ("model.safetensors", SAFETENSORS, "weights without a graph: export the model"),
+    "safetensors under another name": ("model.onnx", SAFETENSORS, "weights without a graph"),
+    "gzip": ("net.onnx.gz", gzip.compress(MODEL), "compressed with gzip: decompress it with gunzip"),
+    "gzip under another name": ("net.onnx", gzip.compress(MODEL), "compressed with gzip"),
+    "xz": ("net.onnx.xz", lzma.compress(MODEL), "compressed with xz: decompress it with unxz"),
+    "bzip2": ("net.onnx.bz2", bz2.compress(MODEL), "compressed with bzip2: decompress it with bunzip2"),
+    "zstd": ("net.onnx.zst", b"\x28\xb5\x2f\xfd" + bytes(30), "compressed with zstd: decompress it with unzstd"),
+    "HDF5": ("net.h5", b"\x89HDF\r\n\x1a\n" + bytes(100), "HDF5 file, as Keras writes them: .*tf2onnx"),
+    "Keras 3": ("net.keras", zipped("metadata.json", "config.json", "model.weights.h5"), "model of Keras 3"),
+    "TensorFlow Lite": ("net.tflite", b"\x1c\0\0\0TFL3" + bytes(60), "TensorFlow Lite model: .*SavedModel"),
+    "Core ML": ("net.mlmodel", b"\x08\x05\x12\x04\x0a\x02ab", "Core ML: pass the model that it was converted from"),
+    "TensorRT": ("net.engine", b"ftrt" + bytes(60), "engine of TensorRT.*: pass the ONNX model"),
+    "TensorRT by its name": ("net.plan", bytes(range(200, 250)), "engine of TensorRT"),
+    "ONNX Runtime's format": ("net.ort", b"\x18\0\0\0ORTM" + bytes(60), "ONNX Runtime's own format: pass the .onnx"),
+    "GGUF": ("net.gguf", b"GGUF\x03\0\0\0" + bytes(60), "GGUF file of llama.cpp"),
+    "raw weights": ("net.bin", bytes(range(256)), "weights of OpenVINO, PNNX or PyTorch: pass the graph"),
+    "OpenVINO": ("net.xml", b'<?xml version="1.0"?>\n<net name="n" version="11"></net>', "network of OpenVINO: pass"),
+    "another XML file": ("net.xml", b'<?xml version="1.0"?>\n<project/>', "XML file, but no model"),
+    "another protobuf": ("net.pb", b"\x4a\x03abc\x12\x04\x08\x01\x10\x02", "neither a GraphDef .* nor an ONNX model"),
+    "a Git LFS pointer": ("net.onnx", POINTER, "pointer of Git LFS, not the file itself: run `git lfs pull`"),
+    "a Git LFS pointer of NNEF": ("graph.nnef", POINTER, "git lfs pull"),
+    "a Git LFS pointer of PNNX": ("net.pnnx.param", POINTER, "git lfs pull"),
+    "a login page": ("net.onnx", HTML, "HTML page, not a model: the download was a login or an error page"),
+    "a login page of TensorFlow": ("saved_model.pb", b"\n  <html lang='en'>" + HTML, "HTML page"),
+    "JSON": ("config.json", b'{"architectures": ["Bert"]}', "is JSON, but neither a model of ONNX"),
+    "JSON without a name": ("model", b'{"architectures": ["Bert"]}', "is JSON, but neither"),
+    "a list in JSON": ("a.json", b'[{"name": "x"}]', "is JSON, but neither"),
+    "an array": ("x.npy", b"\x93NUMPY\x01\0" + bytes(100), "an array or an archive of numpy"),
+    "a library": ("net.so", b"\x7fELF" + bytes(60), "is a program or a library"),
+    "Caffe": ("net.prototxt", b'input: "data"\ninput_dim: 1\n', "file of Caffe: convert it to ONNX"),
+    "an empty file": ("net.onnx", b"", r"is empty \(0 bytes\): download or export it again"),
+    "a text": ("notes.txt", b"hello world\n", "text file of no known format"),
+    "a download that was cut off": ("net.onnx", MODEL[: len(MODEL) // 2], "cut off or damaged"),
+}
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_file_is_named(tmp_path: Path, kind: str) -> None:
+    name, data, text = FILES[kind]
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(ModelError, match=text) as caught:
+        infer_shapes(tmp_path / name)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith(str(tmp_path / name))
+
+
+@pytest.mark.parametrize("kind", [kind for kind, (_, data, _) in FILES.items() if data])
+def test_the_command_line_ends_with_3(tmp_path: Path, kind: str) -> None:
+    name, data, _ = FILES[kind]
+    (tmp_path / name).write_bytes(data)
+    for command in ("infer", "clean"):
+        result = CliRunner().invoke(main, [command, str(tmp_path / name), *(["--dry-run"] * (command == "clean"))])
+        assert result.exit_code == 3
+        assert result.stderr.startswith("error: ") and "bug" not in result.stderr
+
+
+def test_a_name_alone_is_no_verdict(tmp_path: Path) -> None:
+    """A model is read under any name."""
+    for name in ("net.bin", "net.pb", "net.pt", "net.plan", "net.gz", "net.json.bak", "net"):
+        (tmp_path / name).write_bytes(MODEL)
+        assert "mask" in infer_shapes(tmp_path / name).tensors
+
+
+@pytest.mark.parametrize("suffix", ["gz", "xz", "bz2"])
+def test_a_compressed_archive_of_a_model_is_read(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"model.tar.{suffix}"
+    with tarfile.open(path, f"w:{suffix}") as archive:  # type: ignore[call-overload]
+        archive.add(EXAMPLES / "squeezenet.nnef", "graph.nnef")
+    assert "stem" in infer_shapes(path).tensors
+
+
+def test_folders(tmp_path: Path) -> None:
+    with pytest.raises(UnknownFormatError, match="is a folder without a model"):
+        infer_shapes(tmp_path)
+    for name in ("a.onnx", "b.onnx", "c.onnx", "d.onnx"):
+        (tmp_path / name).write_bytes(MODEL)
+    with pytest.raises(UnknownFormatError, match=r"name the model in it, 'a\.onnx', 'b\.onnx', 'c\.onnx' and 1 more"):
+        infer_shapes(tmp_path)
+    for name in ("one.nnef", "two.nnef"):
+        (tmp_path / name).write_bytes((EXAMPLES / "squeezenet.nnef").read_bytes())
+    with pytest.raises(UnknownFormatError, match=r"one document, graph\.nnef; this directory has several"):
+        infer_shapes(tmp_path)
+
+
+def test_what_is_absent_is_not_named_by_its_suffix(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"net\.pt: cannot be read: No such file"):
+        infer_shapes(tmp_path / "net.pt")
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("name", ["m.onnx", "m.pt", "graph.nnef", "m.pnnx.param", "saved_model.pb", "m.json", "m"])
+def test_no_reader_loads_a_pickle(tmp_path: Path, name: str, protocol: int) -> None:
+    class Trap:
+        def __reduce__(self) -> tuple[object, tuple[Path]]:
+            return os.mkdir, (tmp_path / "trap",)
+
+    (tmp_path / name).write_bytes(pickle.dumps(Trap(), protocol))
+    with pytest.raises(UnknownFormatError, match="is a pickle"):
+        infer_shapes(tmp_path / name)
+    assert not (tmp_path / "trap").exists()
+
+
+def test_every_example_begins_as_a_model() -> None:
+    files = [path for path in EXAMPLES.iterdir() if path.suffix in (".onnx", ".pbtxt", ".nnef", ".param")]
+    assert len(files) >= 5
+    assert all(FORMATS.is_model_file(str(path)) for path in files)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FILES if kind != "a download that was cut off"])
+def test_what_is_no_model_does_not_begin_as_one(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "file").write_bytes(FILES[kind][1])
+    assert not FORMATS.is_model_file(str(tmp_path / "file"))
