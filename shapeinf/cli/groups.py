@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from shapeinf.cli.output import USAGE
+from shapeinf.cli.output import USAGE, echo_lines
 from shapeinf.errors import UnknownNameError
 
 
@@ -14,7 +14,7 @@ class CommandGroup(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Without a command, print the help; that is a usage error."""
         if not args and not ctx.resilient_parsing:
-            click.echo(ctx.get_help(), err=True)
+            echo_lines(ctx.get_help(), err=True)
             ctx.exit(USAGE)
         return super().parse_args(ctx, args)
 

@@ -29,7 +29,7 @@ class Entry(NamedTuple):
 GROUPS = {
     "Look at a model": {
         "summary": Entry(
-            "summary.summary_command", "Show what is in a model, on one screen.", "summary model.onnx --bind batch=1"
+            "summary.summary_command", "Show what is in a model on one screen.", "summary model.onnx --bind batch=1"
         ),
         "infer": Entry("infer.infer", "Infer the shape of every tensor.", "infer model.onnx --dim batch=1..8"),
         "explain": Entry(
@@ -37,6 +37,7 @@ GROUPS = {
             "Explain the size of an axis, or list unknown sizes.",
             "explain model.onnx --tensor logits --axis 1",
         ),
+        "view": Entry("view.view", "Show the inferred shapes in netron or Model Explorer.", "view model.onnx"),
         "ops": Entry("ops.ops", "List operators, and those of a model without a rule.", "ops missing model.onnx"),
         "report": Entry(
             "report.report_command",

@@ -9,18 +9,21 @@ import click
 from shapeinf.cli.format_options import add_format_options, take_format_options
 from shapeinf.cli.groups import CommandGroup
 from shapeinf.cli.options import json_option
-from shapeinf.cli.output import FAILURE, VIOLATION, echo, echo_json, echo_table, fail_on, readable_errors
+from shapeinf.cli.output import FAILURE, VIOLATION, echo, echo_json, echo_rows, fail_on, readable_errors
+from shapeinf.cli.stdin import path_or_stdin, stdin_errors
 from shapeinf.formats import load
 from shapeinf.ops import default_registry
 from shapeinf.report.operators import MissingOperator, describe_operator, list_operators, missing_operators
 from shapeinf.report.operators_text import (
+    OPERATOR_COLUMNS,
+    PACKAGE_COLUMNS,
     description_lines,
     descriptions_as_json,
     missing_as_json,
     missing_lines,
-    operator_table,
+    operator_cells,
     operators_as_json,
-    package_table,
+    package_cells,
     packages_as_json,
 )
 
@@ -56,7 +59,7 @@ def list_command(pattern: str, dialect: str | None, json_wanted: bool) -> None:
         if json_wanted:
             echo_json(operators_as_json(operators))
         else:
-            echo_table(operator_table(operators))
+            echo_rows(OPERATOR_COLUMNS, operator_cells(operators))
 
 
 @ops.command(short_help="Show the signature of an operator.", epilog="Example: shapeinf ops show Conv --dialect onnx")
@@ -112,7 +115,9 @@ def _missing_operators(
     for model in models:
         try:
             with readable_errors():
-                operators = missing_operators(default_registry(), load(model, options))
+                with stdin_errors(model):
+                    graph = load(path_or_stdin(model), options)
+                operators = missing_operators(default_registry(), graph)
         except SystemExit as end:  # its message is printed
             codes.append(int(end.code or FAILURE))
             continue
@@ -134,5 +139,5 @@ def packages(json_wanted: bool) -> None:
         if json_wanted:
             echo_json(packages_as_json(entries))
         else:
-            echo_table(package_table(entries))
+            echo_rows(PACKAGE_COLUMNS, package_cells(entries))
     fail_on(any(entry.problem for entry in entries))

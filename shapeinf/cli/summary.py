@@ -8,12 +8,12 @@ import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
-from shapeinf.cli.output import FAILURE, VIOLATION, echo, echo_json, echo_table, readable_errors
+from shapeinf.cli.output import FAILURE, VIOLATION, echo, echo_json, echo_rows, readable_errors
 from shapeinf.report import Summary, summaries_as_json, summarize, summary_as_json
-from shapeinf.report.summary_text import summary_as_lines, summary_table
+from shapeinf.report.summary_text import SUMMARY_COLUMNS, summary_as_lines, summary_cells
 
 
-@click.command(name="summary", short_help="Show what is in a model, on one screen.")
+@click.command(name="summary", short_help="Show what is in a model on one screen.")
 @click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path())
 @model_options()
 @click.option("--table", is_flag=True, help="Print a line a model.")
@@ -34,7 +34,7 @@ def summary_command(models: tuple[str, ...], options: ModelOptions, table: bool,
     if json_wanted:
         echo_json(summaries_as_json(summary_as_json(model, summary) for model, summary in summaries))
     elif table:
-        echo_table(summary_table(summaries))
+        echo_rows(SUMMARY_COLUMNS, (summary_cells(model, summary) for model, summary in summaries))
     else:
         for number, (model, summary) in enumerate(summaries):
             _print(model, summary, number)

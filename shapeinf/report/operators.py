@@ -128,7 +128,7 @@ def list_operators(registry: OpRegistry, pattern: str = "*", dialect: str | None
 
     >>> from shapeinf.ops import default_registry
     >>> [(op.full_name, op.versions) for op in list_operators(default_registry(), "globala*", "onnx")]
-    [('GlobalAveragePool', (1,))]
+    [('GlobalAveragePool', (1, 22)), ('com.microsoft.nchwc.GlobalAveragePool', (1,))]
     """
     wanted = pattern.lower()
     return [
@@ -150,11 +150,13 @@ def _operators(dialect: Dialect) -> Iterator[OperatorRecord]:
 def _versions(dialect: Dialect, domain: str, name: str, rules: Iterable[int]) -> tuple[int, ...]:
     """The versions at which the signature of an operator changes; those of its rules where nothing else defines it."""
     versions: set[int] = set()
-    op_def = dialect.lookup(domain, name, 0)
-    while op_def is not None and op_def.since not in versions:
+    op_def = newest = dialect.lookup(domain, name, 0)
+    while op_def is not None and newest is not None and op_def.since not in versions:
+        if newest.outputs and not op_def.outputs:  # before the first schema
+            break
         versions.add(op_def.since)
         op_def = dialect.lookup(domain, name, op_def.since - 1) if op_def.since > 1 else None
-    return tuple(sorted(versions)) if len(versions) > 1 else tuple(rules)
+    return tuple(sorted(versions)) if versions - {1} else tuple(rules)
 
 
 def describe_operator(
@@ -237,10 +239,10 @@ def _attributes_of_rule(rule: Rule) -> tuple[AttributeRecord, ...]:
 def missing_operators(registry: OpRegistry, graph: Graph) -> list[MissingOperator]:
     """The operators of a graph, its bodies and functions that have no rule and no definition, the most frequent first.
 
-    >>> from shapeinf.ops import OpRegistry, default_registry
+    >>> from shapeinf.ops import default_registry
     >>> graph = Graph(dialect="onnx", opsets={"": 18}, nodes=[Node.make("Rellu", ("x",), ("y",), name="act")])
     >>> [(op.name, op.count, op.near) for op in missing_operators(default_registry(), graph)]
-    [('Rellu', 1, ('Relu', 'PRelu', 'Elu'))]
+    [('Rellu', 1, ('Relu', 'PRelu', 'Selu'))]
     """
     nodes: dict[tuple[str, str, int], list[Node]] = {}
     for body in [graph, *inner_graphs(graph)]:

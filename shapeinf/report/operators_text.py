@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
-
 from shapeinf.ops import DialectEntry
 from shapeinf.report.operators import (
     AttributeRecord,
@@ -17,31 +13,27 @@ from shapeinf.report.operators import (
     OperatorRecord,
     ParameterRecord,
 )
+from shapeinf.report.table import Column
 from shapeinf.schemas import OPS, OPS_MISSING, OPS_PACKAGES, OPS_SHOW
-from shapeinf.texts import escape_unprintable, format_count
+from shapeinf.texts import format_count
 
 _MARGIN = 14
 
 
-def operator_table(operators: Iterable[OperatorRecord]) -> Table:
-    """A line an operator."""
-    rows = ([op.dialect, op.domain, op.name, ", ".join(map(str, op.versions))] for op in operators)
-    return _table(("dialect", "domain", "operator", "versions"), rows)
+OPERATOR_COLUMNS = tuple(map(Column, ("dialect", "domain", "operator", "versions")))
+PACKAGE_COLUMNS = (*map(Column, ("entry point", "package", "object")), Column("state", 20))
 
 
-def package_table(entries: Iterable[DialectEntry]) -> Table:
-    """A line an entry point; one that is not used has the reason."""
-    rows = ([entry.name, entry.package or "?", entry.target, entry.problem or "used"] for entry in entries)
-    return _table(("entry point", "package", "object", "state"), rows)
+def operator_cells(operators: Iterable[OperatorRecord]) -> Iterator[list[str]]:
+    """A row an operator."""
+    for op in operators:
+        yield [op.dialect, op.domain, op.name, ", ".join(map(str, op.versions))]
 
 
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(escape_unprintable(cell)) for cell in row))
-    return table
+def package_cells(entries: Iterable[DialectEntry]) -> Iterator[list[str]]:
+    """A row an entry point; one that is not used has the reason."""
+    for entry in entries:
+        yield [entry.name, entry.package or "?", entry.target, entry.problem or "used"]
 
 
 def description_lines(description: OperatorDescription) -> Iterator[str]:

@@ -12,13 +12,22 @@ from shapeinf.expr import Dim
 from shapeinf.formats import FORMATS
 from shapeinf.graph import Graph
 from shapeinf.ops import default_registry
+from shapeinf.pickled_result import Coverage
 from shapeinf.report.bodies import inner_graphs
 from shapeinf.report.model import ModelReport, NamedDimRecord, PreconditionRecord, TensorRecord, build_report
-from shapeinf.result import Coverage, Result
+from shapeinf.report.tensor_rows import TensorQuery
+from shapeinf.result import Result
 from shapeinf.solver.budget import WORK
+
+AT_LEAST, AT_MOST = BOUNDS = ("at least", "at most")
+"""How values are bounds: not all of it is counted, or sizes that depend on data are counted with their upper bounds."""
 
 LEGAL_SIZES = 1024
 """Sizes of one dim that are tried, to list the legal ones."""
+
+
+_LATER = {"assumption": 1, "guard": 2}
+"""Kinds of preconditions that are listed after the others."""
 
 
 @attrs.frozen
@@ -69,8 +78,8 @@ class Summary:
         inputs: the inputs without a default value.
         outputs: the outputs.
         dims: the named dims of the inputs.
-        preconditions: what the nodes require of the dims, guards (which depend on data) last.
-        legal_sizes: the legal sizes of dims with preconditions and a finite range, as texts by dim.
+        preconditions: what the nodes require of the dims; then assumptions, and guards, which depend on data.
+        legal_sizes: the legal sizes of dims with a finite range whose preconditions do not list them, as texts by dim.
         nodes: the number of nodes of the graph; `inner_nodes` is that of all its bodies and functions.
         operators: the nodes by operator, also of bodies and functions, the most frequent first.
         sizes: the sizes of dims for which amounts have values.
@@ -117,13 +126,14 @@ def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: i
     >>> from shapeinf import infer_shapes
     >>> summary = summarize(infer_shapes("examples/convnet.onnx"), {"batch": 1, "height": 32, "width": 32})
     >>> summary.format, summary.nodes, summary.parameters.value, summary.peak_bytes.value
-    ('ONNX', 7, 2577, 131072)
+    ('ONNX', 7, 1896, 131072)
     """
     graph, sizes = result.graph, dict(sizes or {})
     inner = list(inner_graphs(graph))
     cost, memory = result.cost(work=work), result.memory(work=work)
-    report = build_report(result)
-    preconditions = sorted(report.preconditions, key=lambda record: record.kind == "guard")
+    uncounted = Counter(item.op for item in cost.uncounted if not item.amount)
+    report = build_report(result, TensorQuery(inputs=True, outputs=True))
+    preconditions = sorted(report.preconditions, key=lambda record: _LATER.get(record.kind, 0))
     return Summary(
         format=next((known.title for known in FORMATS.formats if known.name == graph.dialect), graph.dialect),
         file_version=graph.file_version,
@@ -139,11 +149,11 @@ def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: i
         inner_nodes=sum(len(body.nodes) for body in inner),
         operators=_count_operators([graph, *inner]),
         sizes=sizes,
-        parameters=_amount(lambda: cost.format(cost.total.parameters), lambda: cost.at(sizes).total.parameters),
+        parameters=_amount(lambda: cost.format(cost.total.parameters), lambda: cost.total.parameters),
         weight_bytes=_bytes_of(memory.weights, any(buffer.role == "weight" for buffer in memory.unsized)),
-        macs=_amount(lambda: cost.format(cost.total.macs), lambda: cost.at(sizes).total.macs),
+        macs=_amount(lambda: cost.format(cost.total.macs), lambda: cost.at(sizes).total.macs, bool(uncounted)),
         peak_bytes=_amount(lambda: str(memory.peak), lambda: memory.peak.at(sizes).bytes),
-        uncounted=Counter(item.op for item in cost.uncounted if not item.amount),
+        uncounted=uncounted,
         unknowns=tuple([UnknownCount(g.count, tuple(map(str, g.causes))) for g in result.unknowns(work=work)]),
         diagnostics=Counter(diagnostic.severity for diagnostic in report.diagnostics),
         coverage=report.coverage,
@@ -155,15 +165,15 @@ def _count_operators(graphs: Iterable[Graph]) -> tuple[OperatorCount, ...]:
     return tuple([OperatorCount(op, domain, count) for (op, domain), count in counts.most_common()])
 
 
-def _amount(formula: Callable[[], str], value: Callable[[], Dim]) -> Amount:
+def _amount(formula: Callable[[], str], value: Callable[[], Dim], incomplete: bool = False) -> Amount:
     """An amount whose formula may pass a limit, and whose value may need sizes that are not specified."""
     try:
         text = formula()
     except LimitError as error:
         return Amount("", None, str(error))
-    note = next((word for word in ("at least", "at most") if text.startswith(word)), "")
+    note = next((word for word in BOUNDS if text.startswith(word)), AT_LEAST if incomplete else "")
     try:
-        number = value()
+        number = int(text) if text.isdigit() else value()
     except LimitError as error:
         return Amount(text, None, str(error))
     except MissingSizeError as error:
@@ -172,12 +182,17 @@ def _amount(formula: Callable[[], str], value: Callable[[], Dim]) -> Amount:
 
 
 def _bytes_of(total: Dim, incomplete: bool) -> Amount:
-    return Amount(str(total), total if isinstance(total, int) else None, "at least" if incomplete else "")
+    return Amount(str(total), total if isinstance(total, int) else None, AT_LEAST if incomplete else "")
 
 
 def _legal_sizes(result: Result, report: ModelReport, work: int) -> dict[str, str]:
-    """The legal sizes of the dims that preconditions name, where their range is finite and not all of it is legal."""
-    names = {name for record in report.preconditions if record.kind != "guard" for name in record.symbols}
+    """The legal sizes of the dims that preconditions name but do not list, where only a part of a finite range is."""
+    names = {
+        name
+        for record in report.preconditions
+        if record.kind != "guard" and not record.sizes
+        for name in record.symbols
+    }
     texts = {}
     for dim in report.dims:
         lo, hi = dim.bounds.lo, dim.bounds.hi

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from shapeinf.diagnostics import SEVERITIES
 from shapeinf.report.model import TensorRecord
-from shapeinf.report.summary import Amount, Summary
+from shapeinf.report.summary import BOUNDS, Amount, Summary
+from shapeinf.report.table import Column
 from shapeinf.report.text import dims_text
-from shapeinf.texts import escape_unprintable, exact_bytes, exact_count, format_bytes, format_count, shorten_end
+from shapeinf.texts import exact_bytes, exact_count, format_bytes, format_count, shorten_end, shorten_text
 
 MAX_ROWS = 6
 """Inputs, outputs, preconditions and causes that are listed; of more, the number of the others."""
 MAX_OPERATORS = 10
+MAX_NAME = 60
 MAX_FORMULA = 160
 """Characters of a formula; the JSON has all."""
 _MARGIN = 12
@@ -48,8 +46,9 @@ def _sections(summary: Summary) -> Iterator[tuple[str, list[str]]]:
 
 def _limit(lines: Sequence[str]) -> list[str]:
     """The first lines, and how many more there are."""
-    more = [f"... and {len(lines) - MAX_ROWS} more"] if len(lines) > MAX_ROWS else []
-    return [*lines[:MAX_ROWS], *more]
+    if len(lines) <= MAX_ROWS + 1:
+        return list(lines)
+    return [*lines[:MAX_ROWS], f"... and {len(lines) - MAX_ROWS} more"]
 
 
 def _format_line(summary: Summary) -> str:
@@ -58,8 +57,8 @@ def _format_line(summary: Summary) -> str:
 
 
 def _tensor_line(tensor: TensorRecord) -> str:
-    shape = f"{tensor.dtype or '?'}{tensor.shape}"
-    return f"{tensor.name}: {shape if tensor.kind == 'tensor' else f'{tensor.kind} of {shape}'}"
+    shape = shorten_end(f"{tensor.dtype or '?'}{tensor.shape}", MAX_FORMULA)
+    return f"{shorten_text(tensor.name, MAX_NAME)}: {shape if tensor.kind == 'tensor' else f'{tensor.kind} of {shape}'}"
 
 
 def _contract_lines(summary: Summary) -> list[str]:
@@ -85,7 +84,7 @@ def _parameter_line(summary: Summary) -> str:
 def _amount_text(amount: Amount, display: Callable[[int], str]) -> str:
     """The number, else the formula."""
     text = shorten_end(amount.formula, MAX_FORMULA) if amount.value is None else display(amount.value)
-    return f"{amount.note} {text}" if amount.note in ("at least", "at most") else text
+    return f"{amount.note} {text}" if amount.note in BOUNDS else text
 
 
 def _amount_lines(summary: Summary, amount: Amount, display: Callable[[int], str]) -> list[str]:
@@ -114,18 +113,23 @@ def _unknown_lines(summary: Summary) -> list[str]:
 
 
 def _diagnostics_line(counts: Mapping[str, int]) -> str:
-    return ", ".join(format_count(counts[name], name) for name in SEVERITIES if counts.get(name)) or "none"
+    listed = ", ".join(format_count(counts[name], name) for name in SEVERITIES if counts.get(name))
+    return f"{listed}: shapeinf infer prints them" if listed else "none"
 
 
-def summary_table(summaries: Iterable[tuple[str, Summary]]) -> Table:
-    """A line a model."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("model", overflow="fold")
-    for heading in ("format", "nodes", "parameters", "weights", "MACs", "peak", "unknown", "errors", "warnings"):
-        table.add_column(heading, justify="left" if heading == "format" else "right", overflow="fold")
-    for model, summary in summaries:
-        table.add_row(*(Text(escape_unprintable(cell)) for cell in [model, *_cells(summary)]))
-    return table
+SUMMARY_COLUMNS = (
+    Column("model", 20),
+    *map(Column, ("format", "nodes", "parameters", "weights")),
+    Column("MACs", 10),
+    Column("peak", 10),
+    *map(Column, ("unknown", "errors", "warnings")),
+)
+"""The table of several models."""
+
+
+def summary_cells(model: str, summary: Summary) -> list[str]:
+    """The row of a model."""
+    return [model, *_cells(summary)]
 
 
 def _cells(summary: Summary) -> Iterator[str]:
@@ -141,5 +145,7 @@ def _cells(summary: Summary) -> Iterator[str]:
 
 
 def _cell(amount: Amount, display: Callable[[int], str]) -> str:
-    """A number; a short formula where sizes are missing."""
-    return shorten_end(amount.formula, 24) or "?" if amount.value is None else display(amount.value)
+    """A number, with a mark where it is a bound; a short formula where sizes are missing."""
+    if amount.value is None:
+        return shorten_end(amount.formula, 24) or "?"
+    return {"at least": ">= ", "at most": "<= "}.get(amount.note, "") + display(amount.value)
