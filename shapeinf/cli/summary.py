@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
+from typing import Any
 
 import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
-from shapeinf.cli.output import FAILURE, VIOLATION, echo, echo_json, echo_rows, readable_errors
+from shapeinf.cli.output import FAILURE, VIOLATION, echo, echo_json, echo_rows, output_width, readable_errors
 from shapeinf.report import Summary, summaries_as_json, summarize, summary_as_json
 from shapeinf.report.summary_text import SUMMARY_COLUMNS, summary_as_lines, summary_cells
+from shapeinf.texts import escape_unprintable
+
+
+_WRAPPING: Any = {"subsequent_indent": " " * 14, "break_long_words": False, "break_on_hyphens": False}
 
 
 @click.command(name="summary", short_help="Show what is in a model on one screen.")
@@ -57,6 +63,10 @@ def _summaries(models: tuple[str, ...], options: ModelOptions, codes: list[int])
 
 
 def _print(model: str, summary: Summary, number: int) -> None:
+    """Print a summary; lines that are wider than a terminal continue below their text."""
     if number:
         echo("")
-    echo(model, *summary_as_lines(summary))
+    width = output_width()
+    for line in (model, *map(escape_unprintable, summary_as_lines(summary))):
+        wrapped = width is not None and len(line) > width
+        echo(*(textwrap.wrap(line, width or 0, **_WRAPPING) if wrapped else [line]))
