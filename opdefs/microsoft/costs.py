@@ -89,18 +89,18 @@ def crop_and_resize(c: CostContext) -> OpCost:
 
 # -- normalisations ----------------------------------------------------------------------------------------------------
 
-_MOMENTS, _SQUARES = 5, 3
+_VARIANCE, _SQUARES = 5, 3
 """Operations an element: of a mean and a variance, and of a mean of squares."""
 
 onnx.cost("BranchwiseRMSNorm", domain=MS)(elements.normalizes(_SQUARES, 1, None))
 onnx.cost("GatedRMSNorm", domain=MS)(elements.normalizes(_SQUARES + 2, 1, None))
-onnx.cost("QOrderedLayerNormalization", domain=MS)(elements.normalizes(_MOMENTS, 2, 3))
+onnx.cost("QOrderedLayerNormalization", domain=MS)(elements.normalizes(_VARIANCE, 2, 3))
 
 
 @onnx.cost("SkipLayerNormalization", domain=MS)
 def skip_layer_normalization(c: CostContext) -> OpCost:
     """The sum with the skip and the bias, then a normalisation."""
-    each = 1 + c.has_input(4) + _MOMENTS + 1 + c.has_input(3)
+    each = 1 + c.has_input(4) + _VARIANCE + 1 + c.has_input(3)
     return OpCost(operations=c.product(each, *c.input(0)))
 
 
@@ -114,7 +114,7 @@ def skip_simplified_normalization(c: CostContext) -> OpCost:
 def group_norm(c: CostContext) -> OpCost:
     """A normalisation with scale, shift and activation, after the sum with the skip and its bias."""
     sums = c.has_input(3) + c.has_input(4)
-    return OpCost(operations=c.product(_MOMENTS + 2 + bool(c.integer("activation")) + sums, *c.input(0)))
+    return OpCost(operations=c.product(_VARIANCE + 2 + bool(c.integer("activation")) + sums, *c.input(0)))
 
 
 @onnx.cost("EmbedLayerNormalization", "QEmbedLayerNormalization", domain=MS)
@@ -122,7 +122,7 @@ def embed_normalization(c: CostContext) -> OpCost:
     """The sum of two or three embeddings, then a normalisation; of each table the rows are read."""
     count = c.elements(c.output(0))
     segments = c.has_input(1) and c.has_input(4)
-    return OpCost(operations=c.product(1 + segments + _MOMENTS + 2, count), partial={2: count, 3: count, 4: count})
+    return OpCost(operations=c.product(1 + segments + _VARIANCE + 2, count), partial={2: count, 3: count, 4: count})
 
 
 # -- products ----------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from opdefs.rules import cost_elements as elements
 from opdefs.rules import cost_layers as layers
 from opdefs.rules import cost_products as products
 from opdefs.tf.dialect import tf
+from opdefs.tf.dimension_numbers import read_numbers
 from shapeinf.errors import NotKnown
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
@@ -61,10 +62,11 @@ FAMILIES: dict[str, CostRule] = {
 
 def register_families() -> None:
     """Register the rules of families for the operators without one."""
+    registered = tf.costs()
     for domain, op, version in list(tf):
         op_def = tf.lookup(domain, op, version)
         module = "" if op_def is None or op_def.rule is None else op_def.rule.function.__module__
-        if module in FAMILIES and not tf.has_cost(domain, op):
+        if module in FAMILIES and (domain, op) not in registered:
             tf.cost(op, domain=domain)(FAMILIES[module])
 
 
@@ -85,7 +87,7 @@ tf.cost("SquaredDifference", "Cross", "XlaKeyValueSort", "XlaSort")(elements.per
 tf.cost("Softmax", "LogSoftmax")(elements.softmax)
 tf.cost("Cast", "RiscCast", "Complex", "Real", "Imag", "RiscReal", "RiscImag")(elements.moves)
 tf.cost("LinSpace", "Range", "DebugNanCount")(elements.elementwise)
-tf.cost("SearchSorted", "LowerBound", "UpperBound")(_BOXES)
+tf.cost("LowerBound", "UpperBound")(_BOXES)
 tf.cost("OneHot", "ReverseV2", "DynamicStitch", "ParallelDynamicStitch", "DynamicPartition", "Where")(elements.moves)
 tf.cost("UnravelIndex")(elements.per_element(2))
 tf.cost("EuclideanNorm")(elements.per_input_element(2))
@@ -121,24 +123,29 @@ def _per_update(name: str) -> CostRule:
     return cost
 
 
+def _existing(*names: str) -> list[str]:
+    """The operators among all combinations of a prefix and a kind."""
+    return [name for name in names if tf.has_rule("", name)]
+
+
 _COMBINED = ("Add", "Sub", "Mul", "Div", "Max", "Min")
-tf.cost(*(f"{scatter}{kind}" for scatter in ("Scatter", "ResourceScatter") for kind in _COMBINED))(
-    _per_update("updates")
-)
-tf.cost(*(f"{scatter}{kind}" for scatter in ("ScatterNd", "ResourceScatterNd") for kind in _COMBINED))(
-    _per_update("updates")
-)
-tf.cost(*(f"TensorScatter{kind}" for kind in _COMBINED), "ScatterNdNonAliasingAdd")(_per_update("updates"))
+_SCATTERS = ("Scatter", "ResourceScatter", "ScatterNd", "ResourceScatterNd", "TensorScatter")
+tf.cost(*_existing(*(f"{scatter}{kind}" for scatter in _SCATTERS for kind in _COMBINED)))(_per_update("updates"))
+tf.cost("ScatterNdNonAliasingAdd")(_per_update("updates"))
 tf.cost("InplaceAdd", "InplaceSub")(_per_update("v"))
 
 _UPDATES = {"GradientDescent": 2, "Momentum": 4, "KerasMomentum": 4, "Adagrad": 6, "RMSProp": 10, "Adam": 12}
 """Operations for each element of a variable, as the formulas in the documentation of each update count them."""
 
+
+def update(c: CostContext, each: int) -> OpCost:
+    """So many operations for each element of the gradient."""
+    return OpCost(operations=c.product(each, *c.input(_position(c, "delta" if each == 2 else "grad"))))
+
+
 for _name, _count in _UPDATES.items():
-    tf.cost(f"Apply{_name}", f"ResourceApply{_name}", f"ResourceSparseApply{_name}", f"SparseApply{_name}")(
-        lambda c, count=_count: OpCost(  # type: ignore[misc]
-            operations=c.product(count, *c.input(_position(c, "delta" if count == 2 else "grad")))
-        )
+    tf.cost(*_existing(*(f"{kind}Apply{_name}" for kind in ("", "Resource", "ResourceSparse", "Sparse"))))(
+        partial(update, each=_count)
     )
 
 
@@ -254,9 +261,7 @@ tf.cost("UniformQuantizedConvolution", "UniformQuantizedConvolutionHybrid")(_UNP
 
 
 def _numbers(c: CostContext) -> dict[int, list[int]]:
-    from opdefs.tf.dimension_numbers import parse_numbers
-
-    numbers = parse_numbers(c, c.text("dimension_numbers"))  # type: ignore[arg-type]  (it only reports failures)
+    numbers = read_numbers(c.text("dimension_numbers"))
     if numbers is None:
         raise NotKnown("the dimension numbers cannot be read")
     return numbers

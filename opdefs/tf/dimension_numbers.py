@@ -71,6 +71,14 @@ def _group(numbers: dict[int, list[int]], fields: tuple[int, ...]) -> tuple[int,
 
 def parse_numbers(c: InferenceContext, text: str) -> dict[int, list[int]] | None:
     """The integers of each field of a message as a reader decodes it; None where bytes of it were lost."""
+    try:
+        return read_numbers(text)
+    except ValueError as error:
+        c.fail(str(error))
+
+
+def read_numbers(text: str) -> dict[int, list[int]] | None:
+    """As `parse_numbers`; raises ValueError for any other message."""
     if "\ufffd" in text:
         return None
     data = text.encode("utf-8", "replace")
@@ -82,7 +90,7 @@ def parse_numbers(c: InferenceContext, text: str) -> dict[int, list[int]] | None
         values = numbers.setdefault(key >> 3, [])
         end = position + value
         if key < 0 or value < 0 or key & 7 not in (_VARINT, _PACKED) or (key & 7 == _PACKED and end > len(data)):
-            c.fail("dimension_numbers must be a serialized message of integers")
+            raise ValueError("dimension_numbers must be a serialized message of integers")
         if key & 7 == _VARINT:
             values.append(value)
             continue

@@ -75,6 +75,7 @@ class ModelChecker:
         deployments: further checks of each model.
         strict: whether names of `options` that a model does not have are errors, as they should be for a single model.
         progress: called with (done, total) after every node of a model.
+        read: the graph of a path, with the options of its format.
     """
 
     config: CheckConfig = attrs.Factory(CheckConfig)
@@ -84,6 +85,7 @@ class ModelChecker:
     deployments: tuple[DeploymentCheck, ...] = ()
     strict: bool = False
     progress: Progress | None = None
+    read: Callable[[str, InferenceOptions], Graph] = as_graph
     unused: dict[Option, ShapeInferenceError] = attrs.field(factory=dict, init=False)
     """Assumptions that no model has used so far, each with an error that has the names of these models."""
     _used: set[Option] = attrs.field(factory=set, init=False)
@@ -157,7 +159,7 @@ class ModelChecker:
             typed = ", ".join(f.name for f in fields if getattr(options, f.name) != getattr(type(options)(), f.name))
             self.unused[FORMAT_OPTION] = ShapeInferenceError(f"no checked model is of the format that {typed} is for")
             options = None
-        graph = as_graph(path, attrs.evolve(DEFAULT_OPTIONS, format_options=options))
+        graph = self.read(path, attrs.evolve(DEFAULT_OPTIONS, format_options=options))
         if options is not None:
             self._use({FORMAT_OPTION})
         return graph

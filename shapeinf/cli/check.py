@@ -30,7 +30,7 @@ from shapeinf.checks import (
 from shapeinf.checks.many import DeploymentCheck
 from shapeinf.checks.profile import Shapes
 from shapeinf.cli.config import read_config_file
-from shapeinf.cli.model_options import ModelOptions, model_options
+from shapeinf.cli.model_options import ModelOptions, model_options, read_graph
 from shapeinf.cli.options import check_bindings, check_outputs, output_option
 from shapeinf.cli.output import FAILURE, VIOLATION, LateProgress, echo, echo_diagnostic, echo_lines, readable_errors
 from shapeinf.errors import ShapeInferenceError, SpecError
@@ -48,6 +48,7 @@ from shapeinf.report import (
     count_checks,
     severity_counts,
 )
+from shapeinf.texts import format_count
 
 TEXT = "text"
 
@@ -179,6 +180,7 @@ def check_command(
             None if settings.baseline is None or write_baseline else read_baseline(settings.baseline),
             deployment.checks(),
             strict=named.single,
+            read=read_graph,
         )
         checks = _run(checker, named, form, stream=output is None and not write_baseline)
         notes = _notes(checker, checks, named)
@@ -272,7 +274,7 @@ def _write_baseline(path: str, checks: Sequence[ModelCheck]) -> None:
     for check in checks:
         if not check.checked:
             _print(check, single=False)
-    echo(f"wrote {len(data['findings'])} findings to {path}", err=True)
+    echo(f"wrote {format_count(len(data['findings']), 'finding')} to {path}", err=True)
 
 
 def _report(checks: Sequence[ModelCheck], notes: Sequence[str], form: str, output: str | None, single: bool) -> None:

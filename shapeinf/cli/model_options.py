@@ -17,12 +17,18 @@ from shapeinf.cli.format_options import add_format_options, take_format_options
 from shapeinf.cli.options import Command, bindings, check_bindings, dim_ranges, input_shapes, input_values, named_inputs
 from shapeinf.cli.output import LateProgress
 from shapeinf.cli.stdin import path_or_stdin, stdin_errors
+from shapeinf.expr.parsing import MAX_NUMBER
 from shapeinf.graph import Graph
 from shapeinf.inputs.config import CONFIG_KEYS, Config
-from shapeinf.inputs.named_dims import MAX_SIZE
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions, Mode, Progress
 from shapeinf.inputs.reader import RangeLike, SpecLike, input_names, to_named_dim
 from shapeinf.result import Result
+
+
+def read_graph(model: str, options: InferenceOptions) -> Graph:
+    """The graph of a file; `-` is standard input."""
+    with stdin_errors(model):
+        return as_graph(path_or_stdin(model), options)
 
 
 @attrs.frozen
@@ -77,8 +83,7 @@ class ModelOptions:
 
     def read(self, model: str) -> Graph:
         """The graph of a file; `-` is standard input."""
-        with stdin_errors(model):
-            return as_graph(path_or_stdin(model), self.inference)
+        return read_graph(model, self.inference)
 
     def options_for(self, graph: Graph, progress: Progress | None = None) -> InferenceOptions:
         """The options with the shapes of this graph's inputs."""
@@ -169,7 +174,7 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
     ),
     "min_dim": click.option(
         "--min-dim",
-        type=click.IntRange(0, MAX_SIZE),
+        type=click.IntRange(0, MAX_NUMBER),
         default=1,
         show_default=True,
         help="The minimum size of named dims.",

@@ -12,6 +12,7 @@ from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import check_bindings, timeline_options
 from shapeinf.cli.output import echo, fail_on, readable_errors
 from shapeinf.cli.targets import check_outputs, output_option
+from shapeinf.formats.files import is_same_file
 from shapeinf.report import severity_counts
 from shapeinf.report.live import save_report
 
@@ -39,6 +40,8 @@ def report_command(
     """
     if output is None:
         raise click.UsageError("name the page to write: -o report.html")
+    if is_same_file(model, output):
+        raise click.UsageError(f"{output} is the model itself: name another file for the page")
     check_outputs(output=output)
     with readable_errors():
         sizes = dict(options.inference.bind)

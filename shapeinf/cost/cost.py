@@ -7,6 +7,7 @@ from threading import RLock
 
 import attrs
 
+from shapeinf.cost.pickled import PickledCost, cost_html, cost_text
 from shapeinf.cost.records import FIELDS, Amounts, Branches, CostGroup, CostTable, NodeCost, Uncounted
 from shapeinf.cost.walk import count
 from shapeinf.engine.inference import Inference
@@ -31,6 +32,14 @@ class CostAt(CostTable):
     """
 
     sizes: Mapping[str, int] = attrs.Factory(dict)
+
+    def __repr__(self) -> str:
+        """The sums."""
+        return cost_text("CostAt", self)
+
+    def _repr_html_(self) -> str:
+        """The sums, in all and by operator."""
+        return cost_html("CostAt", self)
 
 
 @synchronized
@@ -94,6 +103,27 @@ class Cost:
     def labels(self) -> Mapping[Dimension, str]:
         """The symbols of the inputs, with the names that users bind them by."""
         return input_symbols(self.inference)
+
+    def __repr__(self) -> str:
+        """The sums."""
+        return cost_text("Cost", self.table)
+
+    def _repr_html_(self) -> str:
+        """The sums, in all and by operator."""
+        with self.lock:
+            return cost_html("Cost", self.table)
+
+    def __copy__(self) -> Cost:
+        """Itself: queries do not change it."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Cost:
+        """Itself."""
+        return self
+
+    def __reduce__(self) -> tuple[type[PickledCost], tuple[object, ...]]:
+        """A pickle has the amounts of all nodes."""
+        return PickledCost, (self.table.nodes, self.table.uncounted, self.table.branches)
 
     def format(self, amount: Dim) -> str:
         """An amount as text, with labels for the symbols of inputs."""

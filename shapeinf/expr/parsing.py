@@ -26,6 +26,17 @@ Thunk = Callable[[], Dim]
 AXIS_OF_NAME = r"[^\W\d][\w.]*\.shape\[\d+\](?:#\d+)?"
 """A name that is an axis of a value, such as `x.shape[0]`: it needs no quotes."""
 
+MAX_NUMBER = 2**62
+"""The largest number that users specify: sums of a few such sizes fit 64 bits."""
+TOO_LARGE = "a number of at most 2**62"
+
+
+def is_too_large(digits: str) -> bool:
+    """Whether a number in a text of a user is past `MAX_NUMBER`."""
+    digits = digits.lstrip("0")
+    return len(digits) > 19 or int(digits or 0) > MAX_NUMBER
+
+
 _TOKEN = re.compile(rf"\s*(?:(\d+)|({AXIS_OF_NAME}|[^\W\d]\w*)|`((?:[^`]|``)*)`|(//|[-+*%(),/=]))")
 _HYPHENATED = re.compile(r"[^\W\d]\w*(?:-\w+)+")
 _DOTTED = re.compile(r"[^\W\d]\w*(?:[.:]+\w+)+")
@@ -105,8 +116,8 @@ class _Parser:
             ):
                 raise DimSyntaxError(text, at, _alternative(text[at:].lstrip()[:1]))
             kind = ("int", "name", "quoted", "op")[(match.lastindex or 1) - 1]
-            if kind == "int" and len(match[1]) > 18:
-                raise DimSyntaxError(text, at, "a number below 10**18")
+            if kind == "int" and is_too_large(match[1]):
+                raise DimSyntaxError(text, at, TOO_LARGE)
             tokens.append((kind, match[match.lastindex or 1], match.start(match.lastindex or 1)))
             at = match.end()
         return tokens

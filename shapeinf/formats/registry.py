@@ -16,6 +16,7 @@ from shapeinf.errors import LimitError, ModelError, ShapeInferenceError, Unknown
 from shapeinf.formats.annotation import Annotation
 from shapeinf.formats.files import EXTERNAL_DATA, ExternalData
 from shapeinf.formats.foreign import identify_by_content, identify_by_name, identify_compressed, identify_folder
+from shapeinf.formats.objects import model_of_object
 from shapeinf.graph import Graph
 from shapeinf.sharing import cached_property
 from shapeinf.texts import escape_unprintable
@@ -142,6 +143,7 @@ class FormatRegistry:
         Raises UnknownFormatError for a file that holds no model, by what it is; ShapeInferenceError for options of
         another format.
         """
+        model = model_of_object(model)
         candidate = Candidate(model)
         recognised = self.recognise(candidate)
         refuse_foreign(candidate, recognised not in (None, self.default))

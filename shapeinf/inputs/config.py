@@ -27,7 +27,8 @@ import attrs
 
 from shapeinf.errors import ConfigError, MissingPackageError, SpecError
 from shapeinf.expr import Scope
-from shapeinf.inputs.named_dims import MAX_SIZE, TOO_LARGE, NamedDim
+from shapeinf.expr.parsing import MAX_NUMBER, TOO_LARGE
+from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.inputs.options import DeclaredMode
 from shapeinf.inputs.reader import SpecLike, to_named_dim
 from shapeinf.inputs.spec import parse_shape_spec, split_specs
@@ -133,7 +134,7 @@ def _table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 def _size(key: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ConfigError(f"{key} must be an int of at least 0, not {value!r}")
-    if value > MAX_SIZE:
+    if value > MAX_NUMBER:
         raise ConfigError(f"{key}: expected {TOO_LARGE}, not {value}")
     return value
 

@@ -10,22 +10,19 @@ import attrs
 
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import quote_name
+from shapeinf.expr.parsing import MAX_NUMBER, TOO_LARGE
 
 Hint = Literal["AUTO", "STATIC", "DYNAMIC"]
 HINTS = ("AUTO", "STATIC", "DYNAMIC")
 _UNBOUNDED = 2**63 - 2
 """From here on a number means no bound: torch's `sys.maxsize - 1`, OpenVINO's largest dimension."""
-MAX_DIGITS = 18
-MAX_SIZE = 10**MAX_DIGITS - 1
-"""The largest number that users specify for a size or a bound: sums of a few such sizes fit 64 bits."""
-TOO_LARGE = f"a number below 10**{MAX_DIGITS}"
 
 
 def _natural(dim: NamedDim, attribute: attrs.Attribute[Any], value: Any) -> None:
     low = 1 if attribute.name == "multiple_of" else 0
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < low):
         raise ShapeInferenceError(f"{attribute.name} of {dim.name} must be an int of at least {low}, not {value!r}")
-    if value is not None and value > MAX_SIZE:
+    if value is not None and value > MAX_NUMBER:
         raise ShapeInferenceError(f"{attribute.name} of {dim.name} is {value}: expected {TOO_LARGE}")
 
 

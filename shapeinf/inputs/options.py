@@ -8,9 +8,10 @@ from typing import Any, Literal, get_args
 import attrs
 
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
+from shapeinf.expr.parsing import MAX_NUMBER
 from shapeinf.formats import FormatOptions
 from shapeinf.graph import DeclaredType, Graph
-from shapeinf.inputs.named_dims import MAX_SIZE, NamedDim
+from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.inputs.reader import RangeLike, SpecLike, by_name, specs_by_input
 from shapeinf.lattice import PartialTensor
 from shapeinf.ops import OpRegistry
@@ -57,8 +58,8 @@ def _require_choice(kind: str, values: tuple[str, ...]) -> Callable[[object, obj
 
 
 def _check_least_size(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_SIZE:
-        raise ShapeInferenceError(f"{attribute.name} is an int from 0 to {MAX_SIZE}, not {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_NUMBER:
+        raise ShapeInferenceError(f"{attribute.name} is an int from 0 to {MAX_NUMBER}, not {value!r}")
 
 
 def _check_format_options(_: object, attribute: attrs.Attribute[Any], value: object) -> None:

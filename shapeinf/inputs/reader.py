@@ -10,9 +10,10 @@ import attrs
 
 from shapeinf.errors import Contradiction, ShapeInferenceError, Source, UnknownNameError
 from shapeinf.expr import Dim, Dimension, Interval, Scope, axis_label, parse_dim_lenient, quote_name
+from shapeinf.expr.parsing import MAX_NUMBER, TOO_LARGE
 from shapeinf.graph import DeclaredType, Graph
 from shapeinf.inputs.dim_names import DimNames
-from shapeinf.inputs.named_dims import HINTS, MAX_SIZE, TOO_LARGE, DimBounds, NamedDim, recognize_dim
+from shapeinf.inputs.named_dims import HINTS, DimBounds, NamedDim, recognize_dim
 from shapeinf.inputs.spec import DimRange, parse_axis, parse_dim_range, parse_shape_spec, split_specs, unquote_name
 from shapeinf.lattice import (
     HandleType,
@@ -188,7 +189,7 @@ class InputReader:
             return self._read_derived(*dim, site)
         if dim < -1:
             raise ShapeInferenceError(f"{site}: a size is at least 0 (-1 is an unknown one), not {dim}")
-        if dim > MAX_SIZE:
+        if dim > MAX_NUMBER:
             raise ShapeInferenceError(f"{site}: expected {TOO_LARGE}, not {dim}")
         return scope.fresh(site, self.min_dim) if dim == -1 else dim
 

@@ -18,7 +18,7 @@ import attrs
 
 from shapeinf.errors import DimSyntaxError, SpecError
 from shapeinf.expr import Dim, Scope, parse_dim
-from shapeinf.inputs.named_dims import MAX_DIGITS, TOO_LARGE
+from shapeinf.expr.parsing import TOO_LARGE, is_too_large
 from shapeinf.lattice.dtypes import SHORT_NAMES, TF_NAMES
 
 _DTYPES = {alias: name for short, name in SHORT_NAMES.items() for alias in (short, name, TF_NAMES.get(name, name))}
@@ -251,7 +251,7 @@ def _range(text: str, begin: int, piece: str) -> DimRange:
     match = re.fullmatch(r"(\d+)", number) or _RANGE.fullmatch(number)
     if match is None or number in ("..", "~"):
         raise SpecError(text, begin, "LO..HI, LO.., ..HI or one number")
-    if any(len((bound or "").lstrip("0")) > MAX_DIGITS for bound in match.groups()):
+    if any(is_too_large(bound or "") for bound in match.groups() if bound != "-1"):
         raise SpecError(text, begin, TOO_LARGE)
     lo = int(match[1]) if match[1] else None
     upper = match[match.lastindex or 1]
@@ -286,7 +286,7 @@ def parse_bindings(text: str) -> dict[str, int]:
         match = re.fullmatch(r"\s*(.+?)\s*[=:]\s*(\d+)\s*", text[begin:end])
         if match is None:
             raise SpecError(text, begin, "NAME=NUMBER, with a size of at least 0")
-        if len(match[2].lstrip("0")) > MAX_DIGITS:
+        if is_too_large(match[2]):
             raise SpecError(text, begin + match.start(2), TOO_LARGE)
         name = unquote_name(match[1])
         if values.setdefault(name, int(match[2])) != int(match[2]):

@@ -136,9 +136,9 @@ class Dialect:
 
         return register
 
-    def has_cost(self, domain: str, op: str) -> bool:
-        """Whether a cost rule is registered so far for any version of an operator."""
-        return (domain, op) in self._costs
+    def costs(self) -> set[tuple[str, str]]:
+        """(domain, op) of every operator with a cost rule that is registered so far."""
+        return set(self._costs)
 
     def cost_rule(self, domain: str, op: str, version: int) -> CostRule | None:
         """The cost rule in force at a version of an operator; None where it has none."""

@@ -240,6 +240,7 @@ def _run(run: Run) -> dict[str, Any]:
         "unknown": run.unknown,
         "bound": run.bound,
         "bound_bytes": run.bound_bytes,
+        "redeclared": list(run.redeclared),
         "mismatches": [_mismatch(mismatch) for mismatch in run.mismatches],
         "skipped": [{"tensor": item.tensor, "reason": item.reason} for item in run.skipped],
         "unbound": [{"tensor": item.tensor, "reason": item.reason} for item in run.unbound],

@@ -19,10 +19,28 @@ from shapeinf.report.text import dims_text
 from shapeinf.result import Result
 from shapeinf.schemas import MEMORY_SUMMARY, PLAN_VERIFY
 from shapeinf.solver.budget import cut_text
-from shapeinf.texts import exact_bytes, format_count
+from shapeinf.texts import exact_bytes, format_bytes, format_count
 
+MAX_UNCOUNTED = 4
+"""Tensors without a size that are listed of one cause; the JSON has all."""
 MAX_FORMULA = 400
 """Characters of a symbolic peak in the text; the JSON has all."""
+
+
+@attrs.frozen
+class Total:
+    """The memory of a run in bytes: the peak, with all weights and inputs in memory."""
+
+    peak: int
+    weights: int
+    inputs: int
+    at_least: bool
+    at_most: bool
+
+    @property
+    def bytes(self) -> int:
+        """The sum."""
+        return self.peak + self.weights + self.inputs
 
 
 @attrs.frozen
@@ -47,6 +65,26 @@ class MemorySummary:
     def bytes(self) -> int | None:
         """The peak, or its bound; None where there is none."""
         return self.peak.bytes if isinstance(self.peak, PeakAt) else self.peak.value
+
+    @property
+    def total(self) -> Total | None:
+        """The peak with weights and inputs, at the user's sizes or as a bound over all; None where there is none."""
+        peak = self.bytes
+        weights, inputs = self._upper_bound(self.bound.weights), self._upper_bound(self.bound.inputs)
+        if peak is None or weights is None or inputs is None:
+            return None
+        unsized = any(buffer.role in ("weight", "input") for buffer in self.bound.unsized)
+        at_most = isinstance(self.peak, PeakBound) or self.peak.at_most
+        return Total(peak, weights, inputs, self.peak.at_least or unsized, at_most)
+
+    def _upper_bound(self, amount: Dim) -> int | None:
+        """The amount at the user's sizes, or its upper bound over all; None without one."""
+        if isinstance(amount, int):
+            return amount
+        try:
+            return int(evaluate(amount, self.sizes))
+        except KeyError:
+            return self.bound.store.interval(amount).hi
 
     @property
     def fits(self) -> bool:
@@ -87,12 +125,14 @@ def memory_lines(summary: MemorySummary, top: int) -> Iterator[str]:
         _peak_at_lines(summary, summary.peak, top) if isinstance(summary.peak, PeakAt) else [_bound_line(summary)]
     )
     unsized = {buffer.role for buffer in memory.unsized}
-    for role, total in _roles(memory).items():
-        yield f"{role + 's':<13}{'at least ' if role in unsized else ''}{_total(summary, total)}"
+    for role, amount in _roles(memory).items():
+        yield f"{role + 's':<13}{'at least ' if role in unsized else ''}{_total(summary, amount)}"
     if memory.bodies != 0:
         yield f"  in bodies  {_total(summary, memory.bodies)}"
-    for uncounted in summary.bound.peak.unbounded:
-        yield f"not counted  {uncounted.name}: {uncounted.cause}"
+    total = summary.total
+    if total is not None:
+        yield f"total        {qualify(exact_bytes(total.bytes), total.at_least, total.at_most)}: {_parts(total)}"
+    yield from _uncounted_lines(summary)
     if summary.budget is not None:
         verdict = "fits" if summary.fits else "is not known to fit" if summary.peak.at_least else "does not fit"
         yield f"budget       {exact_bytes(summary.budget)}: the peak {verdict}"
@@ -108,6 +148,23 @@ def _peak_at_lines(summary: MemorySummary, peak: PeakAt, top: int) -> Iterator[s
         yield f"{_share(count, peak)}{buffer.name}: {buffer.dtype or '?'}{buffer.shape}{least}"
     if len(peak.alive) > top:
         yield f"{_share(sum(size for _, size in peak.alive[top:]), peak)}{len(peak.alive) - top} more"
+
+
+def _parts(total: Total) -> str:
+    """What the total is the sum of, and how much of it is weights."""
+    share = 100 * total.weights / max(total.bytes, 1)
+    parts = f"peak {format_bytes(total.peak)}, weights {format_bytes(total.weights)} ({share:.1f}%)"
+    return f"{parts}, inputs {format_bytes(total.inputs)}"
+
+
+def _uncounted_lines(summary: MemorySummary) -> Iterator[str]:
+    """The tensors without a size, a line for all of one cause."""
+    groups: dict[str, list[str]] = {}
+    for buffer in summary.bound.peak.unbounded:
+        groups.setdefault(buffer.cause, []).append(buffer.name)
+    for cause, names in groups.items():
+        more = f" and {len(names) - MAX_UNCOUNTED} more" if len(names) > MAX_UNCOUNTED else ""
+        yield f"not counted  {', '.join(names[:MAX_UNCOUNTED])}{more}: {cause}"
 
 
 def _share(size: int, peak: PeakAt) -> str:
@@ -154,7 +211,7 @@ def _shorten(formula: str) -> str:
 
 def memory_as_json(model: str, summary: MemorySummary) -> dict[str, Any]:
     """The summary of a model's memory."""
-    memory = summary.memory
+    memory, total = summary.memory, summary.total
     return {
         "schema": MEMORY_SUMMARY,
         "model": model,
@@ -163,9 +220,16 @@ def memory_as_json(model: str, summary: MemorySummary) -> dict[str, Any]:
         "bodies": str(memory.bodies),
         "unsized": [{"tensor": b.name, "role": b.role, "cause": b.cause} for b in memory.unsized],
         "not_counted": [{"tensor": b.name, "cause": b.cause} for b in summary.bound.peak.unbounded],
+        "total": None
+        if total is None
+        else {"bytes": total.bytes, "at_least": total.at_least, "at_most": total.at_most},
         "budget": summary.budget,
         "fits": summary.fits,
     }
+
+
+def _total_as_json(total: Total) -> dict[str, Any]:
+    return {"bytes": total.bytes, "at_least": total.at_least, "at_most": total.at_most}
 
 
 def _peak_as_json(summary: MemorySummary) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def count_checks(checks: Sequence[ModelCheck]) -> str:
     if unchecked:
         parts.append(f"{unchecked} cannot be checked")
     if known:
-        parts.append(f"{known} findings of the baseline are not shown")
+        parts.append(f"{format_count(known, 'finding')} of the baseline not shown")
     return f"{format_count(len(checks), 'model')} checked: {', '.join(parts)}"
 
 

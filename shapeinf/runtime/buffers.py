@@ -26,6 +26,7 @@ class BoundOutputs:
     buffers: list[Buffer] = attrs.Factory(list)
     unbound: list[Skipped] = attrs.Factory(list)
     written: dict[str, int] = attrs.Factory(dict)
+    redeclared: list[str] = attrs.Factory(list)
     mismatches: list[Mismatch] = attrs.Factory(list)
 
     def allocate(self, name: str, info: TensorInfo, max_bytes: int | None, observed: object) -> None:
@@ -61,6 +62,7 @@ class BoundOutputs:
             self.mismatches.append(Mismatch(buffer.name, "", "", f"{inferred} in the bound buffer", observed, "buffer"))
         else:
             self.written[buffer.name] = buffer.size
+            self.redeclared += [buffer.name] if output.redeclared else []
 
 
 def _binding_obstacle(info: TensorInfo, max_bytes: int | None) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from shapeinf.lattice import Element
+from shapeinf.graph import MISSING, UNUSED
+from shapeinf.lattice import Element, TensorType
 from shapeinf.result import Result
 from shapeinf.runtime.model_file import has_arrays, numpy_type
 from shapeinf.runtime.protocol import Refusal
@@ -15,6 +16,9 @@ from shapeinf.texts import exact_bytes
 
 MAX_BYTES = 1 << 32
 """The most bytes of all inputs together."""
+
+MAX_COMPARED = 8
+"""Numbers that are tried for an input of one integer."""
 
 WAYS = {"0 and 1 at random": (0, 1), "all 0": (0, 0), "all 1": (1, 1)}
 """How integer inputs are filled (least, most); where the runtime refuses one way, the next is tried. Small numbers are
@@ -34,21 +38,49 @@ def feeds(
     Raises Refusal for an input that cannot be filled.
     """
     types = {name: _dtype(result, name, arrays) for name in _fed_inputs(result)}
+    known = elements or {}
     total = sum(int(np.prod(shapes[name], dtype=object)) * numpy_type(dtype).itemsize for name, dtype in types.items())
     if total > MAX_BYTES:
         raise Refusal(f"its inputs would take {exact_bytes(total)}: bind smaller sizes")
     drawn = [name for name, dtype in types.items() if name not in arrays and numpy_type(dtype).kind in "biu"]
-    for way in WAYS if drawn else ["given"]:
+
+    def fill(way: str, values: Mapping[str, tuple[Element, ...]]) -> dict[str, Any]:
         rng = np.random.default_rng(seed)
-        yield (
-            way,
-            {
-                name: arrays[name]
-                if name in arrays
-                else _with_elements(_array(rng, way, dtype, shapes[name]), (elements or {}).get(name))
-                for name, dtype in types.items()
-            },
-        )
+        return {
+            name: arrays[name]
+            if name in arrays
+            else _with_elements(_array(rng, way, dtype, shapes[name]), values.get(name))
+            for name, dtype in types.items()
+        }
+
+    for way in WAYS if drawn else ["given"]:
+        yield way, fill(way, known)
+    single = [name for name in drawn if name not in known and np.prod(shapes[name], dtype=object) == 1]
+    for name in single:
+        for value in compared_values(result, name):
+            yield f"{name}={value}", fill(next(iter(WAYS)), {**known, name: (value,)})
+
+
+def compared_values(result: Result, name: str) -> list[int]:
+    """The numbers that nodes combine an input with, such as those that decide about a branch; at most `MAX_COMPARED`.
+
+    An input may pass through nodes with a single operand first, such as a cast.
+    """
+    compiled, inference = result.inference.compiled, result.inference
+    passed = {compiled.slots[name]}
+    values: dict[int, None] = {}
+    for _, inputs, outputs, _ in compiled.rows:
+        others = [slot for slot in inputs if slot not in passed and slot != MISSING]
+        if len(others) == len(inputs):
+            continue
+        if not others:
+            passed.update(slot for slot in outputs if slot != UNUSED)
+        for slot in others:
+            value = inference.current(slot)
+            contents = value.elements if isinstance(value, TensorType) and value.elements else ()
+            if len(contents) == 1 and isinstance(contents[0], int):
+                values.setdefault(int(contents[0]))
+    return list(values)[:MAX_COMPARED]
 
 
 def _fed_inputs(result: Result) -> list[str]:

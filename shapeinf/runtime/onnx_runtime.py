@@ -159,8 +159,12 @@ class OnnxRuntimeModel:
         return "outputs cannot be bound with string inputs" if feeds.values is None else ""
 
     def run_into(self, buffers: Sequence[Buffer], feeds: Feeds) -> list[WrittenOutput]:
-        """Run with an IOBinding of the buffers."""
+        """Run with an IOBinding of the buffers; onnxruntime refuses one that contradicts the file's declaration."""
         session = self.plain()
+        declared = {output.name: output.shape for output in session.get_outputs()}
+        wrong = {b.name: b.shape for b in buffers if not _agrees(declared.get(b.name), b.shape)}
+        if wrong:
+            session = self._session(redeclared_bytes(self.graph, wrong), optimised=True)
         binding = session.io_binding()
         for name, value in (feeds.values or {}).items():
             binding.bind_ortvalue_input(name, value)
@@ -173,7 +177,10 @@ class OnnxRuntimeModel:
         with self._running() as options:
             session.run_with_iobinding(binding, options)
         values = binding.get_outputs()[: len(buffers)]  # in the order of the binding
-        return [WrittenOutput(_observe_type(value), value.data_ptr()) for value in values]
+        return [
+            WrittenOutput(_observe_type(value), value.data_ptr(), buffer.name in wrong)
+            for buffer, value in zip(buffers, values, strict=True)
+        ]
 
 
 def _observe_type(value: Any) -> ObservedType:
@@ -181,6 +188,27 @@ def _observe_type(value: Any) -> ObservedType:
     if isinstance(value, np.ndarray):
         return ObservedType.from_array(value)
     return ObservedType(ONNX_NAMES.get(value.element_type()), tuple(value.shape()))
+
+
+def _agrees(declared: Sequence[int | str | None] | None, shape: tuple[int, ...]) -> bool:
+    """Whether a declared shape allows a buffer; `[]` also stands for no declaration."""
+    if not declared:
+        return True
+    return len(declared) == len(shape) and all(
+        not isinstance(dim, int) or dim == size for dim, size in zip(declared, shape, strict=True)
+    )
+
+
+def redeclared_bytes(graph: Graph, shapes: Mapping[str, tuple[int, ...]]) -> bytes:
+    """The bytes of the model with other declared shapes of these outputs."""
+    model = onnx.load_from_string(model_bytes(graph))
+    for output in model.graph.output:
+        if output.name in shapes:
+            dims = output.type.tensor_type.shape.dim
+            del dims[:]
+            for size in shapes[output.name]:
+                dims.add(dim_value=size)
+    return bytes(model.SerializeToString())
 
 
 def exposed_bytes(graph: Graph) -> bytes:

@@ -109,10 +109,15 @@ class Buffer:
 
 @attrs.frozen
 class WrittenOutput:
-    """An output of a run with a buffer: its type, and the address at which the runtime has it."""
+    """An output of a run with a buffer: its type, and the address at which the runtime has it.
+
+    `redeclared`: the file declares another shape, for which the runtime refuses the buffer; it was bound in a copy of
+    the model that declares the shape of the buffer.
+    """
 
     type: ObservedType
     address: int
+    redeclared: bool = False
 
 
 class LoadedModel(Protocol):

@@ -66,6 +66,7 @@ class Run:
         unknown: those with an unknown rank or element type.
         bound: outputs that were written into buffers of exactly the inferred size.
         bound_bytes: the bytes of these buffers.
+        redeclared: those of them of which the file declares another shape, bound in a copy with the inferred one.
         mismatches: tensors whose observed type is not the inferred one.
         skipped: tensors that were not compared.
         unbound: outputs without a buffer.
@@ -82,6 +83,7 @@ class Run:
     unknown: int = 0
     bound: int = 0
     bound_bytes: int = 0
+    redeclared: tuple[str, ...] = ()
     mismatches: tuple[Mismatch, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     unbound: tuple[Skipped, ...] = ()
@@ -95,6 +97,8 @@ class Run:
     def __str__(self) -> str:
         """The sizes, the counts, and a line for each tensor that differs or was left out."""
         parts = [f"{name}={size}" + (" (chosen)" if name in self.chosen else "") for name, size in self.sizes.items()]
+        if "=" in self.values:
+            parts.append(f"{self.values} (chosen)")
         lines = [", ".join(parts) or "no dims to bind"]
         if self.tensors:
             lines.append(
@@ -105,6 +109,10 @@ class Run:
             lines.append(
                 f"  {format_count(self.bound, 'output')} bound to buffers of inferred sizes ({self.bound_bytes} bytes)"
             )
+        lines += _first_lines(
+            f"  {name}: the file declares another shape; bound in a copy of the model with the inferred one"
+            for name in self.redeclared
+        )
         lines += _first_lines(f"  not bound: {text}" for text in _by_reason(self.unbound, "output"))
         lines += _first_lines(f"  skipped: {text}" for text in _by_reason(self.skipped, "tensor"))
         lines += _first_lines(f"  WRONG {mismatch}" for mismatch in self.mismatches)

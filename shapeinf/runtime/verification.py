@@ -13,6 +13,7 @@ from shapeinf.api import as_graph, infer
 from shapeinf.engine.inference import certain_violations
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.tensor_info import item_infos
+from shapeinf.errors import ShapeInferenceError
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
 from shapeinf.inputs.reader import SpecLike, by_input, input_names
@@ -149,6 +150,7 @@ class _RunVerifier:
             unknown=counts["unknown"],
             bound=len(self.outputs.written),
             bound_bytes=sum(self.outputs.written.values()),
+            redeclared=tuple(self.outputs.redeclared),
             mismatches=tuple(mismatches),
             skipped=tuple(self.skipped),
             unbound=tuple(self.outputs.unbound),

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.lattice.dtypes import ONNX_CODES
 from shapeinf.runtime import Verification, verify
-from shapeinf.testing.laws import bind_operands, legal_sizes
-from shapeinf.testing.rules import Operand, RuleCase, declared_type
+from shapeinf.testing.properties import bind_operands, legal_sizes, operand_names
+from shapeinf.testing.rules import Operand, RuleCase, contents_of, declared_type
 from shapeinf.texts import escape_lines
 
 
@@ -20,18 +18,19 @@ def verify_case(case: RuleCase, *, runtime: str = "onnxruntime", arrays: Mapping
     """Run the one-node model of an ONNX case, and raise AssertionError where the runtime computes something else.
 
     The inputs have the sizes of the case, or small legal ones, and random contents; `arrays` has those of inputs by
-    name (`x0`, `x1`). A case of an error must be refused by the runtime too.
+    name (`x0`, `x1`). A case of an error must be refused by the runtime too; there names without a size are 4.
 
     Raises ShapeInferenceError for another dialect, MissingPackageError where the runtime is not installed.
     """
     __tracebackhide__ = True
     if case.dialect != "onnx":
         raise ShapeInferenceError(f"{case}: only cases of ONNX are written as a model, not of {case.dialect}")
-    sizes = dict(case.sizes) if case.error else legal_sizes(case)
-    if sizes is None:
+    illegal = {**dict.fromkeys(operand_names(case.inputs), 4), **case.sizes}
+    bindings = [illegal] if case.error else legal_sizes(case)
+    if not bindings:
         raise ShapeInferenceError(f"{case}: no sizes of its names are legal: the case needs `sizes`")
     options = InferenceOptions(registry=case.registry)
-    model = onnx_model(case, bind_operands(case.inputs, sizes))
+    model = onnx_model(case, bind_operands(case.inputs, bindings[0]))
     verification = verify(model, arrays=arrays, runtime=runtime, options=options)
     problem = _problem(case, verification)
     if problem:
@@ -58,7 +57,7 @@ def onnx_model(case: RuleCase, operands: Sequence[Operand]) -> bytes:
             code = ONNX_CODES[declared.dtype or "float32"]
             inputs.append(helper.make_tensor_value_info(f"x{i}", code, declared.dims))
         elif operand is not None:
-            initializers.append(numpy_helper.from_array(np.asarray(operand), f"x{i}"))
+            initializers.append(numpy_helper.from_array(contents_of(operand), f"x{i}"))
     names = ["" if operand is None else f"x{i}" for i, operand in enumerate(operands)]
     node = helper.make_node(case.op, names, case.output_names, "call", domain=case.domain, **case.attrs)
     outputs = [helper.make_empty_tensor_value_info(name) for name in case.output_names if name]

@@ -21,7 +21,7 @@ from shapeinf.testing.type_text import parse_type
 from shapeinf.texts import escape_lines
 
 Operand = str | None | Sequence[Any] | np.ndarray[Any, Any] | int | float
-"""The type of an input as text, its contents (a list, a number or an array), or None where it is left out."""
+"""The type of an input as text, its contents (numbers are int64 or float32; or an array), None where it is left out."""
 
 NEWEST = 1 << 20
 """A version after all others."""
@@ -46,7 +46,7 @@ class RuleCase:
         dialect: the dialect.
         domain: the domain of the operator.
         version: its version; the newest by default.
-        sizes: sizes of the names with which the call is legal, for the laws and for a run.
+        sizes: sizes of the names with which the call is legal, for the properties and for a run.
         registry: the operators; all that are installed by default.
 
     >>> print(RuleCase("Transpose", ["float32[n, 3]"], ["float32[3, n]"], {"perm": [1, 0]}).check())
@@ -107,7 +107,7 @@ class RuleCase:
                 graph.inputs.append(name)
                 graph.declared[name] = declared_type(operand)
             elif operand is not None:
-                graph.constants[name] = PartialTensor.from_array(np.asarray(operand))
+                graph.constants[name] = PartialTensor.from_array(contents_of(operand))
         return graph
 
     def _error_lines(self, result: Result) -> Iterator[str]:
@@ -124,6 +124,12 @@ class RuleCase:
             if not is_exactly(result, result.tensors[name], text):
                 yield f"  {name} is {result.tensors[name]}, expected {text}"
         yield from (f"  {d.render()}" for d in result.diagnostics if d.severity == "error")
+
+
+def contents_of(operand: Operand) -> np.ndarray[Any, Any]:
+    """The contents of an operand that is no text, as an array; floats of Python are float32."""
+    array = np.asarray(operand)
+    return array.astype(np.float32) if array.dtype == np.float64 and not isinstance(operand, np.ndarray) else array
 
 
 def declared_type(text: str) -> DeclaredType:

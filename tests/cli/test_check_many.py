@@ -36,6 +36,7 @@ def zoo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "zoo" / "net.nnef").write_text(NNEF)
     for name in ("README.md", "data.json", "input_0.pb", "layers.ncnn.param", "weights.bin"):
         (tmp_path / "zoo" / name).write_bytes(b"7767517\n1 1\nInput in0 0 1 in0\n")
+    (tmp_path / "other.json").write_text("{}\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -98,6 +99,15 @@ def test_a_folder_that_is_one_model_is_that_model(zoo: Path) -> None:
     (folder / "graph.nnef").write_text(NNEF)
     data = json.loads(run("net", "--json").stdout)
     assert (data["schema"], data["model"]) == ("shapeinf.check/1", "net")
+
+
+def test_standard_input(zoo: Path) -> None:
+    data = (zoo / "zoo" / "fixed.onnx").read_bytes()
+    alone = CliRunner().invoke(main, ["check", "-"], input=data)
+    assert (alone.exit_code, alone.output.startswith("warning[C101]")) == (1, True)
+    others = CliRunner().invoke(main, ["check", "zoo/fine.onnx", "-"], input=data)
+    assert (others.exit_code, "\n-: 1 warning\n" in "\n" + others.output) == (1, True), others.output
+    assert CliRunner().invoke(main, ["check", "-"], input=b"\x08").exit_code == 3
 
 
 def test_excluding_everything_is_no_error() -> None:
@@ -196,7 +206,9 @@ def test_a_bound_dim_has_its_size() -> None:
         (["zoo", "--select", "C10,Q7"], "no diagnostic code is named 'Q7'"),
         (["zoo", "--ignore", "C121,c101"], "did you mean 'C101'"),
         (["zoo", "--baseline", "zoo/data.json"], "is no baseline"),
-        (["zoo/fine.onnx", "--write-baseline", "zoo/data.json"], "is no baseline"),
+        (["zoo/fine.onnx", "--write-baseline", "other.json"], "is no baseline"),
+        (["zoo/fine.onnx", "--write-baseline", "zoo/net.nnef"], "is a model"),
+        (["zoo/fine.onnx", "-o", "zoo/fine.onnx"], "is a model"),
         (["zoo", "--write-baseline", "x.json", "--output", "x.json"], "both write"),
         (["zoo", "--dim", "n=1..4", "--bind", "n=9"], "outside of --dim"),
     ],
@@ -317,7 +329,7 @@ def test_known_findings_are_not_reported_and_others_are(zoo: Path) -> None:
     assert (result.exit_code, "wrote 3 findings to known.json" in result.stderr) == (0, True)
     assert checked("zoo", "--baseline", "known.json") == NOTHING
     total = run("zoo", "--baseline", "known.json").stdout
-    assert total == "4 models checked: 4 without findings, 3 findings of the baseline are not shown\n"
+    assert total == "4 models checked: 4 without findings, 3 findings of the baseline not shown\n"
     (zoo / "zoo" / "fine.onnx").write_bytes(joined("Add", "batch", "batsh").SerializeToString())
     assert checked("zoo", "--baseline", "known.json") == {**NOTHING, "zoo/fine.onnx": NAMES}
 

@@ -67,7 +67,7 @@ def test_an_unknown_size_is_never_0(model: Path) -> None:
     result = run(model, "--bind", "n=10", "--budget", "1GiB")
     assert result.exit_code == 1
     assert "n=10: at least 40 bytes" in result.output
-    assert "not counted  a:" in result.output and "is not known to fit" in result.output
+    assert "not counted  a" in result.output and "is not known to fit" in result.output
 
 
 @pytest.mark.parametrize("model", [CHOICE.replace("?", "m")], indirect=True)
@@ -136,3 +136,33 @@ def test_a_cache_with_and_without_the_relation_of_its_dims() -> None:
     assert "(270,499,584 bytes)" in run(path, *ranges).output
     relation = ["--assume", "past_sequence_length + sequence_length <= 4096"]
     assert "(135,266,304 bytes)" in run(path, *ranges, *relation).output
+
+
+MANY = """g (float[n] x, float[4] v) => (float[] out) {
+    a = my.Odd (x)
+    b, c, d, e, f = my.Many (x)
+    out = Mul (x, x)
+}"""
+
+
+@pytest.mark.parametrize("model", [MANY], indirect=True)
+def test_what_is_not_counted_is_grouped_by_cause(model: Path) -> None:
+    lines = [line for line in run(model, "--bind", "n=10").stdout.splitlines() if line.startswith("not counted")]
+    assert [line.split(": ")[0] for line in lines] == ["not counted  a", "not counted  b, c, d, e and 1 more"]
+    assert len(json.loads(run(model, "--bind", "n=10", "--json").stdout)["not_counted"]) == 6
+
+
+TOTALS = [
+    ((), None),
+    (("--bind", "n=10"), "total        at least 96 bytes: peak 40 B, weights 0 B (0.0%), inputs 56 B"),
+    (("--dim", "n=1..10"), "total        at least 96 bytes: peak 40 B, weights 0 B (0.0%), inputs 56 B"),
+]
+
+
+@pytest.mark.parametrize("model", [MANY], indirect=True)
+@pytest.mark.parametrize(("options", "expected"), TOTALS)
+def test_the_total_has_weights_and_inputs(model: Path, options: tuple[str, ...], expected: str | None) -> None:
+    lines = [line for line in run(model, *options).stdout.splitlines() if line.startswith("total")]
+    assert lines == ([] if expected is None else [expected])
+    total = json.loads(run(model, *options, "--json").stdout)["total"]
+    assert (total and total["bytes"]) == (None if expected is None else 96)

@@ -19,6 +19,7 @@ MODULES = {
     "toy_more": "from toy_base import toy\n@toy('More')\ndef more(c, x):\n    return x\n",
     "toy_broken": "import there_is_no_such_module\n",
     "toy_failing": "raise SystemError('out of order')\n",
+    "toy_twice": "from toy_base import toy\n@toy('Same')\ndef again(c, x):\n    return x\n",
     "toy_other": "from shapeinf.ops import Dialect\nother = Dialect('other')\nsecond = Dialect('toy')\n",
 }
 
@@ -45,6 +46,7 @@ WRONG = {
     "toy_broken:toy": "cannot be loaded: ModuleNotFoundError: No module named 'there_is_no_such_module'",
     "toy_failing:toy": "cannot be loaded: SystemError: out of order",
     "toy_missing:toy": "cannot be loaded: ModuleNotFoundError: No module named 'toy_missing'",
+    "toy_twice:toy": "cannot be loaded: ValueError: toy has two rules for .Same since version 1",
     "toy_base:tooy": "cannot be loaded: AttributeError: module 'toy_base' has no attribute 'tooy'",
     "toy_other": "is an object of the type module, not a Dialect",
     "toy_other:other": "is the dialect 'other', but has the name of 'toy'",

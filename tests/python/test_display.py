@@ -31,6 +31,8 @@ def graph_of(names: list[str], op: str = "Relu") -> nx.DiGraph:
 OBJECTS: dict[str, Callable[[Result], Any]] = {
     "result": lambda r: r,
     "contract": lambda r: r.contract,
+    "cost": lambda r: r.cost(),
+    "cost at": lambda r: r.cost().at(SIZES),
     "memory": lambda r: r.memory(),
     "peak": lambda r: r.memory().peak,
     "peak at": lambda r: r.memory().peak.at(SIZES),
@@ -106,7 +108,7 @@ class Reader(HTMLParser):
         self.texts.append(data)
 
 
-TABLES = ["result", "contract", "memory", "plan", "program", "diagnostics", "unknowns"]
+TABLES = ["result", "contract", "cost", "memory", "plan", "program", "diagnostics", "unknowns"]
 ALLOWED = {"div", "style", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "caption"}
 
 

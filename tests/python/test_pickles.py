@@ -101,7 +101,9 @@ def test_an_unknown_rank_equals_only_itself_also_after_a_pickle() -> None:
     assert copy.deepcopy([unknown]) == [unknown] and copy.copy(unknown) == unknown
 
 
-@pytest.mark.parametrize("name", ["memory", "program", "explain", "unknowns", "update", "save", "graph", "store"])
+@pytest.mark.parametrize(
+    "name", ["memory", "cost", "program", "explain", "unknowns", "update", "save", "graph", "store"]
+)
 def test_what_a_pickle_does_not_have_says_so(name: str) -> None:
     loaded = pickled(infer_shapes(CONVNET))
     with pytest.raises(NotPickledError, match=f"this result was pickled, and a pickle has no '{name}'"):
@@ -137,6 +139,16 @@ def test_memory_arrives_with_its_formulas() -> None:
         loaded.peak.at(batch=1)
     with pytest.raises(NotPickledError, match="this memory was pickled"):
         loaded.plan()
+
+
+def test_a_cost_arrives_with_its_amounts() -> None:
+    cost = infer_shapes(CONVNET).cost()
+    loaded = pickled(cost)
+    assert repr(loaded) == repr(cost).replace("Cost", "PickledCost")
+    assert [(n.name, str(n.macs)) for n in loaded.nodes] == [(n.name, str(n.macs)) for n in cost.nodes]
+    assert str(loaded.by_operator["Conv"].bytes) == str(cost.by_operator["Conv"].bytes)
+    with pytest.raises(NotPickledError, match="this cost was pickled, and a pickle has no 'at'"):
+        loaded.at(batch=1)
 
 
 @pytest.mark.parametrize("sizes", [{}, {"batch": 1, "height": 64, "width": 64}], ids=["all", "bound"])

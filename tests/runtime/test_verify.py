@@ -217,3 +217,37 @@ def test_only_onnx_models_run() -> None:
 def test_a_run_without_comparisons_is_not_verified() -> None:
     assert Verification("runtime", (Run({}),)).verdict == "not verified: no tensor was compared"
     assert Verification("runtime", (Run({}, tensors=1),)).verdict == "verified"
+
+
+WRONG_OUTPUT = "g (float[n, 4] x) => (float[1, 4] y, float[n, 4] z) { y = Relu(x)  z = Neg(x) }"
+
+
+def test_an_output_whose_declaration_is_wrong_is_bound_in_a_copy() -> None:
+    (run,) = of(WRONG_OUTPUT, at=[{"n": 2}], declared="ignore").runs
+    assert (run.ok, run.bound, run.redeclared) == (True, 2, ("y",))
+    assert "  y: the file declares another shape" in str(run)
+    (same,) = of(WRONG_OUTPUT, at=[{"n": 1}], declared="ignore").runs
+    assert (same.ok, same.bound, same.redeclared) == (True, 2, ())
+
+
+BRANCHES = """g (float[n, 8] x, int64 rate) => (float[n, 8] y) {{
+    wide = Cast<to = 7>(rate)
+    k = Constant<value = int64 {{16000}}>()
+    c = Equal({operand}, k)
+    y = If(c) <
+        then_branch = t () => (float[n, 8] p) {{ p = Relu(x) }},
+        else_branch = e () => (float[n, 8] q) {{ s = Constant<value = int64[2] {{-1, 3}}>()  q = Reshape(x, s) }}>
+}}"""
+
+
+@pytest.mark.parametrize("operand", ["rate", "wide"])
+def test_values_that_a_branch_can_take_are_tried(operand: str) -> None:
+    (run,) = of(BRANCHES.format(operand=operand), at=[{"n": 2}]).runs
+    assert (run.ok, run.values) == (True, "rate=16000")
+    assert str(run).splitlines()[0] == "n=2, rate=16000 (chosen)"
+
+
+def test_a_value_of_the_user_is_fed() -> None:
+    text = BRANCHES.format(operand="rate")
+    assert of(text, at=[{"n": 2}], values={"rate": 16000}).ok
+    assert of(text, at=[{"n": 2}], values={"rate": 8000}).refused

@@ -15,7 +15,7 @@ from shapeinf.formats.protobuf.pieces import FilePart, Piece, edit_message, enco
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, decode_packed, fields, to_signed
 from shapeinf.lattice.dtypes import ONNX_NAMES, element_bits
 
-DIMS, DATA_TYPE, NAME, RAW_DATA, ENTRIES, PLACE = 1, 2, 8, 9, 13, 14
+DIMS, DATA_TYPE, NAME, RAW_DATA, ENTRIES, DATA_LOCATION = 1, 2, 8, 9, 13, 14
 """Fields of a TensorProto."""
 
 EXTERNAL = 1
@@ -143,12 +143,12 @@ class _Mover:
     def tensor(self, pos: int, end: int) -> list[Piece]:
         """A TensorProto."""
         tensor = read_external(self.buffer, pos, end)
-        place = None if tensor is None else self.move(tensor)
-        if place is None:
+        moved = None if tensor is None else self.move(tensor)
+        if moved is None:
             return [(pos, end)]
-        if not isinstance(place, Mapping):
-            return [*self._without(pos, end, RAW_DATA, ENTRIES, PLACE), *message_pieces(RAW_DATA, place)]
-        entries = {**read_entries(self.buffer, pos, end), **place}
+        if not isinstance(moved, Mapping):
+            return [*self._without(pos, end, RAW_DATA, ENTRIES, DATA_LOCATION), *message_pieces(RAW_DATA, moved)]
+        entries = {**read_entries(self.buffer, pos, end), **moved}
         new = [_entry(key, value) for key, value in entries.items()]
         return [*self._without(pos, end, ENTRIES), *new]
 
@@ -166,17 +166,17 @@ def _entry(key: str, value: str) -> bytes:
 def read_external(buffer: Buffer, pos: int, end: int) -> ExternalTensor | None:
     """What a TensorProto says of its data in another file; None for one that has its data itself."""
     dims: list[int] = []
-    dtype, place, name = 0, 0, ""
+    dtype, data_location, name = 0, 0, ""
     for number, kind, start, stop in fields(buffer, pos, end):
-        if number == PLACE and kind == VARINT:
-            place = start
+        if number == DATA_LOCATION and kind == VARINT:
+            data_location = start
         elif number == DATA_TYPE and kind == VARINT:
             dtype = start
         elif number == DIMS:
             dims += [to_signed(start)] if kind == VARINT else decode_packed(buffer[start:stop])
         elif number == NAME and kind == BYTES:
             name = _text(buffer, start, stop)
-    if place != EXTERNAL:
+    if data_location != EXTERNAL:
         return None
     bits = element_bits(ONNX_NAMES.get(dtype))
     nbytes = None if bits is None else -(-prod(dims) * bits // 8)

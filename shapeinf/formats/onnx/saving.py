@@ -60,7 +60,7 @@ def save_model(
                 raise LimitError(text, node=target)
             moved = embedded
         else:
-            moved = move_tensors(edited, lambda tensor: _kept_location(tensor, folder, target))
+            moved = move_tensors(edited, lambda tensor: _location_from(tensor, folder, target))
             _warn_of_missing(tensors, folder, target)
         with replace_file(target) as file:
             _write_pieces(file, edited, moved, target)
@@ -127,7 +127,7 @@ def _check_not_read(tensors: Sequence[ExternalTensor], folder: DataFolder, path:
 # -- keep ------------------------------------------------------------------------------------------------------------
 
 
-def _kept_location(tensor: ExternalTensor, folder: DataFolder, target: str) -> dict[str, str] | None:
+def _location_from(tensor: ExternalTensor, folder: DataFolder, target: str) -> dict[str, str] | None:
     """The location of the same file as seen from the folder of the new model; None where it is the one it has.
 
     Raises ModelError where the file lies outside of that folder: no runtime follows such a location.
@@ -148,8 +148,8 @@ def _kept_location(tensor: ExternalTensor, folder: DataFolder, target: str) -> d
 
 
 def _warn_of_missing(tensors: Sequence[ExternalTensor], folder: DataFolder, target: str) -> None:
-    beside = folder if folder.path is not None else DataFolder(os.path.dirname(os.path.abspath(target)), folder.others)
-    missing = sorted({tensor.location for tensor in tensors if not os.path.isfile(beside.file(tensor))})
+    known = folder if folder.path is not None else DataFolder(os.path.dirname(os.path.abspath(target)), folder.others)
+    missing = sorted({tensor.location for tensor in tensors if not os.path.isfile(known.file(tensor))})
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         text = f"{target}: the file with its weights, {missing[0]!r}{more}, is missing"

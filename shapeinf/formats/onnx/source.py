@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from mmap import ACCESS_READ, mmap
 from typing import Any
 
@@ -74,7 +75,9 @@ def _is_text(head: bytes) -> bool:
 
 def _read_text(path: str, text_format: str) -> Graph:
     try:
-        model = onnx.load_model(path, format=text_format, load_external_data=False)
+        with warnings.catch_warnings():  # onnx calls its own text form experimental, whoever reads it
+            warnings.filterwarnings("ignore", "The onnxtxt format is experimental")
+            model = onnx.load_model(path, format=text_format, load_external_data=False)
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
     except (DecodeError, ValueError, onnx.parser.ParseError) as error:

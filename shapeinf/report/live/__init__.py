@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.formats.files import write_text
@@ -46,7 +45,7 @@ def save_report(
     diagnostics: Sequence[Diagnostic] | None = None,
     memory: Memory | None = None,
 ) -> None:
-    """Write a model as one HTML page without network.
+    """Write a model as one HTML page without network; the file appears whole or not at all.
 
     Args:
         result: the inference.

@@ -7,8 +7,19 @@ from typing import Any
 
 from shapeinf.cost import Cost
 from shapeinf.cost.records import FIELDS, Amounts
+from shapeinf.expr import Dimension
 from shapeinf.report.live.amounts import AmountTable
 from shapeinf.report.live.names import Numbers, TextTable
+from shapeinf.solver.long_sums import canonical_form
+
+
+def cost_symbols(cost: Cost) -> list[Dimension]:
+    """All symbols in the costs of nodes, such as the trip count of a loop."""
+    amounts = dict.fromkeys([getattr(node, field) for node in cost.nodes for field in FIELDS])
+    amounts.update(dict.fromkeys(item.parameters for item in cost.uncounted))
+    forms = (canonical_form(cost.store, amount) for amount in amounts)
+    symbols = [sorted(form.symbols(), key=str) for form in forms if isinstance(form, Dimension)]
+    return list(dict.fromkeys(symbol for group in symbols for symbol in group))
 
 
 class CostData:

@@ -23,7 +23,7 @@ from shapeinf.program.bindings import Binder
 from shapeinf.program.lower import DimTable
 from shapeinf.program.preconditions import Requirement
 from shapeinf.report.live.amounts import UNKNOWN, Amount, AmountTable
-from shapeinf.report.live.cost_data import CostData
+from shapeinf.report.live.cost_data import CostData, cost_symbols
 from shapeinf.report.live.fields import (
     MAX_SOLVED,
     Field,
@@ -74,7 +74,8 @@ class LiveData:
         self.table = DimTable(self.store, result.tensors)
         labels = input_symbols(result.inference)
         export = MemoryExport("", source.memory.peak)
-        hidden = dict.fromkeys([*self._symbols_of_shapes(), *export.data_dependent])
+        cost = result.cost()
+        hidden = dict.fromkeys([*self._symbols_of_shapes(), *export.data_dependent, *cost_symbols(cost)])
         self.binder = Binder(self.store, labels, hidden)
         self.binder.requirements.add_sizes(
             (self.table.dims[row], name) for name, rows in self.table.ranked_tensors() for row in rows
@@ -82,6 +83,7 @@ class LiveData:
         self.needed = self.binder.needed
         self.hidden = [symbol for symbol in hidden if symbol not in set(self.needed)]
         self.amounts = AmountTable(self.store, self.needed)
+        self.cost = CostData(cost, self.amounts)
         self.fields = self._fields()
 
     def _symbols_of_shapes(self) -> list[Dimension]:
@@ -114,16 +116,15 @@ class LiveData:
         tensors = dict(self.source.result.tensors)
         points = self.source.memory.timeline.points
         counted = self._counted()
-        cost = CostData(self.source.result.cost(), self.amounts)
         buffers = (b.name for b in counted.buffers if b.role in COUNTED)
-        texts = TextTable([*tensors, *(p.node for p in points), *buffers, *cost.names])
+        texts = TextTable([*tensors, *(p.node for p in points), *buffers, *self.cost.names])
         types = Numbers()
         parts = {
             "dims": self._dims(),
             "shapes": (shapes := Numbers()),
-            "tensors": self._tensors(texts, types, shapes, cost),
+            "tensors": self._tensors(texts, types, shapes),
             "timeline": self._timeline(counted, texts, types),
-            "cost": cost.as_json(texts, types),
+            "cost": self.cost.as_json(texts, types),
             "derived": self._derived(),
             "requirements": self._requirements(),
         }
@@ -147,32 +148,38 @@ class LiveData:
             for d in self.table.dims
         ]
 
-    def _tensors(self, texts: TextTable, types: Numbers, shapes: Numbers, cost: CostData) -> dict[str, list[int]]:
+    def _tensors(self, texts: TextTable, types: Numbers, shapes: Numbers) -> dict[str, list[int]]:
         """One column for each property; -1 for a shape of unknown rank, and for no node with a cost."""
         graph = self.source.result.graph
         sources = producers(self.source.result.inference.compiled)
         rows = dict(self.table.ranked_tensors())
         columns: dict[str, list[int]] = {key: [] for key in ("name", "type", "shape", "bytes", "op", "role", "node")}
         inputs, outputs = frozenset(graph.inputs), frozenset(graph.outputs)
-        volumes: dict[tuple[int, ...], Amount] = {}
+        sizes: dict[tuple[tuple[int, ...] | None, str | None], int] = {}
         for name, info in self.source.result.tensors.items():
             dims = rows.get(name)
-            if dims is not None and dims not in volumes:
-                volumes[dims] = self.amounts.product(self.amounts.dim(self.table.dims[row]) for row in dims)
             source = sources.get(name)
             constant = name in graph.constants or source is None
             role = 3 if constant else 0 if name in inputs else 1 if name in outputs else 2
             columns["name"].append(texts[name])
             columns["type"].append(types[_element_type(info)])
             columns["shape"].append(-1 if dims is None else shapes[dims])
-            columns["bytes"].append(self._number(_bytes(self.amounts, info, None if dims is None else volumes[dims])))
+            if (dims, info.dtype) not in sizes:
+                sizes[dims, info.dtype] = self._number(self._bytes(dims, info.dtype))
+            columns["bytes"].append(sizes[dims, info.dtype])
             columns["op"].append(types[source.op if source is not None and source.node else ""])
             columns["role"].append(role)
-            columns["node"].append(cost.node(source.node) if source is not None and source.node else -1)
+            columns["node"].append(self.cost.node(source.node) if source is not None and source.node else -1)
         return columns
 
     def _number(self, amount: Amount) -> int:
         return self.amounts.number(amount)
+
+    def _bytes(self, dims: tuple[int, ...] | None, dtype: str | None) -> Amount:
+        bits = element_bits(dtype)
+        if dims is None or bits is None:
+            return UNKNOWN
+        return self.amounts.bytes(self.amounts.product(self.amounts.dim(self.table.dims[row]) for row in dims), bits)
 
     # -- memory --------------------------------------------------------------------------------------------------------
 
@@ -187,8 +194,10 @@ class LiveData:
         unbounded = {item.name for item in counted.unbounded}
         columns: dict[str, list[int]] = {key: [] for key in ("name", "type", "bytes", "birth", "death", "unbounded")}
         apart = _Apart(self.amounts)
+        amounts: dict[tuple[Dim | None, Dim], Amount] = {}
         for buffer, upper in zip(counted.buffers, counted.upper, strict=True):
-            amount = self.amounts.bounded(buffer.size, upper)
+            amount = amounts.get((buffer.size, upper)) or self.amounts.bounded(buffer.size, upper)
+            amounts[buffer.size, upper] = amount
             if buffer.role not in COUNTED:
                 apart.add(buffer, amount)
                 continue
@@ -285,11 +294,6 @@ class _Apart:
     def total(self, role: Role) -> list[int]:
         """The amount of all buffers of known size, and how many others there are."""
         return [self._amounts.number(self._amounts.sum(self._known.get(role, []))), self._unknown.get(role, 0)]
-
-
-def _bytes(amounts: AmountTable, info: TensorInfo, elements: Amount | None) -> Amount:
-    bits = element_bits(info.dtype)
-    return UNKNOWN if elements is None or bits is None else amounts.bytes(elements, bits)
 
 
 def _element_type(info: TensorInfo) -> str:

@@ -1,6 +1,8 @@
 // Numbers and shapes as text. Only what is shown is rounded.
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+/** Of a size, as on the command line. */
+const MAX_DIGITS = 18;
 const PREFIXES = ["", "k", "M", "G", "T", "P", "E"];
 
 /** A number with separators.
@@ -47,5 +49,5 @@ function amountText(amount, text, none = "unknown") {
  * @returns {string} */
 function numberError(text) {
   if (!/^\d+$/.test(text)) return "A size is a whole number of at least 0.";
-  return text.length > 19 || BigInt(text) >= 1n << 63n ? "A size is less than 2^63." : "";
+  return text.replace(/^0+/, "").length > MAX_DIGITS ? "A size is less than 10^18." : "";
 }

@@ -60,8 +60,10 @@ class MemoryView {
   }
 
   /** @param {Amount[]} amounts
-   * @returns {Amount | null} the peak */
-  update(amounts) {
+   * @param {boolean} legal
+   * @returns {Amount} the peak */
+  update(amounts, legal) {
+    this.legal = legal;
     const { buffers, node } = this.timeline;
     this.amounts = amounts;
     this.inUse = totals(buffers, node.length, amounts);
@@ -113,11 +115,23 @@ class MemoryView {
   }
 
   draw() {
-    if (!this.inUse.length) return;
+    if (!this.inUse.length || !this.inUse[this.peak]) {
+      this.clear();
+      return;
+    }
     const point = this.chosen === null ? this.peak : this.chosen;
     const named = this.named();
     this.drawAreas(named, point);
     this.showPoint(point, named);
+  }
+
+  /** Nothing is in use, or the sizes are not legal. */
+  clear() {
+    byId("picture").replaceChildren();
+    byId("live").replaceChildren();
+    byId("to-peak").disabled = true;
+    for (const id of ["tick-top", "tick-middle", "live-rest"]) setText(byId(id), "");
+    setText(byId("point-text"), this.legal ? "Nothing is in use." : "No values at these sizes.");
   }
 
   /** @param {number[]} named

@@ -44,7 +44,7 @@ class Page {
     this.legal = !this.broken && !this.violated.length;
     this.amounts = readAmounts(this.data.amounts, this.legal ? outputs : []);
     this.showLegality();
-    this.peak = this.memory.update(this.amounts);
+    this.peak = this.memory.update(this.amounts, this.legal);
     this.cost.update(this.amounts, this.legal);
     this.table.update(this.amounts);
     this.showShapes();

@@ -52,7 +52,7 @@ def render_page(report: StaticReport) -> str:
     data = report.data.as_json()
     script = "\n".join(read_asset(name) for name in SCRIPTS)
     style = read_asset("page.css")
-    sections = (_requirements(report.data), _findings(report.diagnostics), _unknowns(report.unknowns))
+    sections = (_requirements(report.data), _diagnostics(report.diagnostics), _unknowns(report.unknowns))
     return Template(read_asset("page.html")).substitute(
         policy=_policy(script, style),
         title=_text(report.title),
@@ -193,7 +193,7 @@ def _legal_sizes(fields: Sequence[Field]) -> Iterator[str]:
         for field in fields[:MAX_ROWS]
     ]
     yield from _table(
-        (("Dim", ""), ("Range", ""), ("Legal sizes, for some sizes of the others", "")), rows, len(fields)
+        (("Dim", ""), ("Sizes", ""), ("Legal sizes, for some sizes of the others", "")), rows, len(fields)
     )
 
 
@@ -217,18 +217,18 @@ def _preconditions(data: LiveData) -> Iterator[str]:
     yield from _table((("Condition", ""), ("Required by", ""), ("Rule", "")), rows, len(preconditions))
 
 
-def _findings(diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
+def _diagnostics(diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
     body: list[str] = []
     if not diagnostics:
         body.append("<p>No errors, warnings or notes.</p>")
     else:
-        rows = [_finding(diagnostic) for diagnostic in sorted(diagnostics, key=lambda d: d.weight)[:MAX_ROWS]]
+        rows = [_diagnostic(diagnostic) for diagnostic in sorted(diagnostics, key=lambda d: d.weight)[:MAX_ROWS]]
         headers = (("Severity", ""), ("Code", ""), ("Subject", ""), ("Message", ""))
         body += _table(headers, rows, len(diagnostics))
     yield from _section("Findings", "findings", body)
 
 
-def _finding(diagnostic: Diagnostic) -> str:
+def _diagnostic(diagnostic: Diagnostic) -> str:
     details = [*diagnostic.operands]
     details += [f"because {diagnostic.reason}"] if diagnostic.reason else []
     details += [f"help: {diagnostic.help}"] if diagnostic.help else []
@@ -251,5 +251,5 @@ def _unknowns(groups: Sequence[UnknownGroup]) -> Iterator[str]:
         f"{f' and {group.count - 4:,} more' if group.count > 4 else ''}</td></tr>"
         for group in groups[:MAX_ROWS]
     ]
-    headers = (("Sizes", "number"), ("Cause", ""), ("Where", ""))
+    headers = (("Sizes", "number"), ("Cause", ""), ("Such as", ""))
     yield from _section("Unknown sizes", "unknowns", _table(headers, rows, len(groups)))

@@ -3,6 +3,9 @@
 /** Rows above and below the view. */
 const MARGIN = 6;
 
+/** Characters at the end of a name that are always shown. */
+const NAME_END = 16;
+
 /** @typedef {{name: number[], type: number[], shape: number[], bytes: number[], op: number[], role: number[],
  *             node: number[]}} Tensors */
 
@@ -153,6 +156,7 @@ class TensorTable {
   render() {
     if (!this.amounts.length && this.tensors.name.length) return;
     const height = this.rowHeight;
+    byId("head").style.paddingRight = `${12 + this.view.offsetWidth - this.view.clientWidth}px`;
     byId("rows").style.height = `${this.rows.length * height}px`;
     const first = Math.max(0, Math.floor(this.view.scrollTop / height) - MARGIN);
     const last = Math.min(this.rows.length, Math.ceil((this.view.scrollTop + this.view.clientHeight) / height) + MARGIN);
@@ -178,7 +182,7 @@ class TensorTable {
     const node = element(
       "div",
       { role: "row", id: `row-${position}`, "aria-rowindex": String(position + 2), "aria-selected": String(position === this.active) },
-      cell("name", this.texts[name[i]]),
+      nameCell(this.texts[name[i]]),
       cell("type", this.types[type[i]]),
       cell("formula", shape[i] < 0 ? "unknown rank" : this.formulas[shape[i]]),
       cell("now", this.shapeNow(shape[i])),
@@ -208,7 +212,8 @@ class TensorTable {
     const { name, type, shape, bytes, op, role } = this.tensors;
     const formula = shape[i] < 0 ? "of unknown rank" : this.formulas[shape[i]];
     const size = amountText(this.amounts[bytes[i]], (value) => `${grouped(value)} bytes`, "unknown size");
-    const from = this.types[op[i]] ? `, ${ROLES[role[i]]} of ${this.types[op[i]]}` : `, ${ROLES[role[i]]}`;
+    const own = ROLES[role[i]];
+    const from = (own === "computed" ? "" : `, ${own}`) + (this.types[op[i]] ? `, from ${this.types[op[i]]}` : "");
     const macs = this.cost.macs(this.tensors.node[i]);
     const cost = macs ? `, ${grouped(macs)} multiply-accumulates` : "";
     setText(detail, `${this.texts[name[i]]}: ${this.types[type[i]]} ${formula} = ${this.shapeNow(shape[i])}, ${size}${from}${cost}`);
@@ -247,6 +252,14 @@ class TensorTable {
     else if ((position + 1) * height > scrollTop + clientHeight) this.view.scrollTop = (position + 1) * height - clientHeight;
     this.render();
   }
+}
+
+/** A name whose middle is left out where it does not fit: names differ at their ends.
+ * @param {string} name */
+function nameCell(name) {
+  const end = element("span", { class: "end" }, name.slice(-NAME_END));
+  const start = element("span", { class: "start" }, name.slice(0, -NAME_END));
+  return element("span", { role: "gridcell", class: "name", title: name }, start, end);
 }
 
 /** The rank of each row by the value of its number in a column.

@@ -31,6 +31,7 @@ CORPUS = [
     "loop_decoder.os",
     "mixtral.dyn",
     "rpn_topk_nonzero.dyn",
+    "script_while_if.ts",
     "segformer.dyn",
     "t5_decoder_past.dyn",
     "unet_bilinear.dyn",
@@ -38,8 +39,8 @@ CORPUS = [
     "whisper.dyn",
     "yolo_nms.ts",
 ]
-QUICK = ["detr.dyn", "yolo_nms.ts"]
-LARGE = (1 << 62) - 1
+QUICK = ["detr.dyn", "yolo_nms.ts", "script_while_if.ts"]
+LARGE = 10**18 - 1
 
 
 def model_path(name: str) -> str:

@@ -1,49 +1,54 @@
-"""Laws that every rule of an operator keeps, checked on the calls of its cases."""
+"""Properties that every rule of an operator has, checked on the calls of its cases."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
-
-import numpy as np
 
 from shapeinf.engine.inference import certain_violations
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dim, Dimension, Scope, evaluate, substitute
 from shapeinf.result import Result
-from shapeinf.testing.rules import Operand, RuleCase
+from shapeinf.testing.rules import Operand, RuleCase, contents_of
 from shapeinf.testing.type_text import TypeText, parse_type
 from shapeinf.texts import escape_lines
 
-TRIED_SIZES = (4, 6, 8, 12, 3, 5, 2, 16, 24, 32, 64, 7, 1)
-"""Sizes that are tried for all names at once, where a case has none."""
+TRIED_SIZES = (6, 4, 8, 12, 3, 5, 2, 16, 24, 32, 64, 7, 1)
+"""Sizes that are tried, where a case has none: of the first name, and one more for each name, or for all names."""
+MAX_BINDINGS = 2
+"""Legal sizes at which the properties are checked."""
 
 
-def check_laws(case: RuleCase) -> None:
-    """Raise AssertionError for the laws that the rule of a case breaks; see `law_violations`."""
+def check_properties(case: RuleCase) -> None:
+    """Raise AssertionError for the properties that the rule of a case does not have; see `property_violations`."""
     __tracebackhide__ = True
-    violations = law_violations(case)
+    violations = property_violations(case)
     if violations:
         raise AssertionError(escape_lines([str(case), *(f"  {violation}" for violation in violations)]))
 
 
-def law_violations(case: RuleCase) -> list[str]:
-    """The laws that the rule of a case breaks, one line each.
+def property_violations(case: RuleCase) -> list[str]:
+    """The properties that the rule of a case does not have, one line each.
 
     - **evaluation**: the inferred types, evaluated at sizes of the names, are those inferred with these sizes.
     - **less known**: where a size, a rank or the contents of an input are unknown, the inferred types still allow those
       of the call, and no rule is violated, nor does one fail.
     - **names**: other names of dims change nothing else.
 
-    A case of an error has no legal sizes: there only the law of less known inputs holds, without types to compare.
+    A case of an error has no legal sizes: there only the second one is checked, without types to compare.
 
-    >>> law_violations(RuleCase("Concat", ["[n, 3]", "[m, 3]"], ["[n + m, 3]"], {"axis": 0}))
+    >>> property_violations(RuleCase("Concat", ["[n, 3]", "[m, 3]"], ["[n + m, 3]"], {"axis": 0}))
     []
     """
     if case.error:
         return list(_failures(case))
-    sizes = legal_sizes(case)
-    if sizes is None:
+    bindings = legal_sizes(case)
+    if not bindings:
         return ["no sizes of its names are legal: the case needs `sizes`"]
+    return list(dict.fromkeys(line for sizes in bindings for line in _violations_at(case, sizes)))
+
+
+def _violations_at(case: RuleCase, sizes: Mapping[str, int]) -> list[str]:
     concrete = case.infer(bind_operands(case.inputs, sizes), min_dim=0)
     return [
         *_compare("evaluation", case, case.infer(), concrete, sizes),
@@ -52,18 +57,22 @@ def law_violations(case: RuleCase) -> list[str]:
     ]
 
 
-def legal_sizes(case: RuleCase) -> dict[str, int] | None:
-    """Sizes of the names of a case: its own, else the first that are tried and violate nothing; None for none."""
-    names = _names(case.inputs)
-    candidates: list[dict[str, int]] = [{name: size for name in names} for size in TRIED_SIZES]
-    candidates += [{name: size + i for i, name in enumerate(names)} for size in TRIED_SIZES]
-    for sizes in [dict(case.sizes)] if case.sizes else candidates:
-        if not certain_violations(case.infer(bind_operands(case.inputs, sizes), min_dim=0).inference):
-            return sizes
-    return None
+def legal_sizes(case: RuleCase) -> list[dict[str, int]]:
+    """Sizes of the names of a case: its own, else the first that are tried and violate nothing."""
+    if case.sizes:
+        return [dict(case.sizes)]
+    names = operand_names(case.inputs)
+    candidates = [{name: start + step * i for i, name in enumerate(names)} for start in TRIED_SIZES for step in (1, 0)]
+    legal = (sizes for sizes in candidates if _is_legal(case, sizes))
+    return list(itertools.islice(legal, MAX_BINDINGS if names else 1))
 
 
-def _names(operands: Sequence[Operand]) -> list[str]:
+def _is_legal(case: RuleCase, sizes: Mapping[str, int]) -> bool:
+    return not certain_violations(case.infer(bind_operands(case.inputs, sizes), min_dim=0).inference)
+
+
+def operand_names(operands: Sequence[Operand]) -> list[str]:
+    """The names of dims in the types of operands, sorted."""
     scope = Scope()
     parsed = [parse_type(operand, scope) for operand in operands if isinstance(operand, str)]
     return sorted({symbol.name for type_ in parsed for symbol in type_.symbols})
@@ -94,14 +103,14 @@ def _text(parsed: TypeText, dims: Sequence[object]) -> str:
     return f"{parsed.dtype or 'float32'}[{', '.join('?' if dim is None else str(dim) for dim in dims)}]"
 
 
-def _compare(law: str, case: RuleCase, result: Result, concrete: Result, sizes: Mapping[str, int]) -> Iterator[str]:
+def _compare(subject: str, case: RuleCase, result: Result, concrete: Result, sizes: Mapping[str, int]) -> Iterator[str]:
     """Where the outputs of an inference, at these sizes, cannot be those of the concrete one."""
-    yield from (f"{law}: {d.message}" for d in result.diagnostics if d.severity == "error")
+    yield from (f"{subject}: {d.message}" for d in result.diagnostics if d.severity == "error")
     for name in filter(None, case.output_names):
         inferred, real = result.tensors[name], concrete.tensors[name]
         if not _allows(result, inferred, real, sizes):
             at = ", ".join(f"{n}={size}" for n, size in sizes.items()) or "these sizes"
-            yield f"{law}: {name} is {inferred}, but {real} at {at}"
+            yield f"{subject}: {name} is {inferred}, but {real} at {at}"
 
 
 def _allows(result: Result, inferred: TensorInfo, real: TensorInfo, sizes: Mapping[str, int]) -> bool:
@@ -147,9 +156,9 @@ def _less(operand: Operand) -> Iterator[tuple[str, Operand]]:
     if operand is None:
         return
     if not isinstance(operand, str):
-        array = np.asarray(operand)
-        yield "the contents", f"{_dtype_name(array)}{list(array.shape)}"
-        yield "the rank", f"{_dtype_name(array)}?"
+        array = contents_of(operand)
+        yield "the contents", f"{_dtype_name(operand)}{list(array.shape)}"
+        yield "the rank", f"{_dtype_name(operand)}?"
         return
     parsed = parse_type(operand, Scope())
     for axis, dim in enumerate(parsed.dims or ()):
@@ -165,14 +174,14 @@ def _unranked(operand: Operand) -> Operand:
     return f"{known}?"
 
 
-def _dtype_name(contents: object) -> str:
-    array = np.asarray(contents)
+def _dtype_name(operand: Operand) -> str:
+    array = contents_of(operand)
     return "string" if array.dtype.kind in "OUS" else array.dtype.name
 
 
 def _renamed(case: RuleCase, concrete: Result, sizes: Mapping[str, int]) -> Iterator[str]:
     """Other names, in the opposite order: dims are sorted by when they are first used, texts by the alphabet."""
-    names = _names(case.inputs)
+    names = operand_names(case.inputs)
     other = {name: f"renamed_{len(names) - i:03d}" for i, name in enumerate(names)}
     if not other:
         return

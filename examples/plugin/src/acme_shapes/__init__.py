@@ -1,0 +1,1 @@
+"""Shapes of Acme's operators; shapeinf finds them by the entry points of this package."""
