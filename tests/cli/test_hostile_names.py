@@ -131,7 +131,7 @@ def commands(path, dim, tensor, folder):
         ["infer", path, *more] for more in (["--input-shapes", "1x2"], ["--save", folder / f"saved{path.suffix}"])
     )
     yield from (["summary", path, *more] for more in ([], ["--json"], ["--table"], ["--bind", "zz=3"]))
-    yield ["view", path, "--export", "model-explorer", "--values", "shapes", "-o", folder / "v.json"]
+    yield ["view", path, "--export", "model-explorer", "--quantity", "shapes", "-o", folder / "v.json"]
     yield from (["ops", "missing", path], ["ops", "missing", path, "--json"], ["ops", "show", tensor])
     yield from (["check", path, *more] for more in ([], ["--json"], ["--markdown"], ["--github"]))
     yield ["check", path, "--minShapes", "q:1", "--maxShapes", "q:2"]
