@@ -382,6 +382,13 @@ def test_a_dim_that_equals_another_may_be_bound(sizes: dict[str, int], expected:
     }.items() <= fields.items()
 
 
+def test_a_dim_that_equals_another_is_listed(browser: Any, tmp_path: Path) -> None:
+    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> {MATMUL}')
+    browser.open(saved(tmp_path, infer_shapes(model), sizes={"m": 77}))
+    assert re.fullmatch(r"(n = m|m = n) = 77", browser.find("#derived").text)
+    assert browser.run(NAMELESS) == [] and browser.messages == []
+
+
 def test_sizes_that_depend_on_data_may_be_bound() -> None:
     model = "g (float[n] x) => (int64[1, k] y) { y = NonZero (x) }"
     result = infer_shapes(onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> {model}'))
