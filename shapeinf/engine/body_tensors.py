@@ -49,16 +49,19 @@ def body_producers(inference: Inference) -> dict[str, Producer]:
 
 def producers(compiled: CompiledGraph) -> dict[str, Producer]:
     """The producer of each value, inputs first, then in the order of the file; without constants."""
+    return dict(iterate_producers(compiled))
+
+
+def iterate_producers(compiled: CompiledGraph) -> Iterator[tuple[str, Producer]]:
+    """As `producers`, one by one."""
     graph, names, operations = compiled.graph, compiled.names, compiled.operations
-    sources = {name: INPUT for name in graph.inputs if name not in graph.constants}
+    yield from ((name, INPUT) for name in graph.inputs if name not in graph.constants)
     for index in compiled.file_order:
         key, _, outputs, site = compiled.rows[index]
-        slots = [slot for slot in outputs if slot != UNUSED]
-        if slots:
-            producer = Producer(operations[key].kind.op, site or names[slots[0]])
-            for slot in slots:
-                sources[names[slot]] = producer
-    return sources
+        for slot in outputs:
+            if slot != UNUSED:
+                site = site or names[slot]
+                yield names[slot], Producer(operations[key].kind.op, site)
 
 
 @attrs.frozen

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import attrs
 
-from shapeinf.engine.body_tensors import INPUT, Producer, body_producers, producers
+from shapeinf.engine.body_tensors import INPUT, Producer, body_producers, iterate_producers
 from shapeinf.engine.tensor_info import TensorInfo, has_unknowns, item_infos
 from shapeinf.errors import UnknownNameError, nearest_names
 from shapeinf.expr import Dim, Interval
@@ -115,7 +115,6 @@ class TensorRows:
         self.listed = 0
         self._result = result
         self._query = query
-        self._producers = producers(result.inference.compiled)
         names = [result.graph.aliases.get(name, name) for name in query.names]
         self._globs = tuple(name for name in names if name not in result.tensors and is_glob(name))
         self._names = frozenset(names).difference(self._globs)
@@ -131,11 +130,24 @@ class TensorRows:
         limit = self._query.limit
         for candidate in self._candidates():
             if self._matches(candidate):
+                if self.listed == limit and self._lists_all_computed:
+                    self.omitted = self._computed_count() - limit
+                    return
                 if self.listed == limit:
                     self.omitted += 1
                 else:
                     self.listed += 1
                     yield self._record(candidate)
+
+    @property
+    def _lists_all_computed(self) -> bool:
+        """Whether the query, but for its limit, matches what is neither a constant nor inside of a body."""
+        return self._query == TensorQuery(limit=self._query.limit)
+
+    def _computed_count(self) -> int:
+        graph, compiled = self._result.graph, self._result.inference.compiled
+        inputs = sum(name not in graph.constants for name in graph.inputs)
+        return inputs + sum(producer is not None for producer in compiled.producers)
 
     @property
     def note(self) -> str:
@@ -151,7 +163,11 @@ class TensorRows:
 
     def _matching_operators(self) -> frozenset[str]:
         """The operators of the graph that the query names."""
-        present = {source.op for source in (*self._producers.values(), *self._inner_producers.values())}
+        if not self._query.operators:
+            return frozenset()
+        compiled = self._result.inference.compiled
+        present = {compiled.operations[key].kind.op for key in {row[0] for row in compiled.rows}} | {INPUT.op}
+        present |= {source.op for source in self._inner_producers.values()}
         matching: set[str] = set()
         for pattern in self._query.operators:
             these = {op for op in present if fnmatchcase(op.lower(), pattern.lower())}
@@ -162,12 +178,14 @@ class TensorRows:
 
     def _candidates(self) -> Iterator[_Candidate]:
         """The tensors of the graph in its order, then its constants, then the tensors of bodies."""
-        tensors, sources = self._result.tensors, self._producers
+        tensors, compiled = self._result.tensors, self._result.inference.compiled
         outputs = frozenset(self._result.graph.outputs)
-        for name, producer in sources.items():
+        computed = set()
+        for name, producer in iterate_producers(compiled):
+            computed.add(name)
             yield _Candidate(name, tensors[name], producer, name in outputs, False)
         for name, info in tensors.items():
-            if name not in sources:
+            if name not in computed:
                 yield _Candidate(name, info, _CONSTANT, name in outputs, False)
         if self._inner_producers:
             for name, info in self._result.body_tensors.items():

@@ -124,6 +124,10 @@ MISSES = [
 def test_queries_that_match_nothing(model: Path, options: list[str], code: int, message: str) -> None:
     result = run(model, *options)
     assert (result.exit_code, message in result.stderr) == (code, True), result.output
+    if code == 0:
+        as_json = run(model, *options, "--json")
+        assert (as_json.exit_code, json.loads(as_json.stdout)["tensors"]) == (0, {})
+        assert as_json.stderr.startswith("note: no tensor matches")
 
 
 def test_nothing_unknown_is_good_news() -> None:
