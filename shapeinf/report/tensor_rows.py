@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import attrs
 
-from shapeinf.engine.body_tensors import INPUT, Producer, body_producers, iterate_producers
+from shapeinf.engine.body_tensors import INPUT, Producer, body_producers, count_computed, iterate_producers
 from shapeinf.engine.tensor_info import TensorInfo, has_unknowns, item_infos
 from shapeinf.errors import UnknownNameError, nearest_names
 from shapeinf.expr import Dim, Interval
 from shapeinf.result import Result
 
-_CONSTANT = Producer("", "")
+_CONSTANT = Producer("", "", constant=True)
 
 
 @attrs.frozen
@@ -70,7 +70,8 @@ class TensorQuery:
         names: only tensors whose name is one of these, or matches one as a glob (`*`, `?`, `[abc]`).
         operators: only outputs of these operators; in any case, with or without their domain, or globs.
         unknown: only tensors with an unknown dim or rank.
-        constants: constants too; those that `names` spells out are always listed.
+        constants: constants too, of the graph and of nodes; those that `names` spells out, those of `operators` and
+            outputs are always listed.
         bodies: tensors inside of bodies and functions too; those that `names` spells out are always listed.
         limit: at most this many.
     """
@@ -131,7 +132,7 @@ class TensorRows:
         for candidate in self._candidates():
             if self._matches(candidate):
                 if self.listed == limit and self._lists_all_computed:
-                    self.omitted = self._computed_count() - limit
+                    self.omitted = count_computed(self._result.inference) - self.listed
                     return
                 if self.listed == limit:
                     self.omitted += 1
@@ -143,11 +144,6 @@ class TensorRows:
     def _lists_all_computed(self) -> bool:
         """Whether the query, but for its limit, matches what is neither a constant nor inside of a body."""
         return self._query == TensorQuery(limit=self._query.limit)
-
-    def _computed_count(self) -> int:
-        graph, compiled = self._result.graph, self._result.inference.compiled
-        inputs = sum(name not in graph.constants for name in graph.inputs)
-        return inputs + sum(producer is not None for producer in compiled.producers)
 
     @property
     def note(self) -> str:
@@ -178,10 +174,10 @@ class TensorRows:
 
     def _candidates(self) -> Iterator[_Candidate]:
         """The tensors of the graph in its order, then its constants, then the tensors of bodies."""
-        tensors, compiled = self._result.tensors, self._result.inference.compiled
+        tensors = self._result.tensors
         outputs = frozenset(self._result.graph.outputs)
         computed = set()
-        for name, producer in iterate_producers(compiled):
+        for name, producer in iterate_producers(self._result.inference):
             computed.add(name)
             yield _Candidate(name, tensors[name], producer, name in outputs, False)
         for name, info in tensors.items():
@@ -196,7 +192,8 @@ class TensorRows:
         if tensor.name not in self._names:
             if (self._names or self._globs) and not any(fnmatchcase(tensor.name, glob) for glob in self._globs):
                 return False
-            if (tensor.producer is _CONSTANT and not query.constants) or (tensor.inner and not query.bodies):
+            hidden = tensor.producer.constant and not tensor.output and not query.constants and not query.operators
+            if hidden or (tensor.inner and not query.bodies):
                 return False
         if query.inputs or query.outputs:
             is_input = tensor.producer is INPUT and not tensor.inner
@@ -212,7 +209,7 @@ class TensorRows:
         if texts.kind.startswith("sequence") and not tensor.inner:
             infos = item_infos(self._result.inference, tensor.name)
             items = None if infos is None else tuple(map(str, infos))
-        op, node = tensor.producer
+        op, node, _ = tensor.producer
         return TensorRecord(tensor.name, *texts, op, node, tensor.output, tensor.inner, items)
 
     def _describe(self, info: TensorInfo) -> _TypeTexts:
