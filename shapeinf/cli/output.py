@@ -194,6 +194,11 @@ class LateProgress:
         """The progress itself."""
         return self
 
+    @property
+    def listener(self) -> LateProgress | None:
+        """The progress itself; None where it never shows anything, so that an inference need not call it."""
+        return self if self._terminal else None
+
     def __call__(self, done: int, total: int) -> None:
         """Show that `done` of `total` nodes are inferred."""
         if self._bar is not None:
