@@ -70,6 +70,7 @@ class ModelReport:
         policy: the assumption that holds for all named dims.
         bodies: the tensors inside of bodies and functions by path and name, where they are wanted; else empty.
         omitted: the number of tensors that the limit of a query leaves out.
+        note: that no tensor matches a query, with the nearest names; else empty.
     """
 
     inputs: tuple[str, ...]
@@ -82,6 +83,7 @@ class ModelReport:
     policy: str
     bodies: dict[str, TensorRecord] = attrs.Factory(dict)
     omitted: int = 0
+    note: str = ""
     version: int = VERSION
 
 
@@ -104,6 +106,7 @@ def build_report(result: Result, query: TensorQuery | None = EVERYTHING) -> Mode
         policy=result.policy,
         bodies={tensor.name: tensor for tensor in tensors if tensor.inner},
         omitted=0 if rows is None else rows.omitted,
+        note="" if rows is None else rows.note,
     )
 
 
