@@ -35,7 +35,7 @@ class NodeSizes:
     _latest: dict[str, Dimension] = attrs.Factory(dict)
 
     def add(self, dim: NamedDim) -> None:
-        """Add bounds; a name that is numbered, as in a loop, is that of all. Raises Contradiction for an empty range."""
+        """Add bounds; a numbered name, as in a loop, stands for all. Raises Contradiction for an empty range."""
         dim = attrs.evolve(dim, name=_NUMBER.sub("", dim.name))
         known = self.bounds.get(dim.name)
         if known is None:
