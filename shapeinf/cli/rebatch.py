@@ -12,7 +12,7 @@ from shapeinf.edit.rebatch import rebatch as rebatch_model
 from shapeinf.errors import RebatchError
 
 
-@click.command(short_help="Make a fixed axis dynamic.")
+@click.command()
 @click.argument("model", type=click.Path())
 @click.option("--axis", type=click.IntRange(min=0), default=0, show_default=True, help="The axis to make dynamic.")
 @click.option("--name", default="batch", show_default=True, help="The name of the new dim.")

@@ -92,7 +92,7 @@ class _Scanner:
             raise UnknownFormatError(f"is a protobuf without an ONNX graph ({len(self.buffer)} bytes)", node=where)
         graph = self.graph(self.buffer, *graph_at, self.opsets, 0)
         graph.external = self.tensors.external
-        add_origin(graph, *producer, ir_version)
+        add_origin(graph, producer[0], producer[1], ir_version)
         for start, end in functions:
             key, body = self.function(self.buffer[start:end])
             graph.functions.setdefault(key, body)
