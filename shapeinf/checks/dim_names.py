@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from shapeinf.api import infer
@@ -22,6 +22,12 @@ from shapeinf.result import Result
 _MIN_LETTERS = 5
 """Shorter words are too similar to each other to decide: `past` and `mask`, `seq` and `sep`."""
 
+_MAX_LETTERS = 100
+"""Longer names are not compared."""
+
+_MAX_SIMILAR = 32
+"""Names that differ in one letter at the same position, of which more are no misspellings of each other."""
+
 
 # -- C120 ----------------------------------------------------------------------------------------------------------
 
@@ -33,7 +39,7 @@ def misspelled_names(model: CheckedModel) -> Iterator[Diagnostic]:
     """Names that differ by one typing error or by blanks, and names with a blank inside."""
     names = _declared_names(model)
     reported: set[str] = set()
-    for first, second in combinations(names, 2):
+    for first, second in similar_pairs(names):
         if is_misspelling(first, second) and not _are_different_sizes(model, first, second):
             reported.update((first, second))
             pair = f"{first!r} ({names[first]}) and {second!r} ({names[second]})"
@@ -69,6 +75,29 @@ def _are_different_sizes(model: CheckedModel, first: str, second: str) -> bool:
     return both and store.prove_eq(scope.symbol(first), scope.symbol(second)) is False
 
 
+def similar_pairs(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Pairs of names that one edit may turn into each other, in the order of the names; a few others may be among them.
+
+    Both share a text that each becomes without one of its letters: a model may have thousands of names.
+
+    >>> list(similar_pairs(["batch", "seq", "batsh", "length", "bacth"]))
+    [('batch', 'batsh'), ('batch', 'bacth'), ('batsh', 'bacth')]
+    """
+    listed = [name for name in names if len(name) <= _MAX_LETTERS and _consists_of_words(name)]
+    sharing: dict[str, list[int]] = {}
+    for position, name in enumerate(listed):
+        plain = _plain(name)
+        for text in {plain, *(plain[:i] + plain[i + 1 :] for i in range(len(plain)))}:
+            sharing.setdefault(text, []).append(position)
+    groups = (group[:_MAX_SIMILAR] for group in sharing.values() if len(group) > 1)
+    pairs = {pair for group in groups for pair in combinations(group, 2)}
+    return ((listed[first], listed[second]) for first, second in sorted(pairs))
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_]+", "", name).lower()
+
+
 def is_misspelling(a: str, b: str) -> bool:
     """Whether two names differ as a name and its misspelling do; names with digits and short words do not count.
 
@@ -81,7 +110,7 @@ def is_misspelling(a: str, b: str) -> bool:
     """
     if not _consists_of_words(a) or not _consists_of_words(b):
         return False
-    plain = [re.sub(r"[\s_]+", "", name).lower() for name in (a, b)]
+    plain = [_plain(name) for name in (a, b)]
     if plain[0] == plain[1]:  # H and h, as N and n, are two sizes
         return a != b and len(plain[0]) >= _MIN_LETTERS
     words = [re.sub(r"\s+", "", name).lower().split("_") for name in (a, b)]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.registry import register_check
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.ops.registry import Dialect
 
 _MIN_REPLACED = 6
 """Letters from which on a replaced letter is a typing error: shorter operators differ in one, such as Selu and Silu."""
@@ -42,24 +41,28 @@ def misspelled_operators(model: CheckedModel) -> Iterator[Diagnostic]:
     dialect = inference.compiled.registry.dialect(model.graph.dialect)
     if dialect is None:
         return
+    known: dict[str, set[str]] = {}
+    for domain, op, _ in dialect if inference.rejected else ():
+        known.setdefault(domain, set()).add(op)
     for (domain, op), site in inference.rejected.items():
         if dialect.has_rule(domain, op) or dialect.lookup(domain, op, 0) is not None:
             continue
-        near = _nearest(dialect, domain, op)
+        near = _nearest(known, domain, op)
         if near is not None:
             wrong, right, kind = near
             message = f"no {kind} is named {wrong!r}; did you mean {right!r}?"
             yield Diagnostic("error", MISSPELLED_OPERATOR, message, site, f"{domain}.{op}" if domain else op)
 
 
-def _nearest(dialect: Dialect, domain: str, op: str) -> tuple[str, str, str] | None:
-    """The misspelled name, the right one and which of the two it is; None for an operator that may be a custom one."""
-    known = {(other_domain, name) for other_domain, name, _ in dialect}
-    domains = {other for other, _ in known}
-    if domain in domains:
-        right = _only(name for other, name in known if other == domain and is_misspelled_operator(op, name))
+def _nearest(known: Mapping[str, set[str]], domain: str, op: str) -> tuple[str, str, str] | None:
+    """The misspelled name, the right one and which of the two it is; None for an operator that may be a custom one.
+
+    `known` has the operators of each domain.
+    """
+    if domain in known:
+        right = _only(name for name in known[domain] if is_misspelled_operator(op, name))
         return None if right is None else (op, right, "operator")
-    right = _only(other for other, name in known if name == op and is_misspelled_domain(domain, other))
+    right = _only(other for other, ops in known.items() if op in ops and is_misspelled_domain(domain, other))
     return None if right is None else (domain, right, "domain")
 
 

@@ -51,6 +51,8 @@ from shapeinf.report import (
 from shapeinf.texts import format_count
 
 TEXT = "text"
+_FORMS = "shapeinf.check.forms"
+"""The key of the forms of the report in the context of the command."""
 
 
 def _read_shapes(_: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> Shapes:
@@ -85,7 +87,21 @@ def _selector_option(name: str, help: str) -> Callable[[Callable[..., None]], Ca
 
 
 def _form_option(form: str, help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    return click.option(f"--{form}", "form", flag_value=form, default=None, help=help)
+    """The option of a form; the command finds those that are typed in the context."""
+
+    def note_form(context: click.Context, _: click.Parameter, typed: bool) -> None:
+        if typed:
+            context.meta.setdefault(_FORMS, []).append(form)
+
+    return click.option(f"--{form}", is_flag=True, callback=note_form, expose_value=False, help=help)
+
+
+def _typed_form() -> str | None:
+    """The form that the command line names; None for text."""
+    forms: list[str] = click.get_current_context().meta.get(_FORMS, [])
+    if len(forms) > 1:
+        raise click.UsageError(f"--{forms[0]} and --{forms[1]} are two forms of one report: choose one")
+    return forms[0] if forms else None
 
 
 @attrs.frozen
@@ -152,7 +168,6 @@ def check_command(
     exclude: tuple[str, ...],
     baseline: str | None,
     write_baseline: str | None,
-    form: str | None,
     output: str | None,
     profile: str | None,
     triton: str | None,
@@ -166,6 +181,9 @@ def check_command(
     Exit codes: 0 no errors or warnings, 1 errors or warnings, 2 usage, 3 a model cannot be read: the others are checked
     nevertheless, and 3 takes precedence over 1.
     """
+    form = _typed_form()
+    if write_baseline is not None and (form is not None or output is not None):
+        raise click.UsageError("--write-baseline writes no report: choose one of them")
     check_outputs(output=output, write_baseline=write_baseline)
     deployment = Deployment(profile, triton, corners)
     with readable_errors():

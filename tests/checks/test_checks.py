@@ -8,6 +8,7 @@ import pytest
 from shapeinf import infer_shapes
 from shapeinf.checks import CHECKS, check
 from shapeinf.diagnostics import CODES
+from shapeinf.errors import UnknownNameError
 from tests.checks.models import INT64, conflicting_names, halved, joined, model, node, numbers, reshaped, weights
 
 
@@ -200,6 +201,50 @@ def test_each_check_reports_the_right_subject(proto, wanted) -> None:
 )
 def test_silence_where_nothing_is_wrong(proto) -> None:
     assert [f for f in run_check(proto) if f.fails] == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Concath_dim_1", "Concatc_dim_1"),  # as torch numbers the outputs of two nodes
+        ("Reshapeout_dim_0", "Reshapeout_dim_1"),
+        ("DynamicDimension.0", "DynamicDimension.1"),  # Paddle
+        ("H", "h"),
+        ("seq_1", "seq_2"),
+    ],
+)
+def test_generated_names_and_short_ones_are_no_misspellings(first, second) -> None:
+    diagnostics = run_check(joined("Concat", first, second, axis=0))
+    assert [d for d in diagnostics if d.code in ("C120", "S110")] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "noted"),
+    [
+        ("DynamicDimension.0", False),
+        ("p2o.DynamicDimension.12", False),
+        ("unk:0", False),
+        ("batch-size", True),
+        ("a b", True),
+        (".5", True),
+    ],
+)
+def test_dotted_names_of_exporters_are_no_news(name, noted) -> None:
+    assert [d.code for d in run_check(joined("Concat", name, "n", axis=0))].count("S110") == noted
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mode": "stirct"}, "no mode is named 'stirct'; did you mean 'strict'?"),
+        ({"declared": "chekc"}, "did you mean 'check'"),
+        ({"declared": True}, "available: 'check', 'ignore', 'trust'"),
+    ],
+)
+def test_modes_are_checked_in_python(options, message) -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        infer_shapes(joined("Add", "n", "n"), **options)
+    assert message in str(caught.value)
 
 
 def test_unnamed_axes_have_no_name_to_be_wrong() -> None:

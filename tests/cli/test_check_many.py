@@ -209,7 +209,8 @@ def test_a_bound_dim_has_its_size() -> None:
         (["zoo/fine.onnx", "--write-baseline", "other.json"], "is no baseline"),
         (["zoo/fine.onnx", "--write-baseline", "zoo/net.nnef"], "is a model"),
         (["zoo/fine.onnx", "-o", "zoo/fine.onnx"], "is a model"),
-        (["zoo", "--write-baseline", "x.json", "--output", "x.json"], "both write"),
+        (["zoo", "--write-baseline", "x.json", "--output", "x.json"], "writes no report"),
+        (["zoo", "--json", "--sarif"], "--json and --sarif are two forms"),
         (["zoo", "--dim", "n=1..4", "--bind", "n=9"], "outside of --dim"),
     ],
 )

@@ -71,7 +71,7 @@ class _Scanner:
         graph_at: tuple[int, int] | None = None
         functions = []
         properties = []
-        producer = ["", ""]
+        producer, producer_version = "", ""
         ir_version = 0
         for number, kind, start, end in fields(self.buffer, 0, len(self.buffer)):
             if kind == BYTES and number == 7:
@@ -80,8 +80,10 @@ class _Scanner:
                 graph_at = start, end
             elif kind == BYTES and number == 8:
                 self.opset(self.opsets, self.buffer[start:end])
-            elif kind == BYTES and number in (2, 3):
-                producer[number - 2] = self.names[self.buffer[start:end]]
+            elif kind == BYTES and number == 2:
+                producer = self.names[self.buffer[start:end]]
+            elif kind == BYTES and number == 3:
+                producer_version = self.names[self.buffer[start:end]]
             elif kind == VARINT and number == 1:
                 ir_version = to_signed(start)
             elif kind == BYTES and number == 14:
@@ -92,7 +94,7 @@ class _Scanner:
             raise UnknownFormatError(f"is a protobuf without an ONNX graph ({len(self.buffer)} bytes)", node=where)
         graph = self.graph(self.buffer, *graph_at, self.opsets, 0)
         graph.external = self.tensors.external
-        add_origin(graph, producer[0], producer[1], ir_version)
+        add_origin(graph, producer, producer_version, ir_version)
         for start, end in functions:
             key, body = self.function(self.buffer[start:end])
             graph.functions.setdefault(key, body)

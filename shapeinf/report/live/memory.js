@@ -42,7 +42,7 @@ class MemoryView {
     this.point.max = String(Math.max(timeline.node.length - 1, 0));
     this.point.addEventListener("input", () => this.choose(Number(this.point.value)));
     byId("to-peak").addEventListener("click", () => this.choose(null));
-    byId("picture").addEventListener("click", (event) => this.click(event));
+    byId("picture").addEventListener("click", (/** @type {MouseEvent} */ event) => this.click(event));
   }
 
   /** @param {MouseEvent} event */
