@@ -60,7 +60,7 @@ def _query_options(command: Command) -> Command:
     return command
 
 
-@click.command(short_help="Infer the shape of every tensor.")
+@click.command()
 @click.argument("model", type=click.Path())
 @model_options()
 @_query_options

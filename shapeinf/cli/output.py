@@ -146,7 +146,7 @@ def readable_errors() -> Iterator[None]:
         _end_with_violation(error)
     except ExpressionError as error:
         line, caret = error.excerpt()
-        stop(FAILURE, f"{error}\n  {line}\n  {caret}")
+        stop(USAGE, f"{error}\n  {line}\n  {caret}")
     except (MissingPackageError, ModelError) as error:
         stop(FAILURE, str(error))
     except ShapeInferenceError as error:
