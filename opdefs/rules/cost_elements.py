@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 
 from shapeinf.errors import NotKnown
 from shapeinf.expr import Dim
-from shapeinf.lattice import SequenceType, Shape
 from shapeinf.ops import CostContext, CostRule, OpCost
 
 
@@ -129,18 +127,3 @@ def not_counted(reason: str) -> CostRule:
 def chooses_body(c: CostContext) -> OpCost:
     """A choice between bodies."""
     return OpCost(bodies="one")
-
-
-def shape_of_items(c: CostContext, index: int) -> Shape:
-    """The shape of the items of a sequence."""
-    value = c.types[index]
-    shape = getattr(value.element, "shape", None) if isinstance(value, SequenceType) else None
-    if shape is None or shape.dims is None:
-        raise NotKnown("the shapes of the items of a sequence are not known")
-    assert isinstance(shape, Shape)
-    return shape
-
-
-def power(base: int, exponent: int) -> int:
-    """A power of small numbers."""
-    return prod([base] * exponent)

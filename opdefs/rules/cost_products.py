@@ -70,41 +70,43 @@ def transposed_convolution(weight: int = 1, bias: int | None = 2) -> CostRule:
 def einsum(equation: str, operands: Sequence[Shape], c: CostContext) -> OpCost:
     """All indices at once: for each of their combinations as many multiply-accumulates as there are factors less one.
 
-    One operand is a sum or a copy of its elements. An ellipsis stands for the axes that no index names.
+    One operand is a sum or a copy of its elements. An ellipsis stands for the axes that no index names. The sizes of
+    indices that stay are those of the output, after broadcasting.
     """
     inputs, arrow, output = equation.replace(" ", "").partition("->")
     texts = inputs.split(",")
     if len(texts) != len(operands):
-        raise NotKnown("the equation does not fit the operands")
+        raise _misfit()
     sizes: dict[str, Dim] = {}
     for text, shape in zip(texts, operands, strict=True):
         for index, size in zip(_indices(text, len(shape)), shape, strict=True):
             if sizes.get(index, 1) == 1:
                 sizes[index] = size
-    every = c.product(*sizes.values())
-    if len(operands) > 1:
-        summed = set(sizes) - set(_indices(output, None)) if arrow else _summed(texts, sizes)
-        if not summed:
-            return OpCost(operations=c.product(len(operands) - 1, every))
-        return OpCost(macs=c.product(len(operands) - 1, every))
-    summed = set(sizes) - set(_indices(output, None)) if arrow else _summed(texts, sizes)
-    return OpCost(operations=every if any(len(index) == 1 for index in summed) else 0)
+    result = c.result
+    remaining = _indices(output if arrow else _implicit_output(inputs), len(result))
+    if not sizes.keys() >= set(remaining):
+        raise _misfit()
+    sizes.update(zip(remaining, result, strict=True))
+    every, factors = c.product(*sizes.values()), len(operands) - 1
+    if not sizes.keys() - set(remaining):  # nothing is summed
+        return OpCost(operations=c.product(factors, every))
+    return OpCost(macs=c.product(factors, every)) if factors else OpCost(operations=every)
 
 
-def _indices(text: str, rank: int | None) -> list[str]:
+def _misfit() -> NotKnown:
+    return NotKnown("the equation does not fit the operands")
+
+
+def _indices(text: str, rank: int) -> list[str]:
     """The index of each axis; those of an ellipsis are numbered from the last one."""
     before, dots, after = text.partition("...")
-    if not dots:
-        if rank is not None and rank != len(text):
-            raise NotKnown("the equation does not fit the operands")
-        return list(text)
-    count = 64 if rank is None else rank - len(before) - len(after)
-    if count < 0:
-        raise NotKnown("the equation does not fit the operands")
+    count = rank - len(before) - len(after)
+    if count < 0 or (count and not dots):
+        raise _misfit()
     return [*before, *(f"...{count - i}" for i in range(count)), *after]
 
 
-def _summed(texts: Sequence[str], sizes: dict[str, Dim]) -> set[str]:
-    """The summed indices of an equation without an output: those that occur more than once."""
-    every = "".join(text.replace("...", "") for text in texts)
-    return {index for index in sizes if len(index) == 1 and every.count(index) > 1}
+def _implicit_output(inputs: str) -> str:
+    """The output of an equation that has none: the ellipsis, then the indices that occur once, in order."""
+    letters = inputs.replace(",", "").replace("...", "")
+    return ("..." if "..." in inputs else "") + "".join(sorted(x for x in set(letters) if letters.count(x) == 1))

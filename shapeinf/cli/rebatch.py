@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from shapeinf.cli.output import VIOLATION, echo, readable_errors, stop
@@ -11,14 +13,35 @@ from shapeinf.edit.rebatch import Rebatched
 from shapeinf.edit.rebatch import rebatch as rebatch_model
 from shapeinf.errors import RebatchError
 
+MAX_RANK = 1000
 
-@click.command(short_help="Make a fixed axis dynamic.")
+
+def _parse_axes(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str | None, int]:
+    """The axis of each input that is named; that of all others at the key None."""
+    axes: dict[str | None, int] = {}
+    for text in values:
+        name, equals, number = text.rpartition("=")
+        if not number.isdecimal() or bool(equals) != bool(name) or int(number) > MAX_RANK:
+            raise click.BadParameter(f"{text!r}: expected an axis from 0, or NAME=AXIS", param=parameter)
+        if axes.setdefault(name or None, int(number)) != int(number):
+            raise click.BadParameter(f"{name or 'the axis'} has two different values", param=parameter)
+    return axes
+
+
+@click.command()
 @click.argument("model", type=click.Path())
-@click.option("--axis", type=click.IntRange(min=0), default=0, show_default=True, help="The axis to make dynamic.")
+@click.option(
+    "--axis",
+    "axes",
+    multiple=True,
+    callback=_parse_axes,
+    metavar="K|NAME=K",
+    help="The axis to make dynamic (0 by default), or that of one input. Repeatable.",
+)
 @click.option("--name", default="batch", show_default=True, help="The name of the new dim.")
 @click.option("--input", "inputs", multiple=True, metavar="NAME", help="An input with the axis; all inputs by default.")
 @model_output("Write the new model to OUT. Without it nothing is written.")
-def rebatch(model: str, axis: int, name: str, inputs: tuple[str, ...], target: ModelTarget) -> None:
+def rebatch(model: str, axes: dict[str | None, int], name: str, inputs: tuple[str, ...], target: ModelTarget) -> None:
     """Make a fixed axis of the inputs of MODEL dynamic, and rewrite the constants that fix its size.
 
     Only constants that provably hold the size of the axis are rewritten.
@@ -26,11 +49,14 @@ def rebatch(model: str, axis: int, name: str, inputs: tuple[str, ...], target: M
     Exit codes: 0 rebatched, 1 a node or constant fixes the axis (nothing is written), 2 usage, 3 a file cannot be read
     or written.
     """
+    own = {input_name: axis for input_name, axis in axes.items() if input_name is not None}
     with readable_errors():
         target.check(model)
         try:
             with stdin_errors(model):
-                rebatched = rebatch_model(path_or_stdin(model), axis=axis, name=name, inputs=inputs)
+                rebatched = rebatch_model(
+                    path_or_stdin(model), axis=axes.get(None, 0), axes=own, name=name, inputs=inputs
+                )
         except RebatchError as error:
             stop(VIOLATION, str(error))
         target.save(rebatched.save)

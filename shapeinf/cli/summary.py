@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
+from typing import Any
 
 import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
-from shapeinf.cli.output import FAILURE, VIOLATION, echo, echo_json, echo_rows, readable_errors
+from shapeinf.cli.output import FAILURE, USAGE, VIOLATION, echo, echo_json, echo_rows, output_width, readable_errors
 from shapeinf.report import Summary, summaries_as_json, summarize, summary_as_json
 from shapeinf.report.summary_text import SUMMARY_COLUMNS, summary_as_lines, summary_cells
+from shapeinf.texts import escape_unprintable
+
+_WRAPPING: Any = {"subsequent_indent": " " * 14, "break_long_words": False, "break_on_hyphens": False}
 
 
-@click.command(name="summary", short_help="Show what is in a model on one screen.")
+@click.command(name="summary")
 @click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path())
 @model_options()
 @click.option("--table", is_flag=True, help="Print a line a model.")
@@ -24,8 +29,8 @@ def summary_command(models: tuple[str, ...], options: ModelOptions, table: bool,
     Multiply-accumulates and the peak of memory are formulas in the dims of the inputs, and numbers at the sizes of
     --bind. `shapeinf infer`, `memory`, `cost` and `explain` have the details.
 
-    Exit codes: 0 no errors, 1 errors in a model, 2 usage (also an unknown dim), 3 a file cannot be read; the other
-    models are still shown.
+    Exit codes: 0 no errors, 1 errors in a model, 2 usage (also a dim that a model does not have), 3 a file cannot be
+    read. Of several models the others are still shown.
     """
     if table and json_wanted:
         raise click.UsageError("--table and --json are two forms of the output: choose one")
@@ -52,11 +57,21 @@ def _summaries(models: tuple[str, ...], options: ModelOptions, codes: list[int])
         except SystemExit as end:  # its message is printed
             codes.append(int(end.code or FAILURE))
             continue
+        except click.UsageError as error:
+            if len(models) == 1:
+                raise
+            echo(f"error: {model}: {error.message}", err=True)
+            codes.append(USAGE)
+            continue
         codes.append(VIOLATION if summary.diagnostics.get("error") else 0)
         yield model, summary
 
 
 def _print(model: str, summary: Summary, number: int) -> None:
+    """Print a summary; lines that are wider than a terminal continue below their text."""
     if number:
         echo("")
-    echo(model, *summary_as_lines(summary))
+    width = output_width()
+    for line in (model, *map(escape_unprintable, summary_as_lines(summary))):
+        wrapped = width is not None and len(line) > width
+        echo(*(textwrap.wrap(line, width or 0, **_WRAPPING) if wrapped else [line]))

@@ -25,7 +25,7 @@ HOST = "localhost"
 _ARCHIVES = (".gz", ".tar", ".tgz", ".zip")
 
 
-@click.command(short_help="Show the inferred shapes in netron or Model Explorer.")
+@click.command()
 @click.argument("model", type=click.Path())
 @model_options()
 @click.option(
@@ -40,7 +40,7 @@ _ARCHIVES = (".gz", ".tar", ".tgz", ".zip")
     help="Write node data for Model Explorer to the file of -o, instead of showing the model in netron.",
 )
 @click.option(
-    "--values",
+    "--quantity",
     type=click.Choice(QUANTITIES),
     help="What --export writes of each node: the shapes or bytes of its outputs, or its multiply-accumulates "
     "(the default).",
@@ -52,7 +52,7 @@ def view(
     port: int | None,
     browser: bool,
     export: str | None,
-    values: str | None,
+    quantity: str | None,
     output: str | None,
 ) -> None:
     """Show MODEL, annotated with the inferred shapes, in netron, until Ctrl-C; or export values of its nodes.
@@ -63,8 +63,8 @@ def view(
     Exit codes: 0 exported, 2 usage, 3 netron is not installed, a port is in use, or a file cannot be read or written,
     130 ended by Ctrl-C.
     """
-    if (export is None) != (output is None) or (values is not None and export is None):
-        raise click.UsageError("-o OUT and --values belong to --export: add --export model-explorer -o OUT")
+    if (export is None) != (output is None) or (quantity is not None and export is None):
+        raise click.UsageError("-o OUT and --quantity belong to --export: add --export model-explorer -o OUT")
     with readable_errors():
         check_outputs(output=output)
         if export is None:
@@ -73,11 +73,11 @@ def view(
         if output is None:
             _show(result, model, port, browser)
         else:
-            _export(result, cast(Quantity, values or "macs"), output)
+            _export(result, cast(Quantity, quantity or "macs"), output)
 
 
-def _export(result: Result, values: Quantity, output: str) -> None:
-    data = node_data(result, values)
+def _export(result: Result, quantity: Quantity, output: str) -> None:
+    data = node_data(result, quantity)
     with saving(output):
         Path(output).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
 

@@ -9,7 +9,7 @@ import attrs
 from shapeinf.engine.compiled import NodeStep, Operation
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.type_table import canonicalize
-from shapeinf.errors import NotKnown, ShapeInferenceError
+from shapeinf.errors import NotKnown
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING, UNUSED
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type
@@ -83,7 +83,9 @@ class _NodeCost:
         version = graph.opsets.get(kind.domain, 0)
         rule = compiled.registry.cost_rule(graph.dialect, kind.domain, kind.op, version)
         if rule is None and not moves_nothing(operation.op_def, len(self.outputs)):
-            return RunCost(reason="the operator has no cost rule")
+            dialect = compiled.registry.dialect(graph.dialect)
+            problems = () if dialect is None else dialect.cost_problems
+            return RunCost(reason="; ".join(["the operator has no cost rule", *problems]))
         capped = len(self.store.scope.capped)
         try:
             attributes, positions = _operands(operation, self.inputs)
@@ -93,8 +95,7 @@ class _NodeCost:
             macs, operations = self.store.canon(cost.macs), self.store.canon(cost.operations)
         except NotKnown as unknown:
             return RunCost(reason=unknown.reason, unknown=True)
-        except (ShapeInferenceError, LookupError, TypeError, ValueError, ZeroDivisionError) as error:
-            # hostile attributes; the shape function reports them
+        except Exception as error:  # there is a cost of every model, whatever a rule does with hostile attributes
             reason = f"the cost rule of this operator failed: {type(error).__name__}: {error}"
             return RunCost(reason=reason, unknown=True)
         if len(self.store.scope.capped) != capped:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import weakref
 
 from shapeinf.diagnostics import Diagnostic
@@ -11,13 +10,11 @@ from shapeinf.engine.inference import Inference, Refine
 from shapeinf.engine.traced import Usage, declaration_usage, describe_usage
 from shapeinf.errors import Contradiction, DimSyntaxError, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, axis_label, parse_dim
+from shapeinf.formats.annotation import GENERATED as GENERATED
 from shapeinf.graph import DeclaredType
 from shapeinf.inputs.options import DeclaredMode
 from shapeinf.inputs.reader import InputReader
 from shapeinf.lattice import OptionalAxes, Shape, TensorType, Type
-
-GENERATED = re.compile(r"unk__\d+")
-"""Names that onnx's own inference generates in each run: they carry no information."""
 
 
 def declare(inference: Inference, reader: InputReader, declared: DeclaredMode) -> list[Diagnostic]:

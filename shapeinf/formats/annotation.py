@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
@@ -9,6 +10,9 @@ import attrs
 
 from shapeinf.graph import FunctionKey
 from shapeinf.lattice import PartialTensor, Shape
+
+GENERATED = re.compile(r"unk__\d+")
+"""Names of dims that onnx's own inference generates in each run: they carry no information."""
 
 
 class Info(Protocol):

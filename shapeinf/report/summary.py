@@ -173,11 +173,13 @@ def _amount(formula: Callable[[], str], value: Callable[[], Dim], incomplete: bo
         return Amount("", None, str(error))
     note = next((word for word in BOUNDS if text.startswith(word)), AT_LEAST if incomplete else "")
     try:
-        number = int(text) if text.isdigit() else value()
+        number = value()  # also of a number: this checks the sizes
     except LimitError as error:
         return Amount(text, None, str(error))
     except MissingSizeError as error:
-        return Amount(text, None, f"needs sizes of {', '.join(error.names)}")
+        if not text.isdigit():
+            return Amount(text, None, f"needs sizes of {', '.join(error.names)}")
+        number = int(text)
     return Amount(text, number if isinstance(number, int) else None, note)
 
 

@@ -120,9 +120,7 @@ def _diagnostics_line(counts: Mapping[str, int]) -> str:
 SUMMARY_COLUMNS = (
     Column("model", 20),
     *map(Column, ("format", "nodes", "parameters", "weights")),
-    Column("MACs", 10),
-    Column("peak", 10),
-    *map(Column, ("unknown", "errors", "warnings")),
+    *map(Column, ("MACs", "peak", "unknown", "errors", "warnings")),
 )
 """The table of several models."""
 
@@ -145,7 +143,7 @@ def _cells(summary: Summary) -> Iterator[str]:
 
 
 def _cell(amount: Amount, display: Callable[[int], str]) -> str:
-    """A number, with a mark where it is a bound; a short formula where sizes are missing."""
+    """A number, with a mark where it is a bound; "symbolic" where it is a formula."""
     if amount.value is None:
-        return shorten_end(amount.formula, 24) or "?"
+        return "symbolic" if amount.formula else "?"
     return {"at least": ">= ", "at most": "<= "}.get(amount.note, "") + display(amount.value)

@@ -30,7 +30,7 @@ def verify_case(case: RuleCase, *, runtime: str = "onnxruntime", arrays: Mapping
     if not bindings:
         raise ShapeInferenceError(f"{case}: no sizes of its names are legal: the case needs `sizes`")
     options = InferenceOptions(registry=case.registry)
-    model = onnx_model(case, bind_operands(case.inputs, bindings[0]))
+    model = onnx_model(case, bind_operands(case, bindings[0]))
     verification = verify(model, arrays=arrays, runtime=runtime, options=options)
     problem = _problem(case, verification)
     if problem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from shapeinf.engine.inference import certain_violations
 from shapeinf.engine.tensor_info import TensorInfo
@@ -49,7 +49,7 @@ def property_violations(case: RuleCase) -> list[str]:
 
 
 def _violations_at(case: RuleCase, sizes: Mapping[str, int]) -> list[str]:
-    concrete = case.infer(bind_operands(case.inputs, sizes), min_dim=0)
+    concrete = case.infer(bind_operands(case, sizes), min_dim=0)
     return [
         *_compare("evaluation", case, case.infer(), concrete, sizes),
         *_less_known(case, concrete, sizes),
@@ -62,13 +62,22 @@ def legal_sizes(case: RuleCase) -> list[dict[str, int]]:
     if case.sizes:
         return [dict(case.sizes)]
     names = operand_names(case.inputs)
-    candidates = [{name: start + step * i for i, name in enumerate(names)} for start in TRIED_SIZES for step in (1, 0)]
+    fixed = _fixed_sizes(case, names)
+    ways = itertools.product(TRIED_SIZES, (1, 0))
+    candidates = ({name: start + step * i for i, name in enumerate(names)} | fixed for start, step in ways)
     legal = (sizes for sizes in candidates if _is_legal(case, sizes))
     return list(itertools.islice(legal, MAX_BINDINGS if names else 1))
 
 
+def _fixed_sizes(case: RuleCase, names: Iterable[str]) -> dict[str, int]:
+    """The sizes of names that the call itself fixes."""
+    store = case.infer().store
+    sizes = {name: store.canon(store.scope.symbol(name)) for name in names if store.scope.has(name)}
+    return {name: size for name, size in sizes.items() if isinstance(size, int)}
+
+
 def _is_legal(case: RuleCase, sizes: Mapping[str, int]) -> bool:
-    return not certain_violations(case.infer(bind_operands(case.inputs, sizes), min_dim=0).inference)
+    return not certain_violations(case.infer(bind_operands(case, sizes), min_dim=0).inference)
 
 
 def operand_names(operands: Sequence[Operand]) -> list[str]:
@@ -78,25 +87,26 @@ def operand_names(operands: Sequence[Operand]) -> list[str]:
     return sorted({symbol.name for type_ in parsed for symbol in type_.symbols})
 
 
-def bind_operands(operands: Sequence[Operand], sizes: Mapping[str, int]) -> list[Operand]:
-    """The operands with sizes for their names; an unknown size becomes 2."""
-    return [_bind(operand, sizes) if isinstance(operand, str) else operand for operand in operands]
+def bind_operands(case: RuleCase, sizes: Mapping[str, int]) -> list[Operand]:
+    """The operands with sizes for their names, where the call does not fix them; a size that stays unknown is 2."""
+    tensors = case.infer().tensors
+    return [
+        _bind(operand, tensors[f"x{i}"], sizes) if isinstance(operand, str) else operand
+        for i, operand in enumerate(case.inputs)
+    ]
 
 
-def _bind(text: str, sizes: Mapping[str, int]) -> str:
+def _bind(text: str, inferred: TensorInfo, sizes: Mapping[str, int]) -> str:
     parsed = parse_type(text, Scope())
-    if parsed.dims is None:
+    if parsed.dims is None or inferred.shape.rank != len(parsed.dims):
         return text
-    return _text(
-        parsed,
-        [_size(dim, sizes) for dim in parsed.dims],
-    )
+    return _text(parsed, [_size(dim, sizes) for dim in inferred.shape])
 
 
 def _size(dim: object, sizes: Mapping[str, int]) -> object:
     if isinstance(dim, Dimension):
-        return int(evaluate(dim, sizes))
-    return 2 if dim is None else dim
+        return 2 if dim.is_anonymous else int(evaluate(dim, sizes))
+    return dim
 
 
 def _text(parsed: TypeText, dims: Sequence[object]) -> str:
@@ -133,8 +143,10 @@ def _allows_size(result: Result, dim: Dim, real: Dim, sizes: Mapping[str, int]) 
 
 
 def _less_known(case: RuleCase, concrete: Result, sizes: Mapping[str, int]) -> Iterator[str]:
+    concrete_shapes = [info.shape for info in concrete.inputs.values()]
+    least = 0 if any(0 in shape for shape in concrete_shapes if shape.dims is not None) else 1
     for text, operands in _variants(case.inputs):
-        yield from _compare(f"less known, {text}", case, case.infer(operands), concrete, sizes)
+        yield from _compare(f"less known, {text}", case, case.infer(operands, least), concrete, sizes)
 
 
 def _failures(case: RuleCase) -> Iterator[str]:

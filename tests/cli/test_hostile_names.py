@@ -131,7 +131,7 @@ def commands(path, dim, tensor, folder):
         ["infer", path, *more] for more in (["--input-shapes", "1x2"], ["--save", folder / f"saved{path.suffix}"])
     )
     yield from (["summary", path, *more] for more in ([], ["--json"], ["--table"], ["--bind", "zz=3"]))
-    yield ["view", path, "--export", "model-explorer", "--values", "shapes", "-o", folder / "v.json"]
+    yield ["view", path, "--export", "model-explorer", "--quantity", "shapes", "-o", folder / "v.json"]
     yield from (["ops", "missing", path], ["ops", "missing", path, "--json"], ["ops", "show", tensor])
     yield from (["check", path, *more] for more in ([], ["--json"], ["--markdown"], ["--github"]))
     yield ["check", path, "--minShapes", "q:1", "--maxShapes", "q:2"]
@@ -140,6 +140,8 @@ def commands(path, dim, tensor, folder):
     yield from (["bind", path, *more] for more in ([], [f"`{dim}`=4"], ["zz=4"], ["-o", folder / "b.onnx"]))
     yield from (["rebatch", path, *more] for more in ([], ["-o", folder / "r.onnx"], ["--input", "q"]))
     yield from (["memory", path, *more] for more in ([], ["--json"], ["--bind", "zz=3"], ["--budget", "1"]))
+    yield from (["cost", path, *more] for more in ([], ["--json"], ["--by", "node", "--bind", "zz=3"]))
+    yield from (["cost", path, "--by", "module"], ["cost", path, "--csv", folder / "k.csv"])
     yield ["memory", path, "--html", folder / "m.html", "--png", folder / "m.png"]
     yield from (["memory", path, "--export", folder / f"m.{suffix}"] for suffix in ("csv", "json", "h", "parquet"))
     yield from (["plan", path, *more] for more in ([], ["--json"], ["-o", folder / "p.csv"], ["-o", folder / "p.json"]))

@@ -48,6 +48,16 @@ def test_several_models_and_one_that_cannot_be_read(tmp_path: Path) -> None:
     assert len(rows) == 2 and "47,520" in rows[0] and "1,896" in rows[1]
 
 
+def test_a_size_that_one_of_several_models_does_not_have() -> None:
+    result = run("--table", CONVNET, DECODER, "--bind", "batch=1,height=4,width=4")
+    assert result.exit_code == 2
+    assert CONVNET in result.stdout and DECODER not in result.stdout
+    assert f"error: {DECODER}: no dim is named 'height'" in result.stderr
+    fixed = str(ROOT / "examples" / "squeezenet.nnef")
+    result = run(fixed, "--bind", "batch=1")
+    assert result.exit_code == 2, "a model without dims has none of this name"
+
+
 def test_errors_in_a_model_exit_with_1(tmp_path: Path) -> None:
     path = tmp_path / "broken.onnx"
     path.write_bytes(parsed(BROKEN).SerializeToString())

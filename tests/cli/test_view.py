@@ -69,7 +69,7 @@ def exported(path: Path, *arguments: str) -> dict[str, Any]:
 @pytest.mark.parametrize("values", ["shapes", "bytes", "macs"])
 def test_node_data_has_the_documented_structure(tmp_path: Path, values: str) -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
-    data = exported(tmp_path / "out.json", "--values", values, *SIZES)
+    data = exported(tmp_path / "out.json", "--quantity", values, *SIZES)
     jsonschema.Draft202012Validator(GRAPH_NODE_DATA).validate(data)
     stops = [item["stop"] for item in data.get("gradient", [])]
     assert stops in ([], [0, 1]), "both ends are always provided"
@@ -80,9 +80,9 @@ def test_node_data_has_the_documented_structure(tmp_path: Path, values: str) -> 
 def test_the_values_of_nodes(tmp_path: Path) -> None:
     macs = exported(tmp_path / "macs.json", *SIZES)["results"]
     assert macs["down"]["value"] == 32 * 32 * 8 * 3 * 9 and macs["act"]["value"] == 0
-    sizes = exported(tmp_path / "bytes.json", "--values", "bytes", *SIZES)["results"]
+    sizes = exported(tmp_path / "bytes.json", "--quantity", "bytes", *SIZES)["results"]
     assert sizes["down"]["value"] == 32 * 32 * 8 * 4
-    shapes = exported(tmp_path / "shapes.json", "--values", "shapes")["results"]
+    shapes = exported(tmp_path / "shapes.json", "--quantity", "shapes")["results"]
     assert shapes["half"]["value"] == "float32[batch, 8, height//2, width//2]"
 
 
@@ -91,7 +91,7 @@ def test_the_values_of_nodes(tmp_path: Path) -> None:
     [
         (["--export", "model-explorer"], "add --export model-explorer -o OUT"),
         (["-o", "out.json"], "add --export model-explorer -o OUT"),
-        (["--values", "macs"], "add --export model-explorer -o OUT"),
+        (["--quantity", "macs"], "add --export model-explorer -o OUT"),
         (["--export", "model-explorer", "-o", "out.json"], "add --bind batch=N,height=N,width=N"),
     ],
 )

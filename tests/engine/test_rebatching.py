@@ -276,7 +276,7 @@ REFUSED: dict[str, tuple[onnx.ModelProto, str]] = {
     "no fixed axis": (make([node("Relu", ["x"], ["y"])], {"x": ["n", 4]}), "no input has a fixed axis 0"),
     "two sizes": (
         make([node("MatMul", ["a", "b"], ["y"])], {"a": [2, 4], "b": [4, 3]}),
-        "a 2, b 4",
+        "axis 0 of a is 2, axis 0 of b is 4",
     ),
     "a name that is taken": (make([node("Relu", ["x"], ["y"])], {"x": [1, "batch"]}), "another name"),
 }
@@ -321,3 +321,52 @@ def test_command(tmp_path: Path) -> None:
     assert "join" in refused.stderr
     assert not (tmp_path / "none.onnx").exists()
     assert CliRunner().invoke(main, ["rebatch", str(path), "--input", "q"]).exit_code == 2
+
+
+def with_state() -> onnx.ModelProto:
+    """x has the batch in axis 0, the state of a recurrent layer in axis 1."""
+    nodes = [
+        node("ReduceSum", ["h", "layers"], ["summed"], keepdims=0),
+        node("Add", ["x", "summed"], ["added"]),
+        node("Reshape", ["added", "shape"], ["y"], name="flatten"),
+    ]
+    return make(nodes, {"x": [1, 8], "h": [2, 1, 8]}, {"shape": ints(1, 8), "layers": ints(0)})
+
+
+def test_an_axis_for_each_input(tmp_path: Path) -> None:
+    rebatched = rebatch(with_state(), axes={"h": 1}, name="n")
+    assert {name: str(rebatched.result.tensors[name]) for name in ("x", "h", "y")} == {
+        "x": "float32[n, 8]",
+        "h": "float32[2, n, 8]",
+        "y": "float32[n, 8]",
+    }
+    assert [str(rewrite) for rewrite in rebatched.rewrites] == ["shape[0]: 1 -> 0"]
+    rebatched.save(tmp_path / "out.onnx")
+    rng = np.random.default_rng(0)
+    feeds = {"x": rng.standard_normal((3, 8), np.float32), "h": rng.standard_normal((2, 3, 8), np.float32)}
+    batch = run((tmp_path / "out.onnx").read_bytes(), feeds)
+    items = [
+        run(with_state().SerializeToString(), {"x": feeds["x"][i : i + 1], "h": feeds["h"][:, i : i + 1]})
+        for i in range(3)
+    ]
+    np.testing.assert_allclose(batch, np.concatenate(items), rtol=1e-6)
+
+
+AXES: list[tuple[list[str], int, str]] = [
+    (["--axis", "h=1"], 0, "input  h: float32[2, batch, 8]"),
+    (["--axis", "0", "--axis", "h=1"], 0, "input  h: float32[2, batch, 8]"),
+    ([], 1, "the inputs have different sizes there: name the inputs, or an axis for each"),
+    (["--axis", "h=3"], 1, "input h has no fixed axis 3"),
+    (["--axis", "g=1"], 2, "no input is named 'g'"),
+    (["--axis", "h=one"], 2, "expected an axis from 0, or NAME=AXIS"),
+    (["--axis", "-1"], 2, "expected an axis from 0, or NAME=AXIS"),
+    (["--axis", "=1"], 2, "expected an axis from 0, or NAME=AXIS"),
+    (["--axis", "h=1", "--axis", "h=2"], 2, "h has two different values"),
+]
+
+
+@pytest.mark.parametrize(("options", "code", "message"), AXES)
+def test_axes_on_the_command_line(options: list[str], code: int, message: str, tmp_path: Path) -> None:
+    onnx.save(with_state(), tmp_path / "m.onnx")
+    result = CliRunner().invoke(main, ["rebatch", str(tmp_path / "m.onnx"), *options])
+    assert (result.exit_code, message in " ".join(result.output.split("\n"))) == (code, True), result.output

@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from shapeinf import ModelError, infer_shapes
+from shapeinf import ModelError, bind, infer_shapes
 from shapeinf.formats.onnx.source import read
 from shapeinf.formats.protobuf.wire import encode_varint
 from tests.conformance.conftest import PROJECT, ROOT
@@ -298,6 +298,37 @@ def test_functions_that_call_functions_are_annotated(tmp_path):
 
 
 # -- data in other files
+
+
+@pytest.mark.parametrize(
+    ("declared", "written"),
+    [
+        (["out", "width"], ["out", "width"]),  # names of their own stay
+        (["unk__7", "width"], ["2*n", "width"]),  # onnx invents such names anew in each run
+        (["n", "width"], ["2*n", "width"]),  # the name of an input's size, which this one is not
+        (["n_out", 4], ["n_out", "m"]),
+        (["same", "same"], ["2*n", "m"]),  # one name, two sizes
+        (["m + n", None], ["2*n", "m"]),
+        ([None, "width"], ["2*n", "width"]),
+        (None, ["2*n", "m"]),
+    ],
+)
+def test_declared_names_of_outputs_stay(tmp_path, declared, written):
+    nodes = [helper.make_node("Concat", ["x", "x"], ["y"], axis=0)]
+    model = model_of(nodes, [tensor_value("x", ["n", "m"])], [tensor_value("y", declared)])
+    path = tmp_path / "m.onnx"
+    for source in (model, path):  # the second time its own output
+        infer_shapes(source, declared="ignore").save(path)
+        assert written_types(onnx.load(path).graph.output) == {"y": f"float{written}"}
+
+
+def test_a_name_of_an_output_gives_way_to_a_size_and_to_a_new_name_of_an_input(tmp_path):
+    nodes = [helper.make_node("Concat", ["x", "x"], ["y"], axis=0)]
+    model = model_of(nodes, [tensor_value("x", ["n", "m"])], [tensor_value("y", ["rows", "m"])])
+    bind(model, {"n": 3}).save(tmp_path / "bound.onnx")
+    assert written_types(onnx.load(tmp_path / "bound.onnx").graph.output) == {"y": "float[6, 'm']"}
+    bind(model, {"m": "width"}).save(tmp_path / "renamed.onnx")
+    assert written_types(onnx.load(tmp_path / "renamed.onnx").graph.output) == {"y": "float['rows', 'width']"}
 
 
 def test_external_data_stay_external(tmp_path):

@@ -108,7 +108,7 @@ def test_ranges_make_a_case_within_them_more_than_a_note() -> None:
     """At 2**63 elements and more a size no longer fits into 64 bits."""
     model = nx.DiGraph(dialect="onnx", opsets={"": 18}, inputs={"x": ["batch", 1024]}, outputs=["y"])
     model.add_node("join", op="Concat", inputs=["x", "x"], outputs=["y"], attrs={"axis": 0})
-    for dims in ({"batch": (1, 1 << 60)}, [NamedDim("batch", 1, 1 << 60)]):
+    for dims in ({"batch": (1, 1 << 58)}, [NamedDim("batch", 1, 1 << 58)]):
         with pytest.raises(AssertionError, match="join"):
             shapeinf_check(model, dims=dims)
     shapeinf_check(model, dims={"batch": (1, 8)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, TextIO
 
 import attrs
@@ -16,7 +16,7 @@ from shapeinf.formats import save
 from shapeinf.formats.files import ExternalData
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
-from shapeinf.inputs.reader import find_input, input_names
+from shapeinf.inputs.reader import by_input, find_input, input_names
 from shapeinf.lattice import PartialTensor
 from shapeinf.pickling import refuse_pickle
 from shapeinf.result import Result
@@ -58,6 +58,7 @@ def rebatch(
     model: Any,
     *,
     axis: int = 0,
+    axes: Mapping[str, int] | None = None,
     name: str = "batch",
     inputs: Sequence[str] = (),
     options: InferenceOptions = DEFAULT_OPTIONS,
@@ -71,8 +72,9 @@ def rebatch(
     Args:
         model: any model that `infer_shapes` takes.
         axis: the axis, from 0.
+        axes: the axis of single inputs by name, where it is another one.
         name: the name of the dim.
-        inputs: the inputs that have it; all that have this axis by default.
+        inputs: the inputs that have it, besides those in `axes`; all that have this axis by default.
         options: as for `infer_shapes`; declared shapes of node outputs are ignored.
 
     Raises:
@@ -81,40 +83,44 @@ def rebatch(
     """
     graph, options = as_graph(model, options), attrs.evolve(options, declared="ignore", format_options=None)
     base = infer(graph, options)
-    chosen, old = _fixed_inputs(base, axis, inputs)
+    own = by_input(axes or {}, graph)
+    names = [*own, *(find_input(graph, other, input_names(graph)) for other in inputs)]
+    chosen, old = _fixed_axes(base, axis, own, names if inputs else [])
     if base.scope.has(name):
         raise RebatchError(f"the model already has a dim {name}: choose another name")
     if base.coverage.unknown_ops:
         listed = ", ".join(sorted(base.coverage.unknown_ops))
         raise RebatchError("operators without a rule may require the old size", [listed])
-    search = Search(_fold_constants(base), old, axis, name, chosen, options, base)
+    search = Search(_fold_constants(base), old, chosen, name, options, base)
+    which = f"axis {axis}" if not own else ", ".join(f"axis {k} of {item}" for item, k in chosen.items())
     result, obstacle = search.solve()
     if obstacle is not None:
         done = [f"rewritten before: {rewrite}" for rewrite in search.rewrites]
         others = [f"not proved to be the batch: {item}" for item in search.others(result, obstacle)]
-        raise RebatchError(f"axis {axis} cannot be made dynamic: {obstacle.text}", [*done, *others])
+        raise RebatchError(f"{which} cannot be made dynamic: {obstacle.text}", [*done, *others])
     for size in (old + 1, 2 * old + 3):
         if not search.holds_at(result, size):
-            raise RebatchError(f"axis {axis} cannot be made dynamic: the graph fails where it is {size}")
-    return Rebatched(result, tuple(search.rewrites), chosen, old, graph)
+            raise RebatchError(f"{which} cannot be made dynamic: the graph fails where it is {size}")
+    return Rebatched(result, tuple(search.rewrites), tuple(chosen), old, graph)
 
 
-def _fixed_inputs(base: Result, axis: int, wanted: Sequence[str]) -> tuple[tuple[str, ...], int]:
-    """The inputs with the axis, and its size. Raises RebatchError where they have no common fixed size."""
-    sizes: dict[str, int] = {}
-    for name in [find_input(base.graph, name, input_names(base.graph)) for name in wanted] or input_names(base.graph):
+def _fixed_axes(base: Result, axis: int, own: Mapping[str, int], wanted: Sequence[str]) -> tuple[dict[str, int], int]:
+    """The axis of each input, and its size. Raises RebatchError where they have no common fixed size."""
+    axes, sizes = dict[str, int](), dict[str, int]()
+    for name in wanted or input_names(base.graph):
+        axes[name] = own.get(name, axis)
         dims = base.tensors[name].shape.dims or ()
-        size = dims[axis] if axis < len(dims) else None
+        size = dims[axes[name]] if axes[name] < len(dims) else None
         if isinstance(size, int):
             sizes[name] = size
-        elif wanted:
-            raise RebatchError(f"input {name} has no fixed axis {axis}: its shape is {base.tensors[name].shape}")
+        elif wanted or name in own:
+            raise RebatchError(f"input {name} has no fixed axis {axes[name]}: its shape is {base.tensors[name].shape}")
     if not sizes:
         raise RebatchError(f"no input has a fixed axis {axis}")
     if len(set(sizes.values())) > 1:
-        listed = ", ".join(f"{name} {size}" for name, size in sizes.items())
-        raise RebatchError(f"the inputs have different sizes in axis {axis}: name the inputs", [listed])
-    return tuple(sizes), next(iter(sizes.values()))
+        listed = ", ".join(f"axis {axes[name]} of {name} is {size}" for name, size in sizes.items())
+        raise RebatchError("the inputs have different sizes there: name the inputs, or an axis for each", [listed])
+    return {name: axes[name] for name in sizes}, next(iter(sizes.values()))
 
 
 def _fold_constants(base: Result) -> Graph:

@@ -54,9 +54,8 @@ class Search:
 
     graph: Graph
     old: int
-    axis: int
+    axes: Mapping[str, int]
     name: str
-    inputs: tuple[str, ...]
     options: InferenceOptions
     base: Result
     constants: dict[str, PartialTensor] = attrs.Factory(dict)
@@ -68,7 +67,7 @@ class Search:
         return self._infer(graph, size)
 
     def _infer(self, graph: Graph, size: int | str) -> Result:
-        inputs = {**self.options.inputs_by_name(graph), **{name: {self.axis: size} for name in self.inputs}}
+        inputs = {**self.options.inputs_by_name(graph), **{name: {axis: size} for name, axis in self.axes.items()}}
         return infer(graph, attrs.evolve(self.options, inputs=inputs))
 
     def first_obstacle(self, result: Result) -> Obstacle | None:
@@ -103,12 +102,12 @@ class Search:
         return Obstacle(step.index, text)
 
     def _outputs(self, result: Result, symbol: Dimension) -> Iterator[Obstacle]:
-        """Outputs that keep the old size in the axis and have the new one in another."""
-        compiled = result.inference.compiled
+        """Outputs that keep the old size in such an axis and have the new one in another."""
+        compiled, axes = result.inference.compiled, set(self.axes.values())
         for name in self.graph.outputs:
             dims = result.tensors[name].shape.dims or ()
-            mixed = any(isinstance(d, Dimension) and symbol in d.symbols() for d in dims)
-            if mixed and len(dims) > self.axis and dims[self.axis] == self.old:
+            mixed = {k for k, d in enumerate(dims) if isinstance(d, Dimension) and symbol in d.symbols()}
+            if mixed and not mixed & axes and any(dims[k] == self.old for k in axes if k < len(dims)):
                 producer = compiled.producers[compiled.slots[name]]
                 text = f"the output {name} becomes {result.tensors[name].shape}"
                 yield Obstacle(0 if producer is None else producer, text)
@@ -191,11 +190,12 @@ class Search:
         """Whether an item may stand for the old size: it is that size, or, as the first item, a multiple of it."""
         if not isinstance(before, int) or before < 1:
             return False
-        return before == self.old or (after == REST and index == 0 == self.axis and before % self.old == 0)
+        is_first = index == 0 and 0 in self.axes.values()
+        return before == self.old or (after == REST and is_first and before % self.old == 0)
 
     def _is_unambiguous(self, first: Rewrite, count: int) -> bool:
         """Whether the choice is unique: the first axis stays the first, whatever else fits."""
-        return count == 1 or (self.axis == 0 and first.index == 0)
+        return count == 1 or (set(self.axes.values()) == {0} and first.index == 0)
 
     def _attempt(self, rewrites: tuple[Rewrite, ...], constant: PartialTensor, obstacle: Obstacle) -> _Attempt | None:
         """The attempt to rewrite items of one constant; None where it does not help."""

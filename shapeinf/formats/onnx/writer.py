@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from mmap import ACCESS_READ, mmap
+from types import MappingProxyType
+from typing import Any
 
 import onnx
 
 from shapeinf.errors import ModelError
-from shapeinf.formats.annotation import Annotation, Info
+from shapeinf.expr import Dim
+from shapeinf.formats.annotation import GENERATED, Annotation, Info
 from shapeinf.formats.files import ExternalData, check_path
 from shapeinf.formats.onnx.external_tensors import DataFolder
 from shapeinf.formats.onnx.reader import ASSUMPTIONS, domain_of
@@ -25,6 +28,14 @@ from shapeinf.formats.protobuf.wire import BYTES, Buffer, fields
 from shapeinf.formats.registry import Target
 from shapeinf.graph import Graph
 from shapeinf.lattice.dtypes import ONNX_CODES
+
+_WORD = re.compile(r"[^\W\d]\w*")
+"""A name of an axis, and the names in an expression."""
+
+AxisNames = Mapping[str, Mapping[int, str]]
+"""Names of axes, by output and axis."""
+
+NO_NAMES: Mapping[Any, Any] = MappingProxyType({})
 
 
 def write(graph: Graph, annotation: Annotation, target: Target, external_data: ExternalData = "keep") -> None:
@@ -70,7 +81,8 @@ def _model(buffer: Buffer, graph: Graph, annotation: Annotation) -> Iterator[Pie
     before = 0
     for number, kind, start, end in fields(buffer, 0, len(buffer)):
         if kind == BYTES and number == 7:
-            yield from message_pieces(7, writer.graph(start, end, graph, annotation))
+            names = output_names(graph, annotation.tensors)
+            yield from message_pieces(7, writer.graph(start, end, graph, annotation, names))
         elif kind == BYTES and number == 25:
             yield from message_pieces(25, writer.function(start, end, annotation))
         elif number != 14 or annotation.assumptions is None or writer.name(start, end) != ASSUMPTIONS:
@@ -88,8 +100,10 @@ class _Writer:
         self.buffer = buffer
         self.types: dict[int, bytes] = {}
 
-    def graph(self, pos: int, end: int, graph: Graph, annotation: Annotation) -> list[Piece]:
-        """A GraphProto: everything except declarations of node outputs stays."""
+    def graph(
+        self, pos: int, end: int, graph: Graph, annotation: Annotation, axes: AxisNames = NO_NAMES
+    ) -> list[Piece]:
+        """A GraphProto: everything but declarations of node outputs stays; `axes` are the names of axes of outputs."""
         tensors = annotation.tensors
         produced = [name for node in graph.nodes for name in node.outputs if name in tensors]
         known = {name for name in produced if tensors[name].dtype is not None}
@@ -113,7 +127,7 @@ class _Writer:
             elif number == 11 and kind == BYTES:
                 return self.input(start, stop, annotation.inputs)
             elif number == 12 and kind == BYTES:
-                return self.output(start, stop, tensors)
+                return self.output(start, stop, tensors, axes)
             elif number == 13 and kind == BYTES and self.name(start, stop) in known:
                 return []
             return None
@@ -177,9 +191,10 @@ class _Writer:
         set_type(value.type, info)
         return [encode_bytes(11, bytes(value.SerializeToString()))]
 
-    def output(self, pos: int, end: int, tensors: Mapping[str, Info]) -> list[Piece]:
-        """A graph output with its inferred type; unknown parts stay as they were."""
-        info = tensors.get(self.name(pos, end))
+    def output(self, pos: int, end: int, tensors: Mapping[str, Info], names: AxisNames) -> list[Piece]:
+        """A graph output with its inferred type; unknown parts and names of axes stay as they were."""
+        name = self.name(pos, end)
+        info = tensors.get(name)
         if info is None or info.dtype is None:
             return message_pieces(12, [(pos, end)])
         pieces: list[Piece] = []
@@ -188,7 +203,9 @@ class _Writer:
             if number != 2:
                 pieces.append((before, stop))
             before = stop
-        return message_pieces(12, [*pieces, self.type(info)])
+        axes = names.get(name)
+        encoded = self.type(info) if axes is None else encode_bytes(2, encode_type(info, axes))
+        return message_pieces(12, [*pieces, encoded])
 
     def value(self, number: int, name: str, info: Info) -> bytes:
         """A ValueInfoProto as a field."""
@@ -206,8 +223,36 @@ class _Writer:
         return encoded
 
 
-def encode_type(info: Info) -> bytes:
-    """The bytes of the TypeProto of a value of known element type."""
+def output_names(graph: Graph, tensors: Mapping[str, Info]) -> dict[str, dict[int, str]]:
+    """The names that the file has for axes of outputs, and for no axis of an input: users know the outputs by them.
+
+    A name that stands for two sizes, one that onnx invents, and one of a size that is known gives way to the size.
+    """
+    inputs = " ".join(str(dim) for name in graph.inputs for dim in _declared_dims(graph, name))
+    used = set(_WORD.findall(inputs))
+    sizes: dict[str, set[Dim]] = {}
+    names: dict[str, dict[int, str]] = {}
+    for output in graph.outputs:
+        declared, info = _declared_dims(graph, output), tensors.get(output)
+        if info is None or info.kind != "tensor" or len(info.shape.dims or ()) != len(declared):
+            continue
+        for axis, (name, dim) in enumerate(zip(declared, info.shape.require(), strict=True)):
+            if isinstance(name, str) and _WORD.fullmatch(name) and name not in used and not GENERATED.fullmatch(name):
+                sizes.setdefault(name, set()).add(dim)
+                if not isinstance(dim, int):
+                    names.setdefault(output, {})[axis] = name
+    return {
+        output: {axis: name for axis, name in axes.items() if len(sizes[name]) == 1} for output, axes in names.items()
+    }
+
+
+def _declared_dims(graph: Graph, name: str) -> Sequence[int | str | None]:
+    declared = graph.declared.get(name)
+    return () if declared is None else declared.dims or ()
+
+
+def encode_type(info: Info, names: Mapping[int, str] = NO_NAMES) -> bytes:
+    """The bytes of the TypeProto of a value of known element type, with these `names` of axes."""
     proto = inner = onnx.TypeProto()
     for kind in re.findall(r"map\(\w+\)|sequence|optional", info.kind):
         if kind == "sequence":
@@ -221,6 +266,8 @@ def encode_type(info: Info) -> bytes:
     tensor.elem_type = ONNX_CODES[info.dtype or ""]
     if info.shape.dims is not None:
         tensor.shape.SetInParent()
-        for d in info.shape.dims:
+        for axis, d in enumerate(info.shape.dims):
             set_dim(tensor.shape.dim.add(), d)
+            if axis in names:
+                tensor.shape.dim[axis].dim_param = names[axis]
     return bytes(proto.SerializeToString())

@@ -18,6 +18,10 @@ class CostView {
     this.texts = texts;
     this.types = types;
     this.counts = this.countRows();
+    /** @type {Group[]} */
+    this.groups = [];
+    /** @type {bigint[]} */
+    this.total = [];
     /** The amounts of each distinct cost; null without a bound. @type {(bigint[] | null)[]} */
     this.values = [];
   }
@@ -88,13 +92,13 @@ class CostView {
   /** @param {boolean} legal */
   show(legal) {
     const mark = this.atLeast ? "≥ " : this.atMost ? "≤ " : "";
-    const total = /** @type {bigint[]} */ (this.total);
+    const total = this.total;
     setText(byId("total-macs"), legal ? mark + countText(total[MACS]) : "—");
     setText(byId("exact-macs"), legal ? grouped(total[MACS]) : "");
     setText(byId("total-parameters"), legal ? countText(total[PARAMETERS]) : "—");
     setText(byId("exact-parameters"), legal ? grouped(total[PARAMETERS]) : "");
     setText(byId("bar-macs"), byId("total-macs").textContent);
-    const groups = legal ? this.groups || [] : [];
+    const groups = legal ? this.groups : [];
     byId("by-operator").replaceChildren(...groups.map((group) => this.groupRow(group, total[MACS])));
     byId("by-node").replaceChildren(...(legal ? this.expensive() : []).map((node) => this.nodeRow(node, total[MACS])));
   }

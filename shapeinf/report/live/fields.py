@@ -7,7 +7,7 @@ from itertools import islice
 
 import attrs
 
-from shapeinf.contract import Contract
+from shapeinf.contract import Contract, LegalSizes
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dimension
 from shapeinf.lattice import ShapeStore
@@ -24,7 +24,10 @@ MAX_STOP = 1 << 24
 """A range that ends above has no end on the slider; such ends come from limits on formulas."""
 
 TRIED = 512
-"""How many sizes of a dim are tried for legality."""
+"""How many sizes of a dim are solved for at once."""
+
+TRIED_ALONE = 48
+"""How many are tried where each needs an inference of its own."""
 
 SOLVE_WORK = 400_000
 """The budget of the legal sizes of one dim."""
@@ -110,18 +113,30 @@ def add_legal_sizes(contract: Contract, field: Field) -> Field:
     >>> add_legal_sizes(contract, attrs.evolve(field, label="batch")).legal
     'all of 1..9'
     """
-    last = field.low + TRIED - 1 if field.high is None else min(field.high, field.low + TRIED - 1)
-    try:
-        legal = contract.solve(field.label, range(field.low, last + 1), work=SOLVE_WORK)
-    except ShapeInferenceError:
+    legal = _solve(contract, field, TRIED_ALONE)
+    if legal is not None and legal.engine == "isl":
+        legal = _solve(contract, field, TRIED) or legal
+    if legal is None or legal.untried:
         return field
-    if legal.untried:
-        return field
+    last = _last_tried(field, TRIED if legal.engine == "isl" else TRIED_ALONE)
     stops = tuple(stop for stop in field.stops if stop > last or stop in legal.values)
     text = str(legal).removeprefix(f"{field.label} in ")
     tried = "" if last == field.high else f" (of {field.low}..{last})"
     complete = len(legal) == last + 1 - field.low
     return attrs.evolve(field, stops=stops or field.stops, legal=f"all of {text}" if complete else text + tried)
+
+
+def _solve(contract: Contract, field: Field, count: int) -> LegalSizes | None:
+    """The legal sizes among the first few of a field; None for no answer."""
+    try:
+        return contract.solve(field.label, range(field.low, _last_tried(field, count) + 1), work=SOLVE_WORK)
+    except ShapeInferenceError:
+        return None
+
+
+def _last_tried(field: Field, count: int) -> int:
+    last = field.low + count - 1
+    return last if field.high is None else min(field.high, last)
 
 
 def choose_sizes(
@@ -132,13 +147,29 @@ def choose_sizes(
     `leading` are the first axes of inputs: 1 where possible, as they are mostly batches. Raises UnknownNameError, and
     IllegalSizeError where the user's are all sizes and not legal.
     """
-    user = {binder.symbol(name): size for name, size in sizes.items()}
-    first = next((b for b in _candidates(binder, fields, set(leading), user) if _is_legal(binder, fields, b)), None)
-    if first is None and fields.keys() <= user.keys():
-        raise binder.bind(sizes, {}).errors[0]
-    if first is None:
-        first = {symbol: user.get(symbol, min(field.stops, default=field.low)) for symbol, field in fields.items()}
-    return {fields[symbol].label: size for symbol, size in first.items()}
+    user = _symbols(binder, sizes)
+
+    def sizes_of(binding: Mapping[Dimension, int]) -> dict[str, int]:
+        labels = {fields[symbol].label: size for symbol, size in binding.items()}
+        return {**labels, **{binder.labels[binder.symbol(name)]: size for name, size in sizes.items()}}
+
+    for binding in _candidates(binder, fields, set(leading), user):
+        if binder.bind(sizes_of(binding), {}).valid.all():
+            return sizes_of(binding)
+    binding = {symbol: user.get(symbol, min(field.stops, default=field.low)) for symbol, field in fields.items()}
+    if fields.keys() <= user.keys():
+        raise binder.bind(sizes_of(binding), {}).errors[0]
+    return sizes_of(binding)
+
+
+def _symbols(binder: Binder, sizes: Mapping[str, int]) -> dict[Dimension, int]:
+    """The user's sizes by symbol, of dims that equal another one also by that."""
+    user: dict[Dimension, int] = {}
+    for name, size in sizes.items():
+        symbol = binder.symbol(name)
+        value = binder.store.canon(symbol)
+        user[value if isinstance(value, Dimension) and value.is_symbol else symbol] = size
+    return user
 
 
 def _candidates(
@@ -157,10 +188,6 @@ def _candidates(
 def _nearest(field: Field, size: int) -> int:
     """The largest stop that is no larger, else the least one."""
     return max((stop for stop in field.stops if stop <= size), default=min(field.stops, default=field.low))
-
-
-def _is_legal(binder: Binder, fields: Mapping[Dimension, Field], sizes: Mapping[Dimension, int]) -> bool:
-    return bool(binder.bind({fields[symbol].label: size for symbol, size in sizes.items()}, {}).valid.all())
 
 
 def with_initial(fields: Sequence[Field], sizes: Mapping[str, int]) -> list[Field]:

@@ -12,7 +12,14 @@ class Page {
     this.cost = new CostView(data.cost, this.texts, data.types);
     this.table = new TensorTable(data, this.texts, this.cost);
     this.fields = buildFields(data.fields, () => this.schedule());
+    buildDerived(data.derived);
     this.initial = this.fields.map((field) => field.size);
+    /** @type {Amount[]} */
+    this.amounts = [];
+    /** @type {Requirement[]} */
+    this.violated = [];
+    /** @type {Amount} */
+    this.peak = { value: 0n, exact: true };
     byId("reset").addEventListener("click", () => this.setSizes(this.initial));
     byId("reset").disabled = !this.fields.length;
     document.body.classList.add("live");
@@ -54,15 +61,15 @@ class Page {
   showLegality() {
     const status = byId("status");
     status.className = this.legal ? "legal" : "illegal";
-    const assumed = this.violated.length && this.violated.every((/** @type {Requirement} */ r) => r.assumed);
+    const assumed = this.violated.length && this.violated.every((r) => r.assumed);
     setText(byId("status-text"), this.legal ? "Legal sizes" : this.broken ? "A size is missing" : assumed ? "Outside of this report" : "Illegal sizes");
     setText(byId("bar-status"), this.legal ? "legal" : "illegal");
     byId("bar-status").className = this.legal ? "legal" : "illegal";
-    const listed = this.violated.slice(0, MAX_VIOLATIONS).map((/** @type {Requirement} */ r) => element("li", {}, violationText(r)));
+    const listed = this.violated.slice(0, MAX_VIOLATIONS).map((r) => element("li", {}, violationText(r)));
     const left = this.violated.length - listed.length;
     if (left > 0) listed.push(element("li", {}, `and ${left} more`));
     byId("violations").replaceChildren(...listed);
-    const fields = new Set(this.violated.flatMap((/** @type {Requirement} */ r) => r.fields));
+    const fields = new Set(this.violated.flatMap((r) => r.fields));
     this.fields.forEach((field, i) => field.setIllegal(fields.has(i)));
   }
 
@@ -80,7 +87,7 @@ class Page {
   showTotals() {
     const { timeline } = this.data;
     const mark = this.memory.atLeast ? "≥ " : this.peak.exact ? "" : "≤ ";
-    const peak = this.peak.value;
+    const peak = this.peak.value ?? 0n;
     this.showTotal("peak", this.legal ? mark + bytesText(peak) : "—", this.legal ? `${grouped(peak)} bytes` : "");
     const node = this.memory.inUse.length && this.legal ? `at ${this.memory.pointText(this.memory.peak)}` : "";
     setText(byId("peak-node"), node);

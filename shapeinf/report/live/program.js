@@ -25,7 +25,7 @@ function floorDivide(a, b) {
  * @param {number} op
  * @param {bigint} a
  * @param {bigint} b
- * @returns {Value} */
+ * @returns {bigint | null} */
 function compute(op, a, b) {
   if (op === FLOORDIV && b === 0n) return null;
   if (a === HUGE || b === HUGE) return HUGE;

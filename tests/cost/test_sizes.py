@@ -1,0 +1,93 @@
+"""Cost at sizes: equal to that of the model inferred with these sizes, and to closed forms of whole networks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shapeinf import infer_shapes
+from shapeinf.cost.records import FIELDS
+from shapeinf.errors import Contradiction, MissingSizeError, ShapeInferenceError, UnknownNameError
+from tests.conformance.conftest import ROOT as CONFORMANCE
+
+ROOT = Path(__file__).resolve().parents[2]
+DECODER = ROOT / "examples" / "decoder.onnx"
+DEV = CONFORMANCE / "models" / "dev"
+
+
+def amounts(table):
+    return {node.name: tuple(getattr(node, name) for name in FIELDS) for node in table.nodes}
+
+
+@pytest.mark.parametrize(
+    ("model", "sizes"),
+    [
+        (DECODER, {"batch": 3, "seq": 17}),
+        (ROOT / "examples" / "convnet.onnx", {"batch": 2, "height": 30, "width": 46}),
+        (ROOT / "examples" / "recurrent.pbtxt", {"tokens.shape[0]": 3, "tokens.shape[1]": 5}),
+        (DEV / "bert.dyn+tfopt.onnx", {"batch": 2, "seq": 7}),
+        (DEV / "loop_growing_cache.os.onnx", {"batch": 2, "past": 4, "seq": 3}),
+        (DEV / "unet_transpose.ts.onnx", None),
+    ],
+    ids=lambda value: value.name if isinstance(value, Path) else "",
+)
+def test_symbolic_equals_concrete(model, sizes):
+    if not model.exists():
+        pytest.skip("the models are not there: set SHAPEINF_CONFORMANCE to the folder that holds them")
+    cost = infer_shapes(model).cost()
+    if sizes is None:
+        sizes = {label: 32 for label in cost.labels.values()}
+    named = {name: size for name, size in sizes.items() if "." not in name}
+    concrete = (
+        infer_shapes(model, bind=named)
+        if named == sizes
+        else infer_shapes(model, inputs={name.partition(".")[0]: list(sizes.values()) for name in sizes})
+    )
+    at = cost.at(sizes)
+    assert amounts(at) == amounts(concrete.cost().table)
+    assert at.total.flops == concrete.cost().total.flops > 0
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+@pytest.mark.parametrize("seq", [1, 64, 500])
+def test_closed_form_of_a_transformer(batch, seq):
+    """12*d*d a token and layer, 2*seq*d of attention, and the projection to the vocabulary."""
+    layers, width, vocabulary = 2, 32, 100
+    each = layers * (12 * width**2 + 2 * seq * width) + width * vocabulary
+    total = infer_shapes(DECODER).cost().at(batch=batch, seq=seq).total
+    assert total.macs == batch * seq * each
+    assert total.flops == 2 * total.macs + total.operations
+
+
+def test_sums_agree():
+    cost = infer_shapes(DECODER).cost()
+    at = cost.at(batch=2, seq=9)
+    for groups in (at.by_operator, at.by_module(), at.by_module(2), at.by_module(9)):
+        for name in (*FIELDS, "flops"):
+            assert sum(getattr(group, name) for group in groups.values()) == getattr(at.total, name)
+        assert sum(group.nodes for group in groups.values()) == len(at.nodes)
+    assert cost.by_operator["MatMul"].macs == cost.total.macs
+
+
+@pytest.mark.parametrize(
+    ("sizes", "error"),
+    [
+        ({"batch": 1}, MissingSizeError),
+        ({"batsh": 1}, UnknownNameError),
+        ({"batch": -1, "seq": 1}, ShapeInferenceError),
+    ],
+)
+def test_wrong_sizes_are_errors(sizes, error):
+    with pytest.raises(error):
+        infer_shapes(DECODER).cost().at(sizes)
+
+
+def test_a_size_that_violates_the_contract_names_the_constraint():
+    with pytest.raises(Contradiction, match="concatenation"):
+        infer_shapes(ROOT / "examples" / "convnet.onnx").cost().at(batch=1, height=31, width=32)
+
+
+def test_sizes_below_the_least_infer_again():
+    at = infer_shapes(DECODER).cost().at(batch=0, seq=4)
+    assert at.total.macs == 0
