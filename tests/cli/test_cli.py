@@ -158,7 +158,7 @@ def test_the_help_of_a_command_begins_with_its_own_options(name: str, own: str) 
     text = CliRunner().invoke(main, [name, "--help"]).output
     assert (
         text.index("\nOptions:")
-        < text.index(own)
+        < text.index(f"\n  {own}")
         < text.index("\nDims, inputs and inference:")
         < text.index("--bind N")
     )
