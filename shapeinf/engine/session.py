@@ -13,7 +13,7 @@ from shapeinf.engine.compiled import CompiledGraph, Operation
 from shapeinf.engine.declarations import declare
 from shapeinf.engine.inference import Inference, violations
 from shapeinf.engine.input_symbols import input_symbols
-from shapeinf.errors import DimSyntaxError, ShapeError, UnknownNameError
+from shapeinf.errors import DimSyntaxError, ShapeError, ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dimension, Scope, quote_name
 from shapeinf.graph import Graph
 from shapeinf.inputs.assumptions import add_assumptions, assumption_names
@@ -87,6 +87,9 @@ class Session:
         if sizes.conflict is not None:
             raise sizes.conflict
         missing = sizes.missing()
+        if missing is not None and inference.store.scope.has(missing):
+            reason = "it stands for sizes of several iterations or branches, or is another number of one size"
+            raise ShapeInferenceError(f"bounds of {quote_name(missing)} cannot be specified: {reason}")
         if missing is not None:
             raise self._dim_names(inference).unknown(missing, map(quote_name, sizes.created))
 
@@ -137,18 +140,21 @@ class Session:
     def _set_up(self) -> tuple[Inference, InputReader, list[Diagnostic]]:
         """A new inference, the reader of its inputs, and diagnostics of what the file states and is not used."""
         lowest, options = dict(self.lowest), self.options
+        axes: set[str] = set()
         while True:
             store = ShapeStore()
             store.assuming = self.assuming
-            for name, low in lowest.items():
-                store.scope.symbol(name, low)
             reader = InputReader.of_graph(self.compiled.graph, store, options.min_dim)
+            reader.lowest = lowest
+            for name in (name for name in lowest if name not in axes):
+                store.scope.symbol(name, lowest[name])
             inference = Inference(self.compiled, store, options.mode == "strict", options.progress, inner=Bodies())
             notes = self._add_inputs(inference, reader)
             if not reader.lowered:
                 reader.lowered.update(lowest)
                 return inference, reader, notes
             lowest.update(reader.lowered)
+            axes.update(name for name in reader.lowered if store.scope.symbol(name).is_anonymous)
 
     def _add_inputs(self, inference: Inference, reader: InputReader) -> list[Diagnostic]:
         """Add the types of inputs and all that file and user specify; diagnostics of what is not used of the file."""

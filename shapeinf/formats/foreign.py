@@ -59,7 +59,7 @@ def _is_safetensors(head: bytes) -> bool:
 
 
 _PYTORCH = Kind(
-    "is a checkpoint of PyTorch, a zip archive with a pickle, which is not loaded: that would run code from it",
+    "is a checkpoint of PyTorch, a zip archive with a pickle, which is never loaded since it may run code",
     _EXPORT_TORCH,
     lambda head: head.startswith(b"PK\x03\x04") and re.search(rb"/(?:data|constants)\.pkl", head),
     (".pt", ".pth", ".ckpt", ".pt2"),
@@ -77,8 +77,8 @@ _ALWAYS = (
         _matches(rb"\s*(?:<!--.*?-->\s*)?<(?:!doctype html|html)\b"),
     ),
     Kind(
-        "is a pickle, as old checkpoints of PyTorch and PPQ's native files are, and is not loaded: that would run code "
-        "from it",
+        "is a pickle, as old checkpoints of PyTorch and PPQ's native files are, which is never loaded since it may run "
+        "code",
         _EXPORT_TORCH,
         _matches(rb"\x80[\x02-\x05]"),
         (".pkl", ".pickle"),
@@ -155,12 +155,12 @@ _NAMED = (
     *_ALWAYS,
     *_COMPRESSED,
     *_UNREAD,
-    Kind("has the name of a file of Caffe", "convert it to ONNX", suffixes=(".prototxt", ".caffemodel")),
-    Kind("has the name of a model of Core ML", "pass the model that it was converted from", suffixes=(".mlmodel",)),
-    Kind("has the name of a model of Paddle", "convert it with paddle2onnx", suffixes=(".pdmodel", ".pdiparams")),
+    Kind("is a file of Caffe", "convert it to ONNX", suffixes=(".prototxt", ".caffemodel")),
+    Kind("is a model of Core ML", "pass the model that it was converted from", suffixes=(".mlmodel",)),
+    Kind("is a model of Paddle", "convert it with paddle2onnx", suffixes=(".pdmodel", ".pdiparams")),
     Kind(
-        "has the name of the weights of OpenVINO, PNNX or PyTorch",
-        "pass the graph: a .pnnx.param file, or a model exported to ONNX",
+        "has the weights of a model of OpenVINO, PNNX or PyTorch",
+        "pass its graph, such as a .pnnx.param file, or export it to ONNX",
         suffixes=(".bin",),
     ),
     Kind("is an XML file, but no model", "pass an ONNX model", _matches(rb"\s*<\?xml"), (".xml",)),
@@ -171,7 +171,7 @@ _NAMED = (
         (".json",),
     ),
     Kind(
-        "is neither a GraphDef or a SavedModel of TensorFlow nor an ONNX model",
+        "is a GraphDef or a SavedModel of TensorFlow, but it has none",
         "pass another file, or export the model again",
         suffixes=(".pb",),
     ),
@@ -198,11 +198,17 @@ def identify_compressed(path: str | None, head: bytes) -> Kind | None:
     return None if is_tar else kind
 
 
-def identify_by_name(path: str, head: bytes) -> Kind | None:
-    """The kind of a file that could not be read, by its first bytes or its name; None for others."""
-    lowered = path.lower()
+def explain_failure(path: str, head: bytes, cause: str) -> str | None:
+    """What to say of a file that could not be read because of `cause`: its kind, by its first bytes or its name.
+
+    None for a file that is of no known kind.
+    """
     kind = next((kind for kind in _NAMED if kind.begins(head)), None)
-    return kind or next((kind for kind in _NAMED if kind.suffixes and lowered.endswith(tuple(kind.suffixes))), None)
+    if kind is not None:
+        return str(kind)
+    lowered = path.lower()
+    kind = next((kind for kind in _NAMED if kind.suffixes and lowered.endswith(tuple(kind.suffixes))), None)
+    return None if kind is None else f"{cause}; by its name it {kind}"
 
 
 def identify_folder(path: str) -> str:

@@ -15,7 +15,7 @@ import attrs
 from shapeinf.errors import LimitError, ModelError, ShapeInferenceError, UnknownFormatError, UnknownNameError
 from shapeinf.formats.annotation import Annotation
 from shapeinf.formats.files import EXTERNAL_DATA, ExternalData
-from shapeinf.formats.foreign import identify_by_content, identify_by_name, identify_compressed, identify_folder
+from shapeinf.formats.foreign import explain_failure, identify_by_content, identify_compressed, identify_folder
 from shapeinf.formats.objects import model_of_object
 from shapeinf.graph import Graph
 from shapeinf.sharing import cached_property
@@ -267,9 +267,7 @@ def _foreign_text(candidate: Candidate, recognised: Format | None, error: ModelE
     if os.path.isdir(path):
         is_model = any(name.endswith(".nnef") for name in os.listdir(path))
         return None if is_model or not isinstance(error, UnknownFormatError) else identify_folder(path)
-    kind = None
     if recognised is None and candidate.head:
-        kind = identify_by_name(path, candidate.head)
-    elif isinstance(error, UnknownFormatError):
-        kind = identify_by_content(candidate.head, False)
-    return None if kind is None else f"{kind} ({error.cause})"
+        return explain_failure(path, candidate.head, error.cause)
+    kind = identify_by_content(candidate.head, False) if isinstance(error, UnknownFormatError) else None
+    return None if kind is None else str(kind)

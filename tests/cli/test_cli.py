@@ -408,3 +408,31 @@ def test_the_progress_bar_waits_and_needs_a_terminal() -> None:
         progress(1, 2)
         progress(2, 2)
         assert late._bar is not None and late._bar.finished
+
+
+BAD = "\x1b[31m\r\n\x9b"
+RAW: list[list[str]] = [
+    [BAD],
+    [f"--{BAD}"],
+    ["infer", BAD],
+    ["infer", "MODEL", BAD],
+    *(["infer", "MODEL", option, BAD] for option in ("--limit", "--dim", "--bind", "--assume", "--value")),
+    *(["infer", "MODEL", option, BAD.replace("[", "")] for option in ("--filter", "--op")),
+    ["explain", "MODEL", BAD],
+    ["explain", "MODEL", f"dim:{BAD}"],
+    ["rebatch", "MODEL", "--axis", BAD],
+    ["rebatch", "MODEL", "--axis", f"{BAD}=1"],
+    ["verify", "MODEL", "--runtime", BAD],
+    ["memory", "MODEL", "--budget", BAD],
+    ["bind", "MODEL", f"{BAD}=1"],
+    ["plan", "verify", BAD, "--model", "MODEL"],
+]
+
+
+@pytest.mark.parametrize("words", RAW, ids=lambda words: " ".join(word for word in words if word.isprintable()))
+def test_errors_print_no_control_characters_of_the_command_line(words: list[str], model: Path) -> None:
+    result = CliRunner().invoke(main, [str(model) if word == "MODEL" else word for word in words])
+    assert result.exit_code in (2, 3), result.output
+    assert result.stdout == ""
+    assert not [c for c in result.stderr if not c.isprintable() and c != "\n"]
+    assert "\\x1b" in result.stderr

@@ -277,7 +277,7 @@ def test_names_of_dims_stay_in_the_comments_of_a_document():
 
 
 def test_a_single_module_prints():
-    """Nothing in the command line prints past the function that escapes; rich prints texts that went through it."""
+    """Nothing in the command line prints past the function that escapes; rich prints nothing but a progress bar."""
     folder = Path(shapeinf.cli.__file__).parent
     texts = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.py")}
     direct = {
@@ -286,4 +286,4 @@ def test_a_single_module_prints():
         if re.search(r"click\.(secho|echo)\(|(?<![\w.])print\(|stdout\.write", text)
     }
     assert direct == {"output.py"}
-    assert {name for name, text in texts.items() if re.search(r"[cC]onsole.*[.]print[(]", text)} == {"output.py"}
+    assert not [name for name, text in texts.items() if re.search(r"[cC]onsole.*[.]print[(]", text)]

@@ -44,6 +44,7 @@ REPORT_WRITERS = {
     "cost": ["cost", MODEL, "--csv", "out.csv"],
     "report": ["report", MODEL, "-o", "out.html"],
     "check": ["check", MODEL, "-o", "out.txt"],
+    "view --export": ["view", MODEL, *SIZES, "--export", "model-explorer", "-o", "out.json"],
     "check --write-baseline": ["check", MODEL, "--write-baseline", "out.json"],
 }
 WRITERS = {**MODEL_WRITERS, **REPORT_WRITERS}
@@ -113,7 +114,7 @@ def test_a_closed_pipe_loses_no_file(folder: Path) -> None:
     )
     codes = dict(line.split("\t") for line in done.stdout.splitlines())
     assert set(codes) == set(WRITERS)
-    silent = {"report", "check", "check --write-baseline"}  # they print nothing to standard output
+    silent = {"report", "check", "check --write-baseline", "view --export"}  # they print nothing to standard output
     assert {name: code for name, code in codes.items() if name not in silent and code != "141"} == {}
     assert "Traceback" not in done.stderr and "error" not in done.stderr
     for number, (name, command) in enumerate(WRITERS.items()):

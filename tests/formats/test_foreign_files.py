@@ -41,7 +41,7 @@ FILES = {
     "a checkpoint of PyTorch": ("net.pt", zipped("archive/data.pkl", "archive/version"), "torch.onnx.export"),
     "a checkpoint under the name of a model": ("net.onnx", zipped("net/data.pkl"), "checkpoint of PyTorch"),
     "TorchScript": ("net.pt", zipped("net/constants.pkl", "net/code/__torch__.py"), "torch.onnx.export"),
-    "an old checkpoint": ("net.pth", pickle.dumps({"w": 1}, 2), "is a pickle.*not loaded.*torch.onnx.export"),
+    "an old checkpoint": ("net.pth", pickle.dumps({"w": 1}, 2), "is a pickle.*never loaded.*torch.onnx.export"),
     "a zip archive": ("net.zip", zipped("readme.txt"), "zip archive without an NNEF model or a SavedModel: unpack"),
     "safetensors": ("model.safetensors", SAFETENSORS, "weights without a graph: export the model"),
     "safetensors under another name": ("model.onnx", SAFETENSORS, "weights without a graph"),
@@ -55,13 +55,21 @@ FILES = {
     "TensorFlow Lite": ("net.tflite", b"\x1c\0\0\0TFL3" + bytes(60), "TensorFlow Lite model: .*SavedModel"),
     "Core ML": ("net.mlmodel", b"\x08\x05\x12\x04\x0a\x02ab", "Core ML: pass the model that it was converted from"),
     "TensorRT": ("net.engine", b"ftrt" + bytes(60), "engine of TensorRT.*: pass the ONNX model"),
-    "TensorRT by its name": ("net.plan", bytes(range(200, 250)), "engine of TensorRT"),
+    "TensorRT by its name": ("net.plan", bytes(range(200, 250)), "by its name it is an engine of TensorRT"),
     "ONNX Runtime's format": ("net.ort", b"\x18\0\0\0ORTM" + bytes(60), "ONNX Runtime's own format: pass the .onnx"),
     "GGUF": ("net.gguf", b"GGUF\x03\0\0\0" + bytes(60), "GGUF file of llama.cpp"),
-    "raw weights": ("net.bin", bytes(range(256)), "weights of OpenVINO, PNNX or PyTorch: pass the graph"),
+    "raw weights": (
+        "net.bin",
+        bytes(range(256)),
+        "by its name it has the weights .*: pass its graph",
+    ),
     "OpenVINO": ("net.xml", b'<?xml version="1.0"?>\n<net name="n" version="11"></net>', "network of OpenVINO: pass"),
     "another XML file": ("net.xml", b'<?xml version="1.0"?>\n<project/>', "XML file, but no model"),
-    "another protobuf": ("net.pb", b"\x4a\x03abc\x12\x04\x08\x01\x10\x02", "neither a GraphDef .* nor an ONNX model"),
+    "another protobuf": (
+        "net.pb",
+        b"\x4a\x03abc\x12\x04\x08\x01\x10\x02",
+        "without an ONNX graph.*is a GraphDef .* but it has none",
+    ),
     "a Git LFS pointer": ("net.onnx", POINTER, "pointer of Git LFS, not the file itself: run `git lfs pull`"),
     "a Git LFS pointer of NNEF": ("graph.nnef", POINTER, "git lfs pull"),
     "a Git LFS pointer of PNNX": ("net.pnnx.param", POINTER, "git lfs pull"),
@@ -75,7 +83,11 @@ FILES = {
     "Caffe": ("net.prototxt", b'input: "data"\ninput_dim: 1\n', "file of Caffe: convert it to ONNX"),
     "an empty file": ("net.onnx", b"", r"is empty \(0 bytes\): download or export it again"),
     "a text": ("notes.txt", b"hello world\n", "text file of no known format"),
-    "a download that was cut off": ("net.onnx", MODEL[: len(MODEL) // 2], "cut off or damaged"),
+    "a download that was cut off": (
+        "net.onnx",
+        MODEL[: len(MODEL) // 2],
+        "cut off or damaged: .*; download or export it again",
+    ),
 }
 
 

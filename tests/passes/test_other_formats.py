@@ -54,7 +54,7 @@ def test_a_pickle_is_never_loaded(tmp_path: Path, name: str, protocol: int) -> N
     for model in (path, str(path), data):
         with pytest.raises(
             UnknownFormatError,
-            match=r"is a pickle, .*and PPQ's native files are, and is not loaded",
+            match=r"is a pickle, .*and PPQ's native files are, which is never loaded",
         ):
             clean(model)
     assert not trap.exists()
@@ -72,7 +72,7 @@ def test_caffe_by_its_content(tmp_path: Path, kind: str, name: str) -> None:
 @pytest.mark.parametrize("name", ["net.prototxt", "net.caffemodel", "NET.PROTOTXT"])
 def test_caffe_by_its_name(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"input: 'data'\ninput_dim: 1\n")
-    with pytest.raises(UnknownFormatError, match=f"{name}: has the name of a file of Caffe: convert it to ONNX"):
+    with pytest.raises(UnknownFormatError, match=f"{name}: .*by its name it is a file of Caffe: convert it to ONNX"):
         clean(tmp_path / name)
 
 

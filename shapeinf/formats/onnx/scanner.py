@@ -44,7 +44,8 @@ def scan(buffer: Buffer, where: str, folder: str | None) -> Graph:
     try:
         return _Scanner(buffer, folder, where).model(where)
     except (DamagedError, DecodeError, IndexError, struct.error, RecursionError) as error:
-        cause = f"is not a complete ONNX protobuf ({len(buffer)} bytes), it is cut off or damaged: {error}"
+        damage = f"is not a complete ONNX protobuf ({len(buffer)} bytes), it is cut off or damaged: {error}"
+        cause = f"{damage}; download or export it again"
         raise ModelError(cause, node=where) from error
 
 

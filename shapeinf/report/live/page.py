@@ -90,8 +90,8 @@ def _text(text: str, limit: int = MAX_NAME) -> str:
 
 def _subtitle(report: StaticReport) -> str:
     graph = report.data.source.result.graph
-    opsets = ", ".join(f"{domain or 'default'} {version}" for domain, version in graph.opsets.items())
-    parts = (graph.dialect.upper() if graph.dialect else "", f"opsets {opsets}" if opsets else "", graph.name)
+    opsets = ", ".join(f"{domain or 'opset'} {version}" for domain, version in graph.opsets.items())
+    parts = (graph.dialect.upper(), opsets, graph.name)
     return " · ".join(filter(None, parts))
 
 
@@ -121,7 +121,7 @@ def _summary(report: StaticReport, shapes: Sequence[int]) -> str:
     severity_text = ", ".join(format_count(severities[s], s) for s in ("error", "warning", "note") if severities[s])
     lines = [f"<p>{_text(str(coverage), MAX_MESSAGE)}.</p>", f"<p>Findings: {severity_text or 'none'}.</p>"]
     if report.data.own_fields:
-        lines.append(f'<p class="soft">{_text(result.policy, MAX_MESSAGE)}.</p>')
+        lines.append(f'<p class="soft">Assumed: {_text(result.policy, MAX_MESSAGE)}.</p>')
     return "\n".join(_section("Summary", "summary", [*lines, *_inputs_and_outputs(report.data, shapes)]))
 
 
