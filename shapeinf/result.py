@@ -13,14 +13,14 @@ from shapeinf.engine.body_tensors import body_tensors
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.session import Session, SessionResult
-from shapeinf.engine.tensor_info import TensorInfo, annotation, has_unknowns, tensor_infos
+from shapeinf.engine.tensor_info import TensorInfo, annotation, has_unknowns, output_shapes, tensor_infos
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
 from shapeinf.explain.explanation import Step, explain
 from shapeinf.explain.unknowns import UnknownGroups, unknowns
 from shapeinf.expr import Dim, Interval, Scope, quote_name
 from shapeinf.formats import save
 from shapeinf.formats.files import ExternalData
-from shapeinf.graph import UNUSED, Graph
+from shapeinf.graph import Graph
 from shapeinf.inputs.reader import InputReader, SpecLike, by_input, input_names
 from shapeinf.lattice import ShapeStore
 from shapeinf.pickled_result import Coverage, PickledResult, result_html, result_text
@@ -187,18 +187,16 @@ class Result:
     @property
     def coverage(self) -> Coverage:
         """How much of the graph is inferred."""
-        compiled, tensors = self._inference.compiled, self.tensors
+        compiled = self._inference.compiled
         operations = Counter(row[0] for row in compiled.rows)
         missing: Counter[str] = Counter()
         for key, count in operations.items():
             if not compiled.operations[key].known:
                 missing[compiled.operations[key].kind.op] += count
-        outputs = [tensors[compiled.names[slot]] for row in compiled.rows for slot in row[2] if slot != UNUSED]
-        shared = {id(info): info.shape for info in outputs}  # equal types are one record
-        counts = Counter(map(id, outputs))
-        ranked = sum(count for key, count in counts.items() if shared[key].dims is not None)
-        known = sum(count for key, count in counts.items() if not has_unknowns(shared[key]))
-        return Coverage(len(compiled.rows), len(outputs), ranked, known, dict(missing))
+        shapes = output_shapes(self._inference)
+        ranked = sum(count for shape, count in shapes if shape.dims is not None)
+        known = sum(count for shape, count in shapes if not has_unknowns(shape))
+        return Coverage(len(compiled.rows), sum(count for _, count in shapes), ranked, known, dict(missing))
 
     def interval(self, dim: Dim) -> Interval:
         """The bounds of a dim under all constraints."""

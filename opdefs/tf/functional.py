@@ -223,7 +223,8 @@ def _loop(c: InferenceContext, values: Sequence[TensorType]) -> tuple[Type, ...]
     width = len(values)
     trip = _ConditionalTrip(c, _body(c, "cond", width, 1), _body(c, "body", width, width))
     result = iterate(c, trip, None, trip.test(values, certain=True), values)
-    trip.test(values, certain=True, accumulate=True)  # the condition of the first trip counts too
+    if result.trips != 0:
+        trip.test(values, certain=True, accumulate=True)  # the condition of the first trip counts too
     return tuple(result.carried)
 
 

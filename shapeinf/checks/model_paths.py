@@ -41,15 +41,16 @@ def find_models(paths: Iterable[str], exclude: Iterable[str] = (), folder: str =
     """
     requested = list(paths)
     patterns = tuple(exclude)
-    models: dict[str, None] = {}
+    models: dict[str, str] = {}
     excluded = 0
     for path in requested:
         named = list(_models_of(path))
         remaining = [model for model in named if not any(matches_path(model, p, folder) for p in patterns)]
         excluded += len(named) - len(remaining)
-        models.update(dict.fromkeys(remaining))
-    single = len(requested) == 1 and list(models) == requested
-    return ModelPaths(tuple(models), excluded, single)
+        for model in remaining:
+            models.setdefault(os.path.normpath(model), model)
+    listed = tuple(models.values())
+    return ModelPaths(listed, excluded, single=len(requested) == 1 and listed == tuple(requested))
 
 
 def _models_of(path: str) -> Iterator[str]:

@@ -82,6 +82,8 @@ def is_misspelled_operator(name: str, known: str) -> bool:
     >>> [is_misspelled_operator(name, "Relu") for name in ("RRelu", "Relu6", "Silu", "Relux")]
     [False, False, False, False]
     """
+    if abs(len(name) - len(known)) > 1 or name[:1].lower() != known[:1].lower():
+        return False
     if name.lower() == known.lower():
         return name != known
     if _OUTLINE.findall(name) != _OUTLINE.findall(known) or name.startswith(known) or known.startswith(name):

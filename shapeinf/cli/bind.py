@@ -13,7 +13,7 @@ from shapeinf.edit.bind import bind as bind_model
 from shapeinf.errors import BindError
 
 
-@click.command(short_help="Freeze, re-range or rename dims.")
+@click.command()
 @click.argument("model", type=click.Path())
 @click.argument("requests", nargs=-1, metavar="[NAME=VALUE]...")
 @model_options(without=("dims", "bind", "values", "strict"))

@@ -134,7 +134,7 @@ def _profile_check(profile: Profile) -> DeploymentCheck:
     return lambda model: check_profile(model, profile)
 
 
-@click.command(name="check", short_help="Check declarations of models and deployments of them.")
+@click.command(name="check")
 @click.argument("models", nargs=-1, required=True, type=click.Path(), metavar="MODEL...")
 @_selector_option("select", "Report these codes or prefixes only, such as C1,S101 or ALL. Repeatable.")
 @_selector_option("ignore", "Do not report these codes or prefixes; longer ones take precedence. Repeatable.")

@@ -24,7 +24,7 @@ def _parse_passes(_: click.Context, parameter: click.Parameter, value: str | Non
     return names
 
 
-@click.command(name="clean", short_help="Remove, fold and fuse nodes of an ONNX model, with a proof.")
+@click.command(name="clean")
 @click.argument("model", type=click.Path())
 @model_output("Write the cleaned model to OUT, which may be MODEL itself.")
 @click.option(

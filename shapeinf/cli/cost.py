@@ -13,7 +13,7 @@ from shapeinf.formats.files import write_text
 from shapeinf.report.cost_report import By, cost_as_csv, cost_as_json, cost_lines, summarize_cost
 
 
-@click.command(name="cost", short_help="Count what a model computes, and the bytes that it moves.")
+@click.command(name="cost")
 @click.argument("model", type=click.Path())
 @model_options()
 @click.option(

@@ -11,7 +11,7 @@ from shapeinf.edit.comparison import diff as compare
 from shapeinf.report import diff_as_json
 
 
-@click.command(short_help="Compare the shapes and contracts of two models.")
+@click.command()
 @click.argument("before", metavar="A", type=click.Path())
 @click.argument("after", metavar="B", type=click.Path())
 @model_options(without=("strict", "format_options"))

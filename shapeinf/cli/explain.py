@@ -27,7 +27,7 @@ DIM = "dim:"
 """The prefix of a target that is a dim, where a tensor has the same name."""
 
 
-@click.command(short_help="Explain the size of an axis or a dim, or list unknown sizes.")
+@click.command()
 @click.argument("model", type=click.Path())
 @click.argument("target", metavar="[TENSOR[.AXIS]|DIM]", required=False)
 @click.option("--tensor", "-t", metavar="NAME", help="The tensor, as an option.")

@@ -9,7 +9,7 @@ from shapeinf.cli.output import echo, echo_json, readable_errors
 from shapeinf.report.expression_report import expression_as_json, expression_lines, report_expression
 
 
-@click.command(short_help="Parse and evaluate an expression of a PNNX network.")
+@click.command()
 @click.argument("expression", metavar="EXPRESSION")
 @click.argument("shapes", metavar="[SHAPE]...", nargs=-1)
 @click.option("--kuiper", is_flag=True, help="The subset of KuiperInfer: its numbers of tokens and nodes, and its log.")
@@ -20,7 +20,7 @@ def expression(expression: str, shapes: tuple[str, ...], kuiper: bool, json_want
     SHAPE, such as '[N,3,224,224]' or '[N,8]i64', is that of an input: of @0, @1 and so on. With shapes, the type of
     the value is inferred; numbers and lists have their contents.
 
-    Exit codes: 0 fine, 1 the expression is not defined for these shapes, 2 usage, 3 it is malformed.
+    Exit codes: 0 fine, 1 the expression is not defined for these shapes, 2 usage (also a malformed expression).
     """
     with readable_errors():
         report = report_expression(expression, shapes, as_kuiper=kuiper)

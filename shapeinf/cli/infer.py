@@ -60,7 +60,7 @@ def _query_options(command: Command) -> Command:
     return command
 
 
-@click.command(short_help="Infer the shape of every tensor.")
+@click.command()
 @click.argument("model", type=click.Path())
 @model_options()
 @_query_options
@@ -104,6 +104,7 @@ def infer(
             echo_document(result.save)
         elif json_wanted:
             report = build_report(result, attrs.evolve(query, constants=True))
+            _print_note(report.note)
             echo_json({"model": model, **report_as_json(report)})
         else:
             _print_table(result, query, depth if tree else None)
@@ -117,10 +118,14 @@ def _print_table(result: Result, query: TensorQuery, depth: int | None) -> None:
     echo_rows(TENSOR_COLUMNS, tensor_cells(tensors) if depth is None else module_rows(tensors, depth))
     if tensors.omitted:
         echo(f" and {tensors.omitted:,} more: --limit is {query.limit}")
-    if tensors.note:
-        echo(f"note: {tensors.note}", err=True)
-    else:
+    _print_note(tensors.note)
+    if not tensors.note:
         echo("")
+
+
+def _print_note(note: str) -> None:
+    if note:
+        echo(f"note: {note}", err=True)
 
 
 def _print_summary(result: Result) -> None:

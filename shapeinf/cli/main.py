@@ -34,8 +34,8 @@ GROUPS = {
         "infer": Entry("infer.infer", "Infer the shape of every tensor.", "infer model.onnx --dim batch=1..8"),
         "explain": Entry(
             "explain.explain",
-            "Explain the size of an axis, or list unknown sizes.",
-            "explain model.onnx --tensor logits --axis 1",
+            "Explain the size of an axis or a dim, or list unknown sizes.",
+            "explain model.onnx logits.1",
         ),
         "view": Entry("view.view", "Show the inferred shapes in netron or Model Explorer.", "view model.onnx"),
         "ops": Entry("ops.ops", "List operators, and those of a model without a rule.", "ops missing model.onnx"),
@@ -49,8 +49,8 @@ GROUPS = {
     "Check a model": {
         "check": Entry(
             "check.check_command",
-            "Check declarations of a model and deployments of it.",
-            "check model.onnx --profile profiles.json",
+            "Check declarations of models and deployments of them.",
+            "check models/ --baseline known.json",
         ),
     },
     "Change a model": {

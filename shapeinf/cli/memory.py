@@ -19,7 +19,7 @@ from shapeinf.report.memory_report import MemorySummary, memory_as_json, memory_
 from shapeinf.result import Result
 
 
-@click.command(name="memory", short_help="Compute how much memory a model needs at run time.")
+@click.command(name="memory")
 @click.argument("model", type=click.Path())
 @model_options()
 @timeline_options

@@ -95,7 +95,7 @@ class ModelOptions:
         check_bindings(self.dims, self.inference.bind)
         graph = self.read(model)
         with LateProgress() as progress:
-            return infer(graph, self.options_for(graph, progress))
+            return infer(graph, self.options_for(graph, progress.listener))
 
     def infer_unbound(self, model: str) -> tuple[Result, dict[str, int]]:
         """The inference with symbols for the dims of --bind, and their sizes; sizes that nodes create are put in.

@@ -38,7 +38,6 @@ from shapeinf.texts import escape_unprintable
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
-    from rich.table import Table
 
 VIOLATION = 1
 USAGE = 2
@@ -46,8 +45,6 @@ FAILURE = 3
 INTERRUPTED = 130
 CLOSED_PIPE = 141
 
-_WIDTH = 100_000
-"""Columns of a file or a pipe: nothing is cut or wrapped in it."""
 _LINES = 200
 """Lines of a table that are printed at a time."""
 
@@ -79,13 +76,6 @@ def echo_document(write: Callable[[TextIO], None]) -> None:
         echo_lines(text.getvalue().removesuffix("\n"))
     else:
         click.echo(text.getvalue().encode("utf-8"), nl=False)
-
-
-def echo_table(table: Table) -> None:
-    """Print a small table of printable texts."""
-    from rich.console import Console
-
-    Console(width=output_width() or _WIDTH).print(table)
 
 
 def echo_rows(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
@@ -156,7 +146,7 @@ def readable_errors() -> Iterator[None]:
         _end_with_violation(error)
     except ExpressionError as error:
         line, caret = error.excerpt()
-        stop(FAILURE, f"{error}\n  {line}\n  {caret}")
+        stop(USAGE, f"{error}\n  {line}\n  {caret}")
     except (MissingPackageError, ModelError) as error:
         stop(FAILURE, str(error))
     except ShapeInferenceError as error:
@@ -203,6 +193,11 @@ class LateProgress:
     def __enter__(self) -> LateProgress:
         """The progress itself."""
         return self
+
+    @property
+    def listener(self) -> LateProgress | None:
+        """The progress itself; None where it never shows anything, so that an inference need not call it."""
+        return self if self._terminal else None
 
     def __call__(self, done: int, total: int) -> None:
         """Show that `done` of `total` nodes are inferred."""

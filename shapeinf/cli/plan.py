@@ -25,7 +25,7 @@ class _PlanCommand(click.Command):
         return super().make_context(info_name, args, parent, **extra)
 
 
-@click.command(cls=_PlanCommand, short_help="Place all tensors in one arena, or verify a plan.")
+@click.command(cls=_PlanCommand)
 @click.argument("model", type=click.Path())
 @model_options()
 @timeline_options

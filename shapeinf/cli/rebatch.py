@@ -28,7 +28,7 @@ def _parse_axes(_: click.Context, parameter: click.Parameter, values: Sequence[s
     return axes
 
 
-@click.command(short_help="Make a fixed axis dynamic.")
+@click.command()
 @click.argument("model", type=click.Path())
 @click.option(
     "--axis",

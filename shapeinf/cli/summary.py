@@ -18,7 +18,7 @@ from shapeinf.texts import escape_unprintable
 _WRAPPING: Any = {"subsequent_indent": " " * 14, "break_long_words": False, "break_on_hyphens": False}
 
 
-@click.command(name="summary", short_help="Show what is in a model on one screen.")
+@click.command(name="summary")
 @click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path())
 @model_options()
 @click.option("--table", is_flag=True, help="Print a line a model.")

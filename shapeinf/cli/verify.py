@@ -49,7 +49,7 @@ def _load_arrays(files: dict[str, str]) -> dict[str, Any]:
     return arrays
 
 
-@click.command(name="verify", short_help="Run a model and compare every tensor with inference.")
+@click.command(name="verify")
 @click.argument("model", type=click.Path())
 @click.option(
     "--runtime",

@@ -25,7 +25,7 @@ HOST = "localhost"
 _ARCHIVES = (".gz", ".tar", ".tgz", ".zip")
 
 
-@click.command(short_help="Show the inferred shapes in netron or Model Explorer.")
+@click.command()
 @click.argument("model", type=click.Path())
 @model_options()
 @click.option(

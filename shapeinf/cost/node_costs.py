@@ -83,7 +83,9 @@ class _NodeCost:
         version = graph.opsets.get(kind.domain, 0)
         rule = compiled.registry.cost_rule(graph.dialect, kind.domain, kind.op, version)
         if rule is None and not moves_nothing(operation.op_def, len(self.outputs)):
-            return RunCost(reason="the operator has no cost rule")
+            dialect = compiled.registry.dialect(graph.dialect)
+            problems = () if dialect is None else dialect.cost_problems
+            return RunCost(reason="; ".join(["the operator has no cost rule", *problems]))
         capped = len(self.store.scope.capped)
         try:
             attributes, positions = _operands(operation, self.inputs)

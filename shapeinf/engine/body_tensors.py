@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import attrs
 
-from shapeinf.engine.compiled import CompiledGraph, NodeStep
+from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.tensor_info import TensorInfo, rename, tensor_info
 from shapeinf.engine.type_table import canonicalize
 from shapeinf.graph import UNUSED
-from shapeinf.lattice import PartialTensor, SequenceType, Shape, Type, relax_type
+from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType, Type, relax_type
 
 
 def body_tensors(inference: Inference) -> dict[str, TensorInfo]:
@@ -29,10 +29,14 @@ def body_tensors(inference: Inference) -> dict[str, TensorInfo]:
 
 
 class Producer(NamedTuple):
-    """What computes a value: an operator and its node, or the operator `input` without a node."""
+    """What computes a value: an operator and its node, or the operator `input` without a node.
+
+    `constant`: the node has no inputs, and its number or numbers are known.
+    """
 
     op: str
     node: str
+    constant: bool = False
 
 
 INPUT = Producer("input", "")
@@ -43,22 +47,44 @@ def body_producers(inference: Inference) -> dict[str, Producer]:
     return {
         body.path + name: producer._replace(node=body.path + producer.node) if producer.node else producer
         for body in _bodies((inference,), "", {})
-        for name, producer in producers(body.runs[0].compiled).items()
+        for name, producer in producers(body.runs[0]).items()
     }
 
 
-def producers(compiled: CompiledGraph) -> dict[str, Producer]:
-    """The producer of each value, inputs first, then in the order of the file; without constants."""
+def producers(inference: Inference) -> dict[str, Producer]:
+    """The producer of each value, inputs first, then in the order of the file; without constants of the graph."""
+    return dict(iterate_producers(inference))
+
+
+def iterate_producers(inference: Inference) -> Iterator[tuple[str, Producer]]:
+    """As `producers`, one by one."""
+    compiled = inference.compiled
     graph, names, operations = compiled.graph, compiled.names, compiled.operations
-    sources = {name: INPUT for name in graph.inputs if name not in graph.constants}
+    yield from ((name, INPUT) for name in graph.inputs if name not in graph.constants)
     for index in compiled.file_order:
-        key, _, outputs, site = compiled.rows[index]
-        slots = [slot for slot in outputs if slot != UNUSED]
-        if slots:
-            producer = Producer(operations[key].kind.op, site or names[slots[0]])
-            for slot in slots:
-                sources[names[slot]] = producer
-    return sources
+        key, inputs, outputs, site = compiled.rows[index]
+        for slot in outputs:
+            if slot != UNUSED:
+                site = site or names[slot]
+                constant = not inputs and _has_elements(inference, slot)
+                yield names[slot], Producer(operations[key].kind.op, site, constant)
+
+
+def count_computed(inference: Inference) -> int:
+    """The number of values that are no constants, and of outputs of the graph that are."""
+    compiled = inference.compiled
+    graph, outputs = compiled.graph, {compiled.slots[name] for name in compiled.graph.outputs}
+    count = sum(name not in graph.constants for name in graph.inputs)
+    count += sum(name in graph.constants for name in set(graph.outputs))
+    for _, inputs, written, _ in compiled.rows:
+        slots = [slot for slot in written if slot != UNUSED]
+        count += len(slots) if inputs else sum(s in outputs or not _has_elements(inference, s) for s in slots)
+    return count
+
+
+def _has_elements(inference: Inference, slot: int) -> bool:
+    value = inference.current(slot)
+    return isinstance(value, TensorType) and value.elements is not None
 
 
 @attrs.frozen

@@ -193,8 +193,10 @@ class CompiledGraph:
         return [self.step(index) for index in range(len(self.rows))]
 
     @property
-    def file_order(self) -> list[int]:
+    def file_order(self) -> Sequence[int]:
         """The indices of the rows in the order of the file's nodes."""
+        if isinstance(self._order, range):
+            return self._order
         return sorted(range(len(self.rows)), key=self._order.__getitem__)
 
     def replace_node(self, index: int, kind: NodeKind) -> CompiledGraph:

@@ -13,7 +13,7 @@ from shapeinf.engine.compiled import CompiledGraph, Operation
 from shapeinf.engine.declarations import declare
 from shapeinf.engine.inference import Inference, violations
 from shapeinf.engine.input_symbols import input_symbols
-from shapeinf.errors import DimSyntaxError, ShapeError, UnknownNameError
+from shapeinf.errors import DimSyntaxError, ShapeError, ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dimension, Scope, quote_name
 from shapeinf.graph import Graph
 from shapeinf.inputs.assumptions import add_assumptions, assumption_names
@@ -87,6 +87,9 @@ class Session:
         if sizes.conflict is not None:
             raise sizes.conflict
         missing = sizes.missing()
+        if missing is not None and inference.store.scope.has(missing):
+            reason = "it stands for sizes of several iterations or branches, or is another number of one size"
+            raise ShapeInferenceError(f"bounds of {quote_name(missing)} cannot be specified: {reason}")
         if missing is not None:
             raise self._dim_names(inference).unknown(missing, map(quote_name, sizes.created))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 
 import attrs
@@ -11,7 +12,7 @@ from shapeinf.engine.compiled import CompiledGraph
 from shapeinf.engine.inference import Inference
 from shapeinf.expr import Dim, Dimension, substitute
 from shapeinf.formats.annotation import Annotation
-from shapeinf.graph import FunctionKey, FunctionReference
+from shapeinf.graph import UNUSED, FunctionKey, FunctionReference
 from shapeinf.lattice import MapType, SequenceType, Shape, TensorType, Type, map_dims
 
 MAX_VISITS = 1 << 13
@@ -58,6 +59,16 @@ def tensor_infos(inference: Inference) -> dict[str, TensorInfo]:
             records[number] = tensor_info(rename(table.types[number], renamed))
         infos[name] = records[number]
     return infos
+
+
+def output_shapes(inference: Inference) -> list[tuple[Shape, int]]:
+    """The distinct shapes of the outputs of nodes, each with the number of values that have it."""
+    table, numbers = inference.table, inference.numbers
+    if table.epoch != inference.store.epoch:
+        table.refresh()
+    slots = [slot for row in inference.compiled.rows for slot in row[2] if slot != UNUSED]
+    counts = Counter([table.canonical[numbers[slot]] for slot in slots])
+    return [(tensor_info(table.types[number]).shape, count) for number, count in counts.items()]
 
 
 def rename(value: Type | None, names: Mapping[Dimension, Dim]) -> Type | None:

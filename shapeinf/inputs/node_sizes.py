@@ -17,7 +17,8 @@ from shapeinf.inputs.assumptions import Comparison, parse_assumption
 from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.lattice import ShapeStore
 
-_NUMBERED = re.compile(r"(.+)#\d+")
+_NUMBER = re.compile(r"(?<=.)#\d+\Z")
+"""Behind the name of a size that is not the first of its name."""
 
 
 @attrs.define
@@ -34,7 +35,8 @@ class NodeSizes:
     _latest: dict[str, Dimension] = attrs.Factory(dict)
 
     def add(self, dim: NamedDim) -> None:
-        """Add bounds. Raises Contradiction where they contradict earlier ones."""
+        """Add bounds; a numbered name, as in a loop, stands for all. Raises Contradiction for an empty range."""
+        dim = attrs.evolve(dim, name=_NUMBER.sub("", dim.name))
         known = self.bounds.get(dim.name)
         if known is None:
             self.bounds[dim.name] = dim
@@ -111,12 +113,6 @@ class NodeSizes:
     def _fail(self, error: Contradiction) -> Contradiction:
         self.conflict = self.conflict or error
         return error
-
-
-def base_name(name: str) -> str | None:
-    """The name of the first size where a name is numbered: `nz.count` of `nz.count#1`; else None."""
-    match = _NUMBERED.fullmatch(name)
-    return None if match is None else match[1]
 
 
 def _texts(dim: NamedDim) -> list[str]:

@@ -153,6 +153,17 @@ class Memory:
         return self._total("activation")
 
     @cached_property
+    def upper_bounds(self) -> dict[Role, int | None]:
+        """The upper bounds of the totals by role, in bytes; None for one without."""
+        totals: dict[Role, Dim] = {
+            "weight": self.weights,
+            "input": self.inputs,
+            "output": self.outputs,
+            "activation": self.activations,
+        }
+        return {role: self.store.interval(total).hi for role, total in totals.items()}
+
+    @cached_property
     def bodies(self) -> Dim:
         """The bytes of the activations of known size inside bodies and functions."""
         inner = [b for b in self.timeline.buffers if b.name in self._inner]
@@ -223,7 +234,7 @@ class Memory:
     def __reduce__(self) -> tuple[type[PickledMemory], tuple[object, ...]]:
         """A pickle has the formula of the peak and the totals."""
         totals = (self.weights, self.inputs, self.outputs, self.activations, self.bodies)
-        return PickledMemory, (self.peak, *totals, self.unsized, self.chosen_at)
+        return PickledMemory, (self.peak, *totals, self.unsized, self.upper_bounds, self.chosen_at)
 
     def _total(self, role: Role) -> Dim:
         sizes = [b.size for b in self.timeline.buffers if b.role == role and b.size is not None]

@@ -9,7 +9,7 @@ import attrs
 from shapeinf.expr import Dim
 from shapeinf.html import html_block, html_rows
 from shapeinf.memory.peak.pickled import PickledPeak
-from shapeinf.memory.timeline import Buffer
+from shapeinf.memory.timeline import Buffer, Role
 from shapeinf.pickling import Pickled
 from shapeinf.texts import exact_bytes, format_count, object_text
 
@@ -26,6 +26,7 @@ class PickledMemory(Pickled):
         activations: those of all other computed values.
         bodies: those of the activations inside bodies and functions.
         unsized: the buffers of unknown size.
+        upper_bounds: the upper bounds of the totals by role; None for one without.
         chosen_at: the sizes for which `order="least"` was chosen; None for the order of the file.
     """
 
@@ -36,6 +37,7 @@ class PickledMemory(Pickled):
     activations: Dim
     bodies: Dim
     unsized: tuple[Buffer, ...]
+    upper_bounds: dict[Role, int | None]
     chosen_at: dict[str, int] | None
 
     kind: ClassVar[str] = "memory"

@@ -80,6 +80,8 @@ class Dialect:
         self._lookups: dict[tuple[str, str, int], OpDef | None] = {}
         self._costs: dict[tuple[str, str], list[tuple[int, CostRule]]] = {}
         self._cost_modules = list(costs)
+        self.cost_problems: list[str] = []
+        """The modules with cost rules that could not be imported, as texts."""
 
     def __call__(
         self,
@@ -142,12 +144,21 @@ class Dialect:
 
     def cost_rule(self, domain: str, op: str, version: int) -> CostRule | None:
         """The cost rule in force at a version of an operator; None where it has none."""
-        with BUILD_LOCK:
-            while self._cost_modules:
-                import_module(self._cost_modules[0])
-                del self._cost_modules[0]
+        if self._cost_modules:
+            self._import_costs()
         rules = [rule for since, rule in self._costs.get((domain, op), ()) if since <= version or version <= 0]
         return rules[-1] if rules else None
+
+    def _import_costs(self) -> None:
+        """Import the modules with cost rules; the error of one of them is a text in `cost_problems`."""
+        with BUILD_LOCK:
+            while self._cost_modules:
+                try:
+                    import_module(self._cost_modules[0])
+                except Exception as error:  # an error of a third-party package must not stop the others
+                    problem = f"{type(error).__name__}: {error}"
+                    self.cost_problems.append(f"{self._cost_modules[0]} cannot be imported: {problem}")
+                del self._cost_modules[0]
 
     def define(self, op_def: OpDef) -> None:
         """Add an OpDef that comes from no schema source (TensorFlow's builder, a test)."""

@@ -10,7 +10,7 @@ import attrs
 from shapeinf.cost import Amounts, Cost, CostAt, CostTable
 from shapeinf.csv_text import csv_text
 from shapeinf.errors import MissingSizeError
-from shapeinf.expr import Dim
+from shapeinf.expr import Dim, evaluate
 from shapeinf.schemas import COST
 from shapeinf.texts import exact_bytes, format_bytes, format_count
 
@@ -19,6 +19,8 @@ By = Literal["operator", "module", "node"]
 AMOUNTS = ("macs", "operations", "flops", "bytes_read", "bytes_written", "parameters")
 MAX_FORMULA = 400
 """Characters of a formula in the text; JSON and CSV have all."""
+TYPICAL = 64
+"""The size of dims without one, where formulas are sorted."""
 MAX_CELL = 60
 """Characters of a formula in a table."""
 
@@ -76,16 +78,25 @@ def summarize_cost(cost: Cost, sizes: dict[str, int], infer_bound: Callable[[], 
 
 
 def cost_rows(summary: CostSummary, by: By, depth: int) -> list[CostRow]:
-    """The rows of a table: those with the most operations first where there are sizes, else in the graph's order."""
+    """The rows of a table, those with the most operations first; without sizes, those of dims of size 64."""
     symbolic, at = _groups(summary.cost.table, by, depth), summary.at
     concrete = None if at is None else _groups(at, by, depth)
     rows = []
     for key in dict.fromkeys([*symbolic, *(concrete or ())]):
         op, nodes, uncounted, amounts = (symbolic if key in symbolic else concrete or {})[key]
         rows.append(CostRow(key, op, nodes, uncounted, amounts, None if concrete is None else _at(concrete, key)))
-    if concrete is not None:
-        rows.sort(key=lambda row: -_flops(row))
+    rows.sort(key=lambda row: -_weight(row.amounts.flops) if concrete is None else -_flops(row))
     return rows
+
+
+def _weight(formula: Dim) -> int:
+    """An amount at a size of 64 for every dim, to sort formulas by."""
+    if isinstance(formula, int):
+        return formula
+    try:
+        return int(evaluate(formula, dict.fromkeys([symbol.name for symbol in formula.symbols()], TYPICAL)))
+    except ZeroDivisionError:
+        return 0
 
 
 _Group = tuple[str, int, int, Amounts]

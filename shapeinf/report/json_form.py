@@ -34,6 +34,7 @@ def report_as_json(report: ModelReport) -> dict[str, Any]:
     return {
         "schema": INFER,
         "policy": report.policy,
+        **({"assumptions": list(report.assumptions)} if report.assumptions else {}),
         "inputs": list(report.inputs),
         "outputs": list(report.outputs),
         "tensors": _tensors(report.tensors),

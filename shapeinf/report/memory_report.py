@@ -10,7 +10,7 @@ import attrs
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import LimitError, MissingSizeError
 from shapeinf.expr import Dim, evaluate
-from shapeinf.memory import Memory
+from shapeinf.memory import Memory, Role
 from shapeinf.memory.peak import PeakAt, PeakBound
 from shapeinf.memory.peak.answers import qualify
 from shapeinf.memory.planning import KINDS, Plan
@@ -70,21 +70,21 @@ class MemorySummary:
     def total(self) -> Total | None:
         """The peak with weights and inputs, at the user's sizes or as a bound over all; None where there is none."""
         peak = self.bytes
-        weights, inputs = self._upper_bound(self.bound.weights), self._upper_bound(self.bound.inputs)
+        weights, inputs = self._upper_bound("weight", self.bound.weights), self._upper_bound("input", self.bound.inputs)
         if peak is None or weights is None or inputs is None:
             return None
         unsized = any(buffer.role in ("weight", "input") for buffer in self.bound.unsized)
         at_most = isinstance(self.peak, PeakBound) or self.peak.at_most
         return Total(peak, weights, inputs, self.peak.at_least or unsized, at_most)
 
-    def _upper_bound(self, amount: Dim) -> int | None:
+    def _upper_bound(self, role: Role, amount: Dim) -> int | None:
         """The amount at the user's sizes, or its upper bound over all; None without one."""
         if isinstance(amount, int):
             return amount
         try:
             return int(evaluate(amount, self.sizes))
         except KeyError:
-            return self.bound.store.interval(amount).hi
+            return self.bound.upper_bounds[role]
 
     @property
     def fits(self) -> bool:

@@ -68,8 +68,10 @@ class ModelReport:
         diagnostics: lints of the file first, then in the order of the graph.
         coverage: the numbers of known tensors.
         policy: the assumption that holds for all named dims.
+        assumptions: what the user specifies besides dims of inputs, and the report holds for: `sr = 16000`.
         bodies: the tensors inside of bodies and functions by path and name, where they are wanted; else empty.
         omitted: the number of tensors that the limit of a query leaves out.
+        note: that no tensor matches a query, with the nearest names; else empty.
     """
 
     inputs: tuple[str, ...]
@@ -80,8 +82,10 @@ class ModelReport:
     diagnostics: tuple[Diagnostic, ...]
     coverage: Coverage
     policy: str
+    assumptions: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     bodies: dict[str, TensorRecord] = attrs.Factory(dict)
     omitted: int = 0
+    note: str = ""
     version: int = VERSION
 
 
@@ -102,8 +106,10 @@ def build_report(result: Result, query: TensorQuery | None = EVERYTHING) -> Mode
         diagnostics=tuple(result.diagnostics),
         coverage=result.coverage,
         policy=result.policy,
+        assumptions=result.assumptions,
         bodies={tensor.name: tensor for tensor in tensors if tensor.inner},
         omitted=0 if rows is None else rows.omitted,
+        note="" if rows is None else rows.note,
     )
 
 

@@ -63,6 +63,12 @@ def _fit(natural: Sequence[int], columns: Sequence[Column], width: int) -> list[
 
 
 def _line(cells: Sequence[str], sizes: Sequence[int]) -> str:
-    fitted = map(fit_text, cells, sizes)
-    padded = (cell + " " * (size - display_width(cell)) for cell, size in zip(fitted, sizes, strict=True))
-    return f" {GAP.join(padded)}".rstrip()
+    return f" {GAP.join(map(_fill, cells, sizes))}".rstrip()
+
+
+def _fill(cell: str, size: int) -> str:
+    """The cell, cut or padded to a number of columns."""
+    if cell.isascii() and len(cell) <= size:
+        return cell.ljust(size)
+    cell = fit_text(cell, size)
+    return cell + " " * (size - display_width(cell))

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import attrs
 
-from shapeinf.engine.body_tensors import INPUT, Producer, body_producers, producers
+from shapeinf.engine.body_tensors import INPUT, Producer, body_producers, count_computed, iterate_producers
 from shapeinf.engine.tensor_info import TensorInfo, has_unknowns, item_infos
 from shapeinf.errors import UnknownNameError, nearest_names
 from shapeinf.expr import Dim, Interval
 from shapeinf.result import Result
 
-_CONSTANT = Producer("", "")
+_CONSTANT = Producer("", "", constant=True)
 
 
 @attrs.frozen
@@ -70,7 +70,8 @@ class TensorQuery:
         names: only tensors whose name is one of these, or matches one as a glob (`*`, `?`, `[abc]`).
         operators: only outputs of these operators; in any case, with or without their domain, or globs.
         unknown: only tensors with an unknown dim or rank.
-        constants: constants too; those that `names` spells out are always listed.
+        constants: constants too, of the graph and of nodes; those that `names` spells out, those of `operators` and
+            outputs are always listed.
         bodies: tensors inside of bodies and functions too; those that `names` spells out are always listed.
         limit: at most this many.
     """
@@ -115,7 +116,6 @@ class TensorRows:
         self.listed = 0
         self._result = result
         self._query = query
-        self._producers = producers(result.inference.compiled)
         names = [result.graph.aliases.get(name, name) for name in query.names]
         self._globs = tuple(name for name in names if name not in result.tensors and is_glob(name))
         self._names = frozenset(names).difference(self._globs)
@@ -131,11 +131,19 @@ class TensorRows:
         limit = self._query.limit
         for candidate in self._candidates():
             if self._matches(candidate):
+                if self.listed == limit and self._lists_all_computed:
+                    self.omitted = count_computed(self._result.inference) - self.listed
+                    return
                 if self.listed == limit:
                     self.omitted += 1
                 else:
                     self.listed += 1
                     yield self._record(candidate)
+
+    @property
+    def _lists_all_computed(self) -> bool:
+        """Whether the query, but for its limit, matches what is neither a constant nor inside of a body."""
+        return self._query == TensorQuery(limit=self._query.limit)
 
     @property
     def note(self) -> str:
@@ -151,7 +159,11 @@ class TensorRows:
 
     def _matching_operators(self) -> frozenset[str]:
         """The operators of the graph that the query names."""
-        present = {source.op for source in (*self._producers.values(), *self._inner_producers.values())}
+        if not self._query.operators:
+            return frozenset()
+        compiled = self._result.inference.compiled
+        present = {compiled.operations[key].kind.op for key in {row[0] for row in compiled.rows}} | {INPUT.op}
+        present |= {source.op for source in self._inner_producers.values()}
         matching: set[str] = set()
         for pattern in self._query.operators:
             these = {op for op in present if fnmatchcase(op.lower(), pattern.lower())}
@@ -162,12 +174,14 @@ class TensorRows:
 
     def _candidates(self) -> Iterator[_Candidate]:
         """The tensors of the graph in its order, then its constants, then the tensors of bodies."""
-        tensors, sources = self._result.tensors, self._producers
+        tensors = self._result.tensors
         outputs = frozenset(self._result.graph.outputs)
-        for name, producer in sources.items():
+        computed = set()
+        for name, producer in iterate_producers(self._result.inference):
+            computed.add(name)
             yield _Candidate(name, tensors[name], producer, name in outputs, False)
         for name, info in tensors.items():
-            if name not in sources:
+            if name not in computed:
                 yield _Candidate(name, info, _CONSTANT, name in outputs, False)
         if self._inner_producers:
             for name, info in self._result.body_tensors.items():
@@ -178,7 +192,8 @@ class TensorRows:
         if tensor.name not in self._names:
             if (self._names or self._globs) and not any(fnmatchcase(tensor.name, glob) for glob in self._globs):
                 return False
-            if (tensor.producer is _CONSTANT and not query.constants) or (tensor.inner and not query.bodies):
+            hidden = tensor.producer.constant and not tensor.output and not query.constants and not query.operators
+            if hidden or (tensor.inner and not query.bodies):
                 return False
         if query.inputs or query.outputs:
             is_input = tensor.producer is INPUT and not tensor.inner
@@ -194,7 +209,7 @@ class TensorRows:
         if texts.kind.startswith("sequence") and not tensor.inner:
             infos = item_infos(self._result.inference, tensor.name)
             items = None if infos is None else tuple(map(str, infos))
-        op, node = tensor.producer
+        op, node, _ = tensor.producer
         return TensorRecord(tensor.name, *texts, op, node, tensor.output, tensor.inner, items)
 
     def _describe(self, info: TensorInfo) -> _TypeTexts:

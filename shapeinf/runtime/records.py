@@ -142,10 +142,11 @@ def _first_lines(lines: Iterable[str]) -> list[str]:
 
 @attrs.frozen
 class Verification:
-    """All runs of a model."""
+    """All runs of a model; `assumptions` are what the user specifies of values and of sizes that depend on data."""
 
     runtime: str
     runs: tuple[Run, ...]
+    assumptions: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -170,7 +171,8 @@ class Verification:
     def verdict(self) -> str:
         """The conclusion in one line."""
         if self.mismatches:
-            return f"{len(self.mismatches)} WRONG"
+            only = f"; inference holds for {', '.join(self.assumptions)} only" if self.assumptions else ""
+            return f"{len(self.mismatches)} WRONG{escape_lines([only])}"
         if self.refused:
             return "not verified: the runtime did not run it"
         compared = any(run.tensors or run.bound for run in self.runs)

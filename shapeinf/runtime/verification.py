@@ -79,7 +79,7 @@ def verify(
     for binding in at:
         sizes = choose_sizes(symbolic, inferences.infer, {**options.bind, **binding}, shapes)
         runs.append(_RunVerifier(loaded, inferences.widen(symbolic, sizes), sizes, contents, seed).run())
-    return Verification(f"{backend.name} {backend.version}", tuple(runs))
+    return Verification(f"{backend.name} {backend.version}", tuple(runs), symbolic.assumptions)
 
 
 @attrs.frozen

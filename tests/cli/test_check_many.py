@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 
 from shapeinf.checks import CheckConfig, ModelCheck, check_files, load_check_config
 from shapeinf.cli import main
-from shapeinf.errors import PathPatternError, UnknownNameError
+from shapeinf.errors import MissingPackageError, PathPatternError, UnknownNameError
 from tests.checks.models import joined, model, node, reshaped
 
 NNEF = """version 1.0;
@@ -79,6 +79,7 @@ NOTHING: dict[str, list[str]] = {path: [] for path in ALL}
         (["zoo/deep/names [1].onnx", "zoo/fine.onnx"], ["zoo/deep/names [1].onnx", "zoo/fine.onnx"]),
         (["zoo", "--exclude", "deep"], ["zoo/fine.onnx", "zoo/fixed.onnx", "zoo/net.nnef"]),
         (["zoo", "--exclude", "fi*", "--exclude", "zoo/deep/"], ["zoo/net.nnef"]),
+        (["./zoo/fine.onnx", "zoo/fine.onnx"], ["./zoo/fine.onnx"]),
         (["zoo/.hidden", "zoo/fine.onnx"], ["zoo/.hidden/bad.onnx", "zoo/fine.onnx"]),
     ],
 )
@@ -267,6 +268,24 @@ def test_the_table_of_the_nearest_project_is_used(
         Path(name).name: codes for name, codes in expected.items()
     }
     assert len(checked("..", "--isolated")) == len(ALL)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [('[project]\nname = "shapeinf-user"\ndependencies = ["shapeinf"]\n', 0), ("[tool.shapeinf]\n", 3)],
+)
+def test_without_a_toml_reader_projects_with_the_table_only_need_one(
+    zoo: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: int
+) -> None:
+    """As in Python 3.10 without the extra."""
+    write_project(zoo, text)
+
+    def fail() -> None:
+        raise MissingPackageError("a TOML file before Python 3.11", "tomli", "toml")
+
+    monkeypatch.setattr("shapeinf.inputs.config._toml_reader", fail)
+    result = run("zoo/fine.onnx")
+    assert (result.exit_code, "shapeinf[toml]" in result.stderr) == (code, code != 0)
 
 
 def test_the_command_line_replaces_select_and_adds_to_ignore(zoo: Path) -> None:

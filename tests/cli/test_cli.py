@@ -149,7 +149,7 @@ def test_the_help_of_a_command_has_its_exit_codes_and_an_example_that_parses(nam
     verb, *words = shlex.split(COMMANDS[name].example)
     assert verb == name
     command = main.get_command(click.Context(main), verb)
-    assert command is not None
+    assert command is not None and command.short_help is None, "the table in main.py has the line of the help"
     command.make_context(verb, words)
 
 
@@ -158,6 +158,27 @@ def test_an_unknown_command_is_a_usage_error_with_the_nearest(model: Path) -> No
     assert result.exit_code == 2 and "no command is named 'memroy'; did you mean 'memory'" in result.output
     result = CliRunner().invoke(main, [str(model)])
     assert result.exit_code == 2 and f"shapeinf summary {model}" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["expression", "add(@0,"], 2),
+        (["expression", "add(@0,@1)", "[3]", "[4]"], 1),
+        (["infer", "nowhere.onnx"], 3),
+        (["infer", "--nothing", "m.onnx"], 2),
+        (["explain", "{model}", "nothing"], 2),
+        (["diff", "{model}", "{model}"], 0),
+        (["plan", "{model}", "--bind", "batch=1"], 0),
+        (["memory", "{model}", "--bind", "batch=1", "--budget", "1"], 1),
+        (["bind", "{model}", "batch=zz", "-o", "no/folder/out.onnx"], 3),
+        (["ops", "show", "Nothing"], 2),
+        ([], 2),
+    ],
+)
+def test_exit_codes(model: Path, arguments: list[str], code: int) -> None:
+    result = CliRunner().invoke(main, [argument.format(model=model) for argument in arguments])
+    assert result.exit_code == code, result.output
 
 
 def test_the_version_names_python() -> None:
@@ -387,3 +408,31 @@ def test_the_progress_bar_waits_and_needs_a_terminal() -> None:
         progress(1, 2)
         progress(2, 2)
         assert late._bar is not None and late._bar.finished
+
+
+BAD = "\x1b[31m\r\n\x9b"
+RAW: list[list[str]] = [
+    [BAD],
+    [f"--{BAD}"],
+    ["infer", BAD],
+    ["infer", "MODEL", BAD],
+    *(["infer", "MODEL", option, BAD] for option in ("--limit", "--dim", "--bind", "--assume", "--value")),
+    *(["infer", "MODEL", option, BAD.replace("[", "")] for option in ("--filter", "--op")),
+    ["explain", "MODEL", BAD],
+    ["explain", "MODEL", f"dim:{BAD}"],
+    ["rebatch", "MODEL", "--axis", BAD],
+    ["rebatch", "MODEL", "--axis", f"{BAD}=1"],
+    ["verify", "MODEL", "--runtime", BAD],
+    ["memory", "MODEL", "--budget", BAD],
+    ["bind", "MODEL", f"{BAD}=1"],
+    ["plan", "verify", BAD, "--model", "MODEL"],
+]
+
+
+@pytest.mark.parametrize("words", RAW, ids=lambda words: " ".join(word for word in words if word.isprintable()))
+def test_errors_print_no_control_characters_of_the_command_line(words: list[str], model: Path) -> None:
+    result = CliRunner().invoke(main, [str(model) if word == "MODEL" else word for word in words])
+    assert result.exit_code in (2, 3), result.output
+    assert result.stdout == ""
+    assert not [c for c in result.stderr if not c.isprintable() and c != "\n"]
+    assert "\\x1b" in result.stderr

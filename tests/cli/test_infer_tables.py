@@ -124,6 +124,10 @@ MISSES = [
 def test_queries_that_match_nothing(model: Path, options: list[str], code: int, message: str) -> None:
     result = run(model, *options)
     assert (result.exit_code, message in result.stderr) == (code, True), result.output
+    if code == 0:
+        as_json = run(model, *options, "--json")
+        assert (as_json.exit_code, json.loads(as_json.stdout)["tensors"]) == (0, {})
+        assert as_json.stderr.startswith("note: no tensor matches")
 
 
 def test_nothing_unknown_is_good_news() -> None:
@@ -237,3 +241,35 @@ def test_a_tree_of_hostile_names() -> None:
     rows = list(module_rows([deep, other], 10_000))
     assert [row[0].strip() for row in rows][1:] == ["t", "u"]
     assert len(list(tensor_cells([deep]))) == 1
+
+
+CONSTANTS = """<ir_version: 10, opset_import: ["" : 19]>
+g (float[n, 4] x) => (float[] y, int64[] answer) {
+    s = Constant <value = int64[2] {-1, 2}> ()
+    answer = Constant <value = int64 {42}> ()
+    r = RandomNormal <shape = [4]> ()
+    y = Reshape (x, s)
+    z = Add (x, r)
+    last = Neg (z)
+}"""
+HIDDEN: list[tuple[list[object], list[str]]] = [
+    ([], ["x", "answer", "r", "y", "z", "last"]),
+    (["--constants"], ["x", "s", "answer", "r", "y", "z", "last"]),
+    (["--op", "constant"], ["s", "answer"]),
+    (["--filter", "s"], ["s"]),
+    (["--filter", "?"], ["x", "r", "y", "z"]),
+]
+
+
+@pytest.mark.parametrize(("options", "expected"), HIDDEN)
+def test_constants_of_nodes_are_hidden_but_outputs_are_not(
+    options: list[object], expected: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "constants.onnx"
+    onnx.save(onnx.parser.parse_model(CONSTANTS), path)
+    assert names(run(path, *options)) == expected
+    for limit in range(len(expected)):
+        assert (
+            f" and {len(expected) - limit} more: --limit is {limit}\n" in run(path, *options, "--limit", limit).stdout
+        )
+    assert json.loads(run(path, "--json").stdout)["tensors"].keys() == {*HIDDEN[1][1]}

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from math import prod
 from pathlib import Path
 from typing import NamedTuple
 
+import onnx
 import pytest
 
 from shapeinf import infer_shapes
@@ -105,6 +107,28 @@ def test_some_models_agree_with_onnx_tool():
     require_models()
     chosen = random.Random(18).sample(MODELS, 10)
     assert sum(compare(path) > 0 for path in chosen) >= 5
+
+
+INTEGERS = re.compile(r"qdq|qop|dynq|bert.dyn|sk_voting")
+"""Models with integers among their weights: biases of quantised operators, tables, classes of a vote."""
+
+
+def float_weights(graph: onnx.GraphProto | onnx.FunctionProto) -> int:
+    """The elements of all initializers and constants that are floats of rank 1 or more, in bodies too."""
+    constants = [a.t for node in graph.node for a in node.attribute if node.op_type == "Constant" and a.name == "value"]
+    initializers = getattr(graph, "initializer", ())  # a function has none
+    floats = [t for t in (*initializers, *constants) if t.dims and t.data_type in (1, 2, 3, 10, 11, 16, 21, 22)]
+    bodies = [a.g for node in graph.node for a in node.attribute if a.HasField("g")]
+    return sum(prod(t.dims) for t in floats) + sum(map(float_weights, bodies))
+
+
+def test_parameters_are_the_weights_of_the_file():
+    require_models()
+    for path in random.Random(7).sample(MODELS, 15):
+        model = onnx.load(path, load_external_data=False)
+        expected = float_weights(model.graph) + sum(map(float_weights, model.functions))
+        counted = infer_shapes(path).cost().total.parameters
+        assert counted == expected or (INTEGERS.search(path.name) and counted > expected), path.name
 
 
 @pytest.mark.slow

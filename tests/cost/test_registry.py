@@ -88,3 +88,17 @@ def test_a_rule_that_fails_is_a_reason_and_no_crash():
     graph = Graph("g", "toy", {"": 1}, ["x"], ["y"], [Node(NodeKind("Same"), ("x",), ("y",), "n")])
     (item,) = infer_shapes(graph, inputs={"x": "[n]"}, registry=OpRegistry(toy)).cost().uncounted
     assert item.reason == "the cost rule of this operator failed: ValueError: by hand"
+
+
+def test_rules_that_cannot_be_imported_are_a_reason():
+    toy = Dialect("toy", costs=["no.such.module"])
+
+    @toy("Same")
+    def same(c: InferenceContext, x: Shape) -> Shape:
+        return x
+
+    graph = Graph("g", "toy", {"": 1}, ["x"], ["y"], [Node(NodeKind("Same"), ("x",), ("y",), "n")])
+    (item,) = infer_shapes(graph, inputs={"x": "[n]"}, registry=OpRegistry(toy)).cost().uncounted
+    assert item.reason.startswith(
+        "the operator has no cost rule; no.such.module cannot be imported: ModuleNotFoundError"
+    )

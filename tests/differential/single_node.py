@@ -10,6 +10,7 @@ from onnx import GraphProto, TensorProto, helper, numpy_helper
 from shapeinf import infer_shapes
 from shapeinf.expr import evaluate
 from shapeinf.lattice.dtypes import ONNX_CODES
+from shapeinf.testing import RuleCase
 
 MS = "com.microsoft"
 NCHWC = "com.microsoft.nchwc"
@@ -62,6 +63,19 @@ class Case:
         operands = ",".join(s if isinstance(s, str) else "_" if s is None else "v" for s in self.inputs)
         plain = {k: v for k, v in self.attributes.items() if not isinstance(v, GraphProto)}
         return f"{self.op}({operands})" + "".join(f" {k}={v}" for k, v in plain.items())
+
+
+def rule_case(case):
+    """The case as one of `shapeinf.testing`, with outputs of any type."""
+    operands = [_operand(spec) for spec in case.inputs]
+    return RuleCase(case.op, operands, ["?"] * case.outputs, case.attributes, domain=case.domain)
+
+
+def _operand(spec):
+    if isinstance(spec, Known):
+        return spec.array
+    array = _array(spec)
+    return None if array is None else f"{array.dtype.name}{list(array.shape)}"
 
 
 def _array(spec):

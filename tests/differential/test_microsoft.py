@@ -4,16 +4,18 @@ import json
 from pathlib import Path
 
 import pytest
+from onnx import GraphProto
 
 import opdefs.microsoft
 from opdefs.onnx import onnx
 from shapeinf import infer_shapes
+from shapeinf.testing import check_properties
 from tests.differential.microsoft_attention_cases import ATTENTION_CASES
 from tests.differential.microsoft_cases import CASES
 from tests.differential.microsoft_definition_cases import DEFINITION_CASES
 from tests.differential.microsoft_operand_cases import OPERAND_CASES
 from tests.differential.microsoft_search_cases import SEARCH_CASES
-from tests.differential.single_node import Case, differences, model_of, objections, run
+from tests.differential.single_node import Case, differences, model_of, objections, rule_case, run
 
 SCHEMAS = json.loads((Path(opdefs.microsoft.__file__).parent / "schemas.json").read_text(encoding="utf-8"))
 
@@ -26,6 +28,19 @@ def test_shapes_and_types_are_those_of_a_run(case):
     assert not differences(case, real, named=True), "named inputs, perhaps empty"
     if all(array is None or array.size for array in case.arrays()):
         assert not differences(case, real, named=True, min_dim=1), "named inputs"
+
+
+PLAIN = [
+    case
+    for case in [*CASES, *ATTENTION_CASES, *OPERAND_CASES]
+    if not any(isinstance(value, GraphProto) for value in case.attributes.values())
+]
+
+
+@pytest.mark.parametrize("case", PLAIN, ids=str)
+def test_rules_have_the_properties_of_every_rule(case):
+    """Less known inputs never contradict those of the case; other tests compare with runs."""
+    check_properties(rule_case(case))
 
 
 @pytest.mark.parametrize("case", DEFINITION_CASES, ids=str)

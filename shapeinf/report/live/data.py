@@ -151,7 +151,7 @@ class LiveData:
     def _tensors(self, texts: TextTable, types: Numbers, shapes: Numbers) -> dict[str, list[int]]:
         """One column for each property; -1 for a shape of unknown rank, and for no node with a cost."""
         graph = self.source.result.graph
-        sources = producers(self.source.result.inference.compiled)
+        sources = producers(self.source.result.inference)
         rows = dict(self.table.ranked_tensors())
         columns: dict[str, list[int]] = {key: [] for key in ("name", "type", "shape", "bytes", "op", "role", "node")}
         inputs, outputs = frozenset(graph.inputs), frozenset(graph.outputs)

@@ -129,3 +129,13 @@ function buildFields(fields, changed) {
   }
   return controls;
 }
+
+/** List the dims of inputs that follow from the fields, with their formulas; the page fills in the numbers.
+ * @param {[string, string, number][]} derived */
+function buildDerived(derived) {
+  const items = derived.map(([label, formula, number]) => {
+    const value = element("b", { "data-amount": String(number) });
+    return element("li", {}, `${label} = ${formula} = `, value);
+  });
+  byId("derived").append(...items);
+}

@@ -147,13 +147,29 @@ def choose_sizes(
     `leading` are the first axes of inputs: 1 where possible, as they are mostly batches. Raises UnknownNameError, and
     IllegalSizeError where the user's are all sizes and not legal.
     """
-    user = {binder.symbol(name): size for name, size in sizes.items()}
-    first = next((b for b in _candidates(binder, fields, set(leading), user) if _is_legal(binder, fields, b)), None)
-    if first is None and fields.keys() <= user.keys():
-        raise binder.bind(sizes, {}).errors[0]
-    if first is None:
-        first = {symbol: user.get(symbol, min(field.stops, default=field.low)) for symbol, field in fields.items()}
-    return {fields[symbol].label: size for symbol, size in first.items()}
+    user = _symbols(binder, sizes)
+
+    def sizes_of(binding: Mapping[Dimension, int]) -> dict[str, int]:
+        labels = {fields[symbol].label: size for symbol, size in binding.items()}
+        return {**labels, **{binder.labels[binder.symbol(name)]: size for name, size in sizes.items()}}
+
+    for binding in _candidates(binder, fields, set(leading), user):
+        if binder.bind(sizes_of(binding), {}).valid.all():
+            return sizes_of(binding)
+    binding = {symbol: user.get(symbol, min(field.stops, default=field.low)) for symbol, field in fields.items()}
+    if fields.keys() <= user.keys():
+        raise binder.bind(sizes_of(binding), {}).errors[0]
+    return sizes_of(binding)
+
+
+def _symbols(binder: Binder, sizes: Mapping[str, int]) -> dict[Dimension, int]:
+    """The user's sizes by symbol, of dims that equal another one also by that."""
+    user: dict[Dimension, int] = {}
+    for name, size in sizes.items():
+        symbol = binder.symbol(name)
+        value = binder.store.canon(symbol)
+        user[value if isinstance(value, Dimension) and value.is_symbol else symbol] = size
+    return user
 
 
 def _candidates(
@@ -172,10 +188,6 @@ def _candidates(
 def _nearest(field: Field, size: int) -> int:
     """The largest stop that is no larger, else the least one."""
     return max((stop for stop in field.stops if stop <= size), default=min(field.stops, default=field.low))
-
-
-def _is_legal(binder: Binder, fields: Mapping[Dimension, Field], sizes: Mapping[Dimension, int]) -> bool:
-    return bool(binder.bind({fields[symbol].label: size for symbol, size in sizes.items()}, {}).valid.all())
 
 
 def with_initial(fields: Sequence[Field], sizes: Mapping[str, int]) -> list[Field]:

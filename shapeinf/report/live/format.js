@@ -11,6 +11,13 @@ function grouped(value) {
   return value === HUGE ? "more than 2^4096" : String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+/** A number past all units, with three digits: `1.59e28`.
+ * @param {bigint} value */
+function powerText(value) {
+  const digits = String(value);
+  return `${digits[0]}.${digits.slice(1, 3)}e${digits.length - 1}`;
+}
+
 /** A number in the largest unit that leaves at least 1, with three digits.
  * @param {bigint} value
  * @param {bigint} base
@@ -24,7 +31,7 @@ function scaled(value, base, units) {
     unit += 1;
   }
   const amount = Number((value * 1000n) / divisor) / 1000;
-  if (amount >= 1e6) return `${grouped(value / divisor)} ${units[unit]}`.trim();
+  if (amount >= 1e6) return `${powerText(value)} ${units[0]}`.trim();
   const digits = amount >= 100 || unit === 0 ? amount.toFixed(0) : String(Number(amount.toPrecision(3)));
   return `${digits} ${units[unit]}`.trim();
 }

@@ -199,7 +199,7 @@ class MemoryView {
     this.point.setAttribute("aria-valuetext", this.pointText(point));
     byId("to-peak").disabled = point === this.peak;
     const where = point === this.peak ? "Peak" : "Here";
-    setText(byId("point-text"), `${where}: ${bytesText(this.inUse[point])} in ${live.length} tensors at ${this.pointText(point)}`);
+    setText(byId("point-text"), `${where}: ${bytesText(this.inUse[point])} in ${live.length} ${live.length === 1 ? "tensor" : "tensors"} at ${this.pointText(point)}`);
     byId("live").replaceChildren(...live.slice(0, MAX_LIVE).map((buffer) => this.liveRow(buffer, point, named.indexOf(buffer))));
     const rest = live.slice(MAX_LIVE).reduce((sum, buffer) => sum + this.size(buffer), 0n);
     setText(byId("live-rest"), rest ? `and ${live.length - MAX_LIVE} more, ${bytesText(rest)} together` : "");

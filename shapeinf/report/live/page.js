@@ -12,6 +12,7 @@ class Page {
     this.cost = new CostView(data.cost, this.texts, data.types);
     this.table = new TensorTable(data, this.texts, this.cost);
     this.fields = buildFields(data.fields, () => this.schedule());
+    buildDerived(data.derived);
     this.initial = this.fields.map((field) => field.size);
     /** @type {Amount[]} */
     this.amounts = [];

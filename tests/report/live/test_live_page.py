@@ -11,13 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import onnx
+import onnx.parser
 import pytest
 from click.testing import CliRunner
 from onnx import TensorProto, helper
 
 from shapeinf import Result, infer_shapes
 from shapeinf.cli.main import main
+from shapeinf.errors import IllegalSizeError
 from shapeinf.html import script_json
+from shapeinf.report import live
 from shapeinf.report.live import render_report, save_report
 from shapeinf.report.live.page import read_asset
 
@@ -358,3 +361,48 @@ def test_a_model_with_errors_ends_with_1(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["report", str(tmp_path / "broken.onnx"), "-o", str(tmp_path / "out.html")])
     assert done.exit_code == 1, done.output
     assert "S1" in " ".join(Elements((tmp_path / "out.html").read_text(encoding="utf-8")).texts)
+
+
+MATMUL = "g (float[a, n] x, float[m, b] y) => (float[p, q] z) { z = MatMul (x, y) }"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [({"m": 5}, {"n": "5"}), ({"n": 6}, {"n": "6"}), ({"a": 3, "m": 7}, {"a": "3", "n": "7"})],
+)
+def test_a_dim_that_equals_another_may_be_bound(sizes: dict[str, int], expected: dict[str, str]) -> None:
+    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> {MATMUL}')
+    result = infer_shapes(model)
+    page = json.loads(Elements(render_report(result, sizes=sizes)).data)
+    fields = {field["label"]: field["initial"] for field in page["fields"]}
+    equal = set(fields) & {"m", "n"}
+    assert len(equal) == 1
+    assert {
+        label if label in fields else equal.pop(): size for label, size in expected.items()
+    }.items() <= fields.items()
+
+
+def test_a_dim_that_equals_another_is_listed(browser: Any, tmp_path: Path) -> None:
+    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> {MATMUL}')
+    browser.open(saved(tmp_path, infer_shapes(model), sizes={"m": 77}))
+    assert re.fullmatch(r"(n = m|m = n) = 77", browser.find("#derived").text)
+    assert browser.run(NAMELESS) == [] and browser.messages == []
+
+
+def test_sizes_that_depend_on_data_may_be_bound() -> None:
+    model = "g (float[n] x) => (int64[1, k] y) { y = NonZero (x) }"
+    result = infer_shapes(onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> {model}'))
+    (hidden,) = result.program().data_dependent
+    fields = json.loads(Elements(render_report(result, sizes={"n": 9, hidden: 4})).data)["fields"]
+    assert [(field["initial"], field["dependent"]) for field in fields] == [("9", False), ("4", True)]
+    with pytest.raises(IllegalSizeError):
+        render_report(result, sizes={"n": 9, hidden: 10})
+
+
+def test_the_wheel_has_every_file_of_the_page() -> None:
+    tomllib = pytest.importorskip("tomllib")
+    tables = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["package-data"]
+    folder = Path(live.__file__).parent
+    for path in folder.iterdir():
+        if path.is_file() and path.suffix != ".py":
+            assert any(path.match(pattern) for pattern in tables["shapeinf.report.live"]), path

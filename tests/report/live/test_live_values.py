@@ -21,6 +21,7 @@ from shapeinf.expr.straight_line import Lowering
 from shapeinf.report.live import save_report
 from shapeinf.report.live.data import OPCODES, LiveData, LiveSource, constant_text
 from shapeinf.report.live.page import read_asset
+from shapeinf.texts import format_bytes
 from tests.conformance.conftest import ROOT
 
 EXAMPLES = ["convnet.onnx", "decoder.onnx", "recurrent.pbtxt", "squeezenet.nnef", "enhancer.pnnx.param"]
@@ -304,3 +305,14 @@ def test_the_evaluator_equals_that_of_python(node: str) -> None:
     assert json.loads(done.stdout) == expected
     assert any(None in row for row in expected)
     assert any(str(1 << 4096) in row for row in expected)
+
+
+BYTES = [0, 1, 999, 1023, 1024, 1500, 3 << 20, 135_266_304, 5 << 40, 1 << 50, 123_456_789_012]
+
+
+def test_bytes_are_rounded_as_elsewhere(node: str) -> None:
+    script = read_asset("program.js") + read_asset("format.js")
+    numbers = json.dumps([str(number) for number in [*BYTES, 159 * 10**26]])
+    script += f"console.log(JSON.stringify({numbers}.map((n) => bytesText(BigInt(n)))))"
+    done = subprocess.run([node, "-e", script], capture_output=True, text=True, check=True, timeout=60)
+    assert json.loads(done.stdout) == [*map(format_bytes, BYTES), "1.59e28 B"]
