@@ -131,6 +131,7 @@ def commands(path, dim, tensor, folder):
         ["infer", path, *more] for more in (["--input-shapes", "1x2"], ["--save", folder / f"saved{path.suffix}"])
     )
     yield from (["summary", path, *more] for more in ([], ["--json"], ["--table"], ["--bind", "zz=3"]))
+    yield ["report", path, "-o", folder / "page.htm"]  # a page with scripts: tests/report/live checks what is in it
     yield ["view", path, "--export", "model-explorer", "--quantity", "shapes", "-o", folder / "v.json"]
     yield from (["ops", "missing", path], ["ops", "missing", path, "--json"], ["ops", "show", tensor])
     yield from (["check", path, *more] for more in ([], ["--json"], ["--markdown"], ["--github"]))
