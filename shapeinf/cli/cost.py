@@ -7,13 +7,14 @@ import click
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
 from shapeinf.cli.output import echo, echo_json, readable_errors
+from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, saving
 from shapeinf.cost import Cost
 from shapeinf.formats.files import write_text
 from shapeinf.report.cost_report import By, cost_as_csv, cost_as_json, cost_lines, summarize_cost
 
 
-@click.command(name="cost")
+@click.command(name="cost", cls=SectionedCommand)
 @click.argument("model", type=click.Path())
 @model_options()
 @click.option(
@@ -26,11 +27,14 @@ from shapeinf.report.cost_report import By, cost_as_csv, cost_as_json, cost_line
 @click.option(
     "--depth",
     type=click.IntRange(min=1),
+    metavar="N",
     default=1,
     show_default=True,
     help="With --by module: how many parts of the path in a node's name are a module.",
 )
-@click.option("--top", type=click.IntRange(min=0), default=20, show_default=True, help="How many rows are listed.")
+@click.option(
+    "--top", type=click.IntRange(min=0), metavar="N", default=20, show_default=True, help="How many rows are listed."
+)
 @click.option(
     "--csv",
     "csv_file",

@@ -7,11 +7,12 @@ import click
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
 from shapeinf.cli.output import echo, echo_json, fail_on, readable_errors
+from shapeinf.cli.sections import SectionedCommand
 from shapeinf.edit.comparison import diff as compare
 from shapeinf.report import diff_as_json
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("before", metavar="A", type=click.Path())
 @click.argument("after", metavar="B", type=click.Path())
 @model_options(without=("strict", "format_options"))

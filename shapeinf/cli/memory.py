@@ -11,6 +11,7 @@ import click
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option, timeline_options
 from shapeinf.cli.output import echo, echo_json, fail_on, readable_errors
+from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.formats.files import write_text
 from shapeinf.memory import Memory
@@ -19,7 +20,7 @@ from shapeinf.report.memory_report import MemorySummary, memory_as_json, memory_
 from shapeinf.result import Result
 
 
-@click.command(name="memory")
+@click.command(name="memory", cls=SectionedCommand)
 @click.argument("model", type=click.Path())
 @model_options()
 @timeline_options
@@ -29,6 +30,7 @@ from shapeinf.result import Result
 @click.option(
     "--top",
     type=click.IntRange(min=0),
+    metavar="N",
     default=10,
     show_default=True,
     help="How many tensors in use at the peak are listed.",

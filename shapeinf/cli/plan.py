@@ -9,12 +9,13 @@ import click
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option, timeline_options
 from shapeinf.cli.output import echo, echo_json, fail_on, readable_errors
+from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.memory.planning import PLANNERS, load_plan, save_plan, to_json
 from shapeinf.report.memory_report import plan_check_as_json, plan_check_lines, plan_lines
 
 
-class _PlanCommand(click.Command):
+class _PlanCommand(SectionedCommand):
     """A command whose first argument `verify` selects the command of that name."""
 
     def make_context(
@@ -39,6 +40,7 @@ class _PlanCommand(click.Command):
 @click.option(
     "--alignment",
     type=click.IntRange(1, 2**30),
+    metavar="N",
     default=64,
     show_default=True,
     help="Every offset is a multiple of this.",
@@ -79,7 +81,7 @@ def plan(
     fail_on(placed.unplaced)
 
 
-@click.command()
+@click.command(cls=SectionedCommand, epilog="Example: shapeinf plan verify plan.json --model model.onnx")
 @click.argument("plan", type=click.Path())
 @click.option("--model", "-m", required=True, type=click.Path(), help="The model of the plan.")
 @model_options()
@@ -87,6 +89,7 @@ def plan(
 @click.option(
     "--alignment",
     type=click.IntRange(1, 2**30),
+    metavar="N",
     help="Every offset must be a multiple of this; by default the alignment of the plan (1 for a CSV).",
 )
 @json_option

@@ -141,18 +141,21 @@ class Session:
     def _set_up(self) -> tuple[Inference, InputReader, list[Diagnostic]]:
         """A new inference, the reader of its inputs, and diagnostics of what the file states and is not used."""
         lowest, options = dict(self.lowest), self.options
+        axes: set[str] = set()
         while True:
             store = ShapeStore()
             store.assuming = self.assuming
-            for name, low in lowest.items():
-                store.scope.symbol(name, low)
             reader = InputReader.of_graph(self.compiled.graph, store, options.min_dim)
+            reader.lowest = lowest
+            for name in (name for name in lowest if name not in axes):
+                store.scope.symbol(name, lowest[name])
             inference = Inference(self.compiled, store, options.mode == "strict", options.progress, inner=Bodies())
             notes = self._add_inputs(inference, reader)
             if not reader.lowered:
                 reader.lowered.update(lowest)
                 return inference, reader, notes
             lowest.update(reader.lowered)
+            axes.update(name for name in reader.lowered if store.scope.symbol(name).is_anonymous)
 
     def _add_inputs(self, inference: Inference, reader: InputReader) -> list[Diagnostic]:
         """Add the types of inputs and all that file and user specify; diagnostics of what is not used of the file."""

@@ -18,9 +18,9 @@ MAX_UNKNOWNS = 8
 TENSOR_COLUMNS = (
     Column("tensor", 16),
     Column("type"),
-    Column("shape", 16),
-    Column("range", 8),
-    Column("producer", 8),
+    Column("shape", 16, turn=2),
+    Column("range", 8, turn=1),
+    Column("producer", 8, turn=3),
 )
 """Of a tensor: name, element type, shape, range of the shape where dims are bounded, operator."""
 

@@ -153,6 +153,19 @@ def test_the_help_of_a_command_has_its_exit_codes_and_an_example_that_parses(nam
     command.make_context(verb, words)
 
 
+@pytest.mark.parametrize(("name", "own"), [("infer", "--filter"), ("memory", "--budget"), ("check", "--baseline")])
+def test_the_help_of_a_command_begins_with_its_own_options(name: str, own: str) -> None:
+    text = CliRunner().invoke(main, [name, "--help"]).output
+    assert (
+        text.index("\nOptions:")
+        < text.index(f"\n  {own}")
+        < text.index("\nDims, inputs and inference:")
+        < text.index("--bind N")
+    )
+    assert text.index("--config") < text.index("\nFormats of models:") < text.index("--dialect")
+    assert ("\nLifetimes of tensors:" in text) == (name == "memory"), "a section without options has no heading"
+
+
 def test_an_unknown_command_is_a_usage_error_with_the_nearest(model: Path) -> None:
     result = CliRunner().invoke(main, ["memroy", "m.onnx"])
     assert result.exit_code == 2 and "no command is named 'memroy'; did you mean 'memory'" in result.output
