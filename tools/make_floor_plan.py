@@ -56,6 +56,7 @@ ORDER = (
     "testing",
     "passes",
     "report",
+    "scan",
     "cli",
     "__main__",
 )
