@@ -75,11 +75,21 @@ class _Execution:
 @click.command(name="scan", cls=_ScanCommand)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
 @click.option(
-    "--output", "-o", required=True, type=click.Path(file_okay=False), metavar="OUT", help="The folder of the results."
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(file_okay=False),
+    metavar="OUT",
+    help="The folder of the results, also of an earlier scan.",
 )
 @model_options(without=("declared", "strict"))
 @click.option(
-    "--timeout", type=click.FloatRange(0.1), default=60.0, show_default=True, metavar="SECONDS", help="For each model."
+    "--timeout",
+    type=click.FloatRange(0.1),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="The time for each model.",
 )
 @click.option(
     "--memory",

@@ -98,9 +98,7 @@ def _diagnostics(result: Result, used: Config, sizes: dict[str, int]) -> list[Di
     """The diagnostics of a check, at the sizes of `--bind` where there are some."""
     if not sizes:
         return list(check(result, used.dims))
-    checker = ModelChecker(
-        CheckConfig(), attrs.evolve(used, bind=sizes), read=lambda _, options: as_graph(result.graph)
-    )
+    checker = ModelChecker(options=attrs.evolve(used, bind=sizes), read=lambda _, __: result.graph)
     try:
         bound, _ = checker.infer(result.graph.name)
     except ShapeError as error:

@@ -26,19 +26,6 @@ MAX_PROBLEMS = 200
 
 _MODEL_COLUMNS = ["path", "outcome", "message", "format", "nodes", "tensors", "known"]
 _AMOUNTS = ("seconds", "size", "parameters", "macs", "peak_bytes")
-    "path",
-    "size",
-    "outcome",
-    "message",
-    "seconds",
-    "format",
-    "nodes",
-    "tensors",
-    "known",
-    "parameters",
-    "macs",
-    "peak_bytes",
-]
 
 
 def read_report(folder: str) -> ScanReport:

@@ -21,22 +21,6 @@ _INTS = (
     *("size", "mtime_ns", "nodes", "inner_nodes", "tensors", "ranked", "known", "parameters", "weight_bytes"),
     *("macs", "peak_bytes", "unknowns", "errors", "warnings", "notes"),
 )
-    "size",
-    "mtime_ns",
-    "nodes",
-    "inner_nodes",
-    "tensors",
-    "ranked",
-    "known",
-    "parameters",
-    "weight_bytes",
-    "macs",
-    "peak_bytes",
-    "unknowns",
-    "errors",
-    "warnings",
-    "notes",
-]
 _LISTS = ("unknown_causes", "requirements")
 _RECORD_COLUMNS: Mapping[str, Mapping[str, str]] = {
     "findings": dict.fromkeys(("severity", "code", "message", "node", "op", "tensor", "location"), "string"),
