@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
 from click.core import ParameterSource
 
 from shapeinf.api import as_graph, infer
-from shapeinf.checks.config import CheckConfig
 from shapeinf.cli.config import load_config
 from shapeinf.cli.format_options import add_format_options, take_format_options
 from shapeinf.cli.options import Command, bindings, check_bindings, dim_ranges, input_shapes, input_values, named_inputs
@@ -24,6 +23,9 @@ from shapeinf.inputs.config import CONFIG_KEYS, Config
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions, Mode, Progress
 from shapeinf.inputs.reader import RangeLike, SpecLike, input_names, to_named_dim
 from shapeinf.result import Result
+
+if TYPE_CHECKING:
+    from shapeinf.checks.config import CheckConfig
 
 
 def read_graph(model: str, options: InferenceOptions) -> Graph:

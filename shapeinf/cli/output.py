@@ -27,6 +27,7 @@ from shapeinf.errors import (
     MissingPackageError,
     MissingSizeError,
     ModelError,
+    ScanError,
     ShapeError,
     ShapeInferenceError,
     SpecError,
@@ -158,7 +159,7 @@ def readable_errors() -> Iterator[None]:
     except ExpressionError as error:
         line, caret = error.excerpt()
         stop(USAGE, f"{error}\n  {line}\n  {caret}")
-    except (MissingPackageError, ModelError) as error:
+    except (MissingPackageError, ModelError, ScanError) as error:
         stop(FAILURE, str(error))
     except ShapeInferenceError as error:
         raise click.UsageError(str(error)) from None

@@ -223,9 +223,7 @@ def memory_as_json(model: str, summary: MemorySummary) -> dict[str, Any]:
         "bodies": str(memory.bodies),
         "unsized": [{"tensor": b.name, "role": b.role, "cause": b.cause} for b in memory.unsized],
         "not_counted": [{"tensor": b.name, "cause": b.cause} for b in summary.bound.peak.unbounded],
-        "total": None
-        if total is None
-        else {"bytes": total.bytes, "at_least": total.at_least, "at_most": total.at_most},
+        "total": None if total is None else _total_as_json(total),
         "budget": summary.budget,
         "fits": summary.fits,
     }
