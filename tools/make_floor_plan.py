@@ -57,6 +57,7 @@ ORDER = (
     "pytest_plugin",
     "passes",
     "report",
+    "scan",
     "cli",
     "__main__",
 )

@@ -115,7 +115,7 @@ class ModelChecker:
 
     def check(self, path: str) -> ModelCheck:
         """The check of a model. Raises ShapeInferenceError or OSError where it cannot be read."""
-        result, assumptions = self._infer(path)
+        result, assumptions = self.infer(path)
         ranges = {**assumptions.dims, **assumptions.bind}
         diagnostics = check(result, ranges)
         for deployment in self.deployments:
@@ -135,8 +135,8 @@ class ModelChecker:
             return []
         return self.baseline.stale({c.path: c.known for c in checks if c.checked})
 
-    def _infer(self, path: str) -> tuple[Result, Config]:
-        """The inference of a model, and the assumptions that were used for it."""
+    def infer(self, path: str) -> tuple[Result, Config]:
+        """The inference of a model, and the assumptions that were used for it. Raises as `check`."""
         config = self.config.inference_of(path).merge(self.options)
         graph = self._read(path)
         if config.declared == "ignore":

@@ -9,7 +9,7 @@ import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
-from shapeinf.cli.output import echo, echo_json, readable_errors
+from shapeinf.cli.output import echo, echo_json, note_errors, readable_errors
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.report import unknown_lines, unknowns_as_json
 from shapeinf.report.explanations import (
@@ -70,6 +70,7 @@ def explain(
             echo_json({"model": model, **data})
         else:
             echo(*lines)
+        note_errors(model, result.diagnostics)
 
 
 def _explain_target(result: Result, target: str, axis: int | None, every: bool) -> tuple[dict[str, Any], Iterable[str]]:

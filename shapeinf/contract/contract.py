@@ -24,8 +24,11 @@ from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT
 
-STEPS_PER_NODE = 200
-"""The cost of inferring a node once more, in the steps of a budget."""
+STEPS_PER_RUN = 1000
+"""The cost of an inference at other sizes, in the steps of a budget, without those of its nodes."""
+
+STEPS_PER_NODE = 60
+"""The cost of inferring a node once more."""
 
 STEPS_PER_TERM = 2
 """The cost of a term of a dim that was in no table."""
@@ -235,7 +238,8 @@ class _SizeRuns:
         self._name = name
         self._budget = budget
         self._scope = inference.store.scope
-        self._steps = STEPS_PER_NODE * len(inference.compiled.rows) + 2 * STEPS_PER_CONSTRAINT * inference.store.count
+        nodes, constraints = len(inference.compiled.rows), inference.store.count
+        self._steps = STEPS_PER_RUN + STEPS_PER_NODE * nodes + 2 * STEPS_PER_CONSTRAINT * constraints
         self._known: dict[int, bool] = {}
 
     def succeeds(self, size: int) -> bool | None:

@@ -166,6 +166,17 @@ def test_the_help_of_a_command_begins_with_its_own_options(name: str, own: str) 
     assert ("\nLifetimes of tensors:" in text) == (name == "memory"), "a section without options has no heading"
 
 
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [("memory", 1), ("cost", 1), ("plan --bind batch=1", 1), ("explain", 0), ("diff --all {model}", 0)],
+)
+def test_a_command_that_prints_no_diagnostics_notes_errors(wrong: Path, words: str, code: int) -> None:
+    command, *options = words.format(model=wrong).split()
+    result = CliRunner().invoke(main, [command, str(wrong), *options])
+    assert f"note: {wrong} has 1 error: shapeinf infer, with these options, prints them\n" in result.stderr
+    assert result.exit_code == code
+
+
 def test_an_unknown_command_is_a_usage_error_with_the_nearest(model: Path) -> None:
     result = CliRunner().invoke(main, ["memroy", "m.onnx"])
     assert result.exit_code == 2 and "no command is named 'memroy'; did you mean 'memory'" in result.output
