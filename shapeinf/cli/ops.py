@@ -65,7 +65,9 @@ def list_command(pattern: str, dialect: str | None, json_wanted: bool) -> None:
 @ops.command(short_help="Show the signature of an operator.", epilog="Example: shapeinf ops show Conv --dialect onnx")
 @click.argument("operator")
 @_dialect_option
-@click.option("--version", type=click.IntRange(min=1), help="The version of the opset; the newest by default.")
+@click.option(
+    "--version", type=click.IntRange(min=1), metavar="N", help="The version of the opset; the newest by default."
+)
 @json_option
 def show(operator: str, dialect: str | None, version: int | None, json_wanted: bool) -> None:
     """Show the signature of OPERATOR in each dialect: inputs, outputs, attributes with their defaults, and its rule.

@@ -11,13 +11,14 @@ from shapeinf.checks import check
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import check_bindings, timeline_options
 from shapeinf.cli.output import echo, fail_on, readable_errors
+from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option
 from shapeinf.formats.files import is_same_file
 from shapeinf.report import severity_counts
 from shapeinf.report.live import save_report
 
 
-@click.command(name="report")
+@click.command(name="report", cls=SectionedCommand)
 @click.argument("model", type=click.Path())
 @model_options()
 @timeline_options
