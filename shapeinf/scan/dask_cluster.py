@@ -19,7 +19,7 @@ BATCH_BYTES = 256 << 20
 """A batch ends when it has so many models, or so many bytes of them."""
 _AHEAD = 3
 """Batches in flight for each thread of the workers: the scheduler never holds more."""
-_CONNECT = 20
+_CONNECT = 10
 """Seconds in which a scheduler answers."""
 
 _CHILDREN = threading.local()
