@@ -54,4 +54,4 @@ def report_command(
         diagnostics = check(checked, options.dims)
         save_report(result, output, title=Path(model).name, sizes=sizes, diagnostics=diagnostics, memory=memory)
         echo(f"saved {output}: {severity_counts(diagnostics)}", err=True)
-    fail_on(any(diagnostic.severity == "error" for diagnostic in result.diagnostics))
+    fail_on(any(diagnostic.severity == "error" for diagnostic in diagnostics))
