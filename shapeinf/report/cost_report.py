@@ -77,6 +77,12 @@ def summarize_cost(cost: Cost, sizes: dict[str, int], infer_bound: Callable[[], 
     return CostSummary(cost, sizes, at)
 
 
+def least_depth(summary: CostSummary) -> int:
+    """The least depth at which the nodes are in several modules; exporters put all below the name of the model."""
+    longest = max((len(node.module) for node in summary.cost.table.nodes), default=1)
+    return next((depth for depth in range(1, longest + 1) if len(summary.table.by_module(depth).keys() - {""}) > 1), 1)
+
+
 def cost_rows(summary: CostSummary, by: By, depth: int) -> list[CostRow]:
     """The rows of a table, those with the most operations first; without sizes, those of dims of size 64."""
     symbolic, at = _groups(summary.cost.table, by, depth), summary.at
