@@ -58,7 +58,7 @@ def clean_command(
     pass), 3 a file cannot be read or written, or a package is missing.
     """
     if (target.path is None) == (not dry_run):
-        raise click.UsageError("Name the file to write with -o OUT, or use --dry-run.")
+        raise click.UsageError("name the file to write: -o OUT, or add --dry-run")
     with readable_errors():
         from shapeinf.passes import clean
 

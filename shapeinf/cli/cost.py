@@ -11,7 +11,7 @@ from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, saving
 from shapeinf.cost import Cost
 from shapeinf.formats.files import write_text
-from shapeinf.report.cost_report import By, cost_as_csv, cost_as_json, cost_lines, summarize_cost
+from shapeinf.report.cost_report import By, cost_as_csv, cost_as_json, cost_lines, least_depth, summarize_cost
 
 
 @click.command(name="cost", cls=SectionedCommand)
@@ -28,9 +28,8 @@ from shapeinf.report.cost_report import By, cost_as_csv, cost_as_json, cost_line
     "--depth",
     type=click.IntRange(min=1),
     metavar="N",
-    default=1,
-    show_default=True,
-    help="With --by module: how many parts of the path in a node's name are a module.",
+    help="With --by module: how many parts of the path in a node's name are a module; by default as many as it takes "
+    "to have several.",
 )
 @click.option(
     "--top", type=click.IntRange(min=0), metavar="N", default=20, show_default=True, help="How many rows are listed."
@@ -44,7 +43,7 @@ from shapeinf.report.cost_report import By, cost_as_csv, cost_as_json, cost_line
 )
 @json_option
 def cost_command(
-    model: str, options: ModelOptions, by: By, depth: int, top: int, csv_file: str | None, json_wanted: bool
+    model: str, options: ModelOptions, by: By, depth: int | None, top: int, csv_file: str | None, json_wanted: bool
 ) -> None:
     """Count what MODEL computes: multiply-accumulates, floating-point operations, parameters and bytes moved.
 
@@ -60,11 +59,12 @@ def cost_command(
 
         result = options.evolve(bind={}).infer(model)
         summary = summarize_cost(result.cost(), dict(options.inference.bind), lambda: infer(options))
+        level = least_depth(summary) if depth is None else depth
         if csv_file is not None:
             with saving(csv_file):
                 write_text(csv_file, cost_as_csv(summary))
         if json_wanted:
-            echo_json(cost_as_json(model, summary, by, depth))
+            echo_json(cost_as_json(model, summary, by, level))
         else:
-            echo(*cost_lines(summary, by, depth, top))
+            echo(*cost_lines(summary, by, level, top))
     fail_on(note_errors(model, result.diagnostics))

@@ -56,6 +56,9 @@ def list_command(pattern: str, dialect: str | None, json_wanted: bool) -> None:
     """
     with readable_errors():
         operators = list_operators(default_registry(), pattern, dialect)
+        if not operators:
+            part = f"; '*{pattern}*' matches a part of a name" if "*" not in pattern else ""
+            echo(f"note: no operator matches {pattern!r}{part}", err=True)
         if json_wanted:
             echo_json(operators_as_json(operators))
         else:

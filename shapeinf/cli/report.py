@@ -49,9 +49,13 @@ def report_command(
         check_bindings(options.dims, sizes)
         symbolic = options.evolve(bind={})
         result = symbolic.infer(model)
+        answer = result.contract.check(sizes) if sizes else None
+        if answer is not None and answer.verdict is False:
+            text = ", ".join(f"{name}={size}" for name, size in sizes.items())
+            raise click.UsageError(f"the model cannot run with {text}: {'; '.join(answer.reasons)}")
         memory = result.memory(order=order, aliases=aliases, in_place=in_place, work=work)
         checked = symbolic.evolve(declared="check", mode="best").infer(model)
         diagnostics = check(checked, options.dims)
         save_report(result, output, title=Path(model).name, sizes=sizes, diagnostics=diagnostics, memory=memory)
         echo(f"saved {output}: {severity_counts(diagnostics)}", err=True)
-    fail_on(any(diagnostic.severity == "error" for diagnostic in result.diagnostics))
+    fail_on(any(diagnostic.severity == "error" for diagnostic in (*result.diagnostics, *diagnostics)))

@@ -8,7 +8,6 @@ from threading import RLock
 import attrs
 
 from shapeinf.contract.collection import body_preconditions, unconditional_preconditions
-from shapeinf.contract.few_sizes import few_sizes
 from shapeinf.contract.pickled import NOT_SIMPLIFIED, PickledContract, contract_html, contract_lines, contract_text
 from shapeinf.contract.preconditions import Precondition
 from shapeinf.contract.reader import PreconditionReader
@@ -33,9 +32,6 @@ STEPS_PER_NODE = 60
 
 STEPS_PER_TERM = 2
 """The cost of a term of a dim that was in no table."""
-
-_WITHOUT_SIZES = ("guard", "assumption", "value")
-"""Kinds of preconditions that do not decide by themselves which sizes are legal."""
 
 
 @attrs.frozen
@@ -84,15 +80,9 @@ class Contract:
 
         Last those of bodies that may not run, which name the body in `where`.
         """
-        return (*map(self._with_sizes, self.always), *body_preconditions(self._inference, self._budget))
-
-    def _with_sizes(self, precondition: Precondition) -> Precondition:
-        """The precondition with the legal sizes of its only symbol, where they are few."""
-        symbols, clauses = precondition.free_symbols, precondition.clauses
-        if len(symbols) != 1 or len(precondition.symbols) != 1 or not clauses or precondition.kind in _WITHOUT_SIZES:
-            return precondition
-        sizes = few_sizes(next(iter(symbols)), clauses, self._inference.initial_store, self._budget)
-        return precondition if sizes is None else attrs.evolve(precondition, sizes=sizes)
+        store = self._inference.initial_store
+        always = [precondition.with_sizes(store, self._budget) for precondition in self.always]
+        return (*always, *body_preconditions(self._inference, self._budget))
 
     @cached_property
     def always(self) -> tuple[Precondition, ...]:

@@ -14,6 +14,7 @@ from typing import Any, TextIO
 
 import attrs
 
+from shapeinf.ops import default_registry
 from shapeinf.scan.records import Candidate, ModelRow, ScanOptions
 from shapeinf.scan.row import scan_model
 
@@ -76,7 +77,10 @@ def run() -> None:
     requests, rows = separate_streams()
     faulthandler.enable(sys.stderr)
     options = json.loads(requests.readline() or "{}")
-    limit_memory(options.get("memory"))
+    default_registry()
+    limited = limit_memory(options.get("memory"))
+    rows.write(json.dumps({"limited": limited}) + "\n")
+    rows.flush()
     for line in requests:
         row, healthy = scan_request(json.loads(line))
         rows.write(json.dumps(row.as_json()) + "\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -19,7 +20,7 @@ BATCH_BYTES = 256 << 20
 """A batch ends when it has so many models, or so many bytes of them."""
 _AHEAD = 3
 """Batches in flight for each thread of the workers: the scheduler never holds more."""
-_CONNECT = 20
+_CONNECT = 10
 """Seconds in which a scheduler answers."""
 
 _CHILDREN = threading.local()
@@ -39,35 +40,60 @@ def scan_on_cluster(
     except ImportError:
         raise MissingPackageError("--dask", "distributed", "scan") from None
     with _connect(distributed, address, jobs) as client:
-        completed = distributed.as_completed()
-        batches = make_batches(candidates)
-        sent: dict[str, Sequence[Candidate]] = {}
+        yield from _Run(distributed, client, make_batches(candidates), options, address).rows()
 
-        def submit(batch: Sequence[Candidate]) -> None:
-            future = client.submit(scan_batch, batch, options, pure=False)
-            sent[future.key] = batch
-            completed.add(future)
 
-        def refill() -> None:
-            limit = max(1, sum(client.nthreads().values())) * _AHEAD
-            while len(sent) < limit and (batch := next(batches, None)) is not None:
-                submit(batch)
+class _Run:
+    """The batches in flight of one scan."""
 
-        refill()
-        while sent:
-            future = next(completed)
-            batch = sent.pop(future.key)
-            if future.status == "finished":
-                yield from future.result()
-            elif future.status == "error" and len(batch) > 1:
-                for candidate in batch:
-                    submit([candidate])
-            elif future.status == "error":
-                yield ModelRow.of(batch[0], "crash", f"the worker ended: {_first_line(future.exception())}")
+    def __init__(
+        self, distributed: Any, client: Any, batches: Iterator[list[Candidate]], options: ScanOptions, address: str
+    ) -> None:
+        self._client = client
+        self._completed = distributed.as_completed(loop=client.loop)
+        self._batches = batches
+        self._options = options
+        self._address = address
+        self._sent: dict[str, Sequence[Candidate]] = {}
+        self._suspects: deque[Candidate] = deque()
+        """The models of batches whose workers died."""
+        self._suspect: str | None = None
+        """The task of the only suspect in flight: Dask blames all tasks of a worker that dies."""
+
+    def rows(self) -> Iterator[ModelRow]:
+        """The rows as batches complete."""
+        self._refill()
+        while self._sent:
+            future = next(self._completed)
+            batch = self._sent.pop(future.key)
+            if future.key == self._suspect:
+                self._suspect = None
+            if future.status not in ("finished", "error"):
+                raise ScanError(f"the scheduler at {self._address} is lost")
+            try:
+                rows = future.result()
+            except Exception as error:  # its worker died, or anything else on another machine
+                if len(batch) > 1:
+                    self._suspects.extend(batch)
+                else:
+                    yield ModelRow.of(batch[0], "crash", f"the worker ended: {_first_line(error)}")
             else:
-                raise ScanError(f"the scheduler at {address} is lost")
+                yield from rows
             future.release()
-            refill()
+            self._refill()
+
+    def _submit(self, batch: Sequence[Candidate]) -> str:
+        future = self._client.submit(scan_batch, batch, self._options, pure=False)
+        self._sent[future.key] = batch
+        self._completed.add(future)
+        return str(future.key)
+
+    def _refill(self) -> None:
+        if self._suspects and self._suspect is None:
+            self._suspect = self._submit([self._suspects.popleft()])
+        limit = max(1, sum(self._client.nthreads().values())) * _AHEAD
+        while len(self._sent) < limit and (batch := next(self._batches, None)) is not None:
+            self._submit(batch)
 
 
 def make_batches(candidates: Iterable[Candidate]) -> Iterator[list[Candidate]]:

@@ -12,18 +12,24 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO
 
+from shapeinf.errors import ScanError
 from shapeinf.scan.child import request_text
 from shapeinf.scan.copies import local_copy
 from shapeinf.scan.records import Candidate, ModelRow, Outcome, ScanOptions
 
 MAX_MODELS = 500
 """Models that one process scans: what libraries leak ends with it."""
+_START = 120.0
+"""Seconds in which a process starts."""
 _BACKUP = 5.0
 """Seconds past the timeout after which the parent ends a child that did not end itself."""
 _TAIL = 8000
 """Bytes of the output of a child that are read after its death."""
+_SOURCE = str(Path(__file__).resolve().parents[2])
+"""The folder from which this package is imported."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -50,6 +56,8 @@ class Child:
         try:
             with local_copy(candidate.path) as file:
                 return self._request(candidate, options, file)
+        except ScanError:
+            raise
         except Exception as error:  # of the file system of a URL, whose errors are of any type
             reason = (isinstance(error, OSError) and error.strerror) or f"{type(error).__name__}: {error}"
             return ModelRow.of(candidate, "unreadable", reason, time.perf_counter() - start)
@@ -96,12 +104,23 @@ class Child:
                 stdout=subprocess.PIPE,
                 stderr=self._output,
                 encoding="utf-8",
-                env={**os.environ, **dict.fromkeys(_THREADS, "1")},
+                env=_environment(),
+                cwd=_SOURCE,  # `-m` imports from the current folder, which may have hostile files
                 start_new_session=True,  # Ctrl-C is the parent's to handle
             )
-            _exchange(self._process, json.dumps({"memory": self.memory}) + "\n", answered=False)
+            self._greet(self._process)
         assert self._output is not None
         return self._process, self._output
+
+    def _greet(self, process: subprocess.Popen[str]) -> None:
+        """Wait until the process has imported what it needs: a timeout is for models."""
+        with _deadline(process, _START):
+            line = _exchange(process, json.dumps({"memory": self.memory}) + "\n")
+        if not line and not self._closed:
+            output = self._tail().strip()
+            self._stop()
+            reason = output.splitlines()[-1] if output else "it ended without a message"
+            raise ScanError(f"the process that scans models cannot be started: {reason}")
 
     def _tail(self) -> str:
         assert self._output is not None
@@ -122,13 +141,22 @@ class Child:
             self._output = None
 
 
-def _exchange(process: subprocess.Popen[str], text: str, answered: bool = True) -> str:
+def _environment() -> dict[str, str]:
+    """The environment of a child: one thread, and folders of PYTHONPATH that mean the same from another folder."""
+    environment = {**os.environ, **dict.fromkeys(_THREADS, "1")}
+    folders = environment.get("PYTHONPATH")
+    if folders:
+        environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, folders.split(os.pathsep)))
+    return environment
+
+
+def _exchange(process: subprocess.Popen[str], text: str) -> str:
     """Send a line and read the answer; empty where the process died."""
     assert process.stdin is not None and process.stdout is not None
     try:
         process.stdin.write(text)
         process.stdin.flush()
-        return process.stdout.readline() if answered else ""
+        return process.stdout.readline()
     except (BrokenPipeError, ConnectionError, ValueError):
         return ""
 

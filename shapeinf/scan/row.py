@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Iterable
 from functools import lru_cache
@@ -22,6 +23,8 @@ from shapeinf.report.tensor_rows import TensorQuery, TensorRows
 from shapeinf.result import Result
 from shapeinf.scan.records import MAX_RECORDS, Candidate, ModelRow, ScanOptions, clean_int, clean_text
 
+_OUT_OF_MEMORY = re.compile(r"the rule of this operator failed: \w*MemoryError\b")
+"""The diagnostic of a rule whose allocation failed: inference goes on without it, a scan reports the limit."""
 _CHUNK = 1 << 20
 """Bytes that are hashed at a time."""
 
@@ -74,6 +77,8 @@ def _scan(candidate: Candidate, options: ScanOptions, file: str) -> ModelRow:
     accepted = format_options if FORMATS.accepts(file, format_options) else None
     symbolic = ModelChecker(options=attrs.evolve(config, bind={}), format_options=accepted)
     result, used = symbolic.infer(file)
+    if any(d.code == "S301" and _OUT_OF_MEMORY.match(d.message) for d in result.diagnostics):
+        raise MemoryError
     # The sizes of --bind are put into the formulas; whether the model is right at them is another inference.
     sizes = {name: size for name, size in config.bind.items() if result.find_dim(name) is not None}
     diagnostics = _diagnostics(result, used, sizes)

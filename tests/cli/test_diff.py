@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def make(x: list[Any], op: str = "Relu", dtype: int = TensorProto.FLOAT, shape: 
 def test_tensors_of_one_model_only_come_last_and_are_limited(tmp_path: Path) -> None:
     def chain(length: int, prefix: str, size: int) -> Path:
         names = ["x", *(f"{prefix}{k}" for k in range(length - 1)), "y"]
-        nodes = [helper.make_node("Relu", [a], [b]) for a, b in zip(names, names[1:], strict=False)]
+        nodes = [helper.make_node("Relu", [a], [b]) for a, b in pairwise(names)]
         values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [size]) for name in ("x", "y")]
         path = tmp_path / f"{prefix}.onnx"
         onnx.save(helper.make_model(helper.make_graph(nodes, "g", values[:1], values[1:])), path)
