@@ -378,6 +378,10 @@ class PathPatternError(ShapeInferenceError):
         super().__init__(f"{path}: {reason}")
 
 
+class ScanError(ShapeInferenceError):
+    """A scan of many models cannot go on: its results cannot be read or written, or its cluster is not there."""
+
+
 class MissingSizeError(ShapeInferenceError):
     """A query needs the size or a bound of dims that have none.
 

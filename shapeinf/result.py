@@ -359,4 +359,5 @@ class Result:
             self.diagnostics,
             self.coverage,
             self.policy,
+            self.assumptions,
         )

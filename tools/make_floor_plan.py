@@ -54,8 +54,10 @@ ORDER = (
     "checks",
     "runtime",
     "testing",
+    "pytest_plugin",
     "passes",
     "report",
+    "scan",
     "cli",
     "__main__",
 )

@@ -115,16 +115,19 @@ class ModelChecker:
 
     def check(self, path: str) -> ModelCheck:
         """The check of a model. Raises ShapeInferenceError or OSError where it cannot be read."""
-        result, assumptions = self._infer(path)
+        result, assumptions = self.infer(path)
         ranges = {**assumptions.dims, **assumptions.bind}
         diagnostics = check(result, ranges)
         for deployment in self.deployments:
             diagnostics += deployment(CheckedModel(result, ranges))
         selection, baseline = self.config.selection, self.baseline
-        selected = [d for d in diagnostics if selection.includes(d.code, path)]
-        known = [d for d in selected if baseline is not None and baseline.includes(path, d)]
-        reported = sorted((d for d in selected if d not in known), key=lambda diagnostic: not diagnostic.fails)
-        return ModelCheck(path, tuple(reported), tuple(known))
+        reported: list[Diagnostic] = []
+        known: list[Diagnostic] = []
+        for diagnostic in diagnostics:
+            if selection.includes(diagnostic.code, path):
+                is_known = baseline is not None and baseline.includes(path, diagnostic)
+                (known if is_known else reported).append(diagnostic)
+        return ModelCheck(path, tuple(sorted(reported, key=lambda d: not d.fails)), tuple(known))
 
     def stale(self, checks: Iterable[ModelCheck]) -> list[KnownDiagnostic]:
         """The entries of the baseline that the checked models no longer have."""
@@ -132,8 +135,8 @@ class ModelChecker:
             return []
         return self.baseline.stale({c.path: c.known for c in checks if c.checked})
 
-    def _infer(self, path: str) -> tuple[Result, Config]:
-        """The inference of a model, and the assumptions that were used for it."""
+    def infer(self, path: str) -> tuple[Result, Config]:
+        """The inference of a model, and the assumptions that were used for it. Raises as `check`."""
         config = self.config.inference_of(path).merge(self.options)
         graph = self._read(path)
         if config.declared == "ignore":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import attrs
 
@@ -77,9 +77,27 @@ def _matches_of(pattern: str) -> Iterator[str]:
 
 def _walk(folder: str) -> Iterator[str]:
     """The model files in a folder, without hidden ones; links to folders are not followed."""
-    for parent, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in files:
+    return (path for path in walk_files(folder) if FORMATS.is_model_path(path))
+
+
+def walk_files(
+    folder: str, *, on_error: Callable[[OSError], None] | None = None, follow_links: bool = False
+) -> Iterator[str]:
+    """The files in a folder and its folders, without hidden ones, in the order of their names.
+
+    `on_error` is called for a folder that cannot be read; the walk goes on. With `follow_links`, a folder that is
+    reached in several ways is walked once.
+    """
+    visited: set[tuple[int, int]] = set()
+    for parent, folders, files in os.walk(folder, onerror=on_error, followlinks=follow_links):
+        if follow_links:
+            status = os.stat(parent)
+            if (status.st_dev, status.st_ino) in visited:
+                folders.clear()
+                continue
+            visited.add((status.st_dev, status.st_ino))
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
             path = os.path.normpath(os.path.join(parent, name))
-            if not name.startswith(".") and os.path.isfile(path) and FORMATS.is_model_path(path):
+            if not name.startswith(".") and os.path.isfile(path):
                 yield path

@@ -36,7 +36,9 @@ def _report(model: CheckedModel, symbol: Dimension, precondition: Precondition) 
     if (too_large or too_small) and not _is_reported(model, precondition):
         name, node = model.symbol_text(symbol), precondition.node
         requested = Interval(int(least), None if most == inf else int(most))
-        allowed = Interval(requested.lo, precondition.bound) if too_large else Interval(precondition.least, requested.hi)
+        allowed = (
+            Interval(requested.lo, precondition.bound) if too_large else Interval(precondition.least, requested.hi)
+        )
         message = f"{name} is requested as {requested}, but the graph requires {precondition.text}"
         yield Diagnostic(
             "warning",

@@ -52,6 +52,11 @@ GROUPS = {
             "Check declarations of models and deployments of them.",
             "check models/ --baseline known.json",
         ),
+        "scan": Entry(
+            "scan.scan",
+            "Scan thousands of models into a Parquet dataset.",
+            "scan models/ -o results --bind batch=8",
+        ),
     },
     "Change a model": {
         "bind": Entry(

@@ -27,13 +27,14 @@ from shapeinf.errors import (
     MissingPackageError,
     MissingSizeError,
     ModelError,
+    ScanError,
     ShapeError,
     ShapeInferenceError,
     SpecError,
     UnknownNameError,
 )
 from shapeinf.report.table import Column, table_lines
-from shapeinf.texts import escape_unprintable
+from shapeinf.texts import escape_unprintable, format_count
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -124,6 +125,17 @@ def echo_diagnostic(diagnostic: Diagnostic) -> None:
         click.echo(_styled(escape_unprintable(line), colour=colour), color=use_colour())
 
 
+def note_errors(model: str, diagnostics: Iterable[Diagnostic]) -> bool:
+    """Whether a model has errors; a note on stderr says so, for commands that do not print them."""
+    count = sum(diagnostic.severity == "error" for diagnostic in diagnostics)
+    if count:
+        echo(
+            f"note: {model} has {format_count(count, 'error')}: shapeinf infer, with these options, prints them",
+            err=True,
+        )
+    return count > 0
+
+
 def fail_on(condition: object) -> None:
     """End the command with the exit code of a violation where the condition holds."""
     if condition:
@@ -147,7 +159,7 @@ def readable_errors() -> Iterator[None]:
     except ExpressionError as error:
         line, caret = error.excerpt()
         stop(USAGE, f"{error}\n  {line}\n  {caret}")
-    except (MissingPackageError, ModelError) as error:
+    except (MissingPackageError, ModelError, ScanError) as error:
         stop(FAILURE, str(error))
     except ShapeInferenceError as error:
         raise click.UsageError(str(error)) from None

@@ -27,6 +27,8 @@ OPS_PACKAGES = "shapeinf.ops.packages/1"
 OPS_SHOW = "shapeinf.ops.show/1"
 PLAN = "shapeinf.plan/1"
 PLAN_VERIFY = "shapeinf.plan.verify/1"
+SCAN = "shapeinf.scan/1"
+SCAN_ROW = "shapeinf.scan.row/1"
 SUMMARY = "shapeinf.summary/1"
 UNKNOWNS = "shapeinf.unknowns/1"
 VERIFY = "shapeinf.verify/1"
@@ -50,6 +52,8 @@ SCHEMAS = (
     OPS_SHOW,
     PLAN,
     PLAN_VERIFY,
+    SCAN,
+    SCAN_ROW,
     SUMMARY,
     UNKNOWNS,
     VERIFY,

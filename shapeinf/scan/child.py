@@ -1,0 +1,99 @@
+"""A process that scans models, one after the other, with limits of time and memory: `python -m shapeinf.scan.child`.
+
+It reads requests from its standard input and writes rows to its standard output, both as JSON, a line each. Libraries
+that print reach neither: both streams are moved to other file descriptors before any model is read.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import sys
+from typing import Any, TextIO
+
+import attrs
+
+from shapeinf.ops import default_registry
+from shapeinf.scan.records import Candidate, ModelRow, ScanOptions
+from shapeinf.scan.row import scan_model
+
+_GRACE = 2
+"""Seconds of processor time past the timeout, after which the system ends the process."""
+
+
+def limit_memory(limit: int | None) -> bool:
+    """Limit the address space of this process; False where the platform has no such limit."""
+    try:
+        import resource
+    except ImportError:
+        return False
+    if limit is not None:
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+    return True
+
+
+def limit_processor_time(seconds: float) -> None:
+    """The processor time from now on after which the system ends this process; no limit where there is none."""
+    try:
+        import resource
+    except ImportError:
+        return
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    soft = int(used.ru_utime + used.ru_stime + seconds) + _GRACE
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+
+
+def separate_streams() -> tuple[TextIO, TextIO]:
+    """The streams of requests and rows; what is printed from now on goes to standard error."""
+    requests = os.fdopen(os.dup(0), encoding="utf-8")
+    rows = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    return requests, rows
+
+
+def scan_request(request: dict[str, Any]) -> tuple[ModelRow, bool]:
+    """The row of a request, and whether this process can go on."""
+    candidate = Candidate(**request["candidate"])
+    options = ScanOptions(**request["options"])
+    limit_processor_time(options.timeout)
+    # The watchdog is a thread of C: it ends a process that hangs in a library, also when its parent is gone.
+    faulthandler.dump_traceback_later(options.timeout, exit=True, file=sys.stderr)
+    try:
+        return scan_model(candidate, options, request["file"]), True
+    except MemoryError:
+        return ModelRow.of(candidate, "memory", "the model needs more memory than --memory allows"), False
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def run() -> None:
+    """Serve requests until the standard input ends."""
+    requests, rows = separate_streams()
+    faulthandler.enable(sys.stderr)
+    options = json.loads(requests.readline() or "{}")
+    default_registry()
+    limited = limit_memory(options.get("memory"))
+    rows.write(json.dumps({"limited": limited}) + "\n")
+    rows.flush()
+    for line in requests:
+        row, healthy = scan_request(json.loads(line))
+        rows.write(json.dumps(row.as_json()) + "\n")
+        rows.flush()
+        if not healthy:
+            return
+
+
+def request_text(candidate: Candidate, options: ScanOptions, file: str | None) -> str:
+    """A request as a line of JSON."""
+    data = {"candidate": attrs.asdict(candidate), "options": attrs.asdict(options), "file": file}
+    return json.dumps(data) + "\n"
+
+
+if __name__ == "__main__":
+    run()
