@@ -432,16 +432,19 @@ class IllegalSizeError(ShapeInferenceError):
         source: its provenance, where known.
         binding: the index of the first binding that violates it.
         sizes: the sizes of that binding, by name.
+        count: the number of bindings; the message names the index where there are several.
     """
 
-    def __init__(self, condition: str, source: Source | None, binding: int, sizes: Mapping[str, int]) -> None:
+    def __init__(
+        self, condition: str, source: Source | None, binding: int, sizes: Mapping[str, int], count: int = 1
+    ) -> None:
         """Keep the fields."""
         self.condition = condition
         self.source = source
         self.binding = binding
         self.sizes = dict(sizes)
         because = f" (because {source})" if source is not None else ""
-        super().__init__(f"{format_binding(binding, sizes)}: {condition} does not hold{because}")
+        super().__init__(f"{format_binding(binding, sizes, count)}: {condition} does not hold{because}")
 
 
 class NoSizeError(ShapeInferenceError):
@@ -466,20 +469,27 @@ class SizeOverflowError(ShapeInferenceError):
         subject: such as "the bytes of 'y'".
         binding: the index of the first binding at which it overflows.
         sizes: the sizes of that binding, by name.
+        count: the number of bindings; the message names the index where there are several.
     """
 
-    def __init__(self, subject: str, binding: int, sizes: Mapping[str, int]) -> None:
+    def __init__(self, subject: str, binding: int, sizes: Mapping[str, int], count: int = 1) -> None:
         """Keep the fields."""
-        super().__init__(f"{format_binding(binding, sizes)}: 64-bit overflow in {subject}")
+        super().__init__(f"{format_binding(binding, sizes, count)}: 64-bit overflow in {subject}")
         self.subject = subject
         self.binding = binding
         self.sizes = dict(sizes)
 
 
-def format_binding(binding: int, sizes: Mapping[str, int]) -> str:
-    """The text of a binding in messages: `binding 3 (batch=1, seq=512)`."""
+def format_binding(binding: int, sizes: Mapping[str, int], count: int) -> str:
+    """The text of one of `count` bindings in messages.
+
+    >>> format_binding(3, {"batch": 1, "seq": 512}, 8), format_binding(0, {"batch": 1}, 1)
+    ('binding 3 (batch=1, seq=512)', 'batch=1')
+    """
     listed = ", ".join(f"{name}={size}" for name, size in islice(sizes.items(), _MAX_SIZES))
     listed += ", ..." if len(sizes) > _MAX_SIZES else ""
+    if count == 1 and listed:
+        return listed
     return f"binding {binding} ({listed})" if listed else f"binding {binding}"
 
 

@@ -95,6 +95,7 @@ class PickledResult(Pickled):
         diagnostics: all diagnostics.
         coverage: how much is inferred.
         policy: the least size of named dims.
+        assumptions: what the user specifies besides dims of inputs, and the result holds for.
     """
 
     source: str | None
@@ -108,6 +109,7 @@ class PickledResult(Pickled):
     diagnostics: Diagnostics
     coverage: Coverage
     policy: str
+    assumptions: tuple[str, ...]
 
     kind: ClassVar[str] = "result"
 

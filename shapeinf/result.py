@@ -360,4 +360,5 @@ class Result:
             self.diagnostics,
             self.coverage,
             self.policy,
+            self.assumptions,
         )

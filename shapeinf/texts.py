@@ -126,10 +126,10 @@ def exact_count(count: int) -> str:
 def format_count(count: int, noun: str) -> str:
     """A number with its noun.
 
-    >>> format_count(1, "slot"), format_count(2, "slot")
-    ('1 slot', '2 slots')
+    >>> format_count(1, "slot"), format_count(2000, "slot")
+    ('1 slot', '2,000 slots')
     """
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def byte_unit(count: int) -> int:

@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 collect_ignore = [
@@ -14,3 +15,10 @@ settings.register_profile(
 )
 settings.register_profile("nightly", max_examples=5000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands print as into a pipe of nobody's terminal: pytest-xdist sets COLUMNS, a developer perhaps the others."""
+    for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)

@@ -17,8 +17,10 @@ REPOSITORY = "https://github.com/shapeinf/shapeinf/blob/main/"
 OTHER_PAGES = (
     "https://distributed.dask.org",
     "https://filesystem-spec.readthedocs.io",
+    "https://github.com/google-ai-edge/model-explorer",
     "https://github.com/pnnx/pnnx",
     "https://github.com/shapeinf/shapeinf",
+    "https://netron.app",
 )
 
 

@@ -40,12 +40,14 @@ def name_of(path: Path) -> str:
 
 
 def literals(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Strings in the code with their lines; not docstrings, not the names in `__all__`."""
+    """Strings in the code with their lines; not docstrings, not the public names in `__all__` and `_MODULES`."""
     skipped: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr):
             skipped.add(id(node.value))
-        elif isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets):
+        elif isinstance(node, ast.Assign) and any(
+            isinstance(t, ast.Name) and t.id in ("__all__", "_MODULES") for t in node.targets
+        ):
             skipped.update(id(child) for child in ast.walk(node.value))
         elif isinstance(node, ast.JoinedStr):
             skipped.update(id(child) for child in node.values)

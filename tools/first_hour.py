@@ -30,7 +30,7 @@ repos:
   - repo: {root}
     rev: {revision}
     hooks:
-      - id: shapeinf
+      - id: shapeinf-check
 """
 NOTEBOOK = """\
 import nbclient, nbformat, sys

@@ -54,6 +54,7 @@ ORDER = (
     "checks",
     "runtime",
     "testing",
+    "pytest_plugin",
     "passes",
     "report",
     "scan",

@@ -263,9 +263,9 @@ def multilinear_upsample(c: CostContext) -> OpCost:
 
 @nnef.cost("tract_core_resize", "tract_onnx_resize")
 def resize(c: CostContext) -> OpCost:
-    """As many values along each resized axis as are interpolated."""
+    """As many values along each spatial axis as are interpolated."""
     taps = {"linear": 2, "cubic": 4}.get(c.text("interpolator", c.text("mode", "nearest")), 1)
-    return elements.interpolates(None, lambda c: taps)(c)
+    return elements.interpolates(elements.spatial_axes, lambda c: taps)(c)
 
 
 @nnef.cost("tract_core_grid_sample", "tract_onnx_grid_sample")

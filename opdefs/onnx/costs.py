@@ -130,7 +130,20 @@ def einsum(c: CostContext) -> OpCost:
 
 _TAPS = {"linear": 2, "bilinear": 2, "cubic": 4, "bicubic": 4}
 
-onnx.cost("Resize", "Upsample")(elements.interpolates(None, lambda c: _TAPS.get(c.text("mode", "nearest"), 1)))
+
+def _resized_axes(c: CostContext) -> int:
+    """The number of `axes`, or of scales that are not 1; the spatial axes where neither is known."""
+    axes = c.integers("axes")
+    if axes:
+        return len(axes)
+    scales = 2 if c.version >= 11 else 1  # of Resize; Upsample ends at version 10
+    try:
+        return sum(scale != 1 for scale in c.contents(scales)) or elements.spatial_axes(c)
+    except NotKnown:
+        return elements.spatial_axes(c)
+
+
+onnx.cost("Resize", "Upsample")(elements.interpolates(_resized_axes, lambda c: _TAPS.get(c.text("mode", "nearest"), 1)))
 
 
 @onnx.cost("GridSample")

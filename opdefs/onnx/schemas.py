@@ -49,7 +49,10 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
 
 
 def _arg(parameter: OpSchema.FormalParameter) -> ArgDef:
-    """Inputs and outputs of one type string share a type variable; one that allows a single type is fixed."""
+    """Inputs and outputs of one type string share a type variable; one that allows a single type is fixed.
+
+    Heterogeneous values, such as those of a loop, share none.
+    """
     types = sorted(parameter.types)
     fixed = fixed_dtype(types[0] if len(types) == 1 else parameter.type_str)
     kind = "tensor"
@@ -58,7 +61,7 @@ def _arg(parameter: OpSchema.FormalParameter) -> ArgDef:
     return ArgDef(
         parameter.name,
         type=fixed,
-        type_attr=None if fixed else parameter.type_str,
+        type_attr=None if fixed or not parameter.is_homogeneous else parameter.type_str,
         optional=parameter.option == OpSchema.FormalParameterOption.Optional,
         variadic=parameter.option == OpSchema.FormalParameterOption.Variadic,
         least=parameter.min_arity,

@@ -9,7 +9,7 @@ from opdefs.rules import cost_elements as elements
 from opdefs.rules import cost_layers as layers
 from opdefs.rules import cost_products as products
 from shapeinf.errors import NotKnown
-from shapeinf.expr import Dim
+from shapeinf.expr import Dim, maximum
 from shapeinf.formats.pnnx.expression import Argument, Call, parse, walk
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import CostContext, OpCost
@@ -245,10 +245,10 @@ def interpolate(c: CostContext) -> OpCost:
     mode = c.text("mode", "nearest")
     if mode == "area":
         return OpCost(operations=c.elements(c.input(0)))
-    return elements.interpolates(range(2, len(c.result)), lambda c: _TAPS.get(mode, 1))(c)
+    return elements.interpolates(elements.spatial_axes, lambda c: _TAPS.get(mode, 1))(c)
 
 
-pnnx.cost("F.upsample_bilinear", "nn.UpsamplingBilinear2d")(elements.interpolates((2, 3), lambda c: 2))
+pnnx.cost("F.upsample_bilinear", "nn.UpsamplingBilinear2d")(elements.interpolates(elements.spatial_axes, lambda c: 2))
 pnnx.cost("F.upsample_nearest", "nn.UpsamplingNearest2d")(elements.moves)
 
 
@@ -347,4 +347,11 @@ def _broadcast(shapes: Sequence[Shape]) -> Shape:
     listed = [shape.require() for shape in shapes]
     rank = max(map(len, listed))
     aligned = [(1,) * (rank - len(dims)) + dims for dims in listed]
-    return Shape(next((size for size in sizes if size != 1), 1) for sizes in zip(*aligned, strict=True))
+    return Shape(map(_broadcast_dim, zip(*aligned, strict=True)))
+
+
+def _broadcast_dim(sizes: Sequence[Dim]) -> Dim:
+    """The number that is not 1, else the largest size: the others are equal to it, or 1."""
+    distinct = list(dict.fromkeys(size for size in sizes if size != 1))
+    numbers = [size for size in distinct if isinstance(size, int)]
+    return numbers[0] if numbers else maximum(*distinct) if len(distinct) > 1 else (distinct or [1])[0]

@@ -99,20 +99,24 @@ SOFTMAX = 5
 softmax = per_element(SOFTMAX)
 
 
-def interpolates(spatial: Sequence[int] | None, taps: Callable[[CostContext], int]) -> CostRule:
-    """Resampling: `taps` multiply-accumulates along each resized axis, all combinations of them for each element.
+def interpolates(axes: Callable[[CostContext], int], taps: Callable[[CostContext], int]) -> CostRule:
+    """Resampling: `taps` multiply-accumulates along each of so many axes, all combinations of them for each element.
 
-    One tap is a copy. `spatial` are the axes, None for all.
+    One tap is a copy. The number of axes must not depend on whether two sizes happen to be equal: a formula holds for
+    all sizes.
     """
 
     def cost(c: CostContext) -> OpCost:
-        before, after = c.input(0), c.result
-        axes = range(len(after)) if spatial is None else spatial
-        resized = sum(before[axis] is not after[axis] and before[axis] != after[axis] for axis in axes)
         count = taps(c)
-        return OpCost(macs=0 if count < 2 else c.product(count**resized, *after))
+        return OpCost(macs=0 if count < 2 else c.product(count ** axes(c), *c.result))
 
     return cost
+
+
+def spatial_axes(c: CostContext) -> int:
+    """The number of axes behind the batch and the channels; of a matrix both."""
+    rank = len(c.result)
+    return rank - 2 if rank > 2 else rank
 
 
 def not_counted(reason: str) -> CostRule:

@@ -14,6 +14,7 @@ from shapeinf.lattice import OptionalAxes, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext
 
 COUNT = "the element count must not change"
+NO_QUOTIENT = "-1 cannot be inferred when another dimension is 0"
 
 
 def reshape_dims(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_copies: bool) -> Shape:
@@ -73,7 +74,9 @@ def _never_copies(c: InferenceContext, x: Shape, index: int, d: Dim) -> bool:
 def _inferred_dim(c: InferenceContext, total: Dim, known: Dim, inferred: bool) -> Dim:
     """The size of the one open axis; an axis requested as -1 can be inferred only if no other size is 0."""
     if inferred and known == 0:
-        c.fail("-1 cannot be inferred when another dimension is 0")
+        c.fail(NO_QUOTIENT)
+    if inferred and c.prove_le(1, known) is not True:
+        c.at_least(known, 1, NO_QUOTIENT)
     if known == 0 or (not inferred and c.prove_le(1, known) is not True):
         return c.fresh("reshape")  # an empty tensor fits any size
     if isinstance(total, int) and isinstance(known, int):

@@ -204,8 +204,8 @@ tf.cost("MaxPoolGradGrad", "MaxPoolGradGradV2", "MaxPool3DGradGrad", "MaxPoolGra
 tf.cost("FractionalAvgPool", "FractionalMaxPool")(elements.per_input_element())
 tf.cost("FractionalMaxPoolGrad")(_UNPUBLISHED)
 
-tf.cost("ResizeBilinear", "QuantizedResizeBilinear")(elements.interpolates((1, 2), lambda c: 2))
-tf.cost("ResizeBicubic")(elements.interpolates((1, 2), lambda c: 4))
+tf.cost("ResizeBilinear", "QuantizedResizeBilinear")(elements.interpolates(elements.spatial_axes, lambda c: 2))
+tf.cost("ResizeBicubic")(elements.interpolates(elements.spatial_axes, lambda c: 4))
 tf.cost("ResizeNearestNeighbor", "RandomCrop", "ExtractGlimpse", "ExtractGlimpseV2")(elements.moves)
 tf.cost("ResizeArea", "ResizeNearestNeighborGrad")(elements.per_input_element())
 

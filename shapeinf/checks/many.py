@@ -121,10 +121,13 @@ class ModelChecker:
         for deployment in self.deployments:
             diagnostics += deployment(CheckedModel(result, ranges))
         selection, baseline = self.config.selection, self.baseline
-        selected = [d for d in diagnostics if selection.includes(d.code, path)]
-        known = [d for d in selected if baseline is not None and baseline.includes(path, d)]
-        reported = sorted((d for d in selected if d not in known), key=lambda diagnostic: not diagnostic.fails)
-        return ModelCheck(path, tuple(reported), tuple(known))
+        reported: list[Diagnostic] = []
+        known: list[Diagnostic] = []
+        for diagnostic in diagnostics:
+            if selection.includes(diagnostic.code, path):
+                is_known = baseline is not None and baseline.includes(path, diagnostic)
+                (known if is_known else reported).append(diagnostic)
+        return ModelCheck(path, tuple(sorted(reported, key=lambda d: not d.fails)), tuple(known))
 
     def stale(self, checks: Iterable[ModelCheck]) -> list[KnownDiagnostic]:
         """The entries of the baseline that the checked models no longer have."""

@@ -28,6 +28,7 @@ PRIMES = (37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
 _FACTORS = (1, 2, 4, 8, 16, 32, 64)
 _MAX_COMBINATIONS = 256
 _MAX_BINDINGS = 4
+_MAX_SKEWED = 8
 
 
 def fails_everywhere(model: CheckedModel) -> Iterator[Diagnostic]:
@@ -40,7 +41,7 @@ def fails_everywhere(model: CheckedModel) -> Iterator[Diagnostic]:
     if not model.axes or model.axes.keys() != model.named:
         return
     failures = []
-    for binding in generic_bindings(model, _MAX_BINDINGS):
+    for binding in itertools.chain(generic_bindings(model, _MAX_BINDINGS), skewed_bindings(model, _MAX_SKEWED)):
         violations = violations_at(model.result.inference, binding)
         if not violations:
             return
@@ -79,14 +80,28 @@ def violations_at(
 
 def generic_bindings(model: CheckedModel, count: int) -> Iterator[Binding]:
     """Legal sizes of all dims of the inputs that have as little in common as possible."""
+    yield from itertools.islice(_legal_bindings(model, _rows), count)
+
+
+def skewed_bindings(model: CheckedModel, count: int) -> Iterator[Binding]:
+    """Legal sizes of all dims of the inputs of which each in turn is much larger than the others.
+
+    Some nodes require an order of sizes that nothing states: a mask must be as long as the tokens and the past.
+    """
+    yield from itertools.islice(_legal_bindings(model, _skewed_rows), count)
+
+
+def _legal_bindings(
+    model: CheckedModel, rows: Callable[[list[list[int]]], Iterable[tuple[int, ...]]]
+) -> Iterator[Binding]:
+    """The legal ones of bindings whose rows are made from candidate sizes for each dim."""
     symbols = list(model.axes)
+    names = [symbol.name for symbol in symbols]
     required = [precondition for precondition in model.preconditions if precondition.clauses]
-    is_legal = legality_test(model.initial_store, {symbol.name for symbol in symbols})
+    is_legal = legality_test(model.initial_store, set(names))
     columns = [_candidate_sizes(model, symbol, index, required) for index, symbol in enumerate(symbols)]
-    rows = (dict(zip([s.name for s in symbols], row, strict=True)) for row in _rows(columns))
-    bindings = (_solve_equations(row, required) for row in rows)
-    legal = (b for b in bindings if is_legal(b) and all(c.holds(b) is not False for c in required))
-    yield from itertools.islice(legal, count)
+    bindings = (_solve_equations(dict(zip(names, row, strict=True)), required) for row in rows(columns))
+    return (b for b in bindings if is_legal(b) and all(c.holds(b) is not False for c in required))
 
 
 def _solve_equations(binding: Binding, required: Iterable[Precondition]) -> Binding:
@@ -124,6 +139,13 @@ def _rows(columns: list[list[int]]) -> Iterator[tuple[int, ...]]:
         for index in range(longest):
             yield tuple(column[min(index, len(column) - 1)] for column in columns)
         yield from itertools.islice(itertools.product(*(column[:6] for column in columns)), _MAX_COMBINATIONS)
+
+
+def _skewed_rows(columns: list[list[int]]) -> Iterator[tuple[int, ...]]:
+    """Rows of the first sizes, with the largest one of each column in turn."""
+    if all(columns):
+        for index, column in enumerate(columns):
+            yield tuple(max(column) if other == index else sizes[0] for other, sizes in enumerate(columns))
 
 
 # -- shapes of inputs that a deployment requests ---------------------------------------------------------------------

@@ -7,13 +7,14 @@ import click
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import bind_requests
 from shapeinf.cli.output import VIOLATION, LateProgress, echo, echo_document, echo_lines, readable_errors
+from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import ModelTarget, model_output
 from shapeinf.edit.bind import Bound
 from shapeinf.edit.bind import bind as bind_model
 from shapeinf.errors import BindError
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("model", type=click.Path())
 @click.argument("requests", nargs=-1, metavar="[NAME=VALUE]...")
 @model_options(without=("dims", "bind", "values", "strict"))

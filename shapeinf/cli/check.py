@@ -33,6 +33,7 @@ from shapeinf.cli.config import read_config_file
 from shapeinf.cli.model_options import ModelOptions, model_options, read_graph
 from shapeinf.cli.options import check_bindings, check_outputs, output_option
 from shapeinf.cli.output import FAILURE, VIOLATION, LateProgress, echo, echo_diagnostic, echo_lines, readable_errors
+from shapeinf.cli.sections import SectionedCommand
 from shapeinf.errors import ShapeInferenceError, SpecError
 from shapeinf.formats.files import replace_file
 from shapeinf.inputs.config import Config
@@ -134,7 +135,7 @@ def _profile_check(profile: Profile) -> DeploymentCheck:
     return lambda model: check_profile(model, profile)
 
 
-@click.command(name="check")
+@click.command(name="check", cls=SectionedCommand)
 @click.argument("models", nargs=-1, required=True, type=click.Path(), metavar="MODEL...")
 @_selector_option("select", "Report these codes or prefixes only, such as C1,S101 or ALL. Repeatable.")
 @_selector_option("ignore", "Do not report these codes or prefixes; longer ones take precedence. Repeatable.")

@@ -35,7 +35,9 @@ def _parse_passes(_: click.Context, parameter: click.Parameter, value: str | Non
 )
 @click.option("--verify", is_flag=True, help="Run both models in onnxruntime at two bindings and compare the numbers.")
 @click.option("--dry-run", is_flag=True, help="Write nothing; show what would be done.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random inputs of --verify.")
+@click.option(
+    "--seed", type=int, metavar="N", default=0, show_default=True, help="Seed of the random inputs of --verify."
+)
 @json_option
 def clean_command(
     model: str,
@@ -56,7 +58,7 @@ def clean_command(
     pass), 3 a file cannot be read or written, or a package is missing.
     """
     if (target.path is None) == (not dry_run):
-        raise click.UsageError("Name the file to write with -o OUT, or use --dry-run.")
+        raise click.UsageError("name the file to write: -o OUT, or add --dry-run")
     with readable_errors():
         from shapeinf.passes import clean
 

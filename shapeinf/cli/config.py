@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from shapeinf.checks.config import CheckConfig, load_check_config
 from shapeinf.errors import MissingPackageError, ShapeInferenceError
+
+if TYPE_CHECKING:
+    from shapeinf.checks.config import CheckConfig
 
 
 def load_config(_: click.Context, parameter: click.Parameter, path: str | None) -> CheckConfig | None:
@@ -15,6 +19,8 @@ def load_config(_: click.Context, parameter: click.Parameter, path: str | None) 
 
 def read_config_file(path: str, parameter: click.Parameter | None = None) -> CheckConfig:
     """The config of a file; its mistakes are usage errors with the file and the key."""
+    from shapeinf.checks.config import load_check_config  # commands without a config do not import the checks
+
     try:
         return load_check_config(path)
     except OSError as error:

@@ -6,14 +6,15 @@ import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
-from shapeinf.cli.output import echo, echo_json, readable_errors
+from shapeinf.cli.output import echo, echo_json, fail_on, note_errors, readable_errors
+from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, saving
 from shapeinf.cost import Cost
 from shapeinf.formats.files import write_text
-from shapeinf.report.cost_report import By, cost_as_csv, cost_as_json, cost_lines, summarize_cost
+from shapeinf.report.cost_report import By, cost_as_csv, cost_as_json, cost_lines, least_depth, summarize_cost
 
 
-@click.command(name="cost")
+@click.command(name="cost", cls=SectionedCommand)
 @click.argument("model", type=click.Path())
 @model_options()
 @click.option(
@@ -26,11 +27,13 @@ from shapeinf.report.cost_report import By, cost_as_csv, cost_as_json, cost_line
 @click.option(
     "--depth",
     type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="With --by module: how many parts of the path in a node's name are a module.",
+    metavar="N",
+    help="With --by module: how many parts of the path in a node's name are a module; by default as many as it takes "
+    "to have several.",
 )
-@click.option("--top", type=click.IntRange(min=0), default=20, show_default=True, help="How many rows are listed.")
+@click.option(
+    "--top", type=click.IntRange(min=0), metavar="N", default=20, show_default=True, help="How many rows are listed."
+)
 @click.option(
     "--csv",
     "csv_file",
@@ -40,13 +43,13 @@ from shapeinf.report.cost_report import By, cost_as_csv, cost_as_json, cost_line
 )
 @json_option
 def cost_command(
-    model: str, options: ModelOptions, by: By, depth: int, top: int, csv_file: str | None, json_wanted: bool
+    model: str, options: ModelOptions, by: By, depth: int | None, top: int, csv_file: str | None, json_wanted: bool
 ) -> None:
     """Count what MODEL computes: multiply-accumulates, floating-point operations, parameters and bytes moved.
 
     The totals are formulas, and numbers at the sizes of --bind. What is not counted is listed, with the reason.
 
-    Exit codes: 0 counted, 1 with --strict the model violates a rule, 2 usage, 3 a file cannot be read or written.
+    Exit codes: 0 counted, 1 the model has errors, 2 usage, 3 a file cannot be read or written.
     """
     check_outputs(csv=csv_file)
     with readable_errors():
@@ -54,12 +57,14 @@ def cost_command(
         def infer(options: ModelOptions) -> Cost:
             return options.infer(model).cost()
 
-        symbolic = infer(options.evolve(bind={}))
-        summary = summarize_cost(symbolic, dict(options.inference.bind), lambda: infer(options))
+        result = options.evolve(bind={}).infer(model)
+        summary = summarize_cost(result.cost(), dict(options.inference.bind), lambda: infer(options))
+        level = least_depth(summary) if depth is None else depth
         if csv_file is not None:
             with saving(csv_file):
                 write_text(csv_file, cost_as_csv(summary))
         if json_wanted:
-            echo_json(cost_as_json(model, summary, by, depth))
+            echo_json(cost_as_json(model, summary, by, level))
         else:
-            echo(*cost_lines(summary, by, depth, top))
+            echo(*cost_lines(summary, by, level, top))
+    fail_on(note_errors(model, result.diagnostics))

@@ -6,25 +6,31 @@ import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
-from shapeinf.cli.output import echo, echo_json, fail_on, readable_errors
+from shapeinf.cli.output import echo, echo_json, fail_on, note_errors, readable_errors
+from shapeinf.cli.sections import SectionedCommand
 from shapeinf.edit.comparison import diff as compare
 from shapeinf.report import diff_as_json
+from shapeinf.report.text import difference_lines
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("before", metavar="A", type=click.Path())
 @click.argument("after", metavar="B", type=click.Path())
 @model_options(without=("strict", "format_options"))
+@click.option("--all", "every", is_flag=True, help="Every tensor that only one model has; JSON always has them.")
 @json_option
-def diff(before: str, after: str, options: ModelOptions, json_wanted: bool) -> None:
+def diff(before: str, after: str, options: ModelOptions, every: bool, json_wanted: bool) -> None:
     """Compare the shapes and contracts of two models, of any formats; the options of dims hold for both models.
 
     Exit codes: 0 no difference, 1 differences, 2 usage, 3 a file cannot be read.
     """
     with readable_errors():
-        differences = compare(options.infer(before), options.infer(after))
+        results = options.infer(before), options.infer(after)
+        differences = compare(*results)
         if json_wanted:
             echo_json(diff_as_json(before, after, differences))
         else:
-            echo(*(map(str, differences) if differences else ["no difference"]))
+            echo(*difference_lines(differences, every=every))
+    for model, result in zip((before, after), results, strict=True):
+        note_errors(model, result.diagnostics)
     fail_on(differences)

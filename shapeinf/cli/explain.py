@@ -9,7 +9,8 @@ import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
-from shapeinf.cli.output import echo, echo_json, readable_errors
+from shapeinf.cli.output import echo, echo_json, note_errors, readable_errors
+from shapeinf.cli.sections import SectionedCommand
 from shapeinf.report import unknown_lines, unknowns_as_json
 from shapeinf.report.explanations import (
     dim_as_json,
@@ -27,7 +28,7 @@ DIM = "dim:"
 """The prefix of a target that is a dim, where a tensor has the same name."""
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("model", type=click.Path())
 @click.argument("target", metavar="[TENSOR[.AXIS]|DIM]", required=False)
 @click.option("--tensor", "-t", metavar="NAME", help="The tensor, as an option.")
@@ -69,6 +70,7 @@ def explain(
             echo_json({"model": model, **data})
         else:
             echo(*lines)
+        note_errors(model, result.diagnostics)
 
 
 def _explain_target(result: Result, target: str, axis: int | None, every: bool) -> tuple[dict[str, Any], Iterable[str]]:

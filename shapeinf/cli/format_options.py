@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from shapeinf.cli.options import Command
+from shapeinf.cli.sections import FORMAT, section_options
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.formats import FORMATS, FormatOptions
 
@@ -14,7 +15,7 @@ from shapeinf.formats import FORMATS, FormatOptions
 def add_format_options(command: Command) -> Command:
     """Give a command the options of all formats, as their records describe them."""
     for name, option in reversed(FORMATS.command_line().items()):
-        decorate = click.option(
+        decorate = section_options(FORMAT)(
             f"--{name.replace('_', '-')}",
             type=click.Choice(option.choices) if option.choices else None,
             metavar=option.metavar,

@@ -18,6 +18,7 @@ from shapeinf.cli.output import (
     fail_on,
     readable_errors,
 )
+from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import ModelTarget, model_output
 from shapeinf.report import build_report, report_as_json, summary_lines
 from shapeinf.report.module_tree import module_rows
@@ -60,7 +61,7 @@ def _query_options(command: Command) -> Command:
     return command
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("model", type=click.Path())
 @model_options()
 @_query_options

@@ -54,7 +54,7 @@ GROUPS = {
         ),
         "scan": Entry(
             "scan.scan",
-            "Scan thousands of models into a Parquet dataset, here or on a cluster.",
+            "Scan thousands of models into a Parquet dataset.",
             "scan models/ -o results --bind batch=8",
         ),
     },

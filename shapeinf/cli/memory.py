@@ -10,7 +10,8 @@ import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option, timeline_options
-from shapeinf.cli.output import echo, echo_json, fail_on, readable_errors
+from shapeinf.cli.output import echo, echo_json, fail_on, note_errors, readable_errors
+from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.formats.files import write_text
 from shapeinf.memory import Memory
@@ -19,7 +20,7 @@ from shapeinf.report.memory_report import MemorySummary, memory_as_json, memory_
 from shapeinf.result import Result
 
 
-@click.command(name="memory")
+@click.command(name="memory", cls=SectionedCommand)
 @click.argument("model", type=click.Path())
 @model_options()
 @timeline_options
@@ -29,6 +30,7 @@ from shapeinf.result import Result
 @click.option(
     "--top",
     type=click.IntRange(min=0),
+    metavar="N",
     default=10,
     show_default=True,
     help="How many tensors in use at the peak are listed.",
@@ -76,7 +78,8 @@ def memory_command(
     The peak counts the outputs of nodes; inputs and weights are listed apart. Where dims have no size it is bounded
     over their ranges (--dim, --assume). Pictures need all sizes.
 
-    Exit codes: 0 the peak fits, 1 it is not known to fit into --budget, 2 usage, 3 a file cannot be read or written.
+    Exit codes: 0 the peak fits, 1 it is not known to fit into --budget, or the model has errors, 2 usage, 3 a file
+    cannot be read or written.
     """
     check_outputs(html=html, png=png, output=output)
     if plan is not None and html is None and png is None:
@@ -100,7 +103,7 @@ def memory_command(
             echo_json(memory_as_json(model, summary))
         else:
             echo(*memory_lines(summary, top))
-    fail_on(not summary.fits)
+    fail_on(note_errors(model, result.diagnostics) or not summary.fits)
 
 
 def _draw(summary: MemorySummary, model: str, html: str | None, png: str | None, plan: str | None) -> None:

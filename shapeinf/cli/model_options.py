@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
 from click.core import ParameterSource
 
 from shapeinf.api import as_graph, infer
-from shapeinf.checks.config import CheckConfig
 from shapeinf.cli.config import load_config
 from shapeinf.cli.format_options import add_format_options, take_format_options
 from shapeinf.cli.options import Command, bindings, check_bindings, dim_ranges, input_shapes, input_values, named_inputs
 from shapeinf.cli.output import LateProgress
+from shapeinf.cli.sections import INFERENCE, section_options
 from shapeinf.cli.stdin import path_or_stdin, stdin_errors
 from shapeinf.expr.parsing import MAX_NUMBER
 from shapeinf.graph import Graph
@@ -23,6 +23,9 @@ from shapeinf.inputs.config import CONFIG_KEYS, Config
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions, Mode, Progress
 from shapeinf.inputs.reader import RangeLike, SpecLike, input_names, to_named_dim
 from shapeinf.result import Result
+
+if TYPE_CHECKING:
+    from shapeinf.checks.config import CheckConfig
 
 
 def read_graph(model: str, options: InferenceOptions) -> Graph:
@@ -113,7 +116,9 @@ class ModelOptions:
 _FIELDS = {"inputs": "shapes"}
 """Keys of a config whose option has another name."""
 
-_CONFIG = click.option(
+_option = section_options(INFERENCE)
+
+_CONFIG = _option(
     "--config",
     type=click.Path(dir_okay=False),
     callback=load_config,
@@ -123,7 +128,7 @@ _CONFIG = click.option(
 )
 
 _OPTIONS: dict[str, Callable[[Command], Command]] = {
-    "dims": click.option(
+    "dims": _option(
         "--dim",
         "dims",
         multiple=True,
@@ -132,7 +137,7 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
         help="Bounds of a dim by its name, as shapes show it: also of an axis without a name ('x.shape[0]=1..8') or of "
         "a size that depends on data. Also LO:HI, LO.., ..HI or a number. Repeatable.",
     ),
-    "bind": click.option(
+    "bind": _option(
         "--bind",
         "-f",
         multiple=True,
@@ -140,7 +145,7 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
         metavar="NAME=N,...",
         help="Sizes of named dims; also NAME:N. Repeatable.",
     ),
-    "shapes": click.option(
+    "shapes": _option(
         "--input-shapes",
         "--overwrite-input-shape",
         "-d",
@@ -151,13 +156,13 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
         help="Shape of an input instead of the declared one: 'x:[batch,3,224,224]', 'x:1x3xhxw', '[1..8,?]'. "
         "Repeatable; a value may hold several shapes.",
     ),
-    "assume": click.option(
+    "assume": _option(
         "--assume",
         multiple=True,
         metavar="RELATION",
         help="A relation of dims that holds: 'past + seq <= 4096'. Repeatable.",
     ),
-    "values": click.option(
+    "values": _option(
         "--value",
         "values",
         multiple=True,
@@ -166,20 +171,21 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
         help="The value of a small input, on which shapes may depend: 'sr=16000', 'axes=[0,2]', 'shape=[batch,3,?]'. "
         "Repeatable.",
     ),
-    "declared": click.option(
+    "declared": _option(
         "--declared",
         type=click.Choice(["trust", "check", "ignore"]),
         help="Whether declared types of node outputs are trusted, checked against inference, or ignored. By default "
         "they are trusted, but those of a traced run (PNNX) are ignored.",
     ),
-    "min_dim": click.option(
+    "min_dim": _option(
         "--min-dim",
         type=click.IntRange(0, MAX_NUMBER),
+        metavar="N",
         default=1,
         show_default=True,
         help="The minimum size of named dims.",
     ),
-    "strict": click.option(
+    "strict": _option(
         "--strict", is_flag=True, help="Stop at the first error instead of continuing with unknown shapes."
     ),
     "format_options": add_format_options,

@@ -56,6 +56,9 @@ def list_command(pattern: str, dialect: str | None, json_wanted: bool) -> None:
     """
     with readable_errors():
         operators = list_operators(default_registry(), pattern, dialect)
+        if not operators:
+            part = f"; '*{pattern}*' matches a part of a name" if "*" not in pattern else ""
+            echo(f"note: no operator matches {pattern!r}{part}", err=True)
         if json_wanted:
             echo_json(operators_as_json(operators))
         else:
@@ -65,7 +68,9 @@ def list_command(pattern: str, dialect: str | None, json_wanted: bool) -> None:
 @ops.command(short_help="Show the signature of an operator.", epilog="Example: shapeinf ops show Conv --dialect onnx")
 @click.argument("operator")
 @_dialect_option
-@click.option("--version", type=click.IntRange(min=1), help="The version of the opset; the newest by default.")
+@click.option(
+    "--version", type=click.IntRange(min=1), metavar="N", help="The version of the opset; the newest by default."
+)
 @json_option
 def show(operator: str, dialect: str | None, version: int | None, json_wanted: bool) -> None:
     """Show the signature of OPERATOR in each dialect: inputs, outputs, attributes with their defaults, and its rule.

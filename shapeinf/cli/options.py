@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import click
 
+from shapeinf.cli.sections import LIFETIMES, section_options
 from shapeinf.cli.targets import check_outputs as check_outputs
 from shapeinf.cli.targets import output_option as output_option
 from shapeinf.errors import SpecError
@@ -28,19 +29,22 @@ json_option = click.option(
 """For every command that prints a result."""
 
 
+_option = section_options(LIFETIMES)
+
 _TIMELINE_OPTIONS = (
-    click.option(
+    _option(
         "--order",
         type=click.Choice(["file", "least"]),
         default="file",
         show_default=True,
         help="The execution order of the nodes: that of the file, or one with a smaller peak.",
     ),
-    click.option("--aliases", is_flag=True, help="Outputs that are views of an input take no memory of their own."),
-    click.option("--in-place", is_flag=True, help="Nodes reuse the memory of an input that is not read again."),
-    click.option(
+    _option("--aliases", is_flag=True, help="Outputs that are views of an input take no memory of their own."),
+    _option("--in-place", is_flag=True, help="Nodes reuse the memory of an input that is not read again."),
+    _option(
         "--work",
         type=click.IntRange(min=0),
+        metavar="N",
         default=WORK,
         show_default=True,
         help="The budget of each question, in machine-independent steps; results report where it was reached.",

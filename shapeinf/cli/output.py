@@ -34,7 +34,7 @@ from shapeinf.errors import (
     UnknownNameError,
 )
 from shapeinf.report.table import Column, table_lines
-from shapeinf.texts import escape_unprintable
+from shapeinf.texts import escape_unprintable, format_count
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -123,6 +123,17 @@ def echo_diagnostic(diagnostic: Diagnostic) -> None:
     colour = {"error": "red", "warning": "yellow"}.get(diagnostic.severity)
     for line in diagnostic.render().split("\n"):
         click.echo(_styled(escape_unprintable(line), colour=colour), color=use_colour())
+
+
+def note_errors(model: str, diagnostics: Iterable[Diagnostic]) -> bool:
+    """Whether a model has errors; a note on stderr says so, for commands that do not print them."""
+    count = sum(diagnostic.severity == "error" for diagnostic in diagnostics)
+    if count:
+        echo(
+            f"note: {model} has {format_count(count, 'error')}: shapeinf infer, with these options, prints them",
+            err=True,
+        )
+    return count > 0
 
 
 def fail_on(condition: object) -> None:

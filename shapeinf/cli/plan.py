@@ -8,13 +8,14 @@ import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option, timeline_options
-from shapeinf.cli.output import echo, echo_json, fail_on, readable_errors
+from shapeinf.cli.output import echo, echo_json, fail_on, note_errors, readable_errors
+from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.memory.planning import PLANNERS, load_plan, save_plan, to_json
 from shapeinf.report.memory_report import plan_check_as_json, plan_check_lines, plan_lines
 
 
-class _PlanCommand(click.Command):
+class _PlanCommand(SectionedCommand):
     """A command whose first argument `verify` selects the command of that name."""
 
     def make_context(
@@ -39,6 +40,7 @@ class _PlanCommand(click.Command):
 @click.option(
     "--alignment",
     type=click.IntRange(1, 2**30),
+    metavar="N",
     default=64,
     show_default=True,
     help="Every offset is a multiple of this.",
@@ -62,7 +64,8 @@ def plan(
     With --bind of all dims the plan is for these sizes. With ranges (--dim, --assume) every slot has the maximum size
     of its tensor. `shapeinf plan verify PLAN --model MODEL` checks a plan of any tool.
 
-    Exit codes: 0 all tensors are placed, 1 some are not (they are listed), 2 usage, 3 a file cannot be read or written.
+    Exit codes: 0 all tensors are placed, 1 some are not (they are listed), or the model has errors, 2 usage, 3 a file
+    cannot be read or written.
     """
     check_outputs(output=output)
     with readable_errors():
@@ -76,10 +79,10 @@ def plan(
             echo_json(to_json(placed))
         else:
             echo(*plan_lines(placed, result, memory))
-    fail_on(placed.unplaced)
+    fail_on(note_errors(model, result.diagnostics) or placed.unplaced)
 
 
-@click.command()
+@click.command(cls=SectionedCommand, epilog="Example: shapeinf plan verify plan.json --model model.onnx")
 @click.argument("plan", type=click.Path())
 @click.option("--model", "-m", required=True, type=click.Path(), help="The model of the plan.")
 @model_options()
@@ -87,6 +90,7 @@ def plan(
 @click.option(
     "--alignment",
     type=click.IntRange(1, 2**30),
+    metavar="N",
     help="Every offset must be a multiple of this; by default the alignment of the plan (1 for a CSV).",
 )
 @json_option
@@ -106,14 +110,15 @@ def verify(
     PLAN is minimalloc's CSV (id,lower,upper,size,offset), or JSON as `shapeinf plan -o plan.json` writes it. Ids are
     names of tensors; lifetimes count the nodes from 0.
 
-    Exit codes: 0 valid, 1 not valid, 2 usage, 3 a file cannot be read.
+    Exit codes: 0 valid, 1 not valid, or the model has errors, 2 usage, 3 a file cannot be read.
     """
     with readable_errors():
         loaded = load_plan(plan)
-        memory = options.infer(model).memory(order=order, aliases=aliases, in_place=in_place, work=work)
+        result = options.infer(model)
+        memory = result.memory(order=order, aliases=aliases, in_place=in_place, work=work)
         problems = memory.verify_plan(loaded, alignment=alignment)
         if json_wanted:
             echo_json(plan_check_as_json(plan, model, problems))
         else:
-            echo(*plan_check_lines(loaded, problems))
-    fail_on(problems)
+            echo(*plan_check_lines(loaded, problems, memory))
+    fail_on(note_errors(model, result.diagnostics) or problems)

@@ -11,13 +11,14 @@ from shapeinf.checks import check
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import check_bindings, timeline_options
 from shapeinf.cli.output import echo, fail_on, readable_errors
+from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option
 from shapeinf.formats.files import is_same_file
 from shapeinf.report import severity_counts
 from shapeinf.report.live import save_report
 
 
-@click.command(name="report")
+@click.command(name="report", cls=SectionedCommand)
 @click.argument("model", type=click.Path())
 @model_options()
 @timeline_options
@@ -48,9 +49,13 @@ def report_command(
         check_bindings(options.dims, sizes)
         symbolic = options.evolve(bind={})
         result = symbolic.infer(model)
+        answer = result.contract.check(sizes) if sizes else None
+        if answer is not None and answer.verdict is False:
+            text = ", ".join(f"{name}={size}" for name, size in sizes.items())
+            raise click.UsageError(f"the model cannot run with {text}: {'; '.join(answer.reasons)}")
         memory = result.memory(order=order, aliases=aliases, in_place=in_place, work=work)
         checked = symbolic.evolve(declared="check", mode="best").infer(model)
         diagnostics = check(checked, options.dims)
         save_report(result, output, title=Path(model).name, sizes=sizes, diagnostics=diagnostics, memory=memory)
         echo(f"saved {output}: {severity_counts(diagnostics)}", err=True)
-    fail_on(any(diagnostic.severity == "error" for diagnostic in result.diagnostics))
+    fail_on(any(diagnostic.severity == "error" for diagnostic in (*result.diagnostics, *diagnostics)))

@@ -18,6 +18,7 @@ import click
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import check_bindings, json_option
 from shapeinf.cli.output import INTERRUPTED, VIOLATION, echo, echo_json, echo_lines, output_width, readable_errors, stop
+from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.errors import BudgetError
 from shapeinf.formats.files import write_text
@@ -38,7 +39,7 @@ _TERMINAL_SECONDS, _LOG_SECONDS = 0.5, 30.0
 """How often the progress is printed: on a terminal, and elsewhere."""
 
 
-class _ScanCommand(click.Command):
+class _ScanCommand(SectionedCommand):
     """A command whose first argument `report` selects the command of that name."""
 
     def make_context(

@@ -11,6 +11,7 @@ import click
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
 from shapeinf.cli.output import FAILURE, USAGE, VIOLATION, echo, echo_json, echo_rows, output_width, readable_errors
+from shapeinf.cli.sections import SectionedCommand
 from shapeinf.report import Summary, summaries_as_json, summarize, summary_as_json
 from shapeinf.report.summary_text import SUMMARY_COLUMNS, summary_as_lines, summary_cells
 from shapeinf.texts import escape_unprintable
@@ -18,7 +19,7 @@ from shapeinf.texts import escape_unprintable
 _WRAPPING: Any = {"subsequent_indent": " " * 14, "break_long_words": False, "break_on_hyphens": False}
 
 
-@click.command(name="summary")
+@click.command(name="summary", cls=SectionedCommand)
 @click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path())
 @model_options()
 @click.option("--table", is_flag=True, help="Print a line a model.")

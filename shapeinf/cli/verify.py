@@ -11,6 +11,7 @@ import numpy as np
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import check_bindings, json_option
 from shapeinf.cli.output import FAILURE, echo_json, echo_lines, fail_on, readable_errors
+from shapeinf.cli.sections import SectionedCommand
 from shapeinf.errors import SpecError
 from shapeinf.inputs.spec import parse_bindings
 from shapeinf.report import verification_as_json
@@ -49,7 +50,7 @@ def _load_arrays(files: dict[str, str]) -> dict[str, Any]:
     return arrays
 
 
-@click.command(name="verify")
+@click.command(name="verify", cls=SectionedCommand)
 @click.argument("model", type=click.Path())
 @click.option(
     "--runtime",
@@ -72,7 +73,7 @@ def _load_arrays(files: dict[str, str]) -> dict[str, Any]:
     metavar="NAME=FILE.npy",
     help="Values of an input; by default floats are random and integers are 0 or 1. Repeatable.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random inputs.")
+@click.option("--seed", type=int, metavar="N", default=0, show_default=True, help="Seed of the random inputs.")
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Stop a run that takes longer."
 )

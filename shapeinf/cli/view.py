@@ -16,6 +16,7 @@ import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.output import FAILURE, echo, readable_errors, stop
+from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.errors import MissingPackageError
 from shapeinf.report.model_explorer import QUANTITIES, Quantity, node_data
@@ -25,7 +26,7 @@ HOST = "localhost"
 _ARCHIVES = (".gz", ".tar", ".tgz", ".zip")
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("model", type=click.Path())
 @model_options()
 @click.option(

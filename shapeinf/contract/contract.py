@@ -8,8 +8,7 @@ from threading import RLock
 import attrs
 
 from shapeinf.contract.collection import body_preconditions, unconditional_preconditions
-from shapeinf.contract.few_sizes import few_sizes
-from shapeinf.contract.pickled import PickledContract, contract_html, contract_lines, contract_text
+from shapeinf.contract.pickled import NOT_SIMPLIFIED, PickledContract, contract_html, contract_lines, contract_text
 from shapeinf.contract.preconditions import Precondition
 from shapeinf.contract.reader import PreconditionReader
 from shapeinf.contract.sizes import LegalSizes, probe_sizes, sort_sizes
@@ -22,17 +21,17 @@ from shapeinf.expr import Dimension
 from shapeinf.inputs.reader import as_sizes
 from shapeinf.lattice import ShapeStore
 from shapeinf.sharing import cached_property, synchronized
-from shapeinf.solver.budget import WORK, Budget, cut_text
+from shapeinf.solver.budget import WORK, Budget
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT
-from shapeinf.texts import escape_lines
 
-STEPS_PER_NODE = 200
-"""The cost of inferring a node once more, in the steps of a budget."""
+STEPS_PER_RUN = 1000
+"""The cost of an inference at other sizes, in the steps of a budget, without those of its nodes."""
+
+STEPS_PER_NODE = 60
+"""The cost of inferring a node once more."""
 
 STEPS_PER_TERM = 2
 """The cost of a term of a dim that was in no table."""
-
-_NOT_SIMPLIFIED = f"{cut_text('contract.with_work(...)')}: some of these are listed as they were added, not simplified"
 
 
 @attrs.frozen
@@ -81,18 +80,9 @@ class Contract:
 
         Last those of bodies that may not run, which name the body in `where`.
         """
-        return (*map(self._with_sizes, self.always), *body_preconditions(self._inference, self._budget))
-
-    def _with_sizes(self, precondition: Precondition) -> Precondition:
-        """The precondition with the legal sizes of its only symbol, where they are few."""
-        symbols = precondition.free_symbols
-        if len(symbols) != 1 or len(precondition.symbols) != 1 or precondition.kind in ("guard", "assumption", "value"):
-            return precondition
         store = self._inference.initial_store
-        sizes = (
-            few_sizes(next(iter(symbols)), precondition.clauses, store, self._budget) if precondition.clauses else None
-        )
-        return precondition if sizes is None else attrs.evolve(precondition, sizes=sizes)
+        always = [precondition.with_sizes(store, self._budget) for precondition in self.always]
+        return (*always, *body_preconditions(self._inference, self._budget))
 
     @cached_property
     def always(self) -> tuple[Precondition, ...]:
@@ -117,9 +107,7 @@ class Contract:
 
     def __str__(self) -> str:
         """One precondition a line."""
-        lines = contract_lines(self.preconditions)
-        lines += "".join(f"\nholds for {escape_lines([text])}" for text in self.assumptions)
-        return f"{lines}\n({_NOT_SIMPLIFIED})" if self.cut else lines
+        return contract_lines(self.preconditions, self.assumptions, self.cut)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -136,7 +124,7 @@ class Contract:
 
     def __reduce__(self) -> tuple[type[PickledContract], tuple[object, ...]]:
         """A pickle has the preconditions."""
-        return PickledContract, (self.preconditions, self.always, self.cut)
+        return PickledContract, (self.preconditions, self.always, self.assumptions, self.cut)
 
     def __copy__(self) -> Contract:
         """Itself: queries do not change it."""
@@ -176,7 +164,7 @@ class Contract:
         bound = Contract(inference, self.work)
         reasons = tuple(map(str, (*bound.preconditions, *bound._reader.ignored_advice())))
         if bound.cut:
-            return Answer(None, (*reasons, _NOT_SIMPLIFIED), cut=True)
+            return Answer(None, (*reasons, NOT_SIMPLIFIED), cut=True)
         return Answer(None if bound.preconditions else True, reasons)
 
     def _infer(self, sizes: Mapping[str, int]) -> Inference | Answer:
@@ -250,7 +238,8 @@ class _SizeRuns:
         self._name = name
         self._budget = budget
         self._scope = inference.store.scope
-        self._steps = STEPS_PER_NODE * len(inference.compiled.rows) + 2 * STEPS_PER_CONSTRAINT * inference.store.count
+        nodes, constraints = len(inference.compiled.rows), inference.store.count
+        self._steps = STEPS_PER_RUN + STEPS_PER_NODE * nodes + 2 * STEPS_PER_CONSTRAINT * constraints
         self._known: dict[int, bool] = {}
 
     def succeeds(self, size: int) -> bool | None:

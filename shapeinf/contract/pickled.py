@@ -10,7 +10,10 @@ import attrs
 from shapeinf.contract.preconditions import Precondition
 from shapeinf.html import html_block, html_rows
 from shapeinf.pickling import Pickled
+from shapeinf.solver.budget import cut_text
 from shapeinf.texts import escape_lines, format_count, object_text
+
+NOT_SIMPLIFIED = f"{cut_text('contract.with_work(...)')}: some of these are listed as they were added, not simplified"
 
 
 @attrs.frozen
@@ -20,11 +23,13 @@ class PickledContract(Pickled):
     Args:
         preconditions: all of them, with their provenance; `Precondition.holds` works.
         always: those that hold whichever bodies run, with those that trusted declarations imply.
+        assumptions: what the user specifies besides the dims of inputs, and the preconditions hold for.
         cut: the work budget was reached: some are listed without being simplified.
     """
 
     preconditions: tuple[Precondition, ...]
     always: tuple[Precondition, ...]
+    assumptions: tuple[str, ...]
     cut: bool
 
     kind: ClassVar[str] = "contract"
@@ -39,7 +44,7 @@ class PickledContract(Pickled):
 
     def __str__(self) -> str:
         """One precondition a line."""
-        return contract_lines(self.preconditions)
+        return contract_lines(self.preconditions, self.assumptions, self.cut)
 
     def __repr__(self) -> str:
         """The first preconditions."""
@@ -50,9 +55,11 @@ class PickledContract(Pickled):
         return contract_html("PickledContract", self.preconditions)
 
 
-def contract_lines(preconditions: Sequence[Precondition]) -> str:
-    """One precondition a line."""
-    return escape_lines(map(str, preconditions)) or "no preconditions on the inputs"
+def contract_lines(preconditions: Sequence[Precondition], assumptions: Sequence[str], cut: bool) -> str:
+    """One precondition a line, then what they hold for, and whether some are not simplified."""
+    lines = [*map(str, preconditions)] or ["no preconditions on the inputs"]
+    lines += [f"holds for {text}" for text in assumptions]
+    return escape_lines([*lines, f"({NOT_SIMPLIFIED})"] if cut else lines)
 
 
 def contract_text(title: str, preconditions: Sequence[Precondition]) -> str:

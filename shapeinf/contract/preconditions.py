@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import attrs
 
 from shapeinf.constraints.records import Clause, any_holds
-from shapeinf.contract.few_sizes import sizes_text
+from shapeinf.contract.few_sizes import few_sizes, sizes_text
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.explain.explanation import trace
@@ -16,10 +16,14 @@ from shapeinf.explain.points import GraphFrame, Point
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING
 from shapeinf.lattice import ShapeStore, TensorType
+from shapeinf.solver.budget import Budget
 
 Kind = Literal["value", "equality", "divisibility", "range", "relation", "alternative", "guard", "assumption"]
 """`guard` holds for one branch or body, or depends on data. `assumption` is no requirement:
 the graph may run without it, but then some shapes differ from the inferred ones."""
+
+_UNDECIDED: tuple[Kind, ...] = ("value", "guard", "assumption")
+"""Kinds that do not decide by themselves which sizes are legal."""
 
 
 @attrs.frozen(eq=False)
@@ -80,6 +84,14 @@ class Precondition:
         """The condition in words: `height is 32, 64 or 96` in place of an equation with few solutions."""
         listed = self.sizes is not None and self.kind in ("equality", "relation", "alternative")
         return sizes_text(self.symbols[0], self.sizes or ()) if listed else self.text
+
+    def with_sizes(self, store: ShapeStore, budget: Budget) -> Precondition:
+        """The precondition with the legal sizes of its only symbol within the bounds of a store, where they are few."""
+        symbols = self.free_symbols
+        if len(symbols) != 1 or len(self.symbols) != 1 or not self.clauses or self.kind in _UNDECIDED:
+            return self
+        sizes = few_sizes(next(iter(symbols)), self.clauses, store, budget)
+        return self if sizes is None else attrs.evolve(self, sizes=sizes)
 
     @property
     def free_symbols(self) -> frozenset[Dimension]:

@@ -24,7 +24,7 @@ MAX_NODES_IN_BODIES = 300_000
 """Functions that call others twice double the count at every level."""
 
 _CYCLE = "it is in a loop drawn as a back edge, whose number of trips is not known"
-_MOVED = FIELDS[:4]
+_PER_RUN = FIELDS[:4]
 """The amounts that every run adds."""
 
 
@@ -134,7 +134,7 @@ class _Walk:
         """The amounts over all trips of the loops around a node."""
         try:
             for loop in loops:
-                values = {name: repeat(self.store, getattr(amounts, name), loop) for name in _MOVED}
+                values = {name: repeat(self.store, getattr(amounts, name), loop) for name in _PER_RUN}
                 amounts = Amounts(**values, parameters=amounts.parameters)
         except NotKnown as unknown:
             row.reason = unknown.reason
@@ -196,7 +196,7 @@ class _Walk:
         """Count the maximum of each amount over the branches of a node."""
         totals = [table.total for table in tables.values()]
         try:
-            most = Amounts(**{name: _most([getattr(total, name) for total in totals]) for name in _MOVED})
+            most = Amounts(**{name: _most([getattr(total, name) for total in totals]) for name in _PER_RUN})
         except NotKnown as unknown:
             row.reason = unknown.reason
             return
@@ -281,9 +281,7 @@ def _cyclic(compiled: CompiledGraph) -> Iterator[int]:
 
 
 def _amounts(cost: RunCost) -> Amounts:
-    return Amounts(
-        macs=cost.macs, operations=cost.operations, bytes_read=cost.bytes_read, bytes_written=cost.bytes_written
-    )
+    return Amounts(**{name: getattr(cost, name) for name in _PER_RUN})
 
 
 def _most(dims: Sequence[Dim]) -> Dim:

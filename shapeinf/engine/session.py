@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import attrs
@@ -133,25 +134,28 @@ class Session:
         names = self._dim_names(inference)
         known = names.find(name)
         symbol = None if known is None else inference.store.scope.symbol(known)
-        return known if symbol is not None and (symbol in names.current or not symbol.is_anonymous) else None
+        return known if symbol is not None and (symbol in names.current() or not symbol.is_anonymous) else None
 
     # -- the state before any node has run ---------------------------------------------------------------------------
 
     def _set_up(self) -> tuple[Inference, InputReader, list[Diagnostic]]:
         """A new inference, the reader of its inputs, and diagnostics of what the file states and is not used."""
         lowest, options = dict(self.lowest), self.options
+        axes: set[str] = set()
         while True:
             store = ShapeStore()
             store.assuming = self.assuming
-            for name, low in lowest.items():
-                store.scope.symbol(name, low)
             reader = InputReader.of_graph(self.compiled.graph, store, options.min_dim)
+            reader.lowest = lowest
+            for name in (name for name in lowest if name not in axes):
+                store.scope.symbol(name, lowest[name])
             inference = Inference(self.compiled, store, options.mode == "strict", options.progress, inner=Bodies())
             notes = self._add_inputs(inference, reader)
             if not reader.lowered:
                 reader.lowered.update(lowest)
                 return inference, reader, notes
             lowest.update(reader.lowered)
+            axes.update(name for name in reader.lowered if store.scope.symbol(name).is_anonymous)
 
     def _add_inputs(self, inference: Inference, reader: InputReader) -> list[Diagnostic]:
         """Add the types of inputs and all that file and user specify; diagnostics of what is not used of the file."""
@@ -226,9 +230,11 @@ class Session:
     def _dim_names(self, inference: Inference) -> DimNames:
         """The names of dims that the user may refer to; after an update also those that it replaced."""
         scope, graph = inference.store.scope, self.compiled.graph
-        current = list(input_symbols(inference))
-        names = {symbol.name for symbol in current}
-        replaced = {dim: name for dim, name in self._replaced_dims().items() if dim.name not in names}
+        current = partial(input_symbols, inference)
+        replaced = self._replaced_dims()
+        if replaced:
+            names = {symbol.name for symbol in current()}
+            replaced = {dim: name for dim, name in replaced.items() if dim.name not in names}
         for dim in replaced:
             if self.updates or not dim.is_anonymous:  # the file, or what the user specified before, may refer to it
                 scope.symbol(dim.name, self.options.min_dim, anonymous=dim.is_anonymous)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, Literal, get_args
@@ -74,7 +73,7 @@ def replace_file(path: str) -> Iterator[BinaryIO]:
             yield file
         return
     folder, name = os.path.split(target)
-    temporary = os.path.join(folder, f".{name[:_LONGEST_STEM]}.{secrets.token_hex(4)}.part")
+    temporary = os.path.join(folder, f".{name[:_LONGEST_STEM]}.{os.urandom(4).hex()}.part")
     try:
         with open(temporary, "xb") as file:
             yield file

@@ -236,11 +236,13 @@ def _decompress(head: bytes) -> bytes:
 
 def _has_caffe_layers(head: bytes) -> bool:
     """Whether the first bytes are those of a network of Caffe, binary or text."""
-    if _CAFFE_TEXT.search(head):
+    if b"\0" not in head and _CAFFE_TEXT.search(head):
         return True
     named = False
     try:
         for number, kind, start, end in fields(head, 0, 1 << 62):  # the last one may end after the head
+            if kind != BYTES and number == _CAFFE_NAME:
+                return False  # as that of each ONNX file
             if kind == BYTES and number == _CAFFE_LAYERS:
                 return True
             if kind == BYTES and number == _CAFFE_OLD_LAYERS and named:

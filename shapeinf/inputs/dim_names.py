@@ -20,13 +20,13 @@ class DimNames:
 
     Args:
         scope: the owner of the symbols.
-        current: the symbols in shapes and values of inputs.
+        current: returns the symbols in shapes and values of inputs.
         replaced: names that only replaced shapes have, with the input.
         declared: returns the names that the file declares anywhere.
     """
 
     scope: Scope
-    current: Collection[Dimension]
+    current: Callable[[], Collection[Dimension]]
     replaced: Mapping[str, str] = attrs.Factory(dict)
     declared: Callable[[], Collection[str]] = tuple
 
@@ -47,7 +47,7 @@ class DimNames:
 
     def unknown(self, name: str, others: Iterable[str] = ()) -> UnknownNameError:
         """The error for a name; `others` are more names that there are."""
-        return unknown_dim(name, [*map(str, self.current), *others], self.replaced)
+        return unknown_dim(name, [*map(str, self.current()), *others], self.replaced)
 
 
 def unknown_dim(name: str, names: Iterable[str], replaced: Mapping[str, str] | None = None) -> UnknownNameError:

@@ -50,6 +50,8 @@ class InputReader:
     lints: list[str] = attrs.Factory(list)
     redundant: list[str] = attrs.Factory(list)
     """Messages about specs of the user without effect."""
+    lowest: Mapping[str, int] = attrs.Factory(dict)
+    """The least sizes of dims below `min_dim` that are known before reading."""
     lowered: dict[str, int] = attrs.Factory(dict)
     """The least sizes of named dims that the user allows below `min_dim`."""
     constraining: set[str] = attrs.Factory(set)
@@ -76,6 +78,10 @@ class InputReader:
         alias = next((alias for alias, value in self.aliases.items() if value == name), name)
         label = axis_label(alias, axis)
         return f"{alias}.{axis}" if label in self.dim_names else label
+
+    def new_axis(self, site: str) -> Dimension:
+        """A new unknown for the size of an axis without a name."""
+        return self.store.scope.fresh(site, min(self.min_dim, self.lowest.get(site, self.min_dim)))
 
     # -- declarations ------------------------------------------------------------------------------------------------
 
@@ -105,7 +111,7 @@ class InputReader:
                 self.lints.append(lint)
         else:
             dim = declared if declared is not None and declared >= 0 else None
-        return self.store.scope.fresh(site, self.min_dim) if dim is None else dim
+        return self.new_axis(site) if dim is None else dim
 
     def name_axes(self, name: str, value: Type | None) -> None:
         """Let users refer to the open axes of an input by both of its names."""
@@ -171,7 +177,7 @@ class InputReader:
         if isinstance(value, str):
             return self._read_text(value, site, declared)
         if value is None:
-            return scope.fresh(site, self.min_dim)
+            return self.new_axis(site)
         if isinstance(value, Dimension):
             return value if value.scope is scope else self._read_text(str(value), site, declared)
         if isinstance(value, DimRange):
@@ -191,7 +197,7 @@ class InputReader:
             raise ShapeInferenceError(f"{site}: a size is at least 0 (-1 is an unknown one), not {dim}")
         if dim > MAX_NUMBER:
             raise ShapeInferenceError(f"{site}: expected {TOO_LARGE}, not {dim}")
-        return scope.fresh(site, self.min_dim) if dim == -1 else dim
+        return self.new_axis(site) if dim == -1 else dim
 
     def add_named(self, dim: NamedDim) -> Dimension:
         """The symbol of a named dim; its bounds and divisor become constraints."""

@@ -12,6 +12,7 @@ import math
 import operator
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import ml_dtypes
@@ -26,6 +27,7 @@ from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 from shapeinf.lattice.dtypes import KINDS
 from shapeinf.lattice.types import MAX_ELEMENTS, MAX_PRINTED, MAX_RANK, Element, HandleType, numpy_dtype
 
+_BLANKS = re.compile(r"\s*")
 _OPENING = re.compile(r"\s*\[")
 _QUOTED = re.compile(r"\s*(\"[^\"]*\"|'[^']*')\s*(?=[,\]]|$)")
 _UNKNOWN = ("?", "None")
@@ -84,11 +86,12 @@ class _ValueReader:
         return items
 
     def _take(self, char: str) -> bool:
-        rest = self.text[self.at :].lstrip()
-        taken = rest.startswith(char)
-        if taken:
-            self.at = len(self.text) - len(rest) + 1
-        return taken
+        match = _BLANKS.match(self.text, self.at)
+        start = self.at if match is None else match.end()
+        if not self.text.startswith(char, start):
+            return False
+        self.at = start + 1
+        return True
 
     def _element(self, depth: int) -> str:
         self.count += 1
@@ -301,9 +304,9 @@ def format_value(tensor: PartialTensor) -> str:
     """
     elements = iter(tensor.elements or ())
     dims = [d for d in tensor.shape if isinstance(d, int)]
-    if math.prod(dims) > MAX_PRINTED:
-        first = [_format_element(next(elements)) for _ in range(MAX_PRINTED)]
-        return f"{TensorType(tensor.dtype, tensor.shape)!r} of {', '.join(first)}, ..."
+    if math.prod(max(d, 1) for d in dims) > MAX_PRINTED:  # an array without elements may have many brackets
+        first = ", ".join(map(_format_element, islice(elements, MAX_PRINTED)))
+        return repr(TensorType(tensor.dtype, tensor.shape)) + (f" of {first}, ..." if first else "")
     return _format_nested(elements, dims)
 
 

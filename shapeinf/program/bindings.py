@@ -149,7 +149,8 @@ class Binder:
 
     @staticmethod
     def _error(bindings: Bindings, requirement: Requirement, binding: int) -> IllegalSizeError:
-        return IllegalSizeError(requirement.text, requirement.source, binding, bindings.at(binding))
+        sizes = bindings.at(binding)
+        return IllegalSizeError(requirement.text, requirement.source, binding, sizes, bindings.count)
 
 
 def _numbers(name: str, size: Size) -> Number:

@@ -12,7 +12,7 @@ from shapeinf.csv_text import csv_text
 from shapeinf.errors import MissingSizeError
 from shapeinf.expr import Dim, evaluate
 from shapeinf.schemas import COST
-from shapeinf.texts import exact_bytes, format_bytes, format_count
+from shapeinf.texts import exact_bytes, format_bytes, format_count, shorten_end
 
 By = Literal["operator", "module", "node"]
 
@@ -77,6 +77,12 @@ def summarize_cost(cost: Cost, sizes: dict[str, int], infer_bound: Callable[[], 
     return CostSummary(cost, sizes, at)
 
 
+def least_depth(summary: CostSummary) -> int:
+    """The least depth at which the nodes are in several modules; exporters put all below the name of the model."""
+    longest = max((len(node.module) for node in summary.cost.table.nodes), default=1)
+    return next((depth for depth in range(1, longest + 1) if len(summary.table.by_module(depth).keys() - {""}) > 1), 1)
+
+
 def cost_rows(summary: CostSummary, by: By, depth: int) -> list[CostRow]:
     """The rows of a table, those with the most operations first; without sizes, those of dims of size 64."""
     symbolic, at = _groups(summary.cost.table, by, depth), summary.at
@@ -135,7 +141,7 @@ def cost_lines(summary: CostSummary, by: By, depth: int, top: int) -> Iterator[s
     cost, at = summary.cost, summary.at
     for name, title in _TITLES.items():
         unit = " bytes" if name.startswith("bytes") else ""
-        yield f"{title:<13}{_shorten(_text(cost, getattr(cost.total, name)), MAX_FORMULA)}{unit}"
+        yield f"{title:<13}{shorten_end(_text(cost, getattr(cost.total, name)), MAX_FORMULA)}{unit}"
     if at is not None:
         yield f"  {summary.binding or 'always'}: {_totals_at(at)}"
     elif summary.sizes:
@@ -147,7 +153,7 @@ def cost_lines(summary: CostSummary, by: By, depth: int, top: int) -> Iterator[s
         yield f"  {len(rows) - top} more (--top)"
     for branch in cost.branches:
         listed = ", ".join(
-            f"{label} {_shorten(_text(cost, amounts.flops), MAX_CELL)} flops"
+            f"{label} {shorten_end(_text(cost, amounts.flops), MAX_CELL)} flops"
             for label, amounts in branch.branches.items()
         )
         yield f"branches     {branch.op} '{branch.node}' counts the maximum of {listed}"
@@ -187,7 +193,7 @@ def _key(row: CostRow, by: By) -> list[str]:
 
 
 def _symbolic_cells(cost: Cost, row: CostRow) -> list[str]:
-    return [_text(cost, row.amounts.parameters), _shorten(_text(cost, row.amounts.flops), MAX_CELL)]
+    return [_text(cost, row.amounts.parameters), shorten_end(_text(cost, row.amounts.flops), MAX_CELL)]
 
 
 def _cells_at(row: CostRow, total: int) -> list[str]:
@@ -211,10 +217,6 @@ def _align(lines: Sequence[Sequence[str]], sides: str) -> Iterator[str]:
 
 def _text(cost: Cost, amount: Dim) -> str:
     return f"{amount:,}" if isinstance(amount, int) else cost.format(amount)
-
-
-def _shorten(formula: str, longest: int) -> str:
-    return formula if len(formula) <= longest else f"{formula[:longest]} ..."
 
 
 # -- JSON and CSV ------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from shapeinf.memory import Memory, Role
 from shapeinf.memory.peak import PeakAt, PeakBound
 from shapeinf.memory.peak.answers import qualify
 from shapeinf.memory.planning import KINDS, Plan
+from shapeinf.memory.planning.verification import UNBOUNDED
 from shapeinf.report.model import named_dims
 from shapeinf.report.text import dims_text
 from shapeinf.result import Result
@@ -23,6 +24,8 @@ from shapeinf.texts import exact_bytes, format_bytes, format_count
 
 MAX_UNCOUNTED = 4
 """Tensors without a size that are listed of one cause; the JSON has all."""
+MAX_PROBLEMS = 10
+"""Problems of a plan that are listed of one code; the JSON has all."""
 MAX_FORMULA = 400
 """Characters of a symbolic peak in the text; the JSON has all."""
 
@@ -120,7 +123,7 @@ def summarize_memory(
 def memory_lines(summary: MemorySummary, top: int) -> Iterator[str]:
     """The peak with the `top` largest tensors in use at it, the totals by role, and the budget."""
     memory = summary.memory
-    yield f"peak         {_shorten(str(memory.peak))}"
+    yield f"peak         {_shorten(str(memory.peak))} bytes"
     yield from (
         _peak_at_lines(summary, summary.peak, top) if isinstance(summary.peak, PeakAt) else [_bound_line(summary)]
     )
@@ -220,9 +223,7 @@ def memory_as_json(model: str, summary: MemorySummary) -> dict[str, Any]:
         "bodies": str(memory.bodies),
         "unsized": [{"tensor": b.name, "role": b.role, "cause": b.cause} for b in memory.unsized],
         "not_counted": [{"tensor": b.name, "cause": b.cause} for b in summary.bound.peak.unbounded],
-        "total": None
-        if total is None
-        else {"bytes": total.bytes, "at_least": total.at_least, "at_most": total.at_most},
+        "total": None if total is None else _total_as_json(total),
         "budget": summary.budget,
         "fits": summary.fits,
     }
@@ -263,9 +264,8 @@ def plan_lines(plan: Plan, result: Result, memory: Memory) -> Iterator[str]:
         yield f"upper bounds of sizes, and so the arena, may be too large: {cut_text('--work')}"
     for tensor in plan.unplaced:
         yield f"unplaced {tensor.name}: {tensor.cause}"
-    unbounded = _unbounded_dims(memory) if plan.unplaced else ()
-    if unbounded:
-        yield f"--bind sets sizes and --dim upper bounds for {', '.join(unbounded)}"
+    if plan.unplaced:
+        yield from _unbounded_lines(memory)
 
 
 def _slot_table(plan: Plan) -> Iterator[str]:
@@ -277,17 +277,27 @@ def _slot_table(plan: Plan) -> Iterator[str]:
         yield "  ".join([*(row[k].rjust(widths[k]) for k in range(3)), row[3]])
 
 
-def _unbounded_dims(memory: Memory) -> tuple[str, ...]:
-    """The dims without an upper bound; none where too many formulas would have to be bounded."""
+def _unbounded_lines(memory: Memory) -> Iterator[str]:
+    """How to bound the dims without an upper bound; nothing where too many formulas would have to be bounded."""
     try:
-        return memory.peak.over().unbounded
+        unbounded = memory.peak.over().unbounded
     except LimitError:
-        return ()
+        return
+    if unbounded:
+        yield f"--bind sets sizes and --dim upper bounds for {', '.join(unbounded)}"
 
 
-def plan_check_lines(plan: Plan, diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
-    """The problems of a plan, or that it is valid."""
-    yield from (line for diagnostic in diagnostics for line in diagnostic.render().splitlines())
+def plan_check_lines(plan: Plan, diagnostics: Sequence[Diagnostic], memory: Memory) -> Iterator[str]:
+    """The problems of a plan, the first of each code, or that it is valid."""
+    by_code: dict[str, list[Diagnostic]] = {}
+    for diagnostic in diagnostics:
+        by_code.setdefault(diagnostic.code, []).append(diagnostic)
+    for code, group in by_code.items():
+        yield from (line for diagnostic in group[:MAX_PROBLEMS] for line in diagnostic.render().splitlines())
+        if len(group) > MAX_PROBLEMS:
+            yield f"and {len(group) - MAX_PROBLEMS} more of {code} (--json has all)"
+    if UNBOUNDED in by_code:
+        yield from _unbounded_lines(memory)
     if not diagnostics:
         yield f"valid: {format_count(len(plan.slots), 'slot')}, an arena of {exact_bytes(plan.arena)}"
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 import attrs
 
-from shapeinf.errors import UnknownNameError
+from shapeinf.errors import UnknownNameError, nearest_names
 from shapeinf.graph import Graph, Node
 from shapeinf.ops import ArgDef, AttrDef, Dialect, DialectEntry, OpDef, OpRegistry, Rule
 from shapeinf.report.bodies import inner_graphs
@@ -251,7 +250,7 @@ def missing_operators(registry: OpRegistry, graph: Graph) -> list[MissingOperato
                 nodes.setdefault((node.domain, node.op, body.opsets.get(node.domain, 0)), []).append(node)
     missing = [(key, listed) for key, listed in nodes.items() if not _is_known(registry, graph.dialect, *key)]
     missing.sort(key=lambda item: -len(item[1]))
-    known = [record.full_name for record in list_operators(registry, "*", graph.dialect)] if missing else []
+    known = list_operators(registry, "*", graph.dialect) if missing else []
     return [
         MissingOperator(
             op,
@@ -259,10 +258,18 @@ def missing_operators(registry: OpRegistry, graph: Graph) -> list[MissingOperato
             version,
             len(listed),
             tuple([node.name for node in listed if node.name][:MAX_NAMES]),
-            tuple(difflib.get_close_matches(_full_name(domain, op), known, n=MAX_NAMES, cutoff=0.6)),
+            _near_operators(known, domain, op),
         )
         for (domain, op, version), listed in missing
     ]
+
+
+def _near_operators(known: Sequence[OperatorRecord], domain: str, op: str) -> tuple[str, ...]:
+    """Similar names of the domain; for a domain that is not known, operators of other domains with the same name."""
+    own = [record.name for record in known if record.domain == domain]
+    if own:
+        return tuple([_full_name(domain, name) for name in nearest_names(op, own)[:MAX_NAMES]])
+    return tuple([record.full_name for record in known if record.name == op][:MAX_NAMES])
 
 
 def _is_known(registry: OpRegistry, dialect: str, domain: str, op: str, version: int) -> bool:

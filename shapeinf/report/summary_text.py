@@ -39,7 +39,7 @@ def _sections(summary: Summary) -> Iterator[tuple[str, list[str]]]:
     yield "parameters", [_parameter_line(summary)]
     yield "MACs", _amount_lines(summary, summary.macs, exact_count)
     yield "", [_uncounted_line(summary.uncounted)] if summary.uncounted else []
-    yield "peak", _amount_lines(summary, summary.peak_bytes, exact_bytes)
+    yield "peak", _amount_lines(summary, summary.peak_bytes, exact_bytes, " bytes")
     yield "unknown", _unknown_lines(summary)
     yield "diagnostics", [_diagnostics_line(summary.diagnostics)]
 
@@ -71,7 +71,7 @@ def _contract_lines(summary: Summary) -> list[str]:
 
 def _operator_line(summary: Summary) -> str:
     nodes = format_count(summary.nodes, "node")
-    inner = f" and {summary.inner_nodes} in bodies" if summary.inner_nodes else ""
+    inner = f" and {summary.inner_nodes:,} in bodies" if summary.inner_nodes else ""
     listed = ", ".join(map(str, summary.operators[:MAX_OPERATORS]))
     more = len(summary.operators) - MAX_OPERATORS
     return f"{nodes}{inner}: {listed or 'none'}" + (f", {format_count(more, 'other operator')}" if more > 0 else "")
@@ -87,17 +87,18 @@ def _amount_text(amount: Amount, display: Callable[[int], str]) -> str:
     return f"{amount.note} {text}" if amount.note in BOUNDS else text
 
 
-def _amount_lines(summary: Summary, amount: Amount, display: Callable[[int], str]) -> list[str]:
+def _amount_lines(summary: Summary, amount: Amount, display: Callable[[int], str], unit: str = "") -> list[str]:
     """The formula, and the number at the sizes of the summary; one line where it is a number at all sizes."""
     if not amount.formula:
         return [amount.note]
+    formula = shorten_end(amount.formula, MAX_FORMULA) + unit
     if amount.value is None:
-        return [shorten_end(amount.formula, MAX_FORMULA), *([f"  {amount.note}"] if summary.sizes else [])]
+        return [formula, *([f"  {amount.note}"] if summary.sizes else [])]
     number = _amount_text(amount, display)
     if amount.formula.isdigit():
         return [number]
     sizes = ", ".join(f"{name}={size}" for name, size in summary.sizes.items())
-    return [shorten_end(amount.formula, MAX_FORMULA), f"  {sizes or 'always'}: {number}"]
+    return [formula, f"  {sizes or 'always'}: {number}"]
 
 
 def _uncounted_line(uncounted: Mapping[str, int]) -> str:
@@ -132,7 +133,7 @@ def summary_cells(model: str, summary: Summary) -> list[str]:
 
 def _cells(summary: Summary) -> Iterator[str]:
     yield summary.format
-    yield str(summary.nodes)
+    yield f"{summary.nodes:,}"
     yield _cell(summary.parameters, "{:,}".format)
     yield _cell(summary.weight_bytes, format_bytes)
     yield _cell(summary.macs, "{:,}".format)

@@ -21,6 +21,8 @@ class Column:
     heading: str
     least: int | None = None
     """None for one that is never cut."""
+    turn: int = 0
+    """Columns with a lower turn lose their middle first."""
 
 
 def table_lines(
@@ -29,8 +31,8 @@ def table_lines(
     r"""The lines of a table: headings, a rule, and the rows, which may hold any characters.
 
     Columns are as wide as their widest cell of the first `MEASURED` rows; a wider one later widens its column from
-    there on. Where the table is wider than `width`, cells lose their middle: the columns that may be narrower share
-    the loss in the order of `columns`.
+    there on. Where the table is wider than `width`, cells lose their middle: the columns that may be narrower lose
+    it in their turn.
 
     >>> rows = [("x", "float32"), ("a\nb", "int64")]
     >>> print(*table_lines([Column("tensor"), Column("type")], rows), sep="|")
@@ -54,7 +56,7 @@ def _fit(natural: Sequence[int], columns: Sequence[Column], width: int) -> list[
     """Sizes of columns whose sum with the gaps is the width, if they may be that narrow."""
     sizes = list(natural)
     excess = sum(sizes) + len(GAP) * (len(sizes) - 1) - width
-    for k, column in enumerate(columns):
+    for k, column in sorted(enumerate(columns), key=lambda item: item[1].turn):
         if excess > 0 and column.least is not None:
             loss = max(0, min(excess, sizes[k] - column.least))
             sizes[k] -= loss

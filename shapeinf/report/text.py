@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from shapeinf.diagnostics import Diagnostic, Diagnostics
+from shapeinf.edit.comparison import Difference
 from shapeinf.explain.unknowns import UnknownGroup
 from shapeinf.report.model import ModelReport, NamedDimRecord, TensorRecord
 from shapeinf.report.table import Column
 
 MAX_ITEMS = 8
 """Items of a sequence that are listed; of a longer one, the shape that all of them have."""
+MAX_SINGLE = 10
+"""Tensors that only one of two models has that are listed, of each of the two."""
 MAX_UNKNOWNS = 8
 """Unknowns of one cause that are listed; the others are counted."""
 
@@ -18,9 +21,9 @@ MAX_UNKNOWNS = 8
 TENSOR_COLUMNS = (
     Column("tensor", 16),
     Column("type"),
-    Column("shape", 16),
-    Column("range", 8),
-    Column("producer", 8),
+    Column("shape", 16, turn=2),
+    Column("range", 8, turn=1),
+    Column("producer", 8, turn=3),
 )
 """Of a tensor: name, element type, shape, range of the shape where dims are bounded, operator."""
 
@@ -89,6 +92,22 @@ def unknown_lines(groups: Sequence[UnknownGroup]) -> Iterator[str]:
         names = [str(unknown) for unknown in group.unknowns[:MAX_UNKNOWNS]]
         more = f" and {group.count - MAX_UNKNOWNS} more" if group.count > MAX_UNKNOWNS else ""
         yield f"  {', '.join(names)}{more}"
+
+
+def difference_lines(differences: Sequence[Difference], *, every: bool) -> Iterator[str]:
+    """The differences, those of tensors that only one model has last, and of these the first unless `every`."""
+    if not differences:
+        yield "no difference"
+    single: dict[str, list[Difference]] = {"removed": [], "added": []}
+    for difference in differences:
+        if difference.part == "tensor" and difference.how != "changed":
+            single[difference.how].append(difference)
+        else:
+            yield str(difference)
+    for how, group in single.items():
+        yield from map(str, group if every else group[:MAX_SINGLE])
+        if len(group) > MAX_SINGLE and not every:
+            yield f"and {len(group) - MAX_SINGLE:,} more {how} tensors: --all lists them"
 
 
 def severity_counts(diagnostics: Iterable[Diagnostic]) -> str:

@@ -32,6 +32,7 @@ def assert_shapes(
     bind: Mapping[str, int] | None = None,
     inputs: InputSpecs | None = None,
     assume: Iterable[str] | str = (),
+    values: Mapping[str, object] | None = None,
 ) -> Result:
     """Assert that tensors of a model have these shapes, and element types where they are written; returns the result.
 
@@ -43,6 +44,7 @@ def assert_shapes(
         bind: values of named dims.
         inputs: shapes of inputs.
         assume: relations of dims.
+        values: values of small inputs.
 
     Raises:
         AssertionError: a tensor differs: what is expected, what is inferred, why, and the constraint that decides it.
@@ -54,9 +56,11 @@ def assert_shapes(
     __tracebackhide__ = True
     result = model if isinstance(model, Result) else None
     if result is None:
-        result = infer_shapes(model, dims=dims, bind=bind, inputs=inputs, assume=assume)
-    elif dims or bind or inputs or assume:
-        raise ShapeInferenceError("dims, bind, inputs and assume have no effect: the result is inferred already")
+        result = infer_shapes(model, dims=dims, bind=bind, inputs=inputs, assume=assume, values=values)
+    elif dims or bind or inputs or assume or values:
+        raise ShapeInferenceError(
+            "dims, bind, inputs, assume and values have no effect: the result is inferred already"
+        )
     with result.lock:
         lines = [line for name, text in expected.items() for line in _differences(result, name, _as_text(text))]
     if lines:
@@ -76,14 +80,14 @@ def _differences(result: Result, name: str, text: str) -> Iterator[str]:
     expected = _read(result, text)
     axes = _differing_axes(result, info, expected)
     other_type = expected.dtype not in (None, info.dtype) or info.kind != "tensor"
-    if not (other_type or axes or _rank(info) != _expected_rank(expected, info)):
+    if not (other_type or axes or info.shape.rank != _expected_rank(expected, info)):
         return
     yield f"{name}:"
     yield f"  expected  {text}"
     yield f"  inferred  {info}"
     if other_type:
         yield f"  it is a {info.kind} of element type {info.dtype or 'unknown'}"
-    if _rank(info) != _expected_rank(expected, info):
+    if info.shape.rank != _expected_rank(expected, info):
         yield f"  the rank is {'unknown' if info.shape.dims is None else len(info.shape)}"
         if info.shape.dims is None:
             yield from _explanation(result, name, 0)
@@ -98,10 +102,6 @@ def _read(result: Result, text: str) -> TypeText:
         if not result.scope.has(symbol.name):
             raise UnknownNameError("dim", symbol.name, result.scope.names())
     return parse_type(text, result.scope)
-
-
-def _rank(info: TensorInfo) -> int | None:
-    return info.shape.rank
 
 
 def _expected_rank(expected: TypeText, info: TensorInfo) -> int | None:
@@ -163,6 +163,7 @@ def shapeinf_check(
     bind: Mapping[str, int] | None = None,
     inputs: InputSpecs | None = None,
     assume: Iterable[str] | str = (),
+    values: Mapping[str, object] | None = None,
 ) -> Diagnostics:
     """Assert that a model passes `shapeinf check`: no errors and no warnings; returns the notes.
 
@@ -174,6 +175,7 @@ def shapeinf_check(
         bind: values of named dims.
         inputs: shapes of inputs.
         assume: relations of dims.
+        values: values of small inputs.
 
     Raises:
         AssertionError: each error and warning, as the command prints it.
@@ -185,7 +187,7 @@ def shapeinf_check(
     """
     __tracebackhide__ = True
     selection = Selection(select=tuple(select), ignore=tuple(ignore))
-    options = InferenceOptions(dims=dims, bind=bind, inputs=inputs, assume=assume, declared="check")
+    options = InferenceOptions(dims=dims, bind=bind, inputs=inputs, assume=assume, values=values, declared="check")
     result = infer(model, options)
     named = options.dims if isinstance(options.dims, Mapping) else {dim.name: dim for dim in options.dims}
     diagnostics = check(result, {**named, **options.bind})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import onnx
 import pytest
+from onnx import helper
 
 from shapeinf import infer_shapes
 from shapeinf.checks import CHECKS, check
@@ -356,3 +357,26 @@ def test_the_node_that_loses_the_upper_bound() -> None:
 def test_every_code_has_a_title() -> None:
     assert CHECKS.keys() <= CODES.keys()
     assert all(entry.code == code and entry.title for code, entry in CODES.items())
+
+
+def masked():
+    """The columns 0..past+seq-1 of a mask [batch, total], for a past [batch, past] and tokens [batch, seq]."""
+    nodes = [
+        node("Shape", "p", "past", start=1, end=2),
+        node("Shape", "t", "seq", start=1, end=2),
+        node("Add", "past seq", "sum"),
+        node("Squeeze", "sum", "end"),
+        node("Range", "zero end one", "columns"),
+        node("Gather", "mask columns", "y", axis=1),
+    ]
+    inputs = {"mask": ["batch", "total"], "p": ["batch", "past"], "t": ["batch", "seq"]}
+    scalars = [helper.make_tensor(name, INT64, [], [value]) for name, value in (("zero", 0), ("one", 1))]
+    return model(nodes, inputs, {"y": None}, constants=scalars)
+
+
+@pytest.mark.parametrize("dims", [None, {"batch": (1, 8)}, {"batch": (1, 8), "seq": (1, 512)}, {"past": (1, 64)}])
+def test_an_order_of_sizes_that_nothing_states_is_no_diagnostic(dims) -> None:
+    """The mask must be as long as both together: one such set of sizes is among those that are tested."""
+    assert [d for d in run_check(masked(), dims=dims) if d.fails] == []
+    bounded = {**(dims or {}), "total": (1, 2), "past": (3, 64)}
+    assert any(d.fails for d in run_check(masked(), dims=bounded))

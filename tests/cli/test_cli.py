@@ -153,6 +153,30 @@ def test_the_help_of_a_command_has_its_exit_codes_and_an_example_that_parses(nam
     command.make_context(verb, words)
 
 
+@pytest.mark.parametrize(("name", "own"), [("infer", "--filter"), ("memory", "--budget"), ("check", "--baseline")])
+def test_the_help_of_a_command_begins_with_its_own_options(name: str, own: str) -> None:
+    text = CliRunner().invoke(main, [name, "--help"]).output
+    assert (
+        text.index("\nOptions:")
+        < text.index(f"\n  {own}")
+        < text.index("\nDims, inputs and inference:")
+        < text.index("--bind N")
+    )
+    assert text.index("--config") < text.index("\nFormats of models:") < text.index("--dialect")
+    assert ("\nLifetimes of tensors:" in text) == (name == "memory"), "a section without options has no heading"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [("memory", 1), ("cost", 1), ("plan --bind batch=1", 1), ("explain", 0), ("diff --all {model}", 0)],
+)
+def test_a_command_that_prints_no_diagnostics_notes_errors(wrong: Path, words: str, code: int) -> None:
+    command, *options = words.format(model=wrong).split()
+    result = CliRunner().invoke(main, [command, str(wrong), *options])
+    assert f"note: {wrong} has 1 error: shapeinf infer, with these options, prints them\n" in result.stderr
+    assert result.exit_code == code
+
+
 def test_an_unknown_command_is_a_usage_error_with_the_nearest(model: Path) -> None:
     result = CliRunner().invoke(main, ["memroy", "m.onnx"])
     assert result.exit_code == 2 and "no command is named 'memroy'; did you mean 'memory'" in result.output

@@ -53,6 +53,26 @@ def test_modules_and_nodes(model: Path) -> None:
     assert "1 more (--top)" in run(model, "--top", 1).output
 
 
+@pytest.mark.parametrize(
+    ("names", "options", "modules"),
+    [
+        (["m/encoder/up", "m/decoder/act"], [], {"m/encoder", "m/decoder"}),
+        (["m/encoder/up", "m/decoder/act"], ["--depth", "1"], {"m"}),
+        (["encoder/up", "act"], [], {"encoder", "-"}),
+        (["up", "act"], [], {"-"}),
+    ],
+)
+def test_modules_are_those_of_the_first_level_with_several(
+    tmp_path: Path, names: list[str], options: list[str], modules: set[str]
+) -> None:
+    proto = parsed(LAYERS)
+    for node, name in zip(proto.graph.node, names, strict=True):
+        node.name = name
+    (tmp_path / "m.onnx").write_bytes(proto.SerializeToString())
+    lines = run(tmp_path / "m.onnx", "--by", "module", "--bind", "n=1", *options).output.splitlines()
+    assert {line.split()[0] for line in lines[9:]} == modules
+
+
 @pytest.mark.parametrize("model", [UNKNOWN], indirect=True)
 def test_what_is_not_counted_is_listed(model: Path) -> None:
     result = run(model, "--bind", "n=2")

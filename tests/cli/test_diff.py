@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,24 @@ def make(x: list[Any], op: str = "Relu", dtype: int = TensorProto.FLOAT, shape: 
     values = [helper.make_tensor_value_info("x", dtype, x), helper.make_tensor_value_info("y", dtype, None)]
     graph = helper.make_graph(nodes, "g", values[:1], values[1:], weights)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+
+
+def test_tensors_of_one_model_only_come_last_and_are_limited(tmp_path: Path) -> None:
+    def chain(length: int, prefix: str, size: int) -> Path:
+        names = ["x", *(f"{prefix}{k}" for k in range(length - 1)), "y"]
+        nodes = [helper.make_node("Relu", [a], [b]) for a, b in pairwise(names)]
+        values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [size]) for name in ("x", "y")]
+        path = tmp_path / f"{prefix}.onnx"
+        onnx.save(helper.make_model(helper.make_graph(nodes, "g", values[:1], values[1:])), path)
+        return path
+
+    paths = chain(31, "a", 2), chain(13, "b", 3)
+    lines = run(*paths).output.splitlines()
+    assert [line.split(":")[0] for line in lines[:2]] == ["changed input x", "changed output y"]
+    assert lines[12] == "and 20 more removed tensors: --all lists them" and len(lines) == 2 + 11 + 11
+    assert lines[-1] == "and 2 more added tensors: --all lists them"
+    assert len(run(*paths, "--all").output.splitlines()) == 2 + 30 + 12
+    assert len(json.loads(run(*paths, "--json").output)["differences"]) == 2 + 30 + 12
 
 
 NNEF = """version 1.0;

@@ -113,6 +113,14 @@ def test_a_name_that_a_shape_replaced_is_an_error(command: str) -> None:
     assert (done.exit_code, GONE in done.output) == (2, True), done.output
 
 
+@pytest.mark.parametrize("dims", [{"a.shape[0]": "0..8"}, {"a.shape[0]": (0, 8)}])
+def test_an_unnamed_axis_may_be_smaller_than_the_policy(dims: dict[str, Any]) -> None:
+    result = infer_shapes(unnamed("a"), dims=dims)
+    assert printed_name(result) == "a.shape[0]"
+    assert str(result.interval(result.tensors["y"].shape[0])) == "0..8"
+    assert result.contract.check({"a.shape[0]": 0}).verdict is True
+
+
 def test_an_update_may_replace_a_name_that_options_have() -> None:
     result = infer_shapes(CONVNET, dims={"batch": "1..8"}).update({"image": [2, 3, 64, 64]})
     assert result.tensors["mask"].shape[0] == 2

@@ -131,6 +131,7 @@ def commands(path, dim, tensor, folder):
         ["infer", path, *more] for more in (["--input-shapes", "1x2"], ["--save", folder / f"saved{path.suffix}"])
     )
     yield from (["summary", path, *more] for more in ([], ["--json"], ["--table"], ["--bind", "zz=3"]))
+    yield ["report", path, "-o", folder / "page.htm"]  # a page with scripts: tests/report/live checks what is in it
     yield ["view", path, "--export", "model-explorer", "--quantity", "shapes", "-o", folder / "v.json"]
     yield from (["ops", "missing", path], ["ops", "missing", path, "--json"], ["ops", "show", tensor])
     yield from (["check", path, *more] for more in ([], ["--json"], ["--markdown"], ["--github"]))
@@ -276,7 +277,7 @@ def test_names_of_dims_stay_in_the_comments_of_a_document():
 
 
 def test_a_single_module_prints():
-    """Nothing in the command line prints past the function that escapes; rich prints texts that went through it."""
+    """Nothing in the command line prints past the function that escapes; rich prints nothing but a progress bar."""
     folder = Path(shapeinf.cli.__file__).parent
     texts = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.py")}
     direct = {
@@ -285,4 +286,4 @@ def test_a_single_module_prints():
         if re.search(r"click\.(secho|echo)\(|(?<![\w.])print\(|stdout\.write", text)
     }
     assert direct == {"output.py"}
-    assert {name for name, text in texts.items() if re.search(r"[cC]onsole.*[.]print[(]", text)} == {"output.py"}
+    assert not [name for name, text in texts.items() if re.search(r"[cC]onsole.*[.]print[(]", text)]

@@ -32,7 +32,7 @@ def test_the_peak_as_a_formula_and_at_sizes(model: Path) -> None:
     result = run(model, "--bind", "n=100")
     assert result.exit_code == 0, result.output
     lines = [line.split() for line in result.output.splitlines()]
-    assert lines[0] == ["peak", "48*n"], "at the last node three of 4 floats a row are alive"
+    assert lines[0] == ["peak", "48*n", "bytes"], "at the last node three of 4 floats a row are alive"
     assert result.output.splitlines()[1] == "  n=100: 4.69 KiB (4,800 bytes) at Add 'y' (#2)"
     assert sorted(line[2] for line in lines[2:5]) == ["a:", "b:", "y:"]
     assert ["inputs", "1.56", "KiB", "(1,600", "bytes)", "of", "16*n"] in lines

@@ -40,6 +40,11 @@ def test_a_pattern_matches_names_and_domains_in_any_case() -> None:
     assert {op["domain"] for op in data["operators"]} == {"com.microsoft"}
     assert "FusedMatMul" in {op["name"] for op in data["operators"]}
     assert "FusedMatMul" in run("list", "fusedmatmul").stdout
+    nothing = run("list", "Fused")
+    assert (
+        nothing.exit_code == 0
+        and nothing.stderr == "note: no operator matches 'Fused'; '*Fused*' matches a part of a name\n"
+    )
 
 
 @pytest.mark.parametrize("name", ["Conv", "LSTM", "Clip", "If"])

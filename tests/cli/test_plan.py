@@ -86,6 +86,15 @@ def test_a_tensor_without_a_bound_is_not_placed(model, tmp_path):
     )
 
 
+def test_problems_of_one_code_are_limited_and_say_what_to_do(model, tmp_path, monkeypatch):
+    monkeypatch.setattr("shapeinf.report.memory_report.MAX_PROBLEMS", 1)
+    run(model, "-o", tmp_path / "p.json")
+    lines = run("verify", tmp_path / "p.json", "-m", model).output.splitlines()
+    assert [line for line in lines if line.startswith("error[P109]")] == lines[:1]
+    assert lines[2].startswith("and ") and lines[2].endswith(" more of P109 (--json has all)")
+    assert lines[-1] == "--bind sets sizes and --dim upper bounds for n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "text"),
     [

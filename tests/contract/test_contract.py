@@ -43,8 +43,15 @@ TABLE = """g (float[1, seq, 4] x, float[1, 512, 4] table) => (float[a, b, c] y)
 { s = Shape<start = 1, end = 2>(x)
   [cut] p = Slice(table, zero, s, one)
   [place] y = Concat<axis = 2>(x, p) }"""
+EMPTY_PARTS = """g (float[2, n] x) => (float[a, b, c] y)
+<int64[3] wanted = {0, 1, -1}> { p = Transpose(x) [parts] y = Reshape(p, wanted) }"""
+FOUND = """g (float[n] x) => (int64[?, ?] y)
+<int64[2] wanted = {0, -1}> { found = NonZero(x) rows = Transpose(found) [parts] y = Reshape(rows, wanted) }"""
 
 CONDITIONS = [
+    (EMPTY_PARTS, {}, []),
+    (EMPTY_PARTS, {"min_dim": 0}, [("range", "n >= 1", "parts")]),
+    (FOUND, {}, [("guard", "`found.count` >= 1", "parts")]),
     (FIXED_BATCH, {}, [("value", "batch == 1", "row")]),
     (FIXED_BATCH, {"bind": {"batch": 1}}, []),
     (TWO_NAMES, {}, [("equality", "rows == batch", "both")]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import onnx
 import pytest
 
 from shapeinf import infer_shapes
@@ -91,3 +92,31 @@ def test_a_size_that_violates_the_contract_names_the_constraint():
 def test_sizes_below_the_least_infer_again():
     at = infer_shapes(DECODER).cost().at(batch=0, seq=4)
     assert at.total.macs == 0
+
+
+RESIZED = """<ir_version: 8, opset_import: ["" : 18]> g (float[n, 3, h, w] x, int64[4] like) => (y) {
+  y = Resize<mode="linear">(x, , , like) }"""
+
+
+def test_an_axis_of_equal_sizes_counts_as_resized():
+    """The same formula for all sizes, also where the old size happens to be the new one."""
+    model = onnx.parser.parse_model(RESIZED)
+    cost = infer_shapes(model, values={"like": ["n", 3, 8, 8]}).cost()
+    sizes = {"n": 2, "h": 8, "w": 5}
+    concrete = infer_shapes(model, values={"like": [2, 3, 8, 8]}, bind=sizes).cost()
+    assert cost.at(sizes).total.macs == concrete.total.macs == 4 * 2 * 3 * 8 * 8
+
+
+NETWORK = """7767517
+3 3
+pnnx.Input      a 0 1 0 #0=(?,5,?)f32
+pnnx.Input      b 0 1 1 #1=(5,?)f32
+pnnx.Expression e 2 1 0 1 2 expr=add(@0,@1) #0=(?,5,?)f32 #1=(5,?)f32
+"""
+
+
+@pytest.mark.parametrize("left, right", [(1, 7), (7, 1), (7, 7)])
+def test_an_expression_counts_its_broadcast(left, right):
+    cost = infer_shapes(NETWORK).cost()
+    at = cost.at({"a.shape[0]": 3, "a.shape[2]": left, "b.shape[1]": right})
+    assert at.total.operations == 3 * 5 * 7

@@ -228,6 +228,22 @@ def test_a_loop_that_never_runs_returns_its_initial_values():
     assert shapes(result, "y") == ["float32[N, 3]"]
 
 
+def test_a_scan_output_of_a_loop_that_never_runs_has_no_type_of_a_carried_value():
+    text = """g (int64 n, float[N, 3] x) => (float[] y, int64[] z) {
+      y, z = Loop (n, , x) <body = b (int64 i, bool go, float[] h) => (bool go2, float[] h2, int64[] e) {
+        go2 = Identity(go)
+        h2 = Relu(h)
+        e = Shape(h2)
+      }>
+    }"""
+    model = parsed(text)
+    model.graph.output[1].ClearField("type")
+    assert infer_shapes(model, values={"n": 2}).tensors["z"].dtype == "int64"
+    result = infer_shapes(model, values={"n": 0})
+    assert result.tensors["z"].dtype is None
+    assert not result.diagnostics
+
+
 def test_a_negative_limit_is_no_trip():
     text = """g (float[N, 3] x) => (float[] y) {
       n = Constant<value = int64 {-1}>()

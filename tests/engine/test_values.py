@@ -196,3 +196,8 @@ def test_commands_and_configs(tmp_path: Path) -> None:
 def test_placeholders(model_path: str, name: str, value: object) -> None:
     result = infer_shapes(model_path, values={name: value})
     assert result.tensor("logits:0").shape[0] == len(value)  # type: ignore[arg-type]
+
+
+def test_an_array_without_elements_is_printed_without_its_brackets() -> None:
+    result = infer_shapes(model("float[a, b] x", "y = Identity (x)"), values={"x": np.zeros((1 << 40, 0), np.float32)})
+    assert result.assumptions == ("x = float32[1099511627776, 0]",)

@@ -322,6 +322,15 @@ def test_declared_names_of_outputs_stay(tmp_path, declared, written):
         assert written_types(onnx.load(path).graph.output) == {"y": f"float{written}"}
 
 
+@pytest.mark.parametrize("declared", [None, [], ["rows"]])
+def test_outputs_of_unknown_rank_are_written(tmp_path, declared):
+    nodes = [helper.make_node("Custom", ["x"], ["a"], domain="my"), helper.make_node("Relu", ["a"], ["y"])]
+    model = model_of(nodes, [tensor_value("x", ["n"])], [tensor_value("y", declared)])
+    model.opset_import.append(helper.make_opsetid("my", 1))
+    infer_shapes(model, declared="ignore").save(tmp_path / "m.onnx")
+    assert [o.name for o in onnx.load(tmp_path / "m.onnx").graph.output] == ["y"]
+
+
 def test_a_name_of_an_output_gives_way_to_a_size_and_to_a_new_name_of_an_input(tmp_path):
     nodes = [helper.make_node("Concat", ["x", "x"], ["y"], axis=0)]
     model = model_of(nodes, [tensor_value("x", ["n", "m"])], [tensor_value("y", ["rows", "m"])])

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
+import onnx
 import pytest
 
 import shapeinf.errors
@@ -58,13 +59,13 @@ def test_a_pool_returns_the_data_of_results_and_raises_the_errors_of_models() ->
 
 
 def assert_same_data(loaded: PickledResult, result: Result) -> None:
-    for name in ("source", "dialect", "coverage", "policy", "diagnostics", "dims"):
+    for name in ("source", "dialect", "coverage", "policy", "assumptions", "diagnostics", "dims"):
         assert getattr(loaded, name) == getattr(result, name), name
     for name in ("inputs", "outputs", "tensors"):
         ours, theirs = getattr(result, name), getattr(loaded, name)
         assert {n: str(i) for n, i in theirs.items()} == {n: str(i) for n, i in ours.items()}
         assert list(theirs) == list(ours)
-    assert [str(p) for p in loaded.contract] == [str(p) for p in result.contract]
+    assert str(loaded.contract) == str(result.contract)
     assert [p.chain for p in loaded.contract] == [p.chain for p in result.contract]
 
 
@@ -263,3 +264,22 @@ def test_a_large_result_does_not_exceed_the_recursion_limit() -> None:
         assert str(pickled(total)) == str(total)
     finally:
         sys.setrecursionlimit(limit)
+
+
+def test_a_pickle_says_what_it_holds_for() -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 18]> g (float[n, 6] x, int64[k] shape) => (float[r, s] y) '
+        "{ y = Reshape (x, shape) }"
+    )
+    result = infer_shapes(model, values={"shape": [2, -1]})
+    loaded = pickled(result)
+    assert_same_data(loaded, result)
+    assert loaded.assumptions == ("shape = [2, -1]",)
+    assert str(loaded.contract).endswith("\nholds for shape = [2, -1]")
+
+
+def test_a_pickle_says_that_the_work_budget_was_reached() -> None:
+    contract = infer_shapes(CONVNET).contract.with_work(1)
+    assert contract.cut
+    assert str(pickled(contract)) == str(contract)
+    assert "not simplified" in str(contract)

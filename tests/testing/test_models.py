@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import networkx as nx
+import onnx
 import pytest
 
 from shapeinf import NamedDim, ShapeInferenceError, UnknownNameError, infer_shapes
@@ -112,3 +113,14 @@ def test_ranges_make_a_case_within_them_more_than_a_note() -> None:
         with pytest.raises(AssertionError, match="join"):
             shapeinf_check(model, dims=dims)
     shapeinf_check(model, dims={"batch": (1, 8)})
+
+
+def test_values_of_inputs() -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 18]> g (float[n, 6] x, int64[2] shape) => (float[r, s] y) '
+        "{ y = Reshape (x, shape) }"
+    )
+    assert_shapes(model, {"y": "[3, 2*n]"}, values={"shape": [3, -1]})
+    assert all(not d.fails for d in shapeinf_check(model, values={"shape": [3, -1]}))
+    with pytest.raises(ShapeInferenceError, match="values have no effect"):
+        assert_shapes(infer_shapes(model), {"y": "[r, s]"}, values={"shape": [3, -1]})

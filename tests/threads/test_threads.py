@@ -12,6 +12,7 @@ import pytest
 from shapeinf import infer_shapes
 from shapeinf.contract import Contract
 from shapeinf.expr import Scope
+from shapeinf.formats import FORMATS
 from shapeinf.memory import Memory
 from shapeinf.memory.peak import Peak
 from shapeinf.program import EvaluatedShapes, ShapeProgram
@@ -20,7 +21,7 @@ from shapeinf.sharing import cached_property, hold_locks, synchronized
 from tests.threads.worker import at_once
 
 ROOT = Path(__file__).parents[2]
-MODELS = sorted(str(path) for path in (ROOT / "examples").rglob("*") if path.is_file())
+MODELS = sorted(str(path) for path in (ROOT / "examples").rglob("*") if FORMATS.is_model_path(str(path)))
 PROCESSES = [1, pytest.param(40, marks=pytest.mark.slow)]
 USUAL, OFTEN = "0.005", "0.000001"
 """Seconds between two switches of threads: Python's own, and as often as it can."""

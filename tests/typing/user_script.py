@@ -42,6 +42,7 @@ from shapeinf import (
 )
 from shapeinf.checks import check
 from shapeinf.contract import Answer, Contract, LegalSizes, Precondition
+from shapeinf.cost import Cost, CostAt, CostGroup, NodeCost, Uncounted
 from shapeinf.expr import ceildiv, evaluate, maximum, minimum, parse_dim
 from shapeinf.lattice import TensorType
 from shapeinf.memory import Buffer, Memory
@@ -49,6 +50,7 @@ from shapeinf.memory.peak import Largest, Peak, PeakAt, PeakBound
 from shapeinf.memory.planning import Plan, Slot, plan_from_csv
 from shapeinf.ops import Dialect, InferenceContext, OpRegistry, Value, default_registry
 from shapeinf.program import EvaluatedShapes, ShapeProgram
+from shapeinf.testing import RuleCase, assert_shapes, check_properties, property_violations, shapeinf_check
 
 EXAMPLES = Path("examples")
 CONVNET = EXAMPLES / "convnet.onnx"
@@ -136,6 +138,30 @@ def ask_memory(result: Result) -> None:
     peak.regions("batch", batch=(1, 8), height=64, width=64)
 
 
+def ask_cost(result: Result) -> None:
+    """Amounts as formulas and at sizes."""
+    cost: Cost = result.cost()
+    nodes: tuple[NodeCost, ...] = cost.nodes
+    groups: dict[str, CostGroup] = cost.by_operator
+    uncounted: tuple[Uncounted, ...] = cost.uncounted
+    at: CostAt = cost.at(batch=1, height=64, width=64)
+    macs: Dim = cost.total.macs
+    print(nodes[0].macs, groups["Conv"].flops, uncounted, at.total.intensity, macs, cost.by_module(2), cost.at(SIZES))
+
+
+def test_model() -> None:
+    """Assertions, and cases of a rule."""
+    assert_shapes(CONVNET, {"mask": "[1..8, 1, ?, ?]"}, dims={"batch": "1..8", "height": (2, 512)})
+    assert_shapes(infer_shapes(CONVNET), {"mask": ("batch", 1, "height", None)})
+    notes: list[Diagnostic] = shapeinf_check(CONVNET, select=["C"], ignore=["C13"], dims={"batch": (1, 8)})
+    case = RuleCase("Reshape", ["[n, 6]", [2, -1]], ["[2, 3*n]"])
+    case.check()
+    check_properties(case)
+    broken = RuleCase("MatMul", ["[n, 4]", np.ones((5, 8))], error="must be equal", sizes={"n": 2})
+    violations: list[str] = property_violations(broken)
+    print(notes, violations, RuleCase("Concat", ["[n, 3]", "[m, 3]"], ["[n + m, 3]"], {"axis": 0}))
+
+
 def ask_program(result: Result) -> None:
     """Many bindings at once."""
     program: ShapeProgram = result.program()
@@ -216,6 +242,8 @@ def main(folder: Path) -> None:
     result = infer_shapes(CONVNET)
     ask_contract(result)
     ask_memory(result)
+    ask_cost(result)
+    test_model()
     ask_program(result)
     edit_model(folder)
     check_model()

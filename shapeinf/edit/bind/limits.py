@@ -6,9 +6,6 @@ from collections.abc import Iterator, Mapping
 from math import inf
 from typing import TYPE_CHECKING
 
-import attrs
-
-from shapeinf.contract.few_sizes import few_sizes
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.errors import Source
 from shapeinf.expr import Dimension
@@ -38,12 +35,8 @@ def check_ranges(result: Result, ranges: Mapping[str, tuple[int | None, int | No
             illegal = None if precondition.kind == "assumption" else _counterexample(store, precondition, symbol)
             if illegal is not None:
                 message = f"{name} is requested as {as_interval(requested)}, but the graph fails where it is {illegal}"
-                yield _report(
-                    result,
-                    f"{message}: {_with_sizes(store, precondition).legal}",
-                    precondition.node,
-                    precondition.message,
-                )
+                condition = precondition.with_sizes(store, Budget()).legal
+                yield _report(result, f"{message}: {condition}", precondition.node, precondition.message)
                 break
 
 
@@ -55,11 +48,6 @@ def _counterexample(store: ShapeStore, precondition: Precondition, symbol: Dimen
     first = 0 if low == -inf else int(low)
     last = first + MAX_TESTED_VALUES - 1 if high == inf else min(int(high), first + MAX_TESTED_VALUES - 1)
     return next((v for v in range(first, last + 1) if precondition.holds({symbol.name: v}) is False), None)
-
-
-def _with_sizes(store: ShapeStore, precondition: Precondition) -> Precondition:
-    symbol = next(iter(precondition.free_symbols))
-    return attrs.evolve(precondition, sizes=few_sizes(symbol, precondition.clauses, store, Budget()))
 
 
 def _source(store: ShapeStore, symbol: Dimension) -> Source:

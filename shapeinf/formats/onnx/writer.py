@@ -234,9 +234,10 @@ def output_names(graph: Graph, tensors: Mapping[str, Info]) -> dict[str, dict[in
     names: dict[str, dict[int, str]] = {}
     for output in graph.outputs:
         declared, info = _declared_dims(graph, output), tensors.get(output)
-        if info is None or info.kind != "tensor" or len(info.shape.dims or ()) != len(declared):
+        dims = None if info is None or info.kind != "tensor" else info.shape.dims
+        if dims is None or len(dims) != len(declared):
             continue
-        for axis, (name, dim) in enumerate(zip(declared, info.shape.require(), strict=True)):
+        for axis, (name, dim) in enumerate(zip(declared, dims, strict=True)):
             if isinstance(name, str) and _WORD.fullmatch(name) and name not in used and not GENERATED.fullmatch(name):
                 sizes.setdefault(name, set()).add(dim)
                 if not isinstance(dim, int):

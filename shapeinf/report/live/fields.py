@@ -29,7 +29,7 @@ TRIED = 512
 TRIED_ALONE = 48
 """How many are tried where each needs an inference of its own."""
 
-SOLVE_WORK = 400_000
+SOLVE_WORK = 2_000_000
 """The budget of the legal sizes of one dim."""
 
 MAX_SOLVED = 16
@@ -113,12 +113,13 @@ def add_legal_sizes(contract: Contract, field: Field) -> Field:
     >>> add_legal_sizes(contract, attrs.evolve(field, label="batch")).legal
     'all of 1..9'
     """
-    legal = _solve(contract, field, TRIED_ALONE)
+    legal, count = _solve(contract, field, TRIED_ALONE), TRIED_ALONE
     if legal is not None and legal.engine == "isl":
-        legal = _solve(contract, field, TRIED) or legal
-    if legal is None or legal.untried:
+        more = _solve(contract, field, TRIED)
+        legal, count = (legal, count) if more is None else (more, TRIED)
+    if legal is None:
         return field
-    last = _last_tried(field, TRIED if legal.engine == "isl" else TRIED_ALONE)
+    last = _last_tried(field, count)
     stops = tuple(stop for stop in field.stops if stop > last or stop in legal.values)
     text = str(legal).removeprefix(f"{field.label} in ")
     tried = "" if last == field.high else f" (of {field.low}..{last})"
@@ -127,11 +128,13 @@ def add_legal_sizes(contract: Contract, field: Field) -> Field:
 
 
 def _solve(contract: Contract, field: Field, count: int) -> LegalSizes | None:
-    """The legal sizes among the first few of a field; None for no answer."""
+    """The legal sizes among the first few of a field; None where not all of these are decided."""
+    sizes = range(field.low, _last_tried(field, count) + 1)
     try:
-        return contract.solve(field.label, range(field.low, _last_tried(field, count) + 1), work=SOLVE_WORK)
+        legal = contract.solve(field.label, sizes, work=SOLVE_WORK)
     except ShapeInferenceError:
         return None
+    return None if legal.untried else legal
 
 
 def _last_tried(field: Field, count: int) -> int:

@@ -89,7 +89,7 @@ class Page {
     const mark = this.memory.atLeast ? "≥ " : this.peak.exact ? "" : "≤ ";
     const peak = this.peak.value ?? 0n;
     this.showTotal("peak", this.legal ? mark + bytesText(peak) : "—", this.legal ? `${grouped(peak)} bytes` : "");
-    const node = this.memory.inUse.length && this.legal ? `at ${this.memory.pointText(this.memory.peak)}` : "";
+    const node = this.memory.inUse.length && this.legal ? `Peak at ${this.memory.pointText(this.memory.peak)}` : "";
     setText(byId("peak-node"), node);
     this.showBytes("weights", timeline.weights);
     this.showBytes("inputs", timeline.inputs);

@@ -12,13 +12,13 @@ from string import Template
 import attrs
 
 from shapeinf.cost import Cost
-from shapeinf.diagnostics import Diagnostic
+from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.explain.unknowns import UnknownGroup
 from shapeinf.html import escape_html, script_json
 from shapeinf.report.live.data import LiveData
 from shapeinf.report.live.fields import Field
 from shapeinf.report.live.names import MAX_NAME
-from shapeinf.texts import format_count, shorten_text
+from shapeinf.texts import shorten_text
 
 SCRIPTS = ("program.js", "format.js", "dom.js", "fields.js", "memory.js", "cost.js", "table.js", "page.js")
 """In the order in which they are in the page."""
@@ -90,8 +90,8 @@ def _text(text: str, limit: int = MAX_NAME) -> str:
 
 def _subtitle(report: StaticReport) -> str:
     graph = report.data.source.result.graph
-    opsets = ", ".join(f"{domain or 'default'} {version}" for domain, version in graph.opsets.items())
-    parts = (graph.dialect.upper() if graph.dialect else "", f"opsets {opsets}" if opsets else "", graph.name)
+    opsets = ", ".join(f"{domain or 'opset'} {version}" for domain, version in graph.opsets.items())
+    parts = (graph.dialect.upper(), opsets, graph.name)
     return " · ".join(filter(None, parts))
 
 
@@ -117,11 +117,10 @@ def _table(headers: Sequence[tuple[str, str]], rows: Sequence[str], total: int) 
 def _summary(report: StaticReport, shapes: Sequence[int]) -> str:
     result = report.data.source.result
     coverage = result.coverage
-    severities = Counter(diagnostic.severity for diagnostic in report.diagnostics)
-    severity_text = ", ".join(format_count(severities[s], s) for s in ("error", "warning", "note") if severities[s])
-    lines = [f"<p>{_text(str(coverage), MAX_MESSAGE)}.</p>", f"<p>Findings: {severity_text or 'none'}.</p>"]
+    counts = Diagnostics(report.diagnostics).counts if report.diagnostics else "none"
+    lines = [f"<p>{_text(str(coverage), MAX_MESSAGE)}.</p>", f"<p>Findings: {counts}.</p>"]
     if report.data.own_fields:
-        lines.append(f'<p class="soft">{_text(result.policy, MAX_MESSAGE)}.</p>')
+        lines.append(f'<p class="soft">Assumed: {_text(result.policy, MAX_MESSAGE)}.</p>')
     return "\n".join(_section("Summary", "summary", [*lines, *_inputs_and_outputs(report.data, shapes)]))
 
 
@@ -210,7 +209,7 @@ def _preconditions(data: LiveData) -> Iterator[str]:
         yield "<p>The graph requires nothing else of the sizes of its inputs.</p>"
         return
     rows = [
-        f'<tr><td class="formula">{_text(p.text)}</td><td class="name">{_text(f"{p.op} {p.node}".strip())}</td>'
+        f'<tr><td class="formula">{_text(p.legal)}</td><td class="name">{_text(f"{p.op} {p.node}".strip())}</td>'
         f"<td>{_text(p.message, MAX_MESSAGE)}{_text(f' (where {p.where} runs)') if p.where else ''}</td></tr>"
         for p in preconditions[:MAX_ROWS]
     ]

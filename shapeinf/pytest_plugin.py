@@ -1,10 +1,11 @@
-"""The pytest plugin of shapeinf: fixtures that import it when a test uses them, and comparisons of shapes explained.
+"""The pytest plugin: fixtures, and comparisons of shapes explained.
 
-It is a package of its own because every run of pytest imports it: `import shapeinf` takes a third of a second.
+Every run of pytest imports it, so that it imports the rest of the package only when a test uses a fixture.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,8 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
 
 
 def _is_shape(value: object) -> bool:
-    return type(value).__name__ == "Shape" and type(value).__module__.startswith("shapeinf.")
+    lattice = sys.modules.get("shapeinf.lattice")  # without it there is no shape
+    return lattice is not None and isinstance(value, lattice.Shape)
 
 
 def _dims(value: Any) -> tuple[object, ...] | None:

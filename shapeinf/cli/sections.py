@@ -1,0 +1,40 @@
+"""The help of a command: its own options first, then those that it shares with others, under headings."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import click
+
+SECTIONS = INFERENCE, LIFETIMES, FORMAT = "Dims, inputs and inference", "Lifetimes of tensors", "Formats of models"
+
+
+class SharedOption(click.Option):
+    """An option of several commands, which their help shows under a heading."""
+
+    def __init__(self, *arguments: Any, section: str, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.section = section
+
+
+def section_options(section: str) -> functools.partial[Any]:
+    """`click.option` for the options of a section."""
+    return functools.partial(click.option, cls=SharedOption, section=section)
+
+
+class SectionedCommand(click.Command):
+    """A command whose help has a section for its own options, and one for each kind of shared options."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections: that of the command's own options is the first."""
+        sections: dict[str, list[tuple[str, str]]] = {name: [] for name in ("Options", *SECTIONS)}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                section = parameter.section if isinstance(parameter, SharedOption) else "Options"
+                sections[section].append(record)
+        for section, records in sections.items():
+            if records:
+                with formatter.section(section):
+                    formatter.write_dl(records)
