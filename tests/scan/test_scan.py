@@ -287,7 +287,7 @@ def test_a_damaged_part_is_named_and_repaired(tmp_path: Path, table: str, damage
     out = tmp_path / "out"
     dataset = Dataset(str(out))
     row = scan_model(Candidate(str(EXAMPLES / "decoder.onnx")), ScanOptions(tensors=True))
-    row.findings.append(dict.fromkeys(("severity", "code", "message", "node", "op", "tensor", "location"), "C101"))
+    row.diagnostics.append(dict.fromkeys(("severity", "code", "message", "node", "op", "tensor", "location"), "C101"))
     dataset.add(row)
     dataset.flush()
     dataset.close()
