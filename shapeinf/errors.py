@@ -382,6 +382,23 @@ class ScanError(ShapeInferenceError):
     """A scan of many models cannot go on: its results cannot be read or written, or its cluster is not there."""
 
 
+class DamagedPartError(ScanError):
+    """A part of a dataset that cannot be read.
+
+    Args:
+        file: the part.
+        reason: what the reader reports.
+    """
+
+    def __init__(self, file: str, reason: str) -> None:
+        """Keep both."""
+        super().__init__(
+            f"{file} is damaged: {reason}; `shapeinf scan ... --repair` sets it aside and scans its models again"
+        )
+        self.file = file
+        self.reason = reason
+
+
 class MissingSizeError(ShapeInferenceError):
     """A query needs the size or a bound of dims that have none.
 

@@ -15,6 +15,8 @@ BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 REPOSITORY = "https://github.com/shapeinf/shapeinf/blob/main/"
 """The links of the README are absolute, since a package index shows it without the other files."""
 OTHER_PAGES = (
+    "https://distributed.dask.org",
+    "https://filesystem-spec.readthedocs.io",
     "https://github.com/google-ai-edge/model-explorer",
     "https://github.com/pnnx/pnnx",
     "https://github.com/shapeinf/shapeinf",

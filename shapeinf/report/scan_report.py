@@ -35,7 +35,7 @@ class ProblemRecord:
 
 
 @attrs.frozen
-class FindingRecord:
+class DiagnosticRecord:
     """The diagnostics of one code: how many, in how many models, and the first of these."""
 
     code: str
@@ -69,7 +69,7 @@ class ScanReport:
         seconds: the time that all models took, one after the other.
         problems: paths without a result.
         most: the models with the most "seconds", "size", "parameters", "macs" and "peak_bytes".
-        findings: the diagnostics by code, those of the most models first.
+        diagnostics: those of all models by code, those of the most models first.
         operators: the operators without a rule, those of the most models first.
     """
 
@@ -83,7 +83,7 @@ class ScanReport:
     seconds: float
     problems: Sequence[ProblemRecord]
     most: Mapping[str, Sequence[ModelRecord]]
-    findings: list[FindingRecord] = attrs.Factory(list)
+    diagnostics: list[DiagnosticRecord] = attrs.Factory(list)
     operators: list[OperatorRecord] = attrs.Factory(list)
 
     @property
@@ -131,7 +131,7 @@ def _tables(report: ScanReport) -> Iterator[_Table]:
             ("code", "severity", "models", "count", "title", "for example"),
             [
                 (f.code, f.severity, f"{f.models:,}", f"{f.count:,}", code_title(f.code), short(f.example))
-                for f in report.findings
+                for f in report.diagnostics
             ],
         ),
         _Table(
@@ -185,7 +185,7 @@ def scan_report_as_json(report: ScanReport) -> dict[str, Any]:
         "problems": [{"path": p.path, "outcome": p.outcome, "message": p.message} for p in report.problems],
         "findings": [
             {"code": f.code, "severity": f.severity, "count": f.count, "models": f.models, "example": f.example}
-            for f in report.findings
+            for f in report.diagnostics
         ],
         "operators_without_rule": [
             {"op": o.op, "domain": o.domain, "nodes": o.nodes, "models": o.models, "example": o.example}

@@ -15,13 +15,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import IO, Any
 
-from shapeinf.errors import ScanError
+from shapeinf.errors import DamagedPartError, ScanError
 from shapeinf.scan.done import DoneIndex
 from shapeinf.scan.records import Candidate, ModelRow
 from shapeinf.scan.tables import (
     MODELS,
     RECORD_TABLES,
-    DamagedPartError,
     Part,
     import_arrow,
     iterate_part,
@@ -62,7 +61,7 @@ class Dataset:
             self._rows: list[ModelRow] = []
             self._characters = 0
             self._started = time.monotonic()
-            self._journal: IO[str] | None = None
+            self._pending: IO[str] | None = None
             self._recover()
         except BaseException:
             self._lock.close()
@@ -72,11 +71,11 @@ class Dataset:
         """Add a row; it survives a kill of this process from now on. Raises ScanError where the disk is full."""
         text = json.dumps(row.as_json())
         with self._writing():
-            if self._journal is None:
-                self._journal = open(self._part.journal, "w", encoding="utf-8")  # noqa: SIM115
+            if self._pending is None:
+                self._pending = open(self._part.pending_file, "w", encoding="utf-8")  # noqa: SIM115
                 self._started = time.monotonic()
-            self._journal.write(text + "\n")
-            self._journal.flush()
+            self._pending.write(text + "\n")
+            self._pending.flush()
         self._rows.append(row)
         self._characters += len(text)
         old = time.monotonic() - self._started > PART_SECONDS
@@ -89,19 +88,19 @@ class Dataset:
             with self._writing():
                 self._supersede([row.path for row in self._rows])
                 self._write(self._part, self._rows)
-                if self._journal is not None:
-                    self._journal.close()
-                    self._journal = None
+                if self._pending is not None:
+                    self._pending.close()
+                    self._pending = None
                 with suppress(FileNotFoundError):
-                    os.unlink(self._part.journal)
+                    os.unlink(self._part.pending_file)
         self._part, self._rows, self._characters = self._new_part(), [], 0
 
     def close(self) -> None:
         """Leave the dataset to others, without the last rows as a part: they are in the journal."""
-        if self._journal is not None:
+        if self._pending is not None:
             with suppress(OSError):
-                self._journal.close()
-            self._journal = None
+                self._pending.close()
+            self._pending = None
         self._lock.close()
 
     # -- opening -------------------------------------------------------------------------------------------------------
@@ -158,13 +157,13 @@ class Dataset:
         finished = {part.name for part in list_parts(self.folder)}
         for name in sorted(os.listdir(os.path.join(self.folder, "journal"))):
             part = Part(self.folder, name.removesuffix(".jsonl"))
-            rows = [] if part.name in finished else list(_journal_rows(part.journal))
+            rows = [] if part.name in finished else list(_pending_rows(part.pending_file))
             if rows:
                 self._supersede([row.path for row in rows])
                 self._write(part, rows)
                 self.done.add(part.name, [row.as_json() for row in rows])
                 self.done.finish()
-            os.unlink(part.journal)
+            os.unlink(part.pending_file)
         self._part = self._new_part()
 
     # -- writing -------------------------------------------------------------------------------------------------------
@@ -230,8 +229,8 @@ def _check_part(file: str) -> None:
         break
 
 
-def _journal_rows(journal: str) -> Iterator[ModelRow]:
-    with open(journal, encoding="utf-8", errors="replace") as lines:
+def _pending_rows(file: str) -> Iterator[ModelRow]:
+    with open(file, encoding="utf-8", errors="replace") as lines:
         for line in lines:
             try:
                 yield ModelRow(**json.loads(line))

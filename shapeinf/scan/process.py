@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -26,7 +26,7 @@ _START = 120.0
 """Seconds in which a process starts."""
 _BACKUP = 5.0
 """Seconds past the timeout after which the parent ends a child that did not end itself."""
-_TAIL = 8000
+_TAIL = 1 << 16
 """Bytes of the output of a child that are read after its death."""
 _SOURCE = str(Path(__file__).resolve().parents[2])
 """The folder from which this package is imported."""
@@ -53,14 +53,13 @@ class Child:
         if candidate.outcome is not None:
             return ModelRow.of(candidate, candidate.outcome, candidate.message)
         start = time.perf_counter()
-        try:
-            with local_copy(candidate.path) as file:
-                return self._request(candidate, options, file)
-        except ScanError:
-            raise
-        except Exception as error:  # of the file system of a URL, whose errors are of any type
-            reason = (isinstance(error, OSError) and error.strerror) or f"{type(error).__name__}: {error}"
-            return ModelRow.of(candidate, "unreadable", reason, time.perf_counter() - start)
+        with ExitStack() as stack:
+            try:
+                file = stack.enter_context(local_copy(candidate.path))
+            except Exception as error:  # of the file system of a URL, whose errors are of any type
+                reason = (isinstance(error, OSError) and error.strerror) or f"{type(error).__name__}: {error}"
+                return ModelRow.of(candidate, "unreadable", reason, time.perf_counter() - start)
+            return self._request(candidate, options, file)
 
     def interrupt(self) -> None:
         """End the present request, from another thread; later ones are refused."""

@@ -118,7 +118,7 @@ class ModelRow:
         unknowns: unknown axes and ranks; `unknown_causes` are their causes.
         requirements: what nodes require of the dims of the inputs.
         errors: the number of diagnostics of that severity, as are `warnings` and `notes`.
-        findings: the diagnostics; a table of its own.
+        diagnostics: those of the check; a table of its own.
         operators: the nodes by operator; a table of its own.
         tensor_rows: all tensors, with `--tensors`; a table of its own.
     """
@@ -151,7 +151,7 @@ class ModelRow:
     errors: int | None = None
     warnings: int | None = None
     notes: int | None = None
-    findings: list[dict[str, Any]] = attrs.Factory(list)
+    diagnostics: list[dict[str, Any]] = attrs.Factory(list)
     operators: list[dict[str, Any]] = attrs.Factory(list)
     tensor_rows: list[dict[str, Any]] = attrs.Factory(list)
 

@@ -134,8 +134,8 @@ def _add_records(
     counts = {"error": 0, "warning": 0, "note": 0}
     for diagnostic in diagnostics:
         counts[diagnostic.severity] += 1
-        if len(row.findings) < MAX_RECORDS:
-            row.findings.append(_diagnostic_record(diagnostic))
+        if len(row.diagnostics) < MAX_RECORDS:
+            row.diagnostics.append(_diagnostic_record(diagnostic))
     row.errors, row.warnings, row.notes = counts["error"], counts["warning"], counts["note"]
     if row.errors or row.warnings:
         row.outcome = "findings"

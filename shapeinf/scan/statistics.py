@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from shapeinf.report.scan_report import (
-    FindingRecord,
+    DiagnosticRecord,
     ModelRecord,
     OperatorRecord,
     ProblemRecord,
@@ -31,7 +31,7 @@ _AMOUNTS = ("seconds", "size", "parameters", "macs", "peak_bytes")
 def read_report(folder: str) -> ScanReport:
     """The report of the dataset in a folder. Raises ScanError where there is none, or a file of it is damaged."""
     report = _read_models(folder)
-    report.findings.extend(_read_findings(folder))
+    report.diagnostics.extend(_read_diagnostics(folder))
     report.operators.extend(_read_operators(folder))
     return report
 
@@ -127,10 +127,10 @@ def _groups(records: Iterable[dict[str, Any]], keys: tuple[str, ...], count: str
     return dict(sorted(groups.items(), key=lambda item: (-item[1].models, -item[1].count, str(item[0]))))
 
 
-def _read_findings(folder: str) -> Iterator[FindingRecord]:
+def _read_diagnostics(folder: str) -> Iterator[DiagnosticRecord]:
     records = _records(folder, "findings", ["path", "severity", "code"])
     for (severity, code), group in _groups(records, ("severity", "code"), None).items():
-        yield FindingRecord(code, severity, group.count, group.models, group.example)
+        yield DiagnosticRecord(code, severity, group.count, group.models, group.example)
 
 
 def _read_operators(folder: str) -> Iterator[OperatorRecord]:

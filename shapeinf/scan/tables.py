@@ -8,12 +8,12 @@ from typing import Any
 
 import attrs
 
-from shapeinf.errors import MissingPackageError, ScanError
+from shapeinf.errors import DamagedPartError, MissingPackageError
 from shapeinf.formats.files import replace_file
 from shapeinf.scan.records import ROW_FIELDS, ModelRow
 
 MODELS = "models"
-RECORD_FIELDS = {"findings": "findings", "operators": "operators", "tensors": "tensor_rows"}
+RECORD_FIELDS = {"findings": "diagnostics", "operators": "operators", "tensors": "tensor_rows"}
 """The fields of a row that are tables of their own, by table."""
 RECORD_TABLES = tuple(RECORD_FIELDS)
 
@@ -108,23 +108,6 @@ def reading(file: str, read: Callable[[], Any]) -> Any:
         raise DamagedPartError(file, reason) from None
 
 
-class DamagedPartError(ScanError):
-    """A part of a dataset that cannot be read.
-
-    Args:
-        file: the part.
-        reason: what the reader reports.
-    """
-
-    def __init__(self, file: str, reason: str) -> None:
-        """Keep both."""
-        super().__init__(
-            f"{file} is damaged: {reason}; `shapeinf scan ... --repair` sets it aside and scans its models again"
-        )
-        self.file = file
-        self.reason = reason
-
-
 @attrs.frozen
 class Part:
     """The name of the files of one part in all tables of a dataset."""
@@ -137,6 +120,6 @@ class Part:
         return os.path.join(self.folder, table, f"{self.name}.parquet")
 
     @property
-    def journal(self) -> str:
+    def pending_file(self) -> str:
         """The rows of a part that is not written yet, as lines of JSON."""
         return os.path.join(self.folder, "journal", f"{self.name}.jsonl")

@@ -144,6 +144,19 @@ def test_the_check_of_a_plan_is_valid(models: Path) -> None:
     assert {problem["kind"] for problem in problems["findings"]} >= {"overlap"}
 
 
+def test_the_rows_and_the_report_of_a_scan_are_valid(models: Path) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed: scans are not tested")
+    out = str(models / "scan")
+    scanned = CliRunner().invoke(main, ["scan", str(models), "-o", out, "--json-lines", "--tensors", "--checksum"])
+    rows = [json.loads(line) for line in scanned.stdout.splitlines()]
+    assert len(rows) == 7 and {row["outcome"] for row in rows} == {"ok", "findings"}
+    for row in rows:
+        validate(row, "shapeinf.scan.row/1")
+    report = CliRunner().invoke(main, ["scan", "report", out, "--json"])
+    assert report.exit_code == 0, report.output
+    validate(json.loads(report.stdout), "shapeinf.scan/1")
+
+
 def test_an_export_is_valid(models: Path) -> None:
     out = models / "memory.json"
     assert CliRunner().invoke(main, ["memory", DECODER, "--export", str(out)]).exit_code == 0

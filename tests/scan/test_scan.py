@@ -287,7 +287,7 @@ def test_a_damaged_part_is_named_and_repaired(tmp_path: Path, table: str, damage
     out = tmp_path / "out"
     dataset = Dataset(str(out))
     row = scan_model(Candidate(str(EXAMPLES / "decoder.onnx")), ScanOptions(tensors=True))
-    row.findings.append(dict.fromkeys(("severity", "code", "message", "node", "op", "tensor", "location"), "C101"))
+    row.diagnostics.append(dict.fromkeys(("severity", "code", "message", "node", "op", "tensor", "location"), "C101"))
     dataset.add(row)
     dataset.flush()
     dataset.close()
@@ -334,7 +334,7 @@ def test_a_full_disk_is_one_error_and_nothing_is_lost(small_disk: Path, tmp_path
     out = small_disk / "out"
     dataset = Dataset(str(out))
     added = 0
-    with pytest.raises(ScanError, match="No space left on device.*goes on from there"):
+    with pytest.raises(ScanError, match=r"No space left on device.*goes on from there"):
         while True:
             dataset.add(row_of(f"/{added}/{'x' * 1000}"))
             added += 1
