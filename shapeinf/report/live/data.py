@@ -14,7 +14,7 @@ from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.many_bindings import MAX_BITS
 from shapeinf.expr.straight_line import StraightLine
-from shapeinf.lattice import element_bits
+from shapeinf.lattice import Shape, element_bits
 from shapeinf.memory import Buffer, Memory, Role
 from shapeinf.memory.exports.memory_export import MemoryExport
 from shapeinf.memory.peak.query import SizeQuery
@@ -195,6 +195,7 @@ class LiveData:
         columns: dict[str, list[int]] = {key: [] for key in ("name", "type", "bytes", "birth", "death", "unbounded")}
         apart = _Apart(self.amounts)
         amounts: dict[tuple[Dim | None, Dim], Amount] = {}
+        numbers: dict[tuple[str | None, Shape], int] = {}
         for buffer, upper in zip(counted.buffers, counted.upper, strict=True):
             amount = amounts.get((buffer.size, upper)) or self.amounts.bounded(buffer.size, upper)
             amounts[buffer.size, upper] = amount
@@ -203,7 +204,10 @@ class LiveData:
                 continue
             birth, death = max(buffer.birth, 0), min(buffer.death, len(points))
             columns["name"].append(texts[buffer.name])
-            columns["type"].append(types[_buffer_type(buffer)])
+            kind = buffer.dtype, buffer.shape
+            if kind not in numbers:
+                numbers[kind] = types[_buffer_type(buffer)]
+            columns["type"].append(numbers[kind])
             columns["bytes"].append(self._number(amount))
             columns["birth"].append(birth)
             columns["death"].append(max(birth, death))

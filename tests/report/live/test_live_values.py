@@ -133,6 +133,9 @@ def assert_page(subject: Subject, sizes: dict[str, int], shown: dict[str, Any]) 
     try:
         program(sizes)
     except IllegalSizeError as error:
+        if shown["legal"] == "Outside of this report":  # Python inferred again, and then a node refused the sizes
+            assert subject.result.store.assumed
+            return False
         assert shown["legal"] == "Illegal sizes", sizes
         assert any(error.condition in text for text in shown["violations"]) or len(shown["violations"]) > 6
         assert shown["peak"] == ""
