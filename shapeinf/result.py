@@ -188,11 +188,10 @@ class Result:
     def coverage(self) -> Coverage:
         """How much of the graph is inferred."""
         compiled = self._inference.compiled
-        operations = Counter(row[0] for row in compiled.rows)
         missing: Counter[str] = Counter()
-        for key, count in operations.items():
-            if not compiled.operations[key].known:
-                missing[compiled.operations[key].kind.op] += count
+        unknown = {key: operation.kind.op for key, operation in compiled.operations.items() if not operation.known}
+        for key in (row[0] for row in compiled.rows if row[0] in unknown) if unknown else ():
+            missing[unknown[key]] += 1
         shapes = output_shapes(self._inference)
         ranked = sum(count for shape, count in shapes if shape.dims is not None)
         known = sum(count for shape, count in shapes if not has_unknowns(shape))

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterable, Mapping
 
 from shapeinf.contract import Precondition
-from shapeinf.engine.declarations import GENERATED
 from shapeinf.engine.traced import includes_traced_sizes
 from shapeinf.expr import Dim, Dimension
+from shapeinf.formats.annotation import GENERATED
 from shapeinf.graph import DeclaredType, Graph, Node
 from shapeinf.lattice import ShapeStore, TensorType
 from shapeinf.result import Result

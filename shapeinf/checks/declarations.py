@@ -12,12 +12,12 @@ from shapeinf.checks.registry import register_check
 from shapeinf.constraints.records import try_evaluate
 from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.engine.compiled import NodeStep
-from shapeinf.engine.declarations import GENERATED
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.errors import DimSyntaxError, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, Scope, parse_dim
+from shapeinf.formats.annotation import GENERATED
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import ShapeStore, TensorType
 from shapeinf.solver.sampling import legal_bindings

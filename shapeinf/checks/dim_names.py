@@ -11,9 +11,9 @@ from shapeinf.checks.checked_model import CheckedModel, dim_spec
 from shapeinf.checks.operators import is_single_edit
 from shapeinf.checks.registry import register_check
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.declarations import GENERATED
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dimension
+from shapeinf.formats.annotation import GENERATED
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.inputs.reader import SpecLike
 from shapeinf.lattice import TensorType

@@ -35,7 +35,7 @@ from shapeinf.cli.options import check_bindings, check_outputs, output_option
 from shapeinf.cli.output import FAILURE, VIOLATION, LateProgress, echo, echo_diagnostic, echo_lines, readable_errors
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.errors import ShapeInferenceError, SpecError
-from shapeinf.formats.files import replace_file
+from shapeinf.formats.files import write_text
 from shapeinf.inputs.config import Config
 from shapeinf.report import (
     as_github_commands,
@@ -344,5 +344,4 @@ def _form(form: str, checks: Sequence[ModelCheck], notes: Sequence[str]) -> str:
 
 
 def _write(path: str, text: str) -> None:
-    with replace_file(path) as file:
-        file.write(f"{text}\n".encode("utf-8", "backslashreplace") if text else b"")
+    write_text(path, f"{text}\n" if text else "")

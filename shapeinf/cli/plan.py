@@ -45,6 +45,14 @@ class _PlanCommand(SectionedCommand):
     show_default=True,
     help="Every offset is a multiple of this.",
 )
+@click.option(
+    "--top",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=20,
+    show_default=True,
+    help="How many slots are listed, the largest ones; OUT and JSON have all.",
+)
 @output_option("Write the plan to OUT: JSON where it ends in .json, else minimalloc's CSV.")
 @json_option
 def plan(
@@ -56,6 +64,7 @@ def plan(
     work: int,
     planner: str,
     alignment: int,
+    top: int,
     output: str | None,
     json_wanted: bool,
 ) -> None:
@@ -78,7 +87,7 @@ def plan(
         if json_wanted:
             echo_json(to_json(placed))
         else:
-            echo(*plan_lines(placed, result, memory))
+            echo(*plan_lines(placed, result, memory, top))
     fail_on(note_errors(model, result.diagnostics) or placed.unplaced)
 
 

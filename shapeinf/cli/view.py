@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 import time
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import cast
 
@@ -19,6 +18,7 @@ from shapeinf.cli.output import FAILURE, echo, readable_errors, stop
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.errors import MissingPackageError
+from shapeinf.formats.files import write_text
 from shapeinf.report.model_explorer import QUANTITIES, Quantity, node_data
 from shapeinf.result import Result
 
@@ -80,7 +80,7 @@ def view(
 def _export(result: Result, quantity: Quantity, output: str) -> None:
     data = node_data(result, quantity)
     with saving(output):
-        Path(output).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+        write_text(output, json.dumps(data, indent=2) + "\n")
 
 
 def _require_netron() -> None:

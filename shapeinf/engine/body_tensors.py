@@ -76,14 +76,22 @@ def count_computed(inference: Inference) -> int:
     graph, outputs = compiled.graph, {compiled.slots[name] for name in compiled.graph.outputs}
     count = sum(name not in graph.constants for name in graph.inputs)
     count += sum(name in graph.constants for name in set(graph.outputs))
-    for _, inputs, written, _ in compiled.rows:
-        slots = [slot for slot in written if slot != UNUSED]
-        count += len(slots) if inputs else sum(s in outputs or not _has_elements(inference, s) for s in slots)
-    return count
+    return count + len(compiled.output_slots) - sum(slot not in outputs for slot in _constant_slots(inference))
+
+
+def _constant_slots(inference: Inference) -> Iterator[int]:
+    """The outputs of nodes without inputs whose elements are known. Most graphs have none: then no node is visited."""
+    if any(map(_type_has_elements, inference.table.types)):
+        for _, inputs, outputs, _ in inference.compiled.rows:
+            if not inputs:
+                yield from (slot for slot in outputs if slot != UNUSED and _has_elements(inference, slot))
 
 
 def _has_elements(inference: Inference, slot: int) -> bool:
-    value = inference.current(slot)
+    return _type_has_elements(inference.current(slot))
+
+
+def _type_has_elements(value: Type | None) -> bool:
     return isinstance(value, TensorType) and value.elements is not None
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Mapping, Sequence
+from operator import itemgetter
 
 from shapeinf.engine.conditions import conditional_rows
 from shapeinf.errors import ModelError, ShapeError
@@ -151,6 +153,9 @@ class NodeStep:
         return self.inputs[len(self.arguments) :]
 
 
+_OUTPUTS_OF_ROW = itemgetter(2)
+
+
 class CompiledGraph:
     """The nodes of a graph in execution order, in groups: one node, or the nodes of a cycle.
 
@@ -191,6 +196,12 @@ class CompiledGraph:
     def steps(self) -> list[NodeStep]:
         """All nodes in order."""
         return [self.step(index) for index in range(len(self.rows))]
+
+    @cached_property
+    def output_slots(self) -> list[int]:
+        """The slots of all outputs of nodes that have a name, in order."""
+        slots = list(itertools.chain.from_iterable(map(_OUTPUTS_OF_ROW, self.rows)))
+        return [slot for slot in slots if slot != UNUSED] if UNUSED in slots else slots
 
     @property
     def file_order(self) -> Sequence[int]:

@@ -10,7 +10,7 @@ from shapeinf.engine.inference import Inference, Refine
 from shapeinf.engine.traced import Usage, declaration_usage, describe_usage
 from shapeinf.errors import Contradiction, DimSyntaxError, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, axis_label, parse_dim
-from shapeinf.formats.annotation import GENERATED as GENERATED
+from shapeinf.formats.annotation import GENERATED
 from shapeinf.graph import DeclaredType
 from shapeinf.inputs.options import DeclaredMode
 from shapeinf.inputs.reader import InputReader

@@ -12,7 +12,7 @@ from shapeinf.engine.compiled import CompiledGraph
 from shapeinf.engine.inference import Inference
 from shapeinf.expr import Dim, Dimension, substitute
 from shapeinf.formats.annotation import Annotation
-from shapeinf.graph import UNUSED, FunctionKey, FunctionReference
+from shapeinf.graph import FunctionKey, FunctionReference
 from shapeinf.lattice import MapType, SequenceType, Shape, TensorType, Type, map_dims
 
 MAX_VISITS = 1 << 13
@@ -66,8 +66,10 @@ def output_shapes(inference: Inference) -> list[tuple[Shape, int]]:
     table, numbers = inference.table, inference.numbers
     if table.epoch != inference.store.epoch:
         table.refresh()
-    slots = [slot for row in inference.compiled.rows for slot in row[2] if slot != UNUSED]
-    counts = Counter([table.canonical[numbers[slot]] for slot in slots])
+    counts: dict[int, int] = {}
+    for number, count in Counter(map(numbers.__getitem__, inference.compiled.output_slots)).items():
+        number = table.canonical[number]
+        counts[number] = counts.get(number, 0) + count
     return [(tensor_info(table.types[number]).shape, count) for number, count in counts.items()]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from math import lcm
 
 import attrs
 
@@ -45,7 +46,7 @@ class NodeSizes:
         high = min((n for n in (known.max, dim.max) if n is not None), default=None)
         if low is not None and high is not None and low > high:
             raise Contradiction(f"{_source(dim)} and cannot hold", _source(dim), _source(known))
-        self.bounds[dim.name] = NamedDim(dim.name, low, high, multiple_of=max(known.multiple_of, dim.multiple_of))
+        self.bounds[dim.name] = NamedDim(dim.name, low, high, multiple_of=lcm(known.multiple_of, dim.multiple_of))
 
     def add_relation(self, text: str, names: Iterable[str]) -> None:
         """Add a relation of sizes of nodes (`names`) and perhaps of dims of inputs."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -13,7 +13,7 @@ from shapeinf.expr import Dim, evaluate
 from shapeinf.memory import Memory, Role
 from shapeinf.memory.peak import PeakAt, PeakBound
 from shapeinf.memory.peak.answers import qualify
-from shapeinf.memory.planning import KINDS, Plan
+from shapeinf.memory.planning import KINDS, Plan, Slot
 from shapeinf.memory.planning.verification import UNBOUNDED
 from shapeinf.report.model import named_dims
 from shapeinf.report.text import dims_text
@@ -249,8 +249,8 @@ def _peak_as_json(summary: MemorySummary) -> dict[str, Any]:
     }
 
 
-def plan_lines(plan: Plan, result: Result, memory: Memory) -> Iterator[str]:
-    """The arena, a line a slot from its bottom to its top, and the sizes for which the plan is valid."""
+def plan_lines(plan: Plan, result: Result, memory: Memory, top: int) -> Iterator[str]:
+    """The arena, its `top` largest slots from its bottom to its top, and the sizes for which the plan is valid."""
     yield (
         f"arena {exact_bytes(plan.arena)} for {format_count(len(plan.slots), 'tensor')} by {plan.planner}, "
         f"offsets are multiples of {plan.alignment}; no plan needs less than {exact_bytes(plan.problem.least_arena)}"
@@ -259,18 +259,22 @@ def plan_lines(plan: Plan, result: Result, memory: Memory) -> Iterator[str]:
     if dims:
         yield f"valid for {dims}"
     if plan.slots:
-        yield from _slot_table(plan)
+        yield from _slot_table(sorted(plan.slots, key=lambda slot: -slot.size)[:top])
+    if len(plan.slots) > top:
+        yield f"  {len(plan.slots) - top:,} smaller ones (--top)"
     if plan.cut:
         yield f"upper bounds of sizes, and so the arena, may be too large: {cut_text('--work')}"
-    for tensor in plan.unplaced:
+    for tensor in plan.unplaced[:top]:
         yield f"unplaced {tensor.name}: {tensor.cause}"
+    if len(plan.unplaced) > top:
+        yield f"unplaced {format_count(len(plan.unplaced) - top, 'more tensor')} (--top)"
     if plan.unplaced:
         yield from _unbounded_lines(memory)
 
 
-def _slot_table(plan: Plan) -> Iterator[str]:
+def _slot_table(slots: Iterable[Slot]) -> Iterator[str]:
     rows = [("offset", "bytes", "points", "tensor")]
-    for slot in sorted(plan.slots, key=lambda slot: (slot.offset, slot.lower)):
+    for slot in sorted(slots, key=lambda slot: (slot.offset, slot.lower)):
         rows.append((str(slot.offset), str(slot.size), f"{slot.lower}..{slot.upper - 1}", slot.name))
     widths = [max(len(row[k]) for row in rows) for k in range(3)]
     for row in rows:

@@ -61,6 +61,8 @@ def count_checks(checks: Sequence[ModelCheck]) -> str:
     >>> from shapeinf.checks import ModelCheck
     >>> count_checks([ModelCheck("a.onnx"), ModelCheck("b.onnx", checked=False)])
     '2 models checked: 1 without findings, 1 cannot be checked'
+    >>> count_checks([ModelCheck("a.onnx", diagnostics=(Diagnostic("note", "C140", "has no upper bound"),))])
+    '1 model checked: 1 without findings, 1 note'
     """
     failing = [check for check in checks if check.checked and check.fails]
     unchecked = sum(not check.checked for check in checks)
@@ -73,6 +75,9 @@ def count_checks(checks: Sequence[ModelCheck]) -> str:
         parts.append(f"{unchecked} cannot be checked")
     if known:
         parts.append(f"{format_count(known, 'finding')} of the baseline not shown")
+    notes = sum(not diagnostic.fails for check in checks for diagnostic in check.diagnostics)
+    if notes:
+        parts.append(format_count(notes, "note"))
     return f"{format_count(len(checks), 'model')} checked: {', '.join(parts)}"
 
 

@@ -119,7 +119,7 @@ def test_nothing_is_written_unless_the_numbers_agree(
     ("args", "expected"),
     [
         ([], "name the file to write: -o OUT"),
-        (["-o", "out.onnx", "--dry-run"], "or use --dry-run"),
+        (["-o", "out.onnx", "--dry-run"], "or add --dry-run"),
         (["--dry-run", "--passes", "fuse_bm"], "no pass is named 'fuse_bm'; did you mean 'fuse_bn'"),
         (["--dry-run", "--passes", "fuse_bn,,fold_cast"], "expected names of passes"),
         (["--dry-run", "--passes", ""], "expected names of passes"),

@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import click
@@ -222,6 +223,7 @@ def test_ctrl_c_ends_with_130_and_says_nothing(tmp_path: Path) -> None:
     program = [sys.executable, "-m", "shapeinf", "infer", str(fifo)]
     process = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     writer = os.open(fifo, os.O_WRONLY)  # returns when the command has opened the file
+    time.sleep(0.5)  # until it reads: a signal between the two calls would wait for the end of the read
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
     os.close(writer)

@@ -51,6 +51,16 @@ def test_a_plan_is_written_and_verified(model, tmp_path, options, n, planner):
     assert checked.exit_code == 0 and checked.output.startswith("valid: 3 slots")
 
 
+def test_the_largest_slots_are_listed(model):
+    lines = run(model, "--bind", "n=4", "--top", "1").output.splitlines()
+    assert [line.split()[-1] for line in lines if line.startswith((" ", "offset"))] in (
+        ["tensor", "b", "(--top)"],
+        ["tensor", "y", "(--top)"],
+    )
+    assert lines[-1] == "  2 smaller ones (--top)"
+    assert run(model, "--top", "1").output.splitlines()[-2] == "unplaced 2 more tensors (--top)"
+
+
 def test_json_out_and_in(model, tmp_path):
     printed = json.loads(run(model, "--bind", "n=4", "--json", "--alignment", "256").output)
     run(model, "--bind", "n=4", "-o", tmp_path / "p.json", "--alignment", "256")

@@ -286,7 +286,7 @@ def test_weights_in_other_files(folder: Path, command: list[str], option: str) -
     (folder / "there").mkdir()
     result = run(*command, model, "-o", "there/out.onnx")
     assert result.exit_code == 3
-    assert "copy or embed them (external data: copy, embed)" in result.stderr
+    assert "copy or embed them: --external-data copy or embed" in result.stderr
     assert run(*command, model, "-o", "there/out.onnx", option, "copy").exit_code == 0
     assert sorted(os.listdir("there")) == ["out.onnx", "out.onnx.data"]
     assert np.array_equal(onnx.load("there/out.onnx").graph.initializer[0].raw_data, (folder / "w.bin").read_bytes())

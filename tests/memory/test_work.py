@@ -38,6 +38,16 @@ def test_sizes_that_are_not_checked_are_reported():
     assert contract.solve("n", range(1, 20)).values == tuple(range(1, 20))
 
 
+def test_the_budget_of_sizes_counts_each_inference():
+    """Of a small graph too, where the inference takes most of its time apart from the nodes."""
+    contract = infer_shapes(
+        parsed("g (float[n, m] x, float[a, b] z) => (y) { s = Shape(z)  y = Reshape(x, s) }")
+    ).contract
+    actual = contract.solve("n", range(1, 500), work=20_000)
+    assert actual.engine == "evaluation"
+    assert 0 < len(actual.values) <= 20
+
+
 def test_a_budget_stays_cut():
     budget = Budget(10)
     assert [budget.take(n) for n in (4, 7, 1)] == [True, False, False]

@@ -334,7 +334,7 @@ def test_a_full_disk_is_one_error_and_nothing_is_lost(small_disk: Path, tmp_path
     out = small_disk / "out"
     dataset = Dataset(str(out))
     added = 0
-    with pytest.raises(ScanError, match="No space left on device.*goes on from there"):
+    with pytest.raises(ScanError, match=r"No space left on device.*goes on from there"):
         while True:
             dataset.add(row_of(f"/{added}/{'x' * 1000}"))
             added += 1

@@ -141,7 +141,7 @@ def _location_from(tensor: ExternalTensor, folder: DataFolder, target: str) -> d
     if os.path.commonpath((home, file)) != home:
         message = (
             f"its weights lie in {file!r}, outside of the folder of the new model, where no runtime looks for them: "
-            "write next to them, or copy or embed them (external data: copy, embed)"
+            "write next to them, or copy or embed them: --external-data copy or embed (in Python external_data=)"
         )
         raise ModelError(message, node=target)
     return {"location": os.path.relpath(file, home).replace(os.sep, "/")}

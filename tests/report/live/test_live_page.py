@@ -355,13 +355,14 @@ def test_bind_and_dim_set_the_fields(tmp_path: Path) -> None:
     assert (batch["initial"], seq["initial"]) == ("3", "7")
 
 
-def test_a_model_with_errors_ends_with_1(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("op", "code"), [("MatMul", "S1"), ("Rellu", "C121")])
+def test_a_model_with_errors_ends_with_1(tmp_path: Path, op: str, code: str) -> None:
     broken = chain(["x", "y"])
-    broken.graph.node[0].op_type = "MatMul"
+    broken.graph.node[0].op_type = op
     onnx.save(broken, tmp_path / "broken.onnx")
     done = CliRunner().invoke(main, ["report", str(tmp_path / "broken.onnx"), "-o", str(tmp_path / "out.html")])
     assert done.exit_code == 1, done.output
-    assert "S1" in " ".join(Elements((tmp_path / "out.html").read_text(encoding="utf-8")).texts)
+    assert code in " ".join(Elements((tmp_path / "out.html").read_text(encoding="utf-8")).texts)
 
 
 MATMUL = "g (float[a, n] x, float[m, b] y) => (float[p, q] z) { z = MatMul (x, y) }"

@@ -90,7 +90,7 @@ def attach(
         )
         # A document without any tensors is usual; one that lacks some of them is not.
         severity: Literal["warning", "note"] = "note" if len(missing) == count else "warning"
-        graph.diagnostics.append(Diagnostic(severity, "N703", f"{files.name} lacks {which}"))
+        graph.diagnostics.append(Diagnostic(severity, "N703", f"the model lacks {which}"))
 
 
 def _entry(files: ModelFiles, path: str, label: str) -> Entry | None:
