@@ -76,7 +76,8 @@ class Child:
     def _request(self, candidate: Candidate, options: ScanOptions, file: str | None) -> ModelRow:
         process, output = self._running()
         start = time.perf_counter()
-        output.truncate(0)
+        output.seek(0)  # the child shares the position
+        output.truncate()
         with _deadline(process, options.timeout + _BACKUP) as expired:
             line = _exchange(process, request_text(candidate, options, file))
         self._models += 1
@@ -96,7 +97,7 @@ class Child:
         if self._process is None or self._process.poll() is not None:
             self._stop()
             self._models = 0
-            self._output = tempfile.TemporaryFile("ab+")  # noqa: SIM115  (it lasts as long as the process)
+            self._output = tempfile.TemporaryFile("wb+", buffering=0)  # noqa: SIM115  (it lasts as long as the process)
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "shapeinf.scan.child"],
                 stdin=subprocess.PIPE,
