@@ -69,6 +69,16 @@ def echo_json(data: object) -> None:
     click.echo(json.dumps(data, indent=2))
 
 
+def echo_json_line(data: object) -> None:
+    """Print JSON on one line."""
+    click.echo(json.dumps(data))
+
+
+def echo_status(text: str) -> None:
+    """Print a line to stderr, a terminal, in the place of the last one; an empty text ends it."""
+    click.echo(f"\r\x1b[K{escape_unprintable(text)}", err=True, nl=not text)
+
+
 def echo_document(write: Callable[[TextIO], None]) -> None:
     """Print a document: to a file or a pipe unchanged, in UTF-8, to a terminal as lines."""
     text = StringIO()

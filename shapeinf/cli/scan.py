@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
@@ -17,7 +16,18 @@ import click
 
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import check_bindings, json_option
-from shapeinf.cli.output import INTERRUPTED, VIOLATION, echo, echo_json, echo_lines, output_width, readable_errors, stop
+from shapeinf.cli.output import (
+    INTERRUPTED,
+    VIOLATION,
+    echo,
+    echo_json,
+    echo_json_line,
+    echo_lines,
+    echo_status,
+    output_width,
+    readable_errors,
+    stop,
+)
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.errors import BudgetError
@@ -31,7 +41,7 @@ from shapeinf.scan.records import ModelRow, ScanOptions, config_as_table, format
 from shapeinf.scan.run import ScanProgress, count_in_background, make_executor, run_scan
 from shapeinf.scan.statistics import read_report
 from shapeinf.schemas import SCAN_ROW
-from shapeinf.texts import escape_unprintable, format_count
+from shapeinf.texts import format_count
 
 MIN_MEMORY = 512 << 20
 """A process needs most of this before it reads a model."""
@@ -166,7 +176,7 @@ def _scan(paths: tuple[str, ...], dataset: Dataset, options: ScanOptions, how: _
 
     def on_row(row: ModelRow) -> None:
         if how.json_lines:
-            click.echo(json.dumps({"schema": SCAN_ROW, **row.as_json()}))
+            echo_json_line({"schema": SCAN_ROW, **row.as_json()})
         printer.update()
 
     candidates = find_candidates(paths, how.exclude, follow_links=how.follow_links)
@@ -229,7 +239,7 @@ class _ProgressPrinter:
             minutes, seconds = divmod(int(remaining / max(self._progress.rate, 1e-9)), 60)
             text += f", {remaining} remaining ({minutes} min {seconds} s)"
         if self.terminal:
-            click.echo(f"\r\x1b[K{escape_unprintable(text)}", err=True, nl=False)
+            echo_status(text)
             self._open = True
         else:
             echo(text, err=True)
@@ -237,7 +247,7 @@ class _ProgressPrinter:
     def end(self) -> None:
         """End the line."""
         if self._open:
-            click.echo("", err=True)
+            echo_status("")
             self._open = False
 
 

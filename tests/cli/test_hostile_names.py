@@ -150,6 +150,8 @@ def commands(path, dim, tensor, folder):
     yield from (["verify", path], ["verify", path, "--json"])
     yield from (["clean", path, *more] for more in (["--dry-run"], ["--dry-run", "--json", "--verify"]))
     yield ["clean", path, "-o", folder / "c.onnx", "--external", "copy", "--passes", "deduplicate,remove_dead"]
+    yield ["scan", path, "-o", folder / "scan", "--jobs", "1", "--tensors", "--json-lines", "--retry"]
+    yield from (["scan", "report", folder / "scan", *more] for more in ([], ["--json"], ["-o", folder / "scan.html"]))
     yield from (["expression", tensor], ["expression", f"add(@0,{dim})", "--json"])
 
 
