@@ -153,6 +153,7 @@ def _sized(total: Dim | None) -> Size:
 def too_long(symbols: Iterable[Dimension]) -> str:
     """The cause where one of these symbols stands for a formula past a cap; empty where none does.
 
+    >>> from shapeinf.expr import Scope
     >>> scope = Scope()
     >>> too_long([scope.symbol("N"), scope.opaque("a sum of 64 and 1 terms, past the limit of 64 terms", 0, None)])
     'its size, or the formula of it, is too long: a sum of 64 and 1 terms, past the limit of 64 terms'

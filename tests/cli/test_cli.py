@@ -217,11 +217,18 @@ def test_the_package_runs_as_a_module(model: Path) -> None:
         assert result.returncode == 0 and "[2*batch, 3]" in result.stdout
 
 
+def heed_interrupts() -> None:
+    """Let a child see Ctrl-C also where this process, in the background of a script, ignores it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_ends_with_130_and_says_nothing(tmp_path: Path) -> None:
     fifo = tmp_path / "model.onnx"
     os.mkfifo(fifo)  # the command waits for a writer
     program = [sys.executable, "-m", "shapeinf", "infer", str(fifo)]
-    process = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts
+    )
     writer = os.open(fifo, os.O_WRONLY)  # returns when the command has opened the file
     time.sleep(0.5)  # until it reads: a signal between the two calls would wait for the end of the read
     process.send_signal(signal.SIGINT)

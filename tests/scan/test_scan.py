@@ -354,7 +354,13 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(
     (models / "hang.onnx").write_bytes(hostile.model("Hang", "hostile"))
     out = tmp_path / "out"
     command = [sys.executable, "-m", "shapeinf.cli", "scan", str(models), "-o", str(out), "--jobs", "2"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, encoding="utf-8", cwd=ROOT)
+    process = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        cwd=ROOT,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a script in the background ignores it
+    )
     hostile.wait_until(lambda: sum(len(p.read_text().splitlines()) for p in (out / "journal").glob("*")) == 3)
     process.send_signal(end)
     _, text = process.communicate(timeout=60)
