@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import onnxruntime
 import pytest
 
 from shapeinf import ModelError, ShapeError, infer_shapes
@@ -128,6 +129,9 @@ def test_a_function_that_is_never_called_may_call_itself():
     assert shapes(inferred(text), "y") == ["float32[N]"]
 
 
+@pytest.mark.skipif(
+    onnxruntime.__version__.startswith("1.23."), reason="onnxruntime 1.23 runs the first overload for all of them"
+)
 def test_overloads_are_functions_of_their_own():
     model = parsed(
         with_functions(
