@@ -124,7 +124,7 @@ def _tables(report: ScanReport) -> Iterator[_Table]:
         _Table(
             "Paths without a result",
             ("outcome", "path", "message"),
-            [(p.outcome, short(p.path), p.message) for p in report.problems],
+            [(p.outcome, short(p.path), p.message.partition("\n")[0]) for p in report.problems],
         ),
         _Table(
             "Findings",
