@@ -138,3 +138,9 @@ def test_the_page_of_layouts_names_all_that_is_public() -> None:
 
     page = (ROOT / "docs" / "layout.md").read_text(encoding="utf-8")
     assert not [name for name in shapeinf.layout.__all__ if name not in page]
+
+
+def test_the_citation_has_the_version_of_the_package() -> None:
+    import shapeinf
+
+    assert f"\nversion: {shapeinf.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
