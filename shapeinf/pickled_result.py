@@ -17,6 +17,9 @@ from shapeinf.html import html_block, html_details, html_fields, html_rows
 from shapeinf.pickling import Pickled
 from shapeinf.texts import format_count, object_text
 
+HEADING = 13
+"""Columns of the headings in a `repr`."""
+
 MAX_TENSORS = 4
 """Inputs, and outputs, in the `repr` of a result; the others are counted."""
 
@@ -135,9 +138,9 @@ def result_text(title: str, result: ResultData, contract: Contract | PickledCont
     lines = [
         *_tensor_lines("inputs", result.inputs),
         *_tensor_lines("outputs", result.outputs),
-        f"{'coverage':10}{result.coverage}",
-        f"{'contract':10}{count}",
-        f"{'problems':10}{result.diagnostics.counts}",
+        f"{'coverage':{HEADING}}{result.coverage}",
+        f"{'contract':{HEADING}}{count}",
+        f"{'diagnostics':{HEADING}}{result.diagnostics.counts}",
     ]
     return object_text(_title(title, result), lines, limit=len(lines))
 
@@ -149,14 +152,14 @@ def _title(title: str, result: ResultData) -> str:
 def _tensor_lines(heading: str, tensors: Mapping[str, TensorInfo]) -> Iterator[str]:
     for number, (name, info) in enumerate(tensors.items()):
         if number == MAX_TENSORS:
-            yield f"{'':10}{len(tensors) - MAX_TENSORS} more"
+            yield f"{'':{HEADING}}{len(tensors) - MAX_TENSORS} more"
             return
-        yield f"{'' if number else heading:10}{name}: {info}"
+        yield f"{'' if number else heading:{HEADING}}{name}: {info}"
 
 
 def result_html(title: str, result: ResultData, contract: Contract | PickledContract | None) -> str:
     """What a notebook shows of a result: inputs and outputs, dims, the contract and the diagnostics as tables."""
-    fields = [("coverage", str(result.coverage)), ("policy", result.policy), ("problems", result.diagnostics.counts)]
+    fields = [("coverage", str(result.coverage)), ("policy", result.policy), ("diagnostics", result.diagnostics.counts)]
     parts = [_tensor_table(result), _dim_table(result.dims), html_fields(fields)]
     if contract:
         count = format_count(len(contract), "precondition")

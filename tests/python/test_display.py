@@ -67,11 +67,11 @@ def test_a_repr_is_a_few_short_lines_without_addresses(name: str) -> None:
 def test_the_repr_of_a_result_has_what_one_asks_first() -> None:
     assert repr(infer_shapes(CONVNET, dims={"batch": "1..8"})).splitlines() == [
         "<Result of examples/convnet.onnx (onnx)",
-        "  inputs    image: float32[batch, 3, height, width]",
-        "  outputs   mask: float32[batch, 1, height, width]",
-        "  coverage  7 nodes, 7 tensors: 7 fully known, 7 of known rank",
-        "  contract  2 preconditions",
-        "  problems  no diagnostics>",
+        "  inputs       image: float32[batch, 3, height, width]",
+        "  outputs      mask: float32[batch, 1, height, width]",
+        "  coverage     7 nodes, 7 tensors: 7 fully known, 7 of known rank",
+        "  contract     2 preconditions",
+        "  diagnostics  no diagnostics>",
     ]
 
 
