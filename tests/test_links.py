@@ -12,7 +12,7 @@ PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 LINK = re.compile(r"(?<!`)\]\(([^()\s]+)\)")
 HEADING = re.compile(r"^#+ +(.*?) *$", re.MULTILINE)
 BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-REPOSITORY = "https://github.com/shapeinf/shapeinf/blob/main/"
+REPOSITORY = re.compile(r"https://github\.com/shapeinf/shapeinf/(?:blob|raw)/main/")
 """The links of the README are absolute, since a package index shows it without the other files."""
 OTHER_PAGES = (
     "https://distributed.dask.org",
@@ -31,8 +31,8 @@ def anchors(page: Path) -> set[str]:
 
 
 def problem(page: Path, link: str) -> str:
-    if link.startswith(REPOSITORY):
-        page, link = ROOT / "README.md", link.removeprefix(REPOSITORY)
+    if REPOSITORY.match(link):
+        page, link = ROOT / "README.md", REPOSITORY.sub("", link)
     elif link.startswith(("https:", "http:")):
         return "" if link.startswith(OTHER_PAGES) else "an address that no test knows: add it to OTHER_PAGES"
     path, _, anchor = link.partition("#")
