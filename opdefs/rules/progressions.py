@@ -127,9 +127,8 @@ def reshape_elements(value: PartialTensor, shape: Shape) -> PartialTensor:
     """The tensor of `shape` with the same elements in the same order, as in a reshape."""
     if isinstance(value, Progression):
         return _reshape_progression(value, shape)
-    return PartialTensor(
-        value.dtype, shape, value.elements if value.elements is not None and is_listable(shape) else None
-    )
+    elements = value.elements
+    return PartialTensor(value.dtype, shape, elements if elements is not None and is_listable(shape) else None)
 
 
 def _reshape_progression(value: Progression, shape: Shape) -> PartialTensor:
