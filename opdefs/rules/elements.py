@@ -241,7 +241,7 @@ def is_float(dtype: str | None) -> bool:
 
 def clamp_at_zero(c: InferenceContext, d: Dim) -> Dim:
     """The larger of a dim and 0."""
-    return d if c.prove_le(0, d) is True else maximum(d, 0)
+    return d if c.store.bounds(d)[0] >= 0 or c.prove_le(0, d) is True else maximum(d, 0)
 
 
 def truncated_quotient(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:

@@ -77,6 +77,8 @@ def tile(c: InferenceContext, x: PartialTensor, counts: Sequence[Dim | None]) ->
 
 def broadcast_elements(x: PartialTensor, shape: Shape) -> PartialTensor:
     """The tensor broadcast to a shape."""
-    if x.contents is None or isinstance(x, Progression) or not is_listable(shape):
+    if x.contents is None:
+        return PartialTensor(x.dtype, shape, None)
+    if isinstance(x, Progression) or not is_listable(shape):
         return broadcast_progression(x, shape)
     return move_elements(x, shape, lambda array: np.broadcast_to(array, [d for d in shape if isinstance(d, int)]))
