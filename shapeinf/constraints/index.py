@@ -59,7 +59,8 @@ class UndoLog:
 
     @staticmethod
     def _undo(entries: list[tuple[Any, Any, Any]]) -> None:
-        for table, key, old in reversed(entries):
+        while entries:
+            table, key, old = entries.pop()
             if key is _APPENDED:
                 table.pop()
             elif old is _ABSENT:
