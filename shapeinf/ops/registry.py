@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -14,6 +13,7 @@ import attrs
 from shapeinf.graph import Graph
 from shapeinf.ops.cost import CostRule
 from shapeinf.ops.deferred import DeferredCall, referenced_inputs
+from shapeinf.ops.entry_points import EntryPoint, installed_entry_points
 from shapeinf.ops.opdef import OpDef
 from shapeinf.ops.rule import Rule
 from shapeinf.ops.run import Call
@@ -247,7 +247,8 @@ class InstalledDialects:
     def __init__(self, entries: Iterable[EntryPoint] | None = None) -> None:
         """These entry points; those of all installed packages by default."""
         self._entries: dict[str, list[EntryPoint]] = {}
-        for entry in sorted(entry_points(group=ENTRY_POINTS) if entries is None else entries, key=lambda e: e.name):
+        listed = installed_entry_points(ENTRY_POINTS) if entries is None else entries
+        for entry in sorted(listed, key=lambda entry: entry.name):
             self._entries.setdefault(entry.name.partition(".")[0], []).append(entry)
         self._loading: set[str] = set()
         self._loaded: dict[str, Dialect | None] = {}
