@@ -6,8 +6,6 @@ import os
 from collections.abc import Sequence
 from math import prod
 
-import numpy as np
-
 from shapeinf.lattice import MAX_ELEMENTS, BoundedTensor, PartialTensor, Shape
 
 MAX_RANGED = 1 << 22
@@ -18,6 +16,8 @@ MAX_AT_ONCE = 1 << 20
 
 _KINDS = {"int32": "<i4", "int64": "<i8"}
 """The element types of indices."""
+
+_SIZES = {"int32": 4, "int64": 8}
 
 
 def wants_range(dtype: str | None, dims: Sequence[int]) -> bool:
@@ -43,6 +43,8 @@ class LaterRange:
         return self._result
 
     def _read(self) -> PartialTensor:
+        import numpy as np
+
         kind = np.dtype(_KINDS[self.tensor.dtype or ""])
         dims = [d for d in self.tensor.shape if isinstance(d, int)]
         if self.length != prod(dims) * kind.itemsize:
@@ -66,7 +68,7 @@ class LaterRange:
 
 def range_in_file(dtype: str, dims: Sequence[int], path: str, offset: str | None, length: str | None) -> PartialTensor:
     """A large constant with its range from another file; `offset` and `length` as the model has them."""
-    size = prod(dims) * np.dtype(_KINDS[dtype]).itemsize
+    size = prod(dims) * _SIZES[dtype]
     try:
         start, count = int(offset or 0), int(length or size)
     except ValueError:
