@@ -37,7 +37,7 @@ def _extrapolate_tensor(old: TensorType, new: TensorType) -> Extrapolation | Non
         if element_increments is None or old.elements is None:
             return PartialTensor(old.dtype, shape, None)
         pairs = zip(old.elements, element_increments, strict=True)
-        elements = (e if increment == 0 else e + increment * trips for e, increment in pairs)  # type: ignore[operator,arg-type]
+        elements = (e if increment == 0 else e + increment * trips for e, increment in pairs)  # type: ignore[operator]
         return PartialTensor(old.dtype, shape, elements)
 
     return grow

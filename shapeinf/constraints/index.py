@@ -59,7 +59,7 @@ class UndoLog:
 
     @staticmethod
     def _undo(entries: list[tuple[Any, Any, Any]]) -> None:
-        for table, key, old in reversed(entries):
+        for table, key, old in entries[::-1]:
             if key is _APPENDED:
                 table.pop()
             elif old is _ABSENT:

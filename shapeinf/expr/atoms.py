@@ -1,41 +1,60 @@
-"""The atoms of polynomials: symbols, rounded quotients, maxima."""
+"""The atoms of polynomials: symbols, rounded quotients, maxima. They are immutable, and each equals only itself."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import attrs
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from shapeinf.expr.dimension import Dim
 
 
-@attrs.frozen(eq=False)
 class Symbol:
     """A named atom with its declared bounds (None is no bound)."""
 
-    name: str
-    lo: int | None
-    hi: int | None
-    anonymous: bool
-    depth: int = 0
+    __slots__ = ("anonymous", "depth", "hi", "lo", "name")
+
+    def __init__(self, name: str, lo: int | None, hi: int | None, anonymous: bool) -> None:
+        """`anonymous`: not a name of the user."""
+        self.name: Final = name
+        self.lo: Final = lo
+        self.hi: Final = hi
+        self.anonymous: Final = anonymous
+        self.depth: Final = 0
+
+    def __reduce__(self) -> tuple[type[Symbol], tuple[str, int | None, int | None, bool]]:
+        """For pickles."""
+        return Symbol, (self.name, self.lo, self.hi, self.anonymous)
 
 
-@attrs.frozen(eq=False)
 class Floor:
     """The atom `floor(numerator / denominator)`."""
 
-    numerator: Dim
-    denominator: Dim
-    depth: int
+    __slots__ = ("denominator", "depth", "numerator")
+
+    def __init__(self, numerator: Dim, denominator: Dim, depth: int) -> None:
+        """`depth` counts the floors and maxima inside one another, this one included."""
+        self.numerator: Final = numerator
+        self.denominator: Final = denominator
+        self.depth: Final = depth
+
+    def __reduce__(self) -> tuple[type[Floor], tuple[Dim, Dim, int]]:
+        """For pickles."""
+        return Floor, (self.numerator, self.denominator, self.depth)
 
 
-@attrs.frozen(eq=False)
 class Maximum:
     """The atom `max(args)`; the arguments have no common summand (see `extremum`)."""
 
-    args: tuple[Dim, ...]
-    depth: int
+    __slots__ = ("args", "depth")
+
+    def __init__(self, args: tuple[Dim, ...], depth: int) -> None:
+        """See `Floor` for the depth."""
+        self.args: Final = args
+        self.depth: Final = depth
+
+    def __reduce__(self) -> tuple[type[Maximum], tuple[tuple[Dim, ...], int]]:
+        """For pickles."""
+        return Maximum, (self.args, self.depth)
 
 
 Atom = Symbol | Floor | Maximum

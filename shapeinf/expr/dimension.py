@@ -25,6 +25,8 @@ from shapeinf.expr.atoms import Atom, Floor, Maximum, Symbol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from shapeinf.expr.interval import Bounds
+
 Monomial = tuple[int, ...]
 Term = tuple[Monomial, int]
 Terms = tuple[Term, ...]
@@ -57,7 +59,7 @@ class Dimension:
         self.scope = scope
         self.terms = terms
         self._depth: int | None = None
-        self.bounds: tuple[float, float] | None = None
+        self.bounds: Bounds | None = None
         self._symbols: frozenset[Dimension] | None = None
         self.sums: dict[Dim, Dim] = _EMPTY
         self.products: dict[Dim, Dim] = _EMPTY
@@ -95,7 +97,9 @@ class Dimension:
         except KeyError:
             return self.scope.add(self, other)
 
-    __radd__ = __add__
+    def __radd__(self, other: int) -> Dim:
+        """Sum with an int on the left."""
+        return self + other
 
     def __sub__(self, other: Dim) -> Dim:
         """Difference."""
@@ -116,7 +120,9 @@ class Dimension:
         except KeyError:
             return self.scope.multiply(self, other)
 
-    __rmul__ = __mul__
+    def __rmul__(self, other: int) -> Dim:
+        """Product with an int on the left."""
+        return self * other
 
     def __floordiv__(self, other: Dim) -> Dim:
         """Floor division; the divisor is assumed to be non-zero."""
@@ -211,7 +217,9 @@ class Dimension:
 
         return format_dim(self)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        """As `str`."""
+        return str(self)
 
 
 Dim = Union[int, Dimension]  # noqa: UP007  (a Dimension is defined before it is used here, but not in annotations above)
@@ -230,9 +238,7 @@ class Scope:
         self.dims: dict[Terms, Dimension] = {}
         self.maxima: dict[tuple[Dim, ...], Dim] = {}
         self.capped: dict[Dimension, str] = {}  # symbol instead of an expression past a cap: which cap
-        self.declared_bounds: dict[
-            int, tuple[float, float]
-        ] = {}  # of atoms, by the declared bounds of symbols; see `interval`
+        self.declared_bounds: dict[int, Bounds] = {}  # of atoms, by the declared bounds of symbols; see `interval`
         self.limits: dict[Dimension, Dim] = {}  # symbolic upper limits of unknowns
         self._names: dict[str, Dimension] = {}
         self._floors: dict[tuple[Dim, Dim], int] = {}

@@ -13,21 +13,27 @@ import attrs
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Monomial, Operation, Scope, divide_monomial
 
-Bounds = tuple[float, float]
+Bound = int | float
+"""An int, or an infinity. Not `float`: mypyc stores that as a C double, which rounds ints above 2**53."""
+
+Bounds = tuple[Bound, Bound]
 
 _MAX_SPLITS = 6
 _MAX_PARTS = 256
 """Dims bounded on behalf of one split dim; each maximum adds as many as it has arguments."""
 
 
-@attrs.frozen
 class BoundsTable:
     """Bounds of symbols by a look-up function, and a memo of those of other atoms."""
 
-    symbol: Callable[[int, Symbol], Bounds]
-    atoms: dict[int, Bounds] = attrs.Factory(dict)
-    differences: dict[Dimension, bool] = attrs.Factory(dict)
-    """Memo of whether dims are at least 0."""
+    __slots__ = ("atoms", "differences", "symbol")
+
+    def __init__(self, symbol: Callable[[int, Symbol], Bounds], atoms: dict[int, Bounds] | None = None) -> None:
+        """`atoms` is a memo that other tables share."""
+        self.symbol = symbol
+        self.atoms: dict[int, Bounds] = {} if atoms is None else atoms
+        self.differences: dict[Dimension, bool] = {}
+        """Memo of whether dims are at least 0."""
 
     def at_least_zero(self, d: Dim) -> bool:
         """Whether a dim is known to be at least 0."""
@@ -64,7 +70,7 @@ class Interval:
         return (self.lo is None or self.lo <= value) and (self.hi is None or value <= self.hi)
 
 
-def finite_bound(bound: float) -> int | None:
+def finite_bound(bound: Bound) -> int | None:
     """None for an infinity, else the int."""
     return None if bound in (inf, -inf) else int(bound)
 
@@ -163,8 +169,8 @@ def _meet(a: Bounds, b: Bounds) -> Bounds:
 
 
 def _interval_bounds(d: Dimension, known: BoundsTable) -> Bounds:
-    lo: float = 0
-    hi: float = 0
+    lo: Bound = 0
+    hi: Bound = 0
     for monomial, coefficient in d.terms:
         low, high = _monomial_bounds(d.scope, monomial, known)
         if coefficient < 0:
@@ -278,7 +284,7 @@ def quotient_bounds(a: Bounds, b: Bounds) -> Bounds:
     return min(corners), max(corners)
 
 
-def _floor(x: float, y: float) -> float:
+def _floor(x: Bound, y: Bound) -> Bound:
     if y == inf:
         return 0 if x >= 0 else -1
     return x if x in (inf, -inf) else x // y

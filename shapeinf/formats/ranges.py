@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from math import prod
 
-from shapeinf.lattice import MAX_ELEMENTS, BoundedTensor, PartialTensor, Shape
+from shapeinf.lattice import MAX_ELEMENTS, BoundedTensor, PartialTensor, Shape, element_bits
 
 MAX_RANGED = 1 << 22
 """Larger constants have no range; reading one takes some milliseconds at most."""
@@ -16,8 +16,6 @@ MAX_AT_ONCE = 1 << 20
 
 _KINDS = {"int32": "<i4", "int64": "<i8"}
 """The element types of indices."""
-
-_SIZES = {"int32": 4, "int64": 8}
 
 
 def wants_range(dtype: str | None, dims: Sequence[int]) -> bool:
@@ -68,7 +66,7 @@ class LaterRange:
 
 def range_in_file(dtype: str, dims: Sequence[int], path: str, offset: str | None, length: str | None) -> PartialTensor:
     """A large constant with its range from another file; `offset` and `length` as the model has them."""
-    size = prod(dims) * _SIZES[dtype]
+    size = prod(dims) * (element_bits(dtype) or 0) // 8
     try:
         start, count = int(offset or 0), int(length or size)
     except ValueError:

@@ -40,14 +40,18 @@ def _map_tensor(old: TensorType, dim: MapDim, shape: MapShape) -> TensorType:
     if isinstance(old, HandleType):
         return _map_handle(old, new, dim, shape)
     if isinstance(old, BroadcastAxes):
-        sizes, others = (tuple(d if d is None else dim(d) for d in part) for part in (old.sizes, old.others))
+        sizes, others = _map_sizes(old.sizes, dim), _map_sizes(old.others, dim)
         same = new is old.shape and sizes == old.sizes and others == old.others
         return old if same else BroadcastAxes(old.dtype, new, sizes, others)
-    elements = old.elements
+    elements: tuple[Element, ...] | None = old.elements
     if elements is not None:
         mapped = tuple(_map_element(e, dim) for e in elements)
         return old if new is old.shape and mapped == elements else PartialTensor(old.dtype, new, mapped)
     return old if new is old.shape else PartialTensor(old.dtype, new, elements)
+
+
+def _map_sizes(sizes: tuple[Dim | None, ...], dim: MapDim) -> tuple[Dim | None, ...]:
+    return tuple([None if d is None else dim(d) for d in sizes])
 
 
 def _map_handle(old: HandleType, new: Shape, dim: MapDim, shape: MapShape) -> HandleType:

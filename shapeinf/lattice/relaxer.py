@@ -17,7 +17,7 @@ import attrs
 from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import Source
 from shapeinf.expr import Dim, Dimension, maximum, substitute
-from shapeinf.expr.interval import Bounds
+from shapeinf.expr.interval import Bound, Bounds
 from shapeinf.lattice.shape import Shape
 
 MAX_WIDENINGS = 2
@@ -56,7 +56,7 @@ class Relaxer:
         """Those of them that a value after the cycle has, with the sites and axes of the last iteration."""
 
     def dim(
-        self, a: Dim, b: Dim, site: str, axis: int = 0, least: float = -inf, *, same_iteration: bool = False
+        self, a: Dim, b: Dim, site: str, axis: int = 0, least: Bound = -inf, *, same_iteration: bool = False
     ) -> Dim:
         """The join of two dims at an axis of a site; `least` is a lower bound of both, 0 for sizes.
 
@@ -135,7 +135,7 @@ class Relaxer:
         if site.sides is not None:
             scope.limits[site.symbol] = maximum(*site.sides)
 
-    def _widen(self, site: _Site, end: int, new: float, extreme: float) -> float:
+    def _widen(self, site: _Site, end: int, new: Bound, extreme: Bound) -> Bound:
         if new == site.bounds[end]:
             return new
         site.widenings[end] += 1

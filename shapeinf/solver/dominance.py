@@ -15,6 +15,7 @@ import numpy.typing as npt
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Atom, Floor, Symbol
 from shapeinf.expr.dimension import MAX_DEGREE, Dim, Dimension, Monomial, terms_of
+from shapeinf.expr.interval import Bound
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.long_sums import canonical_form, is_long
 from shapeinf.solver.sampling import sample_points
@@ -45,7 +46,7 @@ class Shift:
         self.store = store
         self._monomials: dict[Monomial, dict[Monomial, int]] = {}
         self._unsigned: set[Monomial] = set()
-        self._lower: dict[int, float] = {}
+        self._lower: dict[int, Bound] = {}
 
     def dim(self, d: Dim) -> Shifted:
         """The coefficients of a dim."""
@@ -58,9 +59,9 @@ class Shift:
             shifted.update({(m, -1): -c for m, c in total.items() if c and m in self._unsigned})
         return shifted
 
-    def upper(self, d: Dim) -> float:
+    def upper(self, d: Dim) -> Bound:
         """An upper bound of a dim: positive terms at their maximum, negative ones at 0."""
-        total: float = 0
+        total: Bound = 0
         for (monomial, sign), coefficient in self.dim(d).items():
             if sign < 0:
                 return inf
@@ -70,11 +71,11 @@ class Shift:
                 total += coefficient
         return total
 
-    def _maximum(self, monomial: Monomial) -> float:
+    def _maximum(self, monomial: Monomial) -> Bound:
         if monomial[:1] == (UNEXPANDED,):
             bounds = [self.store.bounds(self.store.scope.atom_dim(atom)) for atom in monomial[1:]]
             return 0 if any(high <= 0 for _, high in bounds) else prod(high for _, high in bounds)
-        most: float = 1
+        most: Bound = 1
         for atom in monomial:
             low, high = self.store.bounds(self.store.scope.atom_dim(atom))
             if high <= low:
@@ -82,7 +83,7 @@ class Shift:
             most *= high - low
         return most
 
-    def _low(self, atom: int) -> float:
+    def _low(self, atom: int) -> Bound:
         if atom not in self._lower:
             self._lower[atom] = self.store.bounds(self.store.scope.atom_dim(atom))[0]
         return self._lower[atom]

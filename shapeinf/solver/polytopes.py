@@ -22,6 +22,7 @@ import islpy as isl
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Scope
+from shapeinf.expr.interval import Bound
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.isl import IslLimitReached, number, run_isl
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at, value_at
@@ -94,7 +95,7 @@ class _TooManyCoordinates(Exception):  # noqa: N818  (an answer, as StopIteratio
 
 
 def maximize(
-    store: ConstraintStore, e: Dimension, enough: float = -inf, budget: Budget | None = None
+    store: ConstraintStore, e: Dimension, enough: Bound = -inf, budget: Budget | None = None
 ) -> LargestValue | None:
     """The least upper bound of a canonical dim by isl; None past the limits of isl. A bound up to `enough` is final.
 
@@ -139,7 +140,7 @@ class _Subdivision:
     """Cuts a set into parts until the bound of the largest is attained."""
 
     def __init__(
-        self, writer: _CoordinateText, e: Dimension, objective: Any, points: Any, value: int, enough: float
+        self, writer: _CoordinateText, e: Dimension, objective: Any, points: Any, value: int, enough: Bound
     ) -> None:
         self.writer = writer
         self.e = e

@@ -12,6 +12,7 @@ from shapeinf.constraints.store import ConstraintStore
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr.dimension import Dim, Dimension
 from shapeinf.expr.evaluation import evaluate
+from shapeinf.expr.interval import Bound
 from shapeinf.solver.budget import Budget, cut_text
 from shapeinf.solver.dominance import Shift
 from shapeinf.solver.long_sums import canonical_form, is_long
@@ -53,7 +54,7 @@ class UpperBound:
 
 
 def upper_bound(
-    store: ConstraintStore, expression: Dim, enough: float = -inf, budget: Budget | None = None
+    store: ConstraintStore, expression: Dim, enough: Bound = -inf, budget: Budget | None = None
 ) -> UpperBound:
     """The least provable upper bound of a dim under all constraints; a bound up to `enough` is not improved.
 
@@ -140,7 +141,7 @@ def interval_bound(store: ConstraintStore, e: Dim) -> int | None:
 
 
 def _bound_by_isl(
-    store: ConstraintStore, e: Dimension, simple: int | None, enough: float, budget: Budget
+    store: ConstraintStore, e: Dimension, simple: int | None, enough: Bound, budget: Budget
 ) -> UpperBound:
     from shapeinf.solver.polytopes import maximize
 
