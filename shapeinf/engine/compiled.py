@@ -318,11 +318,10 @@ class _Compiler:
             if not captures.issubset(slots):
                 return None
             rows = [self.with_captures(row, slots) for row in rows]
-        order: Sequence[int] | None = range(len(rows))
-        if captures or not table.ordered:
-            order = sort_rows(rows, len(names))
-            if order is None:
-                return None
+        order = sort_rows(rows, len(names)) if captures or not table.ordered else range(len(rows))
+        if order is None:
+            return None
+        if not isinstance(order, range):
             rows = [rows[index] for index in order]
         compiled = self.build(names, rows, order, None)
         compiled.slots = slots
