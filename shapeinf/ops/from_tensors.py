@@ -12,7 +12,6 @@ from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.lattice.dtypes import TF_NAMES
 from shapeinf.ops.rule_context import tf_shape
 from shapeinf.ops.structure import INT64_MAX, StructureMixin
-from shapeinf.sharing import cached_property
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,31 +28,19 @@ class TensorsMixin(StructureMixin):
     input_tensors: Sequence[Array | None] | None = None
     input_tensors_as_shapes: Sequence[Shape | None] | None = None
 
-    @cached_property
-    def requested_tensors(self) -> set[int]:
-        """Inputs whose contents the rule has requested."""
-        return set()
-
-    @cached_property
-    def requested_partial_shapes(self) -> set[int]:
-        """Inputs whose contents the rule has requested as a shape."""
-        return set()
-
     def input(self, which: int | str) -> Shape:
         """The shape of an input."""
         raise NotImplementedError
 
     def input_tensor(self, index: int) -> Array | None:
-        """The contents of an input when all are known; records the request."""
-        self.requested_tensors.add(index)
+        """The contents of an input when all are known."""
         if self.input_tensors is not None:
             return self.input_tensors[index] if index < len(self.input_tensors) else None
         tensor = self.value(index)
         return None if tensor is None else tensor.array()
 
     def input_tensor_as_shape(self, index: int) -> Shape | None:
-        """The contents of an input as a shape, unknown elements as unknown dims; records the request."""
-        self.requested_partial_shapes.add(index)
+        """The contents of an input as a shape, unknown elements as unknown dims."""
         if self.input_tensors_as_shapes is not None:
             shapes = self.input_tensors_as_shapes
             return shapes[index] if index < len(shapes) else None

@@ -51,6 +51,9 @@ class InputUse(enum.Enum):
     TYPE = enum.auto()
 
 
+_SHAPE = InputUse.SHAPE
+
+
 @attrs.frozen
 class Param:
     """One input of a rule; `tensor`: it is no sequence, optional or map."""
@@ -83,6 +86,12 @@ class Rule:
     groups: Mapping[str, type]
     raw: bool
     open: frozenset[str]
+    _reads_shape: tuple[bool, ...] = attrs.field(init=False)
+    """Of each input whether only its shape is read; empty for a rule of any number of inputs or of none."""
+
+    @_reads_shape.default
+    def _shape_params(self) -> tuple[bool, ...]:
+        return () if self.variadic else tuple(param.use is InputUse.SHAPE for param in self.params)
 
     @classmethod
     def from_function(cls, function: Callable[..., object]) -> Rule:
@@ -137,6 +146,19 @@ class Rule:
 
     def arguments(self, inputs: Sequence[Type | None]) -> list[object]:
         """The positional arguments for these inputs. Raises ShapeError for a missing or superfluous input."""
+        reads_shape = self._reads_shape
+        if reads_shape and len(inputs) == len(reads_shape):  # most calls: one tensor for each parameter
+            args: list[object] = []
+            for type_, shape_only in zip(inputs, reads_shape, strict=False):
+                if type_.__class__ is not PartialTensor:
+                    break
+                args.append(type_.shape if shape_only else type_)
+            else:
+                return args
+        return self._convert(inputs)
+
+    def _convert(self, inputs: Sequence[Type | None]) -> list[object]:
+        """As `arguments`, for inputs of any kind and number."""
         params = self.params
         if len(inputs) > len(params) and not self.variadic:
             if any(t is not None for t in inputs[len(params) :]):
@@ -147,7 +169,7 @@ class Rule:
         for index, type_ in enumerate(inputs):
             param = params[index if index < last else last]
             if type_.__class__ is PartialTensor or type_.__class__ is Progression:
-                args.append(type_.shape if param.use is InputUse.SHAPE else type_)
+                args.append(type_.shape if param.use is _SHAPE else type_)
             else:
                 args.append(_argument(param, type_))
         for param in params[len(inputs) :]:
