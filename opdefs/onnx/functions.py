@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
-import numpy as np
 import onnx
 import onnx.defs
 
@@ -73,6 +72,8 @@ def _expand_in_context(
 
 def _attribute(name: str, value: object) -> onnx.AttributeProto | None:
     if isinstance(value, PartialTensor):
+        import numpy as np
+
         array = value.array()
         value = None if array is None else onnx.numpy_helper.from_array(np.asarray(array))
     if isinstance(value, (int, float, str, onnx.TensorProto)) or (isinstance(value, tuple) and value):
