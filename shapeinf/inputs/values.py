@@ -195,7 +195,7 @@ def _unify(dims: tuple[int, ...], declared: TensorType, name: str, reader: Input
 
 
 def _add_size(reader: InputReader, dim: Dimension, size: int, text: str) -> None:
-    reader.add_specified(lambda source: reader.store.add_equal(dim, size, source), text)
+    reader.add_specified(text, reader.store.add_equal, dim, size)
 
 
 class _Elements:
@@ -280,7 +280,7 @@ class _Elements:
         bounds = store.interval(size)
         if bounds.lo is None or bounds.lo < low or ((bounds.hi is None or bounds.hi > high) and high < 2**63 - 1):
             text = f"{size} in {low}..{high}, as an element of {self.name},"
-            self.reader.add_specified(lambda source: store.add_range(size, low, high, source), text)
+            self.reader.add_specified(text, store.add_range, size, low, high)
         return size
 
 

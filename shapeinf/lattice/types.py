@@ -425,7 +425,7 @@ _OBJECTS = frozenset(dtype.name for dtype in DTYPES if dtype.kind in ("string", 
 _QUANTIZED = frozenset(dtype.name for dtype in DTYPES if dtype.kind == "quantized")
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)  # each name is looked up in `ml_dtypes` first, which does not have most of them
 def numpy_dtype(dtype: str | None) -> np.dtype[Any] | None:
     """The numpy dtype of a dtype name (None of None: numpy's own choice); narrow floats and ints come from ml_dtypes.
 

@@ -108,10 +108,8 @@ class Rule:
             group = hints.get(p.name)
             if p.kind is p.KEYWORD_ONLY and group not in _KINDS and isinstance(group, type) and attrs.has(group):
                 groups[p.name] = group
-                fields = typing.get_type_hints(group)
-                kinds.update({name: kind for name, hint in fields.items() if (kind := _kind(hint))})
-                if getattr(group, "open_to_unknowns", False):
-                    open_to_unknowns.update(field.name for field in attrs.fields(group))
+                kinds.update(group_kinds(group))
+                open_to_unknowns.update(open_fields(group))
             elif p.kind is p.KEYWORD_ONLY:
                 name = p.name.removesuffix("_")
                 attributes[name] = p.default
@@ -194,6 +192,16 @@ class Rule:
                 raise ShapeError(f"the required attribute {missing[0]!r} is missing", code="S103")
             arguments[name] = group(**{field: attributes[field] for field in fields if field in attributes})
         return arguments
+
+
+def group_kinds(group: type) -> dict[str, str]:
+    """The kinds of the attributes that the fields of an attrs class are."""
+    return {name: kind for name, hint in typing.get_type_hints(group).items() if (kind := _kind(hint))}
+
+
+def open_fields(group: Any) -> list[str]:
+    """The fields of an attrs class that are None where the attribute is unknown."""
+    return [field.name for field in attrs.fields(group)] if getattr(group, "open_to_unknowns", False) else []
 
 
 def _kind(hint: object) -> str:
