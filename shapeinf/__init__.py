@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from shapeinf.api import infer_shapes
     from shapeinf.diagnostics import Diagnostic
     from shapeinf.edit.bind import Bound, bind
@@ -154,14 +156,23 @@ _MODULES = {
 the pytest plugin, which every run of pytest imports, without all.
 """
 
-if not TYPE_CHECKING:  # type checkers see the imports above, and report names that are not there
 
-    def __getattr__(name: str) -> object:
-        module = _MODULES.get(name)
+def import_on_first_use(package: str, modules: "Mapping[str, str]") -> "Callable[[str], object]":
+    """The `__getattr__` of a package whose public names are in these modules, by name."""
+
+    def import_name(name: str) -> object:
+        module = modules.get(name)
         if module is None:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = globals()[name] = getattr(import_module(module), name)
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(module), name)
+        setattr(import_module(package), name, value)
         return value
+
+    return import_name
+
+
+if not TYPE_CHECKING:  # type checkers see the imports above, and report names that are not there
+    __getattr__ = import_on_first_use(__name__, _MODULES)
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

@@ -5,7 +5,6 @@ Errors carry fields for programs; the message is rendered from them.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
@@ -340,7 +339,9 @@ def nearest_names(name: str, choices: Iterable[str]) -> list[str]:
     >>> nearest_names("logit", ["logits", "tokens"])
     ['logits']
     """
-    return difflib.get_close_matches(name, list(choices), n=3, cutoff=0.5)
+    from difflib import get_close_matches
+
+    return get_close_matches(name, list(choices), n=3, cutoff=0.5)
 
 
 class UnnamedInputError(UnknownNameError):

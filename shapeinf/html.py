@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
-from html import escape
 
 from shapeinf.texts import escape_unprintable
 
@@ -20,6 +18,8 @@ def escape_html(text: str) -> str:
     >>> escape_html('<b title="x">\n')
     '&lt;b title=&quot;x&quot;&gt;\\n'
     """
+    from html import escape  # every model imports this module for diagnostics, and prints no HTML
+
     return escape(escape_unprintable(text), quote=True)
 
 
@@ -31,6 +31,8 @@ def script_json(data: object) -> str:
     >>> print(script_json({"name": "</script><!--"}))
     {"name":"\u003c/script\u003e\u003c!--"}
     """
+    import json
+
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -15,15 +15,12 @@ from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.session import Session, SessionResult
 from shapeinf.engine.tensor_info import TensorInfo, annotation, has_unknowns, output_shapes, tensor_infos
 from shapeinf.errors import ShapeInferenceError, UnknownNameError
-from shapeinf.explain.explanation import Step, explain
-from shapeinf.explain.unknowns import UnknownGroups, unknowns
 from shapeinf.expr import Dim, Interval, Scope, quote_name
 from shapeinf.formats import save
 from shapeinf.formats.files import ExternalData
 from shapeinf.graph import Graph
 from shapeinf.inputs.reader import InputReader, SpecLike, by_input, input_names
 from shapeinf.lattice import ShapeStore
-from shapeinf.pickled_result import Coverage, PickledResult, result_html, result_text
 from shapeinf.sharing import synchronized
 from shapeinf.solver.budget import WORK
 
@@ -32,12 +29,13 @@ if TYPE_CHECKING:
 
     from shapeinf.contract import Contract
     from shapeinf.cost import Cost
+    from shapeinf.explain.explanation import Step
+    from shapeinf.explain.unknowns import UnknownGroups
     from shapeinf.memory import Memory
     from shapeinf.memory.layouts import Layouts
+    from shapeinf.pickled_result import Coverage, PickledResult
     from shapeinf.program import ShapeProgram
 
-
-__all__ = ["Coverage", "Result"]
 
 MAX_CONSTRAINTS = 500
 """The contract of a result with more constraints is only shown when it is computed: a `repr` must not take seconds."""
@@ -187,6 +185,8 @@ class Result:
     @property
     def coverage(self) -> Coverage:
         """How much of the graph is inferred."""
+        from shapeinf.pickled_result import Coverage
+
         compiled = self._inference.compiled
         missing: Counter[str] = Counter()
         unknown = {key: operation.kind.op for key, operation in compiled.operations.items() if not operation.known}
@@ -221,6 +221,8 @@ class Result:
 
     def explain_steps(self, name: str, axis: int, *, work: int = WORK) -> list[Step]:
         """What `explain` prints, as records with the node, the operator and the window of each step."""
+        from shapeinf.explain.explanation import explain
+
         return explain(self._inference, self.graph.aliases.get(name, name), axis, work)
 
     def program(self) -> ShapeProgram:
@@ -244,6 +246,8 @@ class Result:
         `work` is the budget, in steps that are the same on every machine. Unknowns whose cause is not found within it
         are a group of their own, with a cause of kind `budget`.
         """
+        from shapeinf.explain.unknowns import UnknownGroups, unknowns
+
         return UnknownGroups(unknowns(self._inference, work))
 
     def memory(
@@ -326,10 +330,14 @@ class Result:
 
     def __repr__(self) -> str:
         """A few lines: inputs, outputs, coverage, preconditions, diagnostics."""
+        from shapeinf.pickled_result import result_text
+
         return result_text("Result", self, self._cheap_contract())
 
     def _repr_html_(self) -> str:
         """The same as tables, with the preconditions and the diagnostics."""
+        from shapeinf.pickled_result import result_html
+
         with self.lock:
             return result_html("Result", self, self._cheap_contract())
 
@@ -347,6 +355,8 @@ class Result:
 
     def __reduce__(self) -> tuple[type[PickledResult], tuple[object, ...]]:
         """A pickle has the data only, and is loaded as a `PickledResult`."""
+        from shapeinf.pickled_result import PickledResult
+
         return PickledResult, (
             self.source,
             self.dialect,

@@ -7,29 +7,38 @@ import importlib
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import shapeinf
+import shapeinf.report
+
+PACKAGES = (shapeinf, shapeinf.report)
+NAMES = [
+    pytest.param(package, name, id=f"{package.__name__}.{name}") for package in PACKAGES for name in package.__all__
+]
 
 
-def _imports_of_type_checkers() -> dict[str, str | None]:
-    tree = ast.parse(Path(shapeinf.__file__).read_text(encoding="utf-8"))
+def _imports_of_type_checkers(package: ModuleType) -> dict[str, str | None]:
+    tree = ast.parse(Path(package.__file__ or "").read_text(encoding="utf-8"))
     block = next(node for node in tree.body if isinstance(node, ast.If))
-    return {name.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for name in node.names}
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom) and node.module != "collections.abc"]
+    return {name.name: node.module for node in imports for name in node.names}
 
 
-def test_type_checkers_see_the_modules_that_are_imported() -> None:
-    modules = _imports_of_type_checkers()
-    assert list(modules) and sorted(modules) == sorted(shapeinf.__all__)
-    assert modules == shapeinf._MODULES
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_type_checkers_see_the_modules_that_are_imported(package: ModuleType) -> None:
+    modules = _imports_of_type_checkers(package)
+    assert list(modules) and sorted(modules) == sorted(package.__all__)
+    assert modules == package._MODULES
 
 
-@pytest.mark.parametrize("name", shapeinf.__all__)
-def test_each_name_is_that_of_its_module(name: str) -> None:
-    module = importlib.import_module(_imports_of_type_checkers()[name] or "")
-    assert getattr(shapeinf, name) is getattr(module, name)
-    assert name in dir(shapeinf)
+@pytest.mark.parametrize(("package", "name"), NAMES)
+def test_each_name_is_that_of_its_module(package: ModuleType, name: str) -> None:
+    module = importlib.import_module(_imports_of_type_checkers(package)[name] or "")
+    assert getattr(package, name) is getattr(module, name)
+    assert name in dir(package)
 
 
 def test_other_names_are_not_there() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from opdefs.nnef.library import library
 from opdefs.nnef.schemas import schema
-from shapeinf.ops import Dialect
+from shapeinf.ops import Dialect, SignatureTable
 
-nnef = Dialect("nnef", schema, versioned=False, costs=["opdefs.nnef.costs"])
+nnef = Dialect("nnef", schema, versioned=False, costs=["opdefs.nnef.costs"], signatures=SignatureTable("opdefs.nnef"))
 nnef.declarations = library
-"""NNEF operations. Every module of this package registers its rules on import."""

@@ -1,15 +1,11 @@
-"""ONNX operators. Every module but `costs` registers its rules on import."""
+"""ONNX operators.
+
+`signatures.txt` lists the rules; a module is imported when an operator of it is first looked up.
+"""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-
+import opdefs.microsoft.dialect  # noqa: F401  (other domains of the same dialect)
 from opdefs.onnx.dialect import onnx
-
-for _module in pkgutil.iter_modules(__path__):
-    if _module.name != "costs":  # imported when a cost is requested
-        importlib.import_module(f"{__name__}.{_module.name}")
-importlib.import_module("opdefs.microsoft")  # other domains of the same dialect
 
 __all__ = ["onnx"]

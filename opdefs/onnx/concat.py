@@ -29,13 +29,15 @@ def _expand_shape(c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...])
     """Broadcast axis by axis; an unknown size leaves an axis of 2 or more as it is. None may be below 0."""
     dims = x.require()
     rank = max(len(dims), len(wanted))
-    left: list[Dim] = [*(1 for _ in range(rank - len(dims))), *dims]
-    right: list[Dim | None] = [*(1 for _ in range(rank - len(wanted))), *wanted]
+    left: tuple[Dim, ...] = (1,) * (rank - len(dims)) + dims
+    right: tuple[Dim | None, ...] = (1,) * (rank - len(wanted)) + wanted
     result: list[Dim] = []
     for i, (a, b) in enumerate(zip(left, right, strict=True)):
         if isinstance(b, int) and b < 0:
             c.fail("the sizes in shape must be at least 0", b)
-        if b is not None and c.prove_le(0, b) is True:
+        if b is not None and (a == b or a == 1 or b == 1) and c.store.bounds(b)[0] >= 0:  # most of all
+            result.append(b if a == 1 else a)
+        elif b is not None and c.prove_le(0, b) is True:
             result.append(c.broadcast_dim(a, b))
         else:
             result.append(a if c.prove_le(2, a) is True else c.fresh(f"expand.{i}"))

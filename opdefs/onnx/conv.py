@@ -26,12 +26,14 @@ def conv(c: InferenceContext, x: Shape, w: Shape, b: Shape | None = None, *, win
     x = c.require_rank(x, len(w), "x")
     if len(w) < 3:
         c.fail("a convolution requires [N, C, spatial...]: rank 3 or more", x)
-    c.merge(x[1], w[1] * group, "input channels x[1] must equal w[1] * group")
-    require_groups(c, w[0], group, "output channels w[0] must be divisible by group")
-    require_vector(c, b, w[0], "the bias length must equal the output channels w[0]")
-    for known, size in zip(window.kernel_shape, w[2:], strict=False):
+    samples, channels, *sizes = x.require()
+    filters, channels_of_group, *kernel = w.require()
+    c.merge(channels, channels_of_group * group, "input channels x[1] must equal w[1] * group")
+    require_groups(c, filters, group, "output channels w[0] must be divisible by group")
+    require_vector(c, b, filters, "the bias length must equal the output channels w[0]")
+    for known, size in zip(window.kernel_shape, kernel, strict=False):
         c.merge(size, known, "kernel_shape must equal the spatial axes of w")
-    return Shape((x[0], w[0], *windows(c, x[2:], w[2:], window)))
+    return Shape((samples, filters, *windows(c, sizes, kernel, window)))
 
 
 def require_groups(c: InferenceContext, channels: Dim, group: int, message: str) -> None:

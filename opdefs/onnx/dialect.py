@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from opdefs.onnx.schemas import schema
-from shapeinf.ops import Dialect
+from shapeinf.ops import Dialect, SignatureTable
 
-onnx = Dialect("onnx", schemas=schema, costs=["opdefs.onnx.costs"])
+onnx = Dialect(
+    "onnx",
+    schemas=schema,
+    costs=["opdefs.onnx.costs"],
+    signatures=SignatureTable("opdefs.onnx", "opdefs.microsoft"),
+)

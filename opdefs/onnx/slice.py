@@ -20,7 +20,7 @@ def slice_(
     """Slices as in Python; ends past an axis are clamped."""
     (length,) = c.require_rank(starts.shape, 1, "starts")
     for values, name in ((ends, "ends"), (axes, "axes"), (steps, "steps")):
-        if values is not None:
+        if values is not None and values.shape.dims != starts.shape.dims:
             require_vector(c, values.shape, length, f"{name} must be as long as starts")
     count = c.concrete(length)
     if count is not None and count > len(x.shape):
@@ -57,8 +57,7 @@ def _slice(
     ends: Sequence[Dim | None],
     steps: Ints | None,
 ) -> PartialTensor:
-    lengths = {len(axes), len(starts), len(ends), len(axes if steps is None else steps)}
-    if len(lengths) > 1:
+    if not len(axes) == len(starts) == len(ends) == len(axes if steps is None else steps):
         c.fail("starts, ends, axes and steps must have the same length")
     if steps is not None and 0 in steps:
         c.fail("a step must not be 0")

@@ -1,14 +1,10 @@
-"""PNNX's operators: torch's modules and functions by their names. All modules but `costs` register rules on import."""
+"""PNNX's operators: torch's modules and functions by their names.
+
+`signatures.txt` lists the rules; a module is imported when an operator of it is first looked up.
+"""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-
 from opdefs.pnnx.dialect import pnnx
-
-for _module in pkgutil.iter_modules(__path__):
-    if _module.name != "costs":  # imported when a cost is requested
-        importlib.import_module(f"{__name__}.{_module.name}")
 
 __all__ = ["pnnx"]

@@ -7,7 +7,7 @@ from typing import Literal
 
 from opdefs.pnnx.arguments import bind_arguments
 from shapeinf.graph import Graph
-from shapeinf.ops import ArgDef, Dialect, OpDef
+from shapeinf.ops import ArgDef, Dialect, OpDef, SignatureTable
 from shapeinf.ops.registry import Function
 
 _SAME_TYPE = (
@@ -41,5 +41,5 @@ def _connect(graph: Graph) -> Graph:
     return bind_arguments(graph, lambda op: pnnx.lookup("", op, 1))
 
 
-pnnx = Dialect("pnnx", _schema, versioned=False, costs=["opdefs.pnnx.costs"])
+pnnx = Dialect("pnnx", _schema, versioned=False, costs=["opdefs.pnnx.costs"], signatures=SignatureTable("opdefs.pnnx"))
 pnnx.connect = _connect

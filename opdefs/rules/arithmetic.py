@@ -14,8 +14,10 @@ import numpy as np
 from opdefs.rules.elements import (
     Operation,
     dim_operation,
+    fold_dims,
     fold_elements,
     is_float,
+    map_dims,
     map_elements,
     truncated_quotient,
     without_overflow,
@@ -52,8 +54,7 @@ def unary_rule(
 
     def rule(c: InferenceContext, x: Operand) -> PartialTensor:
         """Element by element."""
-        operation = element_arithmetic(c, x.dtype, concrete, symbolic, rounded)
-        return fold_elements(x.dtype, x.shape, concrete, operation, x)
+        return _calculate(c, x.dtype, x.shape, concrete, symbolic, rounded, x)
 
     return rule
 
@@ -64,7 +65,7 @@ def absolute(c: InferenceContext, x: Operand) -> PartialTensor:
     def operation(d: Dim) -> Dim | None:
         return d if c.prove_le(0, d) is True else -d if c.prove_le(d, 0) is True else None
 
-    return fold_elements(x.dtype, x.shape, np.abs, dim_operation(operation), x)
+    return fold_dims(x.dtype, x.shape, np.abs, operation, x)
 
 
 def sign(c: InferenceContext, x: Operand) -> PartialTensor:
@@ -75,7 +76,26 @@ def sign(c: InferenceContext, x: Operand) -> PartialTensor:
             return 1
         return -1 if c.prove_le(d, -1) is True else 0 if c.prove_eq(d, 0) is True else None
 
-    return fold_elements(x.dtype, x.shape, np.sign, dim_operation(operation), x)
+    return fold_dims(x.dtype, x.shape, np.sign, operation, x)
+
+
+def _calculate(
+    c: InferenceContext,
+    dtype: str | None,
+    shape: Shape,
+    concrete: Callable[..., Any],
+    symbolic: Callable[..., Dim | None],
+    rounded: OnElements | None,
+    *values: PartialTensor,
+) -> PartialTensor:
+    """Arithmetic on elements of any type of numbers; most tensors have no known contents."""
+    if values[0].elements is None:
+        return PartialTensor(dtype, shape, None)
+    sizes = map_dims(dtype, shape, symbolic, *values)
+    if sizes is not None:
+        return sizes
+    operation = element_arithmetic(c, values[0].dtype, concrete, symbolic, rounded)
+    return fold_elements(dtype, shape, concrete, operation, *values)
 
 
 def element_arithmetic(
@@ -109,7 +129,7 @@ def binary_rule(
         shape = broadcast(c, a.shape, b.shape)
         if shape.dims is not None and (a.__class__ is Progression or b.__class__ is Progression):
             return even(a, b, shape)
-        return fold_elements(None, shape, concrete, element_arithmetic(c, a.dtype, concrete, symbolic, rounded), a, b)
+        return _calculate(c, None, shape, concrete, symbolic, rounded, a, b)
 
     return rule
 
@@ -132,6 +152,8 @@ def division_rule(broadcast: Broadcast) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
         """Broadcasting; integers divide towards zero, fractions of sizes stay known until they are rounded."""
         shape = broadcast(c, a.shape, b.shape)
+        if a.elements is None and b.elements is None:
+            return PartialTensor(None, shape, None)
         if is_float(a.dtype):
             return float_quotient(c, shape, a, b)
         return integer_division(c, shape, integer_quotient, truncated_quotient(c), a, b)
@@ -150,7 +172,7 @@ def integer_division(
     """A quotient or remainder of integers, where the divisor is not 0."""
     if may_have_zero(c, b):
         return map_elements(None, shape, dim_operation(symbolic), a, b)
-    return fold_elements(None, shape, concrete, dim_operation(symbolic), a, b)
+    return fold_dims(None, shape, concrete, symbolic, a, b)
 
 
 def may_have_zero(c: InferenceContext, divisors: PartialTensor) -> bool:
@@ -221,7 +243,7 @@ def extreme(name: str, shape: Shape, *xs: PartialTensor) -> PartialTensor:
     """The larger or smaller (`Max`, `Min`) of the elements at each position."""
     concrete = np.maximum if name == "Max" else np.minimum
     pick = maximum if name == "Max" else minimum
-    return fold_elements(None, shape, lambda *arrays: _reduce(concrete, arrays), dim_operation(pick), *xs)
+    return fold_dims(None, shape, lambda *arrays: _reduce(concrete, arrays), pick, *xs)
 
 
 def total(c: InferenceContext, shape: Shape, xs: Sequence[PartialTensor]) -> PartialTensor:
@@ -233,8 +255,7 @@ def total(c: InferenceContext, shape: Shape, xs: Sequence[PartialTensor]) -> Par
     def sum_floats(floats: FloatArithmetic, *elements: Element) -> Element:
         return reduce(floats.add, elements)
 
-    operation = element_arithmetic(c, xs[0].dtype, sum_arrays, lambda *dims: sum(dims), sum_floats)
-    return fold_elements(None, shape, sum_arrays, operation, *xs)
+    return _calculate(c, None, shape, sum_arrays, lambda *dims: sum(dims), sum_floats, *xs)
 
 
 def limit_elements(x: PartialTensor, low: PartialTensor | None, high: PartialTensor | None) -> PartialTensor:
@@ -242,7 +263,7 @@ def limit_elements(x: PartialTensor, low: PartialTensor | None, high: PartialTen
     result = x
     for bound, concrete, pick in ((low, np.maximum, maximum), (high, np.minimum, minimum)):
         if bound is not None and bound.shape.dims in ((), (1,)):
-            result = fold_elements(x.dtype, x.shape, concrete, dim_operation(pick), result, bound)
+            result = fold_dims(x.dtype, x.shape, concrete, pick, result, bound)
         elif bound is not None:
             result = PartialTensor(x.dtype, x.shape, None)  # no scalar
     return result

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
-from opdefs.rules.elements import drop_overflow, fold_elements, is_float, map_elements, without_overflow
+from opdefs.rules.elements import (
+    INDEX_LIMITS,
+    are_dims,
+    drop_overflow,
+    fold_elements,
+    is_float,
+    map_elements,
+    without_overflow,
+)
 from opdefs.rules.floats import FloatArithmetic, arithmetic, float_format, to_fraction
 from opdefs.rules.progressions import convert_progression
 from shapeinf.expr import Dimension
@@ -21,8 +30,11 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
 
     With `saturate`, floats of 8 bits clamp values that are too large to their largest number.
     """
-    if dtype is None or dtype == "string" or x.dtype == "string" or x.dtype is None:
+    if x.contents is None or dtype is None or dtype == "string" or x.dtype == "string" or x.dtype is None:
         return PartialTensor(dtype, x.shape, None)
+    if x.elements is not None and _is_exact(x.elements, x.dtype, dtype):
+        elements = x.elements if dtype in INDEX_LIMITS else map(float, x.elements)  # type: ignore[arg-type]
+        return PartialTensor(dtype, x.shape, elements)
     if isinstance(x, Progression):
         return convert_progression(x, dtype)
     if KINDS.get(dtype) in ("handle", "quantized"):  # which have no arrays
@@ -50,6 +62,21 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
             else PartialTensor(dtype, x.shape, None)
         )
     return fold_elements(dtype, x.shape, convert_array, convert_element, x)
+
+
+def _is_exact(elements: Sequence[Element], source: str, dtype: str) -> bool:
+    """Whether these are indices that another type holds exactly: one of indices, or one of floats without sizes."""
+    limit = INDEX_LIMITS.get(dtype)
+    if source not in INDEX_LIMITS or not are_dims(elements):
+        return False
+    if limit is not None:
+        return all([type(e) is Dimension or -limit <= e < limit for e in elements])  # type: ignore[operator]
+    limit = _EXACT_FLOATS.get(dtype)
+    return limit is not None and all([type(e) is int and -limit <= e <= limit for e in elements])
+
+
+_EXACT_FLOATS = {"float64": 2**53, "float32": 2**24, "float16": 2**11}
+"""These types hold all integers up to these numbers."""
 
 
 def _saturate(array: Any, target: np.dtype[Any]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -79,15 +80,48 @@ def map_elements(dtype: str | None, shape: Shape, operation: Operation, *values:
     return PartialTensor(dtype, shape, [operation(*row) for row in rows])
 
 
+def map_dims(
+    dtype: str | None, shape: Shape, operation: Callable[..., Dim | bool | Condition | None], *values: PartialTensor
+) -> PartialTensor | None:
+    """An operation on dims applied to the broadcast of indices, most of all of scalars and vectors of shapes.
+
+    None where the values have another type or elements that are no dims, or are broadcast along some axes only, and
+    where a result is unknown or does not fit into the type: then `fold_elements` says what it is.
+    """
+    source = values[0].dtype
+    limit = INDEX_LIMITS.get(source)
+    if limit is None or not is_listable(shape):
+        return None
+    count = prod(shape)
+    columns: list[Sequence[Element]] = []
+    for v in values:
+        elements = v.elements
+        if elements is None or v.dtype != source or not are_dims(elements):
+            return None
+        if len(elements) != count:
+            if len(elements) != 1:
+                return None
+            elements = elements * count  # type: ignore[operator]
+        columns.append(elements)
+    results = list(map(operation, *columns))
+    for result in results:
+        if result is None or (type(result) is int and not -limit <= result < limit):
+            return None
+    return PartialTensor(dtype, shape, results)
+
+
 def fold_elements(
     dtype: str | None, shape: Shape, concrete: Callable[..., Any], operation: Operation, *values: PartialTensor
 ) -> PartialTensor:
     """Like `map_elements`, but by numpy in the tensors' own type where every element of every value is concrete."""
     if not is_listable(shape) or any(v.elements is None for v in values):
         return PartialTensor(dtype, shape, None)
-    arrays = [v.array() for v in values]
-    if any(a is None for a in arrays):
-        return map_elements(dtype, shape, operation, *values)
+    arrays = []
+    for v in values:
+        array = v.array()
+        if array is None:
+            return map_elements(dtype, shape, operation, *values)
+        arrays.append(array)
     try:
         with np.errstate(all="ignore"):
             result = np.asarray(concrete(*arrays))
@@ -96,8 +130,24 @@ def fold_elements(
     return PartialTensor(dtype, shape, result.reshape(-1).tolist())
 
 
+def fold_dims(
+    dtype: str | None,
+    shape: Shape,
+    concrete: Callable[..., Any],
+    symbolic: Callable[..., Dim | bool | Condition | None],
+    *values: PartialTensor,
+) -> PartialTensor:
+    """`fold_elements` with an operation on dims, which for ints gives what `concrete` does, or None."""
+    if any([v.elements is None for v in values]):  # the data, most of all
+        return PartialTensor(dtype, shape, None)
+    sizes = map_dims(dtype, shape, symbolic, *values)
+    return sizes if sizes is not None else fold_elements(dtype, shape, concrete, dim_operation(symbolic), *values)
+
+
 def to_dim(element: Element) -> Dim | None:
     """An element as a dim: ints and integral floats, None for anything else."""
+    if type(element) is int or type(element) is Dimension:
+        return element
     if isinstance(element, (bool, int)):
         return int(element)
     if isinstance(element, Dimension):
@@ -122,18 +172,30 @@ def known_ints(value: PartialTensor | None) -> tuple[int, ...] | None:
     known = known_dims(value)
     if known is None:
         return None
-    dims = list(known)
-    ints = [d for d in dims if isinstance(d, int)]
-    return tuple(ints) if len(ints) == len(dims) else None
+    for d in known:
+        if type(d) is not int:
+            return None
+    return known  # type: ignore[return-value]
 
 
 def known_dims(value: PartialTensor | None) -> tuple[Dim | None, ...] | None:
     """The contents as dims, None for each that is unknown; None when nothing is known."""
     if value is None:
         return None
-    if value.elements is None:
+    elements = value.elements
+    if elements is None:
         return () if is_listable(value.shape) and 0 in value.shape else None
-    return tuple(to_dim(e) for e in value.elements)
+    if are_dims(elements):
+        return elements  # type: ignore[return-value]
+    return tuple([to_dim(e) for e in elements])
+
+
+_TYPES_OF_DIMS = frozenset((int, Dimension))
+
+
+def are_dims(elements: Sequence[Element]) -> bool:
+    """Whether all elements are ints or symbolic sizes; not bools, whole floats and unknown elements."""
+    return _TYPES_OF_DIMS.issuperset(map(type, elements))
 
 
 def drop_overflow(dtype: str | None, element: Element) -> Element:
@@ -147,6 +209,9 @@ def drop_overflow(dtype: str | None, element: Element) -> Element:
 
 INDEX_TYPES = ("int64", "int32")
 """The types of indices; narrower ones wrap around too early for sizes that are not known."""
+
+INDEX_LIMITS: dict[str | None, int] = {"int64": 2**63, "int32": 2**31}
+"""The least number that each of these types does not hold; its negative is the least one that it holds."""
 
 
 def without_overflow(c: InferenceContext, dtype: str | None, element: Element) -> Element:
@@ -176,7 +241,7 @@ def is_float(dtype: str | None) -> bool:
 
 def clamp_at_zero(c: InferenceContext, d: Dim) -> Dim:
     """The larger of a dim and 0."""
-    return d if c.prove_le(0, d) is True else maximum(d, 0)
+    return d if c.store.bounds(d)[0] >= 0 or c.prove_le(0, d) is True else maximum(d, 0)
 
 
 def truncated_quotient(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:

@@ -246,13 +246,12 @@ class FloatArithmetic:
 
     def truncate(self, a: Element) -> Element:
         """The integer part, as in casts to integers."""
+        return self._to_integer(a, 1, 1, self._truncated_quotient)
 
-        def truncated_quotient(n: Dim, d: Dim) -> Dim:
-            if self.c.prove_le(0, n) is True:
-                return n // d
-            return maximum(n, 0) // d - maximum(-n, 0) // d
-
-        return self._to_integer(a, 1, 1, truncated_quotient)
+    def _truncated_quotient(self, n: Dim, d: Dim) -> Dim:
+        if self.c.prove_le(0, n) is True:
+            return n // d
+        return maximum(n, 0) // d - maximum(-n, 0) // d
 
     def floor_of_product(self, x: Dim, constant: Fraction) -> Dim | None:
         """The floor of a size times a constant, where the exact and the rounded product have the same floor."""

@@ -29,12 +29,14 @@ def gather(c: InferenceContext, x: Value, indices: Value, *, axis: int = 0) -> P
 
 def take_axis(x: PartialTensor, indices: PartialTensor, at: int) -> PartialTensor:
     """The axes of `indices` replace the axis `at` of the data, along which they lie inside it."""
-    shape = Shape((*x.shape[:at], *indices.shape, *x.shape[at + 1 :]))
-    known = _known_indices(indices)
-    if known is None or x.elements is None or not is_listable(shape):
+    dims = x.shape.require()
+    shape = Shape((*dims[:at], *indices.shape, *dims[at + 1 :]))
+    elements = x.elements
+    known = None if elements is None else _known_indices(indices)
+    if elements is None or known is None or not is_listable(shape):
         return PartialTensor(x.dtype, shape, None)
-    if len(x.shape) == 1:
-        return PartialTensor(x.dtype, shape, [x.elements[i] for i in known])
+    if len(dims) == 1:
+        return PartialTensor(x.dtype, shape, [elements[i] for i in known])
     index = _index_array(indices, known)
     return move_elements(x, shape, lambda array: np.take(array, index, axis=at))
 

@@ -291,7 +291,7 @@ class _Loop:
         for symbol in self._varying(type_symbols(out)) - renamed.keys():
             bounds = self.c.interval(symbol)
             renamed[symbol] = self.c.fresh("last", bounds.lo, bounds.hi)
-        last = map_dims(out, lambda d: substitute(d, renamed))
+        last = _substitute_all(out, renamed)
         return last if self.sure else self.c.relax_type(self.carried[index], last, f"after.{index}")
 
     def _unknown_result(self, outputs: Sequence[Type]) -> LoopResult:
@@ -301,6 +301,10 @@ class _Loop:
         trips = self._fresh_trip_count(None)
         self.trip.repeat(trips, self.number)
         return LoopResult(trips, unknown[:width], unknown[width:])
+
+
+def _substitute_all(value: Type, values: dict[Dimension, Dim]) -> Type:
+    return map_dims(value, lambda d: substitute(d, values))
 
 
 def _types_after(formulas: Sequence[Extrapolation | None], trips: Dim) -> list[Type]:

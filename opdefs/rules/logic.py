@@ -11,8 +11,7 @@ from opdefs.rules.arithmetic import Broadcast
 from opdefs.rules.elements import (
     Verdict,
     compare_le,
-    dim_operation,
-    fold_elements,
+    fold_dims,
     logical_and,
     map_elements,
     nonnegative_condition,
@@ -41,7 +40,11 @@ def compare(
 ) -> PartialTensor:
     """A comparison of the elements at each position: true, false, or not decided."""
     concrete, verdict = comparison
-    return fold_elements("bool", shape, concrete, dim_operation(lambda x, y: verdict(c, x, y)), a, b)
+
+    def decide(x: Dim, y: Dim) -> Verdict:
+        return verdict(c, x, y)
+
+    return fold_dims("bool", shape, concrete, decide, a, b)
 
 
 def comparison_rule(broadcast: Broadcast, comparison: Comparison) -> Callable[..., PartialTensor]:

@@ -16,16 +16,20 @@ HUGE = 2**31 - 1
 
 def clamp_index(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest: Dim) -> Dim | None:
     """An index counted from the front and clamped to lowest..highest; None if its sign is unknown."""
-    if isinstance(index, int) and index >= HUGE:
-        return highest
-    if isinstance(index, int) and index <= -HUGE:
-        return lowest if c.prove_le(lowest, highest) is True else minimum(lowest, highest)
-    if c.prove_le(0, index) is True:
+    if isinstance(index, int):
+        if index >= HUGE:
+            return highest
+        if index <= -HUGE:
+            return lowest if c.prove_le(lowest, highest) is True else minimum(lowest, highest)
+        position = index if index >= 0 else index + size
+    elif c.prove_le(0, index) is True:
         position = index
     elif c.prove_le(index, -1) is True:
         position = index + size
     else:
         return None
+    if isinstance(position, int) and isinstance(lowest, int) and isinstance(highest, int):
+        return min(max(position, lowest), highest)
     if c.prove_le(lowest, position) is not True:  # the lower end first: an empty axis has no position at all
         position = lowest if c.prove_le(position, lowest) is True else maximum(position, lowest)
     if c.prove_le(position, highest) is True:
@@ -40,6 +44,8 @@ def slice_size(
 
     A backward slice that starts before the axis starts at 0, as in ONNX; it is empty with `as_python`.
     """
+    if start == 0 and step == 1 and isinstance(end, int) and end >= HUGE and c.store.bounds(size)[0] >= 0:
+        return size
     lowest, highest = (0, size) if step > 0 else (-1, size - 1)
     first = None if start is None else clamp_index(c, start, size, lowest if as_python else 0, highest)
     last = None if end is None else clamp_index(c, end, size, lowest, highest)
@@ -47,7 +53,7 @@ def slice_size(
         last = -1
     if first is None or last is None:
         return c.fresh_at_most(size, "slice")
-    span = last - first if step > 0 else first - last
+    span = (last - first if first != 0 else last) if step > 0 else first - last
     count = span if abs(step) == 1 else ceildiv(span, abs(step))
     return clamp_at_zero(c, count)
 
@@ -81,25 +87,39 @@ def slice_axes(
 
     See `slice_size` for `as_python`.
     """
-    rank = len(x.shape)
     dims = list(x.shape)
-    index: list[slice | None] = [slice(None)] * rank
-    firsts: list[Dim | None] = [0] * rank
-    strides = [1] * rank
+    index: list[slice | None] = [slice(None)] * len(dims)
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        if step is None:
-            dims[axis] = c.fresh_at_most(dims[axis], f"slice.{axis}")
-            index[axis] = firsts[axis] = None
-            continue
         size = dims[axis]
+        if step is None:
+            dims[axis] = c.fresh_at_most(size, f"slice.{axis}")
+            index[axis] = None
+            continue
         dims[axis] = slice_size(c, size, start, end, step, as_python=as_python)
         known = isinstance(start, int) and isinstance(end, int) and isinstance(size, int)
         index[axis] = _python_slice(start, end, step, size, as_python) if known else None
-        if x.contents is not None:
-            firsts[axis], strides[axis] = first_index(c, size, start, step), step
     if isinstance(x, Progression) or (x.contents is not None and None in index):
-        return slice_progression(x, Shape(dims), firsts, strides)
+        return _slice_progression(c, x, Shape(dims), axes, starts, steps)
     return slice_elements(x, Shape(dims), index)
+
+
+def _slice_progression(
+    c: InferenceContext,
+    x: PartialTensor,
+    shape: Shape,
+    axes: Sequence[int],
+    starts: Sequence[Dim | None],
+    steps: Sequence[int | None],
+) -> PartialTensor:
+    """The slice of `shape` of evenly spaced contents, along axes counted from the front."""
+    firsts: list[Dim | None] = [0] * len(x.shape)
+    strides = [1] * len(x.shape)
+    for axis, start, step in zip(axes, starts, steps, strict=True):
+        if step is None:
+            firsts[axis] = None
+        else:
+            firsts[axis], strides[axis] = first_index(c, x.shape[axis], start, step), step
+    return slice_progression(x, shape, firsts, strides)
 
 
 def _python_slice(start: object, end: object, step: int, size: object, as_python: bool) -> slice:

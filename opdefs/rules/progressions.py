@@ -127,9 +127,8 @@ def reshape_elements(value: PartialTensor, shape: Shape) -> PartialTensor:
     """The tensor of `shape` with the same elements in the same order, as in a reshape."""
     if isinstance(value, Progression):
         return _reshape_progression(value, shape)
-    return PartialTensor(
-        value.dtype, shape, value.elements if value.elements is not None and is_listable(shape) else None
-    )
+    elements = value.elements
+    return PartialTensor(value.dtype, shape, elements if elements is not None and is_listable(shape) else None)
 
 
 def _reshape_progression(value: Progression, shape: Shape) -> PartialTensor:
@@ -233,12 +232,15 @@ def arithmetic_range(c: InferenceContext, start: Value, limit: Value, delta: Val
     for v in (start, limit, delta):
         require_single(c, v.shape, "the start, limit and step of a range must each have exactly one element")
     extremes = [v.elements[0] if v.elements else None for v in (start, limit, delta)]
-    if all(isinstance(e, (int, float)) for e in extremes):
-        return _concrete_range(c, start, limit, delta)
-    floats = arithmetic(c, start.dtype)
-    if floats is not None:
-        return _float_range(floats, *extremes)
-    first, last, step = (to_dim(e) for e in extremes)
+    if start.dtype not in INDEX_TYPES:
+        if all([isinstance(e, (int, float)) for e in extremes]):
+            return _concrete_range(c, start, limit, delta)
+        floats = arithmetic(c, start.dtype)
+        if floats is not None:
+            return _float_range(floats, *extremes)
+    first, last, step = map(to_dim, extremes)
+    if step == 0:
+        c.fail("the step of a range must not be 0")
     if first is None or last is None or step is None:
         return PartialTensor(start.dtype, Shape((c.fresh("range"),)), None)
     shape = Shape((_range_count(c, last - first, step),))

@@ -9,38 +9,42 @@ import numpy as np
 from opdefs.rules.elements import Elements, concatenate_elements, element_array, is_listable, move_elements
 from opdefs.rules.progressions import broadcast_progression
 from shapeinf.expr import Dim
-from shapeinf.lattice import PartialTensor, Progression, Shape
+from shapeinf.lattice import Element, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext
 
 
 def concat(c: InferenceContext, xs: Sequence[PartialTensor], axis: int) -> PartialTensor:
     """The sizes along `axis` add up; all other axes are equal."""
     shapes = _align_ranks(c, [x.shape for x in xs])
-    rank = c.same_rank(*shapes)
+    rows = [s.require() for s in shapes]
+    rank = len(rows[0])
+    if not all([len(row) == rank for row in rows]):
+        c.same_rank(*shapes)  # which fails
     at = c.axis(axis, rank)
-    dims = list(shapes[0].require())
-    for each in shapes[1:]:
-        for i, d in enumerate(each.require()):
+    dims = list(rows[0])
+    for row in rows[1:]:
+        for i, d in enumerate(row):
             if i == at:
                 dims[i] = dims[i] + d
-            elif d is not dims[i]:
+            elif d is not dims[i] and d != dims[i]:
                 dims[i] = c.merge(dims[i], d, f"axis {i} must be equal in all inputs of a concatenation")
     shape = Shape(dims)
-    known = is_listable(shape) and all(isinstance(each[at], int) for each in shapes)
-    if not known or all(x.elements is None for x in xs):
+    if all([x.elements is None for x in xs]) or not is_listable(shape):
+        return PartialTensor(xs[0].dtype, shape, None)
+    if not all([isinstance(row[at], int) for row in rows]):
         return PartialTensor(xs[0].dtype, shape, None)
     if rank == 1:
-        rows = (x.elements or (None,) * int(each[0]) for x, each in zip(xs, shapes, strict=True))
-        return PartialTensor(xs[0].dtype, shape, [e for row in rows for e in row])
-    parts = [
-        _elements_or_unknown(x, [*dims[:at], each[at], *dims[at + 1 :]]) for x, each in zip(xs, shapes, strict=True)
-    ]
+        elements: list[Element] = []
+        for x, (size,) in zip(xs, rows, strict=True):
+            elements += x.elements or (None,) * int(size)
+        return PartialTensor(xs[0].dtype, shape, elements)
+    parts = [_elements_or_unknown(x, [*dims[:at], row[at], *dims[at + 1 :]]) for x, row in zip(xs, rows, strict=True)]
     return PartialTensor(xs[0].dtype, shape, concatenate_elements(parts, at).reshape(-1).tolist())
 
 
 def _align_ranks(c: InferenceContext, shapes: Sequence[Shape]) -> Sequence[Shape]:
     """The shapes; those of unknown rank get the rank of the others."""
-    if all(s.dims is not None for s in shapes):
+    if all([s.dims is not None for s in shapes]):
         return shapes
     rank = next((len(s.dims) for s in shapes if s.dims is not None), None)
     return shapes if rank is None else [c.require_rank(s, rank) if s.dims is None else s for s in shapes]
@@ -73,6 +77,8 @@ def tile(c: InferenceContext, x: PartialTensor, counts: Sequence[Dim | None]) ->
 
 def broadcast_elements(x: PartialTensor, shape: Shape) -> PartialTensor:
     """The tensor broadcast to a shape."""
-    if x.contents is None or isinstance(x, Progression) or not is_listable(shape):
+    if x.contents is None:
+        return PartialTensor(x.dtype, shape, None)
+    if isinstance(x, Progression) or not is_listable(shape):
         return broadcast_progression(x, shape)
     return move_elements(x, shape, lambda array: np.broadcast_to(array, [d for d in shape if isinstance(d, int)]))

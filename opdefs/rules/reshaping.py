@@ -9,7 +9,7 @@ import numpy as np
 from opdefs.rules.elements import move_elements, requested_dims
 from opdefs.rules.progressions import reshape_elements, transpose_progression
 from opdefs.rules.unknowns import cover_dim
-from shapeinf.expr import Dim, exact_quotient
+from shapeinf.expr import Dim, Dimension, exact_quotient
 from shapeinf.lattice import OptionalAxes, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext
 
@@ -19,21 +19,50 @@ NO_QUOTIENT = "-1 cannot be inferred when another dimension is 0"
 
 def reshape_dims(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_copies: bool) -> Shape:
     """The requested dims: -1 is inferred, 0 copies an axis (with `zero_copies`), None is unknown."""
-    dims = [_requested_dim(c, x, i, d, zero_copies) for i, d in enumerate(wanted)]
+    dims = [
+        d if isinstance(d, int) and d > 0 else _requested_dim(c, x, i, d, zero_copies) for i, d in enumerate(wanted)
+    ]
     open_axes = [i for i, d in enumerate(dims) if d is None]
-    inferred = [i for i, d in enumerate(wanted) if isinstance(d, int) and d == -1]
-    if len(inferred) > 1:
+    inferred = wanted.count(-1)
+    if inferred > 1:
         c.fail("only one dimension may be -1", list(wanted))
     if len(open_axes) > 1 or x.dims is None:
         high = None if x.dims is None else _largest_part(c, c.numel(x))
         return Shape(c.fresh(f"reshape.{i}", 0, high) if d is None else d for i, d in enumerate(dims))
-    known = c.numel(d for d in dims if d is not None)
-    total = c.numel(x)
-    if open_axes:
-        dims[open_axes[0]] = _inferred_dim(c, total, known, bool(inferred))
-    else:
-        c.same_count(total, known, COUNT)
-    return Shape(d for d in dims if d is not None)
+    known = [d for d in dims if d is not None]
+    if not open_axes:
+        _require_count(c, x.dims, known)
+        return Shape(known)
+    size = _quotient_of_rests(c, x.dims, known)
+    known.insert(open_axes[0], size if size is not None else _inferred_dim(c, x.dims, known, bool(inferred)))
+    return Shape(known)
+
+
+def _require_count(c: InferenceContext, x: Sequence[Dim], dims: Sequence[Dim]) -> None:
+    """Require that two shapes have equally many elements."""
+    rest, wanted = _without_common_axes(x, dims)
+    if c.numel(rest) != c.numel(wanted):
+        c.same_count(c.numel(x), c.numel(dims), COUNT)
+
+
+def _without_common_axes(x: Sequence[Dim], dims: Sequence[Dim]) -> tuple[list[Dim], list[Dim]]:
+    """The axes of two shapes without the symbolic ones that both have: the products of the others are small."""
+    rest, wanted = list(x), []
+    for d in dims:
+        if isinstance(d, Dimension) and d in rest:
+            rest.remove(d)
+        else:
+            wanted.append(d)
+    return rest, wanted
+
+
+def _quotient_of_rests(c: InferenceContext, x: Sequence[Dim], dims: Sequence[Dim]) -> Dim | None:
+    """The size of the one open axis where no size is 0 and common axes leave an exact quotient by a number; or None."""
+    rest, wanted = _without_common_axes(x, dims)
+    divisor = c.numel(wanted)
+    if not isinstance(divisor, int) or any([c.store.bounds(d)[0] < 1 for d in dims]):
+        return None
+    return exact_quotient(c.numel(rest), divisor)
 
 
 def _largest_part(c: InferenceContext, total: Dim) -> int | None:
@@ -54,6 +83,8 @@ def _requested_dim(c: InferenceContext, x: Shape, index: int, d: Dim | None, zer
                 c.fail(f"dimension {index} copies an axis that the input does not have", x)
             return x[index]
         return d
+    if c.store.bounds(d)[0] >= 1:
+        return d
     if c.prove_le(0, d) is not True:  # it may be -1, which is not a size
         return None
     return d if not zero_copies or _never_copies(c, x, index, d) else None
@@ -71,8 +102,9 @@ def _never_copies(c: InferenceContext, x: Shape, index: int, d: Dim) -> bool:
     return exact_quotient(x[index], d) is not None
 
 
-def _inferred_dim(c: InferenceContext, total: Dim, known: Dim, inferred: bool) -> Dim:
+def _inferred_dim(c: InferenceContext, x: Sequence[Dim], dims: Sequence[Dim], inferred: bool) -> Dim:
     """The size of the one open axis; an axis requested as -1 can be inferred only if no other size is 0."""
+    total, known = c.numel(x), c.numel(dims)
     if inferred and known == 0:
         c.fail(NO_QUOTIENT)
     if inferred and c.prove_le(1, known) is not True:
@@ -126,10 +158,10 @@ def remove_unit_axes(c: InferenceContext, x: Shape, count: int) -> Shape:
 
 def insert_axes(c: InferenceContext, x: PartialTensor, axes: Sequence[int]) -> PartialTensor:
     """Axes of size 1 inserted at positions of the output."""
-    rank = len(x.shape) + len(axes)
-    new = set(c.axes(axes, rank))
-    rest = iter(x.shape)
-    return reshape_elements(x, Shape(1 if i in new else next(rest) for i in range(rank)))
+    dims = list(x.shape.require())
+    for axis in sorted(c.axes(axes, len(dims) + len(axes))):
+        dims.insert(axis, 1)
+    return reshape_elements(x, Shape(dims))
 
 
 def squeeze_axes(c: InferenceContext, x: PartialTensor, axes: Sequence[int]) -> PartialTensor:
@@ -152,7 +184,10 @@ def squeeze_units(c: InferenceContext, x: PartialTensor, axes: Sequence[int] | N
 
 def transpose(x: PartialTensor, order: Sequence[int]) -> PartialTensor:
     """The tensor with its axes in another order, that of a permutation of all axes."""
-    shape = Shape(x.shape[i] for i in order)
+    dims = x.shape.require()
+    shape = Shape([dims[i] for i in order])
+    if x.contents is None:  # most of all
+        return PartialTensor(x.dtype, shape, None)
     if isinstance(x, Progression):
         return transpose_progression(x, shape, order)
     return move_elements(x, shape, lambda array: np.transpose(array, order))

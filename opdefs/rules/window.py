@@ -29,10 +29,16 @@ def window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dila
 
 
 def _window_count(size: Dim, least: Dim, stride: int) -> Dim:
-    """The number of windows along an axis that is at least as long as one; of a maximum, the largest of its parts."""
-    if isinstance(size, int) or stride == 1 or not size.scope.has_maxima:
-        return (size - least) // stride + 1
-    return maximum(*((part - least) // stride + 1 for part in expand_maximum(size)))
+    """The number of windows along an axis that is at least as long as one; of a maximum, the largest of its parts.
+
+    `(size - least) // stride + 1`, with one sum and one division.
+    """
+    before = least - stride
+    if stride == 1:
+        return size - before if before != 0 else size
+    if isinstance(size, int) or not size.scope.has_maxima:
+        return (size - before) // stride
+    return maximum(*((part - before) // stride for part in expand_maximum(size)))
 
 
 def window_span(kernel: Dim, dilation: int) -> Dim:
@@ -109,17 +115,18 @@ def windows(
         c.fail(f"the kernel must have {rank} spatial axes, like the input", tuple(kernel))
     steps = spatial_attribute(window.strides, rank, 1, c, "strides")
     spread = spatial_attribute(window.dilations, rank, 1, c, "dilations")
-    if any(isinstance(k, int) and k < 1 for k in kernel):
-        c.fail("the kernel must be at least 1 along each axis", tuple(kernel))
+    for k in kernel:
+        if isinstance(k, int) and k < 1:
+            c.fail("the kernel must be at least 1 along each axis", tuple(kernel))
     if window.auto_pad in ("SAME_UPPER", "SAME_LOWER"):
-        counts = tuple(same_size(d, s) for d, s in zip(sizes, steps, strict=True))
+        counts = tuple([same_size(d, s) for d, s in zip(sizes, steps, strict=True)])
         describe_windows(c, counts, kernel, steps, None, spread)
         return counts
     pairs = [(0, 0)] * rank if window.auto_pad == "VALID" else pad_pairs(window.pads, rank, c)
     floor, ceil = (_conv_size, _ceil_conv_size) if must_fit else (_pool_size, _ceil_pool_size)
     along = ceil if ceil_mode else floor
     axes = zip(sizes, kernel, steps, pairs, spread, strict=True)
-    counts = tuple(along(c, *axis) for axis in axes)
+    counts = tuple([along(c, *axis) for axis in axes])
     describe_windows(c, counts, kernel, steps, pairs, spread)
     return counts
 
@@ -152,7 +159,7 @@ def _conv_size(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: t
     least = _least_size(kernel, pads, dilation)
     if not _is_long_enough(c, size, least):
         c.at_most(least, size, FIT)
-    return window_size(size, kernel, stride, pads, dilation)
+    return _window_count(size, least, stride)
 
 
 def _ceil_conv_size(
@@ -173,7 +180,7 @@ def _pool_size(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: t
                 least - stride + 1, _part_above(c, size, least - stride), ASSUMED_TO_EXIST, include_user_sizes=True
             )
             return _truncated_count(c, size, least, stride)
-    return window_size(size, kernel, stride, pads, dilation)
+    return _window_count(size, least, stride)
 
 
 def _ceil_pool_size(

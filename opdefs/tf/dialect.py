@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 from opdefs.tf.schemas import schema
-from shapeinf.ops import Dialect
+from shapeinf.graph import Graph
+from shapeinf.ops import Dialect, SignatureTable
+
+
+def _connect(graph: Graph) -> Graph:
+    from opdefs.tf.stored_values import connect
+
+    return connect(graph)
+
 
 tf = Dialect(
-    "tf", schemas=schema, versioned=False, costs=["opdefs.tf.costs"]
-)  # the only version is that of the producer of a file
+    "tf",
+    schemas=schema,
+    versioned=False,  # the only version is that of the producer of a file
+    costs=["opdefs.tf.costs"],
+    signatures=SignatureTable("opdefs.tf"),
+)
+tf.connect = _connect

@@ -1,16 +1,16 @@
 """Operators whose output shapes need no input: handles, datasets, states, summaries; and those without outputs.
 
-The sizes are in `fixed_shapes.json`, whose key `format` describes it. `register` adds them after all rules of the other
-modules, which know more.
+The sizes are in `fixed_shapes.json`, whose key `format` describes it. It lists the operators that have no other rule: a
+rule in another module knows more.
 """
 
 from __future__ import annotations
 
 import json
 from importlib.resources import files
+from typing import Any
 
 from opdefs.tf.dialect import tf
-from opdefs.tf.schemas import names, schema
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 from shapeinf.sharing import build_once
@@ -20,12 +20,18 @@ Sizes = list[int | None] | None
 
 
 @build_once
+def _file() -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(files(__package__).joinpath("fixed_shapes.json").read_bytes())
+    return content
+
+
 def table() -> dict[str, list[Sizes]]:
     """The shape of each output argument, by operator."""
-    shapes: dict[str, list[Sizes]] = json.loads(files(__package__).joinpath("fixed_shapes.json").read_bytes())["shapes"]
+    shapes: dict[str, list[Sizes]] = _file()["shapes"]
     return shapes
 
 
+@tf(*_file()["rules"])
 def fixed_shape(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
     """Sizes that depend on no input."""
     arguments = {arg.name: sizes for arg, sizes in zip(c.op_def.outputs, table()[c.op_def.name], strict=True)}
@@ -33,6 +39,7 @@ def fixed_shape(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
     return tuple(_shape(c, arguments[arg.name]) for arg in outputs)
 
 
+@tf(*_file()["without_outputs"])
 def no_outputs(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
     """Nothing."""
     return ()
@@ -40,15 +47,3 @@ def no_outputs(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
 
 def _shape(c: InferenceContext, sizes: Sizes) -> Shape:
     return c.unknown_shape() if sizes is None else c.make_shape(sizes)
-
-
-def register() -> None:
-    """Add the rules of all operators of the table, and of those without outputs, that have no other rule."""
-    defined = {op for _, op, _ in tf}
-    tf(*(op for op in table() if op not in defined))(fixed_shape)
-    tf(*(op for op in names() if op not in defined and _is_silent(op)))(no_outputs)
-
-
-def _is_silent(op: str) -> bool:
-    definition = schema("", op, 0)
-    return definition is not None and not definition.outputs

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
-from opdefs.tf.dialect import tf
 from opdefs.tf.handles import Values, read_value, refine_values
 from shapeinf.graph import DeclaredType, Graph, Node, NodeKind, NodeTable, components, topological_order
 from shapeinf.lattice import HandleType, TensorType
@@ -174,9 +173,6 @@ def _uses(
             elif node.op not in QUERIES and not (node.op in NAMES and readers.keys().isdisjoint(node.outputs)):
                 return None
     return sorted(uses)
-
-
-tf.connect = connect
 
 
 # -- in rules ----------------------------------------------------------------------------------------------------------

@@ -15,14 +15,14 @@ from typing import Any, Protocol
 import attrs
 
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.compiled import CompiledGraph, NodeStep
+from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
 from shapeinf.engine.type_table import TypeTable, unknown_type
 from shapeinf.errors import ModelError, ShapeError, UnknownOperatorError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING, UNUSED, FunctionKey, Row
 from shapeinf.inputs.options import DeclaredMode, Progress
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type, relax_type
-from shapeinf.ops import Body, Contents, ElementTypes
+from shapeinf.ops import Body, Call, Contents, ElementTypes, Outcome
 
 Refine = Callable[[int, NodeStep], int]
 """Checks the inferred type of a slot against its declaration: from the number of a type to that of the refined one."""
@@ -135,7 +135,7 @@ class Inference:
         """Whether the current node may not run."""
         self._saved: tuple[ShapeStore, tuple[int, ...]] | None = None
         """A copy of the store before such a node, and the state that it is a copy of; see `_state_of`."""
-        self._repeatable: dict[tuple[str, tuple[int, ...]], tuple[NodeStep, Key, Sequence[int]]] = {}
+        self._repeatable: dict[tuple[str, tuple[int, ...]], tuple[int, Operation, Key, Sequence[int]]] = {}
         """By operator and input slots: the last node whose outputs have unknowns of its own, and these outputs."""
 
     def save_initial_store(self) -> None:
@@ -344,7 +344,7 @@ class Inference:
                 types = without if any(map(int.__eq__, types, without)) else types
             key = (operation, *types)
         outputs = self._memo.get(key)
-        return self._call(self.compiled.step(index), key) if outputs is None else outputs
+        return self._call(index, row, operation, key) if outputs is None else outputs
 
     def _outputs_if_it_runs(self, index: int, row: Row) -> Sequence[int]:
         """As `outputs_of`; a node that may not run leaves no constraint and no error behind."""
@@ -365,74 +365,110 @@ class Inference:
                 self.table.refresh()
                 self._saved = self._saved[0], _state_of(store)
 
-    def _call(self, step: NodeStep, key: Key) -> Sequence[int]:
-        """Run the operation of a node, and memoise its outputs where that is sound."""
-        operation, table = step.operation, self.table
-        first = self._repeatable.get((operation.kind.op, step.inputs))
-        if first is not None and _is_same_operation(first[0], step) and first[1][1:] == key[1:]:
-            return first[2]
+    def _call(self, index: int, row: Row, operation: Operation, key: Key) -> Sequence[int]:
+        """Run the operation of a row, and memoise its outputs where that is sound."""
+        if self._repeatable:
+            outputs = self._repeated_outputs(index, row, operation, key)
+            if outputs is not None:
+                return outputs
+        table = self.table
+        known = table.types
+        types = [known[key[1]]] if len(key) == 2 else [known[number] for number in key[1:]]
         created_before = self.created_unknowns
         self.created_unknowns = False
-        types = [table.types[number] for number in key[1:]]
         try:
-            if operation.call is not None:
-                outputs = self._apply_rule(step, types)
-            elif operation.known:
-                outputs = self._expand(step, types)
+            if operation.call is None or operation.bodies or self.strict:
+                outputs = self._run_step(self.compiled.step(index), types)
             else:
-                outputs = self._reject_operator(step, types)
+                outputs = self._apply_rule(index, row, operation, operation.call, types)
         except ShapeError as error:
-            site = self.path + step.site
-            if error.node is None:
-                error.node, error.op = site, step.operation.kind.op
-            may_raise = self.certain or (error.code != "S101" and not self._conditional)
-            if self.strict and may_raise:  # an invalid branch may never run
-                error.location = error.location or self.compiled.graph.locations.get(step.node.name, "")
-                raise
-            outputs = self._set_unknown(step, error.as_diagnostic(site, str(operation), self.operands(step)), types)
+            outputs = self._handle_error(error, self.compiled.step(index), types)
         if not self.created_unknowns and not operation.bodies:  # each node with bodies has runs of its own
             self._memo[key] = outputs
-        elif self._is_repeatable(step):
-            self._repeatable[operation.kind.op, step.inputs] = step, key, outputs
+        elif self._is_repeatable(index, row, operation):
+            self._repeatable[operation.kind.op, row[1]] = index, operation, key, outputs
         self.created_unknowns = created_before or self.created_unknowns
         if self.store.epoch != table.epoch:
             table.refresh()
         return outputs
 
-    def _is_repeatable(self, step: NodeStep) -> bool:
+    def _repeated_outputs(self, index: int, row: Row, operation: Operation, key: Key) -> Sequence[int] | None:
+        """The outputs of an earlier node that this one repeats, unknowns included; None where there is none."""
+        first = self._repeatable.get((operation.kind.op, row[1]))
+        if first is None:
+            return None
+        earlier, same, first_key, outputs = first
+        repeats = earlier < index and first_key[1:] == key[1:] and _is_same_operation(same, operation)
+        return outputs if repeats else None
+
+    def _is_repeatable(self, index: int, row: Row, operation: Operation) -> bool:
         """Whether an equal node of the same inputs has the same outputs, unknowns included."""
-        operation, index = step.operation, step.index
         silent = index not in self.node_diagnostics and index not in self.reasons
         plain = operation.call is not None and not operation.call.op_def.stateful and not operation.bodies
         straight = self.compiled.groups is None and not self._conditional
-        return plain and silent and bool(step.inputs) and straight
+        return plain and silent and bool(row[1]) and straight
 
-    def _apply_rule(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
+    def _run_step(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
+        """The outputs of a node in strict mode, of a node with bodies, and of an operator without a rule."""
         operation = step.operation
-        assert operation.call is not None
-        bodies: Mapping[str, Body] | None = None
+        if operation.call is None:
+            return self._expand(step, types) if operation.known else self._reject_operator(step, types)
         if self.strict and any(isinstance(t, TensorType) and t.dtype is None for t in types):
             raise ShapeError("the element type of an input is not known", code="S104")
+        bodies: Mapping[str, Body] | None = None
         if operation.bodies:
             bodies = self.inner.bind_bodies(self, step)
             types = types[: len(step.arguments)]
+        row = self.compiled.rows[step.index]
+        return self._apply_rule(step.index, row, operation, operation.call, types, bodies)
+
+    def _handle_error(self, error: ShapeError, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
+        """Raise the error of a node in strict mode; otherwise its outputs are unknown."""
+        site = self.path + step.site
+        if error.node is None:
+            error.node, error.op = site, step.operation.kind.op
+        may_raise = self.certain or (error.code != "S101" and not self._conditional)
+        if self.strict and may_raise:  # an invalid branch may never run
+            error.location = error.location or self.compiled.graph.locations.get(step.node.name, "")
+            raise error
+        return self._set_unknown(step, error.as_diagnostic(site, str(step.operation), self.operands(step)), types)
+
+    def _apply_rule(
+        self,
+        index: int,
+        row: Row,
+        operation: Operation,
+        call: Call,
+        types: Sequence[Type | None],
+        bodies: Mapping[str, Body] | None = None,
+    ) -> Sequence[int]:
+        """Call a rule; the numbers of its output types."""
+        site = self.path + (row[3] or self.compiled.step(index).site)
         try:
-            outcome = operation.call.run(types, self.store, self.path + step.site, bodies)
-            numbers = [self.table.add(output) for output in outcome.types]
+            outcome = call.run(types, self.store, site, bodies)
+            add, outputs = self.table.add, outcome.types
+            numbers = [add(outputs[0])] if len(outputs) == 1 else [add(output) for output in outputs]
         except (ShapeError, ModelError):
             raise
         except Exception as error:  # best mode has a result for every model, whatever a rule does
             message = f"the rule of this operator failed: {type(error).__name__}: {error}"
-            site = self.path + step.site
+            step = self.compiled.step(index)
             note = Diagnostic("error", "S301", message, site, str(operation), self.operands(step))
             return self._set_unknown(step, note, types)
-        self.created_unknowns |= outcome.fresh or bool(outcome.warnings)
+        if outcome.fresh or outcome.warnings:
+            self.created_unknowns = True
+        if outcome.warnings or outcome.unknown is not None:
+            self._report_outcome(self.compiled.step(index), outcome, types)
+        return numbers
+
+    def _report_outcome(self, step: NodeStep, outcome: Outcome, types: Sequence[Type | None]) -> None:
+        """Add the diagnostics of an outcome with warnings or unknown outputs."""
         for warning in outcome.warnings:
-            note = warning.as_diagnostic(self.path + step.site, str(operation), self.operands(step), "warning")
+            site = self.path + step.site
+            note = warning.as_diagnostic(site, str(step.operation), self.operands(step), "warning")
             self.node_diagnostics.setdefault(step.index, []).append(note)
         if outcome.unknown is not None:
             self._note_unknown(step, outcome.unknown, types)
-        return numbers
 
     def _expand(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
         outputs = self.inner.expand(self, step, types)
@@ -497,12 +533,11 @@ def _state_of(store: ShapeStore) -> tuple[int, ...]:
     return store.version, store.epoch, len(store.disjunctions), len(store.advice)
 
 
-def _is_same_operation(first: NodeStep, step: NodeStep) -> bool:
-    """Whether a node repeats an earlier one; readers need not share one operation among equal nodes."""
-    a, b = first.operation, step.operation
-    if first.index >= step.index or a.call is None or b.call is None:
-        return False
-    return a is b or (a.op_def is b.op_def and a.call.wanted == b.call.wanted and a.kind.attrs == b.kind.attrs)
+def _is_same_operation(a: Operation, b: Operation) -> bool:
+    """Whether two operations with rules are equal; readers need not share one among equal nodes."""
+    if a is b or a.call is None or b.call is None:
+        return a is b
+    return a.op_def is b.op_def and a.call.wanted == b.call.wanted and a.kind.attrs == b.kind.attrs
 
 
 def _as_warning(diagnostic: Diagnostic) -> Diagnostic:

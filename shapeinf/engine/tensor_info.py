@@ -34,7 +34,7 @@ class TensorInfo:
     def __str__(self) -> str:
         """`float32[B, 128]`."""
         text = f"{self.dtype or '?'}{self.shape}"
-        for kind in reversed(re.findall(r"map\(\w+|sequence|optional", self.kind)):
+        for kind in re.findall(r"map\(\w+|sequence|optional", self.kind)[::-1]:
             text = f"{kind}, {text})" if kind.startswith("map") else f"{kind}({text})"
         return text
 

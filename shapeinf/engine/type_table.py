@@ -63,27 +63,21 @@ class TypeTable:
     def add(self, new: Type) -> int:
         """The number of a type."""
         if isinstance(new, TensorType):
+            contents = new.contents
             dims = new.shape.dims  # hashed without a call into Shape, unless the rank is not known
-            key: Hashable = (new.dtype, new.shape if dims is None else dims, new.contents)
+            key: Hashable = (new.dtype, new.shape if dims is None else dims, contents)
         else:
+            contents = None
             key = new
         number = self._numbers.get(key)
-        return self._append(key, new) if number is None else number
-
-    def _append(self, key: Hashable, new: Type) -> int:
-        number = len(self.types)
-        self._numbers[key] = number
+        if number is not None:
+            return number
+        number = self._numbers[key] = len(self.types)
+        self.types.append(PartialTensor(new.dtype, new.shape, None) if new.__class__ is TensorType else new)
         self.canonical.append(number)
         self.type_only.append(number)
-        if isinstance(new, TensorType):
-            contents = new.contents
-            if new.__class__ is TensorType:
-                new = PartialTensor(new.dtype, new.shape, None)
-            self.types.append(new)
-            if contents is not None:
-                self.type_only[number] = self.add(PartialTensor(new.dtype, new.shape, None))
-        else:
-            self.types.append(new)
+        if contents is not None:
+            self.type_only[number] = self.add(without_contents(new))
         self._new_numbers.append(number)
         return number
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from shapeinf.expr.atoms import Floor, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Scope
 from shapeinf.expr.extremum import maximum
@@ -103,6 +101,7 @@ def evaluate(d: Dim, values: Mapping[str, Value]) -> Value:
     Raises KeyError for a symbol without a value and ZeroDivisionError for a division by zero. Arrays are int64 and
     wrap as numpy does; ints are exact.
 
+    >>> import numpy as np
     >>> h = Scope().symbol("H")
     >>> evaluate((h + 1) // 2, {"H": 9}), evaluate(h % 4, {"H": np.array([4, 6])})
     (5, array([0, 2]))
@@ -138,13 +137,28 @@ class _Evaluation:
 
     def quotient(self, scope: Scope, floor: Floor) -> Value:
         divisor = self.dim(floor.denominator)
-        if np.any(np.equal(divisor, 0)):
+        if _has_zero(divisor):
             raise ZeroDivisionError(f"{scope.floor(floor.numerator, floor.denominator)} divides by zero")
         return self.dim(floor.numerator) // divisor
 
     def largest(self, args: Sequence[Dim]) -> Value:
         most, *others = [self.dim(a) for a in args]
         for a in others:
-            both_ints = isinstance(most, int) and isinstance(a, int)
-            most = max(most, a) if both_ints else np.maximum(most, a)
+            most = _larger(most, a)
         return most
+
+
+def _has_zero(value: Value) -> bool:
+    if isinstance(value, int):
+        return value == 0
+    import numpy as np  # only arrays need numpy, which takes long to import
+
+    return bool(np.any(np.equal(value, 0)))
+
+
+def _larger(a: Value, b: Value) -> Value:
+    if isinstance(a, int) and isinstance(b, int):
+        return max(a, b)
+    import numpy as np
+
+    return np.maximum(a, b)

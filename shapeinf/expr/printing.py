@@ -11,7 +11,6 @@ import keyword
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import sha256
 
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import MAX_TERMS, Dim, Dimension, Monomial, Scope, terms_of
@@ -91,7 +90,7 @@ def try_format_dim(
 def _summary(d: Dim) -> str:
     """The summary of a dim that is too long to print; different for different dims of a scope."""
     assert isinstance(d, Dimension)
-    number = sha256(repr(d.terms).encode()).hexdigest()[:12]
+    number = _digest(repr(d.terms))
     return f"<a dim of {len(d.terms)} terms and {len(d.symbols())} symbols, too long to print, #{number}>"
 
 
@@ -104,7 +103,14 @@ def dim_label(d: Dim) -> str:
     ('H + 1', 60)
     """
     text = format_dim(d)
-    return text if len(text) <= LONGEST_LABEL else f"{text[:47]}#{sha256(text.encode()).hexdigest()[:12]}"
+    return text if len(text) <= LONGEST_LABEL else f"{text[:47]}#{_digest(text)}"
+
+
+def _digest(text: str) -> str:
+    """A short hash that is the same in every process."""
+    from hashlib import sha256  # few texts are that long, and it loads OpenSSL
+
+    return sha256(text.encode()).hexdigest()[:12]
 
 
 PrintedTerm = tuple[int, str, bool]

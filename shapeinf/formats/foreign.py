@@ -5,10 +5,8 @@ Nothing of such a file is read but its first bytes, and a pickle is never loaded
 
 from __future__ import annotations
 
-import lzma
 import os
 import re
-import zlib
 from collections.abc import Callable, Sequence
 
 import attrs
@@ -224,6 +222,9 @@ def identify_folder(path: str) -> str:
 
 def _decompress(head: bytes) -> bytes:
     """The first bytes of what is compressed, as far as the head gives them."""
+    import lzma  # few files are compressed
+    import zlib
+
     try:
         if head.startswith(b"\x1f\x8b"):
             return zlib.decompressobj(31).decompress(head, _PEEK)

@@ -6,9 +6,7 @@ import os
 from collections.abc import Sequence
 from math import prod
 
-import numpy as np
-
-from shapeinf.lattice import MAX_ELEMENTS, BoundedTensor, PartialTensor, Shape
+from shapeinf.lattice import MAX_ELEMENTS, BoundedTensor, PartialTensor, Shape, element_bits
 
 MAX_RANGED = 1 << 22
 """Larger constants have no range; reading one takes some milliseconds at most."""
@@ -43,6 +41,8 @@ class LaterRange:
         return self._result
 
     def _read(self) -> PartialTensor:
+        import numpy as np
+
         kind = np.dtype(_KINDS[self.tensor.dtype or ""])
         dims = [d for d in self.tensor.shape if isinstance(d, int)]
         if self.length != prod(dims) * kind.itemsize:
@@ -66,7 +66,7 @@ class LaterRange:
 
 def range_in_file(dtype: str, dims: Sequence[int], path: str, offset: str | None, length: str | None) -> PartialTensor:
     """A large constant with its range from another file; `offset` and `length` as the model has them."""
-    size = prod(dims) * np.dtype(_KINDS[dtype]).itemsize
+    size = prod(dims) * (element_bits(dtype) or 0) // 8
     try:
         start, count = int(offset or 0), int(length or size)
     except ValueError:

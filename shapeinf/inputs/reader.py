@@ -212,17 +212,17 @@ class InputReader:
         bounds = DimRange(dim.min, dim.max)
         if dim.min is not None or dim.max is not None:
             text = f"{name}={bounds.lo}" if bounds.lo == bounds.hi else f"{name}={Interval(bounds.lo, bounds.hi)}"
-            self.add_specified(lambda source: self.store.add_range(symbol, bounds.lo, bounds.hi, source), text)
+            self.add_specified(text, self.store.add_range, symbol, bounds.lo, bounds.hi)
         if dim.multiple_of > 1:
             text = f"{name} % {dim.multiple_of} == 0"
-            self.add_specified(lambda source: self.store.add_divisible(symbol, dim.multiple_of, source), text)
+            self.add_specified(text, self.store.add_divisible, symbol, dim.multiple_of)
         return symbol
 
-    def add_specified(self, add: Callable[[Source], object], text: str) -> None:
-        """Add a constraint that the user specifies. Raises Contradiction with both sources."""
+    def add_specified(self, text: str, add: Callable[..., object], *operands: object) -> None:
+        """Add a constraint that the user specifies: `add(*operands, source)`. Raises Contradiction with both sources."""
         source = Source("", f"{text} is specified by the user")
         try:
-            add(source)
+            add(*operands, source)
         except Contradiction as error:
             second = error.first if error.second in (None, source) and error.first != source else error.second
             raise Contradiction(f"{source} and cannot hold", source, second) from None
@@ -251,14 +251,14 @@ class InputReader:
         if declared is None or bounds.hint is None or (bounds.hint == "DYNAMIC" and isinstance(declared, int)):
             return self._read_range(limits, site)
         text = f"{site} in {Interval(limits.lo, limits.hi)}"
-        self.add_specified(lambda source: self.store.add_range(declared, limits.lo, limits.hi, source), text)
+        self.add_specified(text, self.store.add_range, declared, limits.lo, limits.hi)
         return declared
 
     def _read_derived(self, root: NamedDim, fn: Callable[..., object], site: str) -> Dim:
         dim = fn(self.add_named(root))
         if not isinstance(dim, (int, Dimension)):
             raise ShapeInferenceError(f"{site}: the dim derived from {root} is not a size: {dim!r}")
-        self.add_specified(lambda source: self.store.add_le(0, dim, source), f"{site} = {dim}")
+        self.add_specified(f"{site} = {dim}", self.store.add_le, 0, dim)
         return dim
 
 

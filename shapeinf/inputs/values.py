@@ -15,16 +15,13 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-import ml_dtypes
-import numpy as np
-
 from shapeinf.errors import DimSyntaxError, ShapeInferenceError, SpecError
 from shapeinf.expr import Dim, Dimension, axis_label, parse_dim, quote_name
 from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.inputs.reader import InputReader
 from shapeinf.inputs.spec import unquote_name
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
-from shapeinf.lattice.dtypes import KINDS
+from shapeinf.lattice.dtypes import KINDS, integer_range
 from shapeinf.lattice.types import MAX_ELEMENTS, MAX_PRINTED, MAX_RANK, Element, HandleType, numpy_dtype
 
 _BLANKS = re.compile(r"\s*")
@@ -198,7 +195,7 @@ def _unify(dims: tuple[int, ...], declared: TensorType, name: str, reader: Input
 
 
 def _add_size(reader: InputReader, dim: Dimension, size: int, text: str) -> None:
-    reader.add_specified(lambda source: reader.store.add_equal(dim, size, source), text)
+    reader.add_specified(text, reader.store.add_equal, dim, size)
 
 
 class _Elements:
@@ -230,7 +227,7 @@ class _Elements:
                 return None
             if leaf in _BOOLS:
                 return _BOOLS[leaf]
-        if not isinstance(leaf, (bool, np.bool_)):
+        if not _is_bool(leaf):
             raise self._refuse(leaf, "true or false")
         return bool(leaf)
 
@@ -238,11 +235,13 @@ class _Elements:
         if leaf in _UNKNOWN:
             return None
         try:
-            if isinstance(leaf, (bool, np.bool_)):
+            if _is_bool(leaf):
                 raise ValueError
             number = float(leaf)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):
             raise self._refuse(leaf, "a number") from None
+        import numpy as np
+
         with np.errstate(all="ignore"):
             rounded = float(np.array(number).astype(numpy_dtype(self.dtype)).astype(np.float64))
         if math.isfinite(number) and not math.isfinite(rounded):
@@ -255,7 +254,7 @@ class _Elements:
             text = str(leaf)
             return None if text in _UNKNOWN else self._size(text, low, high)
         try:
-            if isinstance(leaf, (bool, np.bool_)):
+            if _is_bool(leaf):
                 raise TypeError
             number = operator.index(leaf)  # type: ignore[arg-type]
         except TypeError:
@@ -281,19 +280,13 @@ class _Elements:
         bounds = store.interval(size)
         if bounds.lo is None or bounds.lo < low or ((bounds.hi is None or bounds.hi > high) and high < 2**63 - 1):
             text = f"{size} in {low}..{high}, as an element of {self.name},"
-            self.reader.add_specified(lambda source: store.add_range(size, low, high, source), text)
+            self.reader.add_specified(text, store.add_range, size, low, high)
         return size
 
 
-def integer_range(dtype: str) -> tuple[int, int]:
-    """The least and the greatest integer of an element type.
-
-    >>> integer_range("uint8")
-    (0, 255)
-    """
-    iinfo: Any = ml_dtypes.iinfo
-    information = iinfo(numpy_dtype(dtype))
-    return int(information.min), int(information.max)
+def _is_bool(leaf: object) -> bool:
+    """Whether an element is a bool, also one of numpy."""
+    return isinstance(leaf, bool) or getattr(leaf, "dtype", None) == "bool"
 
 
 def format_value(tensor: PartialTensor) -> str:

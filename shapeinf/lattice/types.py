@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, Literal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import attrs
-import ml_dtypes
-import numpy as np
-import numpy.typing as npt
 
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice.dtypes import DTYPES, ML_DTYPES, WITHOUT_NUMPY_TYPE
 from shapeinf.lattice.shape import Shape
+
+if TYPE_CHECKING:  # contents are Python's own numbers: numpy, which takes long to import, is for arrays only
+    import numpy as np
+    import numpy.typing as npt
 
 
 @attrs.frozen
@@ -107,7 +109,7 @@ class PartialTensor(TensorType):
     `elements` is the flat row-major tuple of its contents, None when nothing is known. Only static shapes with at most
     `MAX_ELEMENTS` elements on at most `MAX_RANK` axes have contents.
 
-    >>> PartialTensor.from_array(np.array([1, -1]))
+    >>> PartialTensor("int64", Shape((2,)), (1, -1))
     int64[2]{1, -1}
     """
 
@@ -148,6 +150,8 @@ class PartialTensor(TensorType):
             e is None or isinstance(e, (Dimension, Condition, Quotient)) for e in self._elements
         ):
             return None
+        import numpy as np
+
         dims = [d for d in self.shape if isinstance(d, int)]
         try:
             with np.errstate(all="ignore"):  # a float32 may be no finite float16
@@ -421,6 +425,7 @@ _OBJECTS = frozenset(dtype.name for dtype in DTYPES if dtype.kind in ("string", 
 _QUANTIZED = frozenset(dtype.name for dtype in DTYPES if dtype.kind == "quantized")
 
 
+@lru_cache(maxsize=64)  # each name is looked up in `ml_dtypes` first, which does not have most of them
 def numpy_dtype(dtype: str | None) -> np.dtype[Any] | None:
     """The numpy dtype of a dtype name (None of None: numpy's own choice); narrow floats and ints come from ml_dtypes.
 
@@ -431,6 +436,9 @@ def numpy_dtype(dtype: str | None) -> np.dtype[Any] | None:
     """
     if dtype is None:
         return None
+    import ml_dtypes
+    import numpy as np
+
     if dtype in _OBJECTS:
         return np.dtype(object)
     if dtype in _QUANTIZED:

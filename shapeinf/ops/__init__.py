@@ -9,6 +9,7 @@ from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
 from shapeinf.ops.registry import Dialect, DialectEntry, OpRegistry, default_registry
 from shapeinf.ops.rule import Floats, InputUse, Ints, Operand, Rule, Value
 from shapeinf.ops.run import Call, Contents, Outcome
+from shapeinf.ops.signatures import SignatureTable
 
 __all__ = [
     "ArgDef",
@@ -32,6 +33,7 @@ __all__ = [
     "Operand",
     "Outcome",
     "Rule",
+    "SignatureTable",
     "Value",
     "default_registry",
 ]

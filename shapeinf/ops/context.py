@@ -9,7 +9,6 @@ from shapeinf.errors import ShapeError
 from shapeinf.lattice import HandleType, Shape, ShapeStore, TensorType, Type
 from shapeinf.ops.from_tensors import Array, TensorsMixin
 from shapeinf.ops.opdef import ArgDef, OpDef
-from shapeinf.sharing import cached_property
 
 HandleData = list[tuple[Shape, str]]
 """Shapes and dtypes of the values that a resource or variant handle refers to; "INVALID" is an unknown dtype."""
@@ -37,28 +36,29 @@ class InferenceContext(TensorsMixin):
         input_tensors_as_shapes: Sequence[Shape | None] | None = None,
         input_handles: Sequence[HandleData | None] = (),
     ) -> None:
-        """`input_tensors` and `input_tensors_as_shapes` replace the contents of `inputs`."""
-        super().__init__(op_def, inputs, attributes, store, site, version, num_outputs)
+        """`site` names the node as the source of constraints and in the names of new unknowns.
+
+        `input_tensors` and `input_tensors_as_shapes` replace the contents of `inputs`.
+        """
+        self.op_def = op_def
+        self.types = inputs
+        self.attributes = attributes
+        self.store = store
+        self.site = site
+        self.version = version
+        self.num_outputs = num_outputs
         if input_tensors is not None:
             self.input_tensors = input_tensors
         if input_tensors_as_shapes is not None:
             self.input_tensors_as_shapes = input_tensors_as_shapes
         if input_handles:
-            self._handles.update((("input", i), h) for i, h in enumerate(input_handles) if h is not None)
+            self._handles = {("input", i): h for i, h in enumerate(input_handles) if h is not None}
 
-    # Most rules use none of these tables, so they are built on first use.
+    # Few rules use these tables: they are created when they are first written.
 
-    @cached_property
-    def _inputs(self) -> dict[int, Shape]:
-        return {}
-
-    @cached_property
-    def _outputs(self) -> dict[int, Shape]:
-        return {}
-
-    @cached_property
-    def _handles(self) -> dict[tuple[str, int], HandleData]:
-        return {}
+    _inputs: dict[int, Shape] | None = None
+    _outputs: dict[int, Shape] | None = None
+    _handles: dict[tuple[str, int], HandleData] | None = None
 
     # -- inputs, outputs, attributes ---------------------------------------------------------------------------------
 
@@ -70,7 +70,7 @@ class InferenceContext(TensorsMixin):
     def input(self, which: int | str) -> Shape:
         """The shape of an input, in canonical form."""
         index = which if isinstance(which, int) else self._index(which, self.op_def.inputs, "input")
-        if index in self._inputs:
+        if self._inputs is not None and index in self._inputs:
             return self.store.canon_shape(self._inputs[index])
         tensor = self.types[index]
         if not isinstance(tensor, TensorType):
@@ -80,20 +80,29 @@ class InferenceContext(TensorsMixin):
     def output(self, which: int | str) -> Shape:
         """The shape set for an output so far, unknown before it is set."""
         index = which if isinstance(which, int) else self._index(which, self.op_def.outputs, "output")
-        return self._outputs.setdefault(index, self.unknown_shape())
+        shape = None if self._outputs is None else self._outputs.get(index)
+        if shape is None:
+            shape = self.unknown_shape()
+            self._set_output(index, shape)
+        return shape
+
+    def _set_output(self, index: int, shape: Shape) -> None:
+        if self._outputs is None:
+            self._outputs = {}
+        self._outputs[index] = shape
 
     def set_output(self, which: int | str, shape: Shape | Sequence[Shape]) -> None:
         """Set one output by index, or all outputs of a name."""
         if isinstance(which, int):
             assert isinstance(shape, Shape)
-            self._outputs[which] = shape
+            self._set_output(which, shape)
             return
         start, size = self._range(which, self.op_def.outputs, "output")
         shapes = [shape] if isinstance(shape, Shape) else list(shape)
         if len(shapes) != size:
             raise ShapeError(f"Must provide exactly {size} shapes.")
         for index, output in enumerate(shapes, start):
-            self._outputs[index] = output
+            self._set_output(index, output)
 
     def expand_outputs(self, count: int) -> None:
         """Add outputs to the op."""
@@ -133,7 +142,7 @@ class InferenceContext(TensorsMixin):
         """Merge the shape of an input with another one; False, and nothing changed, when they contradict."""
         before = self.store.copy()
         try:
-            self._inputs[index] = self.merge(self.input(index), shape)
+            self._set_input(index, self.merge(self.input(index), shape))
         except ShapeError:
             self.store.reset(before)
             return False
@@ -142,14 +151,20 @@ class InferenceContext(TensorsMixin):
     def relax_input(self, index: int, shape: Shape) -> bool:
         """Relax the shape of an input by another one; whether that changed it."""
         old = self.input(index)
-        self._inputs[index] = self.relax(old, shape)
-        return self._inputs[index] is not old
+        relaxed = self.relax(old, shape)
+        self._set_input(index, relaxed)
+        return relaxed is not old
+
+    def _set_input(self, index: int, shape: Shape) -> None:
+        if self._inputs is None:
+            self._inputs = {}
+        self._inputs[index] = shape
 
     # -- handles -----------------------------------------------------------------------------------------------------
 
     def input_handle(self, index: int) -> HandleData | None:
         """Shapes and dtypes behind an input handle."""
-        stored = self._handles.get(("input", index))
+        stored = self._handle("input", index)
         handle = self.types[index] if stored is None and index < len(self.types) else None
         if not isinstance(handle, HandleType) or handle.values is None:
             return stored
@@ -157,7 +172,15 @@ class InferenceContext(TensorsMixin):
 
     def output_handle(self, index: int) -> HandleData | None:
         """Shapes and dtypes behind an output handle."""
-        return self._handles.get(("output", index))
+        return self._handle("output", index)
+
+    def _handle(self, side: str, index: int) -> HandleData | None:
+        return None if self._handles is None else self._handles.get((side, index))
+
+    def _set_handle(self, side: str, index: int, data: HandleData) -> None:
+        if self._handles is None:
+            self._handles = {}
+        self._handles[side, index] = data
 
     def output_type(self, index: int) -> Shape | HandleType:
         """What the rule set for an output: its shape, with the handle data if there are some."""
@@ -169,11 +192,11 @@ class InferenceContext(TensorsMixin):
 
     def set_input_handle(self, index: int, data: HandleData) -> None:
         """Set the shapes and dtypes behind an input handle."""
-        self._handles["input", index] = data
+        self._set_handle("input", index, data)
 
     def set_output_handle(self, index: int, data: HandleData) -> None:
         """Set the shapes and dtypes behind an output handle."""
-        self._handles["output", index] = data
+        self._set_handle("output", index, data)
 
     def merge_input_handle_shapes_and_types(self, index: int, data: HandleData) -> bool:
         """Merge the shapes and dtypes behind an input handle; whether anything changed."""
@@ -192,9 +215,9 @@ class InferenceContext(TensorsMixin):
         return self._relax_handle("output", index, data)
 
     def _merge_handle(self, side: str, index: int, data: HandleData) -> bool:
-        old = self._handles.get((side, index))
+        old = self._handle(side, index)
         if old is None:
-            self._handles[side, index] = list(data)
+            self._set_handle(side, index, list(data))
             return True
         if not _types_agree(old, data):
             return False
@@ -205,7 +228,7 @@ class InferenceContext(TensorsMixin):
             changed |= _is_more_specific(shape, new) or dtype != other_dtype
             merged.append((new, other_dtype))
         if changed:
-            self._handles[side, index] = merged
+            self._set_handle(side, index, merged)
         return changed
 
     def _merge_or_keep(self, shape: Shape, other: Shape) -> Shape:
@@ -218,14 +241,14 @@ class InferenceContext(TensorsMixin):
             return shape
 
     def _relax_handle(self, side: str, index: int, data: HandleData) -> bool:
-        old = self._handles.get((side, index))
+        old = self._handle(side, index)
         if old is None:
-            self._handles[side, index] = list(data)
+            self._set_handle(side, index, list(data))
             return True
         if not _types_agree(old, data):
             return False
         pairs = zip(old, data, strict=True)
-        self._handles[side, index] = [(self.relax(s, other), dtype) for (s, _), (other, dtype) in pairs]
+        self._set_handle(side, index, [(self.relax(s, other), dtype) for (s, _), (other, dtype) in pairs])
         return True
 
 

@@ -19,7 +19,8 @@ class ElementTypes:
         flat = op_def.flatten(attributes, 0, outputs)
         self._fixed = [_fixed_dtype(flat.output(i), attributes, op_def) for i in range(outputs)]
         self._variables = [_variable(flat.output(i)) for i in range(outputs)]
-        self._sharing: dict[str | None, list[int]] = {}
+        self._sharing: dict[str, tuple[int, list[int]]] = {}
+        """For each type variable the inputs that have it, among the first ones; their number is the most so far."""
 
     def output(self, index: int, inputs: Sequence[Type | None]) -> str | None:
         """The element type of an output: its own, or that of the first input that shares its type variable."""
@@ -29,12 +30,9 @@ class ElementTypes:
         variable = self._variables[index]
         if variable is None:
             return None
-        positions = self._sharing.get(variable)
-        if positions is None or (positions and positions[-1] < len(inputs) - 1):
-            flat = self.op_def.flatten(self.attributes, len(inputs), 0)
-            positions = self._sharing[variable] = [
-                i for i in range(len(inputs)) if _variable(flat.input(i)) == variable
-            ]
+        count, positions = self._sharing.get(variable, _NO_INPUTS)
+        if count < len(inputs):
+            count, positions = self._sharing[variable] = len(inputs), self._positions(variable, len(inputs))
         for position in positions:
             type_ = inputs[position] if position < len(inputs) else None
             while isinstance(type_, SequenceType):
@@ -42,6 +40,14 @@ class ElementTypes:
             if type_ is not None and type_.dtype:
                 return type_.dtype
         return None
+
+    def _positions(self, variable: str, count: int) -> list[int]:
+        """The inputs, of this number, that have a type variable."""
+        flat = self.op_def.flatten(self.attributes, count, 0)
+        return [i for i in range(count) if _variable(flat.input(i)) == variable]
+
+
+_NO_INPUTS: tuple[int, list[int]] = (0, [])
 
 
 def _variable(arg: ArgDef | None) -> str | None:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension
@@ -15,9 +12,11 @@ from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.lattice.dtypes import TF_NAMES
 from shapeinf.ops.rule_context import tf_shape
 from shapeinf.ops.structure import INT64_MAX, StructureMixin
-from shapeinf.sharing import cached_property
 
-Array = npt.NDArray[Any]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Array: TypeAlias = "npt.NDArray[Any]"
 
 MAX_DIMENSIONS = 254
 MAX_UNKNOWN_DIMENSIONS = 1 << 25
@@ -29,31 +28,19 @@ class TensorsMixin(StructureMixin):
     input_tensors: Sequence[Array | None] | None = None
     input_tensors_as_shapes: Sequence[Shape | None] | None = None
 
-    @cached_property
-    def requested_tensors(self) -> set[int]:
-        """Inputs whose contents the rule has requested."""
-        return set()
-
-    @cached_property
-    def requested_partial_shapes(self) -> set[int]:
-        """Inputs whose contents the rule has requested as a shape."""
-        return set()
-
     def input(self, which: int | str) -> Shape:
         """The shape of an input."""
         raise NotImplementedError
 
     def input_tensor(self, index: int) -> Array | None:
-        """The contents of an input when all are known; records the request."""
-        self.requested_tensors.add(index)
+        """The contents of an input when all are known."""
         if self.input_tensors is not None:
             return self.input_tensors[index] if index < len(self.input_tensors) else None
         tensor = self.value(index)
         return None if tensor is None else tensor.array()
 
     def input_tensor_as_shape(self, index: int) -> Shape | None:
-        """The contents of an input as a shape, unknown elements as unknown dims; records the request."""
-        self.requested_partial_shapes.add(index)
+        """The contents of an input as a shape, unknown elements as unknown dims."""
         if self.input_tensors_as_shapes is not None:
             shapes = self.input_tensors_as_shapes
             return shapes[index] if index < len(shapes) else None
@@ -92,7 +79,7 @@ class TensorsMixin(StructureMixin):
         return self.unknown_shape_of_rank(length)
 
     def _shape_in(self, tensor: Array) -> Shape:
-        if tensor.dtype not in (np.int32, np.int64):
+        if tensor.dtype.name not in ("int32", "int64"):
             name = TF_NAMES.get(tensor.dtype.name, tensor.dtype.name)
             raise ShapeError(f"Input tensor must be int32 or int64, but was {name}")
         if tensor.ndim == 0:
@@ -130,12 +117,12 @@ class TensorsMixin(StructureMixin):
         if index is None:
             if tensor.ndim != 0:
                 raise ShapeError(f"Input must be scalar but has rank {tensor.ndim}")
-            if tensor.dtype not in (np.int16, np.int32, np.int64):
+            if tensor.dtype.name not in ("int16", "int32", "int64"):
                 raise ShapeError("Scalar input must be int16, int32 or int64.")
             return int(tensor.item())
         if tensor.ndim != 1:
             raise ShapeError(f"Input must be 1D but has rank {tensor.ndim}")
-        if tensor.dtype not in (np.int32, np.int64):
+        if tensor.dtype.name not in ("int32", "int64"):
             raise ShapeError("Tensor input must be int32 or int64.")
         if not 0 <= index < tensor.size:
             raise ShapeError(f"Invalid index {index} for Tensor of size {tensor.size}")

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 
 import attrs
 
 from shapeinf.graph import Graph
 from shapeinf.ops.cost import CostRule
 from shapeinf.ops.deferred import DeferredCall, referenced_inputs
+from shapeinf.ops.entry_points import EntryPoint, installed_entry_points
 from shapeinf.ops.opdef import OpDef
 from shapeinf.ops.rule import Rule
 from shapeinf.ops.run import Call
+from shapeinf.ops.signatures import Key, SignatureTable, StaleTableError
 from shapeinf.sharing import BUILD_LOCK, build_once
 
 ENTRY_POINTS = "shapeinf.opdefs"
@@ -32,11 +34,16 @@ CostFunction = TypeVar("CostFunction", bound=CostRule)
 Schemas = Callable[[str, str, int], "OpDef | None"]
 
 
-class _Registration(NamedTuple):
-    """A rule with its first version and the properties of its operators; see `OpDef`."""
+@attrs.define(eq=False)
+class _Registration:
+    """A shape function with its first version and the properties of its operators; see `OpDef`.
+
+    Its signature is read when the rule is first needed, if a table has it.
+    """
 
     since: int
-    rule: Rule
+    function: Callable[..., object]
+    rule: Rule | None
     views: Mapping[int, int]
     in_place: tuple[int, ...]
     stored: bool
@@ -55,6 +62,8 @@ class Dialect:
         schemas: the OpDef (without rule) of (domain, op, version), or None. Without it, OpDefs are those of `define`.
         versioned: whether the version of an operator says something to users; otherwise messages do not show it.
         costs: the modules that register cost rules; they are imported when a cost is first requested.
+        signatures: the table of the rules of its own packages; a module of these is imported when an operator of it is
+            first looked up. Other rules are inspected when they are registered.
 
     >>> toy = Dialect("toy")
     >>> @toy("Same")
@@ -65,10 +74,17 @@ class Dialect:
     """
 
     def __init__(
-        self, name: str, schemas: Schemas | None = None, *, versioned: bool = True, costs: Iterable[str] = ()
+        self,
+        name: str,
+        schemas: Schemas | None = None,
+        *,
+        versioned: bool = True,
+        costs: Iterable[str] = (),
+        signatures: SignatureTable | None = None,
     ) -> None:
-        """An empty dialect."""
+        """A dialect with the rules of a table."""
         self.name = name
+        self.signatures = SignatureTable() if signatures is None else signatures
         self.schemas = schemas
         self.versioned = versioned
         self.declarations: Callable[[Any], tuple[Any, ...]] | None = None
@@ -76,6 +92,10 @@ class Dialect:
         self.connect: Callable[[Graph], Graph] | None = None
         """For operators that share state: a graph with what nodes read from others by it as inputs of theirs."""
         self._rules: dict[tuple[str, str], list[_Registration]] = {}
+        self._complete: set[str] = set()
+        """The modules of the table that are imported."""
+        self._additions: list[tuple[Key, _Registration]] = []
+        """The rules that are registered and not in the table."""
         self._defined: dict[tuple[str, str], OpDef] = {}
         self._lookups: dict[tuple[str, str, int], OpDef | None] = {}
         self._costs: dict[tuple[str, str], list[tuple[int, CostRule]]] = {}
@@ -103,20 +123,46 @@ class Dialect:
         """
 
         def register(function: Function) -> Function:
-            rule = Rule.from_function(function)
-            entry = _Registration(since, rule, views, in_place, stored, labels, calls, conditions, back_edge, container)
-            for name in names:
-                versions = self._rules.setdefault((domain, name), [])
-                others = [other for other in versions if other.since == since]
-                if any(_origin(other.rule) != _origin(rule) for other in others):
-                    raise ValueError(f"{self.name} has two rules for {domain}.{name} since version {since}")
-                versions[:] = [other for other in versions if other not in others]  # its module is reloaded
-                versions.append(entry)
-                versions.sort(key=lambda other: other.since)
-            self._lookups.clear()
+            keys = [(domain, name, since) for name in names]
+            rule = None if all(map(self.signatures.module, keys)) else Rule.from_function(function)
+            entry = _Registration(
+                since, function, rule, views, in_place, stored, labels, calls, conditions, back_edge, container
+            )
+            for key in keys:
+                self._register(key, entry)
             return function
 
         return register
+
+    def _register(self, key: Key, entry: _Registration) -> None:
+        """Add a rule. Raises ValueError if there is another one for this version."""
+        versions = self._rules.setdefault(key[:2], [])
+        previous = [other for other in versions if other.since == entry.since]
+        module = self.signatures.module(key)
+        if any(_origin(other) != _origin(entry) for other in previous) or (module and module not in sys.modules):
+            raise ValueError(f"{self.name} has two rules for {_label(key)}")
+        versions[:] = [other for other in versions if other not in previous]  # its module is reloaded
+        versions.append(entry)
+        versions.sort(key=lambda other: other.since)
+        if not module:
+            self._additions.append((key, entry))
+        if previous or not module:  # no operator of the table is looked up before its module is imported
+            self._lookups.clear()
+
+    def _import(self, module: str) -> None:
+        """Import a module of the table. Raises StaleTableError if it registers other rules than the table has."""
+        with BUILD_LOCK:
+            if module in self._complete:
+                return
+            before = len(self._additions)
+            import_module(module)
+            for key in self.signatures.by_module[module]:
+                if all(entry.since != key[2] for entry in self._rules.get(key[:2], ())):
+                    raise StaleTableError(f"{module} has no rule for {_label(key)}")
+            for key, entry in self._additions[before:]:
+                if entry.function.__module__ in self.signatures.by_module:
+                    raise StaleTableError(f"the table of signatures has no rule for {_label(key)}")
+            self._complete.add(module)
 
     def cost(self, *names: str, since: int = 1, domain: str = "") -> Callable[[CostFunction], CostFunction]:
         """Register the decorated function as the cost rule of these operators from a version on.
@@ -167,7 +213,7 @@ class Dialect:
 
     def has_rule(self, domain: str, op: str) -> bool:
         """Whether a rule is registered for any version of an operator."""
-        return (domain, op) in self._rules
+        return (domain, op) in self._rules or (domain, op) in self.signatures
 
     def lookup(self, domain: str, op: str, version: int) -> OpDef | None:
         """The operator in force at a version, None when the dialect has none."""
@@ -187,7 +233,7 @@ class Dialect:
         schema = schema or OpDef(op, self.name, domain)
         return attrs.evolve(
             schema,
-            rule=schema.rule or registered.rule,
+            rule=schema.rule or self._signed(domain, op, registered),
             views=registered.views,
             in_place=registered.in_place,
             stored=registered.stored,
@@ -198,7 +244,15 @@ class Dialect:
             container=registered.container,
         )
 
+    def _signed(self, domain: str, op: str, entry: _Registration) -> Rule:
+        """The rule of a shape function, from the table if that has it."""
+        if entry.rule is None:
+            entry.rule = self.signatures.rule((domain, op, entry.since), entry.function)
+        return entry.rule
+
     def _rule(self, domain: str, op: str, version: int) -> _Registration | None:
+        for module in self.signatures.modules(domain, op) - self._complete:
+            self._import(module)
         versions = self._rules.get((domain, op), [])
         if not versions:
             return None
@@ -209,9 +263,8 @@ class Dialect:
 
     def __iter__(self) -> Iterator[tuple[str, str, int]]:
         """(domain, op, since) of every rule."""
-        for (domain, op), versions in sorted(self._rules.items()):
-            for entry in versions:
-                yield domain, op, entry.since
+        registered = ((*key, entry.since) for key, versions in self._rules.items() for entry in versions)
+        yield from sorted({*self.signatures, *registered})
 
 
 @attrs.frozen
@@ -247,7 +300,8 @@ class InstalledDialects:
     def __init__(self, entries: Iterable[EntryPoint] | None = None) -> None:
         """These entry points; those of all installed packages by default."""
         self._entries: dict[str, list[EntryPoint]] = {}
-        for entry in sorted(entry_points(group=ENTRY_POINTS) if entries is None else entries, key=lambda e: e.name):
+        listed = installed_entry_points(ENTRY_POINTS) if entries is None else entries
+        for entry in sorted(listed, key=lambda entry: entry.name):
             self._entries.setdefault(entry.name.partition(".")[0], []).append(entry)
         self._loading: set[str] = set()
         self._loaded: dict[str, Dialect | None] = {}
@@ -387,8 +441,14 @@ def default_registry() -> OpRegistry:
     return OpRegistry.discover()
 
 
-def _origin(rule: Rule) -> tuple[str, str]:
-    return rule.function.__module__, rule.function.__qualname__
+def _origin(entry: _Registration) -> tuple[str, str]:
+    function = entry.function  # an object of a class where a closure is compiled
+    return function.__module__, getattr(function, "__qualname__", type(function).__qualname__)
+
+
+def _label(key: Key) -> str:
+    domain, name, since = key
+    return f"{domain}.{name} since version {since}"
 
 
 def _misfit(loaded: object, name: str, dialect: Dialect | None) -> str:

@@ -51,6 +51,9 @@ class InputUse(enum.Enum):
     TYPE = enum.auto()
 
 
+_SHAPE = InputUse.SHAPE
+
+
 @attrs.frozen
 class Param:
     """One input of a rule; `tensor`: it is no sequence, optional or map."""
@@ -83,6 +86,12 @@ class Rule:
     groups: Mapping[str, type]
     raw: bool
     open: frozenset[str]
+    _reads_shape: tuple[bool, ...] = attrs.field(init=False)
+    """Of each input whether only its shape is read; empty for a rule of any number of inputs or of none."""
+
+    @_reads_shape.default
+    def _shape_params(self) -> tuple[bool, ...]:
+        return () if self.variadic else tuple(param.use is InputUse.SHAPE for param in self.params)
 
     @classmethod
     def from_function(cls, function: Callable[..., object]) -> Rule:
@@ -99,10 +108,8 @@ class Rule:
             group = hints.get(p.name)
             if p.kind is p.KEYWORD_ONLY and group not in _KINDS and isinstance(group, type) and attrs.has(group):
                 groups[p.name] = group
-                fields = typing.get_type_hints(group)
-                kinds.update({name: kind for name, hint in fields.items() if (kind := _kind(hint))})
-                if getattr(group, "open_to_unknowns", False):
-                    open_to_unknowns.update(field.name for field in attrs.fields(group))
+                kinds.update(group_kinds(group))
+                open_to_unknowns.update(open_fields(group))
             elif p.kind is p.KEYWORD_ONLY:
                 name = p.name.removesuffix("_")
                 attributes[name] = p.default
@@ -139,6 +146,19 @@ class Rule:
 
     def arguments(self, inputs: Sequence[Type | None]) -> list[object]:
         """The positional arguments for these inputs. Raises ShapeError for a missing or superfluous input."""
+        reads_shape = self._reads_shape
+        if reads_shape and len(inputs) == len(reads_shape):  # most calls: one tensor for each parameter
+            args: list[object] = []
+            for type_, shape_only in zip(inputs, reads_shape, strict=False):
+                if type_.__class__ is not PartialTensor:
+                    break
+                args.append(type_.shape if shape_only else type_)
+            else:
+                return args
+        return self._convert(inputs)
+
+    def _convert(self, inputs: Sequence[Type | None]) -> list[object]:
+        """As `arguments`, for inputs of any kind and number."""
         params = self.params
         if len(inputs) > len(params) and not self.variadic:
             if any(t is not None for t in inputs[len(params) :]):
@@ -149,7 +169,7 @@ class Rule:
         for index, type_ in enumerate(inputs):
             param = params[index if index < last else last]
             if type_.__class__ is PartialTensor or type_.__class__ is Progression:
-                args.append(type_.shape if param.use is InputUse.SHAPE else type_)
+                args.append(type_.shape if param.use is _SHAPE else type_)
             else:
                 args.append(_argument(param, type_))
         for param in params[len(inputs) :]:
@@ -172,6 +192,16 @@ class Rule:
                 raise ShapeError(f"the required attribute {missing[0]!r} is missing", code="S103")
             arguments[name] = group(**{field: attributes[field] for field in fields if field in attributes})
         return arguments
+
+
+def group_kinds(group: type) -> dict[str, str]:
+    """The kinds of the attributes that the fields of an attrs class are."""
+    return {name: kind for name, hint in typing.get_type_hints(group).items() if (kind := _kind(hint))}
+
+
+def open_fields(group: Any) -> list[str]:
+    """The fields of an attrs class that are None where the attribute is unknown."""
+    return [field.name for field in attrs.fields(group)] if getattr(group, "open_to_unknowns", False) else []
 
 
 def _kind(hint: object) -> str:

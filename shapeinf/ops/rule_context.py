@@ -40,8 +40,17 @@ SizeTerms = dict[Dim, Terms]
 
 
 class RuleContext:
-    """One call of a rule: its inputs, attributes, site and the store of constraints."""
+    """One call of a rule: its inputs, attributes, site and the store of constraints; `InferenceContext` creates it."""
 
+    op_def: OpDef
+    types: Sequence[Type | None]
+    """The types of the inputs, None for an absent one."""
+    attributes: Mapping[str, object]
+    store: ShapeStore
+    site: str
+    """The node as the source of constraints and in the names of new unknowns."""
+    version: int
+    num_outputs: int
     created_unknowns = False
     wanted: tuple[bool, ...] = ()
     """For each output that the node lists, whether it has a name."""
@@ -52,25 +61,6 @@ class RuleContext:
     size_terms: SizeTerms | None = None
     """Where an explanation collects how sizes are computed; see `describe_size`."""
     _relaxed = 0
-
-    def __init__(
-        self,
-        op_def: OpDef,
-        inputs: Sequence[Type | None],
-        attributes: Mapping[str, object],
-        store: ShapeStore,
-        site: str,
-        version: int = 0,
-        num_outputs: int = 1,
-    ) -> None:
-        """`site` names the node as the source of constraints and in the names of new unknowns."""
-        self.op_def = op_def
-        self.types = inputs
-        self.attributes = attributes
-        self.store = store
-        self.site = site
-        self.version = version
-        self.num_outputs = num_outputs
 
     # -- constraints -------------------------------------------------------------------------------------------------
 

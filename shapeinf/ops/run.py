@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from shapeinf.errors import NotKnown, ShapeError
 from shapeinf.graph import DeclaredType, FunctionReference, Graph
@@ -31,17 +30,23 @@ MAX_VALUES = 1 << 16
 """The most values that one argument of an operator has; a larger number in a file is an error or an attack."""
 
 
-class Outcome(NamedTuple):
+class Outcome:
     """The output types of one call.
 
     `unknown` is the reason why they are unknown, else None. `fresh`: the call created unknowns; these belong to its
     site, so another node must not reuse the outcome. `warnings` are violations that the types do not depend on.
     """
 
-    types: Sequence[Type]
-    unknown: str | None
-    fresh: bool
-    warnings: tuple[ShapeError, ...] = ()
+    __slots__ = ("fresh", "types", "unknown", "warnings")
+
+    def __init__(
+        self, types: Sequence[Type], unknown: str | None, fresh: bool, warnings: tuple[ShapeError, ...] = ()
+    ) -> None:
+        """Without warnings by default."""
+        self.types = types
+        self.unknown = unknown
+        self.fresh = fresh
+        self.warnings = warnings
 
 
 class Contents(enum.Enum):
@@ -84,16 +89,10 @@ class Call:
         self._keywords: dict[str, object] | None = None
         self._constant: Outcome | None = None
         self._dtype = ElementTypes(op_def, attributes, self.outputs).output
-        self._context = {
-            "op_def": op_def,
-            "attributes": attributes,
-            "version": version,
-            "num_outputs": self.outputs,
-            "wanted": wanted,
-        }
+        self._containers = _containers(op_def, self.outputs)
         self._literals = attributes
+        self._written = written
         if written is not None:
-            self._context["written"] = written
             self._literals = {name: value for name, value in attributes.items() if written.get(name) == value}
 
     def reads(self, position: int) -> bool:
@@ -121,28 +120,18 @@ class Call:
         """
         if not inputs and self._constant is not None:
             return self._constant
-        if len(inputs) < self._least:
-            least = f"{self._least} input{'s' * (self._least != 1)}"
-            raise ShapeError(f"takes at least {least}, got {len(inputs)}", code="S103")
-        if self._count is not None and len(inputs) != self._count:
-            raise ShapeError(f"takes {self._count} inputs by its attributes, got {len(inputs)}", code="S103")
-        c = InferenceContext.__new__(InferenceContext)
-        c.__dict__.update(self._context)
-        c.types, c.store, c.site = inputs, store, site
+        if len(inputs) < self._least or (self._count is not None and len(inputs) != self._count):
+            raise self._wrong_count(len(inputs))
+        c = InferenceContext(self.op_def, inputs, self.attributes, store, site, self.version, self.outputs)
+        c.wanted = self.wanted
+        if self._written is not None:
+            c.written = self._written
         if bodies is not None:
             c.bodies = bodies
         if size_terms is not None:
             c.size_terms = size_terms
-        rule = self.rule
         try:
-            if self._keywords is None:
-                _check_attributes(self.op_def, self._literals)
-                self._keywords = rule.keywords(self.attributes)
-            if rule.raw:
-                rule.function(c)
-                result: object = tuple(c.output_type(i) for i in range(self.outputs))
-            else:
-                result = rule.function(c, *rule.arguments(inputs), **self._keywords)
+            result = self._call_rule(c, inputs)
         except NotKnown as unknown:
             return Outcome(self._unknown(unknown, inputs), unknown.reason, True, c.warnings)
         if self.outputs == 1 and not isinstance(result, tuple):
@@ -153,6 +142,26 @@ class Call:
         results = result if isinstance(result, tuple) else (result,)
         types = [self.fill_type(results[i] if i < len(results) else None, i, inputs) for i in range(self.outputs)]
         return Outcome(types, None, c.created_unknowns, c.warnings)
+
+    def _call_rule(self, c: InferenceContext, inputs: Sequence[Type | None]) -> object:
+        """What the rule returns; a raw rule sets the outputs."""
+        rule = self.rule
+        keywords = self._keywords
+        if keywords is None:
+            _check_attributes(self.op_def, self._literals)
+            keywords = self._keywords = rule.keywords(self.attributes)
+        if not rule.raw:
+            return rule.function(c, *rule.arguments(inputs), **keywords)
+        rule.function(c)
+        c.created_unknowns = True  # perhaps by itself, and not with a method of the context
+        return tuple([c.output_type(i) for i in range(self.outputs)])
+
+    def _wrong_count(self, count: int) -> ShapeError:
+        """The error for a number of inputs."""
+        if count < self._least:
+            least = f"{self._least} input{'s' * (self._least != 1)}"
+            return ShapeError(f"takes at least {least}, got {count}", code="S103")
+        return ShapeError(f"takes {self._count} inputs by its attributes, got {count}", code="S103")
 
     def _unknown(self, error: NotKnown, inputs: Sequence[Type | None]) -> list[Type]:
         """The output types after NotKnown."""
@@ -172,9 +181,9 @@ class Call:
             result = Shape.unknown()
         if isinstance(result, Shape):
             _check_sizes(result)
-            arg = self.op_def.output(index)
             tensor = PartialTensor(self._dtype(index, inputs), result, None)
-            return _KINDS[arg.kind](tensor) if arg is not None and arg.kind in _KINDS else tensor
+            container = self._containers[index]
+            return tensor if container is None else container(tensor)
         if isinstance(result, SequenceType):
             return result
         raise TypeError(f"a rule returned {result!r}; it must return Shapes or types")
@@ -269,12 +278,21 @@ def _value_count(arg: ArgDef, attributes: Mapping[str, object]) -> int | None:
 
 
 def _check_sizes(shape: Shape) -> None:
-    for d in shape.dims or ():
-        if type(d) is int and not 0 <= d <= INT64_MAX:
+    dims = shape.dims
+    if dims is None:
+        return
+    for d in dims:
+        if d.__class__ is int and not 0 <= d <= INT64_MAX:
             raise ShapeError("a size must lie in 0..2**63 - 1", code="S105", operands=(str(shape),))
 
 
-_KINDS = {"sequence": SequenceType, "optional": OptionalType}
+_KINDS: dict[str, type[SequenceType]] = {"sequence": SequenceType, "optional": OptionalType}
+
+
+def _containers(op_def: OpDef, outputs: int) -> list[type[SequenceType] | None]:
+    """For each output the class of what contains its tensor, None for a plain tensor."""
+    args = [op_def.output(i) for i in range(outputs)]
+    return [None if arg is None else _KINDS.get(arg.kind) for arg in args]
 
 
 def _contents(op_def: OpDef) -> Contents:

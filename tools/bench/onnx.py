@@ -1,10 +1,12 @@
 """Speed against peers: from a path to a dict of all shapes, interleaved in one process, medians of CPU time.
 
-    python tools/bench/onnx.py MODELS... [--repeats 5] [--peers] [--save]
+    python tools/bench/onnx.py MODELS... [--repeats 5] [--peers] [--save] [--save-figures]
 
 `c++` is the documented way of the onnx package: `onnx.load`, `infer_shapes(data_prop=True)`, every shape read into a
 dict. Ratios above 1 are how many times longer a peer takes than shapeinf. `--peers` also runs those that are installed
 of onnx-shape-inference and ONNX Runtime's symbolic_shape_infer; `--save` compares writing annotated files.
+`--save-figures` puts the result into `docs/figures.json`, from which `tools/bench/figures.py` makes the tables of
+`docs/performance.md`.
 """
 
 from __future__ import annotations
@@ -13,16 +15,16 @@ import argparse
 import glob
 import os
 import shutil
-import statistics
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 # Not the folder of this file, whose name is that of the package it imports, but the one above.
 sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 import onnx  # noqa: E402
+from bench.figures import Row, build, by_size, ratio, save, spread  # noqa: E402
 from bench.timing import medians  # noqa: E402
 
 from shapeinf import infer_shapes  # noqa: E402
@@ -77,35 +79,56 @@ def saved_by_cpp(path: str) -> None:
     onnx.save(onnx.shape_inference.infer_shapes(model, data_prop=True), path + ".annotated")
 
 
+def ways_of(options: argparse.Namespace) -> dict[str, Callable[[str], Any]]:
+    """What is compared, by name."""
+    if options.save:
+        return {"shapeinf": saved_by_us, "c++": saved_by_cpp}
+    peers = {"onnx-shape-inference": onnx_shape_inference, "symbolic_shape_infer": symbolic} if options.peers else {}
+    return {"shapeinf": ours, "c++": cpp, **peers}
+
+
+def measure(path: str, ways: dict[str, Callable[[str], Any]], options: argparse.Namespace) -> Row:
+    """One model; prints a line."""
+    nodes = len(onnx.load(path, load_external_data=False).graph.node)
+    with tempfile.TemporaryDirectory() as folder:  # a copy that may be written beside
+        copy = shutil.copy(path, folder) if options.save else path
+        times = medians(copy, ways, options.repeats)
+    seconds = {way: round(taken, 6) for way, taken in times.items() if taken != float("inf")}
+    row: Row = {"name": os.path.basename(path).removesuffix(".onnx"), "nodes": nodes, "seconds": seconds}
+    columns = "  ".join(f"{way} {ratio(row, way):6.2f}x" for way in ways if way != "shapeinf")
+    own = f"{nodes:7} nodes {times['shapeinf'] * 1e3:9.2f} ms {times['shapeinf'] / nodes * 1e6:7.2f} us/node"
+    print(f"{row['name'][:36]:36} {own}  {columns}", flush=True)
+    return row
+
+
+def summarize(rows: list[Row], ways: Iterable[str]) -> None:
+    """Print median, least and most ratios, by classes of models, and the largest delay of a small one."""
+    for way in (way for way in ways if way != "shapeinf"):
+        for title, members in {**by_size(rows), "all": rows}.items():
+            print(f"{way}: {title:16} {len(members):4} models  {spread([ratio(row, way) for row in members])}")
+        large = [ratio(row, way) for row in rows if row["nodes"] >= 200]
+        print(f"{way}: 200 or more      {len(large):4} models  {spread(large)}")
+        small = [r for r in rows if r["nodes"] < 200 and way in r["seconds"]]
+        delays = {row["seconds"]["shapeinf"] - row["seconds"][way]: row["name"] for row in small}
+        if delays:
+            print(f"{way}: below 200 nodes at most {max(delays) * 1e3:.2f} ms faster ({delays[max(delays)]})")
+
+
 def main() -> None:
-    """Print one line a model."""
+    """Print one line a model, and a summary."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="+", help="files or folders")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--save", action="store_true")
+    parser.add_argument("--save-figures", action="store_true")
     options = parser.parse_args()
-    ways: dict[str, Callable[[str], Any]] = {"shapeinf": ours, "c++": cpp}
-    if options.save:
-        ways = {"shapeinf": saved_by_us, "c++": saved_by_cpp}
-    elif options.peers:
-        ways |= {"onnx-shape-inference": onnx_shape_inference, "symbolic": symbolic}
-    ratios: dict[str, list[float]] = {name: [] for name in ways}
-    for path in _files(options.models):
-        nodes = len(onnx.load(path, load_external_data=False).graph.node)
-        with tempfile.TemporaryDirectory() as folder:  # a copy that may be written beside
-            copy = shutil.copy(path, folder) if options.save else path
-            times = medians(copy, ways, options.repeats)
-        base = times["shapeinf"]
-        columns = "  ".join(f"{name} {t / base:6.2f}x" for name, t in times.items() if name != "shapeinf")
-        own = f"{nodes:7} nodes {base * 1e3:9.2f} ms {base / nodes * 1e6:7.2f} us/node"
-        print(f"{os.path.basename(path)[:36]:36} {own}  {columns}")
-        for name, taken in times.items():
-            ratios[name].append(taken / base)
-    for name, all_of_them in ratios.items():
-        if name != "shapeinf":
-            finite = [r for r in all_of_them if r != float("inf")]
-            print(f"{name}: median {statistics.median(finite):.2f}x, least {min(finite):.2f}x, of {len(finite)}")
+    ways = ways_of(options)
+    rows = [measure(path, ways, options) for path in _files(options.models)]
+    summarize(rows, ways)
+    if options.save_figures:
+        section = "peers" if options.peers else "saving" if options.save else build()
+        save(f"onnx, {section}", rows, onnx=onnx.__version__)
 
 
 def _files(paths: list[str]) -> list[str]:

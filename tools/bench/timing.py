@@ -5,11 +5,11 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 
-def medians(path: str, ways: dict[str, Callable[[str], Any]], repeats: int) -> dict[str, float]:
+def medians(path: str, ways: Mapping[str, Callable[[str], Any]], repeats: int) -> dict[str, float]:
     """Median CPU seconds of each way, run in turns; infinite for one that fails."""
     times: dict[str, list[float]] = {name: [] for name in ways}
     for turn in range(repeats + 1):

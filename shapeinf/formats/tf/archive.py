@@ -9,7 +9,6 @@ from io import BytesIO
 from typing import BinaryIO
 
 from shapeinf.errors import LimitError, ModelError, ShapeInferenceError, UnknownFormatError
-from shapeinf.formats.zipped import zip_members
 
 MAX_FILES = 100_000
 """Files of an archive."""
@@ -32,6 +31,8 @@ MAGIC = b"PK\x03\x04"
 
 def message_name(source: str | bytes) -> str | None:
     """The path of the message of a SavedModel in an archive, None where there is none or the archive is damaged."""
+    from shapeinf.formats.zipped import zip_members
+
     names: list[str] = []
     try:
         with _opened(source) as (file, where):
@@ -49,6 +50,8 @@ def read_message(source: str | bytes) -> bytes:
     Raises UnknownFormatError for an archive without one, LimitError for one that is too long, ModelError for a damaged
     archive.
     """
+    from shapeinf.formats.zipped import zip_members
+
     wanted = message_name(source)
     with _opened(source) as (file, where):
         if wanted is None:

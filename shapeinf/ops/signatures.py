@@ -1,0 +1,202 @@
+"""Tables of the signatures of rules: a rule is made from a line of text, and its module is imported when it is needed.
+
+A package of operators has such a table in its file `signatures.txt`, which `tools/make_signatures.py` writes. A section
+`[MODULE DOMAIN]` has the rules that a module registers for a domain. A line has the operators of a rule, each with its
+first version if that is not 1, a tab, and the signature as JSON:
+
+- `function`: its name, for readers
+- `crc`: a checksum of the annotations and defaults in the source, see `checksum`
+- `inputs`: `x`, `x?` (optional) or `*xs` (variadic), then the part that the rule reads, if that is not the shape:
+  `x: value`, `x: operand`, `x: tensor` (its type), `x: type` (of anything)
+- `attributes`: the kind of each, and its default where it has one
+- `groups`: the attrs classes of attributes; a line that begins with `class` has the kinds of the fields of one
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from importlib.resources import files
+from inspect import Parameter
+from typing import Any
+from zlib import crc32
+
+import attrs
+
+from shapeinf.graph import DeclaredType
+from shapeinf.ops.rule import InputUse, Param, Rule
+from shapeinf.sharing import cached_property
+
+FILE = "signatures.txt"
+COMMAND = "python tools/make_signatures.py"
+"""What a developer runs after a change of a signature."""
+
+UNKNOWN_KIND = "object"
+"""The kind of an attribute that is None where it is unknown."""
+
+_USES = {
+    "": (InputUse.SHAPE, True),
+    "operand": (InputUse.OPERAND, True),
+    "value": (InputUse.VALUE, True),
+    "tensor": (InputUse.TYPE, True),
+    "type": (InputUse.TYPE, False),
+}
+_USE_NAMES = {use: name for name, use in _USES.items()}
+
+Key = tuple[str, str, int]
+"""Domain, operator, first version."""
+
+
+class StaleTableError(RuntimeError):
+    """A table of signatures does not agree with the source."""
+
+    def __init__(self, problem: str) -> None:
+        """For a developer; tests find all such problems before a release."""
+        super().__init__(f"{problem}; run: {COMMAND}")
+
+
+@attrs.frozen
+class _Line:
+    module: str
+    text: str
+
+
+class SignatureTable:
+    """The signatures of the rules of some packages, read on first use; a line is parsed when its rule is needed.
+
+    >>> table = SignatureTable("opdefs.onnx")
+    >>> table.modules("", "Conv"), ("", "Convolution") in table
+    ({'opdefs.onnx.conv'}, False)
+    """
+
+    def __init__(self, *packages: str) -> None:
+        """With the tables of these packages."""
+        self.packages = packages
+        self._classes: dict[str, str] = {}
+
+    @cached_property
+    def _operators(self) -> dict[tuple[str, str], dict[int, _Line]]:
+        """The lines of the versions of each operator."""
+        operators: dict[tuple[str, str], dict[int, _Line]] = {}
+        for package in self.packages:
+            for key, line in self._lines((files(package) / FILE).read_text(encoding="utf-8")):
+                operators.setdefault(key[:2], {})[key[2]] = line
+        return operators
+
+    def _lines(self, text: str) -> Iterator[tuple[Key, _Line]]:
+        module = domain = ""
+        for row in text.splitlines():
+            if row.startswith("["):
+                module, _, domain = row[1:-1].partition(" ")
+            elif row.startswith("class "):
+                name, _, fields = row.removeprefix("class ").partition("\t")
+                self._classes[name] = fields
+            elif row and row[0] != "#":
+                names, _, signature = row.partition("\t")
+                line = _Line(module, signature)
+                for label in names.split(" "):
+                    name, _, since = label.partition("@")
+                    yield (domain, name, int(since or 1)), line
+
+    def __contains__(self, operator: tuple[str, str]) -> bool:
+        """Whether an operator, as (domain, name), has a rule."""
+        return operator in self._operators
+
+    def __iter__(self) -> Iterator[Key]:
+        """All rules."""
+        for (domain, name), versions in self._operators.items():
+            for since in versions:
+                yield domain, name, since
+
+    def modules(self, domain: str, name: str) -> set[str]:
+        """The modules that register the rules of an operator."""
+        return {line.module for line in self._operators.get((domain, name), {}).values()}
+
+    def module(self, key: Key) -> str:
+        """The module that registers a rule; empty for a rule that is not in the table."""
+        line = self._operators.get(key[:2], {}).get(key[2])
+        return "" if line is None else line.module
+
+    @cached_property
+    def by_module(self) -> dict[str, list[Key]]:
+        """The rules that each module registers."""
+        modules: dict[str, list[Key]] = {}
+        for key in self:
+            modules.setdefault(self.module(key), []).append(key)
+        return modules
+
+    def rule(self, key: Key, function: Callable[..., object]) -> Rule:
+        """The rule of a function by its line; by inspection where the signature has changed since."""
+        entry = json.loads(self._operators[key[:2]][key[2]].text)
+        if checksum(function) not in ("", entry["crc"]):
+            return Rule.from_function(function)
+        return _rule(entry, function, {label: json.loads(self._classes[label]) for label in _labels(entry)})
+
+
+def checksum(function: Callable[..., object]) -> str:
+    """A checksum of the names, annotations and defaults of the parameters; empty of a compiled function.
+
+    It finds every change of a signature in the source, but none of an alias in an annotation: a test finds that.
+    """
+    if not hasattr(function, "__code__"):
+        return ""
+    parts = (function.__annotations__, function.__defaults__, function.__kwdefaults__)
+    return f"{crc32(repr(parts).encode()):08x}"
+
+
+def _labels(entry: Mapping[str, Any]) -> list[str]:
+    """The classes of the groups of attributes, as `module:class`."""
+    return list(entry.get("groups", {}).values())
+
+
+def _rule(entry: Mapping[str, Any], function: Callable[..., object], classes: Mapping[str, Any]) -> Rule:
+    attributes: dict[str, object] = {}
+    kinds: dict[str, str] = {}
+    renamed: dict[str, str] = {}
+    for parameter, (kind, *default) in entry.get("attributes", {}).items():
+        name = parameter.removesuffix("_")
+        attributes[name] = _value(default[0]) if default else Parameter.empty
+        renamed[name] = parameter
+        kinds[name] = kind
+    open_names = {name for name, kind in kinds.items() if kind == UNKNOWN_KIND}
+    kinds = {name: kind for name, kind in kinds.items() if kind not in ("", UNKNOWN_KIND)}
+    for group in classes.values():
+        kinds.update(group["fields"])
+        open_names.update(group.get("open", ()))
+    params = tuple(map(_param, entry.get("inputs", ())))
+    groups = dict(zip(entry.get("groups", {}), map(_class, _labels(entry)), strict=True))
+    raw = not (params or attributes or groups)
+    return Rule(function, params, attributes, kinds, renamed, groups, raw, frozenset(open_names))
+
+
+def _param(text: str) -> Param:
+    label, _, use = text.partition(": ")
+    name = label.strip("*?")
+    return Param(name, _USES[use][0], label.endswith("?"), label.startswith("*"), _USES[use][1])
+
+
+def param_text(param: Param) -> str:
+    """An input in a line of a table.
+
+    >>> param_text(Param("x", InputUse.VALUE, optional=True, variadic=False))
+    'x?: value'
+    """
+    use = _USE_NAMES[param.use, param.tensor]
+    label = f"{'*' * param.variadic}{param.name}{'?' * param.optional}"
+    return f"{label}: {use}" if use else label
+
+
+def _value(value: Any) -> object:
+    """A default: lists are tuples, an object is a declared type."""
+    if isinstance(value, list):
+        return tuple(map(_value, value))
+    if isinstance(value, dict):
+        return DeclaredType(dims=_value(value["dims"]))  # type: ignore[arg-type]
+    return value
+
+
+def _class(label: str) -> type:
+    module, _, name = label.partition(":")
+    group: type = getattr(import_module(module), name)
+    return group

@@ -1,0 +1,75 @@
+"""Cold start: CPU seconds of whole processes, the least of several runs of each, in turns.
+
+    python tools/bench/cold.py MODEL.onnx [--repeats 7] [--save-figures]
+
+`onnx` is the documented way of the onnx package as a script: load, `infer_shapes(data_prop=True)`, print every shape.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+
+# Not the folder of this file, whose modules have the names of packages, but the one above.
+sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+from bench.figures import build, save  # noqa: E402
+
+SCRIPT = """
+import sys
+import onnx
+model = onnx.shape_inference.infer_shapes(onnx.load(sys.argv[1], load_external_data=False), data_prop=True)
+for value in (*model.graph.input, *model.graph.value_info, *model.graph.output):
+    print(value.name, [d.dim_value or d.dim_param for d in value.type.tensor_type.shape.dim])
+"""
+
+
+def processes(model: str) -> dict[str, list[str]]:
+    """The command lines by what the page calls them."""
+    python = [sys.executable, "-c"]
+    return {
+        "python -c pass": [*python, "pass"],
+        "import shapeinf": [*python, "import shapeinf"],
+        "from shapeinf import infer_shapes": [*python, "from shapeinf import infer_shapes"],
+        "import numpy": [*python, "import numpy"],
+        "import onnx": [*python, "import onnx"],
+        "shapeinf --version": [sys.executable, "-m", "shapeinf", "--version"],
+        "shapeinf infer MODEL": [sys.executable, "-m", "shapeinf", "infer", model],
+        "onnx: load, infer_shapes, print": [*python, SCRIPT, model],
+    }
+
+
+def cpu_seconds(command: list[str]) -> float:
+    """CPU seconds of a process, user and system."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def main() -> None:
+    """Print one line a process."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model")
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--save-figures", action="store_true")
+    options = parser.parse_args()
+    commands = processes(options.model)
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    for turn in range(options.repeats + 1):
+        for name, command in commands.items():
+            taken = cpu_seconds(command)
+            if turn:  # the first run may write bytecode
+                times[name].append(taken)
+    for name, taken in times.items():
+        print(f"{name:36} {min(taken):.3f} s")
+    if options.save_figures:
+        rows = [{"name": name, "seconds": round(min(taken), 3)} for name, taken in times.items()]
+        save(f"cold, {build()}", rows, model=os.path.basename(options.model))
+
+
+if __name__ == "__main__":
+    main()
