@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import (
-    Elements,
-    concatenate_elements,
-    element_array,
-    is_listable,
-    move_elements,
-    select_elements,
-)
+from opdefs.rules.elements import Elements, concatenate_elements, element_array, is_listable, move_elements
 from opdefs.rules.numpy_functions import numpy_function
 from opdefs.rules.progressions import broadcast_progression
 from shapeinf.expr import Dim
@@ -91,9 +84,4 @@ def broadcast_elements(x: PartialTensor, shape: Shape) -> PartialTensor:
         return PartialTensor(x.dtype, shape, None)
     if isinstance(x, Progression) or not is_listable(shape):
         return broadcast_progression(x, shape)
-    old = [1] * (len(shape) - len(x.shape)) + [d for d in x.shape if isinstance(d, int)]
-    new = [d for d in shape if isinstance(d, int)]
-    if x.elements is None or len(old) < len(new) or any([a not in (1, b) for a, b in zip(old, new, strict=True)]):
-        return PartialTensor(x.dtype, shape, None)
-    indices = [range(b) if a == b else [0] * b for a, b in zip(old, new, strict=True)]
-    return PartialTensor(x.dtype, shape, select_elements(x.elements, old, indices))
+    return move_elements(x, shape, lambda array: numpy_function("broadcast_to")(array, [*shape]))

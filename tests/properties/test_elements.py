@@ -36,12 +36,6 @@ def test_broadcasts(sizes, leading, repeats):
     assert list(result.elements) == np.broadcast_to(array, shape).reshape(-1).tolist()
 
 
-def test_sizes_that_do_not_broadcast_have_no_contents():
-    """The shapes are merged before; what cannot be is an error of the rule, not contents."""
-    x = PartialTensor("int64", Shape([2]), [1, 2])
-    assert broadcast_elements(x, Shape([3])).elements is None
-
-
 def test_an_empty_tensor_has_no_positions():
     """Whatever the lengths of its other axes: a list of all positions of these would fill the memory."""
     assert select_elements([], [4096, 4096, 4096, 0], [range(4096)] * 3 + [[]]) == []
