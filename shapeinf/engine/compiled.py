@@ -311,7 +311,7 @@ class _Compiler:
         if not all(map(slots.__contains__, graph.outputs)):
             return None
         rows: Sequence[Row] = table.rows
-        for key in table.keys():
+        for key in table.row_keys():
             self.operations[key] = self.operation(key)
         captures = {name for operation in self.operations.values() for name in operation.captures}
         if captures:

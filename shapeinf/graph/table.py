@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import overload
 
 from shapeinf.graph.model import Node, NodeKind
@@ -19,6 +20,8 @@ RowKey = NodeKind | tuple[NodeKind | bool, ...]
 Row = tuple[RowKey, tuple[int, ...], tuple[int, ...], str]
 """Key, numbers of inputs, numbers of outputs, name."""
 
+_KEY_OF_ROW: Callable[[Row], RowKey] = itemgetter(0)
+
 
 def row_key(kind: NodeKind, outputs: Sequence[int]) -> RowKey:
     """The key of a node of this kind with these outputs."""
@@ -34,6 +37,24 @@ def kind_of(key: RowKey) -> NodeKind:
     return kind
 
 
+class _Numbers(dict[bytes, int]):
+    """The numbers of values by their names. A name that is looked up for the first time is read before it is produced.
+
+    The empty name is that of an absent input. (A subclass of `dict`, since readers look up nothing more often.)
+    """
+
+    def __init__(self, values: list[str], early: set[int]) -> None:
+        super().__init__({b"": MISSING})
+        self.values = values
+        self.early = early
+
+    def __missing__(self, name: bytes) -> int:
+        number = self[name] = len(self.values)
+        self.values.append(name.decode("utf-8", "replace"))
+        self.early.add(number)
+        return number
+
+
 class NodeTable(Sequence[Node]):
     """A sequence of nodes that shares one table of names: `values[n]` is the name of value n.
 
@@ -47,18 +68,8 @@ class NodeTable(Sequence[Node]):
         self.values: list[str] = []
         self.early: set[int] = set()
         self.ordered = True
-        self.numbers: dict[bytes, int] = {}
-
-    def input(self, name: bytes) -> int:
-        """The number of a value that a node reads."""
-        number = self.numbers.get(name)
-        if number is None:
-            if not name:
-                return MISSING
-            number = self.numbers[name] = len(self.values)
-            self.values.append(name.decode("utf-8", "replace"))
-            self.early.add(number)
-        return number
+        self.numbers: dict[bytes, int] = _Numbers(self.values, self.early)
+        """The number of each name; one that is new is that of a value which a node reads."""
 
     def output(self, name: bytes) -> int:
         """The number of a value that a node produces."""
@@ -74,17 +85,17 @@ class NodeTable(Sequence[Node]):
 
     def add(self, kind: NodeKind, inputs: Iterable[bytes], outputs: Iterable[bytes], name: str) -> None:
         """Append a node."""
-        read = tuple(map(self.input, inputs))
+        read = tuple([self.numbers[name] for name in inputs])
         written = tuple(map(self.output, outputs))
         self.rows.append((row_key(kind, written), read, written, name))
 
-    def keys(self) -> set[RowKey]:
+    def row_keys(self) -> set[RowKey]:
         """The keys of all nodes."""
-        return {row[0] for row in self.rows}
+        return set(map(_KEY_OF_ROW, self.rows))
 
     def kinds(self) -> set[NodeKind]:
         """The kinds of all nodes."""
-        return set(map(kind_of, self.keys()))
+        return set(map(kind_of, self.row_keys()))
 
     @overload
     def __getitem__(self, index: int) -> Node: ...

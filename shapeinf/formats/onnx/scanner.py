@@ -182,24 +182,25 @@ class _Scanner:
         """Consecutive NodeProtos from `pos` on, until another field or one that ends after `end`; where it stopped.
 
         The hot loop of loading. Writers put inputs, outputs and name first; the bytes that follow (operator,
-        attributes, domain) are equal for equal nodes, so they are decoded once and looked up together. The three
-        loops are alike and stay written out: a call a field would double the time.
+        attributes, domain) are equal for equal nodes, so they are decoded once and looked up together. The four
+        parts that read a string are alike and stay written out: a call a field would double the time.
         """
-        tails, numbers, values, rows = _KINDS, nodes.numbers, nodes.values, nodes.rows
-        number_of = numbers.__getitem__
+        tails, values, rows = _KINDS, nodes.values, nodes.rows
+        numbers: dict[bytes, int] = nodes.numbers
         while pos < end and buffer[pos] == _NODE_TAG:
             size = buffer[pos + 1]
             at = pos + 2
             if size > 127:
-                size, at = varint(buffer, at - 1)
+                size, at = varint(buffer, pos + 1)
             stop = at + size
             if stop > end:
-                return pos
+                break
             data = buffer[at:stop]
             pos = stop
             kind = None
-            inputs: list[bytes] = []
-            outputs: list[bytes] = []
+            read: list[int] = []
+            output: bytes | None = None
+            more: list[bytes] = []
             name = b""
             at = 0
             try:
@@ -210,7 +211,16 @@ class _Scanner:
                     if size > 127:
                         size, at = varint(data, at - 1)
                     stop = at + size
-                    inputs.append(data[at:stop])
+                    read.append(numbers[data[at:stop]])
+                    at = stop
+                    tag = data[at]
+                if tag == 0x12:
+                    size = data[at + 1]
+                    at += 2
+                    if size > 127:
+                        size, at = varint(data, at - 1)
+                    stop = at + size
+                    output = data[at:stop]
                     at = stop
                     tag = data[at]
                 while tag == 0x12:
@@ -219,7 +229,7 @@ class _Scanner:
                     if size > 127:
                         size, at = varint(data, at - 1)
                     stop = at + size
-                    outputs.append(data[at:stop])
+                    more.append(data[at:stop])
                     at = stop
                     tag = data[at]
                 if tag == 0x1A:
@@ -235,19 +245,13 @@ class _Scanner:
                 pass
             if kind is None:
                 self.node(data, nodes, opsets, depth)
-                continue
-            try:
-                read = tuple(map(number_of, inputs))
-            except KeyError:  # read before its producer, or omitted
-                read = tuple(map(nodes.input, inputs))
-            output = outputs[0] if len(outputs) == 1 else b""
-            if output and output not in numbers:
+            elif output is not None and not more and output not in numbers:
                 number = numbers[output] = len(values)
                 values.append(output.decode("utf-8", "replace"))
-                rows.append((kind, read, (number,), name.decode("utf-8", "replace")))
+                rows.append((kind, tuple(read), (number,), name.decode("utf-8", "replace")))
             else:
-                written = tuple(map(nodes.output, outputs))
-                rows.append((row_key(kind, written), read, written, name.decode("utf-8", "replace")))
+                written = tuple(map(nodes.output, () if output is None else (output, *more)))
+                rows.append((row_key(kind, written), tuple(read), written, name.decode("utf-8", "replace")))
         return pos
 
     def node(self, data: bytes, nodes: NodeTable, opsets: dict[str, int], depth: int) -> None:
