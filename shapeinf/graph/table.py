@@ -43,14 +43,14 @@ class _Numbers(dict[bytes, int]):
     The empty name is that of an absent input. (A subclass of `dict`, since readers look up nothing more often.)
     """
 
-    def __init__(self, values: list[str], early: set[int]) -> None:
+    def __init__(self, names: list[str], early: set[int]) -> None:
         super().__init__({b"": MISSING})
-        self.values = values
+        self.names = names
         self.early = early
 
     def __missing__(self, name: bytes) -> int:
-        number = self[name] = len(self.values)
-        self.values.append(name.decode("utf-8", "replace"))
+        number = self[name] = len(self.names)
+        self.names.append(name.decode("utf-8", "replace"))
         self.early.add(number)
         return number
 
@@ -69,7 +69,6 @@ class NodeTable(Sequence[Node]):
         self.early: set[int] = set()
         self.ordered = True
         self.numbers: dict[bytes, int] = _Numbers(self.values, self.early)
-        """The number of each name; one that is new is that of a value which a node reads."""
 
     def output(self, name: bytes) -> int:
         """The number of a value that a node produces."""
@@ -85,7 +84,7 @@ class NodeTable(Sequence[Node]):
 
     def add(self, kind: NodeKind, inputs: Iterable[bytes], outputs: Iterable[bytes], name: str) -> None:
         """Append a node."""
-        read = tuple([self.numbers[name] for name in inputs])
+        read = tuple(map(self.numbers.__getitem__, inputs))
         written = tuple(map(self.output, outputs))
         self.rows.append((row_key(kind, written), read, written, name))
 

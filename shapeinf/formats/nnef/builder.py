@@ -89,11 +89,9 @@ class Builder:
         read = []
         for value in operation.inputs:
             if type(value) is Tensor:
-                name = value.name.encode()
-                number = numbers.get(name)
-                read.append(nodes.input(name) if number is None else number)
+                read.append(numbers[value.name.encode()])
             else:
-                read.append(nodes.input(b"" if value is None else self._literal(value)))
+                read.append(numbers[b"" if value is None else self._literal(value)])
         written = tuple([nodes.output(name.encode()) for name in outputs])
         nodes.rows.append(
             (kind if len(written) == 1 else (kind, *(True,) * len(written)), tuple(read), written, outputs[0])
