@@ -37,20 +37,21 @@ def kind_of(key: RowKey) -> NodeKind:
     return kind
 
 
-class _Numbers(dict[bytes, int]):
+class _Numbers(dict[str, int]):
     """The numbers of values by their names. A name that is looked up for the first time is read before it is produced.
 
     The empty name is that of an absent input. (A subclass of `dict`, since readers look up nothing more often.)
     """
 
-    def __init__(self, names: list[str], early: set[int]) -> None:
-        super().__init__({b"": MISSING})
-        self.names = names
+    def __init__(self, early: set[int]) -> None:
+        super().__init__()
         self.early = early
 
-    def __missing__(self, name: bytes) -> int:
-        number = self[name] = len(self.names)
-        self.names.append(name.decode("utf-8", "replace"))
+    def __missing__(self, name: str) -> int:
+        if not name:
+            return MISSING
+        number = len(self)
+        self[name] = number
         self.early.add(number)
         return number
 
@@ -65,24 +66,30 @@ class NodeTable(Sequence[Node]):
     def __init__(self) -> None:
         """No nodes."""
         self.rows: list[Row] = []
-        self.values: list[str] = []
         self.early: set[int] = set()
         self.ordered = True
-        self.numbers: dict[bytes, int] = _Numbers(self.values, self.early)
+        self.numbers: dict[str, int] = _Numbers(self.early)
+        """The numbers by name; a look-up gives a new name its number, as a value that a node reads."""
+        self._values: list[str] = []
 
-    def output(self, name: bytes) -> int:
+    @property
+    def values(self) -> Sequence[str]:
+        """The names of all values."""
+        if len(self._values) < len(self.numbers):
+            self._values = list(self.numbers)
+        return self._values
+
+    def output(self, name: str) -> int:
         """The number of a value that a node produces."""
         if not name:
             return UNUSED
-        number = self.numbers.get(name)
-        if number is not None:
+        if name in self.numbers:
             self.ordered = False
-            return number
-        number = self.numbers[name] = len(self.values)
-        self.values.append(name.decode("utf-8", "replace"))
+            return self.numbers[name]
+        number = self.numbers[name] = len(self.numbers)
         return number
 
-    def add(self, kind: NodeKind, inputs: Iterable[bytes], outputs: Iterable[bytes], name: str) -> None:
+    def add(self, kind: NodeKind, inputs: Iterable[str], outputs: Iterable[str], name: str) -> None:
         """Append a node."""
         read = tuple(map(self.numbers.__getitem__, inputs))
         written = tuple(map(self.output, outputs))
