@@ -298,32 +298,28 @@ class _Compiler:
     def compile_table(self, table: NodeTable) -> CompiledGraph | None:
         """Slots are the numbers of the table; None for a graph that is malformed or has a cycle."""
         graph = self.graph
-        names = list(table.values)
-        slots = dict(zip(names, range(len(names)), strict=True))
+        slots = dict(table.numbers)
         sources = set(self.sources)
-        if len(slots) < len(names) or len(set(graph.inputs)) < len(graph.inputs):
-            return None
-        if not _all_produced_once(table, sources.intersection(slots)):
+        if len(set(graph.inputs)) < len(graph.inputs) or not _all_produced_once(table, sources.intersection(slots)):
             return None
         for name in self.sources if not sources.issubset(slots) else ():
-            if slots.setdefault(name, len(names)) == len(names):
-                names.append(name)
+            slots.setdefault(name, len(slots))
         if not all(map(slots.__contains__, graph.outputs)):
             return None
         rows: Sequence[Row] = table.rows
-        for key in table.keys():
+        for key in table.row_keys():
             self.operations[key] = self.operation(key)
         captures = {name for operation in self.operations.values() for name in operation.captures}
         if captures:
             if not captures.issubset(slots):
                 return None
             rows = [self.with_captures(row, slots) for row in rows]
-        order = sort_rows(rows, len(names)) if captures or not table.ordered else range(len(rows))
+        order = sort_rows(rows, len(slots)) if captures or not table.ordered else range(len(rows))
         if order is None:
             return None
         if not isinstance(order, range):
             rows = [rows[index] for index in order]
-        compiled = self.build(names, rows, order, None)
+        compiled = self.build(list(slots), rows, order, None)
         compiled.slots = slots
         return compiled
 
