@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from typing import Any
 
 from opdefs.onnx.schemas import fixed_dtype
 from shapeinf.ops import ArgDef, AttrDef, OpDef
+from shapeinf.ops.package_data import read_package_text
 from shapeinf.sharing import build_once
 
 DOMAINS = ("com.microsoft", "com.microsoft.nchwc")
@@ -27,7 +27,7 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
 def op_defs() -> dict[tuple[str, str], list[OpDef]]:
     """All operators by (domain, name); the file is read once, on first use."""
     definitions: dict[tuple[str, str], list[OpDef]] = {}
-    for entry in json.loads((files(__package__) / "schemas.json").read_text(encoding="utf-8")):
+    for entry in json.loads(read_package_text(__package__, "schemas.json")):
         definitions.setdefault((entry["domain"], entry["name"]), []).append(_op_def(entry))
     return definitions
 

@@ -6,9 +6,7 @@ Exit codes: 0 fine, 1 findings (the model or a plan is wrong), 2 usage, 3 a file
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -66,11 +64,15 @@ def echo_lines(text: str, *, err: bool = False) -> None:
 
 def echo_json(data: object) -> None:
     """Print JSON, which is ASCII."""
+    import json
+
     click.echo(json.dumps(data, indent=2))
 
 
 def echo_json_line(data: object) -> None:
     """Print JSON on one line."""
+    import json
+
     click.echo(json.dumps(data))
 
 
@@ -103,7 +105,11 @@ def output_width() -> int | None:
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) > 0:
         return int(columns)
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    if not sys.stdout.isatty():
+        return None
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns
 
 
 def use_colour() -> bool:

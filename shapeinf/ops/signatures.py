@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from importlib.resources import files
 from inspect import Parameter
 from typing import Any
 from zlib import crc32
@@ -25,6 +24,7 @@ from zlib import crc32
 import attrs
 
 from shapeinf.graph import DeclaredType
+from shapeinf.ops.package_data import read_package_text
 from shapeinf.ops.rule import InputUse, Param, Rule
 from shapeinf.sharing import cached_property
 
@@ -80,7 +80,7 @@ class SignatureTable:
         """The lines of the versions of each operator."""
         operators: dict[tuple[str, str], dict[int, _Line]] = {}
         for package in self.packages:
-            for key, line in self._lines((files(package) / FILE).read_text(encoding="utf-8")):
+            for key, line in self._lines(read_package_text(package, FILE)):
                 operators.setdefault(key[:2], {})[key[2]] = line
         return operators
 
