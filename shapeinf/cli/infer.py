@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import attrs
 import click
 
+from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import Command, json_option
 from shapeinf.cli.output import (
@@ -16,7 +17,6 @@ from shapeinf.cli.output import (
     echo_json,
     echo_rows,
     fail_on,
-    readable_errors,
 )
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import ModelTarget, model_output
