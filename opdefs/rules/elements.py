@@ -72,7 +72,7 @@ def list_elements(value: PartialTensor) -> PartialTensor:
 
 def map_elements(dtype: str | None, shape: Shape, operation: Operation, *values: PartialTensor) -> PartialTensor:
     """An operation on elements applied to the broadcast of the values; unknown operands give unknown elements."""
-    if not is_listable(shape) or any(v.elements is None for v in values):
+    if any([v.elements is None for v in values]) or not is_listable(shape):
         return PartialTensor(dtype, shape, None)
     if all(v.shape == shape for v in values):
         return PartialTensor(dtype, shape, map(operation, *(v.elements or () for v in values)))
@@ -258,9 +258,9 @@ def truncated_quotient(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
     def divide(a: Dim, b: Dim) -> Dim | None:
         if isinstance(a, int) and isinstance(b, int):
             return None if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-        if c.prove_le(1, b) is not True:
+        if not (b >= 1 if isinstance(b, int) else c.prove_le(1, b) is True):
             return None
-        if c.prove_le(0, a) is True:
+        if c.store.bounds(a)[0] >= 0 or c.prove_le(0, a) is True:
             return a // b
         return maximum(a, 0) // b - maximum(-a, 0) // b
 

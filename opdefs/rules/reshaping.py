@@ -157,9 +157,15 @@ def remove_unit_axes(c: InferenceContext, x: Shape, count: int) -> Shape:
 def insert_axes(c: InferenceContext, x: PartialTensor, axes: Sequence[int]) -> PartialTensor:
     """Axes of size 1 inserted at positions of the output."""
     dims = list(x.shape.require())
-    for axis in sorted(c.axes(axes, len(dims) + len(axes))):
+    new = sorted(c.axes(axes, len(dims) + len(axes)))
+    for axis in new:
         dims.insert(axis, 1)
-    return reshape_elements(x, Shape(dims))
+    if not isinstance(x, Progression):
+        return reshape_elements(x, Shape(dims))
+    steps = list(x.steps)
+    for axis in new:
+        steps.insert(axis, 0)
+    return Progression(x.dtype, Shape(dims), x.base, steps)
 
 
 def squeeze_axes(c: InferenceContext, x: PartialTensor, axes: Sequence[int]) -> PartialTensor:

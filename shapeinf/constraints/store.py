@@ -164,6 +164,10 @@ class ConstraintStore:
         """Whether `a == b` always, never, or not decided."""
         if a is b or a == b:
             return True
+        if isinstance(b, int):  # the bounds of sizes are known most of all
+            low, high = self.bounds(a)
+            if b < low or b > high:
+                return False
         e = self.canon(a - b)
         if isinstance(e, int):
             return e == 0

@@ -129,6 +129,8 @@ class RuleContext:
         self.store.advise_le(d, bound, Source(self.site, message, assumed=True))
 
     def _add_le(self, a: Dim, b: Dim, message: str) -> None:
+        if self.store.bounds(a)[1] <= self.store.bounds(b)[0]:
+            return
         try:
             self.store.add_le(a, b, self.source(message))
         except Contradiction as error:
