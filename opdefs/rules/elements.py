@@ -98,12 +98,26 @@ def map_elements(dtype: str | None, shape: Shape, operation: Operation, *values:
         size = int(shape[0]) if shape.dims else 1
         flat = ((v.elements or ()) * (size if len(v.elements or ()) == 1 else 1) for v in values)
         return PartialTensor(dtype, shape, map(operation, *flat))
-    arrays = [element_array(v) for v in values]
-    import numpy as np
+    return PartialTensor(dtype, shape, map(operation, *(broadcast_list(v, shape) for v in values)))
 
-    spread = np.broadcast_arrays(*(a for a in arrays if a is not None))
-    rows = zip(*(a.reshape(-1).tolist() for a in spread), strict=True)
-    return PartialTensor(dtype, shape, [operation(*row) for row in rows])
+
+def broadcast_list(value: PartialTensor, shape: Shape) -> list[Element]:
+    """The elements, row by row, of a tensor with known elements that is broadcast to a listable shape.
+
+    >>> broadcast_list(PartialTensor("int64", Shape((2, 1)), (1, 2)), Shape((2, 3)))
+    [1, 1, 1, 2, 2, 2]
+    """
+    sizes = [d for d in shape if isinstance(d, int)]
+    if 0 in sizes:
+        return []
+    elements, length = list(value.elements or ()), 1
+    own = [1] * (len(sizes) - len(value.shape)) + [d for d in value.shape if isinstance(d, int)]
+    for size, repeated in zip(reversed(own), reversed(sizes), strict=True):
+        if size != repeated:  # rows of this axis have `length` elements
+            rows = (elements[start : start + length] for start in range(0, len(elements), length))
+            elements = [e for row in rows for e in row * repeated]
+        length *= repeated
+    return elements
 
 
 def map_dims(
