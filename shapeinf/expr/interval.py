@@ -142,20 +142,32 @@ def bounds_with(d: Dim, known: BoundsTable, splits: int = _MAX_SPLITS, left: _Sp
 
 
 def _split_bounds(d: Dimension, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
-    """Bounds of a sum by its common factor, and through one of its floors or maxima."""
-    atoms = d.scope.atoms
+    """Bounds of a sum by its common factor, and through its outermost floor or maximum."""
     bounds = _factored_bounds(d, known, splits, left)
-    for monomial, coefficient in d.terms:
-        atom = d.scope.only_atom(monomial)
-        if isinstance(atom, Floor) and isinstance(atom.denominator, int):
-            return _meet(bounds, _split_floor(d, monomial, coefficient, atom, known, splits - 1, left))
-        if isinstance(atom, Maximum):
-            return _meet(bounds, _split_maximum(d, monomial, coefficient, atom, known, splits - 1, left))
-    for number in set(d.atom_numbers()):
-        atom = atoms[number]
+    for number in _by_depth(d):
+        atom = d.scope.atoms[number]
         if isinstance(atom, Floor) and isinstance(atom.denominator, Dimension):
             bounds = _meet(bounds, _split_remainder(d, number, atom, known, splits - 1, left))
+            continue
+        monomial = (number,)
+        coefficient = next((c for m, c in d.terms if m == monomial), 0)
+        rest = d.without(monomial)
+        if not coefficient or isinstance(rest, int) or rest.symbols().isdisjoint(d.scope.symbols_of(number)):
+            continue
+        if isinstance(atom, Floor):
+            return _meet(bounds, _split_floor(rest, coefficient, atom, known, splits - 1, left))
+        if isinstance(atom, Maximum):
+            return _meet(bounds, _split_maximum(rest, coefficient, atom, known, splits - 1, left))
     return bounds
+
+
+def _by_depth(d: Dimension) -> list[int]:
+    """The floors and maxima of a dim, the most deeply nested first.
+
+    None of them contains an earlier one: what an opened one consists of still cancels against the others.
+    """
+    atoms = d.scope.atoms
+    return sorted({a for a in d.atom_numbers() if atoms[a].depth}, key=lambda a: (-atoms[a].depth, a))
 
 
 def _is_linear(d: Dimension) -> bool:
@@ -224,13 +236,10 @@ def _atom_bounds(scope: Scope, atom: int, known: BoundsTable) -> Bounds:
     return bounds
 
 
-def _split_floor(
-    d: Dimension, m: Monomial, c: int, atom: Floor, known: BoundsTable, splits: int, left: _Splits
-) -> Bounds:
+def _split_floor(rest: Dim, c: int, atom: Floor, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
     """`q*(rest + c*floor(n/q)) = q*rest + c*n - c*(n mod q)`: keeps the range of `n mod q` and of `n - n//q`."""
     q = atom.denominator
     assert isinstance(q, int)
-    rest = d.without(m)
     low, high = bounds_with(rest * q + atom.numerator * c, known, splits, left)
     low, high = low + min(0, -c * (q - 1)), high + max(0, -c * (q - 1))
     return (low if low == -inf else -(-low // q)), (high if high == inf else high // q)
@@ -259,11 +268,8 @@ def _integer_ratio(d: Dim, divisor: Dim) -> int | None:
     return ratio if ratio and divisor * ratio is d else None
 
 
-def _split_maximum(
-    d: Dimension, m: Monomial, c: int, atom: Maximum, known: BoundsTable, splits: int, left: _Splits
-) -> Bounds:
+def _split_maximum(rest: Dim, c: int, atom: Maximum, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
     """`rest + c*max(a, b)` is the max (or, for negative c, the min) of `rest + c*a` and `rest + c*b`."""
-    rest = d.without(m)
     pairs = [bounds_with(rest + a * c, known, splits, left) for a in atom.args]
     pick = max if c > 0 else min
     return pick(p[0] for p in pairs), pick(p[1] for p in pairs)

@@ -26,6 +26,33 @@ EXPRESSIONS = {
 }
 
 
+TIGHT = {
+    "a quotient of a quotient": (lambda h, w: h // 3 + w // 5 - 2 * ((h // 3 + w // 5) // 2), "0..1"),
+    "its rest, with another factor": (lambda h, w: h // 3 + w - 4 * ((h // 3 + w) // 4), "0..3"),
+    "a quotient of a maximum": (lambda h, w: 2 * (maximum(h, w) // 2) - maximum(h, w), "-1..0"),
+    "the same, of a quotient": (lambda h, w: 3 * (maximum(h // 2, w) // 3) - maximum(h // 2, w), "-2..0"),
+    "a quotient of a sum with a maximum": (
+        lambda h, w: 2 * h + maximum(h, w) - 3 * ((2 * h + maximum(h, w) + 2) // 3),
+        "-2..0",
+    ),
+    "a remainder of a maximum by a symbol": (lambda h, w: maximum(h, 3) - w * (maximum(h, 3) // w), "0.."),
+    "a remainder of a quotient by a symbol": (lambda h, w: h // 4 - w * (h // 4 // w), "0.."),
+    "windows of a padded image": (lambda h, w: 7 * ceildiv(ceildiv(h, 4), 7) - ceildiv(h, 4), "0..6"),
+}
+"""Expressions in which one floor or maximum contains another one."""
+
+
+@pytest.mark.parametrize("case", TIGHT)
+def test_the_outermost_quotient_cancels(case: str) -> None:
+    build, expected = TIGHT[case]
+    scope = Scope()
+    bounds = interval(build(scope.symbol("h"), scope.symbol("w")))
+    values = [build(h, w) for h in range(1, 90) for w in range(1, 90)]
+    assert str(bounds) == expected
+    assert bounds.lo == min(values)
+    assert bounds.hi in (None, max(values))
+
+
 @pytest.mark.parametrize("least", LARGE)
 @pytest.mark.parametrize("text", EXPRESSIONS)
 def test_bounds_of_large_sizes(text: str, least: int) -> None:

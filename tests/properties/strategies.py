@@ -40,5 +40,28 @@ def _binary(children):
     )
 
 
+def _nested(children):
+    """Sums in which a floor or maximum and what is inside of it cancel in part."""
+    factors, divisors = st.integers(-3, 4), st.integers(1, 7)
+
+    def both(operation: Callable):
+        return st.tuples(children, children, factors, divisors).map(
+            lambda t: (
+                lambda scope: operation(t[0][0](scope), t[1][0](scope), *t[2:]),
+                lambda env: operation(t[0][1](env), t[1][1](env), *t[2:]),
+            )
+        )
+
+    return st.one_of(
+        both(lambda a, b, i, k: a + i * b),
+        both(lambda a, b, i, k: k * (a // k) - i * (b // k)),
+        both(lambda a, b, i, k: a - k * ((a + i * b) // k)),
+        both(lambda a, b, i, k: maximum(a, b) - i * b),
+        both(lambda a, b, i, k: minimum(a, i * b) // k),
+        both(lambda a, b, i, k: a % maximum(b, 1) - i * b),
+    )
+
+
 EXPRESSIONS = st.recursive(LEAVES, _binary, max_leaves=8)
+NESTED = st.recursive(LEAVES, _nested, max_leaves=6)
 BINDINGS = st.fixed_dictionaries({n: st.integers(1, 9) for n in NAMES})

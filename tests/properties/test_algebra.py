@@ -1,12 +1,14 @@
 """A dimension agrees with Python's ints in every operation, bound, text and substitution."""
 
+from itertools import product
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shapeinf.expr import Scope, ceildiv, evaluate, interval, maximum, parse_dim, substitute
 
-from .strategies import BINDINGS, EXPRESSIONS, NAMES
+from .strategies import BINDINGS, EXPRESSIONS, NAMES, NESTED
 
 
 @given(EXPRESSIONS, BINDINGS)
@@ -18,6 +20,17 @@ def test_value_and_bounds_are_those_of_python(expression, env):
     if not capped:
         assert evaluate(dim, env) == value
     assert value in interval(dim)
+
+
+SOME_SIZES = (1, 2, 3, 5, 8, 9)
+
+
+@given(st.one_of(NESTED, EXPRESSIONS))
+def test_bounds_contain_the_values_of_all_assignments(expression):
+    build, meaning = expression
+    bounds = interval(build(Scope()))
+    for sizes in product(SOME_SIZES, repeat=len(NAMES)):
+        assert meaning(dict(zip(NAMES, sizes, strict=True))) in bounds
 
 
 ENDS = st.lists(st.integers(-3, 4), min_size=2, max_size=2).map(sorted)
