@@ -30,7 +30,7 @@ from shapeinf.graph import (
     topological_order,
     validate,
 )
-from shapeinf.ops import Call, Contents, OpDef, OpRegistry, make_call
+from shapeinf.ops import Call, Contents, OpDef, OpRegistry
 from shapeinf.sharing import cached_property
 
 
@@ -399,7 +399,7 @@ class _Compiler:
         """The operation of a key at a version of its domain."""
         kind = kind_of(key)
         wanted = (True,) if isinstance(key, NodeKind) else tuple(output is True for output in key[1:])
-        call = None if op_def is None else make_call(op_def, kind.attrs, version, wanted)
+        call = None if op_def is None else self.registry.call(op_def, kind, kind.attrs, version, wanted)
         function = (kind.domain, kind.op, kind.overload)
         body = function if call is None and function in self.functions else None
         operation = Operation(kind, version if self.versioned else 0, op_def, call, body)

@@ -4,7 +4,6 @@ from shapeinf.ops.bodies import Body
 from shapeinf.ops.builder import OpDefBuilder
 from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.cost import CostContext, CostRule, OpCost
-from shapeinf.ops.deferred import make_call
 from shapeinf.ops.element_types import ElementTypes
 from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
 from shapeinf.ops.registry import Dialect, DialectEntry, OpRegistry, default_registry
@@ -37,5 +36,4 @@ __all__ = [
     "SignatureTable",
     "Value",
     "default_registry",
-    "make_call",
 ]

@@ -75,16 +75,6 @@ class DeferredCall(Call):
         return contents
 
 
-def make_call(
-    op_def: OpDef, attributes: Mapping[str, object], version: int = 0, wanted: tuple[bool, ...] = (True,)
-) -> Call | None:
-    """The call of an operator with these attributes; None for one without a rule."""
-    if op_def.rule is None:
-        return None
-    cls = DeferredCall if any(map(referenced_inputs, attributes.values())) else Call
-    return cls(op_def, attributes, version, wanted)
-
-
 def referenced_inputs(value: object) -> set[int]:
     """The inputs whose contents an attribute refers to."""
     if isinstance(value, InputContents):

@@ -13,16 +13,18 @@ import attrs
 
 from shapeinf.graph import Graph
 from shapeinf.ops.cost import CostRule
+from shapeinf.ops.deferred import DeferredCall, referenced_inputs
 from shapeinf.ops.entry_points import EntryPoint, installed_entry_points
 from shapeinf.ops.opdef import OpDef
 from shapeinf.ops.rule import Rule
+from shapeinf.ops.run import Call
 from shapeinf.ops.signatures import Key, SignatureTable, StaleTableError
 from shapeinf.sharing import BUILD_LOCK, build_once
 
 ENTRY_POINTS = "shapeinf.opdefs"
 
-MAX_OPERATIONS = 4096
-"""Entries of the cache of a registry."""
+MAX_CALLS = 4096
+"""Calls in the cache of a registry, and operations."""
 
 NO_VIEWS: Mapping[int, int] = MappingProxyType({})
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
@@ -370,8 +372,9 @@ class OpRegistry:
         """With these dialects; see `discover` for all installed ones."""
         self._dialects = {dialect.name: dialect for dialect in dialects}
         self._installed = InstalledDialects(())
+        self._calls: dict[tuple[object, ...], Call] = {}
         self.operations: dict[Hashable, Any] = {}
-        """What graphs share of nodes with equal operators and attributes: the caller's, at most `MAX_OPERATIONS`."""
+        """What compiled graphs share of equal nodes; see `share`."""
 
     def add(self, dialect: Dialect) -> None:
         """Add a dialect; the last one of a name wins."""
@@ -415,9 +418,28 @@ class OpRegistry:
         operators = self.dialect(dialect)
         return operators is None or operators.versioned
 
+    def call(
+        self, op_def: OpDef, kind: Hashable, attributes: Mapping[str, object], version: int, wanted: tuple[bool, ...]
+    ) -> Call | None:
+        """The call of an operator with these attributes; None for one without a rule.
+
+        `kind` identifies operator and attributes: readers share one among equal nodes of many files. The cache holds at
+        most `MAX_CALLS`.
+        """
+        if op_def.rule is None:
+            return None
+        key = (op_def, kind, version, wanted)
+        call = self._calls.get(key)
+        if call is None:
+            if len(self._calls) >= MAX_CALLS:
+                self._calls.clear()
+            cls = DeferredCall if any(map(referenced_inputs, attributes.values())) else Call
+            call = self._calls.setdefault(key, cls(op_def, attributes, version, wanted))
+        return call
+
     def share(self, key: Hashable, operation: T) -> T:
-        """The operation of a key in the cache, which is this one unless another thread has added its own."""
-        if len(self.operations) >= MAX_OPERATIONS:
+        """Add an operation, at most `MAX_CALLS`; where another thread has just added one, that one is returned."""
+        if len(self.operations) >= MAX_CALLS:
             self.operations.clear()
         shared: T = self.operations.setdefault(key, operation)
         return shared
