@@ -244,7 +244,7 @@ def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:
             continue
         fits = isinstance(value, _ATTRIBUTE_TYPES[kind])
         if fits and isinstance(value, tuple) and kind in _MEMBER_TYPES:
-            fits = all(isinstance(member, _MEMBER_TYPES[kind]) for member in value)
+            fits = all(issubclass(member_type, _MEMBER_TYPES[kind]) for member_type in set(map(type, value)))
         if fits and kind in ("type", "list(type)"):
             fits = KINDS.keys() >= ({value} if isinstance(value, str) else set(value))  # type: ignore[call-overload]
         if not fits:
