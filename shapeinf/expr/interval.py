@@ -283,7 +283,7 @@ def _product(a: Bounds, b: Bounds) -> Bounds:
 def quotient_bounds(a: Bounds, b: Bounds) -> Bounds:
     """Bounds of `floor(a/b)`; none when the divisor may be zero or negative."""
     if b[0] <= 0:
-        if b[1] >= 1 and a[0] >= 0 and b[0] == 0:  # the divisor is not 0 where the graph runs, so it is 1 or more
+        if b[1] >= 1 and b[0] == 0:  # the divisor is not 0 where the graph runs, so it is 1 or more
             return quotient_bounds(a, (1, b[1]))
         return -inf, inf
     corners = [_floor(x, y) for x in a for y in b]
