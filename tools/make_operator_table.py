@@ -33,7 +33,7 @@ import attrs
 import onnx
 import onnx.defs
 
-from opdefs.microsoft.schemas import op_defs
+from opdefs.onnx.schemas import MICROSOFT
 from opdefs.pnnx.operator_types import GRAPH_TYPES
 from opdefs.pnnx.operator_types import names as pnnx_names
 from opdefs.tf.fixed_shapes import fixed_shape, no_outputs
@@ -228,8 +228,8 @@ def operators() -> dict[str, dict[str, list[int]]]:
     versions: dict[str, dict[str, list[int]]] = {}
     for schema in onnx.defs.get_all_schemas_with_history():
         versions.setdefault(schema.domain, {}).setdefault(schema.name, []).append(schema.since_version)
-    for (domain, name), defs in op_defs().items():
-        versions.setdefault(domain, {})[name] = [d.since for d in defs]
+    for domain, name, since in MICROSOFT:
+        versions.setdefault(domain, {}).setdefault(name, []).append(since)
     dialect = default_registry().dialect("onnx")
     for domain, name, version in dialect:
         op_def = dialect.lookup(domain, name, version)

@@ -27,7 +27,7 @@ import attrs
 from shapeinf.graph import DeclaredType
 from shapeinf.ops import Dialect, Rule, SignatureTable
 from shapeinf.ops.rule import group_kinds, open_fields
-from shapeinf.ops.signatures import COMMAND, FILE, UNKNOWN_KIND, Key, checksum, param_text
+from shapeinf.ops.signatures import CLASSES, COMMAND, FILE, UNKNOWN_KIND, Key, checksum, param_text
 
 ROOT = Path(__file__).resolve().parent.parent
 DIALECTS = {"microsoft": "onnx", "nnef": "nnef", "onnx": "onnx", "pnnx": "pnnx", "tf": "tf"}
@@ -121,7 +121,9 @@ def table_text(operators: Dialect, modules: Mapping[str, list[Key]]) -> str:
     lines = [
         f"# The signatures of rules; made by {COMMAND.removeprefix('python ')}, read by shapeinf/ops/signatures.py."
     ]
-    lines += [f"class {name}\t{as_json(class_entry(group))}" for name, group in sorted(classes.items())]
+    if classes:
+        lines += ["", f"[{CLASSES}]"]
+        lines += [f"{name}\t{as_json(class_entry(group))}" for name, group in sorted(classes.items())]
     for module, keys in sorted(modules.items()):
         for domain in sorted({key[0] for key in keys}):
             lines += ["", f"[{module} {domain}]".replace(" ]", "]")]
@@ -144,7 +146,7 @@ def rows(keys: list[Key], rules: Mapping[Key, Rule]) -> Iterator[str]:
         signature = as_json(entry(rules[operators[0]]))
         names = ""
         for _, name, since in operators:
-            if any(c in name for c in " \t@[#") or name == "class":
+            if any(c in name for c in " \t@[#"):
                 raise ValueError(f"the table cannot have the name {name!r}")
             text = name if since == 1 else f"{name}@{since}"
             if len(names) + len(text) > WIDTH and names:

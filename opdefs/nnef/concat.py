@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from opdefs.nnef.attributes import Listed, read_axis, read_dims, read_ints
 from opdefs.nnef.broadcasting import extend_rank, require_equal_ranks
 from opdefs.nnef.dialect import nnef
@@ -13,6 +11,7 @@ from opdefs.rules.conversion import convert
 from opdefs.rules.elements import move_elements
 from opdefs.rules.gathering import gather as gather_tensor
 from opdefs.rules.numbers import check_count, read_int
+from opdefs.rules.numpy_functions import numpy_function
 from opdefs.rules.parts import split_axis
 from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.repetition import concat as concatenation
@@ -87,7 +86,7 @@ def tile(c: InferenceContext, input: Value, *, repeats: Listed) -> PartialTensor
     known = [n for n in counts if isinstance(n, int)]
     if len(known) < len(counts):
         return PartialTensor(input.dtype, shape, None)
-    return move_elements(input, shape, lambda array: np.tile(array, known))
+    return move_elements(input, shape, lambda array: numpy_function("tile")(array, known))
 
 
 @nnef("pad")

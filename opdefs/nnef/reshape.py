@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from opdefs.nnef.attributes import Listed, read_axes, read_dims, read_ints
 from opdefs.nnef.broadcasting import extend_rank
 from opdefs.nnef.dialect import nnef
@@ -82,7 +80,7 @@ def transpose(
     shape = Shape(x[i] for i in full)
     if len(x) > len(input.shape):
         return PartialTensor(input.dtype, shape, None)
-    return move_elements(input, shape, lambda array: np.transpose(array, full))
+    return move_elements(input, shape, lambda array: array.transpose(full))
 
 
 @nnef("squeeze", views={0: 0})

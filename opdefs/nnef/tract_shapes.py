@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from opdefs.nnef.attributes import Listed, flatten, read_ints
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.tract_elementwise import read_dtype
 from opdefs.rules.elements import move_elements, to_dim
+from opdefs.rules.numpy_functions import numpy_function
 from opdefs.rules.progressions import arithmetic_range
 from shapeinf.expr import Dim, Dimension, parse_dim_lenient
 from shapeinf.lattice import SCALAR, PartialTensor, Shape, TensorType
@@ -70,7 +69,7 @@ def range_(c: InferenceContext, start: Value, end: Value, step: Value | None = N
 def broadcast(c: InferenceContext, input: Value, *, shape: Listed) -> PartialTensor:
     """Numpy's broadcast of the input to `shape`: shapes align at their last axes."""
     result = c.broadcast(input.shape, Shape(read_sizes(c, shape, "shape")))
-    return move_elements(input, result, lambda array: np.broadcast_to(array, [d for d in result if isinstance(d, int)]))
+    return move_elements(input, result, lambda array: numpy_function("broadcast_to")(array, [*result]))
 
 
 @nnef("tract_core_force_eval")

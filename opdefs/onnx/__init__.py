@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import opdefs.microsoft.dialect  # noqa: F401  (other domains of the same dialect)
 from opdefs.onnx.dialect import onnx
 
 __all__ = ["onnx"]

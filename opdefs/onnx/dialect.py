@@ -1,4 +1,4 @@
-"""The ONNX dialect: OpDefs from the installed `onnx` package, rules from the modules of this package."""
+"""The ONNX dialect: OpDefs from the tables of schemas, rules from the modules of this package and `microsoft`."""
 
 from __future__ import annotations
 

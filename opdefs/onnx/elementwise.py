@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
-
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.arithmetic import (
     absolute,
@@ -30,6 +28,7 @@ from opdefs.rules.arithmetic import (
 )
 from opdefs.rules.elements import dim_operation, fold_elements, is_float, known_ints
 from opdefs.rules.floats import FloatArithmetic
+from opdefs.rules.numpy_functions import numpy_function, positive_part
 from opdefs.rules.operands import require_broadcast_size, require_broadcast_to, require_scalar, require_single
 from opdefs.rules.progressions import add, multiply, subtract
 from opdefs.rules.reduction import running_total
@@ -117,25 +116,27 @@ def identity(c: InferenceContext, x: Type) -> Type:
 
 
 onnx("Abs", in_place=(0,))(absolute)
-onnx("Neg", in_place=(0,))(unary_rule(np.negative, lambda d: -d, FloatArithmetic.negate))
-onnx("Relu", in_place=(0,))(unary_rule(lambda x: np.maximum(x, 0), lambda d: maximum(d, 0)))
-onnx("Floor", in_place=(0,))(unary_rule(np.floor, lambda d: d, FloatArithmetic.floor))
-onnx("Ceil", in_place=(0,))(unary_rule(np.ceil, lambda d: d, FloatArithmetic.ceil))
-onnx("Round", in_place=(0,))(unary_rule(np.rint, lambda d: d, FloatArithmetic.round))
-onnx("Sqrt", in_place=(0,))(unary_rule(np.sqrt, unknown))
-onnx("Exp", in_place=(0,))(unary_rule(np.exp, unknown))
-onnx("Log", in_place=(0,))(unary_rule(np.log, unknown))
+onnx("Neg", in_place=(0,))(unary_rule(numpy_function("negative"), lambda d: -d, FloatArithmetic.negate))
+onnx("Relu", in_place=(0,))(unary_rule(positive_part, lambda d: maximum(d, 0)))
+onnx("Floor", in_place=(0,))(unary_rule(numpy_function("floor"), lambda d: d, FloatArithmetic.floor))
+onnx("Ceil", in_place=(0,))(unary_rule(numpy_function("ceil"), lambda d: d, FloatArithmetic.ceil))
+onnx("Round", in_place=(0,))(unary_rule(numpy_function("rint"), lambda d: d, FloatArithmetic.round))
+onnx("Sqrt", in_place=(0,))(unary_rule(numpy_function("sqrt"), unknown))
+onnx("Exp", in_place=(0,))(unary_rule(numpy_function("exp"), unknown))
+onnx("Log", in_place=(0,))(unary_rule(numpy_function("log"), unknown))
 onnx("Reciprocal", in_place=(0,))(unary_rule(lambda x: 1 / x, unknown, lambda floats, x: floats.divide(1.0, x)))
 onnx("Sign", in_place=(0,))(sign)
 
 
 _arithmetic_rule = partial(binary_rule, numpy_broadcast)
-onnx("Add", since=7, in_place=(0, 1))(_arithmetic_rule(np.add, lambda a, b: a + b, FloatArithmetic.add, add))
+onnx("Add", since=7, in_place=(0, 1))(
+    _arithmetic_rule(numpy_function("add"), lambda a, b: a + b, FloatArithmetic.add, add)
+)
 onnx("Sub", since=7, in_place=(0, 1))(
-    _arithmetic_rule(np.subtract, lambda a, b: a - b, FloatArithmetic.subtract, subtract)
+    _arithmetic_rule(numpy_function("subtract"), lambda a, b: a - b, FloatArithmetic.subtract, subtract)
 )
 onnx("Mul", since=7, in_place=(0, 1))(
-    _arithmetic_rule(np.multiply, lambda a, b: a * b, FloatArithmetic.multiply, multiply)
+    _arithmetic_rule(numpy_function("multiply"), lambda a, b: a * b, FloatArithmetic.multiply, multiply)
 )
 onnx("Div", since=7, in_place=(0, 1))(division_rule(numpy_broadcast))
 
@@ -144,7 +145,7 @@ onnx("Div", since=7, in_place=(0, 1))(division_rule(numpy_broadcast))
 def modulo(c: InferenceContext, a: Operand, b: Operand, *, fmod: int = 0) -> PartialTensor:
     """Broadcasting; Python's sign unless `fmod`."""
     remainder = truncated_remainder(c) if fmod else floored_remainder(c)
-    concrete = np.fmod if fmod else np.mod
+    concrete = numpy_function("fmod") if fmod else numpy_function("mod")
     shape = c.broadcast(a.shape, b.shape)
     if is_float(a.dtype):
         return fold_elements(None, shape, concrete, dim_operation(remainder), a, b)

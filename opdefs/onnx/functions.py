@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
-import numpy as np
 import onnx
 import onnx.defs
 
@@ -14,18 +13,29 @@ from shapeinf.formats.onnx.reader import read_function
 from shapeinf.graph import Graph, bind_attributes
 from shapeinf.lattice import PartialTensor, TensorType, Type
 from shapeinf.lattice.dtypes import ONNX_CODES
-from shapeinf.ops.opdef import Expansion
 
 
-def expansion(schema: Any) -> Expansion | None:
-    """The expansion of an `onnx.defs.OpSchema` (whose type stubs lack functions), None if it has none."""
+def expand_function(
+    operator: tuple[str, str, int], attributes: Mapping[str, object], inputs: Sequence[Type | None], outputs: int
+) -> Graph | None:
+    """The body of an operator (domain, name, first version); None where the installed onnx has no function for it."""
+    schema = _schema(*operator)
+    if schema is None:
+        return None
     if schema.has_function:
-        return lambda attributes, inputs, outputs: _apply_defaults(
-            read_function(schema.function_body)[1], schema, attributes
-        )
+        return _apply_defaults(read_function(schema.function_body)[1], schema, attributes)
     if schema.has_context_dependent_function:
-        return lambda attributes, inputs, outputs: _expand_in_context(schema, attributes, inputs, outputs)
+        return _expand_in_context(schema, attributes, inputs, outputs)
     return None
+
+
+def _schema(domain: str, name: str, since: int) -> Any:
+    """The schema since this version (its type stubs lack functions), None where the installed onnx is older."""
+    try:
+        schema: Any = onnx.defs.get_schema(name, since, domain)
+    except onnx.defs.SchemaError:
+        return None
+    return schema if schema.since_version == since else None
 
 
 def _apply_defaults(body: Graph, schema: Any, attributes: Mapping[str, object]) -> Graph:
@@ -62,6 +72,8 @@ def _expand_in_context(
 
 def _attribute(name: str, value: object) -> onnx.AttributeProto | None:
     if isinstance(value, PartialTensor):
+        import numpy as np
+
         array = value.array()
         value = None if array is None else onnx.numpy_helper.from_array(np.asarray(array))
     if isinstance(value, (int, float, str, onnx.TensorProto)) or (isinstance(value, tuple) and value):

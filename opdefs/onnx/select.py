@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import tensor_from_array, to_dim
 from opdefs.rules.operands import require_single, require_vector
@@ -21,6 +19,8 @@ def non_zero(c: InferenceContext, x: Value) -> TensorType:
         return TensorType("int64", Shape((c.fresh("rank"), c.fresh("count"))))
     array = x.array()
     if array is not None and array.ndim:
+        import numpy as np
+
         return tensor_from_array(np.array(np.nonzero(array), dtype=np.int64), "int64")
     count = nonzero_count(c, x)
     if len(x.shape) == 1 and count == x.shape[0]:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from opdefs.pnnx.comparison import connective_of
 from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.operands import converted, require_kind, require_operand, result_type
 from opdefs.rules.elements import dim_operation, fold_elements, logical_not, map_elements, without_overflow
+from opdefs.rules.numpy_functions import numpy_function
 from shapeinf.expr import Dim
 from shapeinf.lattice import Element, PartialTensor
 from shapeinf.ops import InferenceContext, Operand
 
-_CONCRETE: dict[str, Any] = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
+_CONCRETE: dict[str, Any] = {
+    "and": numpy_function("bitwise_and"),
+    "or": numpy_function("bitwise_or"),
+    "xor": numpy_function("bitwise_xor"),
+}
 
 _MESSAGE = "bitwise operations are of booleans or integers"
 
@@ -41,7 +44,7 @@ def bitwise_not(c: InferenceContext, input: Operand) -> PartialTensor:
     require_kind(c, input.dtype, _MESSAGE, "bool", "integer")
     if input.dtype == "bool":
         return map_elements("bool", input.shape, logical_not, input)
-    return fold_elements(input.dtype, input.shape, np.invert, dim_operation(lambda x: None), input)
+    return fold_elements(input.dtype, input.shape, numpy_function("invert"), dim_operation(lambda x: None), input)
 
 
 @own_types(*(f"{module}bitwise_{name}_shift" for name in ("left", "right") for module in ("torch.", "aten::")))

@@ -10,14 +10,13 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from opdefs.pnnx.expression_types import EXTREMES, LOGICAL, SHIFTS, TO_INTEGER, Form, Operand, common_form
 from opdefs.rules.arithmetic import floored_quotient, floored_remainder, integer_power, truncated_remainder
 from opdefs.rules.conversion import convert
 from opdefs.rules.elements import Operation, dim_operation, logical_and, logical_or, map_elements, without_overflow
 from opdefs.rules.floats import FloatArithmetic, float_operation
 from opdefs.rules.logic import logical_xor
+from opdefs.rules.numpy_functions import numpy_function
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext
@@ -139,19 +138,19 @@ def _unknown(*_: object) -> Element:
 
 
 _ON_FLOATS: dict[str, tuple[Callable[..., Any], Callable[..., Element]]] = {
-    "add": (np.add, FloatArithmetic.add),
-    "sub": (np.subtract, FloatArithmetic.subtract),
-    "mul": (np.multiply, FloatArithmetic.multiply),
-    "div": (np.divide, FloatArithmetic.divide),
-    "floor_divide": (np.floor_divide, _floor_divide),
-    "remainder": (np.remainder, _unknown),
-    "fmod": (np.fmod, _unknown),
-    "neg": (np.negative, FloatArithmetic.negate),
-    "abs": (np.abs, _unknown),
-    "square": (np.square, lambda floats, x: floats.multiply(x, x)),
-    "floor": (np.floor, FloatArithmetic.floor),
-    "ceil": (np.ceil, FloatArithmetic.ceil),
-    "round": (np.rint, FloatArithmetic.round),
-    "trunc": (np.trunc, FloatArithmetic.truncate),
+    "add": (numpy_function("add"), FloatArithmetic.add),
+    "sub": (numpy_function("subtract"), FloatArithmetic.subtract),
+    "mul": (numpy_function("multiply"), FloatArithmetic.multiply),
+    "div": (numpy_function("divide"), FloatArithmetic.divide),
+    "floor_divide": (numpy_function("floor_divide"), _floor_divide),
+    "remainder": (numpy_function("remainder"), _unknown),
+    "fmod": (numpy_function("fmod"), _unknown),
+    "neg": (numpy_function("negative"), FloatArithmetic.negate),
+    "abs": (numpy_function("abs"), _unknown),
+    "square": (numpy_function("square"), lambda floats, x: floats.multiply(x, x)),
+    "floor": (numpy_function("floor"), FloatArithmetic.floor),
+    "ceil": (numpy_function("ceil"), FloatArithmetic.ceil),
+    "round": (numpy_function("rint"), FloatArithmetic.round),
+    "trunc": (numpy_function("trunc"), FloatArithmetic.truncate),
 }
 """The functions on floats: on numbers, and on sizes and their fractions."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from opdefs.pnnx.arguments import require_known
 from opdefs.pnnx.axes import read_axes
 from opdefs.pnnx.dialect import pnnx
 from opdefs.rules.elements import MAX_RANK, known_dims, move_elements
 from opdefs.rules.numbers import check_count, read_dim, read_dims, read_int, read_ints
+from opdefs.rules.numpy_functions import numpy_function
 from opdefs.rules.operands import require_broadcast_size, require_broadcast_to
 from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.repetition import broadcast_elements, repeat_size
@@ -155,7 +154,8 @@ def roll(c: InferenceContext, input: Value, *, shifts: object, dims: object = ()
     known = [amount for amount in amounts if isinstance(amount, int)]
     if len(known) < len(amounts) or not input.shape.dims:
         return PartialTensor(input.dtype, input.shape, None)
-    return move_elements(input, input.shape, lambda array: np.roll(array, known if axes else known[0], axes or None))
+    turns = known if axes else known[0]
+    return move_elements(input, input.shape, lambda array: numpy_function("roll")(array, turns, axes or None))
 
 
 @pnnx("torch.flip")

@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
-import numpy as np
-
 from opdefs.rules.elements import (
     Operation,
     dim_operation,
@@ -23,6 +21,7 @@ from opdefs.rules.elements import (
     without_overflow,
 )
 from opdefs.rules.floats import FloatArithmetic, float_operation
+from opdefs.rules.numpy_functions import numpy_function
 from shapeinf.expr import Dim, Dimension, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Operand
@@ -65,7 +64,7 @@ def absolute(c: InferenceContext, x: Operand) -> PartialTensor:
     def operation(d: Dim) -> Dim | None:
         return d if c.prove_le(0, d) is True else -d if c.prove_le(d, 0) is True else None
 
-    return fold_dims(x.dtype, x.shape, np.abs, operation, x)
+    return fold_dims(x.dtype, x.shape, numpy_function("abs"), operation, x)
 
 
 def sign(c: InferenceContext, x: Operand) -> PartialTensor:
@@ -76,7 +75,7 @@ def sign(c: InferenceContext, x: Operand) -> PartialTensor:
             return 1
         return -1 if c.prove_le(d, -1) is True else 0 if c.prove_eq(d, 0) is True else None
 
-    return fold_dims(x.dtype, x.shape, np.sign, operation, x)
+    return fold_dims(x.dtype, x.shape, numpy_function("sign"), operation, x)
 
 
 def _calculate(
@@ -136,14 +135,16 @@ def binary_rule(
 
 def integer_quotient(a: Any, b: Any) -> Any:
     """Integers divided towards zero."""
+    import numpy as np
+
     quotient = np.abs(a) // np.abs(b)
     return np.where((a < 0) == (b < 0), quotient, -quotient).astype(a.dtype)
 
 
 def float_quotient(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor) -> PartialTensor:
     """Floats divided; fractions of sizes stay known until they are rounded."""
-    operation = float_operation(c, a.dtype, np.divide, FloatArithmetic.divide)
-    return fold_elements(None, shape, np.divide, operation, a, b)
+    operation = float_operation(c, a.dtype, numpy_function("divide"), FloatArithmetic.divide)
+    return fold_elements(None, shape, numpy_function("divide"), operation, a, b)
 
 
 def division_rule(broadcast: Broadcast) -> Callable[..., PartialTensor]:
@@ -229,6 +230,8 @@ def power(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor)
     """Contents for known operands and small integer exponents. The element type is that of the base."""
 
     def float_power(x: Any, y: Any) -> Any:
+        import numpy as np
+
         return np.power(x.astype(float), y).astype(x.dtype)
 
     operation = (
@@ -241,7 +244,7 @@ def power(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor)
 
 def extreme(name: str, shape: Shape, *xs: PartialTensor) -> PartialTensor:
     """The larger or smaller (`Max`, `Min`) of the elements at each position."""
-    concrete = np.maximum if name == "Max" else np.minimum
+    concrete = numpy_function("maximum") if name == "Max" else numpy_function("minimum")
     pick = maximum if name == "Max" else minimum
     return fold_dims(None, shape, lambda *arrays: _reduce(concrete, arrays), pick, *xs)
 
@@ -250,7 +253,7 @@ def total(c: InferenceContext, shape: Shape, xs: Sequence[PartialTensor]) -> Par
     """The sum of the elements at each position."""
 
     def sum_arrays(*arrays: Any) -> Any:
-        return _reduce(np.add, arrays)
+        return _reduce(numpy_function("add"), arrays)
 
     def sum_floats(floats: FloatArithmetic, *elements: Element) -> Element:
         return reduce(floats.add, elements)
@@ -261,7 +264,10 @@ def total(c: InferenceContext, shape: Shape, xs: Sequence[PartialTensor]) -> Par
 def limit_elements(x: PartialTensor, low: PartialTensor | None, high: PartialTensor | None) -> PartialTensor:
     """The elements clipped to limits that are single numbers."""
     result = x
-    for bound, concrete, pick in ((low, np.maximum, maximum), (high, np.minimum, minimum)):
+    for bound, concrete, pick in (
+        (low, numpy_function("maximum"), maximum),
+        (high, numpy_function("minimum"), minimum),
+    ):
         if bound is not None and bound.shape.dims in ((), (1,)):
             result = fold_dims(x.dtype, x.shape, concrete, pick, result, bound)
         elif bound is not None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import ml_dtypes
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from opdefs.rules.elements import (
     INDEX_LIMITS,
@@ -23,6 +20,9 @@ from shapeinf.expr import Dimension
 from shapeinf.lattice import Condition, Element, PartialTensor, Progression, Quotient, numpy_dtype
 from shapeinf.lattice.dtypes import KINDS
 from shapeinf.ops import InferenceContext
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: bool = True) -> PartialTensor:
@@ -53,6 +53,8 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
         if isinstance(element, (Dimension, Quotient)):
             cast = _cast_to_float if is_float(dtype) else _cast_to_int
             return cast(c, element, x.dtype, dtype, saturate)
+        import numpy as np
+
         return convert_array(np.array(element)).item() if is_float(dtype) else _truncate(element, target)
 
     if is_float(x.dtype) and not is_float(dtype) and dtype != "bool":
@@ -80,6 +82,9 @@ _EXACT_FLOATS = {"float64": 2**53, "float32": 2**24, "float16": 2**11}
 
 
 def _saturate(array: Any, target: np.dtype[Any]) -> Any:
+    import ml_dtypes
+    import numpy as np
+
     largest = float(ml_dtypes.finfo(target).max)  # type: ignore[no-untyped-call]
     return np.clip(array.astype(np.float32), -largest, largest)
 
@@ -110,6 +115,8 @@ def _cast_to_int(
 
 def _truncate(element: float, target: np.dtype[Any]) -> int | None:
     """A number truncated towards zero; None for NaN and for values out of range, where runtimes differ."""
+    import numpy as np
+
     if isinstance(element, float):
         limits = np.iinfo(target)
         return int(element) if limits.min - 1 < element < limits.max + 1 else None

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shapeinf.expr import Dim, Dimension, maximum, minimum
-from shapeinf.lattice import MAX_ELEMENTS, Condition, Element, PartialTensor, Shape, numpy_dtype
+from shapeinf.lattice import MAX_ELEMENTS, Condition, Element, PartialTensor, Shape
+from shapeinf.lattice.dtypes import INTEGER_RANGES
 from shapeinf.ops import InferenceContext
 
-Array = npt.NDArray[Any]
-Elements = npt.NDArray[np.object_]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+Array: TypeAlias = "npt.NDArray[Any]"
+Elements: TypeAlias = "npt.NDArray[np.object_]"
 Operation = Callable[..., Element]
 
 
@@ -22,6 +24,8 @@ def element_array(value: PartialTensor) -> Elements | None:
     """The contents as an object array of the tensor's shape, None when nothing is known."""
     if value.elements is None or not is_listable(value.shape):
         return None
+    import numpy as np
+
     array = np.empty(len(value.elements), dtype=object)
     array[:] = value.elements
     return array.reshape([d for d in value.shape if isinstance(d, int)])
@@ -38,6 +42,8 @@ def move_elements(value: PartialTensor, shape: Shape, move: Callable[[Elements],
     array = element_array(value)
     if array is None or not is_listable(shape):
         return PartialTensor(value.dtype, shape, None)
+    import numpy as np
+
     result = np.asarray(move(array), dtype=object)  # numpy returns an element instead of a scalar array
     return PartialTensor(value.dtype, shape, result.reshape(-1).tolist())
 
@@ -75,6 +81,8 @@ def map_elements(dtype: str | None, shape: Shape, operation: Operation, *values:
         flat = ((v.elements or ()) * (size if len(v.elements or ()) == 1 else 1) for v in values)
         return PartialTensor(dtype, shape, map(operation, *flat))
     arrays = [element_array(v) for v in values]
+    import numpy as np
+
     spread = np.broadcast_arrays(*(a for a in arrays if a is not None))
     rows = zip(*(a.reshape(-1).tolist() for a in spread), strict=True)
     return PartialTensor(dtype, shape, [operation(*row) for row in rows])
@@ -122,6 +130,8 @@ def fold_elements(
         if array is None:
             return map_elements(dtype, shape, operation, *values)
         arrays.append(array)
+    import numpy as np
+
     try:
         with np.errstate(all="ignore"):
             result = np.asarray(concrete(*arrays))
@@ -200,11 +210,10 @@ def are_dims(elements: Sequence[Element]) -> bool:
 
 def drop_overflow(dtype: str | None, element: Element) -> Element:
     """The element, unknown when it would wrap around in an integer type."""
-    kind = numpy_dtype(dtype)
-    if kind is None or kind.kind not in "iu" or not isinstance(element, int):
+    limits = INTEGER_RANGES.get(dtype or "")
+    if limits is None or not isinstance(element, int):
         return element
-    limits = np.iinfo(kind)
-    return element if limits.min <= element <= limits.max else None
+    return element if limits[0] <= element <= limits[1] else None
 
 
 INDEX_TYPES = ("int64", "int32")
@@ -218,11 +227,10 @@ def without_overflow(c: InferenceContext, dtype: str | None, element: Element) -
     """The element, unknown where it may wrap around in an integer type; sizes are assumed to fit those of indices."""
     if not isinstance(element, Dimension):
         return drop_overflow(dtype, element)
-    kind = numpy_dtype(dtype)
-    if dtype in INDEX_TYPES or kind is None or kind.kind not in "iu":
+    limits = INTEGER_RANGES.get(dtype or "")
+    if dtype in INDEX_TYPES or limits is None:
         return element
-    limits = np.iinfo(kind)
-    fits = c.prove_le(int(limits.min), element) is True and c.prove_le(element, int(limits.max)) is True
+    fits = c.prove_le(limits[0], element) is True and c.prove_le(element, limits[1]) is True
     return element if fits else None
 
 
@@ -261,6 +269,8 @@ def truncated_quotient(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
 
 def concatenate_elements(parts: Sequence[Elements], axis: int) -> Elements:
     """`np.concatenate` that keeps objects."""
+    import numpy as np
+
     return np.concatenate(list(parts), axis=axis)
 
 

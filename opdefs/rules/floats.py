@@ -28,8 +28,6 @@ from functools import lru_cache
 from math import ceil, gcd, isfinite
 
 import attrs
-import ml_dtypes
-import numpy as np
 
 from opdefs.rules.elements import Operation
 from shapeinf.expr import Dim, Dimension, ceildiv, maximum
@@ -79,19 +77,27 @@ class FloatFormat:
         return max(-self.largest, min(self.largest, number // step * step))
 
 
+FLOAT32 = FloatFormat("float32", 24, (1 << 128) - (1 << 104), Fraction(1, 1 << 126))
+FLOAT64 = FloatFormat("float64", 53, (1 << 1024) - (1 << 971), Fraction(1, 1 << 1022))
+_FLOAT16 = FloatFormat("float16", 11, (1 << 16) - (1 << 5), Fraction(1, 1 << 14))
+_BFLOAT16 = FloatFormat("bfloat16", 8, (1 << 128) - (1 << 120), Fraction(1, 1 << 126))
+_USUAL = {format_.name: format_ for format_ in (FLOAT32, FLOAT64, _FLOAT16, _BFLOAT16)}
+"""The types of most models; `ml_dtypes` describes the others."""
+
+
 @lru_cache(maxsize=32)
 def float_format(dtype: str | None) -> FloatFormat | None:
     """The format of a float type; None for another type, and for one without 0 or signs."""
     if dtype is None or "float" not in dtype or dtype == "float8e8m0":
         return None
+    if dtype in _USUAL:
+        return _USUAL[dtype]
     kind = numpy_dtype(dtype)
     assert kind is not None
+    import ml_dtypes
+
     limits = ml_dtypes.finfo(kind)  # type: ignore[no-untyped-call]
     return FloatFormat(dtype, limits.nmant + 1, int(float(limits.max)), Fraction(float(limits.smallest_normal)))
-
-
-FLOAT32 = FloatFormat("float32", 24, int(np.finfo(np.float32).max), Fraction(float(np.finfo(np.float32).tiny)))
-FLOAT64 = FloatFormat("float64", 53, int(np.finfo(np.float64).max), Fraction(float(np.finfo(np.float64).tiny)))
 
 
 def to_fraction(element: Element) -> tuple[Dim, Dim] | None:
@@ -136,6 +142,8 @@ class FloatArithmetic:
 
     def _number(self, fraction: Fraction) -> float | None:
         """A fraction as a float, where the type holds it exactly."""
+        import numpy as np
+
         kind = numpy_dtype(self.format.name)
         assert kind is not None
         with np.errstate(all="ignore"):
@@ -317,6 +325,8 @@ def float_operation(
 
     def operation(*elements: Element) -> Element:
         if all(isinstance(e, (int, float)) for e in elements):
+            import numpy as np
+
             kind = numpy_dtype(dtype)
             with np.errstate(all="ignore"):
                 result: Element = np.asarray(concrete(*(np.array(e, dtype=kind) for e in elements))).item()

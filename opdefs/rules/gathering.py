@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from opdefs.rules.elements import Array, Elements, element_array, is_listable, known_ints, move_elements
+from opdefs.rules.numpy_functions import numpy_function
 from opdefs.rules.progressions import extremes
 from shapeinf.expr import Dim
 from shapeinf.lattice import Element, PartialTensor, Shape
@@ -38,7 +37,7 @@ def take_axis(x: PartialTensor, indices: PartialTensor, at: int) -> PartialTenso
     if len(dims) == 1:
         return PartialTensor(x.dtype, shape, [elements[i] for i in known])
     index = _index_array(indices, known)
-    return move_elements(x, shape, lambda array: np.take(array, index, axis=at))
+    return move_elements(x, shape, lambda array: array.take(index, axis=at))
 
 
 def gather_elements(c: InferenceContext, x: Shape, indices: Value, *, axis: int = 0) -> Shape:
@@ -83,10 +82,12 @@ def pick_tuples(x: PartialTensor, indices: PartialTensor, depth: int) -> Partial
     if not depth or known is None or x.elements is None or not is_listable(shape):
         return PartialTensor(x.dtype, shape, None)
     index = _index_array(indices, known)
-    return move_elements(x, shape, lambda array: array[tuple(np.moveaxis(index, -1, 0))])
+    return move_elements(x, shape, lambda array: array[tuple(numpy_function("moveaxis")(index, -1, 0))])
 
 
 def _index_array(indices: PartialTensor, known: tuple[int, ...]) -> Array:
+    import numpy as np
+
     return np.array(known, dtype=np.int64).reshape([d for d in indices.shape if isinstance(d, int)])
 
 
@@ -112,6 +113,8 @@ def scatter_tuples(x: PartialTensor, indices: PartialTensor, updates: PartialTen
     index = _index_array(indices, known)
 
     def scatter(array: Elements) -> Elements:
+        import numpy as np
+
         result = array.copy()
         result[tuple(np.moveaxis(index, -1, 0))] = new if new.ndim else new.item()
         return result
@@ -193,6 +196,8 @@ def scatter_elements(
     constrain_indices(c, indices, x.shape[at])
     if known is None or new is None or reduction != "none":
         return PartialTensor(x.dtype, x.shape, None)
+    import numpy as np
+
     index = np.array(known, dtype=np.int64).reshape(new.shape)
 
     def scatter(array: Elements) -> Elements:
@@ -207,6 +212,8 @@ def one_hot_tensor(
     dtype: str | None, shape: Shape, axis: int, indices: Sequence[int], on: Element, off: Element
 ) -> PartialTensor:
     """A tensor that is `on` along an axis at the index of each position, `off` where that lies outside the axis."""
+    import numpy as np
+
     sizes = [d for d in shape if isinstance(d, int)]
     index = np.array(indices, dtype=np.int64).reshape(sizes[:axis] + sizes[axis + 1 :])
     chosen = np.moveaxis(np.arange(sizes[axis]) == index[..., None], -1, axis)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from opdefs.rules.arithmetic import Broadcast
 from opdefs.rules.elements import (
     Verdict,
@@ -16,6 +14,7 @@ from opdefs.rules.elements import (
     map_elements,
     nonnegative_condition,
 )
+from opdefs.rules.numpy_functions import numpy_function
 from shapeinf.expr import Dim, minimum
 from shapeinf.lattice import Condition, Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Operand, Value
@@ -23,12 +22,12 @@ from shapeinf.ops import InferenceContext, Operand, Value
 Compare = Callable[[InferenceContext, Dim, Dim], Verdict]
 Comparison = tuple[Callable[[Any, Any], Any], Compare]
 
-EQUAL: Comparison = (np.equal, lambda c, a, b: c.prove_eq(a, b))
-NOT_EQUAL: Comparison = (np.not_equal, lambda c, a, b: _negate(c.prove_eq(a, b)))
-LESS: Comparison = (np.less, lambda c, a, b: compare_le(c, a + 1, b))
-GREATER: Comparison = (np.greater, lambda c, a, b: compare_le(c, b + 1, a))
-LESS_EQUAL: Comparison = (np.less_equal, compare_le)
-GREATER_EQUAL: Comparison = (np.greater_equal, lambda c, a, b: compare_le(c, b, a))
+EQUAL: Comparison = (numpy_function("equal"), lambda c, a, b: c.prove_eq(a, b))
+NOT_EQUAL: Comparison = (numpy_function("not_equal"), lambda c, a, b: _negate(c.prove_eq(a, b)))
+LESS: Comparison = (numpy_function("less"), lambda c, a, b: compare_le(c, a + 1, b))
+GREATER: Comparison = (numpy_function("greater"), lambda c, a, b: compare_le(c, b + 1, a))
+LESS_EQUAL: Comparison = (numpy_function("less_equal"), compare_le)
+GREATER_EQUAL: Comparison = (numpy_function("greater_equal"), lambda c, a, b: compare_le(c, b, a))
 
 
 def _negate(verdict: bool | None) -> bool | None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from opdefs.rules.elements import Elements
 from shapeinf.lattice import Element
 
 
 def pad_elements(array: Elements, axes: Sequence[int], amounts: Sequence[int], filling: Element) -> Elements:
     """The array grown by the positive amounts (all begins, then all ends), then cropped by the negative ones."""
+    import numpy as np
+
     grow = [(0, 0)] * array.ndim
     keep = [slice(None)] * array.ndim
     for i, axis in enumerate(axes):

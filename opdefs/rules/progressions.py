@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 
-import numpy as np
-
-from opdefs.rules.elements import INDEX_TYPES, Array, clamp_at_zero, element_array, is_listable, known_dims, to_dim
+from opdefs.rules.elements import INDEX_TYPES, Array, clamp_at_zero, is_listable, known_dims, to_dim
 from opdefs.rules.floats import FLOAT64, FloatArithmetic, arithmetic, float_format
 from opdefs.rules.operands import require_single
 from shapeinf.expr import Dim, Dimension, ceildiv
-from shapeinf.lattice import BoundedTensor, Element, PartialTensor, Progression, Shape, numpy_dtype
+from shapeinf.lattice import BoundedTensor, Element, PartialTensor, Progression, Shape
+from shapeinf.lattice.dtypes import INTEGER_RANGES
 from shapeinf.ops import InferenceContext, Value
 
 MAX_STEP = 2**15
@@ -39,12 +37,11 @@ def progression(dtype: str | None, shape: Shape, base: Dim, steps: Sequence[int]
 
 def _can_represent(dtype: str | None, number: int) -> bool:
     """Whether a type other than those of indices represents an int exactly."""
-    floats, kind = float_format(dtype), numpy_dtype(dtype)
+    floats = float_format(dtype)
     if floats is not None:
         return abs(number) <= min(floats.max_exact, floats.largest)
-    if kind is None or kind.kind not in "biu":
-        return False
-    return number in (0, 1) if kind.kind == "b" else np.iinfo(kind).min <= number <= np.iinfo(kind).max
+    least, most = (0, 1) if dtype == "bool" else INTEGER_RANGES.get(dtype or "", (0, -1))
+    return least <= number <= most
 
 
 def _magnitude(d: Dim) -> int:
@@ -64,17 +61,17 @@ def to_progression(value: PartialTensor) -> Progression | None:
     if len(value.elements) == 1:
         single = to_dim(value.elements[0])
         return None if single is None else Progression(value.dtype, value.shape, single, (0,) * len(value.shape))
-    array = element_array(value)
-    if array is None or not array.size or any(type(e) is not int for e in value.elements):
+    numbers = [e for e in value.elements if type(e) is int]
+    if not numbers or len(numbers) < len(value.elements):
         return None
-    numbers = array.astype(object)
-    first = numbers[(0,) * numbers.ndim]
-    seconds = np.eye(numbers.ndim, dtype=int)  # the positions next to the first along each axis
-    pairs = zip(seconds, numbers.shape, strict=True)
-    steps = [int(numbers[tuple(position)] - first) if size > 1 else 0 for position, size in pairs]
-    ranges = (np.arange(n).astype(object) * s for n, s in zip(numbers.shape, steps, strict=True))
-    even = first + reduce(np.add.outer, ranges)
-    return Progression(value.dtype, value.shape, int(first), steps) if (numbers == even).all() else None
+    steps, even = [], numbers[:1]
+    stride = len(numbers)
+    for size in map(int, value.shape):  # contents have known sizes
+        stride //= size
+        step = numbers[stride] - numbers[0] if size > 1 else 0
+        steps.append(step)
+        even = [number + step * i for number in even for i in range(size)]
+    return Progression(value.dtype, value.shape, numbers[0], steps) if even == numbers else None
 
 
 def broadcast_steps(value: Progression, shape: Shape) -> tuple[int, ...] | None:
@@ -274,6 +271,8 @@ def _concrete_range(c: InferenceContext, start: Value, limit: Value, delta: Valu
     count = _range_length(c, a, b, d)
     if not isinstance(count, int) or not is_listable(Shape((count,))):
         return arithmetic_vector(start.dtype, Shape((count,)), a.item(), d.item())
+    import numpy as np
+
     values = a.reshape(()) + np.arange(count).astype(a.dtype) * d.reshape(())
     return PartialTensor(start.dtype, Shape((count,)), values.tolist())
 
@@ -284,6 +283,8 @@ def _range_length(c: InferenceContext, a: Array, b: Array, d: Array) -> Dim:
         c.fail("a range requires numbers", str(a.dtype))
     if a.dtype.kind in "iu":
         return int(max(0, -((a.item() - b.item()) // d.item())))
+    import numpy as np
+
     with np.errstate(all="ignore"):
         wide = np.ceil((b.astype(float) - a.astype(float)) / d.astype(float)).item()
         narrow = np.ceil((b - a).astype(float) / d.astype(float)).item()

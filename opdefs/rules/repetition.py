@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from opdefs.rules.elements import Elements, concatenate_elements, element_array, is_listable, move_elements
+from opdefs.rules.numpy_functions import numpy_function
 from opdefs.rules.progressions import broadcast_progression
 from shapeinf.expr import Dim
 from shapeinf.lattice import Element, PartialTensor, Progression, Shape
@@ -53,7 +52,11 @@ def _align_ranks(c: InferenceContext, shapes: Sequence[Shape]) -> Sequence[Shape
 def _elements_or_unknown(x: PartialTensor, sizes: Sequence[Dim]) -> Elements:
     """The elements; `sizes` is the shape after merging with the other inputs."""
     array = element_array(x)
-    return array if array is not None else np.full([d for d in sizes if isinstance(d, int)], None, dtype=object)
+    if array is not None:
+        return array
+    import numpy as np
+
+    return np.full([d for d in sizes if isinstance(d, int)], None, dtype=object)
 
 
 def repeat_size(c: InferenceContext, size: Dim, count: Dim | None, axis: int) -> Dim:
@@ -70,7 +73,7 @@ def tile(c: InferenceContext, x: PartialTensor, counts: Sequence[Dim | None]) ->
     if x.contents is None:
         return PartialTensor(x.dtype, shape, None)
     if is_listable(shape) and len(known) == len(counts) and x.elements is not None:
-        return move_elements(x, shape, lambda array: np.tile(array, known))
+        return move_elements(x, shape, lambda array: numpy_function("tile")(array, known))
     repeats = (size == 1 or count == 1 for size, count in zip(x.shape, counts, strict=True))
     return broadcast_progression(x, shape) if all(repeats) else PartialTensor(x.dtype, shape, None)
 
@@ -81,4 +84,4 @@ def broadcast_elements(x: PartialTensor, shape: Shape) -> PartialTensor:
         return PartialTensor(x.dtype, shape, None)
     if isinstance(x, Progression) or not is_listable(shape):
         return broadcast_progression(x, shape)
-    return move_elements(x, shape, lambda array: np.broadcast_to(array, [d for d in shape if isinstance(d, int)]))
+    return move_elements(x, shape, lambda array: numpy_function("broadcast_to")(array, [*shape]))

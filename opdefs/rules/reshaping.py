@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from opdefs.rules.elements import move_elements, requested_dims
 from opdefs.rules.progressions import reshape_elements, transpose_progression
 from opdefs.rules.unknowns import cover_dim
@@ -190,7 +188,7 @@ def transpose(x: PartialTensor, order: Sequence[int]) -> PartialTensor:
         return PartialTensor(x.dtype, shape, None)
     if isinstance(x, Progression):
         return transpose_progression(x, shape, order)
-    return move_elements(x, shape, lambda array: np.transpose(array, order))
+    return move_elements(x, shape, lambda array: array.transpose(order))
 
 
 def flip(x: PartialTensor, axes: Sequence[int]) -> PartialTensor:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import floor, inf
 
-import numpy as np
-
 from opdefs.rules.elements import to_dim
 from opdefs.rules.floats import FLOAT32, FLOAT64, MAX_DENOMINATOR, FloatArithmetic, to_fraction
 from shapeinf.expr import Dim, Dimension, maximum
@@ -47,6 +45,8 @@ def _scale_by_number(c: InferenceContext, size: Dim, scale: Fraction) -> Dim:
     if scale.denominator <= MAX_DENOMINATOR and scale.numerator <= 1 << 20:
         return (size * scale.numerator) // scale.denominator
     if isinstance(size, int):
+        import numpy as np
+
         choices = floor(size * scale), floor(float(np.float32(size) * np.float32(float(scale))))
         return choices[0] if choices[0] == choices[1] else c.fresh("resize", min(choices), max(choices))
     product = FloatArithmetic(c, FLOAT32).floor_of_product(size, scale)
@@ -122,6 +122,8 @@ def _bound_by_request(c: InferenceContext, wanted: Dim | None, larger: bool) -> 
 
 def _round_size(c: InferenceContext, scale: Fraction, size: int) -> Dim:
     """Half rounds up; unknown where float32 rounds to a different integer."""
+    import numpy as np
+
     single = np.float32(float(scale)) * np.float32(size)
     choices = floor(scale * size + Fraction(1, 2)), floor(Fraction(float(single)) + Fraction(1, 2))
     return choices[0] if choices[0] == choices[1] else c.fresh("resize", min(choices), max(choices))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from opdefs.rules.elements import known_dims
 from opdefs.rules.progressions import has_no_zeros
 from shapeinf.expr import Dim, maximum
@@ -67,6 +65,8 @@ def nonzero_count(c: InferenceContext, x: PartialTensor) -> Dim:
     """How many elements are not 0."""
     array = x.array()
     if array is not None:
+        import numpy as np
+
         return int(np.count_nonzero(array))
     if x.shape.dims is None:
         return c.fresh("count")

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from opdefs.rules.arithmetic import (
     binary_rule,
     division_rule,
@@ -32,6 +30,7 @@ from opdefs.rules.elements import (
     without_overflow,
 )
 from opdefs.rules.floats import FloatArithmetic, float_operation
+from opdefs.rules.numpy_functions import numpy_function
 from opdefs.rules.progressions import add, multiply, subtract
 from opdefs.tf.broadcasting import broadcast
 from opdefs.tf.dialect import tf
@@ -57,9 +56,15 @@ def broadcasting(c: InferenceContext, a: Shape, b: Shape) -> Shape:
 
 
 _arithmetic_rule = partial(binary_rule, broadcast)
-tf("Add", "AddV2", in_place=(0, 1))(_arithmetic_rule(np.add, lambda a, b: a + b, FloatArithmetic.add, add))
-tf("Sub", in_place=(0, 1))(_arithmetic_rule(np.subtract, lambda a, b: a - b, FloatArithmetic.subtract, subtract))
-tf("Mul", in_place=(0, 1))(_arithmetic_rule(np.multiply, lambda a, b: a * b, FloatArithmetic.multiply, multiply))
+tf("Add", "AddV2", in_place=(0, 1))(
+    _arithmetic_rule(numpy_function("add"), lambda a, b: a + b, FloatArithmetic.add, add)
+)
+tf("Sub", in_place=(0, 1))(
+    _arithmetic_rule(numpy_function("subtract"), lambda a, b: a - b, FloatArithmetic.subtract, subtract)
+)
+tf("Mul", in_place=(0, 1))(
+    _arithmetic_rule(numpy_function("multiply"), lambda a, b: a * b, FloatArithmetic.multiply, multiply)
+)
 tf("Div", "RealDiv", "TruncateDiv", in_place=(0, 1))(division_rule(broadcast))
 
 
@@ -68,10 +73,12 @@ def floor_divide(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
     """Broadcasting; quotients rounded down. Floats are divided, rounded to their type, then rounded down."""
     shape = broadcast(c, x.shape, y.shape)
     if not is_float(x.dtype):
-        return integer_division(c, shape, np.floor_divide, floored_quotient(c), x, y)
+        return integer_division(c, shape, numpy_function("floor_divide"), floored_quotient(c), x, y)
     quotient = float_quotient(c, shape, x, y)
-    operation = float_operation(c, x.dtype, np.floor, FloatArithmetic.floor)
-    return fold_elements(None, shape, np.floor, operation, PartialTensor(x.dtype, shape, quotient.elements))
+    operation = float_operation(c, x.dtype, numpy_function("floor"), FloatArithmetic.floor)
+    return fold_elements(
+        None, shape, numpy_function("floor"), operation, PartialTensor(x.dtype, shape, quotient.elements)
+    )
 
 
 @tf("FloorMod", in_place=(0, 1))
@@ -79,8 +86,8 @@ def floor_mod(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
     """Broadcasting; remainders with the sign of the divisor."""
     shape, remainder = broadcast(c, x.shape, y.shape), floored_remainder(c)
     if is_float(x.dtype):
-        return fold_elements(None, shape, np.mod, dim_operation(remainder), x, y)
-    return integer_division(c, shape, np.mod, remainder, x, y)
+        return fold_elements(None, shape, numpy_function("mod"), dim_operation(remainder), x, y)
+    return integer_division(c, shape, numpy_function("mod"), remainder, x, y)
 
 
 @tf("Mod", "TruncateMod", in_place=(0, 1))
@@ -88,8 +95,8 @@ def truncate_mod(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
     """Broadcasting; remainders with the sign of the dividend."""
     shape, remainder = broadcast(c, x.shape, y.shape), truncated_remainder(c)
     if is_float(x.dtype):
-        return fold_elements(None, shape, np.fmod, dim_operation(remainder), x, y)
-    return integer_division(c, shape, np.fmod, remainder, x, y)
+        return fold_elements(None, shape, numpy_function("fmod"), dim_operation(remainder), x, y)
+    return integer_division(c, shape, numpy_function("fmod"), remainder, x, y)
 
 
 @tf("Pow", in_place=(0, 1))
@@ -167,6 +174,8 @@ def squared_difference(c: InferenceContext, x: Operand, y: Operand) -> PartialTe
         return floats.multiply(difference, difference)
 
     def concrete(a: Any, b: Any) -> Any:
+        import numpy as np
+
         return np.square(a - b)
 
     operation = element_arithmetic(c, x.dtype, concrete, lambda a, b: (a - b) * (a - b), square)
@@ -175,7 +184,11 @@ def squared_difference(c: InferenceContext, x: Operand, y: Operand) -> PartialTe
 
 # -- bits --------------------------------------------------------------------------------------------------------------
 
-_BITS = {"BitwiseAnd": np.bitwise_and, "BitwiseOr": np.bitwise_or, "BitwiseXor": np.bitwise_xor}
+_BITS = {
+    "BitwiseAnd": numpy_function("bitwise_and"),
+    "BitwiseOr": numpy_function("bitwise_or"),
+    "BitwiseXor": numpy_function("bitwise_xor"),
+}
 
 
 @tf("BitwiseAnd", "BitwiseOr", "BitwiseXor", in_place=(0, 1))
@@ -208,6 +221,8 @@ def shift(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
         return a * factor if left else a // factor
 
     def concrete(array: Any, bits: Any) -> Any:
+        import numpy as np
+
         limited = np.clip(bits, 0, array.dtype.itemsize * 8 - 1)
         return np.left_shift(array, limited) if left else np.right_shift(array, limited)
 

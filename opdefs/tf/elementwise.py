@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from opdefs.rules.arithmetic import absolute, limit_elements, sign, unary_rule, unknown
 from opdefs.rules.elements import dim_operation, fold_elements, logical_not, map_elements
 from opdefs.rules.floats import FloatArithmetic
+from opdefs.rules.numpy_functions import numpy_function, positive_part
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, maximum, minimum
@@ -83,20 +82,20 @@ def unary_gradient(c: InferenceContext, y: Shape, dy: Shape) -> Shape:
 
 tf("Abs", in_place=(0,))(absolute)
 tf("Sign", in_place=(0,))(sign)
-tf("Neg", in_place=(0,))(unary_rule(np.negative, lambda d: -d, FloatArithmetic.negate))
-tf("Relu", in_place=(0,))(unary_rule(lambda x: np.maximum(x, 0), lambda d: maximum(d, 0)))
-tf("Relu6", in_place=(0,))(unary_rule(lambda x: np.clip(x, 0, 6), lambda d: minimum(maximum(d, 0), 6)))
-tf("Floor", in_place=(0,))(unary_rule(np.floor, lambda d: d, FloatArithmetic.floor))
-tf("Ceil", in_place=(0,))(unary_rule(np.ceil, lambda d: d, FloatArithmetic.ceil))
-tf("Round", "Rint", in_place=(0,))(unary_rule(np.rint, lambda d: d, FloatArithmetic.round))
-tf("Sqrt", in_place=(0,))(unary_rule(np.sqrt, unknown))
+tf("Neg", in_place=(0,))(unary_rule(numpy_function("negative"), lambda d: -d, FloatArithmetic.negate))
+tf("Relu", in_place=(0,))(unary_rule(positive_part, lambda d: maximum(d, 0)))
+tf("Relu6", in_place=(0,))(unary_rule(lambda x: x.clip(0, 6), lambda d: minimum(maximum(d, 0), 6)))
+tf("Floor", in_place=(0,))(unary_rule(numpy_function("floor"), lambda d: d, FloatArithmetic.floor))
+tf("Ceil", in_place=(0,))(unary_rule(numpy_function("ceil"), lambda d: d, FloatArithmetic.ceil))
+tf("Round", "Rint", in_place=(0,))(unary_rule(numpy_function("rint"), lambda d: d, FloatArithmetic.round))
+tf("Sqrt", in_place=(0,))(unary_rule(numpy_function("sqrt"), unknown))
 
 
 def _square(floats: FloatArithmetic, x: Any) -> Any:
     return floats.multiply(x, x)
 
 
-tf("Square", in_place=(0,))(unary_rule(np.square, lambda d: d * d, _square))
+tf("Square", in_place=(0,))(unary_rule(numpy_function("square"), lambda d: d * d, _square))
 
 
 @tf("Invert", in_place=(0,))
@@ -108,7 +107,7 @@ def invert(c: InferenceContext, x: Operand) -> PartialTensor:
     def operation(d: Dim) -> Dim | None:
         return -d - 1 if signed else None
 
-    return fold_elements(x.dtype, x.shape, np.invert, dim_operation(operation), x)
+    return fold_elements(x.dtype, x.shape, numpy_function("invert"), dim_operation(operation), x)
 
 
 @tf("LogicalNot", in_place=(0,))
@@ -120,14 +119,14 @@ def negation(c: InferenceContext, x: Operand) -> PartialTensor:
 @tf("IsNan", "IsInf")
 def is_not_a_number(c: InferenceContext, x: Operand) -> PartialTensor:
     """Element by element; sizes are finite numbers."""
-    concrete = np.isnan if c.op_def.name == "IsNan" else np.isinf
+    concrete = numpy_function("isnan") if c.op_def.name == "IsNan" else numpy_function("isinf")
     return fold_elements("bool", x.shape, concrete, dim_operation(lambda _: False), x)
 
 
 @tf("IsFinite")
 def is_finite(c: InferenceContext, x: Operand) -> PartialTensor:
     """Element by element; sizes are finite numbers."""
-    return fold_elements("bool", x.shape, np.isfinite, dim_operation(lambda _: True), x)
+    return fold_elements("bool", x.shape, numpy_function("isfinite"), dim_operation(lambda _: True), x)
 
 
 @tf("ClipByValue", in_place=(0,))
@@ -154,6 +153,8 @@ def bucketize(c: InferenceContext, input: Value, *, boundaries: tuple[float, ...
     array = input.array()
     if array is None or array.dtype.kind not in "if":
         return PartialTensor("int32", input.shape, None)
+    import numpy as np
+
     buckets = np.searchsorted(np.array(boundaries, dtype=np.float32), array, side="right")
     return PartialTensor("int32", input.shape, buckets.reshape(-1).tolist())
 

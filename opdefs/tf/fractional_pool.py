@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from math import floor
 
-import numpy as np
-
 from opdefs.rules.elements import to_dim
 from opdefs.rules.floats import FLOAT32, FloatArithmetic
 from opdefs.tf.dialect import tf
@@ -39,6 +37,8 @@ def _quotient(c: InferenceContext, size: Dim, ratio: float) -> Dim:
         raise ShapeError(f"pooling_ratio {ratio} is negative")
     if not 0 < ratio < FLOAT32.largest:
         raise ShapeError(f"pooling_ratio {ratio} is not a positive number")
+    import numpy as np
+
     if isinstance(size, int):
         return floor(float(np.float32(size) / np.float32(ratio)))
     floats = FloatArithmetic(c, FLOAT32)

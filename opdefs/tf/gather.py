@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from math import prod
 
-import numpy as np
-
 from opdefs.rules.elements import is_listable, known_ints
 from opdefs.rules.gathering import constrain_index_tuples, constrain_indices, one_hot_tensor, pick_tuples, take_axis
 from opdefs.tf.common import size_from_scalar
@@ -159,5 +157,7 @@ def unravel_index(c: InferenceContext, indices: Value, dims: Value) -> PartialTe
         return PartialTensor(None, shape, None)
     if any(not 0 <= number < prod(sizes) for number in numbers):
         c.fail("indices must lie inside the array", list(numbers), list(sizes))
+    import numpy as np
+
     columns = np.array(np.unravel_index(np.array(numbers, np.int64), sizes))
     return PartialTensor(None, shape, columns.reshape(-1).tolist())

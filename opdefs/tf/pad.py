@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from opdefs.rules.elements import Elements, known_dims, known_ints, move_elements
 from opdefs.rules.padding import pad_elements
 from opdefs.tf.dialect import tf
@@ -88,6 +86,8 @@ def mirror_pad(c: InferenceContext, x: Value, paddings: Value, *, mode: str) -> 
         return PartialTensor(x.dtype, Shape(dims), None)
 
     def reflect(array: Elements) -> Elements:
+        import numpy as np
+
         amounts = list(zip(known[::2], known[1::2], strict=True))
         return np.pad(array, amounts, "reflect" if border else "symmetric")
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-import numpy as np
-
 from opdefs.rules.elements import Elements, element_array, is_listable, known_ints, tensor_from_array
 from opdefs.rules.progressions import extremes, progression
 from opdefs.rules.unknowns import fresh_count, nonzero_count
@@ -24,6 +22,8 @@ def where(c: InferenceContext, condition: Value) -> PartialTensor:
     rank = len(condition.shape.dims)
     decided = None if condition.elements is None else [_is_nonzero(c, element) for element in condition.elements]
     if decided is not None and None not in decided:
+        import numpy as np
+
         array = np.array(decided, bool).reshape([d for d in condition.shape if isinstance(d, int)])
         return tensor_from_array(np.argwhere(array).astype(np.int64), "int64")
     count = nonzero_count(c, condition) if decided is None else _true_count(c, decided)
@@ -226,6 +226,8 @@ def _stitched_size(c: InferenceContext, indices: Sequence[PartialTensor], number
 
 def _stitch(shape: Shape, numbers: Sequence[Sequence[int]], data: Sequence[PartialTensor]) -> PartialTensor:
     """The rows of the data at their indices; a later one wins, and rows without an index are unknown."""
+    import numpy as np
+
     sizes = [d for d in shape if isinstance(d, int)]
     result = np.full(sizes, None, dtype=object)
     for index, values in zip(numbers, data, strict=True):

@@ -25,6 +25,7 @@ from shapeinf.graph import (
     kind_of,
     refers_to_attributes,
     row_key,
+    sort_rows,
     subgraphs,
     topological_order,
     validate,
@@ -295,31 +296,34 @@ class _Compiler:
         self.operations: dict[RowKey, Operation] = {}
 
     def compile_table(self, table: NodeTable) -> CompiledGraph | None:
-        """Slots are the numbers of the table; None when its nodes are not in order, or the graph is malformed."""
+        """Slots are the numbers of the table; None for a graph that is malformed or has a cycle."""
         graph = self.graph
-        if not table.ordered or len(set(graph.inputs)) != len(graph.inputs):
-            return None
         names = list(table.values)
-        sources = set(self.sources)
-        if any(names[number] not in sources for number in table.early):
-            return None
         slots = dict(zip(names, range(len(names)), strict=True))
-        for name in self.sources:
-            number = slots.setdefault(name, len(names))
-            if number == len(names):
+        sources = set(self.sources)
+        if len(slots) < len(names) or len(set(graph.inputs)) < len(graph.inputs):
+            return None
+        if not _all_produced_once(table, sources.intersection(slots)):
+            return None
+        for name in self.sources if not sources.issubset(slots) else ():
+            if slots.setdefault(name, len(names)) == len(names):
                 names.append(name)
-            elif number < len(table.values) and number not in table.early:
-                return None  # it is the output of a node too
-        if len(slots) < len(names) or any(name not in slots for name in graph.outputs):
+        if not all(map(slots.__contains__, graph.outputs)):
             return None
         rows: Sequence[Row] = table.rows
-        for key in {row[0] for row in rows}:
+        for key in table.keys():
             self.operations[key] = self.operation(key)
-        if any(operation.captures for operation in self.operations.values()):
-            if any(name not in slots for operation in self.operations.values() for name in operation.captures):
+        captures = {name for operation in self.operations.values() for name in operation.captures}
+        if captures:
+            if not captures.issubset(slots):
                 return None
             rows = [self.with_captures(row, slots) for row in rows]
-        compiled = self.build(names, rows, range(len(rows)), None)
+        order = sort_rows(rows, len(names)) if captures or not table.ordered else range(len(rows))
+        if order is None:
+            return None
+        if not isinstance(order, range):
+            rows = [rows[index] for index in order]
+        compiled = self.build(names, rows, order, None)
         compiled.slots = slots
         return compiled
 
@@ -381,3 +385,13 @@ class _Compiler:
         operation.bodies.update(function_references(kind))
         operation.captures = tuple(captures)
         return operation
+
+
+def _all_produced_once(table: NodeTable, sources: set[str]) -> bool:
+    """Whether each value of a table is produced by one node, or is one of these sources and no node produces it."""
+    name_of = table.values.__getitem__
+    if table.ordered:
+        return sources == set(map(name_of, table.early))
+    slots = [slot for row in table.rows for slot in row[2] if slot != UNUSED]
+    produced = set(map(name_of, slots))
+    return len(slots) == len(produced) == len(table.values) - len(sources) and sources.isdisjoint(produced)

@@ -123,7 +123,8 @@ class Inference:
         self.declared: dict[int, Refine] = {} if self.declare is None else self.declare(self)
         self.visited = 0
         self.created_unknowns = False
-        self.initial_store = store
+        self._initial_store: ShapeStore | None = store
+        self._initial_version = store.version
         self.assumptions: tuple[str, ...] = ()
         """What the user specifies besides the dims of inputs: values of inputs, sizes that depend on data."""
         self.undone: tuple[ShapeStore, ShapeStore] | None = None
@@ -139,14 +140,26 @@ class Inference:
         """By operator and input slots: the last node whose outputs have unknowns of its own, and these outputs."""
 
     def save_initial_store(self) -> None:
-        """Copy the constraints of inputs and users, before any node has run."""
-        self.initial_store = self.store.copy()
-        self.table.refresh()
+        """Keep the constraints of inputs and users as they are before any node has run."""
+        store = self.store
+        self._initial_version = store.version
+        if store.is_empty:  # mostly: no type has another form, and the copy is made when it is first requested
+            self._initial_store = None
+        else:
+            self._initial_store = store.copy()
+            self.table.refresh()
+
+    @property
+    def initial_store(self) -> ShapeStore:
+        """The constraints of inputs and users."""
+        if self._initial_store is None:
+            self._initial_store = self.store.copy_empty()
+        return self._initial_store
 
     @property
     def nodes_added_constraints(self) -> bool:
         """Whether nodes added constraints, which a run for other inputs must not keep."""
-        return self.store.version != self.initial_store.version
+        return self.store.version != self._initial_version
 
     @property
     def diagnostics(self) -> list[Diagnostic]:

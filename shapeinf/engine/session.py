@@ -210,6 +210,8 @@ class Session:
 
     def _specs(self, name: str) -> tuple[list[SpecLike], list[SpecLike]]:
         """The specs of an input before the last full shape, which replaces them, and those from it on."""
+        if not (self.options.inputs or self.updates):
+            return [], []
         first = self.options.inputs_by_name(self.compiled.graph)
         specs = [update[name] for update in (first, *self.updates) if name in update]
         last = max((i for i, spec in enumerate(specs) if _is_full_shape(spec)), default=0)
@@ -342,7 +344,7 @@ def _fill_constants(inference: Inference) -> None:
     for name, constant in graph.constants.items():
         number = numbers.get(id(constant))
         if number is None:
-            number = numbers[id(constant)] = inference.table.add(constant)
+            number = numbers[id(constant)] = inference.table.add_constant(constant)
         inference.numbers[compiled.slots[name]] = number
     for name in _read_by_rules(compiled, graph.unread):
         inference.set(name, graph.unread[name]())

@@ -81,6 +81,15 @@ class TypeTable:
         self._new_numbers.append(number)
         return number
 
+    def add_constant(self, constant: PartialTensor) -> int:
+        """The number of a type of the file, whose contents are known as numbers if at all."""
+        if not constant.shape.is_concrete:
+            return self.add(constant)
+        before = len(self._new_numbers)
+        number = self.add(constant)
+        del self._new_numbers[before:]  # they have no symbols: no constraint changes them
+        return number
+
     def refresh(self) -> None:
         """Bring `canonical` and `type_only` up to date: only types with changed symbols are canonicalized again."""
         store = self.store

@@ -38,6 +38,8 @@ def is_too_large(digits: str) -> bool:
 
 
 _TOKEN = re.compile(rf"\s*(?:(\d+)|({AXIS_OF_NAME}|[^\W\d]\w*)|`((?:[^`]|``)*)`|(//|[-+*%(),/=]))")
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]{0,99}")
+"""The usual name of a dim: there is nothing to parse."""
 _HYPHENATED = re.compile(r"[^\W\d]\w*(?:-\w+)+")
 _DOTTED = re.compile(r"[^\W\d]\w*(?:[.:]+\w+)+")
 """Qualified names, as some exporters number dims: they mean nothing else."""
@@ -71,6 +73,8 @@ def parse_dim_lenient(text: str, scope: Scope, lo: int | None = 1) -> tuple[Dim 
         return None, f"the dim name {text!r} declares no size" if text != "" else None
     if scope.has(text):
         return scope.symbol(text), None
+    if _PLAIN_NAME.fullmatch(text):
+        return scope.symbol(text, lo), None
     if _hyphenated_name(stripped, scope):
         return scope.symbol(text, lo), f"the dim name {text!r} is taken as one name, not as a difference"
     try:

@@ -15,7 +15,7 @@ from shapeinf.graph.model import (
 )
 from shapeinf.graph.modules import module_path
 from shapeinf.graph.table import MISSING, UNUSED, NodeTable, Row, RowKey, kind_of, row_key
-from shapeinf.graph.topology import components, topological_order, validate
+from shapeinf.graph.topology import components, sort_rows, topological_order, validate
 
 __all__ = [
     "MISSING",
@@ -37,6 +37,7 @@ __all__ = [
     "module_path",
     "refers_to_attributes",
     "row_key",
+    "sort_rows",
     "subgraphs",
     "topological_order",
     "validate",

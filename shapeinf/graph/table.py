@@ -78,9 +78,13 @@ class NodeTable(Sequence[Node]):
         written = tuple(map(self.output, outputs))
         self.rows.append((row_key(kind, written), read, written, name))
 
+    def keys(self) -> set[RowKey]:
+        """The keys of all nodes."""
+        return {row[0] for row in self.rows}
+
     def kinds(self) -> set[NodeKind]:
         """The kinds of all nodes."""
-        return {kind_of(key) for key in {row[0] for row in self.rows}}
+        return set(map(kind_of, self.keys()))
 
     @overload
     def __getitem__(self, index: int) -> Node: ...

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from shapeinf.errors import CyclicGraphError, ModelError
 from shapeinf.graph.model import Graph
+from shapeinf.graph.table import UNUSED, Row
 
 
 def validate(graph: Graph, captures: Iterable[str] = (), *, allow_cycles: bool = False) -> None:
@@ -54,14 +55,37 @@ def node_label(graph: Graph, index: int) -> str:
     return node.name or f"{node.op} (node {index})"
 
 
-def topological_order(graph: Graph) -> list[int] | None:
+def topological_order(graph: Graph) -> Sequence[int] | None:
     """An order in which every node follows its producers, None for a graph with a cycle. O(edges)."""
     producers = _indices(graph)
-    if all(producers.get(name, -1) < index for index, node in enumerate(graph.nodes) for name in node.inputs):
-        return list(range(len(graph.nodes)))
-    waiting = [len({producers[n] for n in node.inputs if n in producers}) for node in graph.nodes]
-    readers = _readers(graph, producers)
-    ready = [i for i, count in enumerate(waiting) if count == 0]
+    inputs = ({producers[n] for n in node.inputs if n in producers} for node in graph.nodes)
+    return _sort(list(inputs))
+
+
+def sort_rows(rows: Sequence[Row], values: int) -> Sequence[int] | None:
+    """`topological_order` of the rows of a table with so many values, which also read what their subgraphs capture."""
+    producers = [-1] * (values + 1)  # MISSING is the last one
+    for index, row in enumerate(rows):
+        for slot in row[2]:
+            if slot != UNUSED:
+                producers[slot] = index
+    producer_of = producers.__getitem__
+    inputs = [set(map(producer_of, row[1])) for row in rows]
+    for sources in inputs:
+        sources.discard(-1)
+    return _sort(inputs)
+
+
+def _sort(inputs: Sequence[set[int]]) -> Sequence[int] | None:
+    """The order of nodes, given the producers that each one reads."""
+    if all(max(producers, default=-1) < index for index, producers in enumerate(inputs)):
+        return range(len(inputs))
+    readers: list[list[int]] = [[] for _ in inputs]
+    for index, producers in enumerate(inputs):
+        for producer in producers:
+            readers[producer].append(index)
+    waiting = list(map(len, inputs))
+    ready = [index for index, count in enumerate(waiting) if count == 0]
     order = []
     while ready:
         index = ready.pop()
@@ -70,7 +94,7 @@ def topological_order(graph: Graph) -> list[int] | None:
             waiting[reader] -= 1
             if waiting[reader] == 0:
                 ready.append(reader)
-    return order if len(order) == len(graph.nodes) else None
+    return order if len(order) == len(inputs) else None
 
 
 def _indices(graph: Graph) -> dict[str, int]:

@@ -96,7 +96,7 @@ class InferenceOptions:
 
     def inputs_by_name(self, graph: Graph) -> Mapping[str, SpecLike]:
         """The shapes of inputs by name. Raises UnknownNameError for an input that the graph does not have."""
-        return specs_by_input(self.inputs, graph)
+        return specs_by_input(self.inputs, graph) if self.inputs else {}
 
     def values_by_name(self, graph: Graph) -> dict[str, object]:
         """The values of inputs by name, also of those that have a default. Raises UnknownNameError."""

@@ -75,7 +75,7 @@ class InputReader:
 
     def axis_name(self, name: str, axis: int) -> str:
         """The name of the size of an axis without a name; an input has its first alias in it."""
-        alias = next((alias for alias, value in self.aliases.items() if value == name), name)
+        alias = self.user_name(name)
         label = axis_label(alias, axis)
         return f"{alias}.{axis}" if label in self.dim_names else label
 
@@ -102,16 +102,16 @@ class InputReader:
         """The shape of declared dims: ints, names or expressions, None for an unknown one."""
         if dims is None:
             return Shape.unknown()
-        return Shape(tuple(self._read_declared_dim(d, self.axis_name(site, axis)) for axis, d in enumerate(dims)))
+        return Shape([self._read_declared_dim(d, site, axis) for axis, d in enumerate(dims)])
 
-    def _read_declared_dim(self, declared: int | str | None, site: str) -> Dim:
+    def _read_declared_dim(self, declared: int | str | None, site: str, axis: int) -> Dim:
         if isinstance(declared, str):
             dim, lint = parse_dim_lenient(declared, self.store.scope, self.min_dim)
             if lint is not None and lint not in self.lints:
                 self.lints.append(lint)
         else:
             dim = declared if declared is not None and declared >= 0 else None
-        return self.new_axis(site) if dim is None else dim
+        return self.new_axis(self.axis_name(site, axis)) if dim is None else dim
 
     def name_axes(self, name: str, value: Type | None) -> None:
         """Let users refer to the open axes of an input by both of its names."""

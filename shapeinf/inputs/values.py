@@ -21,7 +21,7 @@ from shapeinf.inputs.named_dims import NamedDim
 from shapeinf.inputs.reader import InputReader
 from shapeinf.inputs.spec import unquote_name
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
-from shapeinf.lattice.dtypes import KINDS, integer_range
+from shapeinf.lattice.dtypes import INTEGER_RANGES, KINDS
 from shapeinf.lattice.types import MAX_ELEMENTS, MAX_PRINTED, MAX_RANK, Element, HandleType, numpy_dtype
 
 _BLANKS = re.compile(r"\s*")
@@ -249,7 +249,7 @@ class _Elements:
         return rounded
 
     def _integer(self, leaf: object) -> Element:
-        low, high = integer_range(self.dtype)
+        low, high = INTEGER_RANGES[self.dtype]
         if isinstance(leaf, (str, Dimension)):
             text = str(leaf)
             return None if text in _UNKNOWN else self._size(text, low, high)

@@ -137,19 +137,11 @@ def element_bits(dtype: str | None) -> int | None:
     return _BITS.get(dtype or "")
 
 
-_RANGES = {
+INTEGER_RANGES = {
     dtype.name: (0, (1 << dtype.bits) - 1)
     if dtype.name.startswith(("uint", "quint"))
     else (-1 << (dtype.bits - 1), (1 << (dtype.bits - 1)) - 1)
     for dtype in DTYPES
     if dtype.bits is not None and dtype.kind in ("integer", "quantized")
 }
-
-
-def integer_range(dtype: str) -> tuple[int, int]:
-    """The least and the greatest number of a type of integers, or of quantized numbers. Raises KeyError for others.
-
-    >>> integer_range("uint8"), integer_range("int4")
-    ((0, 255), (-8, 7))
-    """
-    return _RANGES[dtype]
+"""The least and the greatest number of each type of integers, or of quantized numbers: `{"uint8": (0, 255), ...}`."""

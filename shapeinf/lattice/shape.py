@@ -8,6 +8,8 @@ from typing import overload
 from shapeinf.errors import AxisError, NotKnown
 from shapeinf.expr import Dim, Dimension
 
+_INT = frozenset({int})
+
 
 class Shape:
     """The dimensions of a tensor, or an unknown rank.
@@ -44,7 +46,7 @@ class Shape:
     @property
     def is_concrete(self) -> bool:
         """True when every dim is an int."""
-        return self.dims is not None and all(type(d) is int for d in self.dims)
+        return self.dims is not None and _INT.issuperset(map(type, self.dims))
 
     def require(self) -> tuple[Dim, ...]:
         """The dims; raises NotKnown when the rank is unknown."""

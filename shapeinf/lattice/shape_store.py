@@ -248,6 +248,11 @@ class ShapeStore(ConstraintStore):
         self.assumed = list(before.assumed)
         self.relaxer.publish()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no constraint has been added so far, and no advice."""
+        return self.version == 0 and not self.disjunctions and not self.advice
+
     def copy(self) -> ShapeStore:
         """An independent store over the same scope, for a what-if run."""
         other = ShapeStore(self.scope)
@@ -255,10 +260,22 @@ class ShapeStore(ConstraintStore):
         other.shapes = dict(self.shapes)
         other.advice = list(self.advice)
         other.assumed = list(self.assumed)
-        other.presumed, other.open_ended, other.sizes = self.presumed, self.open_ended, self.sizes
-        other.assuming, other.tentative = self.assuming, self.tentative
         other.version = self.version
+        other.tentative = self.tentative
+        other._share(self)
         return other
+
+    def copy_empty(self) -> ShapeStore:
+        """A copy of this store as it was before any constraint was added."""
+        empty = ShapeStore(self.scope)
+        empty.origins = self.origins
+        empty._share(self)
+        return empty.copy()
+
+    def _share(self, other: ShapeStore) -> None:
+        """Share with a store over the same scope what belongs to its symbols and to the inference."""
+        self.presumed, self.open_ended, self.sizes = other.presumed, other.open_ended, other.sizes
+        self.assuming = other.assuming
 
 
 def _differing_symbols(store: ConstraintStore, other: ConstraintStore) -> list[Dimension]:

@@ -1,15 +1,15 @@
 """Tables of the signatures of rules: a rule is made from a line of text, and its module is imported when it is needed.
 
-A package of operators has such a table in its file `signatures.txt`, which `tools/make_signatures.py` writes. A section
-`[MODULE DOMAIN]` has the rules that a module registers for a domain. A line has the operators of a rule, each with its
-first version if that is not 1, a tab, and the signature as JSON:
+A package of operators has such a table (see `shapeinf.ops.tables`) in its file `signatures.txt`, which
+`tools/make_signatures.py` writes. The section `[MODULE DOMAIN]` has the rules that a module registers for a domain, a
+function on one line with the operators that it is for. The JSON is its signature:
 
 - `function`: its name, for readers
 - `crc`: a checksum of the annotations and defaults in the source, see `checksum`
 - `inputs`: `x`, `x?` (optional) or `*xs` (variadic), then the part that the rule reads, if that is not the shape:
   `x: value`, `x: operand`, `x: tensor` (its type), `x: type` (of anything)
 - `attributes`: the kind of each, and its default where it has one
-- `groups`: the attrs classes of attributes; a line that begins with `class` has the kinds of the fields of one
+- `groups`: the attrs classes of attributes; the section `[classes]` has the kinds of their fields
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from importlib.resources import files
 from inspect import Parameter
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
-
-import attrs
 
 from shapeinf.graph import DeclaredType
 from shapeinf.ops.rule import InputUse, Param, Rule
+from shapeinf.ops.tables import table_lines
 from shapeinf.sharing import cached_property
 
 FILE = "signatures.txt"
+CLASSES = "classes"
+"""The title of the section of attrs classes."""
+
 COMMAND = "python tools/make_signatures.py"
 """What a developer runs after a change of a signature."""
 
@@ -56,8 +57,7 @@ class StaleTableError(RuntimeError):
         super().__init__(f"{problem}; run: {COMMAND}")
 
 
-@attrs.frozen
-class _Line:
+class _Line(NamedTuple):
     module: str
     text: str
 
@@ -80,24 +80,13 @@ class SignatureTable:
         """The lines of the versions of each operator."""
         operators: dict[tuple[str, str], dict[int, _Line]] = {}
         for package in self.packages:
-            for key, line in self._lines((files(package) / FILE).read_text(encoding="utf-8")):
-                operators.setdefault(key[:2], {})[key[2]] = line
+            for section, name, since, text in table_lines(package, FILE):
+                if section == CLASSES:
+                    self._classes[name] = text
+                else:
+                    module, _, domain = section.partition(" ")
+                    operators.setdefault((domain, name), {})[since] = _Line(module, text)
         return operators
-
-    def _lines(self, text: str) -> Iterator[tuple[Key, _Line]]:
-        module = domain = ""
-        for row in text.splitlines():
-            if row.startswith("["):
-                module, _, domain = row[1:-1].partition(" ")
-            elif row.startswith("class "):
-                name, _, fields = row.removeprefix("class ").partition("\t")
-                self._classes[name] = fields
-            elif row and row[0] != "#":
-                names, _, signature = row.partition("\t")
-                line = _Line(module, signature)
-                for label in names.split(" "):
-                    name, _, since = label.partition("@")
-                    yield (domain, name, int(since or 1)), line
 
     def __contains__(self, operator: tuple[str, str]) -> bool:
         """Whether an operator, as (domain, name), has a rule."""

@@ -16,8 +16,8 @@ import onnx
 import onnx_ir as ir
 
 from shapeinf.errors import ModelError
+from shapeinf.formats.onnx.external_contents import path_inside
 from shapeinf.formats.onnx.external_tensors import DataFolder, ExternalTensor
-from shapeinf.formats.onnx.reader import path_inside
 
 
 def external_tensors(model: ir.Model) -> Iterator[ir.ExternalTensor]:

@@ -59,3 +59,13 @@ def test_constants_up_to_their_limits(denominator, side):
             expected = [round(Fraction(int(n) * times, by)) for n in x[::10]]
             assert (np.rint(rounded[::10]) == expected).all(), (numerator, limit)
     assert known
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn])
+def test_formats_are_those_of_numpy(dtype):
+    """Those of usual types are constants."""
+    limits = ml_dtypes.finfo(dtype)
+    format_ = float_format(np.dtype(dtype).name.replace("_", ""))
+    assert format_.precision == limits.nmant + 1
+    assert format_.largest == int(float(limits.max))
+    assert format_.least_normal == Fraction(float(limits.smallest_normal))

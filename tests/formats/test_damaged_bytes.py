@@ -10,7 +10,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from shapeinf import ModelError, ShapeInferenceError, infer_shapes
-from shapeinf.formats.onnx.reader import external_contents
+from shapeinf.formats.onnx.external_contents import external_contents
 from tests.differential.random_graphs import bodies
 
 EXAMPLES = [path.read_bytes() for path in sorted((Path(__file__).parents[2] / "examples").glob("*.onnx"))]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import random
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from onnx.external_data_helper import set_external_data
 from shapeinf import Graph, ModelError, ShapeInferenceError, UnknownFormatError, infer_shapes
 from shapeinf.formats.onnx.reader import read_model
 from shapeinf.formats.onnx.source import read
+from shapeinf.formats.protobuf.large_file import LargeFile
 from shapeinf.formats.protobuf.wire import encode_varint
 from shapeinf.lattice import PartialTensor
 from tests.conformance.conftest import PROJECT, ROOT
@@ -186,6 +189,41 @@ def test_a_node_in_an_odd_order_does_not_change_how_others_are_read():
         odd = field(7, node + field(11, x.SerializeToString())) + opset
         assert str(infer_shapes(odd).tensors["y"].shape) == shape
         assert str(infer_shapes(plain).tensors["y"].shape) == "[C, B, A]"
+
+
+def test_a_large_file_is_read_in_parts(tmp_path, monkeypatch):
+    """With small limits the examples are large files, whose nodes lie in many chunks, and some in none."""
+    monkeypatch.setattr("shapeinf.formats.onnx.source.MAX_WHOLE", 0)
+    paths = [*EXAMPLES, tmp_path / "everything.onnx"]
+    paths[-1].write_bytes(everything().SerializeToString())
+    for chunk in (64, 1000, 1 << 18):
+        monkeypatch.setattr("shapeinf.formats.onnx.scanner._CHUNK", chunk)
+        for path in paths:
+            assert record(read(path)) == record(read(onnx.load(path)))
+
+
+def test_of_a_large_file_only_the_heads_of_weights_are_read(tmp_path, monkeypatch):
+    reads = []
+
+    class Counted(LargeFile):
+        def _read(self, start, count):
+            reads.append(count)
+            return super()._read(start, count)
+
+    monkeypatch.setattr("shapeinf.formats.onnx.source.LargeFile", Counted)
+    weights = [numpy_helper.from_array(np.zeros((1024, 1024), "float32"), f"w{i}") for i in range(8)]
+    path = tmp_path / "large.onnx"
+    path.write_bytes(model_of([], initializers=weights).SerializeToString())
+    assert len(read(path).constants) == 8
+    assert path.stat().st_size > 32 << 20
+    assert 0 < sum(reads) < 1 << 20
+
+
+def test_a_model_that_is_read_from_a_file_does_not_import_onnx():
+    code = f"import sys, shapeinf.formats as f; [f.load(p) for p in {list(map(str, EXAMPLES))}]; print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "shapeinf.formats.onnx.scanner" in modules
+    assert not {"onnx", "google.protobuf", "networkx", "islpy"}.intersection(modules)
 
 
 # -- the contents of constants

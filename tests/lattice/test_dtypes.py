@@ -1,10 +1,11 @@
 """The table of element types against the packages that define them."""
 
+import ml_dtypes
 import pytest
 from onnx import TensorProto
 
 from shapeinf.lattice import element_bits, numpy_dtype
-from shapeinf.lattice.dtypes import DTYPES, FROM_TF_NAMES, ONNX_NAMES
+from shapeinf.lattice.dtypes import DTYPES, FROM_TF_NAMES, INTEGER_RANGES, ONNX_NAMES
 
 
 def test_codes_of_onnx():
@@ -45,3 +46,10 @@ def test_bits_under_both_names():
     assert element_bits("float8e4m3fn") == element_bits("float8_e4m3fn") == 8
     assert element_bits("no such type") is None
     assert ONNX_NAMES[1] == "float32"
+
+
+@pytest.mark.parametrize("name", sorted(INTEGER_RANGES))
+def test_ranges_of_integers(name):
+    limits = ml_dtypes.iinfo(numpy_dtype(name))
+    assert INTEGER_RANGES[name] == (limits.min, limits.max)
+    assert name in {dtype.name for dtype in DTYPES if dtype.kind in ("integer", "quantized")}

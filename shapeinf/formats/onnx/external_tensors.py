@@ -10,16 +10,12 @@ import attrs
 
 from shapeinf.errors import LimitError, ModelError
 from shapeinf.formats.files import is_path
-from shapeinf.formats.onnx.reader import MAX_NESTING, path_inside
+from shapeinf.formats.onnx import proto_numbers as pb
+from shapeinf.formats.onnx.assembly import MAX_NESTING
+from shapeinf.formats.onnx.external_contents import path_inside, read_entries
 from shapeinf.formats.protobuf.pieces import FilePart, Piece, edit_message, encode_bytes, message_pieces
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, decode_packed, fields, to_signed
 from shapeinf.lattice.dtypes import ONNX_NAMES, element_bits
-
-DIMS, DATA_TYPE, NAME, RAW_DATA, ENTRIES, DATA_LOCATION = 1, 2, 8, 9, 13, 14
-"""Fields of a TensorProto."""
-
-EXTERNAL = 1
-"""TensorProto.DataLocation.EXTERNAL."""
 
 _LOCATION = b"location"
 """The key of the entry that every tensor in another file has."""
@@ -147,10 +143,11 @@ class _Mover:
         if moved is None:
             return [(pos, end)]
         if not isinstance(moved, Mapping):
-            return [*self._without(pos, end, RAW_DATA, ENTRIES, DATA_LOCATION), *message_pieces(RAW_DATA, moved)]
+            rest = self._without(pos, end, pb.TENSOR_RAW_DATA, pb.TENSOR_EXTERNAL_DATA, pb.TENSOR_DATA_LOCATION)
+            return [*rest, *message_pieces(pb.TENSOR_RAW_DATA, moved)]
         entries = {**read_entries(self.buffer, pos, end), **moved}
         new = [_entry(key, value) for key, value in entries.items()]
-        return [*self._without(pos, end, ENTRIES), *new]
+        return [*self._without(pos, end, pb.TENSOR_EXTERNAL_DATA), *new]
 
     def _without(self, pos: int, end: int, *numbers: int) -> list[Piece]:
         def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
@@ -160,7 +157,7 @@ class _Mover:
 
 
 def _entry(key: str, value: str) -> bytes:
-    return encode_bytes(ENTRIES, encode_bytes(1, key.encode()) + encode_bytes(2, value.encode()))
+    return encode_bytes(pb.TENSOR_EXTERNAL_DATA, encode_bytes(1, key.encode()) + encode_bytes(2, value.encode()))
 
 
 def read_external(buffer: Buffer, pos: int, end: int) -> ExternalTensor | None:
@@ -168,30 +165,20 @@ def read_external(buffer: Buffer, pos: int, end: int) -> ExternalTensor | None:
     dims: list[int] = []
     dtype, data_location, name = 0, 0, ""
     for number, kind, start, stop in fields(buffer, pos, end):
-        if number == DATA_LOCATION and kind == VARINT:
+        if number == pb.TENSOR_DATA_LOCATION and kind == VARINT:
             data_location = start
-        elif number == DATA_TYPE and kind == VARINT:
+        elif number == pb.TENSOR_DATA_TYPE and kind == VARINT:
             dtype = start
-        elif number == DIMS:
+        elif number == pb.TENSOR_DIMS:
             dims += [to_signed(start)] if kind == VARINT else decode_packed(buffer[start:stop])
-        elif number == NAME and kind == BYTES:
+        elif number == pb.TENSOR_NAME and kind == BYTES:
             name = _text(buffer, start, stop)
-    if data_location != EXTERNAL:
+    if data_location != pb.LOCATION_EXTERNAL:
         return None
     bits = element_bits(ONNX_NAMES.get(dtype))
     nbytes = None if bits is None else -(-prod(dims) * bits // 8)
     entries = read_entries(buffer, pos, end)
     return ExternalTensor(name, entries.get("location", ""), entries.get("offset", "0"), entries.get("length"), nbytes)
-
-
-def read_entries(buffer: Buffer, pos: int, end: int) -> dict[str, str]:
-    """The entries of a TensorProto that say where its data lie."""
-    entries = {}
-    for number, kind, start, stop in fields(buffer, pos, end):
-        if number == ENTRIES and kind == BYTES:
-            pair = {n: _text(buffer, a, b) for n, k, a, b in fields(buffer, start, stop) if k == BYTES}
-            entries[pair.get(1, "")] = pair.get(2, "")
-    return entries
 
 
 def _text(buffer: Buffer, start: int, stop: int) -> str:

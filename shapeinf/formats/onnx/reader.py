@@ -1,32 +1,41 @@
-"""ONNX protobuf objects to `Graph`, and the parts of that which the scanner of files shares. No shape rule in here."""
+"""ONNX protobuf objects to `Graph`; the scanner of files hands its rare parts over. No shape rule in here."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import onnx
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.contents import wants_contents
-from shapeinf.formats.files import is_path
-from shapeinf.formats.ranges import LaterRange, range_in_file, read_now, wants_range
-from shapeinf.graph import DeclaredType, FunctionKey, Graph, Node, NodeKind, NodeTable
+from shapeinf.formats.onnx.assembly import (
+    MAX_NESTING,
+    add_assumptions,
+    add_origin,
+    domain_of,
+    finish_graph,
+    finish_model,
+)
+from shapeinf.formats.onnx.external_contents import external_contents
+from shapeinf.formats.protobuf.wire import DamagedError
+from shapeinf.formats.ranges import LaterRange, read_now, wants_range
+from shapeinf.graph import DeclaredType, FunctionKey, Graph, Node, NodeKind
 from shapeinf.graph.model import Kind
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.lattice.dtypes import ONNX_NAMES
 
-MAX_NESTING = 32
+_M = TypeVar("_M", bound=Message)
 
-MAX_PIECE = 1 << 20
-"""Bytes of a small tensor in another file: those whose contents are needed have few elements."""
 
-_DEFAULT_DOMAIN = "ai.onnx"
-
-ASSUMPTIONS = "shapeinf.assumptions"
-"""The metadata key of the assumptions about the dims of a model, one a line."""
+def parse(message: type[_M], data: bytes) -> _M:
+    """A message of onnx. Raises DamagedError."""
+    try:
+        parsed: _M = message.FromString(data)
+    except DecodeError as error:
+        raise DamagedError(str(error)) from error
+    return parsed
 
 
 def read_model(model: onnx.ModelProto, folder: str | None = None) -> Graph:
@@ -49,34 +58,6 @@ def read_model(model: onnx.ModelProto, folder: str | None = None) -> Graph:
     return finish_model(graph)
 
 
-def add_assumptions(graph: Graph, key: str, value: str) -> None:
-    """Enter a metadata property of the model, if it is the one that holds relations of its dims."""
-    if key == ASSUMPTIONS:
-        graph.assumptions += [line for line in value.splitlines() if line.strip()]
-
-
-def add_origin(graph: Graph, producer: str, version: str, ir_version: int) -> None:
-    """Enter what the model says of its producer and of the version of its format."""
-    graph.producer = " ".join(filter(None, (producer, version)))
-    graph.file_version = f"IR version {ir_version}" if ir_version else ""
-
-
-def domain_of(name: str) -> str:
-    """The domain as shapeinf writes it: empty for ONNX's own."""
-    return "" if name == _DEFAULT_DOMAIN else name
-
-
-def finish_model(graph: Graph) -> Graph:
-    """Check the opsets of a complete model. Raises ModelError for a domain without an opset."""
-    kinds = graph.nodes.kinds() if isinstance(graph.nodes, NodeTable) else {node.kind for node in graph.nodes}
-    for kind in kinds:
-        if kind.domain not in graph.opsets:
-            domain = kind.domain or _DEFAULT_DOMAIN
-            name = next(node.name for node in graph.nodes if node.kind is kind)
-            raise ModelError(f"the model imports no opset for the domain {domain!r} of {kind.op}", node=name)
-    return graph
-
-
 def read_graph(proto: onnx.GraphProto, opsets: dict[str, int], depth: int = 0, folder: str | None = None) -> Graph:
     """A GraphProto."""
     if depth > MAX_NESTING:
@@ -94,37 +75,6 @@ def read_graph(proto: onnx.GraphProto, opsets: dict[str, int], depth: int = 0, f
     graph.outputs = [value.name for value in proto.output]
     graph.nodes = [_read_node(node, opsets, depth) for node in proto.node]
     return finish_graph(graph, ((v.name, read_type(v.type)) for v in (*proto.input, *proto.value_info, *proto.output)))
-
-
-def finish_graph(graph: Graph, declared: Iterable[tuple[str, DeclaredType | None]]) -> Graph:
-    """Enter the declarations (the first of a name counts) and check initializers against the inputs they shadow.
-
-    An initializer without a name has no consumers; an input without one is an error.
-    """
-    graph.constants.pop("", None)
-    graph.unread.pop("", None)
-    if "" in graph.inputs:
-        raise ModelError("an input of the graph has no name", node=graph.name)
-    table = graph.declared
-    for name, declaration in declared:
-        if declaration is not None:
-            table.setdefault(name, declaration)
-    for name in graph.inputs:
-        if name in graph.constants and name in table:
-            _check_initializer(name, graph.constants[name], table[name])
-    return graph
-
-
-def _check_initializer(name: str, constant: PartialTensor, declared: DeclaredType) -> None:
-    if declared.dims is None:
-        return
-    dims = constant.shape.require()
-    same = len(dims) == len(declared.dims) and all(
-        not isinstance(d, int) or d == c for d, c in zip(declared.dims, dims, strict=True)
-    )
-    if not same:
-        message = f"the initializer has shape {list(dims)} but the input declares {list(declared.dims)}"
-        raise ModelError(message, node=name)
 
 
 def _read_node(proto: onnx.NodeProto, opsets: dict[str, int], depth: int) -> Node:
@@ -207,62 +157,6 @@ def _deferred_contents(proto: onnx.TensorProto, folder: str | None) -> Callable[
     if dtype is None or not proto.HasField("raw_data") or not wants_range(dtype, proto.dims):
         return None
     return LaterRange(dtype, proto.dims, proto.raw_data, 0, len(proto.raw_data))
-
-
-def external_contents(data: bytes, folder: str | None) -> PartialTensor:
-    """A tensor whose payload lies in another file of the model's folder: a small one, or the range of a large one.
-
-    Its contents stay unknown without a folder or the file. Raises ModelError for a path that leaves the folder, and for
-    what is no tensor.
-    """
-    try:
-        proto = onnx.TensorProto.FromString(data)
-    except DecodeError as error:
-        raise ModelError(f"a tensor whose data lie in another file cannot be read: {error}") from error
-    dtype, dims = ONNX_NAMES.get(proto.data_type), tuple(proto.dims)
-    entries = {entry.key: entry.value for entry in proto.external_data}
-    path = path_inside(folder, entries.get("location", ""), proto.name)
-    if path is None:
-        return PartialTensor(dtype, Shape(dims), None)
-    offset, length = entries.get("offset"), entries.get("length")
-    if dtype is not None and not wants_contents(dtype, dims):
-        return range_in_file(dtype, dims, path, offset, length)
-    small = onnx.TensorProto(name=proto.name, dims=dims, data_type=proto.data_type)
-    small.raw_data = _piece(path, offset, length, proto.name)
-    return _with_contents(small, dtype, dims)
-
-
-def path_inside(folder: str | None, location: str, name: str) -> str | None:
-    """The path of a file with data of a model in this folder; None where there is none.
-
-    Raises ModelError for a path that leaves the folder, also by a symbolic link, and for what is no path.
-    """
-    if folder is None or not location:
-        return None
-    if not is_path(location):
-        raise ModelError(f"the location of its data is not a path: {location!r}", node=name)
-    root = os.path.realpath(folder)
-    path = os.path.realpath(os.path.join(root, location))
-    if os.path.commonpath((root, path)) != root:
-        raise ModelError(f"its data lie outside the model's folder: {location!r}", node=name)
-    return path if os.path.isfile(path) else None
-
-
-def _piece(path: str, offset: str | None, length: str | None, name: str) -> bytes:
-    """The bytes of a small tensor in a file of data."""
-    try:
-        start, count = int(offset or 0), None if length is None else int(length)
-        size = os.path.getsize(path)
-        count = size - start if count is None else count
-        if start < 0 or count < 0 or start + count > size or count > MAX_PIECE:
-            raise ModelError(f"its data are {count} bytes from {start} on, in a file of {size} bytes", node=name)
-        with open(path, "rb") as file:
-            file.seek(start)
-            return file.read(count)
-    except ValueError as error:
-        raise ModelError(f"the position of its data is not a number: {offset!r}, {length!r}", node=name) from error
-    except OSError as error:
-        raise ModelError(f"its data cannot be read: {error.strerror}", node=name) from error
 
 
 def read_sparse(proto: onnx.SparseTensorProto) -> tuple[str, PartialTensor]:

@@ -1,49 +1,61 @@
 """ONNX files to `Graph`, straight from their bytes: payloads of large tensors are skipped, equal nodes decoded once.
 
-The same `Graph` as `reader` builds from protobuf objects (a test proves it), several times faster; rare parts (types,
-typed tensor data, sparse tensors) are left to protobuf.
+The same `Graph` as `reader` builds from protobuf objects (a test proves it), several times faster, and without an
+import of onnx; rare parts (graphs in lists, sparse tensors, types that numpy does not have) are left to protobuf.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
-
-import onnx
-from google.protobuf.message import DecodeError
+from typing import Final
 
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
-from shapeinf.formats.onnx.reader import (
+from shapeinf.formats.onnx import proto_numbers as pb
+from shapeinf.formats.onnx.assembly import (
     MAX_NESTING,
     add_assumptions,
     add_origin,
     domain_of,
     finish_graph,
     finish_model,
-    read_attribute,
-    read_sparse,
-    read_type,
 )
-from shapeinf.formats.onnx.tensors import TensorScanner
-from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, DamagedError, decode_packed, fields, to_signed, varint
+from shapeinf.formats.onnx.attributes import plain_attribute
+from shapeinf.formats.onnx.tensors import Source, TensorScanner
+from shapeinf.formats.onnx.types import scan_type
+from shapeinf.formats.protobuf.wire import BYTES, VARINT, DamagedError, field, fields, to_signed, varint
 from shapeinf.formats.ranges import read_now
 from shapeinf.graph import DeclaredType, Graph, NodeKind, NodeTable, row_key, subgraphs
 
 _KINDS: dict[bytes, NodeKind] = {}
 """Node kinds by the last bytes of nodes (operator, attributes, domain), in all files; kinds never change."""
 
-_MAX_KINDS = 4096
-_MAX_TAIL = 1024
+_MAX_KINDS: Final = 4096
+_MAX_TAIL: Final = 1024
+
+_CHUNK = 1 << 18
+"""Bytes of nodes of a large file that are read at a time."""
+
+_MAX_PREFIX: Final = 16
+"""No tag with a size is longer: a node that begins in a chunk has them in the bytes that are read."""
+
+_NODE_TAG: Final = 0x0A
+_INITIALIZER_TAG: Final = 0x2A
+
+_STRINGS = (pb.NODE_INPUT, pb.NODE_OUTPUT, pb.NODE_NAME, pb.NODE_OP_TYPE, pb.NODE_DOMAIN, pb.NODE_OVERLOAD)
+
+Values = list[tuple[str, DeclaredType | None]]
+"""Names of values, and their declared types."""
 
 
-def scan(buffer: Buffer, where: str, folder: str | None) -> Graph:
+def scan(buffer: Source, where: str, folder: str | None, path: str | None = None) -> Graph:
     """The graph of a model. `where` names it in messages; small external tensors are read from `folder`.
 
-    Raises UnknownFormatError for a message without a graph, ModelError for a damaged one.
+    `path` is the file that the buffer has the bytes of. Raises UnknownFormatError for a message without a graph,
+    ModelError for a damaged one.
     """
     try:
-        return _Scanner(buffer, folder, where).model(where)
-    except (DamagedError, DecodeError, IndexError, struct.error, RecursionError) as error:
+        return _Scanner(buffer, folder, path).model(where)
+    except (DamagedError, IndexError, struct.error, RecursionError) as error:
         damage = f"is not a complete ONNX protobuf ({len(buffer)} bytes), it is cut off or damaged: {error}"
         cause = f"{damage}; download or export it again"
         raise ModelError(cause, node=where) from error
@@ -60,12 +72,11 @@ class _Names(dict[bytes, str]):
 class _Scanner:
     """Decodes one file; equal bytes are decoded once."""
 
-    def __init__(self, buffer: Buffer, folder: str | None, where: str) -> None:
+    def __init__(self, buffer: Source, folder: str | None, path: str | None) -> None:
         self.buffer = buffer
         self.names = _Names()
         self.kinds: dict[tuple[str, str, str, tuple[bytes, ...]], NodeKind] = {}
-        self.tensors = TensorScanner(folder, where)
-        self.types: dict[bytes, DeclaredType | None] = {}
+        self.tensors = TensorScanner(buffer, folder, path)
         self.opsets: dict[str, int] = {}
 
     def model(self, where: str) -> Graph:
@@ -75,21 +86,23 @@ class _Scanner:
         producer, producer_version = "", ""
         ir_version = 0
         for number, kind, start, end in fields(self.buffer, 0, len(self.buffer)):
-            if kind == BYTES and number == 7:
+            if kind == VARINT and number == pb.MODEL_IR_VERSION:
+                ir_version = to_signed(start)
+            elif kind != BYTES:
+                continue
+            elif number == pb.MODEL_GRAPH:
                 if graph_at is not None:
                     raise DamagedError("it has two graphs")
                 graph_at = start, end
-            elif kind == BYTES and number == 8:
+            elif number == pb.MODEL_OPSET_IMPORT:
                 self.opset(self.opsets, self.buffer[start:end])
-            elif kind == BYTES and number == 2:
+            elif number == pb.MODEL_PRODUCER_NAME:
                 producer = self.names[self.buffer[start:end]]
-            elif kind == BYTES and number == 3:
+            elif number == pb.MODEL_PRODUCER_VERSION:
                 producer_version = self.names[self.buffer[start:end]]
-            elif kind == VARINT and number == 1:
-                ir_version = to_signed(start)
-            elif kind == BYTES and number == 14:
+            elif number == pb.MODEL_METADATA_PROPS:
                 properties.append((start, end))
-            elif kind == BYTES and number == 25:
+            elif number == pb.MODEL_FUNCTIONS:
                 functions.append((start, end))
         if graph_at is None:
             raise UnknownFormatError(f"is a protobuf without an ONNX graph ({len(self.buffer)} bytes)", node=where)
@@ -105,54 +118,68 @@ class _Scanner:
 
     def property(self, data: bytes) -> tuple[str, str]:
         """The key and value of a metadata property."""
-        entry = {1: b"", 2: b""}
+        entry = {pb.PROPERTY_KEY: b"", pb.PROPERTY_VALUE: b""}
         for number, kind, start, end in fields(data, 0, len(data)):
             if kind == BYTES and number in entry:
                 entry[number] = data[start:end]
-        return entry[1].decode("utf-8", "replace"), entry[2].decode("utf-8", "replace")
+        key, value = entry[pb.PROPERTY_KEY], entry[pb.PROPERTY_VALUE]
+        return key.decode("utf-8", "replace"), value.decode("utf-8", "replace")
 
     def opset(self, opsets: dict[str, int], data: bytes) -> None:
         domain, version = "", 0
         for number, kind, start, end in fields(data, 0, len(data)):
-            if kind == BYTES and number == 1:
+            if kind == BYTES and number == pb.OPSET_DOMAIN:
                 domain = self.names[data[start:end]]
-            elif kind == VARINT and number == 2:
+            elif kind == VARINT and number == pb.OPSET_VERSION:
                 version = to_signed(start)
         opsets[domain_of(domain)] = version
 
-    def graph(self, buffer: Buffer, pos: int, end: int, opsets: dict[str, int], depth: int) -> Graph:
+    def graph(self, buffer: Source, pos: int, end: int, opsets: dict[str, int], depth: int) -> Graph:
         """A GraphProto."""
         if depth > MAX_NESTING:
             raise LimitError(f"subgraphs nest deeper than {MAX_NESTING}")
         graph = Graph(dialect="onnx", opsets=opsets)
-        inputs: list[tuple[str, DeclaredType | None]] = []
-        outputs: list[tuple[str, DeclaredType | None]] = []
-        values: list[tuple[str, DeclaredType | None]] = []
-        tables = {11: inputs, 12: outputs, 13: values}
+        inputs: Values = []
+        outputs: Values = []
+        values: Values = []
+        tables = {pb.GRAPH_INPUT: inputs, pb.GRAPH_OUTPUT: outputs, pb.GRAPH_VALUE_INFO: values}
         graph.nodes = nodes = NodeTable()
-        pos = self.run_of_nodes(buffer, pos, end, nodes, opsets, depth)
-        for number, kind, start, stop in fields(buffer, pos, end):
+        while pos < end:
+            tag = buffer[pos]
+            if tag == _NODE_TAG:
+                before = pos
+                pos = self.nodes(buffer, pos, end, nodes, opsets, depth)
+                if pos > before:
+                    continue
+            elif tag == _INITIALIZER_TAG:
+                pos = self.initializers(graph, buffer, pos, end)
+                continue
+            number, kind, start, pos = field(buffer, pos, end)
             if kind != BYTES:
                 continue
-            if number == 1:
-                self.node(buffer[start:stop], nodes, opsets, depth)
-            elif number == 5:
-                self.initializer(graph, buffer, start, stop)
+            if number == pb.GRAPH_NODE:  # of a large file, and longer than a chunk
+                self.node(buffer[start:pos], nodes, opsets, depth)
             elif number in tables:
-                tables[number].append(self.value(buffer[start:stop]))
-            elif number == 2:
-                graph.name = self.names[buffer[start:stop]]
-            elif number == 15:
-                name, tensor = read_sparse(onnx.SparseTensorProto.FromString(buffer[start:stop]))
-                graph.constants[name] = tensor
+                tables[number].append(self.value(buffer[start:pos]))
+            elif number == pb.GRAPH_NAME:
+                graph.name = self.names[buffer[start:pos]]
+            elif number == pb.GRAPH_SPARSE_INITIALIZER:
+                self.sparse_initializer(graph, buffer[start:pos])
         graph.inputs = [name for name, _ in inputs]
         graph.outputs = [name for name, _ in outputs]
         return finish_graph(graph, (*inputs, *values, *outputs))
 
+    def nodes(self, buffer: Source, pos: int, end: int, nodes: NodeTable, opsets: dict[str, int], depth: int) -> int:
+        """Consecutive NodeProtos from `pos` on; where they stop. Those of a large file are read in chunks."""
+        if isinstance(buffer, bytes):
+            return self.run_of_nodes(buffer, pos, end, nodes, opsets, depth)
+        chunk = buffer[pos : min(end, pos + _CHUNK + _MAX_PREFIX)]
+        return pos + self.run_of_nodes(chunk, 0, min(len(chunk), _CHUNK), nodes, opsets, depth)
+
     def run_of_nodes(
-        self, buffer: Buffer, pos: int, end: int, nodes: NodeTable, opsets: dict[str, int], depth: int
+        self, buffer: bytes, pos: int, end: int, nodes: NodeTable, opsets: dict[str, int], depth: int
     ) -> int:
-        """Consecutive NodeProtos from `pos` on, until another field comes; where it stopped.
+        """Consecutive NodeProtos from `pos` on, until another field or one that ends after `end`; where it stopped.
 
         The hot loop of loading. Writers put inputs, outputs and name first; the bytes that follow (operator,
         attributes, domain) are equal for equal nodes, so they are decoded once and looked up together. The three
@@ -160,15 +187,16 @@ class _Scanner:
         """
         tails, numbers, values, rows = _KINDS, nodes.numbers, nodes.values, nodes.rows
         number_of = numbers.__getitem__
-        while pos < end and buffer[pos] == 0x0A:
+        while pos < end and buffer[pos] == _NODE_TAG:
             size = buffer[pos + 1]
-            pos += 2
+            at = pos + 2
             if size > 127:
-                size, pos = varint(buffer, pos - 1)
-            data = buffer[pos : pos + size]
-            pos += size
-            if pos > end:
-                raise DamagedError("a node ends after its graph")
+                size, at = varint(buffer, at - 1)
+            stop = at + size
+            if stop > end:
+                return pos
+            data = buffer[at:stop]
+            pos = stop
             kind = None
             inputs: list[bytes] = []
             outputs: list[bytes] = []
@@ -224,27 +252,30 @@ class _Scanner:
 
     def node(self, data: bytes, nodes: NodeTable, opsets: dict[str, int], depth: int) -> None:
         """Any NodeProto, field by field."""
-        strings: dict[int, list[bytes]] = {1: [], 2: [], 3: [], 4: [], 7: [], 8: []}
+        strings: dict[int, list[bytes]] = {number: [] for number in _STRINGS}
         attributes: list[bytes] = []
         tail = len(data)
         before = 0
         for number, kind, start, end in fields(data, 0, len(data)):
             if kind == BYTES and number in strings:
                 strings[number].append(data[start:end])
-                if number == 4:  # fields before the operator are not in its tail, so the tail must not be its key
-                    tail = before if not attributes and not strings[7] and not strings[8] else len(data)
-                elif number < 4:
+                if number == pb.NODE_OP_TYPE:  # the tail is no key of fields before it
+                    early = attributes or strings[pb.NODE_DOMAIN] or strings[pb.NODE_OVERLOAD]
+                    tail = len(data) if early else before
+                elif number < pb.NODE_OP_TYPE:
                     tail = len(data)
-            elif kind == BYTES and number == 5:
+            elif kind == BYTES and number == pb.NODE_ATTRIBUTE:
                 attributes.append(data[start:end])
             before = end
-        op, domain, overload = (self.names[b"".join(strings[number][-1:])] for number in (4, 7, 8))
+        numbers = pb.NODE_OP_TYPE, pb.NODE_DOMAIN, pb.NODE_OVERLOAD
+        op, domain, overload = (self.names[b"".join(strings[number][-1:])] for number in numbers)
         node_kind, shared = self.kind((op, domain_of(domain), overload, tuple(attributes)), opsets, depth)
         if shared and 0 < len(data) - tail <= _MAX_TAIL:
             if len(_KINDS) >= _MAX_KINDS:
                 _KINDS.clear()
             _KINDS[data[tail:]] = node_kind
-        nodes.add(node_kind, strings[1], strings[2], b"".join(strings[3][-1:]).decode("utf-8", "replace"))
+        name = b"".join(strings[pb.NODE_NAME][-1:]).decode("utf-8", "replace")
+        nodes.add(node_kind, strings[pb.NODE_INPUT], strings[pb.NODE_OUTPUT], name)
 
     def kind(
         self, key: tuple[str, str, str, tuple[bytes, ...]], opsets: dict[str, int], depth: int
@@ -269,47 +300,68 @@ class _Scanner:
 
     def attribute(self, data: bytes, opsets: dict[str, int], depth: int) -> tuple[str, object, str]:
         """An AttributeProto: name, value, and the attribute of the function that it refers to."""
-        small = _small_attribute(data, self.names)
-        if small is not None:
-            return small
+        plain = plain_attribute(data, self.names)
+        if plain is not None:
+            return plain
         for number, kind, start, end in fields(data, 0, len(data)):
-            if kind == BYTES and number == 6:
+            if kind == BYTES and number == pb.ATTRIBUTE_G:
                 return self.names[_name_of(data)], self.graph(data, start, end, opsets, depth + 1), ""
-            if kind == BYTES and number == 5:
+            if kind == BYTES and number == pb.ATTRIBUTE_T:
                 tensor, later, _ = self.tensors.tensor(data, start, end)
                 return self.names[_name_of(data)], read_now(tensor, later), ""
-        proto = onnx.AttributeProto.FromString(data)
-        if proto.graphs:
-            graphs = tuple(self.proto_graph(g, opsets, depth + 1) for g in proto.graphs)
-            return proto.name, graphs, ""
-        return proto.name, read_attribute(proto, opsets, depth), proto.ref_attr_name
+        return self.rare_attribute(data, opsets, depth)
 
-    def proto_graph(self, proto: onnx.GraphProto, opsets: dict[str, int], depth: int) -> Graph:
-        data = proto.SerializeToString()
-        return self.graph(data, 0, len(data), opsets, depth)
+    def rare_attribute(self, data: bytes, opsets: dict[str, int], depth: int) -> tuple[str, object, str]:
+        """An AttributeProto of a kind that is left to protobuf."""
+        import onnx
 
-    def initializer(self, graph: Graph, buffer: Buffer, start: int, end: int) -> None:
-        """A TensorProto among the constants of a graph."""
-        tensor, load, name = self.tensors.initializer(buffer, start, end)
+        from shapeinf.formats.onnx.reader import parse, read_attribute
+
+        proto = parse(onnx.AttributeProto, data)
+        if not proto.graphs:
+            return proto.name, read_attribute(proto, opsets, depth), proto.ref_attr_name
+        messages = (graph.SerializeToString() for graph in proto.graphs)
+        return proto.name, tuple(self.graph(m, 0, len(m), opsets, depth + 1) for m in messages), ""
+
+    def initializers(self, graph: Graph, buffer: Source, pos: int, end: int) -> int:
+        """Consecutive TensorProtos from `pos` on, which become constants of a graph; where they stop."""
+        constants, unread, scan_tensor = graph.constants, graph.unread, self.tensors.initializer
+        while pos < end and buffer[pos] == _INITIALIZER_TAG:
+            size = buffer[pos + 1]
+            start = pos + 2
+            if size > 127:
+                size, start = varint(buffer, pos + 1)
+            pos = start + size
+            if pos > end:
+                raise DamagedError("a tensor ends after its graph")
+            tensor, load, name = scan_tensor(buffer, start, pos)
+            constants[name] = tensor
+            if load is not None:
+                unread[name] = load
+        return pos
+
+    def sparse_initializer(self, graph: Graph, data: bytes) -> None:
+        """A SparseTensorProto among the constants of a graph."""
+        import onnx
+
+        from shapeinf.formats.onnx.reader import parse, read_sparse
+
+        name, tensor = read_sparse(parse(onnx.SparseTensorProto, data))
         graph.constants[name] = tensor
-        if load is not None:
-            graph.unread[name] = load
 
     def value(self, data: bytes) -> tuple[str, DeclaredType | None]:
         """A ValueInfoProto: name and declared type."""
+        size = len(data)
+        at = 2 + data[1] if size > 1 else size
+        if at + 1 < size and data[0] == 0x0A and data[at] == 0x12 and data[at + 1] == size - at - 2 < 128 > data[1]:
+            return self.names[data[2:at]], scan_type(data[at + 2 :])  # a short name and a short type, in this order
         name, declared = "", None
-        for number, kind, start, end in fields(data, 0, len(data)):
-            if number == 1 and kind == BYTES:
+        for number, kind, start, end in fields(data, 0, size):
+            if number == pb.VALUE_NAME and kind == BYTES:
                 name = self.names[data[start:end]]
-            elif number == 2 and kind == BYTES:
-                declared = self.type(data[start:end])
+            elif number == pb.VALUE_TYPE and kind == BYTES:
+                declared = scan_type(data[start:end])
         return name, declared
-
-    def type(self, data: bytes) -> DeclaredType | None:
-        """A TypeProto."""
-        if data not in self.types:
-            self.types[data] = read_type(onnx.TypeProto.FromString(data))
-        return self.types[data]
 
     def function(self, data: bytes) -> tuple[tuple[str, str, str], Graph]:
         """A FunctionProto: its key and its body."""
@@ -321,24 +373,24 @@ class _Scanner:
             if kind != BYTES:
                 continue
             piece = data[start:end]
-            if number == 1:
+            if number == pb.FUNCTION_NAME:
                 body.name = self.names[piece]
-            elif number == 4:
+            elif number == pb.FUNCTION_INPUT:
                 body.inputs.append(self.names[piece])
-            elif number == 5:
+            elif number == pb.FUNCTION_OUTPUT:
                 body.outputs.append(self.names[piece])
-            elif number == 7:
+            elif number == pb.FUNCTION_NODE:
                 nodes.append(piece)
-            elif number == 9:
+            elif number == pb.FUNCTION_OPSET_IMPORT:
                 self.opset(body.opsets, piece)
-            elif number == 10:
+            elif number == pb.FUNCTION_DOMAIN:
                 domain = self.names[piece]
-            elif number == 11:
+            elif number == pb.FUNCTION_ATTRIBUTE_PROTO:
                 name, value, _ = self.attribute(piece, body.opsets, 0)
                 body.defaults[name] = value
-            elif number == 12:
+            elif number == pb.FUNCTION_VALUE_INFO:
                 values.append(self.value(piece))
-            elif number == 13:
+            elif number == pb.FUNCTION_OVERLOAD:
                 overload = self.names[piece]
         body.nodes = table = NodeTable()
         for piece in nodes:
@@ -347,33 +399,5 @@ class _Scanner:
 
 
 def _name_of(data: bytes) -> bytes:
-    return next((data[start:end] for number, kind, start, end in fields(data, 0, len(data)) if number == 1), b"")
-
-
-def _small_attribute(data: bytes, names: Mapping[bytes, str]) -> tuple[str, object, str] | None:
-    """An attribute that holds an int, a float, a string or ints; None for any other, and for references."""
-    name, value, kind_of = "", None, 0
-    single: dict[int, object] = {}
-    ints: list[int] = []
-    for number, kind, start, end in fields(data, 0, len(data)):
-        if number == 1:
-            name = names[data[start:end]]
-        elif number == 20:
-            kind_of = start
-        elif number == 3:
-            single[2] = to_signed(start)
-        elif number == 2:
-            single[1] = struct.unpack("<f", data[start:end])[0]
-        elif number == 4:
-            single[3] = data[start:end].decode("utf-8", "replace")
-        elif number == 8:
-            ints += [to_signed(start)] if kind == VARINT else decode_packed(data[start:end])
-        elif number != 13:
-            return None
-    if kind_of in (1, 2, 3):
-        value = single.get(kind_of, (None, 0.0, 0, "")[kind_of])
-    elif kind_of == 7:
-        value = tuple(ints)
-    else:
-        return None
-    return name, value, ""
+    names = (data[start:end] for number, _, start, end in fields(data, 0, len(data)) if number == pb.ATTRIBUTE_NAME)
+    return next(names, b"")

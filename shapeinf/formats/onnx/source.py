@@ -1,21 +1,23 @@
-"""Where an ONNX model comes from: a file (mapped, never read completely), bytes, or an object of onnx or onnx_ir."""
+"""Where an ONNX model comes from: a file, bytes, or an object of onnx or onnx_ir."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from mmap import ACCESS_READ, mmap
-from typing import Any
-
-import onnx
-from google.protobuf.message import DecodeError
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from shapeinf.errors import ModelError, UnknownFormatError
 from shapeinf.formats.files import check_path
-from shapeinf.formats.onnx.reader import read_model
 from shapeinf.formats.onnx.scanner import scan
-from shapeinf.formats.protobuf.wire import Buffer
+from shapeinf.formats.onnx.tensors import Source
+from shapeinf.formats.protobuf.large_file import LargeFile
 from shapeinf.graph import Graph
+
+if TYPE_CHECKING:
+    import onnx
+
+MAX_WHOLE = 1 << 24
+"""Larger files are read in parts: most of their bytes are weights."""
 
 TEXT_FORMATS = {".onnxtxt": "onnxtxt", ".json": "json", ".textproto": "textproto", ".pbtxt": "textproto"}
 """Text forms that the onnx package reads, by extension."""
@@ -26,12 +28,24 @@ def read(model: str | os.PathLike[str] | bytes | onnx.ModelProto | Any) -> Graph
 
     Raises UnknownFormatError for a file that is not ONNX, ModelError for a file that is cut off or malformed.
     """
-    if isinstance(model, onnx.ModelProto):
-        return read_model(model)
     if isinstance(model, bytes):
-        return _scan_buffer(model, "<bytes>", None)
+        graph = _scan(model, "<bytes>", None)
+        graph.model = model
+        return graph
     if isinstance(model, (str, os.PathLike)):
         return _read_file(check_path(model))
+    if type(model).__module__.partition(".")[0] not in ("onnx", "onnx_ir"):
+        raise UnknownFormatError(f"a {type(model).__name__} is not a model that shapeinf can read")
+    return _read_object(model)
+
+
+def _read_object(model: onnx.ModelProto | Any) -> Graph:
+    import onnx
+
+    from shapeinf.formats.onnx.reader import read_model
+
+    if isinstance(model, onnx.ModelProto):
+        return read_model(model)
     if type(model).__module__.startswith("onnx_ir"):
         import onnx_ir
 
@@ -45,28 +59,29 @@ def _read_file(path: str) -> Graph:
         return _read_text(path, TEXT_FORMATS[extension])
     folder = os.path.dirname(os.path.abspath(path))
     try:
-        with open(path, "rb") as file:
-            if os.fstat(file.fileno()).st_size == 0:
-                raise UnknownFormatError("is empty (0 bytes): download or export it again", node=path)
-            with mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
-                graph = _scan_buffer(mapped, path, folder)
+        with open(path, "rb", buffering=0) as file:
+            graph = _scan(_source(file), path, folder, path)
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror}", node=path) from error
     graph.source = path
     return graph
 
 
-def _scan_buffer(buffer: Buffer, where: str, folder: str | None) -> Graph:
-    if len(buffer) == 0:
+def _source(file: BinaryIO) -> Source:
+    """All bytes of a small file; those of a large one are read when they are scanned."""
+    size = os.fstat(file.fileno()).st_size
+    return LargeFile(file, size) if size > MAX_WHOLE else file.read()
+
+
+def _scan(source: Source, where: str, folder: str | None, path: str | None = None) -> Graph:
+    if len(source) == 0:
         raise UnknownFormatError("is empty (0 bytes): download or export it again", node=where)
-    head = buffer[:256]
+    head = source[:256]
     if _is_text(head):
         known = ", ".join(TEXT_FORMATS)
         hint = f"is a text file of no known format (text forms of ONNX end in {known}); it starts with {head[:24]!r}"
         raise UnknownFormatError(hint, node=where)
-    graph = scan(buffer, where, folder)
-    graph.model = buffer if isinstance(buffer, bytes) else None
-    return graph
+    return scan(source, where, folder, path)
 
 
 def _is_text(head: bytes) -> bool:
@@ -74,6 +89,11 @@ def _is_text(head: bytes) -> bool:
 
 
 def _read_text(path: str, text_format: str) -> Graph:
+    import onnx
+    from google.protobuf.message import DecodeError
+
+    from shapeinf.formats.onnx.reader import read_model
+
     try:
         with warnings.catch_warnings():  # onnx calls its own text form experimental, whoever reads it
             warnings.filterwarnings("ignore", "The onnxtxt format is experimental")

@@ -3,173 +3,197 @@
 from __future__ import annotations
 
 import re
-import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
-
-import numpy as np
-import onnx
+from typing import Final
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.contents import wants_contents
-from shapeinf.formats.onnx.reader import external_contents, read_tensor
-from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, decode_packed, fields, to_signed
+from shapeinf.formats.onnx import proto_numbers as pb
+from shapeinf.formats.onnx.external_contents import external_contents
+from shapeinf.formats.onnx.payloads import raw_elements, typed_elements
+from shapeinf.formats.protobuf.large_file import LargeFile
+from shapeinf.formats.protobuf.wire import BYTES, VARINT, decode_packed, fields, to_signed
 from shapeinf.formats.ranges import LaterRange, wants_range
-from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape
 from shapeinf.lattice.dtypes import ONNX_NAMES
 
-_RAW_DTYPES = {
-    "int64": "<i8",
-    "int32": "<i4",
-    "int8": "i1",
-    "uint8": "u1",
-    "float32": "<f4",
-    "float64": "<f8",
-    "bool": "?",
-}
+Source = bytes | LargeFile
+"""What a tensor is read from."""
 
-_RAW_CODES = {"int64": "q", "int32": "i", "int8": "b", "uint8": "B", "float32": "f", "float64": "d", "bool": "?"}
-"""Codes of `struct`, for payloads so short that numpy would only cost."""
-
-_HEAD = 256
+_HEAD: Final = 512
 """Bytes of a tensor in which its dims, type and name are expected."""
 
-_USUAL = re.compile(rb"((?:\x08[\x80-\xff]*[\x00-\x7f])*\x10[\x00-\x7f])\x42([\x00-\x7f])", re.DOTALL)
-"""How writers start a tensor: dims, type, then the name with its length."""
+_USUAL = re.compile(rb"(?:\x08[\x80-\xff]*[\x00-\x7f])*\x10[\x00-\x7f]", re.DOTALL)
+"""How writers start a tensor: dims and type, before typed data and name."""
 
-_SMALL = 1 << 16
-"""Messages up to this many bytes are copied before they are decoded: bytes are faster to index than a mapped file."""
+_NAME_TAG: Final = 0x42
+_RAW_TAG: Final = 0x4A
+_TYPED_TAGS = (0x22, 0x2A, 0x3A)
+"""The tags of floats, 32-bit and 64-bit integers, which come before the name."""
+
+_TYPES: dict[bytes, PartialTensor | None] = {}
+"""Tensors without contents by the bytes of their dims and type, None where contents are needed; in all files."""
+
+_CONTENTS: dict[bytes, PartialTensor] = {}
+"""Small tensors with contents by their bytes without the name, in all files: tensors never change."""
+
+_MAX_SHARED: Final = 4096
+_MAX_SHARED_BYTES: Final = 256
+
+_PAYLOADS = frozenset(
+    {
+        pb.TENSOR_FLOAT_DATA,
+        pb.TENSOR_INT32_DATA,
+        pb.TENSOR_STRING_DATA,
+        pb.TENSOR_INT64_DATA,
+        pb.TENSOR_RAW_DATA,
+        pb.TENSOR_DOUBLE_DATA,
+        pb.TENSOR_UINT64_DATA,
+    }
+)
+
+_SMALL: Final = 1 << 16
+"""Tensors of a large file up to this many bytes are read as a unit."""
 
 Scanned = tuple[PartialTensor, Callable[[], PartialTensor] | None, str]
-"""A tensor, how to read its contents where they lie in another file, and its name."""
+"""A tensor, how to read its contents where they are not read yet, and its name."""
 
 
 class TensorScanner:
-    """Decodes the TensorProtos of one file; tensors of equal shape and type share one object."""
+    """Decodes the TensorProtos of one file; equal ones are one object unless they have many contents."""
 
-    def __init__(self, folder: str | None, where: str = "") -> None:
-        """Small external tensors are read from `folder`, ranges of large ones from the file, on demand."""
+    def __init__(self, source: Source, folder: str | None, path: str | None) -> None:
+        """Small external tensors are read from `folder`, ranges of large ones of `source` from its `path`, later."""
+        self.source = source
         self.folder = folder
-        self.where = where
+        self.path = path
         self.external = False
-        self._known: dict[bytes, PartialTensor | None] = {}
-        self._contents: dict[bytes, PartialTensor] = {}
 
-    def initializer(self, buffer: Buffer, start: int, end: int) -> Scanned:
-        """A TensorProto with a name."""
+    def initializer(self, buffer: Source, start: int, end: int) -> Scanned:
+        """A TensorProto with a name. Its usual form is decoded here, at once: dims, type, short typed data, name."""
         head = buffer[start : min(end, start + _HEAD)]
+        size = len(head)
         usual = _USUAL.match(head)
-        if usual is None or usual.end() + usual[2][0] >= len(head):
-            return self._full(buffer, start, end)
-        shape, name_end = usual[1], usual.end() + usual[2][0]
-        if shape not in self._known:
-            self._known[shape] = self._header_tensor(shape)
-        tensor = self._known[shape]
-        if tensor is None:
-            small = self._small(shape, head[name_end:]) if end - start <= _HEAD else None
-            if small is None:
-                return self._full(buffer, start, end)
-            return small, None, head[usual.end() : name_end].decode("utf-8", "replace")
-        if not self.external and (head[name_end] != 0x4A or head[name_end + 1 : name_end + 2] == b"\0"):  # no payload
+        if usual is None:
+            return self.tensor(buffer, start, end)
+        at = usual.end()
+        if at + 1 < size and head[at] in _TYPED_TAGS and head[at + 1] < 128:
+            at += 2 + head[at + 1]
+        if at + 1 >= size or head[at] != _NAME_TAG or head[at + 1] > 127 or at + 2 + head[at + 1] > size:
+            return self.tensor(buffer, start, end)
+        name_end = at + 2 + head[at + 1]
+        name = head[at + 2 : name_end].decode("utf-8", "replace")
+        header = usual[0]
+        known = _TYPES[header] if header in _TYPES else _share_type(header)
+        if known is None:
+            key = head[:at] + head[name_end:] if end - start <= _MAX_SHARED_BYTES else b""
+            known = _CONTENTS.get(key)
+            return self._contents(buffer, start, end, key) if known is None else (known, None, name)
+        raw_follows = name_end + 1 < size and head[name_end] == _RAW_TAG and head[name_end + 1] > 0
+        if not (raw_follows or self.external):
             self.external = _is_external(buffer, start, end)
-        return tensor, None, head[usual.end() : name_end].decode("utf-8", "replace")
+        return known, None, name
 
-    def _small(self, header: bytes, rest: bytes) -> PartialTensor | None:
-        """A tensor whose bytes after the name are a short raw payload and no more; None for any other."""
-        if len(rest) < 2 or rest[0] != 0x4A or rest[1] != len(rest) - 2 or rest[1] > 127:
-            return None
-        key = header + rest
-        tensor = self._contents.get(key)
-        if tensor is None:
-            dims, dtype = _header(header)
-            code = _RAW_CODES.get(dtype or "")
-            if code is None or any(d < 0 for d in dims) or prod(dims) * struct.calcsize(code) != rest[1]:
-                return None
-            elements = struct.unpack(f"<{prod(dims)}{code}", rest[2:])
-            tensor = self._contents[key] = PartialTensor(dtype, Shape(dims), elements)
-        return tensor
+    def _contents(self, buffer: Source, start: int, end: int, key: bytes) -> Scanned:
+        """A tensor whose contents are needed; `key` is empty for one that is not shared."""
+        scanned = self.tensor(buffer, start, end)
+        if key and scanned[1] is None:
+            if len(_CONTENTS) >= _MAX_SHARED:
+                _CONTENTS.clear()
+            _CONTENTS[key] = scanned[0]
+        return scanned
 
-    def _header_tensor(self, data: bytes) -> PartialTensor | None:
-        """The tensor that dims and type describe; None for one whose contents are needed, or that is damaged."""
-        dims, dtype = _header(data)
-        wanted = any(d < 0 for d in dims) or wants_contents(dtype, dims) or wants_range(dtype, dims)
-        return None if wanted else PartialTensor(dtype, Shape(dims), None)
-
-    def _full(self, buffer: Buffer, start: int, end: int) -> Scanned:
-        if end - start <= _SMALL:
-            buffer, start, end = buffer[start:end], 0, end - start
-        return self.tensor(buffer, start, end)
-
-    def tensor(self, buffer: Buffer, pos: int, end: int) -> Scanned:
+    def tensor(self, buffer: Source, pos: int, end: int) -> Scanned:
         """A TensorProto without its payload if that is large; for one in another file, how to read it; its name."""
+        if not isinstance(buffer, bytes) and end - pos <= _SMALL:
+            buffer, pos, end = buffer[pos:end], 0, end - pos
         dims: list[int] = []
-        number_of_type, external = 0, False
-        name = ""
-        payload: tuple[int, int, int] | None = None
+        code, external, name = 0, False, ""
+        payloads: list[tuple[int, int, int, int]] = []
         for number, kind, start, stop in fields(buffer, pos, end):
-            if number == 1:
+            if number == pb.TENSOR_DIMS:
                 dims += [to_signed(start)] if kind == VARINT else decode_packed(buffer[start:stop])
-            elif number == 2 and kind == VARINT:
-                number_of_type = start
-            elif number == 8 and kind == BYTES:
+            elif number == pb.TENSOR_DATA_TYPE and kind == VARINT:
+                code = start
+            elif number == pb.TENSOR_NAME and kind == BYTES:
                 name = buffer[start:stop].decode("utf-8", "replace")
-            elif number in (4, 5, 7, 9) and kind == BYTES:
-                payload = number, start, stop
-            elif number == 14:
-                external = start == onnx.TensorProto.EXTERNAL
+            elif number in _PAYLOADS:
+                if len(payloads) <= MAX_ELEMENTS:  # with more of them the contents are not needed
+                    payloads.append((number, kind, start, stop))
+            elif number == pb.TENSOR_DATA_LOCATION:
+                external = start == pb.LOCATION_EXTERNAL
         self.external |= external
-        dtype = ONNX_NAMES.get(number_of_type)
+        dtype = ONNX_NAMES.get(code)
         if any(d < 0 for d in dims):
             raise ModelError(f"a tensor has the negative dims {dims}", node=name)
-        small = wants_contents(dtype, dims)
-        if not small and not wants_range(dtype, dims):
+        wanted = wants_contents(dtype, dims)
+        if not wanted and not wants_range(dtype, dims):
             return PartialTensor(dtype, Shape(dims), None), None, name
         if external:
             data, folder = buffer[pos:end], self.folder
             return PartialTensor(dtype, Shape(dims), None), lambda: external_contents(data, folder), name
-        if not small:
-            later = self._range(dtype, dims, buffer, payload)
+        if not wanted:
+            later = self._range(dtype, dims, buffer, payloads)
             return PartialTensor(dtype, Shape(dims), None), later, name
-        if payload is not None:
-            elements = _decode_payload(dtype, payload[0], buffer[payload[1] : payload[2]])
-            if elements is not None and len(elements) == prod(dims):
-                return PartialTensor(dtype, Shape(dims), elements), None, name
-        return read_tensor(onnx.TensorProto.FromString(buffer[pos:end])), None, name
+        elements = _elements(dtype, dims, buffer, payloads)
+        if elements is not None and len(elements) == prod(dims):
+            return PartialTensor(dtype, Shape(dims), elements), None, name
+        return _rare_tensor(buffer[pos:end]), None, name
 
     def _range(
-        self, dtype: str | None, dims: list[int], buffer: Buffer, payload: tuple[int, int, int] | None
+        self, dtype: str | None, dims: list[int], buffer: Source, payloads: list[tuple[int, int, int, int]]
     ) -> LaterRange | None:
         """How to find the range of a large tensor; None where its payload is not raw."""
-        if dtype is None or payload is None or payload[0] != 9:
+        if dtype is None or len(payloads) != 1 or payloads[0][:2] != (pb.TENSOR_RAW_DATA, BYTES):
             return None
-        source = buffer if isinstance(buffer, bytes) else self.where
-        return LaterRange(dtype, dims, source, payload[1], payload[2] - payload[1])
+        _, _, start, stop = payloads[0]
+        if isinstance(buffer, bytes) and (buffer is not self.source or self.path is None):
+            return LaterRange(dtype, dims, buffer, start, stop - start)
+        return LaterRange(dtype, dims, self.path or "", start, stop - start)
 
 
-def _header(data: bytes) -> tuple[list[int], str | None]:
-    """The dims and the element type that the fields before the name give."""
+def _share_type(header: bytes) -> PartialTensor | None:
+    """The tensor that dims and type describe; None for one whose contents are needed, or that is damaged."""
     dims: list[int] = []
-    number_of_type = 0
-    for number, _, value, _ in fields(data, 0, len(data)):
-        if number == 1:
+    code = 0
+    for number, _, value, _ in fields(header, 0, len(header)):
+        if number == pb.TENSOR_DIMS:
             dims.append(to_signed(value))
         else:
-            number_of_type = value
-    return dims, ONNX_NAMES.get(number_of_type)
+            code = value
+    dtype = ONNX_NAMES.get(code)
+    needed = any(d < 0 for d in dims) or wants_contents(dtype, dims) or wants_range(dtype, dims)
+    tensor = None if needed else PartialTensor(dtype, Shape(dims), None)
+    if len(_TYPES) >= _MAX_SHARED:
+        _TYPES.clear()
+    _TYPES[header] = tensor
+    return tensor
 
 
-def _is_external(buffer: Buffer, start: int, end: int) -> bool:
-    return any(f[0] == 14 and f[2] == onnx.TensorProto.EXTERNAL for f in fields(buffer, start, end))
+def _is_external(buffer: Source, start: int, end: int) -> bool:
+    return any(f[0] == pb.TENSOR_DATA_LOCATION and f[2] == pb.LOCATION_EXTERNAL for f in fields(buffer, start, end))
 
 
-def _decode_payload(dtype: str | None, number: int, data: bytes) -> list[int] | list[float] | None:
-    """The elements in a payload field of the plain kinds; None for any other, which are left to protobuf."""
-    code = _RAW_DTYPES.get(dtype or "")
-    if number == 9:
-        known = code is not None and len(data) % np.dtype(code).itemsize == 0
-        return list(np.frombuffer(data, code).tolist()) if known else None
-    if number == 4 and dtype == "float32" and len(data) % 4 == 0:
-        return list(np.frombuffer(data, "<f4").tolist())
-    if (number == 7 and dtype == "int64") or (number == 5 and dtype in ("int32", "int16", "int8", "uint16", "uint8")):
-        return decode_packed(data)
-    return None
+def _elements(
+    dtype: str | None, dims: list[int], buffer: Source, payloads: list[tuple[int, int, int, int]]
+) -> Sequence[int | float | bool | str] | None:
+    """The elements in payload fields of the plain kinds; None for any other, which are left to protobuf."""
+    if not payloads:
+        return () if prod(dims) == 0 else None
+    if dtype == "string" and all(p[:2] == (pb.TENSOR_STRING_DATA, BYTES) for p in payloads):
+        return [buffer[start:stop].decode("utf-8", "replace") for _, _, start, stop in payloads]
+    number, kind, start, stop = payloads[0]
+    if len(payloads) > 1 or kind != BYTES:
+        return None
+    data = buffer[start:stop]
+    return raw_elements(dtype, data) if number == pb.TENSOR_RAW_DATA else typed_elements(dtype, number, data)
+
+
+def _rare_tensor(data: bytes) -> PartialTensor:
+    """A tensor whose type or form only onnx decodes, or whose data do not fit its dims, which is an error."""
+    import onnx
+
+    from shapeinf.formats.onnx.reader import parse, read_tensor
+
+    return read_tensor(parse(onnx.TensorProto, data))

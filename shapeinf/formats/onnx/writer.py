@@ -19,8 +19,8 @@ from shapeinf.errors import ModelError
 from shapeinf.expr import Dim
 from shapeinf.formats.annotation import GENERATED, Annotation, Info
 from shapeinf.formats.files import ExternalData, check_path
+from shapeinf.formats.onnx.assembly import ASSUMPTIONS, domain_of
 from shapeinf.formats.onnx.external_tensors import DataFolder
-from shapeinf.formats.onnx.reader import ASSUMPTIONS, domain_of
 from shapeinf.formats.onnx.rewriting import constant_node, initializer, set_dim, set_type
 from shapeinf.formats.onnx.saving import save_model
 from shapeinf.formats.protobuf.pieces import Piece, edit_message, encode_bytes, message_pieces

@@ -1,4 +1,4 @@
-"""The protobuf wire format on bytes or a memory-mapped file.
+"""The protobuf wire format on bytes or a file.
 
 Source: protobuf's "Encoding" page. Damaged input raises `DamagedError`; the caller adds the name of the file.
 """
@@ -8,7 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from mmap import mmap
 
+from shapeinf.formats.protobuf.large_file import LargeFile
+
 Buffer = bytes | mmap
+Source = bytes | mmap | LargeFile
+"""What fields are read from."""
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
@@ -17,7 +21,7 @@ class DamagedError(ValueError):
     """The bytes are not a protobuf message."""
 
 
-def varint(buffer: Buffer, pos: int) -> tuple[int, int]:
+def varint(buffer: Source, pos: int) -> tuple[int, int]:
     """An unsigned integer of 7 bits a byte, and where it ends."""
     value = shift = 0
     try:
@@ -36,11 +40,14 @@ def varint(buffer: Buffer, pos: int) -> tuple[int, int]:
 
 def to_signed(value: int) -> int:
     """A 64-bit two's complement number."""
-    return value - (1 << 64) if value >> 63 else value
+    if value >> 63:
+        value &= (1 << 64) - 1  # ten bytes hold up to 70 bits
+        return value - (1 << 64) if value >> 63 else value
+    return value
 
 
-def fields(buffer: Buffer, pos: int, end: int) -> Iterator[tuple[int, int, int, int]]:
-    """(field number, wire type, start, end) of each field; of a varint, `start` is its value and `end` unused."""
+def fields(buffer: Source, pos: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+    """(field number, wire type, start, end) of each field; of a varint, `start` is its value."""
     while pos < end:
         tag = buffer[pos]
         pos += 1
@@ -64,13 +71,30 @@ def fields(buffer: Buffer, pos: int, end: int) -> Iterator[tuple[int, int, int, 
         yield tag >> 3, kind, start, pos
 
 
+def field(buffer: Source, pos: int, end: int) -> tuple[int, int, int, int]:
+    """The field at a position before `end`, as `fields` has it."""
+    return next(fields(buffer, pos, end))
+
+
 def decode_packed(data: bytes) -> list[int]:
     """The signed integers of a packed field."""
+    if data.isascii():  # a byte each
+        return list(data)
     values = []
-    pos = 0
-    while pos < len(data):
-        value, pos = varint(data, pos)
-        values.append(to_signed(value))
+    value = shift = 0
+    for byte in data:
+        if byte > 127:
+            value |= (byte & 127) << shift
+            shift += 7
+            if shift > 63:
+                raise DamagedError("an integer is longer than 64 bits")
+        elif shift:
+            values.append(to_signed(value | byte << shift))
+            value = shift = 0
+        else:
+            values.append(byte)
+    if shift:
+        raise DamagedError("it ends inside an integer")
     return values
 
 

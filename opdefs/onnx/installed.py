@@ -1,0 +1,99 @@
+"""OpDefs from the installed `onnx.defs`: for the table that is made from it, and for operators newer than that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import onnx.defs
+from onnx.defs import OpSchema
+
+from opdefs.onnx.schema_table import expansion
+from shapeinf.lattice.dtypes import FROM_ONNX_NAMES
+from shapeinf.ops import ArgDef, AttrDef, OpDef
+
+_KINDS = {"seq": "sequence", "optional": "optional"}
+_DTYPES = {onnx_name.lower(): name for onnx_name, name in FROM_ONNX_NAMES.items()}
+"""Our names by those in type strings: `{"float": "float32", ...}`."""
+
+
+def newest(domain: str) -> int:
+    """The newest opset version of a domain, 0 for a domain that is not known."""
+    versions = {"": onnx.defs.onnx_opset_version(), "ai.onnx.ml": onnx.defs.onnx_ml_opset_version()}
+    return versions.get(domain) or max((s.since_version for s in all_schemas() if s.domain == domain), default=0)
+
+
+def all_schemas() -> list[OpSchema]:
+    """All versions of all operators."""
+    return list(onnx.defs.get_all_schemas_with_history())
+
+
+def installed_schema(domain: str, op: str, version: int) -> OpDef | None:
+    """The OpDef in force at an opset version (0 for the newest), None for an unknown operator."""
+    try:
+        if version > 0:
+            return op_def(onnx.defs.get_schema(op, min(version, newest(domain)), domain))
+        return op_def(onnx.defs.get_schema(op, domain))
+    except onnx.defs.SchemaError:
+        return None
+
+
+def op_def(definition: Any) -> OpDef:
+    """The OpDef that an `OpSchema` stands for (its type stubs lack functions)."""
+    is_function = definition.has_function or definition.has_context_dependent_function
+    return OpDef(
+        definition.name,
+        "onnx",
+        definition.domain,
+        definition.since_version,
+        tuple(_arg(p) for p in definition.inputs),
+        tuple(_arg(p) for p in definition.outputs),
+        {name: _attribute(name, a) for name, a in sorted(definition.attributes.items())},
+        deprecated=definition.deprecated,
+        expand=expansion(definition.domain, definition.name, definition.since_version) if is_function else None,
+    )
+
+
+def _arg(parameter: OpSchema.FormalParameter) -> ArgDef:
+    """Inputs and outputs of one type string share a type variable; one that allows a single type is fixed.
+
+    Heterogeneous values, such as those of a loop, share none.
+    """
+    types = sorted(parameter.types)
+    fixed = fixed_dtype(types[0] if len(types) == 1 else parameter.type_str)
+    variadic = parameter.option == OpSchema.FormalParameterOption.Variadic
+    kind = "tensor"
+    for text in types[:1]:
+        kind = next((k for prefix, k in _KINDS.items() if text.startswith(prefix)), "tensor")
+    return ArgDef(
+        parameter.name,
+        type=fixed,
+        type_attr=None if fixed or not parameter.is_homogeneous else parameter.type_str,
+        optional=parameter.option == OpSchema.FormalParameterOption.Optional,
+        variadic=variadic,
+        least=parameter.min_arity if variadic else 0,
+        kind=kind if all(t.startswith(types[0].partition("(")[0]) for t in types) else "tensor",
+    )
+
+
+def fixed_dtype(type_text: str) -> str | None:
+    """The dtype of a fixed type such as `tensor(int64)`, None for a type variable.
+
+    >>> fixed_dtype("tensor(int64)"), fixed_dtype("seq(tensor(float))"), fixed_dtype("T")
+    ('int64', 'float32', None)
+    """
+    if "(" not in type_text:
+        return None
+    inner = type_text.rstrip(")").rpartition("(")[2]
+    return _DTYPES.get(inner)
+
+
+def _attribute(name: str, a: OpSchema.Attribute) -> AttrDef:
+    default = a.default_value
+    has_default = default is not None and default.type != onnx.AttributeProto.UNDEFINED
+    value = onnx.helper.get_attribute_value(default) if has_default else None
+    if isinstance(value, bytes):
+        value = value.decode()
+    if isinstance(value, list):
+        value = tuple(item.decode() if isinstance(item, bytes) else item for item in value)
+    kind = str(a.type).rpartition(".")[2].lower()
+    return AttrDef(name, kind, value, has_default, required=a.required)

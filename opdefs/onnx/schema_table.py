@@ -1,0 +1,160 @@
+r"""Tables of OpDefs, written by `tools/make_onnx_schemas.py` and `tools/make_microsoft.py` as `schemas.txt`.
+
+The section `[DOMAIN VERSION]` has the operators of a domain, whose newest opset version that is; see
+`shapeinf.ops.tables`. The JSON of a line has, of an operator from a version on:
+
+- `inputs`, `outputs`: `x`, `x?` (optional), `*xs` (any number) or `+xs` (one or more), then `: ` and the element type,
+  or a type variable; `sequence(T)` and `optional(T)` are no tensors. Without a type, values may be of any.
+- `attributes`: by name the kind, `int!` where the attribute is required, or a list of the kind and the default
+- `function`: true if onnx defines the operator by others
+- `deprecated`: true from the version on from which models may not use it
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from shapeinf.graph import Graph
+from shapeinf.lattice import Type
+from shapeinf.lattice.dtypes import DTYPES
+from shapeinf.ops import ArgDef, AttrDef, OpDef
+from shapeinf.ops.opdef import Expansion
+from shapeinf.ops.tables import table_lines
+from shapeinf.sharing import cached_property
+
+FILE = "schemas.txt"
+DEFAULT_DOMAIN = "ai.onnx"
+"""The domain of graphs without one, in tables."""
+
+_NAMES = frozenset(dtype.name for dtype in DTYPES)
+_KINDS = ("sequence", "optional")
+
+
+class SchemaTable:
+    """The OpDefs of a package, read on first use; a line is parsed when its operator is looked up.
+
+    >>> table = SchemaTable("opdefs.microsoft")
+    >>> table.find("com.microsoft", "Gelu", 1).inputs[0].name, table.newest("com.microsoft"), table.newest("")
+    ('X', 1, 0)
+    """
+
+    def __init__(self, package: str) -> None:
+        """With the table of a package."""
+        self._package = package
+        self._newest: dict[str, int] = {}
+
+    @cached_property
+    def _operators(self) -> dict[tuple[str, str], dict[int, str]]:
+        """The lines of the versions of each operator."""
+        operators: dict[tuple[str, str], dict[int, str]] = {}
+        section = domain = ""
+        for line in table_lines(self._package, FILE):
+            if line.section != section:
+                section = line.section
+                title, _, newest = section.partition(" ")
+                domain = "" if title == DEFAULT_DOMAIN else title
+                self._newest[domain] = int(newest)
+            operators.setdefault((domain, line.name), {})[line.since] = line.text
+        return operators
+
+    def newest(self, domain: str) -> int:
+        """The newest opset version of a domain in the table, 0 for a domain that it does not have."""
+        return self._newest.get(domain, 0) if self._operators else 0
+
+    def find(self, domain: str, name: str, version: int) -> OpDef | None:
+        """The OpDef in force at an opset version (0 for the newest), None for an operator that it does not have."""
+        versions = self._operators.get((domain, name), {})
+        since = max((since for since in versions if version <= 0 or since <= version), default=None)
+        return None if since is None else self._op_def(domain, name, since, json.loads(versions[since]))
+
+    def __iter__(self) -> Iterator[tuple[str, str, int]]:
+        """Domain, name and first version of all OpDefs."""
+        for (domain, name), versions in self._operators.items():
+            for since in versions:
+                yield domain, name, since
+
+    @staticmethod
+    def _op_def(domain: str, name: str, since: int, entry: dict[str, Any]) -> OpDef:
+        return OpDef(
+            name,
+            "onnx",
+            domain,
+            since,
+            tuple(map(_arg, entry.get("inputs", ()))),
+            tuple(map(_arg, entry.get("outputs", ()))),
+            {name: _attribute(name, attribute) for name, attribute in entry.get("attributes", {}).items()},
+            deprecated=entry.get("deprecated", False),
+            expand=expansion(domain, name, since) if entry.get("function") else None,
+        )
+
+
+def expansion(domain: str, name: str, since: int) -> Expansion:
+    """The expansion of an operator that onnx defines by others; `onnx` is imported when it is needed."""
+
+    def expand(attributes: Mapping[str, object], inputs: Sequence[Type | None], outputs: int) -> Graph | None:
+        from opdefs.onnx.functions import expand_function
+
+        return expand_function((domain, name, since), attributes, inputs, outputs)
+
+    return expand
+
+
+def _arg(text: str) -> ArgDef:
+    label, _, variable = text.partition(": ")
+    kind = next((kind for kind in _KINDS if variable.startswith(f"{kind}(")), "tensor")
+    if kind != "tensor":
+        variable = variable[len(kind) + 1 : -1]
+    fixed = variable in _NAMES
+    return ArgDef(
+        label.strip("?*+"),
+        type=variable if fixed else None,
+        type_attr=None if fixed or not variable else variable,
+        optional=label.endswith("?"),
+        variadic=label[0] in "*+",
+        kind=kind,
+        least=int(label[0] == "+"),
+    )
+
+
+def arg_text(arg: ArgDef) -> str:
+    """An input or output in a line of a table. Raises ValueError for one that a table cannot have.
+
+    >>> arg_text(ArgDef("x", type="int64", optional=True)), arg_text(ArgDef("xs", variadic=True, least=1))
+    ('x?: int64', '+xs')
+    """
+    repeated = ("+" if arg.least else "*") if arg.variadic else ""
+    label = f"{repeated}{arg.name}{'?' * arg.optional}"
+    variable = arg.type or arg.type_attr or ""
+    if arg.kind != "tensor":
+        variable = f"{arg.kind}({variable})"
+    text = f"{label}: {variable}" if variable else label
+    if _arg(text) != arg:
+        raise ValueError(f"a table cannot have {arg}")
+    return text
+
+
+def _attribute(name: str, entry: str | list[Any]) -> AttrDef:
+    if isinstance(entry, str):
+        return AttrDef(name, entry.removesuffix("!"), required=entry.endswith("!"))
+    kind, default = entry
+    return AttrDef(name, kind, tuple(default) if isinstance(default, list) else default, has_default=True)
+
+
+def _attribute_entry(attribute: AttrDef) -> str | list[object]:
+    if attribute.has_default:
+        return [attribute.type, attribute.default]
+    return attribute.type + "!" * attribute.required
+
+
+def op_def_text(op_def: OpDef) -> str:
+    """The JSON of an OpDef; empty parts are left out."""
+    parts = {
+        "inputs": list(map(arg_text, op_def.inputs)),
+        "outputs": list(map(arg_text, op_def.outputs)),
+        "attributes": {name: _attribute_entry(attribute) for name, attribute in op_def.attributes.items()},
+        "function": op_def.expand is not None,
+        "deprecated": op_def.deprecated,
+    }
+    return json.dumps({name: part for name, part in parts.items() if part}, ensure_ascii=False)

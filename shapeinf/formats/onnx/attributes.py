@@ -1,0 +1,76 @@
+"""Attributes of ONNX nodes that are numbers, strings, or lists of these, from the bytes of an AttributeProto."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Mapping
+
+from shapeinf.formats.onnx import proto_numbers as pb
+from shapeinf.formats.protobuf.wire import BYTES, FIXED32, VARINT, decode_packed, field, to_signed
+
+_INT_TAG, _FLOAT_TAG = 0x40, 0x3D
+"""The tags of items of lists that are not packed, the usual form."""
+
+_INTS = re.compile(rb"(?:\x40[\x80-\xff]*[\x00-\x7f]){1,1024}", re.DOTALL)
+_INT = re.compile(rb"\x40([\x80-\xff]*[\x00-\x7f])", re.DOTALL)
+_FLOATS = re.compile(rb"(?:\x3d....){1,1024}", re.DOTALL)
+"""Items that follow one another, some at a time: the memory that a match takes grows with their number."""
+
+
+def plain_attribute(data: bytes, names: Mapping[bytes, str]) -> tuple[str, object, str] | None:
+    """Name, value, and the attribute of the function that it refers to; None for an attribute of any other kind.
+
+    Raises DamagedError.
+    """
+    name, reference, kind = "", "", 0
+    single: dict[int, object] = {pb.KIND_FLOAT: 0.0, pb.KIND_INT: 0, pb.KIND_STRING: ""}
+    ints: list[int] = []
+    floats: list[float] = []
+    strings: list[str] = []
+    pos, end = 0, len(data)
+    while pos < end:
+        if (data[pos] == _INT_TAG and (run := _INTS.match(data, pos))) or (
+            data[pos] == _FLOAT_TAG and (run := _FLOATS.match(data, pos))
+        ):
+            _extend(ints, floats, run[0])
+            pos = run.end()
+            continue
+        number, wire, start, pos = field(data, pos, end)
+        if number == pb.ATTRIBUTE_NAME and wire == BYTES:
+            name = names[data[start:pos]]
+        elif number == pb.ATTRIBUTE_TYPE and wire == VARINT:
+            kind = start
+        elif number == pb.ATTRIBUTE_I and wire == VARINT:
+            single[pb.KIND_INT] = to_signed(start)
+        elif number == pb.ATTRIBUTE_F and wire == FIXED32:
+            single[pb.KIND_FLOAT] = struct.unpack("<f", data[start:pos])[0]
+        elif number == pb.ATTRIBUTE_S and wire == BYTES:
+            single[pb.KIND_STRING] = data[start:pos].decode("utf-8", "replace")
+        elif number == pb.ATTRIBUTE_INTS and wire == BYTES:
+            ints += decode_packed(data[start:pos])
+        elif number == pb.ATTRIBUTE_FLOATS and wire == BYTES:
+            floats += struct.unpack(f"<{(pos - start) // 4}f", data[start:pos])
+        elif number == pb.ATTRIBUTE_STRINGS and wire == BYTES:
+            strings.append(data[start:pos].decode("utf-8", "replace"))
+        elif number == pb.ATTRIBUTE_REF_ATTR_NAME and wire == BYTES:
+            reference = names[data[start:pos]]
+        elif number != pb.ATTRIBUTE_DOC_STRING:
+            return None
+    if reference:
+        return name, None, reference
+    if kind in single:
+        return name, single[kind], ""
+    if kind == pb.KIND_INTS:
+        return name, tuple(ints), ""
+    if kind == pb.KIND_FLOATS:
+        return name, tuple(floats), ""
+    return (name, tuple(strings), "") if kind == pb.KIND_STRINGS else None
+
+
+def _extend(ints: list[int], floats: list[float], run: bytes) -> None:
+    """Append the items of a run, each with its tag."""
+    if run[0] == _INT_TAG:
+        ints += decode_packed(b"".join(_INT.findall(run)))
+    else:
+        floats += [item for (item,) in struct.iter_unpack("<xf", run)]

@@ -1,0 +1,111 @@
+"""The contents of constants that lie in other files of a model's folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from math import prod
+
+from shapeinf.errors import ModelError
+from shapeinf.formats.contents import wants_contents
+from shapeinf.formats.files import is_path
+from shapeinf.formats.onnx import proto_numbers as pb
+from shapeinf.formats.onnx.payloads import raw_elements
+from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, DamagedError, decode_packed, fields, to_signed
+from shapeinf.formats.ranges import range_in_file
+from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice.dtypes import ONNX_CODES, ONNX_NAMES
+
+MAX_PIECE = 1 << 20
+"""Bytes of a small tensor in another file: those whose contents are needed have few elements."""
+
+
+def external_contents(data: bytes, folder: str | None) -> PartialTensor:
+    """A tensor whose payload lies in another file of the model's folder: a small one, or the range of a large one.
+
+    Its contents stay unknown without a folder or the file. Raises ModelError for a path that leaves the folder, and for
+    what is no tensor.
+    """
+    try:
+        dtype, dims, name = _header(data)
+        entries = read_entries(data, 0, len(data))
+    except (DamagedError, IndexError) as error:
+        raise ModelError(f"a tensor whose data lie in another file cannot be read: {error}") from error
+    path = path_inside(folder, entries.get("location", ""), name)
+    if path is None:
+        return PartialTensor(dtype, Shape(dims), None)
+    offset, length = entries.get("offset"), entries.get("length")
+    if dtype is not None and not wants_contents(dtype, dims):
+        return range_in_file(dtype, dims, path, offset, length)
+    piece = _piece(path, offset, length, name)
+    elements = raw_elements(dtype, piece)
+    if elements is not None and len(elements) == prod(dims):
+        return PartialTensor(dtype, Shape(dims), elements)
+    return _decode_rare(name, dtype, dims, piece)
+
+
+def _header(data: bytes) -> tuple[str | None, list[int], str]:
+    """Element type, dims and name of a TensorProto."""
+    dims: list[int] = []
+    code, name = 0, ""
+    for number, kind, start, stop in fields(data, 0, len(data)):
+        if number == pb.TENSOR_DIMS:
+            dims += [to_signed(start)] if kind == VARINT else decode_packed(data[start:stop])
+        elif number == pb.TENSOR_DATA_TYPE and kind == VARINT:
+            code = start
+        elif number == pb.TENSOR_NAME and kind == BYTES:
+            name = data[start:stop].decode("utf-8", "replace")
+    return ONNX_NAMES.get(code), dims, name
+
+
+def _decode_rare(name: str, dtype: str | None, dims: Sequence[int], data: bytes) -> PartialTensor:
+    """A tensor of a type that only onnx decodes, or whose data do not fit its dims, which is an error."""
+    import onnx
+
+    from shapeinf.formats.onnx.reader import read_tensor
+
+    return read_tensor(onnx.TensorProto(name=name, dims=dims, data_type=ONNX_CODES.get(dtype or "", 0), raw_data=data))
+
+
+def read_entries(buffer: Buffer, pos: int, end: int) -> dict[str, str]:
+    """The entries of a TensorProto that say where its data lie."""
+    entries = {}
+    for number, kind, start, stop in fields(buffer, pos, end):
+        if number == pb.TENSOR_EXTERNAL_DATA and kind == BYTES:
+            parts = fields(buffer, start, stop)
+            pair = {n: buffer[a:b].decode("utf-8", "replace") for n, k, a, b in parts if k == BYTES}
+            entries[pair.get(pb.PROPERTY_KEY, "")] = pair.get(pb.PROPERTY_VALUE, "")
+    return entries
+
+
+def path_inside(folder: str | None, location: str, name: str) -> str | None:
+    """The path of a file with data of a model in this folder; None where there is none.
+
+    Raises ModelError for a path that leaves the folder, also by a symbolic link, and for what is no path.
+    """
+    if folder is None or not location:
+        return None
+    if not is_path(location):
+        raise ModelError(f"the location of its data is not a path: {location!r}", node=name)
+    root = os.path.realpath(folder)
+    path = os.path.realpath(os.path.join(root, location))
+    if os.path.commonpath((root, path)) != root:
+        raise ModelError(f"its data lie outside the model's folder: {location!r}", node=name)
+    return path if os.path.isfile(path) else None
+
+
+def _piece(path: str, offset: str | None, length: str | None, name: str) -> bytes:
+    """The bytes of a small tensor in a file of data."""
+    try:
+        start, count = int(offset or 0), None if length is None else int(length)
+        size = os.path.getsize(path)
+        count = size - start if count is None else count
+        if start < 0 or count < 0 or start + count > size or count > MAX_PIECE:
+            raise ModelError(f"its data are {count} bytes from {start} on, in a file of {size} bytes", node=name)
+        with open(path, "rb") as file:
+            file.seek(start)
+            return file.read(count)
+    except ValueError as error:
+        raise ModelError(f"the position of its data is not a number: {offset!r}, {length!r}", node=name) from error
+    except OSError as error:
+        raise ModelError(f"its data cannot be read: {error.strerror}", node=name) from error
