@@ -32,7 +32,7 @@ def clamp_index(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest
         return min(max(position, lowest), highest)
     if c.prove_le(lowest, position) is not True:  # the lower end first: an empty axis has no position at all
         position = lowest if c.prove_le(position, lowest) is True else maximum(position, lowest)
-    if c.prove_le(position, highest) is True:
+    if c.prove_within_limits(position, highest):
         return position
     return highest if c.prove_le(highest, position) is True else minimum(position, highest)
 
