@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from functools import partial
 from math import prod
 
+import numpy as np
+
 from shapeinf.errors import ModelError
 from shapeinf.formats.contents import wants_contents
-from shapeinf.formats.plain_numbers import raw_elements
 from shapeinf.formats.zipped import zip_members
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor, numpy_dtype
@@ -64,11 +65,6 @@ class Weights:
         if size != expected:
             message = f"{name!r} has {size} bytes, but {declared.dtype}{declared.shape} in the network has {expected}"
             raise ModelError(message, node=self.path)
-        elements = raw_elements(declared.dtype, data)
-        if elements is not None:
-            return PartialTensor(declared.dtype, declared.shape, elements)
-        import numpy as np
-
         dtype = numpy_dtype(declared.dtype)
         assert dtype is not None  # `wants_contents` is false without an element type
         array = np.frombuffer(data, dtype.newbyteorder("<") if dtype.isbuiltin == 1 else dtype)

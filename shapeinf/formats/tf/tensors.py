@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING
 
 import attrs
+import numpy as np
+import numpy.typing as npt
 
 from shapeinf.errors import LimitError, ModelError
 from shapeinf.formats.contents import wants_contents
-from shapeinf.formats.plain_numbers import PLAIN_SIZES, raw_elements
 from shapeinf.formats.protobuf.wire import (
     BYTES,
     VARINT,
@@ -28,11 +28,7 @@ from shapeinf.formats.protobuf.wire import (
 from shapeinf.formats.ranges import MAX_AT_ONCE, wants_range
 from shapeinf.formats.tf.types import dtype_name
 from shapeinf.lattice import BoundedTensor, Element, PartialTensor, Shape, numpy_dtype
-from shapeinf.lattice.dtypes import INTEGER_RANGES, KINDS
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+from shapeinf.lattice.dtypes import KINDS
 
 MAX_RANK = 254
 """Axes that a shape of TensorFlow may have."""
@@ -54,7 +50,7 @@ _LISTS: Mapping[str, int] = {
 }
 """The fields with the values of each type: lists of ints have those of the others, and bytes those of float8."""
 
-_FLOAT_LISTS = {5: "float32", 6: "float64", 9: "float32", 12: "float64"}
+_FLOAT_CODES = {5: "<f4", 6: "<f8", 9: "<f4", 12: "<f8"}
 """Lists of floats, by the number of their field; complex numbers are pairs."""
 
 _ZEROS: Mapping[str, Element] = {"string": "", "bool": False, "complex": 0j, "float": 0.0}
@@ -145,12 +141,12 @@ class _Values:
 
     def floats(self, number: int) -> list[float]:
         """The values of a list of floats, packed or not."""
+        code = _FLOAT_CODES[number]
         listed: list[float] = []
         for kind, start, stop in self.lists.get(number, ()):
-            numbers = None if kind == VARINT else raw_elements(_FLOAT_LISTS[number], self.buffer[start:stop])
-            if numbers is None:
+            if kind == VARINT or (stop - start) % int(code[-1]):
                 raise DamagedError("a list of floats has a field of another type")
-            listed += numbers
+            listed += np.frombuffer(self.buffer[start:stop], code).tolist()
         return listed
 
 
@@ -159,8 +155,6 @@ def _read_range(dtype: str, dims: Sequence[int], values: _Values) -> BoundedTens
     if not wants_range(dtype, dims):
         return None
     if values.content is not None:
-        import numpy as np
-
         array = np.frombuffer(values.buffer, _storage(dtype), prod(dims), values.content[0])
         return BoundedTensor(dtype, Shape(dims), int(array.min()), int(array.max()))
     if values.length() > MAX_AT_ONCE:
@@ -180,12 +174,9 @@ def _static(dims: tuple[int | None, ...] | None) -> tuple[int, ...]:
 
 def _check_content(dtype: str, dims: Sequence[int], length: int) -> None:
     """Compare the length of raw data with the shape."""
-    size = PLAIN_SIZES.get(dtype)
-    if size is None:
-        kind = _storage(dtype)
-        size = None if kind is None else kind.itemsize
-    if size is not None and length != prod(dims) * size:
-        expected = f"{prod(dims)} elements of {size} bytes"
+    kind = _storage(dtype)
+    if kind is not None and length != prod(dims) * kind.itemsize:
+        expected = f"{prod(dims)} elements of {kind.itemsize} bytes"
         raise ModelError(f"the data of a {dtype} constant of the shape {list(dims)} are {length} bytes, not {expected}")
 
 
@@ -202,21 +193,12 @@ def decode_content(dtype: str, dims: Sequence[int], data: bytes) -> list[Element
     """The elements of raw data that fit the shape; None for types whose elements are never known."""
     if dtype == "string":
         return _decode_strings(data, prod(dims))
-    elements = raw_elements(dtype, data)
-    if elements is not None:
-        return list(elements)
     kind = _storage(dtype)
-    if kind is None:
-        return None
-    import numpy as np
-
-    return _numbers(dtype, np.frombuffer(data, kind))
+    return None if kind is None else _numbers(dtype, np.frombuffer(data, kind))
 
 
 def _numbers(dtype: str, array: npt.NDArray[np.generic]) -> list[Element]:
     """Python numbers of an array."""
-    import numpy as np
-
     plain = {"float": "f8", "integer": "i8" if dtype != "uint64" else "u8"}.get(KINDS[dtype])
     with np.errstate(all="ignore"):
         return list(array.astype(plain).tolist() if plain else array.tolist())
@@ -261,21 +243,19 @@ def _complex_numbers(dtype: str, values: _Values) -> list[Element]:
 def _floats(dtype: str, values: _Values) -> list[Element]:
     """Floats of all widths; those of 16 bits and fewer are bit patterns."""
     number = _LISTS.get(dtype, _BYTE_LIST)
-    if number in _FLOAT_LISTS:
+    if number in _FLOAT_CODES:
         return list(values.floats(number))
+    kind = np.dtype(numpy_dtype(dtype))
     if number == _PATTERN_LIST:
-        patterns = b"".join((value & 0xFFFF).to_bytes(2, "little") for value in values.ints(number))
-        return list(raw_elements(dtype, patterns) or ())
-    import numpy as np
-
-    return _numbers(dtype, np.frombuffer(b"".join(values.pieces(number)), np.dtype(numpy_dtype(dtype))))
+        patterns = np.array([value & 0xFFFF for value in values.ints(number)], "<u2")
+        return _numbers(dtype, patterns.view(kind))
+    return _numbers(dtype, np.frombuffer(b"".join(values.pieces(number)), kind))
 
 
 def _integers(dtype: str, values: _Values) -> list[Element]:
     """Integers; those that are too large for their type wrap, as TensorFlow casts them."""
-    least, greatest = INTEGER_RANGES[dtype]
-    numbers = values.ints(_LISTS.get(dtype, _INT_LIST))
-    return [(value - least) % (greatest - least + 1) + least for value in numbers]
+    listed = np.array([value % (1 << 64) for value in values.ints(_LISTS.get(dtype, _INT_LIST))], "u8")
+    return _numbers(dtype, listed.astype(np.dtype(numpy_dtype(dtype))))
 
 
 def _bools(dtype: str, values: _Values) -> list[Element]:
