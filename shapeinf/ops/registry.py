@@ -212,9 +212,10 @@ class Dialect:
         self._defined[op_def.domain, op_def.name] = op_def
         self._lookups.clear()
 
-    def has_rule(self, domain: str, op: str) -> bool:
-        """Whether a rule is registered for any version of an operator."""
-        return (domain, op) in self._rules or (domain, op) in self.signatures
+    def has_rule(self, domain: str, op: str, version: int = 0) -> bool:
+        """Whether an operator has a rule, at this version or at any; no module is imported to answer."""
+        versions = {entry.since for entry in self._rules.get((domain, op), ())} | self.signatures.versions(domain, op)
+        return any([since <= version or version <= 0 for since in versions])
 
     def lookup(self, domain: str, op: str, version: int) -> OpDef | None:
         """The operator in force at a version, None when the dialect has none."""
