@@ -76,7 +76,7 @@ class Candidate:
         if self.text is None:
             return b""
         try:
-            with open(self.text, "rb") as file:
+            with open(self.text, "rb", buffering=0) as file:
                 return file.read(HEAD)
         except (OSError, ValueError):  # the reader of the format reports the error of the path
             return b""
