@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shapeinf.expr import Dim, Dimension, maximum, minimum
-from shapeinf.lattice import MAX_ELEMENTS, Condition, Element, PartialTensor, Shape
+from shapeinf.lattice import MAX_ELEMENTS, Condition, Element, PartialTensor, Quotient, Shape
 from shapeinf.lattice.dtypes import INTEGER_RANGES
 from shapeinf.ops import InferenceContext
 
@@ -120,6 +120,9 @@ def broadcast_list(value: PartialTensor, shape: Shape) -> list[Element]:
     return elements
 
 
+_NOT_CONCRETE = frozenset((type(None), Dimension, Condition, Quotient))
+
+
 def map_dims(
     dtype: str | None, shape: Shape, operation: Callable[..., Dim | bool | Condition | None], *values: PartialTensor
 ) -> PartialTensor | None:
@@ -156,12 +159,10 @@ def fold_elements(
     """Like `map_elements`, but by numpy in the tensors' own type where every element of every value is concrete."""
     if not is_listable(shape) or any(v.elements is None for v in values):
         return PartialTensor(dtype, shape, None)
-    arrays = []
-    for v in values:
-        array = v.array()
-        if array is None:
-            return map_elements(dtype, shape, operation, *values)
-        arrays.append(array)
+    known = [_NOT_CONCRETE.isdisjoint(map(type, v.elements or ())) for v in values]
+    arrays = [v.array() for v in values] if all(known) else [None]
+    if any([a is None for a in arrays]):
+        return map_elements(dtype, shape, operation, *values)
     import numpy as np
 
     try:
