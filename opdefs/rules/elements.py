@@ -132,9 +132,9 @@ def map_dims(
     where a result is unknown or does not fit into the type: then `fold_elements` says what it is.
     """
     source = values[0].dtype
-    limit = INDEX_LIMITS.get(source)
-    if limit is None or not is_listable(shape):
+    if source not in INDEX_TYPES or not is_listable(shape):
         return None
+    least, most = INTEGER_RANGES[source]
     count = prod(shape)
     columns: list[Sequence[Element]] = []
     for v in values:
@@ -148,7 +148,7 @@ def map_dims(
         columns.append(elements)
     results = list(map(operation, *columns))
     for result in results:
-        if result is None or (type(result) is int and not -limit <= result < limit):
+        if result is None or (type(result) is int and not least <= result <= most):
             return None
     return PartialTensor(dtype, shape, results)
 
@@ -251,9 +251,6 @@ def drop_overflow(dtype: str | None, element: Element) -> Element:
 
 INDEX_TYPES = ("int64", "int32")
 """The types of indices; narrower ones wrap around too early for sizes that are not known."""
-
-INDEX_LIMITS: dict[str | None, int] = {"int64": 2**63, "int32": 2**31}
-"""The least number that each of these types does not hold; its negative is the least one that it holds."""
 
 
 def without_overflow(c: InferenceContext, dtype: str | None, element: Element) -> Element:
