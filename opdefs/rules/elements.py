@@ -48,6 +48,24 @@ def move_elements(value: PartialTensor, shape: Shape, move: Callable[[Elements],
     return PartialTensor(value.dtype, shape, result.reshape(-1).tolist())
 
 
+def select_elements(
+    elements: Sequence[Element], sizes: Sequence[int], indices: Sequence[Sequence[int]]
+) -> list[Element]:
+    """Of the elements of a tensor of these sizes those at these indices of each axis, without numpy.
+
+    >>> select_elements("abcdef", [2, 3], [[1], [2, 1, 0]])
+    ['f', 'e', 'd']
+    """
+    if not all(indices):  # empty, however long the other axes are
+        return []
+    positions, stride = [0], len(elements)
+    for size, chosen in zip(sizes, indices, strict=True):
+        stride //= size
+        offsets = [index * stride for index in chosen]
+        positions = [position + offset for position in positions for offset in offsets]
+    return [elements[position] for position in positions]
+
+
 def is_listable(shape: Shape) -> bool:
     """Whether contents of this shape may be listed: known sizes, few elements."""
     if shape.dims is None:

@@ -305,6 +305,21 @@ class RuleContext:
         """Whether `a <= b`: always (True), never (False) or undecided (None)."""
         return self.store.prove_le(a, b)
 
+    def prove_within_limits(self, d: Dim, most: Dim) -> bool:
+        """Whether `d <= most` always; also by the upper limit of an unknown in `d`, such as the number of a trip."""
+        if self.prove_le(d, most) is True:
+            return True
+        if isinstance(d, int):
+            return False
+        for unknown in d.symbols():
+            limit = self.limit_of(unknown)
+            if limit is None or self.store.relaxer.is_joined(unknown):  # whose limits may still grow
+                continue
+            rest = d - unknown
+            if (isinstance(rest, int) or unknown not in rest.symbols()) and self.prove_le(rest + limit, most) is True:
+                return True
+        return False
+
     def prove_eq(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a == b`: always (True), never (False) or undecided (None)."""
         return self.store.prove_eq(a, b)
