@@ -42,6 +42,6 @@ if __name__ == "__main__":
 
         setup(
             ext_modules=mypycify(
-                compiled_modules(), opt_level=os.environ.get("OPT", "3"), multi_file=True, debug_level="0"
+                compiled_modules(), opt_level=os.environ.get("OPT", "3"), multi_file=True, group_name="shapeinf", debug_level="0"
             )
         )

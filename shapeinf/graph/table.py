@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import overload
 
+from shapeinf.compilation import mypyc_attr
 from shapeinf.graph.model import Node, NodeKind
 
 MISSING = -1
@@ -34,6 +35,7 @@ def kind_of(key: RowKey) -> NodeKind:
     return kind
 
 
+@mypyc_attr(native_class=False)  # as a native one, all sequences would be instances of it
 class NodeTable(Sequence[Node]):
     """A sequence of nodes that shares one table of names: `values[n]` is the name of value n.
 
