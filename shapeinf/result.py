@@ -9,7 +9,6 @@ from threading import RLock
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from shapeinf.diagnostics import Diagnostic, Diagnostics
-from shapeinf.engine.body_tensors import body_tensors
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.session import Session, SessionResult
@@ -162,6 +161,8 @@ class Result:
         A value of a body that runs several times has the join of its types, as those of a loop's iterations.
         """
         if self._body_tensors is None:
+            from shapeinf.engine.body_tensors import body_tensors
+
             self._body_tensors = body_tensors(self._inference)
         return self._body_tensors
 

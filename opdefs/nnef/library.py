@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 from shapeinf.formats.nnef.language.ast import Fragment
 from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.versions import DialectName
+from shapeinf.ops.package_data import read_package_text
 from shapeinf.sharing import build_once
 
 NOT_PROVISIONAL = frozenset(
@@ -45,5 +44,5 @@ def library(dialect: DialectName = "final") -> tuple[Fragment, ...]:
 def _parse(name: str) -> tuple[Fragment, ...]:
     from shapeinf.formats.nnef.language.parser import parse_fragments  # only here: other formats do not need the parser
 
-    text = (files(__package__) / name).read_text(encoding="utf-8")
+    text = read_package_text(__package__, name)
     return parse_fragments(SourceText(text, name), "final")

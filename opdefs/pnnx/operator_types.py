@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib.resources import files
+
+from shapeinf.ops.package_data import read_package_text
 
 GRAPH_TYPES = ("pnnx.Attribute", "pnnx.Input", "pnnx.Output")
 """The types that are constants, inputs and outputs of the graph, and need no rule."""
@@ -13,4 +14,4 @@ GRAPH_TYPES = ("pnnx.Attribute", "pnnx.Input", "pnnx.Output")
 @cache
 def names() -> tuple[str, ...]:
     """All types, sorted; other types in a file are custom modules, or torch's own operators that pnnx leaves."""
-    return tuple(json.loads(files(__package__).joinpath("operator_types.json").read_bytes())["types"])
+    return tuple(json.loads(read_package_text(__package__, "operator_types.json"))["types"])

@@ -48,6 +48,24 @@ def move_elements(value: PartialTensor, shape: Shape, move: Callable[[Elements],
     return PartialTensor(value.dtype, shape, result.reshape(-1).tolist())
 
 
+def select_elements(
+    elements: Sequence[Element], sizes: Sequence[int], indices: Sequence[Sequence[int]]
+) -> list[Element]:
+    """Of the elements of a tensor of these sizes those at these indices of each axis, without numpy.
+
+    >>> select_elements("abcdef", [2, 3], [[1], [2, 1, 0]])
+    ['f', 'e', 'd']
+    """
+    if not all(indices):  # empty, however long the other axes are
+        return []
+    positions, stride = [0], len(elements)
+    for size, chosen in zip(sizes, indices, strict=True):
+        stride //= size
+        offsets = [index * stride for index in chosen]
+        positions = [position + offset for position in positions for offset in offsets]
+    return [elements[position] for position in positions]
+
+
 def is_listable(shape: Shape) -> bool:
     """Whether contents of this shape may be listed: known sizes, few elements."""
     if shape.dims is None:
@@ -72,7 +90,7 @@ def list_elements(value: PartialTensor) -> PartialTensor:
 
 def map_elements(dtype: str | None, shape: Shape, operation: Operation, *values: PartialTensor) -> PartialTensor:
     """An operation on elements applied to the broadcast of the values; unknown operands give unknown elements."""
-    if not is_listable(shape) or any(v.elements is None for v in values):
+    if any([v.elements is None for v in values]) or not is_listable(shape):
         return PartialTensor(dtype, shape, None)
     if all(v.shape == shape for v in values):
         return PartialTensor(dtype, shape, map(operation, *(v.elements or () for v in values)))
@@ -80,12 +98,26 @@ def map_elements(dtype: str | None, shape: Shape, operation: Operation, *values:
         size = int(shape[0]) if shape.dims else 1
         flat = ((v.elements or ()) * (size if len(v.elements or ()) == 1 else 1) for v in values)
         return PartialTensor(dtype, shape, map(operation, *flat))
-    arrays = [element_array(v) for v in values]
-    import numpy as np
+    return PartialTensor(dtype, shape, map(operation, *(broadcast_list(v, shape) for v in values)))
 
-    spread = np.broadcast_arrays(*(a for a in arrays if a is not None))
-    rows = zip(*(a.reshape(-1).tolist() for a in spread), strict=True)
-    return PartialTensor(dtype, shape, [operation(*row) for row in rows])
+
+def broadcast_list(value: PartialTensor, shape: Shape) -> list[Element]:
+    """The elements, row by row, of a tensor with known elements that is broadcast to a listable shape.
+
+    >>> broadcast_list(PartialTensor("int64", Shape((2, 1)), (1, 2)), Shape((2, 3)))
+    [1, 1, 1, 2, 2, 2]
+    """
+    sizes = [d for d in shape if isinstance(d, int)]
+    if 0 in sizes:
+        return []
+    elements, length = list(value.elements or ()), 1
+    own = [1] * (len(sizes) - len(value.shape)) + [d for d in value.shape if isinstance(d, int)]
+    for size, repeated in zip(reversed(own), reversed(sizes), strict=True):
+        if size != repeated:  # rows of this axis have `length` elements
+            rows = (elements[start : start + length] for start in range(0, len(elements), length))
+            elements = [e for row in rows for e in row * repeated]
+        length *= repeated
+    return elements
 
 
 def map_dims(
@@ -258,9 +290,9 @@ def truncated_quotient(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
     def divide(a: Dim, b: Dim) -> Dim | None:
         if isinstance(a, int) and isinstance(b, int):
             return None if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-        if c.prove_le(1, b) is not True:
+        if not (b >= 1 if isinstance(b, int) else c.prove_le(1, b) is True):
             return None
-        if c.prove_le(0, a) is True:
+        if c.store.bounds(a)[0] >= 0 or c.prove_le(0, a) is True:
             return a // b
         return maximum(a, 0) // b - maximum(-a, 0) // b
 

@@ -22,10 +22,10 @@ def require_count(c: InferenceContext, v: Shape | None, count: Dim, message: str
 
 def require_single(c: InferenceContext, v: Shape | None, message: str) -> None:
     """Require a scalar, or a vector of one element, which runtimes accept for a scalar."""
-    if v is not None and v.dims is not None:
+    if v is not None and v.dims is not None and v.dims != ():
         if len(v.dims) > 1:
             c.fail(message, v)
-        require_count(c, v, 1, message)
+        c.merge(v.dims[0], 1, message)
 
 
 def require_scalar(c: InferenceContext, v: Shape | None, name: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import clamp_at_zero, move_elements
+from opdefs.rules.elements import clamp_at_zero, is_listable, select_elements
 from opdefs.rules.progressions import reshape_elements, slice_progression
 from shapeinf.expr import Dim, ceildiv, maximum, minimum
 from shapeinf.lattice import PartialTensor, Progression, Shape
@@ -32,7 +32,7 @@ def clamp_index(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest
         return min(max(position, lowest), highest)
     if c.prove_le(lowest, position) is not True:  # the lower end first: an empty axis has no position at all
         position = lowest if c.prove_le(position, lowest) is True else maximum(position, lowest)
-    if c.prove_le(position, highest) is True:
+    if c.prove_within_limits(position, highest):
         return position
     return highest if c.prove_le(highest, position) is True else minimum(position, highest)
 
@@ -70,7 +70,11 @@ def slice_elements(x: PartialTensor, shape: Shape, index: Sequence[slice | None]
         return PartialTensor(x.dtype, shape, None)
     if len(known) == 1:
         return PartialTensor(x.dtype, shape, x.elements[known[0]])
-    return move_elements(x, shape, lambda array: array[tuple(known)])
+    sizes = [size for size in x.shape if isinstance(size, int)]
+    if len(sizes) < len(known) or not is_listable(shape):
+        return PartialTensor(x.dtype, shape, None)
+    indices = [range(size)[part] for size, part in zip(sizes, known, strict=True)]
+    return PartialTensor(x.dtype, shape, select_elements(x.elements, sizes, indices))
 
 
 def slice_axes(

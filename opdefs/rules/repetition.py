@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import Elements, concatenate_elements, element_array, is_listable, move_elements
+from opdefs.rules.elements import (
+    Elements,
+    broadcast_list,
+    concatenate_elements,
+    element_array,
+    is_listable,
+    move_elements,
+)
 from opdefs.rules.numpy_functions import numpy_function
 from opdefs.rules.progressions import broadcast_progression
 from shapeinf.expr import Dim
@@ -84,4 +91,4 @@ def broadcast_elements(x: PartialTensor, shape: Shape) -> PartialTensor:
         return PartialTensor(x.dtype, shape, None)
     if isinstance(x, Progression) or not is_listable(shape):
         return broadcast_progression(x, shape)
-    return move_elements(x, shape, lambda array: numpy_function("broadcast_to")(array, [*shape]))
+    return PartialTensor(x.dtype, shape, None if x.elements is None else broadcast_list(x, shape))

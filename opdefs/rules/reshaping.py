@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from opdefs.rules.elements import move_elements, requested_dims
 from opdefs.rules.progressions import reshape_elements, transpose_progression
 from opdefs.rules.unknowns import cover_dim
-from shapeinf.expr import Dim, Dimension, exact_quotient
+from shapeinf.expr import Dim, exact_quotient
 from shapeinf.lattice import OptionalAxes, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext
 
@@ -44,10 +44,10 @@ def _require_count(c: InferenceContext, x: Sequence[Dim], dims: Sequence[Dim]) -
 
 
 def _without_common_axes(x: Sequence[Dim], dims: Sequence[Dim]) -> tuple[list[Dim], list[Dim]]:
-    """The axes of two shapes without the symbolic ones that both have: the products of the others are small."""
+    """The axes of two shapes without those that both have: the products of the others are small."""
     rest, wanted = list(x), []
     for d in dims:
-        if isinstance(d, Dimension) and d in rest:
+        if d in rest:
             rest.remove(d)
         else:
             wanted.append(d)
@@ -55,12 +55,15 @@ def _without_common_axes(x: Sequence[Dim], dims: Sequence[Dim]) -> tuple[list[Di
 
 
 def _quotient_of_rests(c: InferenceContext, x: Sequence[Dim], dims: Sequence[Dim]) -> Dim | None:
-    """The size of the one open axis where no size is 0 and common axes leave an exact quotient by a number; or None."""
+    """The size of the one open axis where no other size is 0 and common axes leave an exact quotient; else None."""
+    if any([c.store.bounds(d)[0] < 1 for d in dims]):
+        return None
     rest, wanted = _without_common_axes(x, dims)
     divisor = c.numel(wanted)
-    if not isinstance(divisor, int) or any([c.store.bounds(d)[0] < 1 for d in dims]):
-        return None
-    return exact_quotient(c.numel(rest), divisor)
+    if divisor in rest:  # two axes that become one
+        rest.remove(divisor)
+        divisor = 1
+    return c.numel(rest) if divisor == 1 else exact_quotient(c.numel(rest), divisor)
 
 
 def _largest_part(c: InferenceContext, total: Dim) -> int | None:
@@ -157,9 +160,15 @@ def remove_unit_axes(c: InferenceContext, x: Shape, count: int) -> Shape:
 def insert_axes(c: InferenceContext, x: PartialTensor, axes: Sequence[int]) -> PartialTensor:
     """Axes of size 1 inserted at positions of the output."""
     dims = list(x.shape.require())
-    for axis in sorted(c.axes(axes, len(dims) + len(axes))):
+    new = sorted(c.axes(axes, len(dims) + len(axes)))
+    for axis in new:
         dims.insert(axis, 1)
-    return reshape_elements(x, Shape(dims))
+    if not isinstance(x, Progression):
+        return reshape_elements(x, Shape(dims))
+    steps = list(x.steps)
+    for axis in new:
+        steps.insert(axis, 0)
+    return Progression(x.dtype, Shape(dims), x.base, steps)
 
 
 def squeeze_axes(c: InferenceContext, x: PartialTensor, axes: Sequence[int]) -> PartialTensor:

@@ -7,12 +7,12 @@ rule in another module knows more.
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from typing import Any
 
 from opdefs.tf.dialect import tf
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
+from shapeinf.ops.package_data import read_package_text
 from shapeinf.sharing import build_once
 
 Sizes = list[int | None] | None
@@ -21,7 +21,7 @@ Sizes = list[int | None] | None
 
 @build_once
 def _file() -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(files(__package__).joinpath("fixed_shapes.json").read_bytes())
+    content: dict[str, Any] = json.loads(read_package_text(__package__, "fixed_shapes.json"))
     return content
 
 

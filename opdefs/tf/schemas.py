@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice.dtypes import DTYPES
 from shapeinf.ops import ArgDef, AttrDef, OpDef
+from shapeinf.ops.package_data import read_package_text
 from shapeinf.sharing import build_once
 
 _NAMES = frozenset(dtype.name for dtype in DTYPES)
@@ -30,7 +30,7 @@ class Deprecation(NamedTuple):
 
 @build_once
 def _table() -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads(files(__package__).joinpath("opdefs.json").read_bytes())
+    loaded: dict[str, Any] = json.loads(read_package_text(__package__, "opdefs.json"))
     return loaded
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
+from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import bind_requests
-from shapeinf.cli.output import VIOLATION, LateProgress, echo, echo_document, echo_lines, readable_errors
+from shapeinf.cli.output import VIOLATION, LateProgress, echo, echo_document, echo_lines
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import ModelTarget, model_output
 from shapeinf.edit.bind import Bound

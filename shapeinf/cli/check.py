@@ -30,9 +30,10 @@ from shapeinf.checks import (
 from shapeinf.checks.many import DeploymentCheck
 from shapeinf.checks.profile import Shapes
 from shapeinf.cli.config import read_config_file
+from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options, read_graph
 from shapeinf.cli.options import check_bindings, check_outputs, output_option
-from shapeinf.cli.output import FAILURE, VIOLATION, LateProgress, echo, echo_diagnostic, echo_lines, readable_errors
+from shapeinf.cli.output import FAILURE, VIOLATION, LateProgress, echo, echo_diagnostic, echo_lines
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.errors import ShapeInferenceError, SpecError
 from shapeinf.formats.files import write_text

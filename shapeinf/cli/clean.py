@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.options import json_option
-from shapeinf.cli.output import VIOLATION, echo, echo_json, echo_rows, readable_errors
+from shapeinf.cli.output import VIOLATION, echo, echo_json, echo_rows
 from shapeinf.cli.stdin import path_or_stdin, stdin_errors
 from shapeinf.cli.targets import ModelTarget, model_output
 from shapeinf.report.clean_report import CLEAN_COLUMNS, clean_as_json, clean_rows, clean_summary

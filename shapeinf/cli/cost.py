@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
+from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
-from shapeinf.cli.output import echo, echo_json, fail_on, note_errors, readable_errors
+from shapeinf.cli.output import echo, echo_json, fail_on, note_errors
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, saving
 from shapeinf.cost import Cost

@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
+from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
-from shapeinf.cli.output import echo, echo_json, note_errors, readable_errors
+from shapeinf.cli.output import echo, echo_json, note_errors
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.report import unknown_lines, unknowns_as_json
 from shapeinf.report.explanations import (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
+from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.options import json_option
-from shapeinf.cli.output import echo, echo_json, readable_errors
+from shapeinf.cli.output import echo, echo_json
 from shapeinf.report.expression_report import expression_as_json, expression_lines, report_expression
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from shapeinf.cli.output import USAGE, echo_lines
-from shapeinf.errors import UnknownNameError
 
 
 class CommandGroup(click.Group):
@@ -24,5 +23,7 @@ class CommandGroup(click.Group):
         """The command of a command line. Raises UsageError for an unknown one."""
         name, known = args[0], self.list_commands(ctx)
         if name not in known and not name.startswith("-") and not ctx.resilient_parsing:
+            from shapeinf.errors import UnknownNameError
+
             raise click.UsageError(str(UnknownNameError("command", name, known)), ctx)
         return super().resolve_command(ctx, args)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import attrs
 import click
 
+from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import Command, json_option
 from shapeinf.cli.output import (
@@ -16,14 +17,13 @@ from shapeinf.cli.output import (
     echo_json,
     echo_rows,
     fail_on,
-    readable_errors,
 )
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import ModelTarget, model_output
-from shapeinf.report import build_report, report_as_json, summary_lines
+from shapeinf.report.model import build_report
 from shapeinf.report.module_tree import module_rows
 from shapeinf.report.tensor_rows import TensorQuery, TensorRows
-from shapeinf.report.text import TENSOR_COLUMNS, tensor_cells
+from shapeinf.report.text import TENSOR_COLUMNS, summary_lines, tensor_cells
 from shapeinf.result import Result
 
 _QUERY = (
@@ -104,6 +104,8 @@ def infer(
         if target.is_stdout:
             echo_document(result.save)
         elif json_wanted:
+            from shapeinf.report.json_form import report_as_json
+
             report = build_report(result, attrs.evolve(query, constants=True))
             _print_note(report.note)
             echo_json({"model": model, **report_as_json(report)})

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import click
 
+from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.format_options import add_format_options, take_format_options
 from shapeinf.cli.groups import CommandGroup
 from shapeinf.cli.options import json_option
-from shapeinf.cli.output import FAILURE, VIOLATION, echo, echo_json, echo_rows, fail_on, readable_errors
+from shapeinf.cli.output import FAILURE, VIOLATION, echo, echo_json, echo_rows, fail_on
 from shapeinf.cli.stdin import path_or_stdin, stdin_errors
 from shapeinf.formats import load
 from shapeinf.ops import default_registry

@@ -6,13 +6,10 @@ Exit codes: 0 fine, 1 findings (the model or a plan is wrong), 2 usage, 3 a file
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from io import StringIO
 from itertools import islice
 from types import TracebackType
@@ -20,25 +17,14 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import click
 
-from shapeinf.diagnostics import Diagnostic
-from shapeinf.errors import (
-    DimSyntaxError,
-    ExpressionError,
-    MissingPackageError,
-    MissingSizeError,
-    ModelError,
-    ScanError,
-    ShapeError,
-    ShapeInferenceError,
-    SpecError,
-    UnknownNameError,
-)
-from shapeinf.report.table import Column, table_lines
 from shapeinf.texts import escape_unprintable, format_count
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
+
+    from shapeinf.diagnostics import Diagnostic
+    from shapeinf.report.table import Column
 
 VIOLATION = 1
 USAGE = 2
@@ -66,11 +52,15 @@ def echo_lines(text: str, *, err: bool = False) -> None:
 
 def echo_json(data: object) -> None:
     """Print JSON, which is ASCII."""
+    import json
+
     click.echo(json.dumps(data, indent=2))
 
 
 def echo_json_line(data: object) -> None:
     """Print JSON on one line."""
+    import json
+
     click.echo(json.dumps(data))
 
 
@@ -91,6 +81,8 @@ def echo_document(write: Callable[[TextIO], None]) -> None:
 
 def echo_rows(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
     """Print a table while its rows are made; a terminal, and a pipe where COLUMNS is set, cut long cells."""
+    from shapeinf.report.table import table_lines
+
     lines = table_lines(columns, rows, width=output_width(), rule=_rule())
     for heading in islice(lines, 1):
         click.echo(_styled(heading, bold=True), color=use_colour())
@@ -103,7 +95,11 @@ def output_width() -> int | None:
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) > 0:
         return int(columns)
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    if not sys.stdout.isatty():
+        return None
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns
 
 
 def use_colour() -> bool:
@@ -150,46 +146,6 @@ def fail_on(condition: object) -> None:
     """End the command with the exit code of a violation where the condition holds."""
     if condition:
         raise click.exceptions.Exit(VIOLATION)
-
-
-@contextmanager
-def readable_errors() -> Iterator[None]:
-    """End the command with a readable message and the exit code of the error, without a traceback."""
-    try:
-        yield
-    except (click.ClickException, click.exceptions.Exit, click.Abort):
-        raise
-    except (UnknownNameError, SpecError, DimSyntaxError) as error:
-        raise click.UsageError(str(error)) from None
-    except MissingSizeError as error:
-        missing = ",".join(f"{name}=N" for name in error.names)
-        raise click.UsageError(f"this needs a size for every dim: add --bind {missing}") from None
-    except ShapeError as error:
-        _end_with_violation(error)
-    except ExpressionError as error:
-        line, caret = error.excerpt()
-        stop(USAGE, f"{error}\n  {line}\n  {caret}")
-    except (MissingPackageError, ModelError, ScanError) as error:
-        stop(FAILURE, str(error))
-    except ShapeInferenceError as error:
-        raise click.UsageError(str(error)) from None
-    except BrokenPipeError:  # `shapeinf infer ... | head`: click ends without a message
-        raise
-    except OSError as error:
-        stop(FAILURE, escape_unprintable(f"{error.filename or 'file'}: {error.strerror or error}"))
-    except Exception as error:
-        stop(
-            FAILURE, escape_unprintable(f"this is a bug of shapeinf, not of the model: {type(error).__name__}: {error}")
-        )
-
-
-def _end_with_violation(error: ShapeError) -> NoReturn:
-    """A rule violated at a node is a diagnostic of the model; one violated by user values is a usage error."""
-    if error.node is None:
-        because = f" (because {error.because})" if error.because else ""
-        raise click.UsageError(error.headline + because) from None
-    echo_lines(error.as_diagnostic(error.node, error.op or "").render(), err=True)
-    sys.exit(VIOLATION)
 
 
 def stop(code: int, message: str) -> NoReturn:

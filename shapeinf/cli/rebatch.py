@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import click
 
-from shapeinf.cli.output import VIOLATION, echo, readable_errors, stop
+from shapeinf.cli.failures import readable_errors
+from shapeinf.cli.output import VIOLATION, echo, stop
 from shapeinf.cli.stdin import path_or_stdin, stdin_errors
 from shapeinf.cli.targets import ModelTarget, model_output
 from shapeinf.edit.rebatch import Rebatched

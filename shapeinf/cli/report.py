@@ -8,9 +8,10 @@ from typing import Literal
 import click
 
 from shapeinf.checks import check
+from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import check_bindings, timeline_options
-from shapeinf.cli.output import echo, fail_on, readable_errors
+from shapeinf.cli.output import echo, fail_on
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option
 from shapeinf.formats.files import is_same_file

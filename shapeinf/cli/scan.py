@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 import click
 
+from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import check_bindings, json_option
 from shapeinf.cli.output import (
@@ -25,7 +26,6 @@ from shapeinf.cli.output import (
     echo_lines,
     echo_status,
     output_width,
-    readable_errors,
     stop,
 )
 from shapeinf.cli.sections import SectionedCommand

@@ -8,9 +8,10 @@ from typing import Any
 
 import click
 
+from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import json_option
-from shapeinf.cli.output import FAILURE, USAGE, VIOLATION, echo, echo_json, echo_rows, output_width, readable_errors
+from shapeinf.cli.output import FAILURE, USAGE, VIOLATION, echo, echo_json, echo_rows, output_width
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.report import Summary, summaries_as_json, summarize, summary_as_json
 from shapeinf.report.summary_text import SUMMARY_COLUMNS, summary_as_lines, summary_cells

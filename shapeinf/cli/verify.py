@@ -8,9 +8,10 @@ from typing import Any
 import click
 import numpy as np
 
+from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import check_bindings, json_option
-from shapeinf.cli.output import FAILURE, echo_json, echo_lines, fail_on, readable_errors
+from shapeinf.cli.output import FAILURE, echo_json, echo_lines, fail_on
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.errors import SpecError
 from shapeinf.inputs.spec import parse_bindings

@@ -13,8 +13,9 @@ from typing import cast
 
 import click
 
+from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.output import FAILURE, echo, readable_errors, stop
+from shapeinf.cli.output import FAILURE, echo, stop
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.errors import MissingPackageError

@@ -158,9 +158,10 @@ def known_bounds(ranges: Mapping[int, Range], congruences: Congruences) -> Bound
     """The bounds in a store. It does not refer to the store, which refers to it: no work for the garbage collector."""
 
     def lookup(atom: int, symbol: Symbol) -> Bounds:
-        low, high = declared_bounds(atom, symbol)
+        known = declared_bounds(atom, symbol)
         narrowed = ranges.get(atom)
-        known = (low, high) if narrowed is None else (max(low, narrowed[0][0]), min(high, narrowed[0][1]))
+        if narrowed is not None:
+            known = max(known[0], narrowed.bounds[0]), min(known[1], narrowed.bounds[1])
         return congruences.tighten(atom, known) if congruences else known
 
     return BoundsTable(lookup)

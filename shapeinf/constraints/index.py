@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from shapeinf.constraints.records import Constraint
@@ -17,11 +16,12 @@ ConstraintSets = dict[Dimension, dict[Constraint, None]]
 
 
 class UndoLog:
-    """Writes to tables and lists; those inside of `all_or_nothing` are undone when it fails."""
+    """Writes to tables and lists; those of a transaction are undone when it fails."""
 
     def __init__(self) -> None:
-        """Nothing is recorded outside of `all_or_nothing`."""
+        """Nothing is recorded outside of transactions."""
         self._entries: list[tuple[Any, Any, Any]] | None = None
+        self._depth = 0
 
     def put(self, table: dict[Any, Any], key: object, value: object) -> None:
         """`table[key] = value`."""
@@ -41,21 +41,19 @@ class UndoLog:
             self._entries.append((table, key, table[key]))
         del table[key]
 
-    @contextmanager
-    def all_or_nothing(self) -> Iterator[None]:
-        """Everything that is written inside stays, or nothing does when an error leaves it."""
-        if self._entries is not None:  # the outermost undoes everything
-            yield
-            return
-        self._entries = []
-        try:
-            yield
-        except BaseException:
-            entries, self._entries = self._entries, None
-            self._undo(entries)
-            raise
-        finally:
-            self._entries = None
+    def begin(self) -> None:
+        """Start a transaction, maybe inside of another one."""
+        if self._entries is None:
+            self._entries = []
+        self._depth += 1
+
+    def end(self, failed: bool) -> None:
+        """End a transaction. The outermost one undoes everything that was written in it, if it has failed."""
+        self._depth -= 1
+        if self._depth == 0:
+            entries, self._entries = self._entries or [], None
+            if failed:
+                self._undo(entries)
 
     @staticmethod
     def _undo(entries: list[tuple[Any, Any, Any]]) -> None:

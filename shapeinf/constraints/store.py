@@ -9,7 +9,6 @@ pending, which is sound but not complete.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import chain, islice
 from math import inf
 
@@ -26,6 +25,24 @@ from shapeinf.expr.interval import Bounds, Interval, as_interval, bounds_with
 _MAX_RELATIONS_TRIED = 64
 _MAX_SOLVED_SEARCHED = 64
 """With more solved symbols than these, no source is guessed from a number."""
+
+
+class _Transaction:
+    """A context manager; a class, since a generator takes longer than what most transactions do."""
+
+    __slots__ = ("_store", "_undo_log")
+
+    def __init__(self, undo_log: UndoLog, store: ConstraintStore) -> None:
+        self._undo_log = undo_log
+        self._store = store
+
+    def __enter__(self) -> None:
+        self._undo_log.begin()
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        self._undo_log.end(failed=error is not None)
+        if error is not None and issubclass(error, Exception):
+            self._store._invalidate()  # all is restored except the caches
 
 
 class ConstraintStore:
@@ -108,7 +125,7 @@ class ConstraintStore:
 
     def canon(self, d: Dim) -> Dim:
         """The canonical form of a dim under the current equalities."""
-        if isinstance(d, int) or self.plain:
+        if isinstance(d, int) or not (self.solved or self.congruences or (self.narrowed and self.scope.has_maxima)):
             return d
         form = self._canonical.get(d)
         if form is None:
@@ -138,6 +155,8 @@ class ConstraintStore:
 
     def prove_le(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a <= b` always (True), never (False), or not decided (None); intervals and single relations only."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a <= b
         (a_low, a_high), (b_low, b_high) = self.bounds(a), self.bounds(b)
         if a_high <= b_low:
             return True
@@ -164,6 +183,10 @@ class ConstraintStore:
         """Whether `a == b` always, never, or not decided."""
         if a is b or a == b:
             return True
+        if isinstance(b, int):  # the bounds of sizes are known most of all
+            low, high = self.bounds(a)
+            if b < low or b > high:
+                return False
         e = self.canon(a - b)
         if isinstance(e, int):
             return e == 0
@@ -304,14 +327,9 @@ class ConstraintStore:
             self._canonical.pop(d, None)
             self._bounds.pop(d, None)
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        try:
-            with self._undo_log.all_or_nothing():
-                yield
-        except Exception:
-            self._invalidate()  # all is restored except the caches
-            raise
+    def _transaction(self) -> _Transaction:
+        """What is added inside stays, or nothing does when an error leaves it."""
+        return _Transaction(self._undo_log, self)
 
     def _restore(self, before: ConstraintStore) -> None:
         """Replace all constraints by those of another store over the same scope."""

@@ -11,7 +11,6 @@ from shapeinf.constraints.records import Clause, any_holds
 from shapeinf.contract.few_sizes import few_sizes, sizes_text
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.explain.explanation import trace
 from shapeinf.explain.points import GraphFrame, Point
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING
@@ -170,6 +169,8 @@ class Origins:
         origin = self.find(node)
         if origin is None:
             return ()
+        from shapeinf.explain.explanation import trace
+
         symbols = symbols_of(terms)
         frame = GraphFrame(origin.inference)
         for slot in origin.step.arguments:

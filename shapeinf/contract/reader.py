@@ -22,6 +22,7 @@ from shapeinf.expr.atoms import Floor, Maximum
 from shapeinf.expr.printing import format_dim
 from shapeinf.lattice import ShapeStore
 from shapeinf.solver.budget import Budget
+from shapeinf.solver.piecewise import MAX_PIECES, solution_ranges
 
 MAX_PERIOD = 4096
 _ORDER = ("divisibility", "range", "relation")
@@ -275,10 +276,8 @@ class PreconditionReader:
         symbols = symbols_of([canonical.expression, *canonical.operands])
         if len(symbols) != 1 or not symbols <= self.labels.keys():
             return None
-        from shapeinf.solver.integer_sets import solution_interval
-
         (symbol,) = symbols
-        interval = solution_interval(self.before, symbol, canonical, self.budget)
+        interval = self._solution_interval(symbol, canonical)
         if interval is None:
             return None
         least, most = interval
@@ -287,6 +286,18 @@ class PreconditionReader:
         ends += [most - symbol] if most is not None and most < high else []
         clauses = [(Clause(end, False),) for end in ends]
         return [c for clause in clauses for c in self._bound(symbol, clause, canonical.source, about)]
+
+    def _solution_interval(self, symbol: Dimension, constraint: Constraint) -> tuple[int, int | None] | None:
+        """The bounds of a symbol for which a constraint on it alone holds; None where that is no interval."""
+        if not self.budget.take(MAX_PIECES):
+            return None
+        bounds = self.before.interval(symbol)
+        ranges = None if bounds.lo is None else solution_ranges(constraint.clauses, symbol, bounds.lo, bounds.hi)
+        if ranges is not None:
+            return ranges[0] if len(ranges) == 1 else None
+        from shapeinf.solver.integer_sets import solution_interval  # loading isl takes tens of milliseconds
+
+        return solution_interval(self.before, symbol, constraint, self.budget)
 
 
 def _is_zero(precondition: Precondition) -> bool:

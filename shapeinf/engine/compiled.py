@@ -42,7 +42,18 @@ class Operation:
     `op_def.expand`, a definition in terms of other operators.
     """
 
-    __slots__ = ("bodies", "body", "call", "captures", "contents", "kind", "op_def", "version")
+    __slots__ = (
+        "bodies",
+        "body",
+        "call",
+        "captures",
+        "changes_conditions",
+        "contents",
+        "kind",
+        "known",
+        "op_def",
+        "version",
+    )
 
     def __init__(
         self, kind: NodeKind, version: int, op_def: OpDef | None, call: Call | None, body: FunctionKey | None
@@ -56,12 +67,11 @@ class Operation:
         self.body = body
         self.bodies: dict[str, CompiledGraph | FunctionReference] = {}
         self.captures: tuple[str, ...] = ()
-
-    @property
-    def known(self) -> bool:
+        expands = op_def is not None and op_def.expand is not None
+        self.known = call is not None or body is not None or expands
         """Whether the operator has a rule or a definition."""
-        expands = self.op_def is not None and self.op_def.expand is not None
-        return self.call is not None or self.body is not None or expands
+        self.changes_conditions = op_def is not None and (op_def.conditions != 0 or op_def.back_edge)
+        """Whether other nodes run, or do not, because of nodes of this operator."""
 
     def __str__(self) -> str:
         """Operator, domain and version, as in messages."""
@@ -235,6 +245,8 @@ class CompiledGraph:
     @cached_property
     def conditional(self) -> list[bool] | None:
         """For each row whether it may not run, because of the nodes before it; None where all run."""
+        if not any([operation.changes_conditions for operation in self.operations.values()]):
+            return None
         return conditional_rows(self.rows, {key: operation.op_def for key, operation in self.operations.items()})
 
     @cached_property
@@ -294,38 +306,36 @@ class _Compiler:
         self.registry = registry
         self.functions = functions
         self.captures = captures
+        self.dialect = registry.dialect(graph.dialect)
+        self.versioned = self.dialect is None or self.dialect.versioned
         self.sources = (*graph.inputs, *graph.constants, *captures)
         self.operations: dict[RowKey, Operation] = {}
 
     def compile_table(self, table: NodeTable) -> CompiledGraph | None:
         """Slots are the numbers of the table; None for a graph that is malformed or has a cycle."""
         graph = self.graph
-        names = list(table.values)
-        slots = dict(zip(names, range(len(names)), strict=True))
+        slots = dict(table.numbers)
         sources = set(self.sources)
-        if len(slots) < len(names) or len(set(graph.inputs)) < len(graph.inputs):
-            return None
-        if not _all_produced_once(table, sources.intersection(slots)):
+        if len(set(graph.inputs)) < len(graph.inputs) or not _all_produced_once(table, sources.intersection(slots)):
             return None
         for name in self.sources if not sources.issubset(slots) else ():
-            if slots.setdefault(name, len(names)) == len(names):
-                names.append(name)
+            slots.setdefault(name, len(slots))
         if not all(map(slots.__contains__, graph.outputs)):
             return None
         rows: Sequence[Row] = table.rows
-        for key in table.keys():
+        for key in table.row_keys():
             self.operations[key] = self.operation(key)
         captures = {name for operation in self.operations.values() for name in operation.captures}
         if captures:
             if not captures.issubset(slots):
                 return None
             rows = [self.with_captures(row, slots) for row in rows]
-        order = sort_rows(rows, len(names)) if captures or not table.ordered else range(len(rows))
+        order = sort_rows(rows, len(slots)) if captures or not table.ordered else range(len(rows))
         if order is None:
             return None
         if not isinstance(order, range):
             rows = [rows[index] for index in order]
-        compiled = self.build(names, rows, order, None)
+        compiled = self.build(list(slots), rows, order, None)
         compiled.slots = slots
         return compiled
 
@@ -369,16 +379,28 @@ class _Compiler:
         return self.with_captures((key, inputs, outputs, node.name), slots)
 
     def operation(self, key: RowKey) -> Operation:
-        """The operation of all nodes of a key."""
+        """The operation of all nodes of a key; graphs share those that do not depend on the graph."""
+        kind = kind_of(key)
+        version = self.graph.opsets.get(kind.domain, 0)
+        op_def = None if self.dialect is None else self.dialect.lookup(kind.domain, kind.op, version)
+        if op_def is None or op_def.rule is None:
+            return self.new_operation(key, version, op_def)
+        shared_key = op_def, key, version, self.versioned
+        operation: Operation | None = self.registry.operations.get(shared_key)
+        if operation is None:
+            operation = self.new_operation(key, version, op_def)
+            if not operation.bodies:
+                operation = self.registry.share(shared_key, operation)
+        return operation
+
+    def new_operation(self, key: RowKey, version: int, op_def: OpDef | None) -> Operation:
+        """The operation of a key at a version of its domain."""
         kind = kind_of(key)
         wanted = (True,) if isinstance(key, NodeKind) else tuple(output is True for output in key[1:])
-        version = self.graph.opsets.get(kind.domain, 0)
-        op_def = self.registry.lookup(self.graph.dialect, kind.domain, kind.op, version)
         call = None if op_def is None else self.registry.call(op_def, kind, kind.attrs, version, wanted)
         function = (kind.domain, kind.op, kind.overload)
         body = function if call is None and function in self.functions else None
-        display = version if self.registry.is_versioned(self.graph.dialect) else 0
-        operation = Operation(kind, display, op_def, call, body)
+        operation = Operation(kind, version if self.versioned else 0, op_def, call, body)
         captures: dict[str, None] = {}
         for name, graph in subgraphs(kind):
             free = tuple(graph.free_names())

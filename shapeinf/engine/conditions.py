@@ -11,14 +11,12 @@ _Guard = tuple[int, "_Guard | None"]
 """The slot of the innermost condition that a row depends on, and the guard of the condition around it."""
 
 
-def conditional_rows(rows: Sequence[Row], op_defs: Mapping[RowKey, OpDef | None]) -> list[bool] | None:
-    """For each row whether it may not run; None where all run.
+def conditional_rows(rows: Sequence[Row], op_defs: Mapping[RowKey, OpDef | None]) -> list[bool]:
+    """For each row whether it may not run.
 
     The depth of a row is the number of conditions that have to hold for it to run: the largest one among its inputs. A
     join ends a condition if its inputs depend on the same one; of several, none may hold.
     """
-    if not any(op_def is not None and (op_def.conditions or op_def.back_edge) for op_def in op_defs.values()):
-        return None
     producers = {slot: index for index, row in enumerate(rows) for slot in row[2] if slot >= 0}
     returns = {index for index, row in enumerate(rows) if _is_back_edge(op_defs[row[0]])}
     depths, after = [1] * len(rows), [1] * len(rows)  # nothing is certain in a cycle without a back edge

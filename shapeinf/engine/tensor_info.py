@@ -49,16 +49,10 @@ def tensor_infos(inference: Inference) -> dict[str, TensorInfo]:
     table = inference.table
     if table.epoch != inference.store.epoch:
         table.refresh()
-    records: dict[int, TensorInfo] = {}
-    infos: dict[str, TensorInfo] = {}
-    numbers, canonical = inference.numbers, table.canonical
-    renamed = inference.store.relaxer.inner_names()
-    for name, number in zip(inference.compiled.names, numbers, strict=False):
-        number = canonical[number]
-        if number not in records:
-            records[number] = tensor_info(rename(table.types[number], renamed))
-        infos[name] = records[number]
-    return infos
+    types, renamed = table.types, inference.store.relaxer.inner_names()
+    numbers = [table.canonical[number] for number in inference.numbers]
+    records = {number: tensor_info(rename(types[number], renamed)) for number in set(numbers)}
+    return dict(zip(inference.compiled.names, map(records.__getitem__, numbers), strict=False))
 
 
 def output_shapes(inference: Inference) -> list[tuple[Shape, int]]:

@@ -63,16 +63,16 @@ class TypeTable:
     def add(self, new: Type) -> int:
         """The number of a type."""
         if isinstance(new, TensorType):
-            contents = new.contents
+            contents = new.elements if new.__class__ is PartialTensor else new.contents
             dims = new.shape.dims  # hashed without a call into Shape, unless the rank is not known
             key: Hashable = (new.dtype, new.shape if dims is None else dims, contents)
         else:
             contents = None
             key = new
-        number = self._numbers.get(key)
-        if number is not None:
-            return number
-        number = self._numbers[key] = len(self.types)
+        number = len(self.types)
+        known = self._numbers.setdefault(key, number)
+        if known != number:
+            return known
         self.types.append(PartialTensor(new.dtype, new.shape, None) if new.__class__ is TensorType else new)
         self.canonical.append(number)
         self.type_only.append(number)

@@ -49,7 +49,7 @@ _EMPTY: dict[Dim, Dim] = {}
 class Dimension:
     """An immutable symbolic integer, built by a `Scope` and by arithmetic; never a constant (those are ints)."""
 
-    __slots__ = ("_depth", "_symbols", "bounds", "products", "quotients", "scope", "sums", "terms")
+    __slots__ = ("_depth", "_symbols", "bounds", "differences", "products", "quotients", "scope", "sums", "terms")
 
     scope: Scope
     terms: Terms
@@ -62,6 +62,7 @@ class Dimension:
         self.bounds: Bounds | None = None
         self._symbols: frozenset[Dimension] | None = None
         self.sums: dict[Dim, Dim] = _EMPTY
+        self.differences: dict[Dim, Dim] = _EMPTY
         self.products: dict[Dim, Dim] = _EMPTY
         self.quotients: dict[Dim, Dim] = _EMPTY
 
@@ -87,15 +88,13 @@ class Dimension:
         """How deeply floor and max atoms nest."""
         if self._depth is None:
             atoms = self.scope.atoms
-            self._depth = max((atoms[a].depth for a in self.atom_numbers()), default=0)
+            self._depth = max([atoms[a].depth for monomial, _ in self.terms for a in monomial])
         return self._depth
 
     def __add__(self, other: Dim) -> Dim:
         """Sum; an int when nothing symbolic is left."""
-        try:
-            return self.sums[other]
-        except KeyError:
-            return self.scope.add(self, other)
+        result = self.sums.get(other)
+        return self.scope.add(self, other) if result is None else result
 
     def __radd__(self, other: int) -> Dim:
         """Sum with an int on the left."""
@@ -103,7 +102,10 @@ class Dimension:
 
     def __sub__(self, other: Dim) -> Dim:
         """Difference."""
-        return self + (-other)
+        if not isinstance(other, Dimension):
+            return self + -other
+        result = self.differences.get(other)
+        return self.scope.subtract(self, other) if result is None else result
 
     def __rsub__(self, other: Dim) -> Dim:
         """Difference with an int on the left."""
@@ -115,10 +117,8 @@ class Dimension:
 
     def __mul__(self, other: Dim) -> Dim:
         """Product."""
-        try:
-            return self.products[other]
-        except KeyError:
-            return self.scope.multiply(self, other)
+        result = self.products.get(other)
+        return self.scope.multiply(self, other) if result is None else result
 
     def __rmul__(self, other: int) -> Dim:
         """Product with an int on the left."""
@@ -126,12 +126,15 @@ class Dimension:
 
     def __floordiv__(self, other: Dim) -> Dim:
         """Floor division; the divisor is assumed to be non-zero."""
-        try:
-            return self.quotients[other]
-        except KeyError:
+        result = self.quotients.get(other)
+        if result is None:
             from shapeinf.expr.division import floordiv
 
-            return floordiv(self.scope, self, other)
+            result = floordiv(self.scope, self, other)
+            if self.quotients is _EMPTY:
+                self.quotients = {}
+            self.quotients[other] = result
+        return result
 
     def __rfloordiv__(self, other: int) -> Dim:
         """Floor division of an int by this."""
@@ -150,13 +153,10 @@ class Dimension:
     @property
     def is_symbol(self) -> bool:
         """Whether it is a single symbol."""
+        if len(self.terms) > 1:
+            return False
         monomial, coefficient = self.terms[0]
-        return (
-            len(self.terms) == 1
-            and coefficient == 1
-            and len(monomial) == 1
-            and isinstance(self.scope.atoms[monomial[0]], Symbol)
-        )
+        return coefficient == 1 and len(monomial) == 1 and isinstance(self.scope.atoms[monomial[0]], Symbol)
 
     @property
     def symbol(self) -> Symbol:
@@ -175,16 +175,21 @@ class Dimension:
     @property
     def is_anonymous(self) -> bool:
         """Whether any of its symbols is an unknown of `Scope.fresh`, not a name of the user."""
-        return any(s.symbol.anonymous for s in self.symbols())
+        atoms = self.scope.atoms
+        for symbol in self.symbols():
+            atom = atoms[symbol.atom]
+            if isinstance(atom, Symbol) and atom.anonymous:
+                return True
+        return False
 
     def symbols(self) -> frozenset[Dimension]:
         """The symbols in it, those inside floors and maxima included."""
         if self._symbols is None:
-            scope = self.scope
-            symbols: set[Dimension] = set()
-            for atom in self.atom_numbers():
-                symbols |= scope.symbols_of(atom)
-            self._symbols = frozenset(symbols)
+            if self.is_symbol:
+                self._symbols = frozenset((self,))
+            else:
+                inside = [self.scope.symbols_of(a) for monomial, _ in self.terms for a in monomial]
+                self._symbols = inside[0] if len(inside) == 1 else inside[0].union(*inside[1:])
         return self._symbols
 
     @property
@@ -244,6 +249,8 @@ class Scope:
         self._floors: dict[tuple[Dim, Dim], int] = {}
         self._maxes: dict[tuple[Dim, ...], int] = {}
         self._hints: dict[str, int] = {}
+        self.has_maxima = False
+        """Whether any dimension contains a maximum."""
 
     def __reduce__(self) -> tuple[Callable[[int], Scope], tuple[int]]:
         """A pickle has no atoms: each dim adds its own as it is loaded, under their numbers, which order terms."""
@@ -259,6 +266,7 @@ class Scope:
             self._floors[atom.numerator, atom.denominator] = number
         else:
             self._maxes[atom.args] = number
+            self.has_maxima = True
 
     def symbol(self, name: str, lo: int | None = 1, hi: int | None = None, *, anonymous: bool = False) -> Dimension:
         """The symbol of this name; its bounds are those of its first mention. `anonymous`: not a name of the user."""
@@ -269,11 +277,6 @@ class Scope:
             if name not in self._names:
                 self._names[name] = self._append_atom(Symbol(name, lo, hi, anonymous))
             return self._names[name]
-
-    @property
-    def has_maxima(self) -> bool:
-        """Whether any dimension contains a maximum."""
-        return bool(self._maxes)
 
     def has(self, name: str) -> bool:
         """Whether a symbol of this name exists."""
@@ -309,23 +312,27 @@ class Scope:
     def floor(self, numerator: Dim, denominator: Dim) -> Dimension:
         """The interned atom `floor(numerator/denominator)` (already normalised)."""
         key = (numerator, denominator)
-        if key not in self._floors:
+        number = self._floors.get(key)
+        if number is None:
             depth = 1 + max(depth_of(numerator), depth_of(denominator))
-            self._register_atom(self._floors, key, Floor(numerator, denominator, depth))
-        return self.atom_dim(self._floors[key])
+            number = self._register_atom(self._floors, key, Floor(numerator, denominator, depth))
+        return self.atom_dim(number)
 
     def maximum(self, args: tuple[Dim, ...]) -> Dimension:
         """The interned atom `max(args)` (already normalised and ordered)."""
-        if args not in self._maxes:
-            self._register_atom(self._maxes, args, Maximum(args, 1 + max(map(depth_of, args))))
-        return self.atom_dim(self._maxes[args])
+        number = self._maxes.get(args)
+        if number is None:
+            number = self._register_atom(self._maxes, args, Maximum(args, 1 + max(map(depth_of, args))))
+            self.has_maxima = True
+        return self.atom_dim(number)
 
-    def _register_atom(self, numbers: dict[Any, int], key: tuple[Dim, ...], atom: Atom) -> None:
+    def _register_atom(self, numbers: dict[Any, int], key: tuple[Dim, ...], atom: Atom) -> int:
         """Number a new atom, unless another thread has just done so: equal atoms must share a number."""
         with self.lock:
             if key not in numbers:
                 self.atoms.append(atom)
                 numbers[key] = len(self.atoms) - 1
+            return numbers[key]
 
     def _append_atom(self, atom: Atom) -> Dimension:
         self.atoms.append(atom)
@@ -348,7 +355,10 @@ class Scope:
 
     def make(self, coefficients: Mapping[Monomial, int]) -> Dim:
         """The dimension of a polynomial as {monomial: coefficient}."""
-        return self.from_terms(tuple(sorted([(m, c) for m, c in coefficients.items() if c])))
+        terms = [(m, c) for m, c in coefficients.items() if c]
+        if len(terms) > 1:
+            terms.sort()
+        return self.from_terms(tuple(terms))
 
     def add(self, a: Dimension, b: Dim) -> Dim:
         """`a + b`, on a miss of the table."""
@@ -356,12 +366,30 @@ class Scope:
             return self._add_int(a, int(b))
         if not isinstance(b, Dimension):
             return NotImplemented
-        total = dict(a.terms)
-        for monomial, coefficient in terms_of(self, b):
-            total[monomial] = total.get(monomial, 0) + coefficient
-        result = self._apply_caps(total, "sum", a, b)
-        memoize(a, "sums", b, result)
+        result = self.combine(1, a, 1, b)
+        if result is None:
+            result = self._replace("sum", a, b)
+        if a.sums is _EMPTY:
+            a.sums = {}
+        a.sums[b] = result
         return result
+
+    def subtract(self, a: Dimension, b: Dimension) -> Dim:
+        """`a - b`, on a miss of the table."""
+        result = self.combine(1, a, -1, b)
+        if result is None:
+            result = a + -b
+        if a.differences is _EMPTY:
+            a.differences = {}
+        a.differences[b] = result
+        return result
+
+    def combine(self, x: int, a: Dim, y: int, b: Dim) -> Dim | None:
+        """`x*a + y*b`, without the products by themselves; None past a cap."""
+        total = {m: x * c for m, c in terms_of(self, a)}
+        for monomial, coefficient in terms_of(self, b):
+            total[monomial] = total.get(monomial, 0) + y * coefficient
+        return self._make_within_caps(total)
 
     def _add_int(self, a: Dimension, b: int) -> Dim:
         """Only the constant term changes, which is the first."""
@@ -371,16 +399,18 @@ class Scope:
         if not -MAX_COEFFICIENT < total < MAX_COEFFICIENT or len(rest) >= MAX_TERMS:
             return self._replace("sum", a, b)
         result = self._intern((((), total), *rest) if total else rest)
-        memoize(a, "sums", b, result)
+        if a.sums is _EMPTY:
+            a.sums = {}
+        a.sums[b] = result
         return result
 
     def _multiply_int(self, a: Dimension, b: int) -> Dim:
         """Only the coefficients change."""
         terms = tuple([(m, c * b) for m, c in a.terms])
-        if not all(-MAX_COEFFICIENT < c < MAX_COEFFICIENT for _, c in terms):
+        if (b > 1 or b < -1) and not all([-MAX_COEFFICIENT < c < MAX_COEFFICIENT for _, c in terms]):
             return self._replace("product", a, b)
         result: Dim = self._intern(terms) if b else 0
-        memoize(a, "products", b, result)
+        self._memoize_product(a, b, result)
         return result
 
     def multiply(self, a: Dimension, b: Dim) -> Dim:
@@ -397,18 +427,26 @@ class Scope:
             for n, k in right:
                 monomial = tuple(sorted(m + n)) if n and m else m or n
                 total[monomial] = total.get(monomial, 0) + c * k
-        result = self._apply_caps(total, "product", a, b)
-        memoize(a, "products", b, result)
-        if isinstance(b, Dimension):
-            memoize(b, "products", a, result)
+        result = self._make_within_caps(total)
+        if result is None:
+            result = self._replace("product", a, b)
+        self._memoize_product(a, b, result)
+        self._memoize_product(b, a, result)
         return result
 
-    def _apply_caps(self, total: Mapping[Monomial, int], operation: Operation, a: Dimension, b: Dim) -> Dim:
+    @staticmethod
+    def _memoize_product(a: Dimension, b: Dim, result: Dim) -> None:
+        if a.products is _EMPTY:
+            a.products = {}
+        a.products[b] = result
+
+    def _make_within_caps(self, total: Mapping[Monomial, int]) -> Dim | None:
         self.work += len(total)
-        if len(total) > MAX_TERMS or any(
-            len(m) > MAX_DEGREE or not -MAX_COEFFICIENT < c < MAX_COEFFICIENT for m, c in total.items()
-        ):
-            return self._replace(operation, a, b)
+        if len(total) > MAX_TERMS:
+            return None
+        for monomial, coefficient in total.items():
+            if len(monomial) > MAX_DEGREE or not -MAX_COEFFICIENT < coefficient < MAX_COEFFICIENT:
+                return None
         return self.make(total)
 
     def _replace(self, operation: Operation, a: Dimension, b: Dim) -> Dimension:
@@ -421,9 +459,10 @@ class Scope:
         """The symbols inside one atom."""
         record = self.atoms[atom]
         if isinstance(record, Symbol):
-            return frozenset((self.atom_dim(atom),))
+            return self.atom_dim(atom).symbols()
         parts = (record.numerator, record.denominator) if isinstance(record, Floor) else record.args
-        return frozenset().union(*(p.symbols() for p in parts if not isinstance(p, int)))
+        inside = [p.symbols() for p in parts if isinstance(p, Dimension)]
+        return inside[0].union(*inside[1:]) if inside else frozenset()
 
     def atom_dim(self, atom: int) -> Dimension:
         """The dimension that is this atom."""
@@ -449,15 +488,6 @@ def _load_dimension(scope: Scope, terms: Terms, atoms: tuple[tuple[int, Atom], .
     for number, atom in atoms:
         scope._add_loaded(number, atom)
     return scope.from_terms(terms)
-
-
-def memoize(d: Dimension, table: str, other: Dim, result: Dim) -> None:
-    """Store a result of arithmetic with its left operand, so that the next call costs one look-up."""
-    results = getattr(d, table)
-    if results is _EMPTY:
-        results = {}
-        setattr(d, table, results)
-    results[other] = result
 
 
 def _exceeded_cap(operation: Operation, left: Terms, right: Terms) -> str:

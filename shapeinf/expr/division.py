@@ -27,7 +27,6 @@ from shapeinf.expr.dimension import (
     Scope,
     depth_of,
     divide_monomial,
-    memoize,
     scope_of,
     terms_of,
 )
@@ -51,39 +50,45 @@ def floordiv(scope: Scope, p: Dim, q: Dim) -> Dim:
         return p // q
     if p == 0:
         return 0
-    result = _divide_by_int(scope, p, q) if isinstance(q, int) else _divide_by_dimension(scope, p, q)
-    if isinstance(p, Dimension):
-        memoize(p, "quotients", q, result)
-    return result
+    return _divide_by_int(scope, p, q) if isinstance(q, int) else _divide_by_dimension(scope, p, q)
 
 
 def _divide_by_int(scope: Scope, p: Dim, q: int) -> Dim:
     if q == 0:
         raise ZeroDivisionError("division of a dimension by zero")
     if q < 0:
-        return floordiv(scope, -p, -q)
-    terms = terms_of(scope, p)
-    outside = scope.from_terms(tuple([(m, c // q) for m, c in terms if c // q]))
-    rest = scope.from_terms(tuple([(m, c % q) for m, c in terms if c % q]))
-    return outside + _reduced_floor(scope, rest, q)
+        return -p // -q
+    outside, rest = [], []
+    for monomial, coefficient in terms_of(scope, p):
+        times, left = divmod(coefficient, q)
+        if times:
+            outside.append((monomial, times))
+        if left:
+            rest.append((monomial, left))
+    floor = _reduced_floor(scope, scope.from_terms(tuple(rest)), q)
+    return scope.from_terms(tuple(outside)) + floor if outside else floor
 
 
 def _reduced_floor(scope: Scope, r: Dim, q: int) -> Dim:
     """`floor(r/q)` where every coefficient of r is in 0..q-1."""
     if isinstance(r, int):
         return r // q
+    known = _bounded_floor(r, q)
+    if known is not None:
+        return known
     symbols = scope.make({m: 1 for m, c in r.terms if m and 2 * c > q})
-    for outside in (0, symbols) if symbols else (0,):
-        known = _bounded_floor(r - q * outside, q)
-        if known is not None:
-            return outside + known
-    common = gcd(q, *(c for m, c in r.terms if m))
+    known = _bounded_floor(r - q * symbols, q) if symbols else None
+    if known is not None:
+        return symbols + known
+    common = gcd(q, *[c for m, c in r.terms if m])
     if common > 1:
         reduced = scope.make({m: c // common for m, c in r.terms})
-        return floordiv(scope, reduced, q // common)
+        return reduced // (q // common)
     _, leading = r.leading_term
     if 2 * leading > q:
         return _reflect(scope, r, q)
+    if not r.depth:
+        return _atom(scope, r, q)
     nested = _nest(scope, r, q)
     if nested is not None:
         return nested
@@ -100,7 +105,7 @@ def _bounded_floor(n: Dim, q: int) -> int | None:
 def _reflect(scope: Scope, r: Dimension, q: int) -> Dim:
     """`floor(r/q)` in the other of the two forms: by `-r`, rounded up."""
     symbols = scope.make({m: 1 for m, _ in r.terms if m})
-    return symbols - floordiv(scope, q * symbols - r + (q - 1), q)
+    return symbols - (q * symbols - r + (q - 1)) // q
 
 
 def _constant_floor(scope: Scope, monomial: Monomial) -> Floor | None:
@@ -122,7 +127,7 @@ def _nest(scope: Scope, r: Dimension, q: int) -> Dim | None:
         rest = r - atom.numerator
         if all(c % d == 0 for _, c in terms_of(scope, rest)):
             inner = scope.make({m: c // d for m, c in terms_of(scope, rest)})
-            return floordiv(scope, scope.atom_dim(monomial[0]) + inner, q // d)
+            return (scope.atom_dim(monomial[0]) + inner) // (q // d)
     return None
 
 
@@ -142,8 +147,8 @@ def _flatten_nested(scope: Scope, r: Dimension, q: int) -> Dim | None:
             assert isinstance(d, int)
             rest = r.without(monomial)
             if factor > 0 and not (q == 2 and _is_rounded_up(n, d, rest)):
-                return floordiv(scope, n + rest * d, q * d)
-            return scope.atom_dim(monomial[0]) + floordiv(scope, rest * d - n + d - 1, q * d)
+                return (n + rest * d) // (q * d)
+            return scope.atom_dim(monomial[0]) + (rest * d - n + d - 1) // (q * d)
     return None
 
 
@@ -165,7 +170,7 @@ def _divide_by_dimension(scope: Scope, p: Dim, q: Dimension) -> Dim:
         quotient, rest = 0, p
     rest, divisor = _cancel(scope, rest, q)
     if isinstance(divisor, int) or (rest, divisor) != (p, q):
-        return quotient + floordiv(scope, rest, divisor)
+        return quotient + rest // divisor
     low, high = quotient_bounds(bounds_of(rest), bounds_of(divisor))
     if low == high:
         return quotient + int(low)

@@ -172,8 +172,12 @@ def _by_depth(d: Dimension) -> list[int]:
 
 def _is_linear(d: Dimension) -> bool:
     """A sum of multiples of symbols: plain intervals lose nothing."""
-    atoms = d.scope.atoms
-    return all(not m or (len(m) == 1 and isinstance(atoms[m[0]], Symbol)) for m, _ in d.terms)
+    if d.depth:
+        return False
+    for monomial, _ in d.terms:
+        if len(monomial) > 1:
+            return False
+    return True
 
 
 def _meet(a: Bounds, b: Bounds) -> Bounds:
@@ -183,17 +187,27 @@ def _meet(a: Bounds, b: Bounds) -> Bounds:
 def _interval_bounds(d: Dimension, known: BoundsTable) -> Bounds:
     lo: Bound = 0
     hi: Bound = 0
+    scope, memo = d.scope, known.atoms
     for monomial, coefficient in d.terms:
-        low, high = _monomial_bounds(d.scope, monomial, known)
+        if not monomial:
+            lo = hi = coefficient  # the constant is the first term
+            continue
+        pair = memo.get(monomial[0]) if len(monomial) == 1 else None
+        low, high = pair or _monomial_bounds(scope, monomial, known)
         if coefficient < 0:
             low, high = high, low
-        lo, hi = lo + coefficient * low if low else lo, hi + coefficient * high if high else hi
+        if low:
+            lo += coefficient * low
+        if high:
+            hi += coefficient * high
     return lo, hi
 
 
 def _factored_bounds(d: Dimension, known: BoundsTable, splits: int, left_parts: _Splits) -> Bounds:
     """`m*a + m*b` as `m*(a + b)`: keeps `B*S - S >= 0`."""
-    common = set.intersection(*(set(monomial) for monomial, _ in d.terms))
+    common = set(d.terms[0][0])
+    for monomial, _ in d.terms:
+        common.intersection_update(monomial)
     if not common:
         return -inf, inf
     atom = min(common)
@@ -231,16 +245,19 @@ def _atom_bounds(scope: Scope, atom: int, known: BoundsTable) -> Bounds:
             bounds = quotient_bounds(bounds_with(record.numerator, known), bounds_with(record.denominator, known))
         else:
             pairs = [bounds_with(a, known) for a in record.args]
-            bounds = max(p[0] for p in pairs), max(p[1] for p in pairs)
+            bounds = max([p[0] for p in pairs]), max([p[1] for p in pairs])
         known.atoms[atom] = bounds
     return bounds
 
 
-def _split_floor(rest: Dim, c: int, atom: Floor, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
+def _split_floor(rest: Dimension, c: int, atom: Floor, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
     """`q*(rest + c*floor(n/q)) = q*rest + c*n - c*(n mod q)`: keeps the range of `n mod q` and of `n - n//q`."""
     q = atom.denominator
     assert isinstance(q, int)
-    low, high = bounds_with(rest * q + atom.numerator * c, known, splits, left)
+    opened = rest.scope.combine(q, rest, c, atom.numerator)
+    if opened is None:
+        return -inf, inf
+    low, high = bounds_with(opened, known, splits, left)
     low, high = low + min(0, -c * (q - 1)), high + max(0, -c * (q - 1))
     return (low if low == -inf else -(-low // q)), (high if high == inf else high // q)
 
@@ -268,11 +285,12 @@ def _integer_ratio(d: Dim, divisor: Dim) -> int | None:
     return ratio if ratio and divisor * ratio is d else None
 
 
-def _split_maximum(rest: Dim, c: int, atom: Maximum, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
+def _split_maximum(rest: Dimension, c: int, atom: Maximum, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
     """`rest + c*max(a, b)` is the max (or, for negative c, the min) of `rest + c*a` and `rest + c*b`."""
-    pairs = [bounds_with(rest + a * c, known, splits, left) for a in atom.args]
+    opened = [rest.scope.combine(1, rest, c, a) for a in atom.args]
+    pairs = [(-inf, inf) if d is None else bounds_with(d, known, splits, left) for d in opened]
     pick = max if c > 0 else min
-    return pick(p[0] for p in pairs), pick(p[1] for p in pairs)
+    return pick([p[0] for p in pairs]), pick([p[1] for p in pairs])
 
 
 def _product(a: Bounds, b: Bounds) -> Bounds:
@@ -283,7 +301,7 @@ def _product(a: Bounds, b: Bounds) -> Bounds:
 def quotient_bounds(a: Bounds, b: Bounds) -> Bounds:
     """Bounds of `floor(a/b)`; none when the divisor may be zero or negative."""
     if b[0] <= 0:
-        if b[1] >= 1 and a[0] >= 0 and b[0] == 0:  # the divisor is not 0 where the graph runs, so it is 1 or more
+        if b[1] >= 1 and b[0] == 0:  # the divisor is not 0 where the graph runs, so it is 1 or more
             return quotient_bounds(a, (1, b[1]))
         return -inf, inf
     corners = [_floor(x, y) for x in a for y in b]

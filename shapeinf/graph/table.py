@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import overload
 
 from shapeinf.compilation import mypyc_attr
@@ -20,6 +21,8 @@ RowKey = NodeKind | tuple[NodeKind | bool, ...]
 Row = tuple[RowKey, tuple[int, ...], tuple[int, ...], str]
 """Key, numbers of inputs, numbers of outputs, name."""
 
+_KEY_OF_ROW: Callable[[Row], RowKey] = itemgetter(0)
+
 
 def row_key(kind: NodeKind, outputs: Sequence[int]) -> RowKey:
     """The key of a node of this kind with these outputs."""
@@ -35,6 +38,25 @@ def kind_of(key: RowKey) -> NodeKind:
     return kind
 
 
+class _Numbers(dict[str, int]):
+    """The numbers of values by their names. A name that is looked up for the first time is read before it is produced.
+
+    The empty name is that of an absent input. (A subclass of `dict`, since readers look up nothing more often.)
+    """
+
+    def __init__(self, early: set[int]) -> None:
+        super().__init__()
+        self.early = early
+
+    def __missing__(self, name: str) -> int:
+        if not name:
+            return MISSING
+        number = len(self)
+        self[name] = number
+        self.early.add(number)
+        return number
+
+
 @mypyc_attr(native_class=False)  # as a native one, all sequences would be instances of it
 class NodeTable(Sequence[Node]):
     """A sequence of nodes that shares one table of names: `values[n]` is the name of value n.
@@ -46,47 +68,42 @@ class NodeTable(Sequence[Node]):
     def __init__(self) -> None:
         """No nodes."""
         self.rows: list[Row] = []
-        self.values: list[str] = []
         self.early: set[int] = set()
         self.ordered = True
-        self.numbers: dict[bytes, int] = {}
+        self.numbers: dict[str, int] = _Numbers(self.early)
+        """The numbers by name; a look-up gives a new name its number, as a value that a node reads."""
+        self._values: list[str] = []
 
-    def input(self, name: bytes) -> int:
-        """The number of a value that a node reads."""
-        number = self.numbers.get(name)
-        if number is None:
-            if not name:
-                return MISSING
-            number = self.numbers[name] = len(self.values)
-            self.values.append(name.decode("utf-8", "replace"))
-            self.early.add(number)
-        return number
+    @property
+    def values(self) -> Sequence[str]:
+        """The names of all values."""
+        if len(self._values) < len(self.numbers):
+            self._values = list(self.numbers)
+        return self._values
 
-    def output(self, name: bytes) -> int:
+    def output(self, name: str) -> int:
         """The number of a value that a node produces."""
         if not name:
             return UNUSED
-        number = self.numbers.get(name)
-        if number is not None:
+        if name in self.numbers:
             self.ordered = False
-            return number
-        number = self.numbers[name] = len(self.values)
-        self.values.append(name.decode("utf-8", "replace"))
+            return self.numbers[name]
+        number = self.numbers[name] = len(self.numbers)
         return number
 
-    def add(self, kind: NodeKind, inputs: Iterable[bytes], outputs: Iterable[bytes], name: str) -> None:
+    def add(self, kind: NodeKind, inputs: Iterable[str], outputs: Iterable[str], name: str) -> None:
         """Append a node."""
-        read = tuple(map(self.input, inputs))
+        read = tuple(map(self.numbers.__getitem__, inputs))
         written = tuple(map(self.output, outputs))
         self.rows.append((row_key(kind, written), read, written, name))
 
-    def keys(self) -> set[RowKey]:
+    def row_keys(self) -> set[RowKey]:
         """The keys of all nodes."""
-        return {row[0] for row in self.rows}
+        return set(map(_KEY_OF_ROW, self.rows))
 
     def kinds(self) -> set[NodeKind]:
         """The kinds of all nodes."""
-        return set(map(kind_of, self.keys()))
+        return set(map(kind_of, self.row_keys()))
 
     @overload
     def __getitem__(self, index: int) -> Node: ...

@@ -79,9 +79,12 @@ def broadcast_dim(store: ConstraintStore, a: Dim, b: Dim, source: Source) -> Dim
 
 
 def quick_broadcast(shapes: Sequence[Shape]) -> Shape | None:
-    """The broadcast of two shapes that needs no constraint: equal axes, or a 1 against anything; else None."""
+    """The broadcast that needs no constraint: equal axes, or a 1 against anything; else None."""
     if len(shapes) != 2:
-        return shapes[0] if len(shapes) == 1 else None
+        result = shapes[0] if shapes else None
+        for shape in shapes[1:]:
+            result = None if result is None else quick_broadcast((result, shape))
+        return result
     a, b = shapes[0].dims, shapes[1].dims
     if a is None or b is None:
         return None

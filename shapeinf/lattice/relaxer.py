@@ -155,6 +155,10 @@ class Relaxer:
         inside = (f"{site}.", f"{site}/", f"{site}:")
         return {state.symbol for (name, _), state in self.sites.items() if name == site or name.startswith(inside)}
 
+    def is_joined(self, symbol: Dimension) -> bool:
+        """Whether a symbol is that of a site."""
+        return any(state.symbol is symbol for state in self.sites.values())
+
     def shape(self, a: Shape, b: Shape, site: str, *, same_iteration: bool = False) -> Shape:
         """The join of two shapes at a site; the site's unknown rank when the ranks differ. See `dim`."""
         if a is b or a == b:

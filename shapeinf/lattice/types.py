@@ -113,29 +113,27 @@ class PartialTensor(TensorType):
     int64[2]{1, -1}
     """
 
-    __slots__ = ("_elements",)
+    __slots__ = ("elements",)
+
+    elements: tuple[Element, ...] | None
+    """The flat row-major contents, or None."""
 
     def __init__(self, dtype: str | None, shape: Shape, elements: Iterable[Element] | None) -> None:
         """Raises ValueError when the number of elements does not fit the shape."""
         self.dtype = dtype
         self.shape = shape
-        self._elements = None if elements is None else tuple(elements)
-        if self._elements is None:
+        if elements is None:
+            self.elements = None
             return
-        if len(self._elements) != _count(shape):
-            raise ValueError(f"{len(self._elements)} elements do not fill {shape}")
-        if shape.dims is not None and len(shape.dims) > MAX_RANK:
-            self._elements = None
-
-    @property
-    def elements(self) -> tuple[Element, ...] | None:
-        """The flat row-major contents, or None."""
-        return self._elements
+        elements = tuple(elements)
+        if len(elements) != _count(shape):
+            raise ValueError(f"{len(elements)} elements do not fill {shape}")
+        self.elements = None if shape.dims is not None and len(shape.dims) > MAX_RANK else elements
 
     @property
     def contents(self) -> tuple[object, ...] | None:
         """See `TensorType.contents`."""
-        return self._elements
+        return self.elements
 
     @classmethod
     def from_array(cls, array: npt.NDArray[Any]) -> PartialTensor:
@@ -146,8 +144,8 @@ class PartialTensor(TensorType):
 
     def array(self) -> npt.NDArray[Any] | None:
         """A numpy array when every element is concrete and fits the type, else None."""
-        if self._elements is None or any(
-            e is None or isinstance(e, (Dimension, Condition, Quotient)) for e in self._elements
+        if self.elements is None or any(
+            e is None or isinstance(e, (Dimension, Condition, Quotient)) for e in self.elements
         ):
             return None
         import numpy as np
@@ -155,20 +153,20 @@ class PartialTensor(TensorType):
         dims = [d for d in self.shape if isinstance(d, int)]
         try:
             with np.errstate(all="ignore"):  # a float32 may be no finite float16
-                return np.array(self._elements, dtype=numpy_dtype(self.dtype)).reshape(dims)
+                return np.array(self.elements, dtype=numpy_dtype(self.dtype)).reshape(dims)
         except (OverflowError, TypeError):  # a model that mixes types, or a type that numpy does not have
             return None
 
     def __hash__(self) -> int:
         """Consistent with equality."""
-        return hash((self.dtype, self.shape, self._elements))
+        return hash((self.dtype, self.shape, self.elements))
 
     def __repr__(self) -> str:
         """`int64[2]{B, -1}`, unknown elements as `?`."""
-        if self._elements is None:
+        if self.elements is None:
             return super().__repr__()
-        texts = ["?" if e is None else str(e) for e in self._elements[:MAX_PRINTED]]
-        more = ["..."] if len(self._elements) > MAX_PRINTED else []
+        texts = ["?" if e is None else str(e) for e in self.elements[:MAX_PRINTED]]
+        more = ["..."] if len(self.elements) > MAX_PRINTED else []
         return super().__repr__() + "{" + ", ".join(texts + more) + "}"
 
 

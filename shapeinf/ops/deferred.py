@@ -79,7 +79,12 @@ def referenced_inputs(value: object) -> set[int]:
     """The inputs whose contents an attribute refers to."""
     if isinstance(value, InputContents):
         return {value.input}
-    return set().union(*map(referenced_inputs, value)) if isinstance(value, tuple) else set()
+    if not isinstance(value, tuple) or _PLAIN.issuperset(map(type, value)):  # a tree ensemble has thousands of ints
+        return set()
+    return set().union(*map(referenced_inputs, value))
+
+
+_PLAIN = frozenset({int, float, str, bool, type(None)})
 
 
 def resolve_contents(value: object, inputs: Sequence[Type | None]) -> object:

@@ -24,13 +24,14 @@ from shapeinf.sharing import BUILD_LOCK, build_once
 ENTRY_POINTS = "shapeinf.opdefs"
 
 MAX_CALLS = 4096
-"""Calls in the cache of a registry."""
+"""Calls in the cache of a registry, and operations."""
 
 NO_VIEWS: Mapping[int, int] = MappingProxyType({})
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 Function = TypeVar("Function", bound=Callable[..., object])
 CostFunction = TypeVar("CostFunction", bound=CostRule)
+T = TypeVar("T")
 Schemas = Callable[[str, str, int], "OpDef | None"]
 
 
@@ -372,6 +373,8 @@ class OpRegistry:
         self._dialects = {dialect.name: dialect for dialect in dialects}
         self._installed = InstalledDialects(())
         self._calls: dict[tuple[object, ...], Call] = {}
+        self.operations: dict[Hashable, Any] = {}
+        """What compiled graphs share of equal nodes; see `share`."""
 
     def add(self, dialect: Dialect) -> None:
         """Add a dialect; the last one of a name wins."""
@@ -433,6 +436,13 @@ class OpRegistry:
             cls = DeferredCall if any(map(referenced_inputs, attributes.values())) else Call
             call = self._calls.setdefault(key, cls(op_def, attributes, version, wanted))
         return call
+
+    def share(self, key: Hashable, operation: T) -> T:
+        """Add an operation, at most `MAX_CALLS`; where another thread has just added one, that one is returned."""
+        if len(self.operations) >= MAX_CALLS:
+            self.operations.clear()
+        shared: T = self.operations.setdefault(key, operation)
+        return shared
 
 
 @build_once

@@ -129,6 +129,8 @@ class RuleContext:
         self.store.advise_le(d, bound, Source(self.site, message, assumed=True))
 
     def _add_le(self, a: Dim, b: Dim, message: str) -> None:
+        if self.store.bounds(a)[1] <= self.store.bounds(b)[0]:
+            return
         try:
             self.store.add_le(a, b, self.source(message))
         except Contradiction as error:
@@ -302,6 +304,21 @@ class RuleContext:
     def prove_le(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a <= b`: always (True), never (False) or undecided (None)."""
         return self.store.prove_le(a, b)
+
+    def prove_within_limits(self, d: Dim, most: Dim) -> bool:
+        """Whether `d <= most` always; also by the upper limit of an unknown in `d`, such as the number of a trip."""
+        if self.prove_le(d, most) is True:
+            return True
+        if isinstance(d, int):
+            return False
+        for unknown in d.symbols():
+            limit = self.limit_of(unknown)
+            if limit is None or self.store.relaxer.is_joined(unknown):  # whose limits may still grow
+                continue
+            rest = d - unknown
+            if (isinstance(rest, int) or unknown not in rest.symbols()) and self.prove_le(rest + limit, most) is True:
+                return True
+        return False
 
     def prove_eq(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a == b`: always (True), never (False) or undecided (None)."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from shapeinf.errors import NotKnown, ShapeError
 from shapeinf.graph import DeclaredType, FunctionReference, Graph
 from shapeinf.lattice import (
+    HandleType,
     OptionalType,
     PartialTensor,
     RankNotKnown,
@@ -130,8 +131,10 @@ class Call:
             c.bodies = bodies
         if size_terms is not None:
             c.size_terms = size_terms
+        rule = self.rule
         try:
-            result = self._call_rule(c, inputs)
+            keywords = self._read_keywords() if self._keywords is None else self._keywords
+            result = self._run_raw(c) if rule.raw else rule.function(c, *rule.arguments(inputs), **keywords)
         except NotKnown as unknown:
             return Outcome(self._unknown(unknown, inputs), unknown.reason, True, c.warnings)
         if self.outputs == 1 and not isinstance(result, tuple):
@@ -143,16 +146,15 @@ class Call:
         types = [self.fill_type(results[i] if i < len(results) else None, i, inputs) for i in range(self.outputs)]
         return Outcome(types, None, c.created_unknowns, c.warnings)
 
-    def _call_rule(self, c: InferenceContext, inputs: Sequence[Type | None]) -> object:
-        """What the rule returns; a raw rule sets the outputs."""
-        rule = self.rule
-        keywords = self._keywords
-        if keywords is None:
-            _check_attributes(self.op_def, self._literals)
-            keywords = self._keywords = rule.keywords(self.attributes)
-        if not rule.raw:
-            return rule.function(c, *rule.arguments(inputs), **keywords)
-        rule.function(c)
+    def _read_keywords(self) -> dict[str, object]:
+        """The keyword arguments of the rule."""
+        _check_attributes(self.op_def, self._literals)
+        keywords = self._keywords = self.rule.keywords(self.attributes)
+        return keywords
+
+    def _run_raw(self, c: InferenceContext) -> tuple[Shape | HandleType, ...]:
+        """The outputs that a raw rule sets."""
+        self.rule.function(c)
         c.created_unknowns = True  # perhaps by itself, and not with a method of the context
         return tuple([c.output_type(i) for i in range(self.outputs)])
 
@@ -242,7 +244,7 @@ def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:
             continue
         fits = isinstance(value, _ATTRIBUTE_TYPES[kind])
         if fits and isinstance(value, tuple) and kind in _MEMBER_TYPES:
-            fits = all(isinstance(member, _MEMBER_TYPES[kind]) for member in value)
+            fits = all(issubclass(member_type, _MEMBER_TYPES[kind]) for member_type in set(map(type, value)))
         if fits and kind in ("type", "list(type)"):
             fits = KINDS.keys() >= ({value} if isinstance(value, str) else set(value))  # type: ignore[call-overload]
         if not fits:

@@ -8,13 +8,10 @@ A section `[TITLE]` has lines of names, each with the first version if that is n
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from importlib.abc import ResourceLoader
+from shapeinf.ops.package_data import read_package_text
 
 
 class TableLine(NamedTuple):
@@ -33,7 +30,7 @@ def table_lines(package: str, file: str) -> Iterator[TableLine]:
     ('classes', 'opdefs.onnx.recurrent:Cells', 1)
     """
     section = ""
-    for line in _text(package, file).splitlines():
+    for line in read_package_text(package, file).splitlines():
         if line.startswith("["):
             section = line[1:-1]
         elif line and line[0] != "#":
@@ -41,10 +38,3 @@ def table_lines(package: str, file: str) -> Iterator[TableLine]:
             for label in names.split(" "):
                 name, _, since = label.partition("@")
                 yield TableLine(section, name, int(since or 1), text)
-
-
-def _text(package: str, file: str) -> str:
-    """The text of a file of a package, without `importlib.resources`: its import takes longer than to read a file."""
-    module = import_module(package)
-    loader = cast("ResourceLoader", module.__loader__)
-    return loader.get_data(os.path.join(os.path.dirname(module.__file__ or ""), file)).decode()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from shapeinf.diagnostics import Diagnostic, Diagnostics
-from shapeinf.edit.comparison import Difference
-from shapeinf.explain.unknowns import UnknownGroup
-from shapeinf.report.model import ModelReport, NamedDimRecord, TensorRecord
 from shapeinf.report.table import Column
+
+if TYPE_CHECKING:
+    from shapeinf.edit.comparison import Difference
+    from shapeinf.explain.unknowns import UnknownGroup
+    from shapeinf.report.model import ModelReport, NamedDimRecord, TensorRecord
 
 MAX_ITEMS = 8
 """Items of a sequence that are listed; of a longer one, the shape that all of them have."""

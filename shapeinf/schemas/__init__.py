@@ -6,7 +6,6 @@ The version changes when a key changes its meaning or goes away; a new key alone
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from typing import Any
 
 BASELINE = "shapeinf.baseline/1"
@@ -69,5 +68,7 @@ def load_schema(name: str) -> dict[str, Any]:
     """
     assert name in SCHEMAS, name
     file = name.removeprefix("shapeinf.").replace("/", "-") + ".json"
+    from importlib.resources import files
+
     schema: dict[str, Any] = json.loads(files("shapeinf.schemas").joinpath(file).read_text(encoding="utf-8"))
     return schema

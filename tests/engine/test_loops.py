@@ -215,6 +215,44 @@ def test_a_condition_on_the_iteration_number_counts_the_trips():
     assert shapes(check(text, {"x": ones(5)}), "y", "z") == ["float32[4*N]", "float32[3, N]"]
 
 
+# Rows i + start to i + end of a value in trip i of T, and the size of all, where all trips have equally many.
+SLICES = {
+    "the row of the trip": (0, 1, "x", "T + 1"),
+    "the row before the next one": (0, 0, "x", "1"),
+    "the next row, which the last trip has not": (1, 2, "x", None),
+    "two rows, of which the last trip has one": (0, 2, "x", None),
+    "the row before, in the first trip from the end": (-1, 0, "x", None),
+    "the row of a table of another length": (0, 1, "table", None),
+    "the next row of a table with one row more": (1, 2, "longer", "T + 1"),
+}
+
+
+@pytest.mark.parametrize("case", SLICES)
+def test_rows_of_a_trip_lie_inside_as_far_as_its_number_does(case):
+    """The number of a trip is less than that of all trips."""
+    start, end, source, rows = SLICES[case]
+    text = f"""g (float[T, 4] x, float[S, 4] table, float[1, 4] first) => (y) {{
+      trips = Shape<start = 0, end = 1>(x)
+      n = Squeeze(trips)
+      longer = Concat<axis = 0>(x, first)
+      zero = Constant<value = int64[1] {{0}}>()
+      start = Constant<value = int64 {{{start}}}>()
+      end = Constant<value = int64 {{{end}}}>()
+      y = Loop (n, , first) <body = b (int64 i, bool go, float[] h) => (bool go2, float[] h2) {{
+        go2 = Identity(go)
+        a = Add(i, start)
+        b = Add(i, end)
+        from = Unsqueeze(a, zero)
+        to = Unsqueeze(b, zero)
+        part = Slice({source}, from, to, zero)
+        h2 = Concat<axis = 0>(h, part)
+      }}>
+    }}"""
+    runs = [{"x": ones(t, 4), "table": ones(s, 4), "first": ones(1, 4)} for t, s in ((1, 1), (3, 2), (3, 5), (5, 4))]
+    size = str(check(text, *runs).tensors["y"].shape)
+    assert size == f"[{rows}, 4]" if rows else size not in ("[T + 1, 4]", "[2*T + 1, 4]", "[1, 4]")
+
+
 def test_a_loop_that_never_runs_returns_its_initial_values():
     text = """g (int64 n, float[N, 3] x) => (float[] y, float[] z) {
       c = Constant<value = bool {0}>()

@@ -53,6 +53,13 @@ def test_the_outermost_quotient_cancels(case: str) -> None:
     assert bounds.hi in (None, max(values))
 
 
+@pytest.mark.parametrize("number", [-7, -1, 1, 7])
+def test_a_divisor_that_may_be_0_is_1_or_more_where_the_graph_runs(number: int) -> None:
+    bounds = interval(number // Scope().symbol("size", 0))
+    values = [number // size for size in range(1, 20)]
+    assert bounds == Interval(min(values), max(values))
+
+
 @pytest.mark.parametrize("least", LARGE)
 @pytest.mark.parametrize("text", EXPRESSIONS)
 def test_bounds_of_large_sizes(text: str, least: int) -> None:

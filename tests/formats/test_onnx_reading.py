@@ -193,7 +193,7 @@ def test_a_node_in_an_odd_order_does_not_change_how_others_are_read():
 
 def test_a_large_file_is_read_in_parts(tmp_path, monkeypatch):
     """With small limits the examples are large files, whose nodes lie in many chunks, and some in none."""
-    monkeypatch.setattr("shapeinf.formats.onnx.source.MAX_WHOLE", 0)
+    monkeypatch.setattr("shapeinf.formats.onnx.source.LARGE_FILE", 0)
     paths = [*EXAMPLES, tmp_path / "everything.onnx"]
     paths[-1].write_bytes(everything().SerializeToString())
     for chunk in (64, 1000, 1 << 18):

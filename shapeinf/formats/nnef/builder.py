@@ -89,12 +89,10 @@ class Builder:
         read = []
         for value in operation.inputs:
             if type(value) is Tensor:
-                name = value.name.encode()
-                number = numbers.get(name)
-                read.append(nodes.input(name) if number is None else number)
+                read.append(numbers[value.name])
             else:
-                read.append(nodes.input(b"" if value is None else self._literal(value)))
-        written = tuple([nodes.output(name.encode()) for name in outputs])
+                read.append(numbers["" if value is None else self._literal(value)])
+        written = tuple(map(nodes.output, outputs))
         nodes.rows.append(
             (kind if len(written) == 1 else (kind, *(True,) * len(written)), tuple(read), written, outputs[0])
         )
@@ -107,7 +105,7 @@ class Builder:
 
     # -- literals ----------------------------------------------------------------------------------------------------
 
-    def _literal(self, value: Value) -> bytes:
+    def _literal(self, value: Value) -> str:
         """The name of a constant for a literal instead of a tensor."""
         dtype = DTYPES[primitive_of(value) or "scalar"]
         if type(value) is tuple and dtype == "int64" and self.document.dialect == "tract" and _fits(value, 31):
@@ -122,7 +120,7 @@ class Builder:
                 name = next(n for n in (f"{name} {i}" for i in range(2, len(taken) + 3)) if n not in taken)
             self._literals[key] = name
             taken[name] = tensor(dtype, literal_shape(value), flatten(value))
-        return name.encode()
+        return name
 
     # -- tensors from outside ----------------------------------------------------------------------------------------
 

@@ -181,6 +181,6 @@ def _quantize(graph: Graph, dialect: DialectName, source: SourceText) -> None:
         name = f"quantization of {parameter.tensor} ({parameter.parameter})"
         kind = NodeKind("quantized_by", "", {"parameter": parameter.parameter, "shape": shape})
         assert isinstance(graph.nodes, NodeTable)
-        graph.nodes.add(kind, (parameter.tensor.encode(),), (), name)
+        graph.nodes.add(kind, (parameter.tensor,), (), name)
         line, column = source.position(parameter.at)
         graph.locations[name] = f"{source.name}:{line}:{column}"

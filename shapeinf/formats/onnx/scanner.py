@@ -65,7 +65,7 @@ class _Names(dict[bytes, str]):
     """Decoded strings; each is decoded once, so equal names are one object."""
 
     def __missing__(self, data: bytes) -> str:
-        name = self[data] = data.decode("utf-8", "replace")
+        name = self[data] = _text(data)
         return name
 
 
@@ -123,7 +123,7 @@ class _Scanner:
             if kind == BYTES and number in entry:
                 entry[number] = data[start:end]
         key, value = entry[pb.PROPERTY_KEY], entry[pb.PROPERTY_VALUE]
-        return key.decode("utf-8", "replace"), value.decode("utf-8", "replace")
+        return _text(key), _text(value)
 
     def opset(self, opsets: dict[str, int], data: bytes) -> None:
         domain, version = "", 0
@@ -182,25 +182,25 @@ class _Scanner:
         """Consecutive NodeProtos from `pos` on, until another field or one that ends after `end`; where it stopped.
 
         The hot loop of loading. Writers put inputs, outputs and name first; the bytes that follow (operator,
-        attributes, domain) are equal for equal nodes, so they are decoded once and looked up together. The three
-        loops are alike and stay written out: a call a field would double the time.
+        attributes, domain) are equal for equal nodes, so they are decoded once and looked up together. The four
+        parts that read a string are alike and stay written out: a call a field would double the time.
         """
-        tails, numbers, values, rows = _KINDS, nodes.numbers, nodes.values, nodes.rows
-        number_of = numbers.__getitem__
+        tails, numbers, rows = _KINDS, nodes.numbers, nodes.rows
         while pos < end and buffer[pos] == _NODE_TAG:
             size = buffer[pos + 1]
             at = pos + 2
             if size > 127:
-                size, at = varint(buffer, at - 1)
+                size, at = varint(buffer, pos + 1)
             stop = at + size
             if stop > end:
-                return pos
+                break
             data = buffer[at:stop]
             pos = stop
             kind = None
-            inputs: list[bytes] = []
-            outputs: list[bytes] = []
-            name = b""
+            read: list[int] = []
+            output = ""
+            more: list[str] = []
+            name = ""
             at = 0
             try:
                 tag = data[0]
@@ -210,7 +210,16 @@ class _Scanner:
                     if size > 127:
                         size, at = varint(data, at - 1)
                     stop = at + size
-                    inputs.append(data[at:stop])
+                    read.append(numbers[data[at:stop].decode()])
+                    at = stop
+                    tag = data[at]
+                if tag == 0x12:
+                    size = data[at + 1]
+                    at += 2
+                    if size > 127:
+                        size, at = varint(data, at - 1)
+                    stop = at + size
+                    output = data[at:stop].decode()
                     at = stop
                     tag = data[at]
                 while tag == 0x12:
@@ -219,7 +228,7 @@ class _Scanner:
                     if size > 127:
                         size, at = varint(data, at - 1)
                     stop = at + size
-                    outputs.append(data[at:stop])
+                    more.append(data[at:stop].decode())
                     at = stop
                     tag = data[at]
                 if tag == 0x1A:
@@ -228,26 +237,19 @@ class _Scanner:
                     if size > 127:
                         size, at = varint(data, at - 1)
                     stop = at + size
-                    name = data[at:stop]
+                    name = data[at:stop].decode()
                     at = stop
                 kind = tails.get(data[at:])
-            except IndexError:
+            except (IndexError, UnicodeDecodeError):
                 pass
-            if kind is None:
+            if kind is None or not output:
                 self.node(data, nodes, opsets, depth)
-                continue
-            try:
-                read = tuple(map(number_of, inputs))
-            except KeyError:  # read before its producer, or omitted
-                read = tuple(map(nodes.input, inputs))
-            output = outputs[0] if len(outputs) == 1 else b""
-            if output and output not in numbers:
-                number = numbers[output] = len(values)
-                values.append(output.decode("utf-8", "replace"))
-                rows.append((kind, read, (number,), name.decode("utf-8", "replace")))
+            elif not more and output not in numbers:
+                number = numbers[output] = len(numbers)
+                rows.append((kind, tuple(read), (number,), name))
             else:
-                written = tuple(map(nodes.output, outputs))
-                rows.append((row_key(kind, written), read, written, name.decode("utf-8", "replace")))
+                written = tuple(map(nodes.output, (output, *more)))
+                rows.append((row_key(kind, written), tuple(read), written, name))
         return pos
 
     def node(self, data: bytes, nodes: NodeTable, opsets: dict[str, int], depth: int) -> None:
@@ -274,8 +276,8 @@ class _Scanner:
             if len(_KINDS) >= _MAX_KINDS:
                 _KINDS.clear()
             _KINDS[data[tail:]] = node_kind
-        name = b"".join(strings[pb.NODE_NAME][-1:]).decode("utf-8", "replace")
-        nodes.add(node_kind, strings[pb.NODE_INPUT], strings[pb.NODE_OUTPUT], name)
+        read, written = ([_text(name) for name in strings[number]] for number in (pb.NODE_INPUT, pb.NODE_OUTPUT))
+        nodes.add(node_kind, read, written, _text(b"".join(strings[pb.NODE_NAME][-1:])))
 
     def kind(
         self, key: tuple[str, str, str, tuple[bytes, ...]], opsets: dict[str, int], depth: int
@@ -396,6 +398,10 @@ class _Scanner:
         for piece in nodes:
             self.node(piece, table, body.opsets, 0)
         return (domain_of(domain), body.name, overload), finish_graph(body, values)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _name_of(data: bytes) -> bytes:

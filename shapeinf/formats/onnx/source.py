@@ -16,8 +16,8 @@ from shapeinf.graph import Graph
 if TYPE_CHECKING:
     import onnx
 
-MAX_WHOLE = 1 << 24
-"""Larger files are read in parts: most of their bytes are weights."""
+LARGE_FILE = 1 << 24
+"""Bytes of a file from which on it is read in parts: most of them are weights."""
 
 TEXT_FORMATS = {".onnxtxt": "onnxtxt", ".json": "json", ".textproto": "textproto", ".pbtxt": "textproto"}
 """Text forms that the onnx package reads, by extension."""
@@ -70,7 +70,7 @@ def _read_file(path: str) -> Graph:
 def _source(file: BinaryIO) -> Source:
     """All bytes of a small file; those of a large one are read when they are scanned."""
     size = os.fstat(file.fileno()).st_size
-    return LargeFile(file, size) if size > MAX_WHOLE else file.read()
+    return LargeFile(file, size) if size > LARGE_FILE else file.read()
 
 
 def _scan(source: Source, where: str, folder: str | None, path: str | None = None) -> Graph:

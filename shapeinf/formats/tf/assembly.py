@@ -127,7 +127,8 @@ class Assembly:
                     continue
             if kind.op == "Const" and self._add_constant(record):
                 continue
-            nodes.add(kind, [value for value in map(resolve, inputs) if value], names, text(name))
+            read_names = [text(value) for value in map(resolve, inputs) if value]
+            nodes.add(kind, read_names, map(text, names), text(name))
             if attributes.shapes or (outputs is not None and outputs.dtypes):
                 self._declare(record, outputs, count)
         self.graph.nodes = nodes

@@ -1,0 +1,65 @@
+"""Errors that end a command: a readable message and an exit code, without a traceback."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+import click
+
+from shapeinf.cli.output import FAILURE, USAGE, VIOLATION, echo_lines, stop
+from shapeinf.errors import (
+    DimSyntaxError,
+    ExpressionError,
+    MissingPackageError,
+    MissingSizeError,
+    ModelError,
+    ScanError,
+    ShapeError,
+    ShapeInferenceError,
+    SpecError,
+    UnknownNameError,
+)
+from shapeinf.texts import escape_unprintable
+
+
+@contextmanager
+def readable_errors() -> Iterator[None]:
+    """End the command with a readable message and the exit code of the error, without a traceback."""
+    try:
+        yield
+    except (click.ClickException, click.exceptions.Exit, click.Abort):
+        raise
+    except (UnknownNameError, SpecError, DimSyntaxError) as error:
+        raise click.UsageError(str(error)) from None
+    except MissingSizeError as error:
+        missing = ",".join(f"{name}=N" for name in error.names)
+        raise click.UsageError(f"this needs a size for every dim: add --bind {missing}") from None
+    except ShapeError as error:
+        _end_with_violation(error)
+    except ExpressionError as error:
+        line, caret = error.excerpt()
+        stop(USAGE, f"{error}\n  {line}\n  {caret}")
+    except (MissingPackageError, ModelError, ScanError) as error:
+        stop(FAILURE, str(error))
+    except ShapeInferenceError as error:
+        raise click.UsageError(str(error)) from None
+    except BrokenPipeError:  # `shapeinf infer ... | head`: click ends without a message
+        raise
+    except OSError as error:
+        stop(FAILURE, escape_unprintable(f"{error.filename or 'file'}: {error.strerror or error}"))
+    except Exception as error:
+        stop(
+            FAILURE, escape_unprintable(f"this is a bug of shapeinf, not of the model: {type(error).__name__}: {error}")
+        )
+
+
+def _end_with_violation(error: ShapeError) -> NoReturn:
+    """A rule violated at a node is a diagnostic of the model; one violated by user values is a usage error."""
+    if error.node is None:
+        because = f" (because {error.because})" if error.because else ""
+        raise click.UsageError(error.headline + because) from None
+    echo_lines(error.as_diagnostic(error.node, error.op or "").render(), err=True)
+    sys.exit(VIOLATION)

@@ -1,0 +1,145 @@
+"""The sizes of one symbol for which a constraint holds, where it is piecewise linear: exactly, and without isl.
+
+Most constraints on one symbol compare it with numbers and with minima of it and numbers. Such an expression is linear
+between a few integers, and there each clause holds for one range of sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from math import inf
+from typing import NamedTuple
+
+from shapeinf.constraints.records import Clause
+from shapeinf.expr.atoms import Floor, Symbol
+from shapeinf.expr.dimension import Dim, Dimension, Scope
+from shapeinf.expr.interval import Bound
+
+MAX_PIECES = 32
+"""Expressions with more pieces are left to isl."""
+
+Range = tuple[int, "int | None"]
+"""The first and the last size of a range; None where it has no end."""
+
+
+class Piece(NamedTuple):
+    """The expression is `slope * size + offset` from a size on, up to the next piece."""
+
+    start: int
+    slope: int
+    offset: int
+
+
+class NotLinearError(Exception):
+    """An expression with a quotient, a product or other symbols, or of too many pieces."""
+
+
+def solution_ranges(clauses: Iterable[Clause], symbol: Dimension, low: int, high: int | None) -> list[Range] | None:
+    """The sizes in `low..high` for which one of the clauses holds, as ranges with gaps between them.
+
+    None where a clause is not piecewise linear in the symbol alone.
+
+    >>> from shapeinf.expr import Scope, minimum
+    >>> seq = Scope().symbol("seq")
+    >>> solution_ranges([Clause(seq - minimum(seq, 64), True), Clause(seq - 80, True)], seq, 1, None)
+    [(1, 64), (80, 80)]
+    """
+    pieces, end = _Pieces(symbol, low), inf if high is None else high
+    try:
+        ranges = sorted(r for clause in clauses for r in _ranges(pieces.of_dim(clause.expression), clause.zero, end))
+    except NotLinearError:
+        return None
+    joined: list[tuple[int, Bound]] = []
+    for first, last in ranges:
+        if joined and first <= joined[-1][1] + 1:
+            joined[-1] = joined[-1][0], max(joined[-1][1], last)
+        else:
+            joined.append((first, last))
+    return [(first, None if last == inf else int(last)) for first, last in joined]
+
+
+def _ranges(pieces: Sequence[Piece], zero: bool, high: Bound) -> Iterator[tuple[int, Bound]]:
+    """The range of sizes of each piece at which it is 0, or at least 0."""
+    for number, piece in enumerate(pieces):
+        end = min(high, pieces[number + 1].start - 1) if number + 1 < len(pieces) else high
+        first, last = _solve(piece, zero, end)
+        if first <= last:
+            yield first, last
+
+
+def _solve(piece: Piece, zero: bool, end: Bound) -> tuple[int, Bound]:
+    """The sizes of a piece up to its end at which it is 0, or at least 0; an empty range where there are none."""
+    start, slope, offset = piece
+    if slope == 0:
+        return (start, end) if offset == 0 or (offset > 0 and not zero) else (start, start - 1)
+    root, rest = divmod(-offset, slope)
+    if zero:
+        return (root, root) if rest == 0 and start <= root <= end else (start, start - 1)
+    if slope < 0:
+        return start, min(end, root)
+    return max(start, root + (rest > 0)), end
+
+
+class _Pieces:
+    """The pieces of dims from a size on, each computed once: dims are shared."""
+
+    def __init__(self, symbol: Dimension, low: int) -> None:
+        self.symbol = symbol
+        self.low = low
+        self.done: dict[Dim, list[Piece]] = {}
+
+    def of_dim(self, d: Dim) -> list[Piece]:
+        """The pieces of a dim. Raises NotLinearError."""
+        if isinstance(d, int):
+            return [Piece(self.low, 0, d)]
+        if d not in self.done:
+            total = [Piece(self.low, 0, 0)]
+            for monomial, factor in d.terms:
+                if len(monomial) > 1:
+                    raise NotLinearError
+                part = self._of_atom(d.scope, monomial[0]) if monomial else [Piece(self.low, 0, 1)]
+                total = [
+                    Piece(start, a.slope + factor * b.slope, a.offset + factor * b.offset)
+                    for start, a, b in _merge(total, part)
+                ]
+            self.done[d] = total
+        return self.done[d]
+
+    def _of_atom(self, scope: Scope, number: int) -> list[Piece]:
+        atom = scope.atoms[number]
+        if isinstance(atom, Symbol):
+            if scope.atom_dim(number) is not self.symbol:
+                raise NotLinearError
+            return [Piece(self.low, 1, 0)]
+        if isinstance(atom, Floor) or atom.depth > MAX_PIECES:
+            raise NotLinearError
+        return reduce(_larger, map(self.of_dim, atom.args))
+
+
+def _merge(first: Sequence[Piece], second: Sequence[Piece]) -> Iterator[tuple[int, Piece, Piece]]:
+    """The sizes at which a piece of either begins, and the pieces of both from there on."""
+    if len(first) + len(second) > MAX_PIECES:
+        raise NotLinearError
+    for start in sorted({piece.start for piece in (*first, *second)}):
+        yield start, _last(first, start), _last(second, start)
+
+
+def _last(pieces: Sequence[Piece], size: int) -> Piece:
+    return [piece for piece in pieces if piece.start <= size][-1]
+
+
+def _larger(first: Sequence[Piece], second: Sequence[Piece]) -> list[Piece]:
+    """The pieces of the larger of two expressions."""
+    merged = list(_merge(first, second))
+    pieces: list[Piece] = []
+    for number, (start, a, b) in enumerate(merged):
+        end = merged[number + 1][0] - 1 if number + 1 < len(merged) else inf
+        slope, offset = a.slope - b.slope, a.offset - b.offset
+        larger, smaller = (a, b) if slope * start + offset >= 0 else (b, a)
+        pieces.append(Piece(start, larger.slope, larger.offset))
+        if larger.slope < smaller.slope:  # the other one is larger from some size on
+            crossing = -(-(larger.offset - smaller.offset) // (smaller.slope - larger.slope))
+            if start < crossing <= end:
+                pieces.append(Piece(crossing, smaller.slope, smaller.offset))
+    return pieces

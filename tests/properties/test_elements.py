@@ -1,0 +1,41 @@
+"""Elements that are moved without numpy are those that numpy moves."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from opdefs.rules.elements import select_elements
+from opdefs.rules.repetition import broadcast_elements
+from shapeinf.lattice import PartialTensor, Shape
+
+SIZES = st.lists(st.integers(0, 4), max_size=4)
+BOUNDS = st.none() | st.integers(-5, 5)
+SLICES = st.builds(slice, BOUNDS, BOUNDS, st.sampled_from((1, 2, -1, -3)))
+
+
+def numbered(sizes):
+    return np.arange(np.prod(sizes, dtype=int)).reshape(sizes)
+
+
+@settings(deadline=None)
+@given(st.data(), SIZES)
+def test_slices(data, sizes):
+    array = numbered(sizes)
+    parts = [data.draw(SLICES) for _ in sizes]
+    indices = [range(size)[part] for size, part in zip(sizes, parts, strict=True)]
+    assert select_elements(array.reshape(-1).tolist(), sizes, indices) == array[tuple(parts)].reshape(-1).tolist()
+
+
+@settings(deadline=None)
+@given(SIZES, st.lists(st.integers(1, 3), max_size=2), st.lists(st.integers(0, 4), min_size=4, max_size=4))
+def test_broadcasts(sizes, leading, repeats):
+    array = numbered(sizes)
+    shape = leading + [repeat if size == 1 else size for size, repeat in zip(sizes, repeats, strict=False)]
+    result = broadcast_elements(PartialTensor("int64", Shape(sizes), array.reshape(-1).tolist()), Shape(shape))
+    assert result.shape == Shape(shape)
+    assert list(result.elements) == np.broadcast_to(array, shape).reshape(-1).tolist()
+
+
+def test_an_empty_tensor_has_no_positions():
+    """Whatever the lengths of its other axes: a list of all positions of these would fill the memory."""
+    assert select_elements([], [4096, 4096, 4096, 0], [range(4096)] * 3 + [[]]) == []
