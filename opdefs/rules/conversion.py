@@ -113,7 +113,7 @@ def _cast_to_int(
     return without_overflow(c, dtype, integer)
 
 
-def _truncate(element: float, target: np.dtype[Any]) -> int | None:
+def _truncate(element: int | float, target: np.dtype[Any]) -> int | None:
     """A number truncated towards zero; None for NaN and for values out of range, where runtimes differ."""
     import numpy as np
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 import attrs
 
+from shapeinf.compilation import mypyc_attr
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
 from shapeinf.engine.type_table import TypeTable, unknown_type
@@ -81,6 +82,7 @@ Key = tuple[Any, ...]
 _NONE, _TOGETHER = Contents.NONE, Contents.TOGETHER
 
 
+@mypyc_attr(native_class=False)  # it is copied, and its refiners refer to it weakly
 class Inference:
     """The state of one inference: the number of a type for each slot, the store, the memo, the diagnostics.
 
