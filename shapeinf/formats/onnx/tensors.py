@@ -11,10 +11,11 @@ from shapeinf.errors import ModelError
 from shapeinf.formats.contents import wants_contents
 from shapeinf.formats.onnx import proto_numbers as pb
 from shapeinf.formats.onnx.external_contents import external_contents
-from shapeinf.formats.onnx.payloads import raw_elements, typed_elements
+from shapeinf.formats.onnx.payloads import typed_elements
 from shapeinf.formats.protobuf.large_file import LargeFile
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, decode_packed, fields, to_signed
 from shapeinf.formats.ranges import LaterRange, wants_range
+from shapeinf.formats.raw_data import raw_elements
 from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape
 from shapeinf.lattice.dtypes import ONNX_NAMES
 
