@@ -55,7 +55,7 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
             return cast(c, element, x.dtype, dtype, saturate)
         import numpy as np
 
-        return convert_array(np.array(element)).item() if is_float(dtype) else _truncate(element, target)
+        return convert_array(np.array(element)).item() if is_float(dtype) else _truncate(element, dtype, target)
 
     if is_float(x.dtype) and not is_float(dtype) and dtype != "bool":
         return (
@@ -113,11 +113,11 @@ def _cast_to_int(
     return without_overflow(c, dtype, integer)
 
 
-def _truncate(element: int | float, target: np.dtype[Any]) -> int | None:
+def _truncate(element: int | float, dtype: str, target: np.dtype[Any]) -> int | None:
     """A number truncated towards zero; None for NaN and for values out of range, where runtimes differ."""
+    if isinstance(element, float):
+        least, most = INTEGER_RANGES[dtype]
+        return int(element) if least - 1 < element < most + 1 else None
     import numpy as np
 
-    if isinstance(element, float):
-        limits = np.iinfo(target)
-        return int(element) if limits.min - 1 < element < limits.max + 1 else None
     return int(np.array(element).astype(target))
