@@ -354,9 +354,9 @@ class Inference:
         elif len(inputs) == 1:
             key = (operation, numbering[numbers[inputs[0]]])
         else:
-            types = [numbering[numbers[slot]] for slot in inputs]
+            types = [*map(numbering.__getitem__, map(numbers.__getitem__, inputs))]
             if contents is _TOGETHER:
-                without = [self.table.type_only[number] for number in types]
+                without = [*map(self.table.type_only.__getitem__, types)]
                 types = without if any(map(int.__eq__, types, without)) else types
             key = (operation, *types)
         outputs = self._memo.get(key)
@@ -398,7 +398,7 @@ class Inference:
                 return outputs
         table = self.table
         known = table.types
-        types = [known[key[1]]] if len(key) == 2 else [known[number] for number in key[1:]]
+        types = [known[key[1]]] if len(key) == 2 else [*map(known.__getitem__, key[1:])]
         created_before = self.created_unknowns
         self.created_unknowns = False
         try:
