@@ -35,13 +35,9 @@ def compiled_modules() -> list[str]:
 if __name__ == "__main__":
     if os.environ.get("SHAPEINF_MYPYC") != "1":
         setup()
-    elif "egg_info" in sys.argv or "dist_info" in sys.argv or "sdist" in sys.argv:
-        setup(setup_requires=[MYPYC, "attrs", "onnx"])  # what the build needs: pip asks for it first, with egg_info
+    elif {"dist_info", "egg_info", "sdist"} & set(sys.argv):  # nothing is compiled; pip asks for what the build needs
+        setup(setup_requires=[MYPYC, "attrs", "onnx"])  # besides mypy, packages whose types the modules use
     else:
         from mypyc.build import mypycify
 
-        setup(
-            ext_modules=mypycify(
-                compiled_modules(), opt_level=os.environ.get("OPT", "3"), multi_file=True, group_name="shapeinf", debug_level="0"
-            )
-        )
+        setup(ext_modules=mypycify(compiled_modules(), multi_file=True, group_name="shapeinf", debug_level="0"))
