@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from opdefs.rules.elements import (
-    INDEX_LIMITS,
+    INDEX_TYPES,
     are_dims,
     drop_overflow,
     fold_elements,
@@ -18,7 +18,7 @@ from opdefs.rules.floats import FloatArithmetic, arithmetic, float_format, to_fr
 from opdefs.rules.progressions import convert_progression
 from shapeinf.expr import Dimension
 from shapeinf.lattice import Condition, Element, PartialTensor, Progression, Quotient, numpy_dtype
-from shapeinf.lattice.dtypes import KINDS
+from shapeinf.lattice.dtypes import INTEGER_RANGES, KINDS
 from shapeinf.ops import InferenceContext
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
     if x.contents is None or dtype is None or dtype == "string" or x.dtype == "string" or x.dtype is None:
         return PartialTensor(dtype, x.shape, None)
     if x.elements is not None and _is_exact(x.elements, x.dtype, dtype):
-        elements = x.elements if dtype in INDEX_LIMITS else map(float, x.elements)  # type: ignore[arg-type]
+        elements = x.elements if dtype in INDEX_TYPES else map(float, x.elements)  # type: ignore[arg-type]
         return PartialTensor(dtype, x.shape, elements)
     if isinstance(x, Progression):
         return convert_progression(x, dtype)
@@ -68,11 +68,11 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
 
 def _is_exact(elements: Sequence[Element], source: str, dtype: str) -> bool:
     """Whether these are indices that another type holds exactly: one of indices, or one of floats without sizes."""
-    limit = INDEX_LIMITS.get(dtype)
-    if source not in INDEX_LIMITS or not are_dims(elements):
+    if source not in INDEX_TYPES or not are_dims(elements):
         return False
-    if limit is not None:
-        return all([type(e) is Dimension or -limit <= e < limit for e in elements])  # type: ignore[operator]
+    if dtype in INDEX_TYPES:
+        least, most = INTEGER_RANGES[dtype]
+        return all([type(e) is Dimension or least <= e <= most for e in elements])  # type: ignore[operator]
     limit = _EXACT_FLOATS.get(dtype)
     return limit is not None and all([type(e) is int and -limit <= e <= limit for e in elements])
 

@@ -104,7 +104,11 @@ class Uses:
         """The cached results of `dim` depend on the symbols of `depends`."""
         if isinstance(depends, Dimension):
             for symbol in depends.symbols():
-                self._dims.setdefault(symbol, []).append(dim)
+                dims = self._dims.get(symbol)
+                if dims is None:
+                    self._dims[symbol] = [dim]
+                else:
+                    dims.append(dim)
 
     def pop(self, symbol: Dimension) -> list[Dimension]:
         """The dims that depend on a symbol, which are removed here."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import attrs
 
@@ -62,6 +62,18 @@ class Inner(Protocol):
 
     def expand(self, outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
         """The output types of a node that stands for a graph; None where no graph is defined for these inputs."""
+
+
+class SavedStore(NamedTuple):
+    """A copy of a store, and the state that it is a copy of; see `_state_of`."""
+
+    store: ShapeStore
+    state: tuple[int, ...]
+
+    @property
+    def version(self) -> int:
+        """The version of the store when it was saved; that of the copy may be an earlier one."""
+        return self.state[0]
 
 
 Key = tuple[Any, ...]
@@ -136,8 +148,8 @@ class Inference:
         """The memo of nodes that may not run: their constraints are undone."""
         self._conditional = False
         """Whether the current node may not run."""
-        self._saved: tuple[ShapeStore, tuple[int, ...]] | None = None
-        """A copy of the store before such a node, and the state that it is a copy of; see `_state_of`."""
+        self._saved: SavedStore | None = None
+        """The last copy of the store before such a node, or before a body that may not run."""
         self._repeatable: dict[tuple[str, tuple[int, ...]], tuple[int, Operation, Key, Sequence[int]]] = {}
         """By operator and input slots: the last node whose outputs have unknowns of its own, and these outputs."""
 
@@ -366,8 +378,7 @@ class Inference:
         conditional, store = self.compiled.conditional, self.store
         if conditional is None or not conditional[index]:
             return self.outputs_of(index, row)
-        if self._saved is None or self._saved[1] != _state_of(store):
-            self._saved = store.copy(), _state_of(store)
+        before = self.save_store()
         state = self._memo, self.certain, store.tentative
         self._memo, self.certain, store.tentative, self._conditional = self._conditional_memo, False, True, True
         try:
@@ -375,10 +386,21 @@ class Inference:
         finally:
             self._memo, self.certain, store.tentative = state
             self._conditional = False
-            if self._saved[1] != _state_of(store):
-                store.reset(self._saved[0])
-                self.table.refresh()
-                self._saved = self._saved[0], _state_of(store)
+            self.restore_store(before)
+
+    def save_store(self) -> SavedStore:
+        """A copy of the store, which is made once for as long as nothing changes."""
+        state = _state_of(self.store)
+        if self._saved is None or self._saved.state != state:
+            self._saved = SavedStore(self.store.copy(), state)
+        return self._saved
+
+    def restore_store(self, saved: SavedStore) -> None:
+        """Undo what was added to the store since it was saved."""
+        if saved.state != _state_of(self.store):
+            self.store.reset(saved.store)
+            self.table.refresh()
+            self._saved = SavedStore(saved.store, _state_of(self.store))
 
     def _call(self, index: int, row: Row, operation: Operation, key: Key) -> Sequence[int]:
         """Run the operation of a row, and memoise its outputs where that is sound."""

@@ -252,8 +252,8 @@ class RuleContext:
 
     def axes(self, axes: Iterable[int], rank: int) -> tuple[int, ...]:
         """Several axes counted from the front; ShapeError when one is out of range or named twice."""
-        normalized = tuple(self.axis(a, rank) for a in axes)
-        if len(set(normalized)) != len(normalized):
+        normalized = tuple([self.axis(a, rank) for a in axes])
+        if len(normalized) > 1 and len(set(normalized)) != len(normalized):
             self.fail("axes must be distinct", normalized)
         return normalized
 

@@ -10,9 +10,9 @@ from shapeinf.errors import ModelError
 from shapeinf.formats.contents import wants_contents
 from shapeinf.formats.files import is_path
 from shapeinf.formats.onnx import proto_numbers as pb
-from shapeinf.formats.onnx.payloads import raw_elements
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, DamagedError, decode_packed, fields, to_signed
 from shapeinf.formats.ranges import range_in_file
+from shapeinf.formats.raw_data import raw_elements
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.lattice.dtypes import ONNX_CODES, ONNX_NAMES
 

@@ -11,17 +11,18 @@ from shapeinf.errors import ModelError
 from shapeinf.formats.contents import wants_contents
 from shapeinf.formats.onnx import proto_numbers as pb
 from shapeinf.formats.onnx.external_contents import external_contents
-from shapeinf.formats.onnx.payloads import raw_elements, typed_elements
+from shapeinf.formats.onnx.payloads import typed_elements
 from shapeinf.formats.protobuf.large_file import LargeFile
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, decode_packed, fields, to_signed
 from shapeinf.formats.ranges import LaterRange, wants_range
+from shapeinf.formats.raw_data import raw_elements
 from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape
 from shapeinf.lattice.dtypes import ONNX_NAMES
 
 Source = bytes | LargeFile
 """What a tensor is read from."""
 
-_HEAD: Final = 512
+_HEAD: Final = 384
 """Bytes of a tensor in which its dims, type and name are expected."""
 
 _USUAL = re.compile(rb"(?:\x08[\x80-\xff]*[\x00-\x7f])*\x10[\x00-\x7f]", re.DOTALL)

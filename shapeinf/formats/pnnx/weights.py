@@ -10,11 +10,9 @@ from collections.abc import Mapping
 from functools import partial
 from math import prod
 
-import numpy as np
-
 from shapeinf.errors import ModelError
 from shapeinf.formats.contents import wants_contents
-from shapeinf.formats.zipped import zip_members
+from shapeinf.formats.raw_data import raw_elements
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor, numpy_dtype
 from shapeinf.lattice.dtypes import WITHOUT_NUMPY_TYPE, element_bits
@@ -46,6 +44,8 @@ class Weights:
         return self._contents[member]
 
     def _read_all(self) -> dict[str, PartialTensor]:
+        from shapeinf.formats.zipped import zip_members
+
         contents: dict[str, PartialTensor] = {}
         try:
             with open(self.path, "rb") as file:
@@ -65,6 +65,11 @@ class Weights:
         if size != expected:
             message = f"{name!r} has {size} bytes, but {declared.dtype}{declared.shape} in the network has {expected}"
             raise ModelError(message, node=self.path)
+        plain = raw_elements(declared.dtype, data)
+        if plain is not None:
+            return PartialTensor(declared.dtype, declared.shape, plain)
+        import numpy as np
+
         dtype = numpy_dtype(declared.dtype)
         assert dtype is not None  # `wants_contents` is false without an element type
         array = np.frombuffer(data, dtype.newbyteorder("<") if dtype.isbuiltin == 1 else dtype)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import attrs
-import numpy as np
 
 from shapeinf.errors import ModelError
 from shapeinf.expr import Dim
@@ -197,6 +196,8 @@ class Rewriter:
 
 def encode_tensor(tensor: PartialTensor) -> bytes:
     """The TensorProto of a tensor whose contents are known."""
+    import numpy as np
+
     array = np.array(tensor.elements, numpy_dtype(tensor.dtype))
     data = array.astype(array.dtype.newbyteorder("<")).tobytes()
     code = encode_tag(1, VARINT) + encode_varint(_CODES[tensor.dtype or ""])

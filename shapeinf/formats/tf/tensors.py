@@ -6,12 +6,12 @@ for zeros or empty strings. Bytes of weights are never copied.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
 import attrs
-import numpy as np
-import numpy.typing as npt
 
 from shapeinf.errors import LimitError, ModelError
 from shapeinf.formats.contents import wants_contents
@@ -26,9 +26,14 @@ from shapeinf.formats.protobuf.wire import (
     varint,
 )
 from shapeinf.formats.ranges import MAX_AT_ONCE, wants_range
+from shapeinf.formats.raw_data import raw_elements
 from shapeinf.formats.tf.types import dtype_name
-from shapeinf.lattice import BoundedTensor, Element, PartialTensor, Shape, numpy_dtype
-from shapeinf.lattice.dtypes import KINDS
+from shapeinf.lattice import BoundedTensor, Element, PartialTensor, Shape, element_bits, numpy_dtype
+from shapeinf.lattice.dtypes import INTEGER_RANGES, KINDS
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 MAX_RANK = 254
 """Axes that a shape of TensorFlow may have."""
@@ -50,7 +55,7 @@ _LISTS: Mapping[str, int] = {
 }
 """The fields with the values of each type: lists of ints have those of the others, and bytes those of float8."""
 
-_FLOAT_CODES = {5: "<f4", 6: "<f8", 9: "<f4", 12: "<f8"}
+_FLOAT_TYPES = {5: "float32", 6: "float64", 9: "float32", 12: "float64"}
 """Lists of floats, by the number of their field; complex numbers are pairs."""
 
 _ZEROS: Mapping[str, Element] = {"string": "", "bool": False, "complex": 0j, "float": 0.0}
@@ -141,12 +146,12 @@ class _Values:
 
     def floats(self, number: int) -> list[float]:
         """The values of a list of floats, packed or not."""
-        code = _FLOAT_CODES[number]
         listed: list[float] = []
         for kind, start, stop in self.lists.get(number, ()):
-            if kind == VARINT or (stop - start) % int(code[-1]):
+            piece = None if kind == VARINT else raw_elements(_FLOAT_TYPES[number], bytes(self.buffer[start:stop]))
+            if piece is None:
                 raise DamagedError("a list of floats has a field of another type")
-            listed += np.frombuffer(self.buffer[start:stop], code).tolist()
+            listed += piece
         return listed
 
 
@@ -155,6 +160,8 @@ def _read_range(dtype: str, dims: Sequence[int], values: _Values) -> BoundedTens
     if not wants_range(dtype, dims):
         return None
     if values.content is not None:
+        import numpy as np
+
         array = np.frombuffer(values.buffer, _storage(dtype), prod(dims), values.content[0])
         return BoundedTensor(dtype, Shape(dims), int(array.min()), int(array.max()))
     if values.length() > MAX_AT_ONCE:
@@ -174,9 +181,12 @@ def _static(dims: tuple[int | None, ...] | None) -> tuple[int, ...]:
 
 def _check_content(dtype: str, dims: Sequence[int], length: int) -> None:
     """Compare the length of raw data with the shape."""
-    kind = _storage(dtype)
-    if kind is not None and length != prod(dims) * kind.itemsize:
-        expected = f"{prod(dims)} elements of {kind.itemsize} bytes"
+    bits = element_bits(dtype)
+    if bits is None or KINDS[dtype] == "quantized":
+        return
+    size = -(-bits // 8)
+    if length != prod(dims) * size:
+        expected = f"{prod(dims)} elements of {size} bytes"
         raise ModelError(f"the data of a {dtype} constant of the shape {list(dims)} are {length} bytes, not {expected}")
 
 
@@ -193,12 +203,21 @@ def decode_content(dtype: str, dims: Sequence[int], data: bytes) -> list[Element
     """The elements of raw data that fit the shape; None for types whose elements are never known."""
     if dtype == "string":
         return _decode_strings(data, prod(dims))
+    plain = raw_elements(dtype, bytes(data))
+    if plain is not None:
+        return list(plain)
     kind = _storage(dtype)
-    return None if kind is None else _numbers(dtype, np.frombuffer(data, kind))
+    if kind is None:
+        return None
+    import numpy as np
+
+    return _numbers(dtype, np.frombuffer(data, kind))
 
 
 def _numbers(dtype: str, array: npt.NDArray[np.generic]) -> list[Element]:
     """Python numbers of an array."""
+    import numpy as np
+
     plain = {"float": "f8", "integer": "i8" if dtype != "uint64" else "u8"}.get(KINDS[dtype])
     with np.errstate(all="ignore"):
         return list(array.astype(plain).tolist() if plain else array.tolist())
@@ -243,19 +262,21 @@ def _complex_numbers(dtype: str, values: _Values) -> list[Element]:
 def _floats(dtype: str, values: _Values) -> list[Element]:
     """Floats of all widths; those of 16 bits and fewer are bit patterns."""
     number = _LISTS.get(dtype, _BYTE_LIST)
-    if number in _FLOAT_CODES:
+    if number in _FLOAT_TYPES:
         return list(values.floats(number))
-    kind = np.dtype(numpy_dtype(dtype))
     if number == _PATTERN_LIST:
-        patterns = np.array([value & 0xFFFF for value in values.ints(number)], "<u2")
-        return _numbers(dtype, patterns.view(kind))
-    return _numbers(dtype, np.frombuffer(b"".join(values.pieces(number)), kind))
+        patterns = [value & 0xFFFF for value in values.ints(number)]
+        return list(raw_elements(dtype, struct.pack(f"<{len(patterns)}H", *patterns)) or ())
+    import numpy as np
+
+    return _numbers(dtype, np.frombuffer(b"".join(values.pieces(number)), np.dtype(numpy_dtype(dtype))))
 
 
 def _integers(dtype: str, values: _Values) -> list[Element]:
     """Integers; those that are too large for their type wrap, as TensorFlow casts them."""
-    listed = np.array([value % (1 << 64) for value in values.ints(_LISTS.get(dtype, _INT_LIST))], "u8")
-    return _numbers(dtype, listed.astype(np.dtype(numpy_dtype(dtype))))
+    least, most = INTEGER_RANGES[dtype]
+    span = most - least + 1
+    return [(value - least) % span + least for value in values.ints(_LISTS.get(dtype, _INT_LIST))]
 
 
 def _bools(dtype: str, values: _Values) -> list[Element]:

@@ -5,11 +5,8 @@ Source: NNEF 1.0.5, 5 "Container Organization". No name in a model can lead to a
 
 from __future__ import annotations
 
-import gzip
 import os
 import stat
-import tarfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from io import BytesIO
@@ -20,7 +17,6 @@ import attrs
 from shapeinf.errors import LimitError, ModelError, UnknownFormatError
 from shapeinf.formats.nnef.files.dat import MAX_HEADER, MAX_SMALL
 from shapeinf.formats.nnef.files.unpacking import Guarded, Kind, kind_of, unpack
-from shapeinf.formats.zipped import zip_members
 
 MAX_TEXT = 1 << 28
 """Bytes of a document or of a quantization file."""
@@ -167,6 +163,10 @@ def read_archive(source: str | bytes, name: str | None = None) -> Archive:
     Raises ModelError for a file that is no such archive, for links, devices and paths that lead out of it, LimitError
     for one that would become too large.
     """
+    import gzip  # few models are archives
+    import tarfile
+    import zlib
+
     archive_name = name or (source if isinstance(source, str) else "<archive>")
     try:
         with open(source, "rb") if isinstance(source, str) else BytesIO(source) as file:
@@ -202,6 +202,8 @@ def _collect(members: Iterator[Member], archive_name: str) -> dict[str, tuple[in
 
 
 def _zip_members(file: BinaryIO, archive_name: str) -> Iterator[Member]:
+    from shapeinf.formats.zipped import zip_members
+
     def length_of(name: str, size: int) -> int | None:
         path = _inside(name, archive_name)
         return _content_length(path, size) if path.endswith(MODEL_FILES) else None
@@ -211,6 +213,8 @@ def _zip_members(file: BinaryIO, archive_name: str) -> Iterator[Member]:
 
 
 def _tar_members(file: BinaryIO, kind: Kind, archive_name: str) -> Iterator[Member]:
+    import tarfile
+
     compressed = file.seek(0, os.SEEK_END)
     file.seek(0)
     stream = Guarded(unpack(file, kind, archive_name), compressed, archive_name)

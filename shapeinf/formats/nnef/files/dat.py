@@ -10,10 +10,10 @@ from math import prod
 from typing import Literal
 
 import attrs
-import numpy as np
 
 from shapeinf.errors import LimitError, ModelError
 from shapeinf.formats.contents import wants_contents
+from shapeinf.formats.raw_data import raw_elements
 from shapeinf.lattice import PartialTensor, Shape
 
 MAX_RANK = 8
@@ -182,6 +182,11 @@ def read_contents(header: Header, data: bytes, dtype: str | None = None) -> Part
     if len(items) < header.length:
         return PartialTensor(dtype, shape, None)
     count = prod(header.dims)
+    plain = raw_elements(stored, items) if header.kind != "bool" else None
+    if plain is not None and len(plain) == count:
+        return PartialTensor(dtype, shape, plain)
+    import numpy as np
+
     if header.kind != "bool":
         array = np.frombuffer(items, np.dtype(stored).newbyteorder("<"), count)
     elif header.bits == 1:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 from collections.abc import Callable
 from io import SEEK_SET, RawIOBase
-from typing import Any, BinaryIO, Literal, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol
 
 from shapeinf.errors import LimitError, ModelError
+
+if TYPE_CHECKING:  # few models are archives
+    import bz2
+    import lzma
 
 Kind = Literal["tar", "gzip", "xz", "bzip2", "zip"]
 
@@ -56,10 +57,18 @@ class Readable(Protocol):
 def unpack(file: BinaryIO, kind: Kind, archive_name: str) -> Readable:
     """The bytes of a tar archive that may be compressed; `archive_name` names it in messages."""
     if kind == "gzip":
+        import gzip
+
         return gzip.GzipFile(fileobj=file)
     if kind == "xz":
+        import lzma
+
         return _Decompressed(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, MAX_MEMORY), archive_name)
-    return _Decompressed(file, bz2.BZ2Decompressor, archive_name) if kind == "bzip2" else file
+    if kind == "bzip2":
+        import bz2
+
+        return _Decompressed(file, bz2.BZ2Decompressor, archive_name)
+    return file
 
 
 class _Decompressed:
@@ -101,6 +110,8 @@ class _Decompressed:
                 return data
 
     def _decompress(self, data: bytes, size: int) -> bytes:
+        import lzma
+
         try:
             return self._stream.decompress(data, size)
         except (OSError, lzma.LZMAError) as error:
