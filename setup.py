@@ -19,7 +19,7 @@ COMPILED = {
     "shapeinf/formats/protobuf": "wire",
     "shapeinf/graph": "table topology",
     "shapeinf/lattice": "joins mapping relaxer shape shape_store types",
-    "shapeinf/ops": "deferred element_types",
+    "shapeinf/ops": "context deferred element_types from_tensors rule_context run structure",
     "opdefs/onnx": "cast concat constant contraction conv gather pad reduction reshape slice",
     "opdefs/rules": "arithmetic contraction conversion elements floats gathering logic operands padding parts"
     " progressions reduction repetition reshaping window",
