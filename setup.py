@@ -17,7 +17,7 @@ COMPILED = {
     "shapeinf/expr": "atoms dimension division equations evaluation extremum interval",
     "shapeinf/formats/onnx": "scanner",
     "shapeinf/formats/protobuf": "wire",
-    "shapeinf/graph": "table topology",
+    "shapeinf/graph": "topology",
     "shapeinf/lattice": "joins mapping relaxer shape shape_store types",
     "shapeinf/ops": "context deferred element_types from_tensors rule_context run structure",
     "opdefs/onnx": "cast concat constant contraction conv gather pad reduction reshape slice",
