@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from opdefs.rules.elements import (
@@ -133,7 +134,7 @@ def _truncate(element: int | float, dtype: str) -> int | None:
     """A number truncated towards zero; None for NaN and for values out of range, where runtimes differ."""
     if isinstance(element, float):
         least, greatest = INTEGER_RANGES[dtype]
-        return int(element) if least - 1 < element < greatest + 1 else None
+        return int(element) if isfinite(element) and least <= int(element) <= greatest else None
     import numpy as np
 
     return int(np.array(element).astype(_numpy_dtype(dtype)))
