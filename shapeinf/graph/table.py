@@ -103,7 +103,7 @@ class NodeTable(Sequence[Node]):
 
     def kinds(self) -> set[NodeKind]:
         """The kinds of all nodes."""
-        return set(map(kind_of, self.row_keys()))
+        return {key if isinstance(key, NodeKind) else kind_of(key) for key in self.row_keys()}
 
     @overload
     def __getitem__(self, index: int) -> Node: ...
