@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-
-import attrs
+from typing import NamedTuple
 
 from shapeinf.formats.protobuf.wire import BYTES, DamagedError, fields
 
@@ -29,8 +28,7 @@ _CAFFE_NAME, _CAFFE_OLD_LAYERS, _CAFFE_LAYERS = 1, 2, 100
 """Fields of Caffe's NetParameter."""
 
 
-@attrs.frozen
-class Kind:
+class Kind(NamedTuple):
     """A kind of files: what a message says of one, what to do, and how one begins or is named."""
 
     text: str
