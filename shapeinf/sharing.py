@@ -43,8 +43,11 @@ class cached_property(Generic[T]):  # noqa: N801  (as functools has it)
     def __init__(self, function: Callable[[Any], T]) -> None:
         """Decorates a method."""
         self.function = function
-        self.name = function.__name__
         self.__doc__ = function.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """The name of the property; a compiled function does not know it."""
+        self.name = name
 
     @overload
     def __get__(self, instance: None, owner: type) -> cached_property[T]: ...

@@ -9,6 +9,7 @@ from pathlib import Path
 import attrs
 import pytest
 
+from opdefs.onnx.conv import conv
 from shapeinf.ops import Dialect, Rule, SignatureTable, default_registry
 from shapeinf.ops.signatures import StaleTableError, checksum
 
@@ -20,6 +21,12 @@ def run(*arguments):
     return subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=300)
 
 
+def is_compiled(function):
+    """Whether mypyc has compiled a function, which then has no annotations and defaults to inspect."""
+    return not hasattr(function, "__code__")
+
+
+@pytest.mark.skipif(is_compiled(conv), reason="the signatures are read from sources that are not compiled")
 def test_the_tables_are_not_stale():
     checked = run("tools/make_signatures.py", "--check")
     assert checked.returncode == 0, f"run: python tools/make_signatures.py\n{checked.stdout}{checked.stderr}"
@@ -31,6 +38,8 @@ def test_a_rule_of_a_table_is_the_inspected_one(name):
     different, count = [], 0
     for domain, op, since in dialect.signatures:
         rule = dialect.lookup(domain, op, since).rule
+        if is_compiled(rule.function):
+            continue
         inspected = Rule.from_function(rule.function)
         for field in attrs.fields(Rule):
             values = [getattr(r, field.name) for r in (rule, inspected)]
@@ -39,7 +48,7 @@ def test_a_rule_of_a_table_is_the_inspected_one(name):
                 different.append((domain, op, since, field.name, *values))
         count += 1
     assert different == []
-    assert count > 200
+    assert count > (200 if name != "onnx" or not is_compiled(conv) else 0)
 
 
 FAMILIES = """

@@ -23,6 +23,7 @@ GUIDE = ROOT / "CONTRIBUTING.md"
 ARCHITECTURE = ROOT / "docs" / "dev" / "architecture.md"
 
 ORDER = (
+    "compilation",
     "schemas",
     "texts",
     "csv_text",

@@ -22,7 +22,7 @@ def slice_(
     for values, name in ((ends, "ends"), (axes, "axes"), (steps, "steps")):
         if values is not None and values.shape.dims != starts.shape.dims:
             require_vector(c, values.shape, length, f"{name} must be as long as starts")
-    count = c.concrete(length)
+    count = length if isinstance(length, int) else c.concrete(length)
     if count is not None and count > len(x.shape):
         c.fail("the number of slices must not exceed the number of axes", f"{count} starts", x.shape)
     named = known_ints(axes) if axes is not None else None if count is None else tuple(range(count))

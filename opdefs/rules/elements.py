@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shapeinf.expr import Dim, Dimension, maximum, minimum
-from shapeinf.lattice import MAX_ELEMENTS, Condition, Element, PartialTensor, Shape
+from shapeinf.lattice import MAX_ELEMENTS, Condition, Element, PartialTensor, Quotient, Shape
 from shapeinf.lattice.dtypes import INTEGER_RANGES
 from shapeinf.ops import InferenceContext
 
@@ -120,6 +120,9 @@ def broadcast_list(value: PartialTensor, shape: Shape) -> list[Element]:
     return elements
 
 
+_NOT_CONCRETE = frozenset((type(None), Dimension, Condition, Quotient))
+
+
 def map_dims(
     dtype: str | None, shape: Shape, operation: Callable[..., Dim | bool | Condition | None], *values: PartialTensor
 ) -> PartialTensor | None:
@@ -129,9 +132,9 @@ def map_dims(
     where a result is unknown or does not fit into the type: then `fold_elements` says what it is.
     """
     source = values[0].dtype
-    limit = INDEX_LIMITS.get(source)
-    if limit is None or not is_listable(shape):
+    if source not in INDEX_TYPES or not is_listable(shape):
         return None
+    least, most = INTEGER_RANGES[source]
     count = prod(shape)
     columns: list[Sequence[Element]] = []
     for v in values:
@@ -145,7 +148,7 @@ def map_dims(
         columns.append(elements)
     results = list(map(operation, *columns))
     for result in results:
-        if result is None or (type(result) is int and not -limit <= result < limit):
+        if result is None or (type(result) is int and not least <= result <= most):
             return None
     return PartialTensor(dtype, shape, results)
 
@@ -156,12 +159,10 @@ def fold_elements(
     """Like `map_elements`, but by numpy in the tensors' own type where every element of every value is concrete."""
     if not is_listable(shape) or any(v.elements is None for v in values):
         return PartialTensor(dtype, shape, None)
-    arrays = []
-    for v in values:
-        array = v.array()
-        if array is None:
-            return map_elements(dtype, shape, operation, *values)
-        arrays.append(array)
+    known = [_NOT_CONCRETE.isdisjoint(map(type, v.elements or ())) for v in values]
+    arrays = [v.array() for v in values] if all(known) else [None]
+    if any([a is None for a in arrays]):
+        return map_elements(dtype, shape, operation, *values)
     import numpy as np
 
     try:
@@ -250,9 +251,6 @@ def drop_overflow(dtype: str | None, element: Element) -> Element:
 
 INDEX_TYPES = ("int64", "int32")
 """The types of indices; narrower ones wrap around too early for sizes that are not known."""
-
-INDEX_LIMITS: dict[str | None, int] = {"int64": 2**63, "int32": 2**31}
-"""The least number that each of these types does not hold; its negative is the least one that it holds."""
 
 
 def without_overflow(c: InferenceContext, dtype: str | None, element: Element) -> Element:

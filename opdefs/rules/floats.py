@@ -164,7 +164,7 @@ class FloatArithmetic:
         if not factor:
             return True
         odd = factor // (factor & -factor)
-        if Fraction(1, d) < self.format.least_normal:
+        if d > 1 and Fraction(1, d) < self.format.least_normal:
             return False
         return self._is_within(
             _divide_exactly(n, factor), min(self.format.max_exact // odd, self.format.largest * d // factor)
@@ -179,7 +179,10 @@ class FloatArithmetic:
         if False in proofs or not self.format.allows_assumptions or limit // _largest_factor(x) < MIN_LIMIT:
             return False
         message = f"sizes are assumed to be small enough to be exact in {self.format.name}"
-        return c.assume_small(x, limit, message) and c.assume_small(-x, limit, message)
+        above, below = proofs
+        return (above is True or c.assume_small(x, limit, message)) and (
+            below is True or c.assume_small(-x, limit, message)
+        )
 
     def fresh_between(self, low: Dim, high: Dim) -> Element:
         """An unknown integer between two integers that are rounded to the type."""

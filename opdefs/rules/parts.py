@@ -92,19 +92,20 @@ def slice_axes(
     See `slice_size` for `as_python`.
     """
     dims = list(x.shape)
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        if step is None:
+            dims[axis] = c.fresh_at_most(dims[axis], f"slice.{axis}")
+        else:
+            dims[axis] = slice_size(c, dims[axis], start, end, step, as_python=as_python)
+    shape = Shape(dims)
+    if x.contents is None:
+        return PartialTensor(x.dtype, shape, None)
     index: list[slice | None] = [slice(None)] * len(dims)
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        size = dims[axis]
-        if step is None:
-            dims[axis] = c.fresh_at_most(size, f"slice.{axis}")
-            index[axis] = None
-            continue
-        dims[axis] = slice_size(c, size, start, end, step, as_python=as_python)
-        known = isinstance(start, int) and isinstance(end, int) and isinstance(size, int)
-        index[axis] = _python_slice(start, end, step, size, as_python) if known else None
-    if isinstance(x, Progression) or (x.contents is not None and None in index):
-        return _slice_progression(c, x, Shape(dims), axes, starts, steps)
-    return slice_elements(x, Shape(dims), index)
+        index[axis] = _python_slice(start, end, step, x.shape[axis], as_python)
+    if isinstance(x, Progression) or None in index:
+        return _slice_progression(c, x, shape, axes, starts, steps)
+    return slice_elements(x, shape, index)
 
 
 def _slice_progression(
@@ -126,9 +127,13 @@ def _slice_progression(
     return slice_progression(x, shape, firsts, strides)
 
 
-def _python_slice(start: object, end: object, step: int, size: object, as_python: bool) -> slice:
-    """A slice whose ends are clamped as Python's: an end before the front of a backward slice is None."""
-    assert isinstance(start, int) and isinstance(end, int) and isinstance(size, int)
+def _python_slice(start: Dim | None, end: Dim | None, step: int | None, size: Dim, as_python: bool) -> slice | None:
+    """A slice whose ends are clamped as Python's: an end before the front of a backward slice is None.
+
+    None where it depends on something unknown.
+    """
+    if step is None or not (isinstance(start, int) and isinstance(end, int) and isinstance(size, int)):
+        return None
     first = start if as_python or step > 0 or not size else max(start, -size)
     return slice(first, None if step < 0 and end < -size else end, step)
 

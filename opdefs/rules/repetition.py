@@ -21,11 +21,8 @@ from shapeinf.ops import InferenceContext
 
 def concat(c: InferenceContext, xs: Sequence[PartialTensor], axis: int) -> PartialTensor:
     """The sizes along `axis` add up; all other axes are equal."""
-    shapes = _align_ranks(c, [x.shape for x in xs])
-    rows = [s.require() for s in shapes]
+    rows = _aligned_dims(c, [x.shape for x in xs])
     rank = len(rows[0])
-    if not all([len(row) == rank for row in rows]):
-        c.same_rank(*shapes)  # which fails
     at = c.axis(axis, rank)
     dims = list(rows[0])
     for row in rows[1:]:
@@ -48,12 +45,16 @@ def concat(c: InferenceContext, xs: Sequence[PartialTensor], axis: int) -> Parti
     return PartialTensor(xs[0].dtype, shape, concatenate_elements(parts, at).reshape(-1).tolist())
 
 
-def _align_ranks(c: InferenceContext, shapes: Sequence[Shape]) -> Sequence[Shape]:
-    """The shapes; those of unknown rank get the rank of the others."""
-    if all([s.dims is not None for s in shapes]):
-        return shapes
-    rank = next((len(s.dims) for s in shapes if s.dims is not None), None)
-    return shapes if rank is None else [c.require_rank(s, rank) if s.dims is None else s for s in shapes]
+def _aligned_dims(c: InferenceContext, shapes: Sequence[Shape]) -> list[tuple[Dim, ...]]:
+    """The dims of shapes of equal rank; those of unknown rank get the rank of the others."""
+    rows = [s.dims for s in shapes if s.dims is not None]
+    if rows and len(rows) < len(shapes):
+        rank = len(rows[0])
+        shapes = [c.require_rank(s, rank) if s.dims is None else s for s in shapes]
+    if len(rows) < len(shapes) or len(set(map(len, rows))) > 1:
+        c.same_rank(*shapes)
+        rows = [s.require() for s in shapes]
+    return rows
 
 
 def _elements_or_unknown(x: PartialTensor, sizes: Sequence[Dim]) -> Elements:

@@ -15,6 +15,7 @@ from click.shell_completion import CompletionItem
 from shapeinf import __version__
 from shapeinf.cli.groups import CommandGroup
 from shapeinf.cli.output import CLOSED_PIPE, INTERRUPTED
+from shapeinf.compilation import build_name
 from shapeinf.texts import escape_unprintable
 
 
@@ -164,7 +165,7 @@ class Commands(CommandGroup):
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="`shapeinf COMMAND --help` describes a command.",
 )
-@click.version_option(__version__, message=f"%(prog)s %(version)s (Python {platform.python_version()})")
+@click.version_option(__version__, message=f"%(prog)s %(version)s (Python {platform.python_version()}, {build_name()})")
 def main() -> None:
     """Shape inference for model graphs: symbolic, explained, sound.
 

@@ -74,7 +74,7 @@ class BodyRun:
         if previous is not None and previous.certain:
             outer.extra_runs.setdefault(self.step.index, []).append(previous)
         outer.children.setdefault(self.step.index, {})[self.name] = child
-        before = None if certain else outer.store.copy()
+        before = None if certain else outer.save_store()
         tentative, outer.store.tentative = outer.store.tentative, outer.store.tentative or not certain
         try:
             child.run()
@@ -85,9 +85,8 @@ class BodyRun:
             outer.store.tentative = tentative
             if before is not None:
                 if outer.store.version != before.version:
-                    child.undone = before, outer.store.copy()
-                outer.store.reset(before)
-                outer.table.refresh()
+                    child.undone = before.store, outer.store.copy()
+                outer.restore_store(before)
 
     def repeat(self, trips: Dim, number: Dimension | None = None) -> None:
         """See `shapeinf.ops.Body`."""

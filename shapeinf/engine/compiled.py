@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Hashable, Mapping, Sequence
 from operator import itemgetter
 
+from shapeinf.compilation import mypyc_attr
 from shapeinf.engine.conditions import conditional_rows
 from shapeinf.errors import ModelError, ShapeError
 from shapeinf.graph import (
@@ -167,6 +168,7 @@ class NodeStep:
 _OUTPUTS_OF_ROW = itemgetter(2)
 
 
+@mypyc_attr(native_class=False)  # cached properties
 class CompiledGraph:
     """The nodes of a graph in execution order, in groups: one node, or the nodes of a cycle.
 

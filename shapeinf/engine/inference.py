@@ -14,8 +14,10 @@ from typing import Any, NamedTuple, Protocol
 
 import attrs
 
+from shapeinf.compilation import mypyc_attr
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
+from shapeinf.engine.saved_store import SavedStore, state_of
 from shapeinf.engine.type_table import TypeTable, unknown_type
 from shapeinf.errors import ModelError, ShapeError, UnknownOperatorError
 from shapeinf.expr import Dim, Dimension
@@ -68,6 +70,7 @@ Key = tuple[Any, ...]
 _NONE, _TOGETHER = Contents.NONE, Contents.TOGETHER
 
 
+@mypyc_attr(native_class=False)  # it is copied, and its refiners refer to it weakly
 class Inference:
     """The state of one inference: the number of a type for each slot, the store, the memo, the diagnostics.
 
@@ -133,8 +136,8 @@ class Inference:
         """The memo of nodes that may not run: their constraints are undone."""
         self._conditional = False
         """Whether the current node may not run."""
-        self._saved: tuple[ShapeStore, tuple[int, ...]] | None = None
-        """A copy of the store before such a node, and the state that it is a copy of; see `_state_of`."""
+        self._saved: SavedStore | None = None
+        """The last copy of the store before such a node, or before a body that may not run."""
         self._repeatable: dict[tuple[str, tuple[int, ...]], tuple[int, Operation, Key, Sequence[int]]] = {}
         """By operator and input slots: the last node whose outputs have unknowns of its own, and these outputs."""
 
@@ -350,9 +353,9 @@ class Inference:
         elif len(inputs) == 1:
             key = (operation, numbering[numbers[inputs[0]]])
         else:
-            types = [numbering[numbers[slot]] for slot in inputs]
+            types = [*map(numbering.__getitem__, map(numbers.__getitem__, inputs))]
             if contents is _TOGETHER:
-                without = [self.table.type_only[number] for number in types]
+                without = [*map(self.table.type_only.__getitem__, types)]
                 types = without if any(map(int.__eq__, types, without)) else types
             key = (operation, *types)
         outputs = self._memo.get(key)
@@ -363,8 +366,7 @@ class Inference:
         conditional, store = self.compiled.conditional, self.store
         if conditional is None or not conditional[index]:
             return self.outputs_of(index, row)
-        if self._saved is None or self._saved[1] != _state_of(store):
-            self._saved = store.copy(), _state_of(store)
+        before = self.save_store()
         state = self._memo, self.certain, store.tentative
         self._memo, self.certain, store.tentative, self._conditional = self._conditional_memo, False, True, True
         try:
@@ -372,10 +374,20 @@ class Inference:
         finally:
             self._memo, self.certain, store.tentative = state
             self._conditional = False
-            if self._saved[1] != _state_of(store):
-                store.reset(self._saved[0])
-                self.table.refresh()
-                self._saved = self._saved[0], _state_of(store)
+            self.restore_store(before)
+
+    def save_store(self) -> SavedStore:
+        """A copy of the store, which is made once for as long as nothing changes."""
+        if self._saved is None or self._saved.differs_from(self.store):
+            self._saved = SavedStore.copy_of(self.store)
+        return self._saved
+
+    def restore_store(self, saved: SavedStore) -> None:
+        """Undo what was added to the store since it was saved."""
+        if saved.differs_from(self.store):
+            self.store.reset(saved.store)
+            self.table.refresh()
+            self._saved = SavedStore(saved.store, state_of(self.store))
 
     def _call(self, index: int, row: Row, operation: Operation, key: Key) -> Sequence[int]:
         """Run the operation of a row, and memoise its outputs where that is sound."""
@@ -385,7 +397,7 @@ class Inference:
                 return outputs
         table = self.table
         known = table.types
-        types = [known[key[1]]] if len(key) == 2 else [known[number] for number in key[1:]]
+        types = [known[key[1]]] if len(key) == 2 else [*map(known.__getitem__, key[1:])]
         created_before = self.created_unknowns
         self.created_unknowns = False
         try:
@@ -538,11 +550,6 @@ class Inference:
             origin = f"from {self.compiled.step(producer).site}" if producer is not None else "an input or constant"
             lines.append(f"{name}  {self.current(slot)!r}   {origin}")
         return tuple(lines)
-
-
-def _state_of(store: ShapeStore) -> tuple[int, ...]:
-    """Numbers of which one changes with all that a node adds; disjunctions and advice are not counted as versions."""
-    return store.version, store.epoch, len(store.disjunctions), len(store.advice)
 
 
 def _is_same_operation(a: Operation, b: Operation) -> bool:

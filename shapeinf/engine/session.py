@@ -28,15 +28,6 @@ from shapeinf.inputs.values import format_value, read_value
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type
 
 
-class SessionResult(NamedTuple):
-    """A finished inference, the reader of its inputs, the diagnostics of file and user, and the session it is from."""
-
-    inference: Inference
-    reader: InputReader
-    notes: tuple[Diagnostic, ...]
-    session: Session
-
-
 @attrs.frozen(eq=False)
 class Session:
     """A compiled graph and all that the user specifies of it.
@@ -256,6 +247,15 @@ class Session:
                 shape = value.shape if isinstance(value, TensorType) else Shape.unknown()
                 dims.update(dict.fromkeys(shape.symbols(), reader.user_name(name)))
         return dims
+
+
+class SessionResult(NamedTuple):
+    """A finished inference, the reader of its inputs, the diagnostics of file and user, and the session it is from."""
+
+    inference: Inference
+    reader: InputReader
+    notes: tuple[Diagnostic, ...]
+    session: Session
 
 
 def _depends_on_inputs(inference: Inference) -> bool:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 class Symbol:
     """A named atom with its declared bounds (None is no bound)."""
 
-    __slots__ = ("anonymous", "depth", "hi", "lo", "name")
+    __slots__ = ("anonymous", "depth", "has_maximum", "hi", "lo", "name")
 
     def __init__(self, name: str, lo: int | None, hi: int | None, anonymous: bool) -> None:
         """`anonymous`: not a name of the user."""
@@ -20,6 +20,7 @@ class Symbol:
         self.hi: Final = hi
         self.anonymous: Final = anonymous
         self.depth: Final = 0
+        self.has_maximum: Final = False
 
     def __reduce__(self) -> tuple[type[Symbol], tuple[str, int | None, int | None, bool]]:
         """For pickles."""
@@ -29,28 +30,30 @@ class Symbol:
 class Floor:
     """The atom `floor(numerator / denominator)`."""
 
-    __slots__ = ("denominator", "depth", "numerator")
+    __slots__ = ("denominator", "depth", "has_maximum", "numerator")
 
-    def __init__(self, numerator: Dim, denominator: Dim, depth: int) -> None:
+    def __init__(self, numerator: Dim, denominator: Dim, depth: int, has_maximum: bool) -> None:
         """`depth` counts the floors and maxima inside one another, this one included."""
         self.numerator: Final = numerator
         self.denominator: Final = denominator
         self.depth: Final = depth
+        self.has_maximum: Final = has_maximum
 
-    def __reduce__(self) -> tuple[type[Floor], tuple[Dim, Dim, int]]:
+    def __reduce__(self) -> tuple[type[Floor], tuple[Dim, Dim, int, bool]]:
         """For pickles."""
-        return Floor, (self.numerator, self.denominator, self.depth)
+        return Floor, (self.numerator, self.denominator, self.depth, self.has_maximum)
 
 
 class Maximum:
     """The atom `max(args)`; the arguments have no common summand (see `extremum`)."""
 
-    __slots__ = ("args", "depth")
+    __slots__ = ("args", "depth", "has_maximum")
 
     def __init__(self, args: tuple[Dim, ...], depth: int) -> None:
         """See `Floor` for the depth."""
         self.args: Final = args
         self.depth: Final = depth
+        self.has_maximum: Final = True
 
     def __reduce__(self) -> tuple[type[Maximum], tuple[tuple[Dim, ...], int]]:
         """For pickles."""

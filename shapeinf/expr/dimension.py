@@ -91,6 +91,12 @@ class Dimension:
             self._depth = max([atoms[a].depth for monomial, _ in self.terms for a in monomial])
         return self._depth
 
+    @property
+    def has_maximum(self) -> bool:
+        """Whether there is a maximum in it, also inside of floors."""
+        atoms = self.scope.atoms
+        return any([atoms[a].has_maximum for monomial, _ in self.terms for a in monomial])
+
     def __add__(self, other: Dim) -> Dim:
         """Sum; an int when nothing symbolic is left."""
         result = self.sums.get(other)
@@ -128,8 +134,6 @@ class Dimension:
         """Floor division; the divisor is assumed to be non-zero."""
         result = self.quotients.get(other)
         if result is None:
-            from shapeinf.expr.division import floordiv
-
             result = floordiv(self.scope, self, other)
             if self.quotients is _EMPTY:
                 self.quotients = {}
@@ -138,8 +142,6 @@ class Dimension:
 
     def __rfloordiv__(self, other: int) -> Dim:
         """Floor division of an int by this."""
-        from shapeinf.expr.division import floordiv
-
         return floordiv(self.scope, other, self)
 
     def __mod__(self, other: Dim) -> Dim:
@@ -315,7 +317,8 @@ class Scope:
         number = self._floors.get(key)
         if number is None:
             depth = 1 + max(depth_of(numerator), depth_of(denominator))
-            number = self._register_atom(self._floors, key, Floor(numerator, denominator, depth))
+            maxima = any([not isinstance(d, int) and d.has_maximum for d in key])
+            number = self._register_atom(self._floors, key, Floor(numerator, denominator, depth, maxima))
         return self.atom_dim(number)
 
     def maximum(self, args: tuple[Dim, ...]) -> Dimension:
@@ -534,3 +537,6 @@ def depth_of(d: Dim) -> int:
 def scope_of(dims: Iterable[Dim]) -> Scope | None:
     """The scope of the first symbolic dim, None when all are ints."""
     return next((d.scope for d in dims if isinstance(d, Dimension)), None)
+
+
+from shapeinf.expr.division import floordiv  # noqa: E402  (it needs the names above; an import in each call takes longer)

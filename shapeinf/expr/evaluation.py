@@ -48,7 +48,10 @@ class Substitution:
 
     def changes(self, d: Dimension) -> bool:
         """Whether a dim contains a symbol to replace."""
-        return any(s in self.values for s in d.symbols())
+        for symbol in d.symbols():  # noqa: SIM110  (a generator takes longer than the loop)
+            if symbol in self.values:
+                return True
+        return False
 
     def maximum(self, args: Sequence[Dim]) -> Dim:
         """The maximum of rebuilt arguments."""
@@ -85,7 +88,7 @@ class _Resolution(Substitution):
         self.at_least_zero = at_least_zero
 
     def changes(self, d: Dimension) -> bool:
-        return any(not isinstance(d.scope.atoms[a], Symbol) for a in d.atom_numbers())
+        return d.has_maximum
 
     def maximum(self, args: Sequence[Dim]) -> Dim:
         candidates = list(args)

@@ -144,15 +144,18 @@ def bounds_with(d: Dim, known: BoundsTable, splits: int = _MAX_SPLITS, left: _Sp
 def _split_bounds(d: Dimension, known: BoundsTable, splits: int, left: _Splits) -> Bounds:
     """Bounds of a sum by its common factor, and through its outermost floor or maximum."""
     bounds = _factored_bounds(d, known, splits, left)
+    coefficients = dict(d.terms)
     for number in _by_depth(d):
         atom = d.scope.atoms[number]
         if isinstance(atom, Floor) and isinstance(atom.denominator, Dimension):
             bounds = _meet(bounds, _split_remainder(d, number, atom, known, splits - 1, left))
             continue
         monomial = (number,)
-        coefficient = next((c for m, c in d.terms if m == monomial), 0)
+        coefficient = coefficients.get(monomial)
+        if coefficient is None:
+            continue
         rest = d.without(monomial)
-        if not coefficient or isinstance(rest, int) or rest.symbols().isdisjoint(d.scope.symbols_of(number)):
+        if isinstance(rest, int) or rest.symbols().isdisjoint(d.scope.symbols_of(number)):
             continue
         if isinstance(atom, Floor):
             return _meet(bounds, _split_floor(rest, coefficient, atom, known, splits - 1, left))
@@ -172,10 +175,9 @@ def _by_depth(d: Dimension) -> list[int]:
 
 def _is_linear(d: Dimension) -> bool:
     """A sum of multiples of symbols: plain intervals lose nothing."""
-    if d.depth:
-        return False
-    for monomial, _ in d.terms:
-        if len(monomial) > 1:
+    atoms = d.scope.atoms
+    for monomial, _ in d.terms:  # noqa: SIM110  (a generator takes longer than the loop)
+        if len(monomial) > 1 or (monomial and atoms[monomial[0]].depth):
             return False
     return True
 

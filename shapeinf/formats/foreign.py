@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from shapeinf.formats.protobuf.wire import BYTES, DamagedError, fields
@@ -41,12 +42,23 @@ class Kind(NamedTuple):
         return f"{self.text}: {self.advice}"
 
 
-def _starts(*magic: bytes) -> Callable[[bytes], object]:
-    return lambda head: head.startswith(magic)
+class _Start(NamedTuple):
+    """Whether a file begins with one of these bytes, and meets a condition."""
+
+    magic: tuple[bytes, ...]
+    condition: Callable[[bytes], object]
+
+    def __call__(self, head: bytes) -> object:
+        return head.startswith(self.magic) and self.condition(head)
 
 
-def _matches(pattern: bytes) -> Callable[[bytes], object]:
-    return re.compile(pattern, re.IGNORECASE).match
+def _starts(*magic: bytes, condition: Callable[[bytes], object] = lambda head: True) -> _Start:
+    return _Start(magic, condition)
+
+
+def _matches(pattern: bytes, *first: bytes) -> _Start:
+    """Whether a file matches a pattern, which begins with one of these bytes or with white space."""
+    return _Start((*first, b" ", b"\t", b"\r", b"\n", b"\v", b"\f"), re.compile(pattern, re.IGNORECASE).match)
 
 
 def _is_safetensors(head: bytes) -> bool:
@@ -57,7 +69,7 @@ def _is_safetensors(head: bytes) -> bool:
 _PYTORCH = Kind(
     "is a checkpoint of PyTorch, a zip archive with a pickle, which is never loaded since it may run code",
     _EXPORT_TORCH,
-    lambda head: head.startswith(b"PK\x03\x04") and re.search(rb"/(?:data|constants)\.pkl", head),
+    _starts(b"PK\x03\x04", condition=lambda head: re.search(rb"/(?:data|constants)\.pkl", head)),
     (".pt", ".pth", ".ckpt", ".pt2"),
 )
 
@@ -70,13 +82,13 @@ _ALWAYS = (
     Kind(
         "is an HTML page, not a model",
         "the download was a login or an error page; download the file itself",
-        _matches(rb"\s*(?:<!--.*?-->\s*)?<(?:!doctype html|html)\b"),
+        _matches(rb"\s*(?:<!--.*?-->\s*)?<(?:!doctype html|html)\b", b"<"),
     ),
     Kind(
         "is a pickle, as old checkpoints of PyTorch and PPQ's native files are, which is never loaded since it may run "
         "code",
         _EXPORT_TORCH,
-        _matches(rb"\x80[\x02-\x05]"),
+        _starts(b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
         (".pkl", ".pickle"),
     ),
     _PYTORCH,
@@ -96,7 +108,7 @@ _ALWAYS = (
     Kind(
         "is a model of Keras 3, a zip archive",
         _EXPORT_KERAS,
-        lambda head: head.startswith(b"PK\x03\x04") and b"metadata.json" in head and b"config.json" in head,
+        _starts(b"PK\x03\x04", condition=lambda head: b"metadata.json" in head and b"config.json" in head),
         (".keras",),
     ),
     Kind(
@@ -120,7 +132,7 @@ _ALWAYS = (
     Kind(
         "is a network of OpenVINO",
         "pass the model that it was converted from",
-        _matches(rb"\s*(?:<\?xml[^>]*>\s*)?<net\s"),
+        _matches(rb"\s*(?:<\?xml[^>]*>\s*)?<net\s", b"<"),
     ),
     Kind("is an array or an archive of numpy, not a model", "pass the model", _starts(b"\x93NUMPY"), (".npy", ".npz")),
     Kind("is a program or a library", "pass the model", _starts(b"\x7fELF", b"MZ\x90"), (".so", ".dll", ".exe")),
@@ -159,11 +171,11 @@ _NAMED = (
         "pass its graph, such as a .pnnx.param file, or export it to ONNX",
         suffixes=(".bin",),
     ),
-    Kind("is an XML file, but no model", "pass an ONNX model", _matches(rb"\s*<\?xml"), (".xml",)),
+    Kind("is an XML file, but no model", "pass an ONNX model", _matches(rb"\s*<\?xml", b"<"), (".xml",)),
     Kind(
         "is JSON, but neither a model of ONNX in JSON nor one of TensorFlow.js",
         "pass the model, not its configuration",
-        _matches(rb"\s*[{\[]"),
+        _matches(rb"\s*[{\[]", b"{", b"["),
         (".json",),
     ),
     Kind(
@@ -180,8 +192,21 @@ def identify_by_content(head: bytes, recognised: bool) -> Kind | None:
 
     `recognised` files are those that a format sniffs by content; some kinds may be part of one.
     """
+    for kind in _kinds_by_first_byte(head[:1], recognised):
+        if kind.begins(head):
+            return kind
+    return None
+
+
+@cache
+def _kinds_by_first_byte(first: bytes, recognised: bool) -> Sequence[Kind]:
+    """The kinds of which `identify_by_content` chooses one that may begin with a byte: few, for most models."""
     kinds = _ALWAYS if recognised else (*_ALWAYS, *_UNREAD)
-    return next((kind for kind in kinds if kind.begins(head)), None)
+    return tuple(kind for kind in kinds if not isinstance(kind.begins, _Start) or _may_begin(kind.begins, first))
+
+
+def _may_begin(start: _Start, first: bytes) -> bool:
+    return any(magic.startswith(first) for magic in start.magic)
 
 
 def identify_compressed(path: str | None, head: bytes) -> Kind | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from stat import S_ISREG
 from typing import Any, NamedTuple, TextIO
 
 import attrs
@@ -69,14 +70,14 @@ class Candidate:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes; none of an object, a folder or a file that cannot be read."""
+        """The first bytes; none of an object, a folder, a pipe (it can be read only once) or what cannot be read."""
         if isinstance(self.model, bytes):
             return self.model[:HEAD]
         if self.text is None:
             return b""
         try:
-            with open(self.text, "rb") as file:
-                return file.read(HEAD)
+            with open(self.text, "rb", buffering=0) as file:
+                return file.read(HEAD) if S_ISREG(os.fstat(file.fileno()).st_mode) else b""
         except (OSError, ValueError):  # the reader of the format reports the error of the path
             return b""
 

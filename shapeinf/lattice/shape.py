@@ -72,6 +72,10 @@ class Shape:
         """The dims in order."""
         return iter(self.require() if self.dims is None else self.dims)
 
+    def __contains__(self, dim: object) -> bool:
+        """Whether an axis has this dim; raises NotKnown for a shape of unknown rank."""
+        return dim in (self.require() if self.dims is None else self.dims)
+
     def __len__(self) -> int:
         """The rank; raises NotKnown when it is unknown."""
         return len(self.require() if self.dims is None else self.dims)
@@ -99,6 +103,10 @@ class Shape:
     def __deepcopy__(self, memo: object) -> Shape:
         """Itself."""
         return self
+
+    def __reduce__(self) -> tuple[type[Shape], tuple[object, ...]]:
+        """A pickle has the dims."""
+        return Shape, (self.dims,)
 
     def symbols(self) -> frozenset[Dimension]:
         """All symbols in the dims."""
@@ -132,6 +140,10 @@ class OptionalAxes(Shape):
         """(size, whether the axis may be absent) of each axis; an absent axis has size 1."""
         super().__init__(None)
         self.axes = tuple(axes)
+
+    def __reduce__(self) -> tuple[type[Shape], tuple[object, ...]]:
+        """A pickle has the axes."""
+        return OptionalAxes, (self.axes,)
 
     @property
     def optional_sizes(self) -> tuple[Dim, ...]:

@@ -1,9 +1,10 @@
 """Operators: their definitions, their rules, and the context that a rule works in."""
 
+from typing import TYPE_CHECKING
+
+from shapeinf import import_on_first_use
 from shapeinf.ops.bodies import Body
-from shapeinf.ops.builder import OpDefBuilder
 from shapeinf.ops.context import InferenceContext
-from shapeinf.ops.cost import CostContext, CostRule, OpCost
 from shapeinf.ops.element_types import ElementTypes
 from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
 from shapeinf.ops.registry import Dialect, DialectEntry, OpRegistry, default_registry
@@ -37,3 +38,17 @@ __all__ = [
     "Value",
     "default_registry",
 ]
+
+if TYPE_CHECKING:
+    from shapeinf.ops.builder import OpDefBuilder
+    from shapeinf.ops.cost import CostContext, CostRule, OpCost
+else:  # most models need neither costs nor the builder of TensorFlow's OpDefs
+    __getattr__ = import_on_first_use(
+        __name__,
+        {
+            "CostContext": "shapeinf.ops.cost",
+            "CostRule": "shapeinf.ops.cost",
+            "OpCost": "shapeinf.ops.cost",
+            "OpDefBuilder": "shapeinf.ops.builder",
+        },
+    )

@@ -7,12 +7,11 @@ from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import attrs
 
 from shapeinf.graph import Graph
-from shapeinf.ops.cost import CostRule
 from shapeinf.ops.deferred import DeferredCall, referenced_inputs
 from shapeinf.ops.entry_points import EntryPoint, installed_entry_points
 from shapeinf.ops.opdef import OpDef
@@ -20,6 +19,9 @@ from shapeinf.ops.rule import Rule
 from shapeinf.ops.run import Call
 from shapeinf.ops.signatures import Key, SignatureTable, StaleTableError
 from shapeinf.sharing import BUILD_LOCK, build_once
+
+if TYPE_CHECKING:
+    from shapeinf.ops.cost import CostRule
 
 ENTRY_POINTS = "shapeinf.opdefs"
 
@@ -30,7 +32,7 @@ NO_VIEWS: Mapping[int, int] = MappingProxyType({})
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 Function = TypeVar("Function", bound=Callable[..., object])
-CostFunction = TypeVar("CostFunction", bound=CostRule)
+CostFunction = TypeVar("CostFunction", bound="CostRule")
 T = TypeVar("T")
 Schemas = Callable[[str, str, int], "OpDef | None"]
 
@@ -212,9 +214,10 @@ class Dialect:
         self._defined[op_def.domain, op_def.name] = op_def
         self._lookups.clear()
 
-    def has_rule(self, domain: str, op: str) -> bool:
-        """Whether a rule is registered for any version of an operator."""
-        return (domain, op) in self._rules or (domain, op) in self.signatures
+    def has_rule(self, domain: str, op: str, version: int = 0) -> bool:
+        """Whether an operator has a rule, at this version or at any; no module is imported to answer."""
+        versions = {entry.since for entry in self._rules.get((domain, op), ())} | self.signatures.versions(domain, op)
+        return any([since <= version or version <= 0 for since in versions])
 
     def lookup(self, domain: str, op: str, version: int) -> OpDef | None:
         """The operator in force at a version, None when the dialect has none."""

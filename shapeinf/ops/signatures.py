@@ -66,8 +66,8 @@ class SignatureTable:
     """The signatures of the rules of some packages, read on first use; a line is parsed when its rule is needed.
 
     >>> table = SignatureTable("opdefs.onnx")
-    >>> table.modules("", "Conv"), ("", "Convolution") in table
-    ({'opdefs.onnx.conv'}, False)
+    >>> table.modules("", "Conv"), table.versions("", "Conv"), table.versions("", "Convolution")
+    ({'opdefs.onnx.conv'}, {1}, set())
     """
 
     def __init__(self, *packages: str) -> None:
@@ -88,9 +88,9 @@ class SignatureTable:
                     operators.setdefault((domain, name), {})[since] = _Line(module, text)
         return operators
 
-    def __contains__(self, operator: tuple[str, str]) -> bool:
-        """Whether an operator, as (domain, name), has a rule."""
-        return operator in self._operators
+    def versions(self, domain: str, name: str) -> set[int]:
+        """The first versions of the rules of an operator."""
+        return {*self._operators.get((domain, name), ())}
 
     def __iter__(self) -> Iterator[Key]:
         """All rules."""

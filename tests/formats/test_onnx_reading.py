@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import random
 import subprocess
 import sys
@@ -217,6 +218,18 @@ def test_of_a_large_file_only_the_heads_of_weights_are_read(tmp_path, monkeypatc
     assert len(read(path).constants) == 8
     assert path.stat().st_size > 32 << 20
     assert 0 < sum(reads) < 1 << 20
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="this system has no paths of pipes")
+def test_a_model_comes_from_a_pipe():
+    """Its bytes are there only once: they are not read to recognise the format."""
+    data = min((path.read_bytes() for path in EXAMPLES), key=len)
+    read_end, write_end = os.pipe()
+    with os.fdopen(read_end, "rb"), os.fdopen(write_end, "wb") as file:
+        assert file.write(data) <= 65536, "a pipe holds that much before it is read"
+        file.close()
+        types = {name: str(info) for name, info in infer_shapes(f"/dev/fd/{read_end}").tensors.items()}
+    assert types == {name: str(info) for name, info in infer_shapes(data).tensors.items()}
 
 
 def test_a_model_that_is_read_from_a_file_does_not_import_onnx():

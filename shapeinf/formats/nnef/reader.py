@@ -25,10 +25,12 @@ from shapeinf.formats.nnef.model import NnefModel
 from shapeinf.formats.nnef.options import Expand, NnefOptions
 from shapeinf.formats.nnef.versions import VERSIONS, DialectName
 from shapeinf.graph import Graph, NodeKind, NodeTable
-from shapeinf.ops import default_registry
+from shapeinf.ops import Dialect, default_registry
 from shapeinf.sharing import build_once
 
 MAX_LISTED_CALLS = 4
+
+_NOT_INSTALLED = "no operations of NNEF are installed: the entry point 'nnef' of shapeinf.opdefs is missing"
 
 EXTENSIONS = frozenset([FRAGMENTS, OPERATORS, *TRACT_EXTENSIONS])
 """The known extensions."""
@@ -110,18 +112,24 @@ def _library(dialect: DialectName) -> Library:
 @build_once
 def _without_rules(dialect: DialectName) -> frozenset[str]:
     """The compound operations without a rule, such as layers; their bodies are expanded."""
-    registry, version = default_registry(), VERSIONS[dialect]
+    installed, version = _installed(), VERSIONS[dialect]
     compounds = [fragment.name for fragment in _declarations(dialect) if fragment.body is not None]
-    definitions = ((name, registry.lookup("nnef", "", name, version)) for name in compounds)
-    return frozenset(name for name, op_def in definitions if op_def is None or op_def.rule is None)
+    return frozenset(name for name in compounds if not installed.has_rule("", name, version))
 
 
 def _declarations(dialect: DialectName) -> tuple[Fragment, ...]:
     """The operations of a dialect, from the installed package that has their rules."""
+    declarations = _installed().declarations
+    if declarations is None:
+        raise ModelError(_NOT_INSTALLED)
+    return declarations(dialect)
+
+
+def _installed() -> Dialect:
     installed = default_registry().dialect("nnef")
-    if installed is None or installed.declarations is None:
-        raise ModelError("no operations of NNEF are installed: the entry point 'nnef' of shapeinf.opdefs is missing")
-    return installed.declarations(dialect)
+    if installed is None:
+        raise ModelError(_NOT_INSTALLED)
+    return installed
 
 
 def _assumptions(document: Document) -> Iterator[str]:

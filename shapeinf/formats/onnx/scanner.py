@@ -190,7 +190,11 @@ class _Scanner:
             size = buffer[pos + 1]
             at = pos + 2
             if size > 127:
-                size, at = varint(buffer, pos + 1)
+                if buffer[at] < 128:  # two bytes, as most nodes have
+                    size += (buffer[at] << 7) - 128
+                    at += 1
+                else:
+                    size, at = varint(buffer, pos + 1)
             stop = at + size
             if stop > end:
                 break

@@ -22,7 +22,7 @@ from shapeinf.lattice.dtypes import ONNX_NAMES
 Source = bytes | LargeFile
 """What a tensor is read from."""
 
-_HEAD: Final = 512
+_HEAD: Final = 384
 """Bytes of a tensor in which its dims, type and name are expected."""
 
 _USUAL = re.compile(rb"(?:\x08[\x80-\xff]*[\x00-\x7f])*\x10[\x00-\x7f]", re.DOTALL)

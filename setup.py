@@ -1,0 +1,43 @@
+"""Extension modules, which setuptools takes from here only; everything else stands in pyproject.toml.
+
+Without SHAPEINF_MYPYC=1 in the environment there are none and the wheel is pure Python. With it, mypyc compiles the
+modules below, those of the straight path from a file to shapes: docs/dev/compiled.md.
+"""
+
+import os
+import sys
+
+from setuptools import setup
+
+MYPYC = "mypy==2.4.1"
+"""The compiler. Its version is fixed: what it accepts, and how it represents numbers, changes between releases."""
+COMPILED = {
+    "shapeinf/constraints": "common congruences index records store",
+    "shapeinf/engine": "compiled declarations inference session tensor_info type_table",
+    "shapeinf/expr": "atoms dimension division equations evaluation extremum interval",
+    "shapeinf/formats/onnx": "scanner",
+    "shapeinf/formats/protobuf": "wire",
+    "shapeinf/graph": "topology",
+    "shapeinf/lattice": "joins mapping relaxer shape shape_store types",
+    "shapeinf/ops": "context deferred element_types from_tensors rule_context run structure",
+    "opdefs/onnx": "cast concat constant contraction conv gather pad reduction reshape slice",
+    "opdefs/rules": "arithmetic contraction conversion elements floats gathering logic operands padding parts"
+    " progressions reduction repetition reshaping window",
+}
+"""Modules by folder: those in which the time of an inference goes. Each costs time to build and to load."""
+
+
+def compiled_modules() -> list[str]:
+    """The files that mypyc compiles, relative to this folder."""
+    return [f"{folder}/{name}.py" for folder, names in COMPILED.items() for name in names.split()]
+
+
+if __name__ == "__main__":
+    if os.environ.get("SHAPEINF_MYPYC") != "1":
+        setup()
+    elif {"dist_info", "egg_info", "sdist"} & set(sys.argv):  # nothing is compiled; pip asks for what the build needs
+        setup(setup_requires=[MYPYC, "attrs", "onnx"])  # besides mypy, packages whose types the modules use
+    else:
+        from mypyc.build import mypycify
+
+        setup(ext_modules=mypycify(compiled_modules(), multi_file=True, group_name="shapeinf", debug_level="0"))

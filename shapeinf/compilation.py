@@ -1,0 +1,31 @@
+"""How this build was made, and what mypyc has to know of classes that it compiles. Itself never compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:  # for mypyc; nothing needs the package at run time
+    from mypy_extensions import mypyc_attr
+else:
+    Class = TypeVar("Class", bound=type)
+
+    def mypyc_attr(*_names: str, **_options: object) -> Callable[[Class], Class]:
+        """Options of a class for mypyc; without meaning at run time."""
+        return lambda cls: cls
+
+
+def is_compiled() -> bool:
+    """Whether mypyc compiled the modules of the straight path; nothing is imported to find out."""
+    module = Path(__file__).parent / "expr" / "dimension"
+    return any(module.with_suffix(suffix).is_file() for suffix in EXTENSION_SUFFIXES)
+
+
+def build_name() -> str:
+    """`compiled with mypyc` or `pure Python`; both infer the same."""
+    return "compiled with mypyc" if is_compiled() else "pure Python"
+
+
+__all__ = ["build_name", "is_compiled", "mypyc_attr"]

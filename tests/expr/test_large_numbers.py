@@ -1,0 +1,92 @@
+"""Bounds and sizes past 2**53, where a float is no longer exact, and past 2**63, where a machine word ends.
+
+A compiled build that put one of them into a C double or a C long would infer a wrong size.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+
+import pytest
+
+from shapeinf import infer_shapes
+from shapeinf.errors import Contradiction, Source
+from shapeinf.expr import Dim, Interval, Scope, ceildiv, evaluate, interval, maximum, minimum
+from shapeinf.lattice import ShapeStore
+
+SIZES = [2**53 - 1, 2**53 + 1, 2**54 + 3, 2**61 - 1, 2**62 + 1, 2**63 - 1, 2**63 + 1, 2**64 + 3, 2**80 + 7]
+SOURCE = Source("node", "required")
+
+# Each grows with x, so that the bounds of the result are its values at the bounds of x.
+OPERATIONS: list[Callable[[Dim], Dim]] = [
+    lambda x: x + 1,
+    lambda x: 3 * x - 2,
+    lambda x: 1 + x * 5 // 3,
+    lambda x: x // 2,
+    lambda x: ceildiv(x, 3) + 1,
+    lambda x: maximum(x, 7) + 1,
+    lambda x: maximum(2 * x - 5, x + 1),
+    lambda x: x * x + 1,
+    lambda x: x - 2**53 - 1,
+    lambda x: (x + 2) // 3 * 3,
+]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_bounds_are_exact(size: int) -> None:
+    for operation in OPERATIONS:
+        x = Scope().symbol("x", size, size + 2)
+        result = operation(x)
+        low, high = (evaluate(result, {"x": n}) for n in (size, size + 2))
+        assert (low, high) == (operation(size), operation(size + 2))
+        bounds = interval(result)
+        assert bounds.lo is not None and bounds.lo <= low and bounds.hi is not None and bounds.hi >= high
+        assert {type(bounds.lo), type(bounds.hi)} == {int}
+        if "//" not in str(result) and "max" not in str(result) and "^" not in str(result):
+            assert bounds == Interval(low, high), str(result)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_minimum_and_maximum_separate_neighbours(size: int) -> None:
+    x = Scope().symbol("x", size, size + 1)
+    assert maximum(x, size) is x
+    assert maximum(x, size + 1) == size + 1
+    assert minimum(x, size) == size
+    assert minimum(x, size + 1) is x
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_constraints_separate_neighbours(size: int) -> None:
+    scope = Scope()
+    x, y = scope.symbol("x", 1), scope.symbol("y", 1)
+    store = ShapeStore(scope)
+    store.add_range(x, 1, size, SOURCE)
+    assert store.prove_le(x, size) is True
+    assert store.prove_le(x, size - 1) is None
+    with pytest.raises(Contradiction, match=str(size + 1)):
+        store.add_range(x, size + 1, None, SOURCE)
+    store.add_range(x, size, None, SOURCE)
+    assert store.canon(x) == size
+    store.add_equal(3 * y, 3 * size + 3, SOURCE)
+    assert store.canon(y) == size + 1
+    with pytest.raises(Contradiction):
+        store.add_equal(x + y, 2 * size, SOURCE)
+    assert operator.index(store.canon(x + y)) == 2 * size + 1
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_divisibility_is_exact(size: int) -> None:
+    store = ShapeStore(Scope())
+    x = store.scope.symbol("x", size, size + 3)
+    store.add_divisible(x, 4, SOURCE)
+    assert store.canon(x) == (size + 3) // 4 * 4
+
+
+@pytest.mark.parametrize("size", [n for n in SIZES if 2 * n + 1 < 2**63])
+def test_sizes_of_tensors_are_exact(size: int) -> None:
+    import networkx as nx
+
+    graph = nx.DiGraph(dialect="onnx", opsets={"": 17}, inputs={"a": [size, 2], "b": [size + 1, 2]}, outputs=["c"])
+    graph.add_node("join", op="Concat", inputs=["a", "b"], outputs=["c"], attrs={"axis": 0})
+    assert str(infer_shapes(graph).tensors["c"].shape) == f"[{2 * size + 1}, 2]"
