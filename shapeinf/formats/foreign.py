@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple
 
+import attrs
+
 from shapeinf.formats.protobuf.wire import BYTES, DamagedError, fields
 
 _EXPORT_TORCH = "export the model with torch.onnx.export"
@@ -42,7 +44,8 @@ class Kind(NamedTuple):
         return f"{self.text}: {self.advice}"
 
 
-class _Start(NamedTuple):
+@attrs.frozen
+class _Start:
     """Whether a file begins with one of these bytes, and meets a condition."""
 
     magic: tuple[bytes, ...]
