@@ -25,8 +25,9 @@ from shapeinf.inputs.options import DeclaredMode, Progress
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type, relax_type
 from shapeinf.ops import Body, Call, Contents, ElementTypes, Outcome
 
-Refine = Callable[[int, NodeStep], int]
-"""Checks the inferred type of a slot against its declaration: from the number of a type to that of the refined one."""
+Refine = Callable[["Inference", int, int], int]
+"""Checks the inferred type of a slot against its declaration: from its number, and that of the row, to the number of
+the refined type."""
 
 MAX_VISITS = 64
 """Visits of one node of a cycle after which its outputs are relaxed at its own site."""
@@ -243,7 +244,7 @@ class Inference:
                 numbers[slots[0]] = outputs[0]
             else:
                 for slot, number in zip(slots, outputs, strict=False):
-                    numbers[slot] = declared[slot](number, compiled.step(index)) if slot in declared else number
+                    numbers[slot] = declared[slot](self, number, index) if slot in declared else number
             if progress is not None:
                 progress(index + 1, len(compiled.rows))
         self.visited += len(compiled.rows) - start
@@ -320,7 +321,7 @@ class Inference:
             if slot == UNUSED:
                 continue
             if slot in self.declared:
-                number = self.declared[slot](number, step)
+                number = self.declared[slot](self, number, step.index)
             old = self.table.canonical[self.numbers[slot]]
             if relax and old:
                 number = self._join(old, number, f"{self.path}{step.site}:{slot}")
