@@ -17,9 +17,9 @@ COMPILED = {
     "shapeinf/expr": "atoms dimension division equations evaluation extremum interval",
     "shapeinf/formats/onnx": "scanner",
     "shapeinf/formats/protobuf": "wire",
-    "shapeinf/graph": "table topology",
+    "shapeinf/graph": "topology",
     "shapeinf/lattice": "joins mapping relaxer shape shape_store types",
-    "shapeinf/ops": "deferred element_types",
+    "shapeinf/ops": "context deferred element_types from_tensors rule_context run structure",
     "opdefs/onnx": "cast concat constant contraction conv gather pad reduction reshape slice",
     "opdefs/rules": "arithmetic contraction conversion elements floats gathering logic operands padding parts"
     " progressions reduction repetition reshaping window",
@@ -35,13 +35,9 @@ def compiled_modules() -> list[str]:
 if __name__ == "__main__":
     if os.environ.get("SHAPEINF_MYPYC") != "1":
         setup()
-    elif "egg_info" in sys.argv or "dist_info" in sys.argv or "sdist" in sys.argv:
-        setup(setup_requires=[MYPYC, "attrs", "onnx"])  # what the build needs: pip asks for it first, with egg_info
+    elif {"dist_info", "egg_info", "sdist"} & set(sys.argv):  # nothing is compiled; pip asks for what the build needs
+        setup(setup_requires=[MYPYC, "attrs", "onnx"])  # besides mypy, packages whose types the modules use
     else:
         from mypyc.build import mypycify
 
-        setup(
-            ext_modules=mypycify(
-                compiled_modules(), opt_level=os.environ.get("OPT", "3"), multi_file=True, group_name="shapeinf", debug_level="0"
-            )
-        )
+        setup(ext_modules=mypycify(compiled_modules(), multi_file=True, group_name="shapeinf", debug_level="0"))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import overload
 
-from shapeinf.compilation import mypyc_attr
 from shapeinf.graph.model import Node, NodeKind
 
 MISSING = -1
@@ -57,7 +56,6 @@ class _Numbers(dict[str, int]):
         return number
 
 
-@mypyc_attr(native_class=False)  # as a native one, all sequences would be instances of it
 class NodeTable(Sequence[Node]):
     """A sequence of nodes that shares one table of names: `values[n]` is the name of value n.
 

@@ -219,7 +219,7 @@ class InputReader:
         return symbol
 
     def add_specified(self, text: str, add: Callable[..., object], *operands: object) -> None:
-        """Add a constraint that the user specifies: `add(*operands, source)`. Raises Contradiction with both sources."""
+        """Call `add(*operands, source)` for what the user specifies. Raises Contradiction with both sources."""
         source = Source("", f"{text} is specified by the user")
         try:
             add(*operands, source)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from types import MappingProxyType
-from typing import NoReturn, overload
+from typing import Final, NoReturn, overload
 
 from shapeinf.errors import Contradiction, NotKnown, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, Interval
@@ -38,6 +38,9 @@ Terms = Mapping[str, "Dim | str | tuple[int, int]"]
 """What a size is computed with besides other sizes, such as the kernel and the stride of a window."""
 SizeTerms = dict[Dim, Terms]
 
+_NO_BODIES: Final[Mapping[str, Body]] = MappingProxyType({})
+_NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
+
 
 class RuleContext:
     """One call of a rule: its inputs, attributes, site and the store of constraints; `InferenceContext` creates it."""
@@ -55,8 +58,8 @@ class RuleContext:
     wanted: tuple[bool, ...] = ()
     """For each output that the node lists, whether it has a name."""
     warnings: tuple[ShapeError, ...] = ()
-    bodies: Mapping[str, Body] = MappingProxyType({})
-    written: Mapping[str, object] = MappingProxyType({})
+    bodies: Mapping[str, Body] = _NO_BODIES
+    written: Mapping[str, object] = _NOTHING
     """The attributes of the node before the contents of inputs were inserted: with `InputContents` in them."""
     size_terms: SizeTerms | None = None
     """Where an explanation collects how sizes are computed; see `describe_size`."""
