@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from opdefs.rules.elements import (
@@ -32,6 +33,8 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
     """
     if x.contents is None or dtype is None or dtype == "string" or x.dtype == "string" or x.dtype is None:
         return PartialTensor(dtype, x.shape, None)
+    if dtype == x.dtype == "bool":
+        return x
     if x.elements is not None and _is_exact(x.elements, x.dtype, dtype):
         elements = x.elements if dtype in INDEX_TYPES else map(float, x.elements)  # type: ignore[arg-type]
         return PartialTensor(dtype, x.shape, elements)
@@ -39,12 +42,12 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
         return convert_progression(x, dtype)
     if KINDS.get(dtype) in ("handle", "quantized"):  # which have no arrays
         return PartialTensor(dtype, x.shape, None)
-    target = numpy_dtype(dtype)
-    if target is None or dtype == "float8e8m0":  # powers of two, rounded up or down by an attribute
+    if dtype == "float8e8m0":  # powers of two, rounded up or down by an attribute
         return PartialTensor(dtype, x.shape, None)
     saturate = saturate and dtype.startswith("float8")
 
     def convert_array(array: Any) -> Any:
+        target = _numpy_dtype(dtype)
         return (_saturate(array, target) if saturate else array).astype(target)
 
     def convert_element(element: Element) -> Element:
@@ -53,17 +56,31 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
         if isinstance(element, (Dimension, Quotient)):
             cast = _cast_to_float if is_float(dtype) else _cast_to_int
             return cast(c, element, x.dtype, dtype, saturate)
+        if not is_float(dtype):
+            return _truncate(element, dtype)
         import numpy as np
 
-        return convert_array(np.array(element)).item() if is_float(dtype) else _truncate(element, target)
+        number: Element = convert_array(np.array(element)).item()
+        return number
 
     if is_float(x.dtype) and not is_float(dtype) and dtype != "bool":
         return (
             map_elements(dtype, x.shape, convert_element, x)
-            if target.kind in "iu"
+            if dtype in _PLAIN_INTEGERS
             else PartialTensor(dtype, x.shape, None)
         )
     return fold_elements(dtype, x.shape, convert_array, convert_element, x)
+
+
+_PLAIN_INTEGERS = frozenset({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"})
+"""Integers of whole bytes."""
+
+
+def _numpy_dtype(dtype: str) -> np.dtype[Any]:
+    """The type of arrays; numpy is imported only where there are some: symbolic sizes need none."""
+    kind = numpy_dtype(dtype)
+    assert kind is not None
+    return kind
 
 
 def _is_exact(elements: Sequence[Element], source: str, dtype: str) -> bool:
@@ -113,11 +130,11 @@ def _cast_to_int(
     return without_overflow(c, dtype, integer)
 
 
-def _truncate(element: int | float, target: np.dtype[Any]) -> int | None:
+def _truncate(element: int | float, dtype: str) -> int | None:
     """A number truncated towards zero; None for NaN and for values out of range, where runtimes differ."""
+    if isinstance(element, float):
+        least, greatest = INTEGER_RANGES[dtype]
+        return int(element) if isfinite(element) and least <= int(element) <= greatest else None
     import numpy as np
 
-    if isinstance(element, float):
-        limits = np.iinfo(target)
-        return int(element) if limits.min - 1 < element < limits.max + 1 else None
-    return int(np.array(element).astype(target))
+    return int(np.array(element).astype(_numpy_dtype(dtype)))

@@ -56,7 +56,8 @@ class Congruences(dict[int, Congruence]):
 
     def __init__(self, scope: Scope, known: Congruences | None = None) -> None:
         """Those of another table."""
-        super().__init__(known or {})
+        if known:
+            super().__init__(known)
         self.scope = scope
         self._atoms: dict[Dimension, int] = {} if known is None else dict(known._atoms)
         """The symbols that quotients belong to, also of congruences that were refined or undone."""

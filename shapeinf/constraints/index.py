@@ -71,10 +71,11 @@ class Solutions(dict[Dimension, Dim]):
 
     def __init__(self, solved: dict[Dimension, Dim] | None = None) -> None:
         """Those of another table."""
-        super().__init__(solved or {})
         self._mentions: dict[Dimension, set[Dimension]] = {}
-        for symbol, value in self.items():
-            self._mention(symbol, value)
+        if solved:
+            super().__init__(solved)
+            for symbol, value in solved.items():
+                self._mention(symbol, value)
 
     def solve(self, symbol: Dimension, value: Dim, undo_log: UndoLog) -> None:
         """Enter a symbol, and replace it in the values of others."""
@@ -125,14 +126,24 @@ class ConstraintIndex:
     def __init__(self, undo_log: UndoLog, other: ConstraintIndex | None = None) -> None:
         """Those of another index; changes are written through the undo log."""
         self._undo_log = undo_log
-        self.relations: list[Constraint] = [] if other is None else list(other.relations)
-        self.divisibilities: list[Constraint] = [] if other is None else list(other.divisibilities)
-        self.disjunctions: dict[Constraint, None] = {} if other is None else dict(other.disjunctions)
+        self.relations: list[Constraint] = []
+        self.divisibilities: list[Constraint] = []
+        self.disjunctions: dict[Constraint, None] = {}
         """Disjunctions and pending equalities."""
-        self._texts = {(c.template, c.source.node, c.operands) for c in self.disjunctions}
-        self._by_symbol: ConstraintSets = _copy_sets({} if other is None else other._by_symbol)
-        self._by_operand_symbol: ConstraintSets = _copy_sets({} if other is None else other._by_operand_symbol)
+        self._texts: set[tuple[str, str, tuple[Dim, ...]]] = set()
+        self._by_symbol: ConstraintSets = {}
+        self._by_operand_symbol: ConstraintSets = {}
         """Disjunctions by the symbols of their operands: apart, since no single expression stands for them."""
+        if other is not None:
+            self._copy(other)
+
+    def _copy(self, other: ConstraintIndex) -> None:
+        self.relations += other.relations
+        self.divisibilities += other.divisibilities
+        self.disjunctions.update(other.disjunctions)
+        self._texts.update((c.template, c.source.node, c.operands) for c in self.disjunctions)
+        self._by_symbol.update(_copy_sets(other._by_symbol))
+        self._by_operand_symbol.update(_copy_sets(other._by_operand_symbol))
 
     def add(self, constraint: Constraint, canonical: Dim) -> None:
         """Add a relation, divisibility or pending equality that depends on the symbols of this dim."""

@@ -10,13 +10,14 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import attrs
 
 from shapeinf.compilation import mypyc_attr
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
+from shapeinf.engine.saved_store import SavedStore, state_of
 from shapeinf.engine.type_table import TypeTable, unknown_type
 from shapeinf.errors import ModelError, ShapeError, UnknownOperatorError
 from shapeinf.expr import Dim, Dimension
@@ -62,18 +63,6 @@ class Inner(Protocol):
 
     def expand(self, outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
         """The output types of a node that stands for a graph; None where no graph is defined for these inputs."""
-
-
-class SavedStore(NamedTuple):
-    """A copy of a store, and the state that it is a copy of; see `_state_of`."""
-
-    store: ShapeStore
-    state: tuple[int, ...]
-
-    @property
-    def version(self) -> int:
-        """The version of the store when it was saved; that of the copy may be an earlier one."""
-        return self.state[0]
 
 
 Key = tuple[Any, ...]
@@ -365,9 +354,9 @@ class Inference:
         elif len(inputs) == 1:
             key = (operation, numbering[numbers[inputs[0]]])
         else:
-            types = [numbering[numbers[slot]] for slot in inputs]
+            types = [*map(numbering.__getitem__, map(numbers.__getitem__, inputs))]
             if contents is _TOGETHER:
-                without = [self.table.type_only[number] for number in types]
+                without = [*map(self.table.type_only.__getitem__, types)]
                 types = without if any(map(int.__eq__, types, without)) else types
             key = (operation, *types)
         outputs = self._memo.get(key)
@@ -390,17 +379,16 @@ class Inference:
 
     def save_store(self) -> SavedStore:
         """A copy of the store, which is made once for as long as nothing changes."""
-        state = _state_of(self.store)
-        if self._saved is None or self._saved.state != state:
-            self._saved = SavedStore(self.store.copy(), state)
+        if self._saved is None or self._saved.differs_from(self.store):
+            self._saved = SavedStore.copy_of(self.store)
         return self._saved
 
     def restore_store(self, saved: SavedStore) -> None:
         """Undo what was added to the store since it was saved."""
-        if saved.state != _state_of(self.store):
+        if saved.differs_from(self.store):
             self.store.reset(saved.store)
             self.table.refresh()
-            self._saved = SavedStore(saved.store, _state_of(self.store))
+            self._saved = SavedStore(saved.store, state_of(self.store))
 
     def _call(self, index: int, row: Row, operation: Operation, key: Key) -> Sequence[int]:
         """Run the operation of a row, and memoise its outputs where that is sound."""
@@ -410,7 +398,7 @@ class Inference:
                 return outputs
         table = self.table
         known = table.types
-        types = [known[key[1]]] if len(key) == 2 else [known[number] for number in key[1:]]
+        types = [known[key[1]]] if len(key) == 2 else [*map(known.__getitem__, key[1:])]
         created_before = self.created_unknowns
         self.created_unknowns = False
         try:
@@ -563,11 +551,6 @@ class Inference:
             origin = f"from {self.compiled.step(producer).site}" if producer is not None else "an input or constant"
             lines.append(f"{name}  {self.current(slot)!r}   {origin}")
         return tuple(lines)
-
-
-def _state_of(store: ShapeStore) -> tuple[int, ...]:
-    """Numbers of which one changes with all that a node adds; disjunctions and advice are not counted as versions."""
-    return store.version, store.epoch, len(store.disjunctions), len(store.advice)
 
 
 def _is_same_operation(a: Operation, b: Operation) -> bool:

@@ -62,22 +62,30 @@ class TypeTable:
 
     def add(self, new: Type) -> int:
         """The number of a type."""
-        if isinstance(new, TensorType):
-            contents = new.elements if new.__class__ is PartialTensor else new.contents
-            dims = new.shape.dims  # hashed without a call into Shape, unless the rank is not known
-            key: Hashable = (new.dtype, new.shape if dims is None else dims, contents)
-        else:
-            contents = None
-            key = new
-        number = len(self.types)
-        known = self._numbers.setdefault(key, number)
-        if known != number:
-            return known
-        self.types.append(PartialTensor(new.dtype, new.shape, None) if new.__class__ is TensorType else new)
+        if not isinstance(new, TensorType):
+            return self._numbers.get(new) or self._append(new, new)
+        contents = new.elements if new.__class__ is PartialTensor else new.contents
+        dims: object = new.shape.dims  # hashed without a call into Shape, unless the rank is not known
+        if dims is None:
+            dims = new.shape
+        key = (new.dtype, dims, contents)
+        number = self._numbers.get(key)
+        if number is None:
+            if contents is None:
+                partial = new.__class__ is PartialTensor
+                return self._append(key, new if partial else PartialTensor(new.dtype, new.shape, None))
+            number = self._append(key, new)
+            key = (new.dtype, dims, None)
+            without = self._numbers.get(key) or self._append(key, PartialTensor(new.dtype, new.shape, None))
+            self.type_only[number] = without
+        return number
+
+    def _append(self, key: Hashable, new: Type) -> int:
+        """The number of a new type, which is canonical and without contents so far."""
+        number = self._numbers[key] = len(self.types)
+        self.types.append(new)
         self.canonical.append(number)
         self.type_only.append(number)
-        if contents is not None:
-            self.type_only[number] = self.add(without_contents(new))
         self._new_numbers.append(number)
         return number
 

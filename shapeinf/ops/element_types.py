@@ -19,35 +19,32 @@ class ElementTypes:
         flat = op_def.flatten(attributes, 0, outputs)
         self._fixed = [_fixed_dtype(flat.output(i), attributes, op_def) for i in range(outputs)]
         self._variables = [_variable(flat.output(i)) for i in range(outputs)]
-        self._sharing: dict[str, tuple[int, list[int]]] = {}
-        """For each type variable the inputs that have it, among the first ones; their number is the most so far."""
+        self._sharing: list[tuple[int, list[int]]] = [(0, [])] * outputs
+        """For each output the inputs that share its type variable, among the first ones: the most so far."""
 
     def output(self, index: int, inputs: Sequence[Type | None]) -> str | None:
         """The element type of an output: its own, or that of the first input that shares its type variable."""
         fixed = self._fixed[index]
         if fixed is not None:
             return fixed
-        variable = self._variables[index]
-        if variable is None:
-            return None
-        count, positions = self._sharing.get(variable, _NO_INPUTS)
+        count, positions = self._sharing[index]
         if count < len(inputs):
-            count, positions = self._sharing[variable] = len(inputs), self._positions(variable, len(inputs))
+            positions = self._positions(self._variables[index], len(inputs))
+            self._sharing[index] = len(inputs), positions
         for position in positions:
-            type_ = inputs[position] if position < len(inputs) else None
+            if position >= len(inputs):
+                break
+            type_ = inputs[position]
             while isinstance(type_, SequenceType):
                 type_ = type_.element
             if type_ is not None and type_.dtype:
                 return type_.dtype
         return None
 
-    def _positions(self, variable: str, count: int) -> list[int]:
+    def _positions(self, variable: str | None, count: int) -> list[int]:
         """The inputs, of this number, that have a type variable."""
         flat = self.op_def.flatten(self.attributes, count, 0)
-        return [i for i in range(count) if _variable(flat.input(i)) == variable]
-
-
-_NO_INPUTS: tuple[int, list[int]] = (0, [])
+        return [i for i in range(count) if variable is not None and _variable(flat.input(i)) == variable]
 
 
 def _variable(arg: ArgDef | None) -> str | None:

@@ -25,7 +25,6 @@ from shapeinf.ops.element_types import ElementTypes
 from shapeinf.ops.opdef import ArgDef, OpDef
 from shapeinf.ops.rule import InputUse
 from shapeinf.ops.rule_context import SizeTerms
-from shapeinf.ops.structure import INT64_MAX
 
 MAX_VALUES = 1 << 16
 """The most values that one argument of an operator has; a larger number in a file is an error or an attack."""
@@ -87,6 +86,8 @@ class Call:
         self.contents = _contents(op_def)
         self._least = sum(arg.least for arg in op_def.inputs if arg.variadic)
         self._count = _input_count(op_def, attributes)
+        self._counted = self._least > 0 or self._count is not None
+        """Whether the number of inputs is checked here; rules with parameters check it themselves."""
         self._keywords: dict[str, object] | None = None
         self._constant: Outcome | None = None
         self._dtype = ElementTypes(op_def, attributes, self.outputs).output
@@ -121,8 +122,8 @@ class Call:
         """
         if not inputs and self._constant is not None:
             return self._constant
-        if len(inputs) < self._least or (self._count is not None and len(inputs) != self._count):
-            raise self._wrong_count(len(inputs))
+        if self._counted:
+            self._check_count(len(inputs))
         c = InferenceContext(self.op_def, inputs, self.attributes, store, site, self.version, self.outputs)
         c.wanted = self.wanted
         if self._written is not None:
@@ -158,12 +159,13 @@ class Call:
         c.created_unknowns = True  # perhaps by itself, and not with a method of the context
         return tuple([c.output_type(i) for i in range(self.outputs)])
 
-    def _wrong_count(self, count: int) -> ShapeError:
-        """The error for a number of inputs."""
+    def _check_count(self, count: int) -> None:
+        """Raise ShapeError for a wrong number of inputs."""
         if count < self._least:
             least = f"{self._least} input{'s' * (self._least != 1)}"
-            return ShapeError(f"takes at least {least}, got {count}", code="S103")
-        return ShapeError(f"takes {self._count} inputs by its attributes, got {count}", code="S103")
+            raise ShapeError(f"takes at least {least}, got {count}", code="S103")
+        if self._count is not None and count != self._count:
+            raise ShapeError(f"takes {self._count} inputs by its attributes, got {count}", code="S103")
 
     def _unknown(self, error: NotKnown, inputs: Sequence[Type | None]) -> list[Type]:
         """The output types after NotKnown."""
@@ -174,11 +176,6 @@ class Call:
 
     def fill_type(self, result: object, index: int, inputs: Sequence[Type | None]) -> Type:
         """The type of an output: a Shape gets the element type of its definition, a dtype of None is filled in."""
-        if isinstance(result, TensorType):
-            _check_sizes(result.shape)
-            if result.dtype is not None:
-                return result
-            return result.with_type(self._dtype(index, inputs), result.shape)
         if result is None:
             result = Shape.unknown()
         if isinstance(result, Shape):
@@ -186,6 +183,9 @@ class Call:
             tensor = PartialTensor(self._dtype(index, inputs), result, None)
             container = self._containers[index]
             return tensor if container is None else container(tensor)
+        if isinstance(result, TensorType):
+            _check_sizes(result.shape)
+            return result if result.dtype is not None else result.with_type(self._dtype(index, inputs), result.shape)
         if isinstance(result, SequenceType):
             return result
         raise TypeError(f"a rule returned {result!r}; it must return Shapes or types")
@@ -280,11 +280,8 @@ def _value_count(arg: ArgDef, attributes: Mapping[str, object]) -> int | None:
 
 
 def _check_sizes(shape: Shape) -> None:
-    dims = shape.dims
-    if dims is None:
-        return
-    for d in dims:
-        if d.__class__ is int and not 0 <= d <= INT64_MAX:
+    for d in shape.dims or ():
+        if d.__class__ is int and d >> 63:  # negative, or past INT64_MAX
             raise ShapeError("a size must lie in 0..2**63 - 1", code="S105", operands=(str(shape),))
 
 

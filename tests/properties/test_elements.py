@@ -1,12 +1,16 @@
 """Elements that are moved without numpy are those that numpy moves."""
 
+import math
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from opdefs.rules.conversion import convert
 from opdefs.rules.elements import select_elements
 from opdefs.rules.repetition import broadcast_elements
-from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.expr import Scope
+from shapeinf.lattice import Condition, PartialTensor, Shape
 
 SIZES = st.lists(st.integers(0, 4), max_size=4)
 BOUNDS = st.none() | st.integers(-5, 5)
@@ -39,3 +43,30 @@ def test_broadcasts(sizes, leading, repeats):
 def test_an_empty_tensor_has_no_positions():
     """Whatever the lengths of its other axes: a list of all positions of these would fill the memory."""
     assert select_elements([], [4096, 4096, 4096, 0], [range(4096)] * 3 + [[]]) == []
+
+
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+EDGES = [
+    side * float(2**bits) + offset
+    for side in (1, -1)
+    for bits in (7, 8, 15, 16, 31, 32, 52)
+    for offset in (-1, -0.5, 0, 0.5)
+]
+
+
+@settings(deadline=None)
+@given(st.sampled_from(INTEGERS), st.lists(st.sampled_from(EDGES) | st.floats(), min_size=1, max_size=8))
+def test_floats_that_an_integer_type_holds_are_truncated(dtype, numbers):
+    """Those of numpy's limits; the others are unknown, as are NaN and infinities."""
+    limits = np.iinfo(dtype)
+    expected = [
+        math.trunc(x) if math.isfinite(x) and limits.min <= math.trunc(x) <= limits.max else None for x in numbers
+    ]
+    result = convert(None, PartialTensor("float64", Shape([len(numbers)]), numbers), dtype)
+    assert (result.dtype, list(result.elements)) == (dtype, expected)
+
+
+def test_truth_values_stay():
+    """Also next to those that depend on sizes."""
+    values = (True, Condition(Scope().symbol("n") - 4), False, None)
+    assert convert(None, PartialTensor("bool", Shape([len(values)]), values), "bool").elements == values

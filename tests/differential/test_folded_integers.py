@@ -1,0 +1,74 @@
+"""Contents of operators on known integers equal those of onnxruntime, up to the limits of the types and past them."""
+
+import itertools
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from shapeinf import infer_shapes
+from tests.differential.ort import session_of
+
+TYPES = {"int64": TensorProto.INT64, "int32": TensorProto.INT32}
+BINARY = ("Add", "Sub", "Mul", "Div", "Mod", "Max", "Min", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual")
+CASTS = {"int64": TensorProto.INT64, "int32": TensorProto.INT32, "float32": TensorProto.FLOAT, "bool": TensorProto.BOOL}
+CASTS |= {"float64": TensorProto.DOUBLE, "float16": TensorProto.FLOAT16, "uint8": TensorProto.UINT8}
+
+
+SMALL = (-7, -1, 0, 1, 2, 5, 2**11 - 1, 2**11)
+"""Numbers whose sums and products lie inside of both types."""
+
+
+def numbers(dtype):
+    """Small numbers, those next to powers of two at which types of floats begin to round, and the limits."""
+    limits = np.iinfo(dtype)
+    near = [n + d for n in (2**24, 2**31, 2**53) for d in (-1, 0, 1)]
+    return [n for n in (*SMALL, *near, limits.min, limits.min + 1, limits.max) if n <= limits.max]
+
+
+def contents_and_run(op, *operands, **attributes):
+    """The contents that are inferred, None where they are unknown, and those of the run."""
+    names = [f"x{i}" for i in range(len(operands))]
+    constants = [numpy_helper.from_array(x, name) for name, x in zip(names, operands, strict=True)]
+    node = helper.make_node(op, names, ["y"], **attributes)
+    output = helper.make_empty_tensor_value_info("y")
+    graph = helper.make_graph([node], "g", [], [output], constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    inference = infer_shapes(model).inference
+    elements = inference.current(inference.compiled.slots["y"]).elements
+    return elements, session_of(model).run(None, {})[0]
+
+
+def assert_equal(elements, real):
+    """Most elements are known, and equal those of the run."""
+    assert elements is not None
+    for inferred, computed in zip(elements, real.reshape(-1).tolist(), strict=True):
+        assert inferred is None or (inferred == computed and type(inferred) is type(computed))
+    assert sum(e is not None for e in elements) >= 0.9 * len(elements)
+
+
+@pytest.mark.parametrize("op", BINARY)
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("least_and_most", ["small", "limits of the type"])
+def test_pairs_of_numbers(op, dtype, least_and_most):
+    """With one result that wraps around, arrays compute all of them."""
+    pairs = list(itertools.product(SMALL if least_and_most == "small" else numbers(dtype), repeat=2))
+    if op in ("Div", "Mod"):  # the quotient of the least number and -1 is no number of the type, and aborts
+        pairs = [(a, b) for a, b in pairs if b not in (0, -1)]
+    left, right = (np.array(column, dtype) for column in zip(*pairs, strict=True))
+    assert_equal(*contents_and_run(op, left, right))
+
+
+@pytest.mark.parametrize(
+    "shapes", [((), ()), ((), (1,)), ((1,), (3,)), ((3,), (1, 3)), ((2, 1), (1, 3)), ((2, 3), (3,))]
+)
+@pytest.mark.parametrize("op", ["Sub", "Max", "Less"])
+def test_shapes_that_broadcast(op, shapes):
+    left, right = (np.arange(3, 3 + np.prod(shape, dtype=int), dtype=np.int64).reshape(shape) for shape in shapes)
+    assert_equal(*contents_and_run(op, left, right * 2))
+
+
+@pytest.mark.parametrize("target", CASTS)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_casts(dtype, target):
+    assert_equal(*contents_and_run("Cast", np.array(numbers(dtype), dtype), to=CASTS[target]))
