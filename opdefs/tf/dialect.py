@@ -1,4 +1,4 @@
-"""The TensorFlow dialect: OpDefs from `opdefs.json`, rules from the modules of this package."""
+"""The TensorFlow dialect: OpDefs from `schemas.txt`, rules from the modules of this package."""
 
 from __future__ import annotations
 

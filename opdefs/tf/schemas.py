@@ -1,4 +1,4 @@
-"""OpDefs of all operators that TensorFlow registers, from `opdefs.json` (its key `format` describes it).
+"""OpDefs of all operators that TensorFlow registers, from `schemas.txt`, whose first lines describe it.
 
 The file is the table of TensorFlow 2.21 as facts: inputs, outputs, attributes with defaults and allowed values, and the
 version of graphs from which an operator is refused.
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice.dtypes import DTYPES
 from shapeinf.ops import ArgDef, AttrDef, OpDef
-from shapeinf.ops.package_data import read_package_text
+from shapeinf.ops.tables import table_lines
 from shapeinf.sharing import build_once
 
 _NAMES = frozenset(dtype.name for dtype in DTYPES)
@@ -29,9 +29,18 @@ class Deprecation(NamedTuple):
 
 
 @build_once
-def _table() -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads(read_package_text(__package__, "opdefs.json"))
-    return loaded
+def _table() -> dict[str, dict[str, str]]:
+    """The JSON of each operator by its name, and the allowed values of attributes by their numbers."""
+    sections: dict[str, dict[str, str]] = {}
+    for line in table_lines("opdefs.tf", "schemas.txt"):
+        sections.setdefault(line.section, {})[line.name] = line.text
+    return sections
+
+
+def _entry(op: str) -> dict[str, Any]:
+    """What the file has of an operator; empty for an unknown one."""
+    entry: dict[str, Any] = json.loads(_table()["operators"].get(op, "{}"))
+    return entry
 
 
 @lru_cache(maxsize=4096)
@@ -42,9 +51,10 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
     >>> concat.inputs[0].number_attr, concat.attributes["Tidx"].default
     ('N', 'int32')
     """
-    entry = None if domain else _table()["ops"].get(op)
-    if entry is None:
+    entry = {} if domain else _entry(op)
+    if not entry:
         return None
+    deprecation = Deprecation(*entry["dep"]) if "dep" in entry else None
     attributes = {name: _attribute(name, definition) for name, definition in entry.get("a", {}).items()}
     return OpDef(
         op,
@@ -53,20 +63,14 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
         outputs=tuple(_arg(name, text, attributes) for name, text in entry["o"]),
         attributes=attributes,
         stateful=bool(entry.get("s")),
-        deprecated=deprecation(op) is not None,
-        deprecation=deprecation(op),
+        deprecated=deprecation is not None,
+        deprecation=deprecation,
     )
-
-
-def deprecation(op: str) -> Deprecation | None:
-    """The deprecation of a registered operator, None where it has none."""
-    entry = _table()["ops"].get(op, {}).get("dep")
-    return None if entry is None else Deprecation(*entry)
 
 
 def names() -> list[str]:
     """The names of all registered operators."""
-    return sorted(_table()["ops"])
+    return sorted(_table()["operators"])
 
 
 def _arg(name: str, text: str, attributes: dict[str, AttrDef]) -> ArgDef:
@@ -94,7 +98,7 @@ def _attribute(name: str, definition: str | dict[str, Any]) -> AttrDef:
         _value(kind, definition["d"]) if "d" in definition else None,
         "d" in definition,
         definition.get("m"),
-        None if allowed is None else tuple(_table()["allowed"][allowed]),
+        None if allowed is None else tuple(json.loads(_table()["allowed values"][str(allowed)])),
         required="d" not in definition,
     )
 
