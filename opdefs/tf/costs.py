@@ -26,7 +26,6 @@ _ITERATIVE = elements.not_counted("the number of its iterations depends on data"
 _UNPUBLISHED = elements.not_counted("no formula is published for it")
 
 FAMILIES: dict[str, CostRule] = {
-    **dict.fromkeys(("opdefs.rules.arithmetic", "opdefs.rules.logic"), elements.elementwise),
     **dict.fromkeys(
         (f"opdefs.tf.{name}" for name in ("binary", "elementwise", "logic", "random")), elements.elementwise
     ),
@@ -36,7 +35,7 @@ FAMILIES: dict[str, CostRule] = {
     **dict.fromkeys((f"opdefs.tf.{name}" for name in ("control_flow", "data_format", "functional")), elements.moves),
     **dict.fromkeys((f"opdefs.tf.{name}" for name in ("tensor_list", "tensor_array", "strings")), elements.moves),
     **dict.fromkeys((f"opdefs.tf.{name}" for name in ("slice", "gather")), elements.gathers()),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("shapes", "common")), elements.reads_no_elements),
+    "opdefs.tf.shapes": elements.reads_no_elements,
     **dict.fromkeys((f"opdefs.tf.{name}" for name in ("reduction", "ranking")), elements.per_input_element()),
     **dict.fromkeys((f"opdefs.tf.{name}" for name in ("segment", "counting")), elements.per_input_element()),
     **dict.fromkeys((f"opdefs.tf.{name}" for name in ("quantize", "quantized_arithmetic")), elements.per_element(2)),
@@ -57,15 +56,14 @@ FAMILIES: dict[str, CostRule] = {
     **dict.fromkeys((f"opdefs.tf.{name}" for name in ("recurrent", "fractional_pool", "quantized")), _UNPUBLISHED),
     "opdefs.tf.linalg": _ITERATIVE,
 }
-"""By the module of the shape function: the rule of all operators that have none of their own."""
+"""By the module that registers the shape function: the rule of all operators that have none of their own."""
 
 
 def register_families() -> None:
-    """Register the rules of families for the operators without one."""
+    """Register the rules of families for the operators without one; the table names these without an import."""
     registered = tf.costs()
-    for domain, op, version in list(tf):
-        op_def = tf.lookup(domain, op, version)
-        module = "" if op_def is None or op_def.rule is None else op_def.rule.function.__module__
+    for key in tf.signatures:
+        module, (domain, op, _) = tf.signatures.module(key), key
         if module in FAMILIES and (domain, op) not in registered:
             tf.cost(op, domain=domain)(FAMILIES[module])
 
@@ -82,6 +80,7 @@ def _position(c: CostContext, name: str) -> int:
 
 # -- element by element ------------------------------------------------------------------------------------------------
 
+tf.cost("StatelessRandomGetAlg")(elements.reads_no_elements)
 tf.cost("AddN", "AccumulateNV2")(elements.per_operand)
 tf.cost("SquaredDifference", "Cross", "XlaKeyValueSort", "XlaSort")(elements.per_element(2))
 tf.cost("Softmax", "LogSoftmax")(elements.softmax)
