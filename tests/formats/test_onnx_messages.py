@@ -75,6 +75,16 @@ def test_lists_of_which_parts_are_packed():
     assert plain_attribute(data, Names())[1] == tuple(AttributeProto.FromString(data).ints)
 
 
+def test_lists_of_several_kinds_in_one_attribute():
+    """Only the list of the kind counts, wherever its items stand."""
+    float_items = [b"\x3d" + struct.pack("<f", value) for value in (0.5, 2.0)]
+    strings = field(9, b"a"), field(9, "ü".encode() * 100), field(9, b"")
+    parts = [field(1, b"n"), integer(8, 1), strings[0], integer(8, 2), float_items[0], strings[1], *float_items[1:]]
+    for kind in (AttributeProto.INTS, AttributeProto.FLOATS, AttributeProto.STRINGS):
+        data = b"".join((*parts, strings[2], integer(20, kind), integer(8, 3)))
+        assert plain_attribute(data, Names()) == ("n", read_attribute(AttributeProto.FromString(data), {}), "")
+
+
 OTHERS = [
     helper.make_attribute("a", 3),
     helper.make_attribute("a", -3),
