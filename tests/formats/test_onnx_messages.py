@@ -230,6 +230,14 @@ def test_tensors_are_those_that_protobuf_reads(seed):
                 assert (repr(scanned[0]), scanned[2]) == (repr(expected), proto.name)
 
 
+def test_of_two_names_of_a_tensor_the_last_one_counts():
+    head, payload = integer(1, 1) + integer(2, TensorProto.INT64), field(9, (5).to_bytes(8, "little"))
+    for first, last in ((b"b", b"b"), (b"a", b"b"), (b"c", b"b")):
+        data = head + field(8, first) + payload + field(8, last)
+        tensor, _, name = TensorScanner(data, None, None).initializer(data, 0, len(data))
+        assert (tensor.elements, name) == ((5,), TensorProto.FromString(data).name)
+
+
 @pytest.mark.parametrize(
     ("code", "values"),
     [
