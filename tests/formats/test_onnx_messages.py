@@ -75,6 +75,16 @@ def test_lists_of_which_parts_are_packed():
     assert plain_attribute(data, Names())[1] == tuple(AttributeProto.FromString(data).ints)
 
 
+def test_lists_of_several_kinds_in_one_attribute():
+    """Only the list of the kind counts, wherever its items stand."""
+    float_items = [b"\x3d" + struct.pack("<f", value) for value in (0.5, 2.0)]
+    strings = field(9, b"a"), field(9, "ü".encode() * 100), field(9, b"")
+    parts = [field(1, b"n"), integer(8, 1), strings[0], integer(8, 2), float_items[0], strings[1], *float_items[1:]]
+    for kind in (AttributeProto.INTS, AttributeProto.FLOATS, AttributeProto.STRINGS):
+        data = b"".join((*parts, strings[2], integer(20, kind), integer(8, 3)))
+        assert plain_attribute(data, Names()) == ("n", read_attribute(AttributeProto.FromString(data), {}), "")
+
+
 OTHERS = [
     helper.make_attribute("a", 3),
     helper.make_attribute("a", -3),
@@ -218,6 +228,14 @@ def test_tensors_are_those_that_protobuf_reads(seed):
                 assert scanned == "an error"
             else:
                 assert (repr(scanned[0]), scanned[2]) == (repr(expected), proto.name)
+
+
+def test_of_two_names_of_a_tensor_the_last_one_counts():
+    head, payload = integer(1, 1) + integer(2, TensorProto.INT64), field(9, (5).to_bytes(8, "little"))
+    for first, last in ((b"b", b"b"), (b"a", b"b"), (b"c", b"b")):
+        data = head + field(8, first) + payload + field(8, last)
+        tensor, _, name = TensorScanner(data, None, None).initializer(data, 0, len(data))
+        assert (tensor.elements, name) == ((5,), TensorProto.FromString(data).name)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from shapeinf.formats.onnx import proto_numbers as pb
 from shapeinf.formats.protobuf.wire import BYTES, FIXED32, VARINT, decode_packed, field, to_signed
 
-_INT_TAG, _FLOAT_TAG = 0x40, 0x3D
+_INT_TAG, _FLOAT_TAG, _STRING_TAG = 0x40, 0x3D, 0x4A
 """The tags of items of lists that are not packed, the usual form."""
 
 _INTS = re.compile(rb"(?:\x40[\x80-\xff]*[\x00-\x7f]){1,1024}", re.DOTALL)
@@ -30,11 +30,9 @@ def plain_attribute(data: bytes, names: Mapping[bytes, str]) -> tuple[str, objec
     strings: list[str] = []
     pos, end = 0, len(data)
     while pos < end:
-        if (data[pos] == _INT_TAG and (run := _INTS.match(data, pos))) or (
-            data[pos] == _FLOAT_TAG and (run := _FLOATS.match(data, pos))
-        ):
-            _extend(ints, floats, run[0])
-            pos = run.end()
+        after = _items(data, pos, ints, floats, strings, names)
+        if after > pos:
+            pos = after
             continue
         number, wire, start, pos = field(data, pos, end)
         if number == pb.ATTRIBUTE_NAME and wire == BYTES:
@@ -52,7 +50,7 @@ def plain_attribute(data: bytes, names: Mapping[bytes, str]) -> tuple[str, objec
         elif number == pb.ATTRIBUTE_FLOATS and wire == BYTES:
             floats += struct.unpack(f"<{(pos - start) // 4}f", data[start:pos])
         elif number == pb.ATTRIBUTE_STRINGS and wire == BYTES:
-            strings.append(data[start:pos].decode("utf-8", "replace"))
+            strings.append(names[data[start:pos]])
         elif number == pb.ATTRIBUTE_REF_ATTR_NAME and wire == BYTES:
             reference = names[data[start:pos]]
         elif number != pb.ATTRIBUTE_DOC_STRING:
@@ -68,9 +66,21 @@ def plain_attribute(data: bytes, names: Mapping[bytes, str]) -> tuple[str, objec
     return (name, tuple(strings), "") if kind == pb.KIND_STRINGS else None
 
 
-def _extend(ints: list[int], floats: list[float], run: bytes) -> None:
-    """Append the items of a run, each with its tag."""
-    if run[0] == _INT_TAG:
-        ints += decode_packed(b"".join(_INT.findall(run)))
-    else:
-        floats += [item for (item,) in struct.iter_unpack("<xf", run)]
+def _items(
+    data: bytes, pos: int, ints: list[int], floats: list[float], strings: list[str], names: Mapping[bytes, str]
+) -> int:
+    """Append items of a list that follow one another from `pos` on, each with its tag; where they end."""
+    tag = data[pos]
+    if tag == _INT_TAG and (run := _INTS.match(data, pos)):
+        ints += decode_packed(b"".join(_INT.findall(run[0])))
+        return run.end()
+    if tag == _FLOAT_TAG and (run := _FLOATS.match(data, pos)):
+        floats += [item for (item,) in struct.iter_unpack("<xf", run[0])]
+        return run.end()
+    while pos + 1 < len(data) and data[pos] == _STRING_TAG and data[pos + 1] < 128:
+        stop = pos + 2 + data[pos + 1]
+        if stop > len(data):
+            break
+        strings.append(names[data[pos + 2 : stop]])
+        pos = stop
+    return pos

@@ -86,20 +86,25 @@ class TensorScanner:
         name_end = at + 2 + head[at + 1]
         name = head[at + 2 : name_end].decode("utf-8", "replace")
         header = usual[0]
-        known = _TYPES[header] if header in _TYPES else _share_type(header)
+        try:
+            known = _TYPES[header]
+        except KeyError:
+            known = _share_type(header)
         if known is None:
-            key = head[:at] + head[name_end:] if end - start <= _MAX_SHARED_BYTES else b""
+            rest = head[name_end:]
+            key = head[:at] + rest if end - start <= _MAX_SHARED_BYTES else b""
             known = _CONTENTS.get(key)
-            return self._contents(buffer, start, end, key) if known is None else (known, None, name)
+            return self._contents(buffer, start, end, key, rest) if known is None else (known, None, name)
         raw_follows = name_end + 1 < size and head[name_end] == _RAW_TAG and head[name_end + 1] > 0
         if not (raw_follows or self.external):
             self.external = _is_external(buffer, start, end)
         return known, None, name
 
-    def _contents(self, buffer: Source, start: int, end: int, key: bytes) -> Scanned:
-        """A tensor whose contents are needed; `key` is empty for one that is not shared."""
+    def _contents(self, buffer: Source, start: int, end: int, key: bytes, rest: bytes) -> Scanned:
+        """A tensor whose contents are needed; `key` is empty for one that is not shared, `rest` follows its name."""
         scanned = self.tensor(buffer, start, end)
-        if key and scanned[1] is None:
+        named_again = any(number == pb.TENSOR_NAME for number, _, _, _ in fields(rest, 0, len(rest))) if key else True
+        if scanned[1] is None and not named_again:
             if len(_CONTENTS) >= _MAX_SHARED:
                 _CONTENTS.clear()
             _CONTENTS[key] = scanned[0]

@@ -23,8 +23,10 @@ _VALUES = (pb.TYPE_TENSOR, pb.TYPE_SEQUENCE, pb.TYPE_MAP, pb.TYPE_OPAQUE, pb.TYP
 
 def scan_type(data: bytes, depth: int = 0) -> DeclaredType | None:
     """The type in a TypeProto, None where it declares none. Raises DamagedError, LimitError for one nested too deep."""
-    if data in _KNOWN:
+    try:
         return _KNOWN[data]
+    except KeyError:
+        pass
     if depth > MAX_NESTING:
         raise LimitError(f"types nest deeper than {MAX_NESTING}")
     declared = _decode(data, depth)
