@@ -35,7 +35,7 @@ def _expand_shape(c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...])
     for i, (a, b) in enumerate(zip(left, right, strict=True)):
         if isinstance(b, int) and b < 0:
             c.fail("the sizes in shape must be at least 0", b)
-        if b is not None and (a == b or a == 1 or b == 1) and c.store.bounds(b)[0] >= 0:  # most of all
+        if (a == b or a == 1 or b == 1) and (isinstance(b, int) or (b is not None and c.store.bounds(b)[0] >= 0)):
             result.append(b if a == 1 else a)
         elif b is not None and c.prove_le(0, b) is True:
             result.append(c.broadcast_dim(a, b))

@@ -173,10 +173,12 @@ def insert_axes(c: InferenceContext, x: PartialTensor, axes: Sequence[int]) -> P
 
 def squeeze_axes(c: InferenceContext, x: PartialTensor, axes: Sequence[int]) -> PartialTensor:
     """These axes removed; each must have size 1."""
-    gone = set(c.axes(axes, len(x.shape)))
+    dims = x.shape.require()
+    gone = set(c.axes(axes, len(dims)))
     for axis in gone:
-        c.merge(x.shape[axis], 1, f"axis {axis} must have size 1 to be squeezed")
-    return reshape_elements(x, Shape(d for i, d in enumerate(x.shape) if i not in gone))
+        if dims[axis] != 1:
+            c.merge(dims[axis], 1, f"axis {axis} must have size 1 to be squeezed")
+    return reshape_elements(x, Shape([d for i, d in enumerate(dims) if i not in gone]))
 
 
 def squeeze_units(c: InferenceContext, x: PartialTensor, axes: Sequence[int] | None = None) -> PartialTensor:
