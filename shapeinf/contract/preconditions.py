@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import attrs
 
@@ -11,11 +11,13 @@ from shapeinf.constraints.records import Clause, any_holds
 from shapeinf.contract.few_sizes import few_sizes, sizes_text
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.explain.points import GraphFrame, Point
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING
 from shapeinf.lattice import ShapeStore, TensorType
 from shapeinf.solver.budget import Budget
+
+if TYPE_CHECKING:
+    from shapeinf.explain.points import Point
 
 Kind = Literal["value", "equality", "divisibility", "range", "relation", "alternative", "guard", "assumption"]
 """`guard` holds for one branch or body, or depends on data. `assumption` is no requirement:
@@ -170,6 +172,7 @@ class Origins:
         if origin is None:
             return ()
         from shapeinf.explain.explanation import trace
+        from shapeinf.explain.points import GraphFrame, Point
 
         symbols = symbols_of(terms)
         frame = GraphFrame(origin.inference)

@@ -17,14 +17,12 @@ from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import DimSyntaxError, ShapeError, ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dimension, Scope, quote_name
 from shapeinf.graph import Graph
-from shapeinf.inputs.assumptions import add_assumptions, assumption_names
 from shapeinf.inputs.dim_names import DimNames
 from shapeinf.inputs.named_dims import HINTS, NamedDim
 from shapeinf.inputs.node_sizes import NodeSizes
 from shapeinf.inputs.options import InferenceOptions
 from shapeinf.inputs.reader import InputReader, SpecLike, add_ranges
 from shapeinf.inputs.spec import parse_shape_spec
-from shapeinf.inputs.values import format_value, read_value
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type
 
 
@@ -148,6 +146,17 @@ class Session:
             lowest.update(reader.lowered)
             axes.update(name for name in reader.lowered if store.scope.symbol(name).is_anonymous)
 
+    def _add_assumptions(self, reader: InputReader, names: DimNames, sizes: NodeSizes) -> None:
+        """Add the relations of the user; those that name sizes of nodes are added when these are created."""
+        from shapeinf.inputs.assumptions import add_assumptions, assumption_names
+
+        for text in self.options.assume:
+            unknown = [name for name in assumption_names(text) if names.find(name) is None]
+            if unknown:
+                sizes.add_relation(text, unknown)
+            elif add_assumptions(reader.store, text):
+                reader.redundant.append(f"the assumption '{text}' is redundant: it follows from known constraints")
+
     def _add_inputs(self, inference: Inference, reader: InputReader) -> list[Diagnostic]:
         """Add the types of inputs and all that file and user specify; diagnostics of what is not used of the file."""
         store, graph = inference.store, self.compiled.graph
@@ -162,12 +171,8 @@ class Session:
         if reader.lowered:
             return []  # the inference is set up again
         ignored = _add_file_assumptions(store, graph)
-        for text in self.options.assume:
-            unknown = [name for name in assumption_names(text) if names.find(name) is None]
-            if unknown:
-                sizes.add_relation(text, unknown)
-            elif add_assumptions(store, text):
-                reader.redundant.append(f"the assumption '{text}' is redundant: it follows from known constraints")
+        if self.options.assume:
+            self._add_assumptions(reader, names, sizes)
         store.sizes = sizes if sizes.names else None
         inference.assumptions = (*self._assumed_values(inference, reader), *sizes.texts)
         unused = declare(inference, reader, self.options.declared_mode(graph))
@@ -179,6 +184,8 @@ class Session:
         value = self._read(name, reader, self._specs(name)[1])
         contents = self._values
         if name in contents:
+            from shapeinf.inputs.values import read_value
+
             value = read_value(contents[name], value, reader.user_name(name), reader)
         if reader.store.version != version:
             reader.constraining.add(name)
@@ -215,6 +222,10 @@ class Session:
 
     def _assumed_values(self, inference: Inference, reader: InputReader) -> Iterator[str]:
         """The values as texts: `sr = 16000`."""
+        if not self._values:
+            return
+        from shapeinf.inputs.values import format_value
+
         for name in self._values:
             tensor = inference.input_types[name]
             assert isinstance(tensor, PartialTensor)
@@ -327,6 +338,10 @@ def _declared_names(graph: Graph) -> Callable[[], set[str]]:
 
 def _add_file_assumptions(store: ShapeStore, graph: Graph) -> list[str]:
     """Add the assumptions of the file; messages about those that cannot be used."""
+    if not graph.assumptions:
+        return []
+    from shapeinf.inputs.assumptions import add_assumptions
+
     ignored = []
     for text in graph.assumptions:
         try:

@@ -18,7 +18,6 @@ shape = ["batch", 3, "?"]
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
@@ -99,7 +98,9 @@ def check_keys(table: Mapping[str, Any], known: Sequence[str], where: str = "") 
     """Raise ConfigError, with the nearest name, for a key that is not known."""
     for key in table:
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
+            from difflib import get_close_matches
+
+            near = get_close_matches(key, known, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
             raise ConfigError(f"{where}no key is named {key!r}; {hint}")
 
