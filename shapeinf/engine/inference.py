@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import attrs
 
@@ -48,8 +48,7 @@ class BodyBudget:
         return self.left >= 0
 
 
-@attrs.frozen
-class Repetition:
+class Repetition(NamedTuple):
     """How often a run of a body is repeated at run time, and the symbol in it for the number of a trip, from 0 on."""
 
     trips: Dim

@@ -8,7 +8,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import attrs
 
@@ -57,8 +57,7 @@ _PARTIAL = frozenset({PartialTensor})
 _shape_of: Callable[[object], Shape] = attrgetter("shape")
 
 
-@attrs.frozen
-class Param:
+class Param(NamedTuple):
     """One input of a rule; `tensor`: it is no sequence, optional or map."""
 
     name: str
