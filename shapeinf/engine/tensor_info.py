@@ -51,7 +51,10 @@ def tensor_infos(inference: Inference) -> dict[str, TensorInfo]:
         table.refresh()
     types, renamed = table.types, inference.store.relaxer.inner_names()
     numbers = [table.canonical[number] for number in inference.numbers]
-    records = {number: tensor_info(rename(types[number], renamed)) for number in set(numbers)}
+    values = {number: types[number] for number in set(numbers)}
+    if renamed:
+        values = {number: rename(value, renamed) for number, value in values.items()}
+    records = {number: tensor_info(value) for number, value in values.items()}
     return dict(zip(inference.compiled.names, map(records.__getitem__, numbers), strict=False))
 
 

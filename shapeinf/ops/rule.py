@@ -7,6 +7,7 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Annotated, Any, NamedTuple
 
 import attrs
@@ -52,6 +53,8 @@ class InputUse(enum.Enum):
 
 
 _SHAPE = InputUse.SHAPE
+_PARTIAL = frozenset({PartialTensor})
+_shape_of: Callable[[object], Shape] = attrgetter("shape")
 
 
 class Param(NamedTuple):
@@ -87,10 +90,16 @@ class Rule:
     open: frozenset[str]
     _reads_shape: tuple[bool, ...] = attrs.field(init=False)
     """Of each input whether only its shape is read; empty for a rule of any number of inputs or of none."""
+    _reads_shapes: bool | None = attrs.field(init=False)
+    """What `_reads_shape` has for all inputs; None where they differ."""
 
     @_reads_shape.default
     def _shape_params(self) -> tuple[bool, ...]:
         return () if self.variadic else tuple(param.use is InputUse.SHAPE for param in self.params)
+
+    @_reads_shapes.default
+    def _all_shape_params(self) -> bool | None:
+        return self._reads_shape[0] if len(set(self._reads_shape)) == 1 else None
 
     @classmethod
     def from_function(cls, function: Callable[..., object]) -> Rule:
@@ -143,17 +152,14 @@ class Rule:
         param = self.param(index)
         return InputUse.TYPE if self.raw else InputUse.SHAPE if param is None else param.use
 
-    def arguments(self, inputs: Sequence[Type | None]) -> list[object]:
+    def arguments(self, inputs: Sequence[Type | None]) -> Sequence[object]:
         """The positional arguments for these inputs. Raises ShapeError for a missing or superfluous input."""
         reads_shape = self._reads_shape
-        if reads_shape and len(inputs) == len(reads_shape):  # most calls: one tensor for each parameter
-            args: list[object] = []
-            for type_, shape_only in zip(inputs, reads_shape, strict=False):
-                if type_.__class__ is not PartialTensor:
-                    break
-                args.append(type_.shape if shape_only else type_)
-            else:
-                return args
+        if reads_shape and len(inputs) == len(reads_shape) and _PARTIAL.issuperset(map(type, inputs)):  # most calls
+            if self._reads_shapes is None:
+                pairs = zip(inputs, reads_shape, strict=True)
+                return [_shape_of(tensor) if shape_only else tensor for tensor, shape_only in pairs]
+            return list(map(_shape_of, inputs)) if self._reads_shapes else inputs
         return self._convert(inputs)
 
     def _convert(self, inputs: Sequence[Type | None]) -> list[object]:

@@ -42,3 +42,14 @@ def test_keywords_and_a_record_of_options_are_the_same() -> None:
     for result in (by_keyword, by_record):
         assert str(result.tensors["y"].shape) == "[batch, 3, 4, W]"
         assert [str(result.interval(dim)) for dim in result.tensors["y"].shape] == ["0..8", "3..3", "4..4", "0..4"]
+
+
+def test_the_initial_constraints_are_those_before_any_node_whenever_they_are_requested() -> None:
+    matmul = model([node("MatMul", "a b", "y")], {"a": ["n", "k"], "b": ["m", 8]}, {"y": None})
+    for options in ({}, {"dims": {"n": "1..8"}}):
+        inference = infer_shapes(matmul, **options).inference
+        assert inference.nodes_added_constraints
+        n, k, m = map(inference.store.scope.symbol, ("n", "k", "m"))
+        assert inference.store.prove_eq(k, m) is True
+        assert inference.initial_store.prove_eq(k, m) is None
+        assert str(inference.initial_store.interval(n)) == ("1..8" if options else "1..")
