@@ -35,7 +35,7 @@ def compiled_modules() -> list[str]:
 if __name__ == "__main__":
     if os.environ.get("SHAPEINF_MYPYC") != "1":
         setup()
-    elif {"dist_info", "egg_info", "sdist"} & set(sys.argv):  # nothing is compiled; pip asks for what the build needs
+    elif not {"bdist_wheel", "build_ext"} & set(sys.argv):  # pip asks what the build needs before it builds
         setup(setup_requires=[MYPYC, "attrs", "onnx"])  # besides mypy, packages whose types the modules use
     else:
         from mypyc.build import mypycify
