@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import attrs
 
@@ -129,8 +129,7 @@ def _subject(diagnostic: Diagnostic) -> str:
     return f"{diagnostic.op} {diagnostic.subject}{'' if diagnostic.node else axis}".strip()
 
 
-@attrs.frozen
-class Code:
+class Code(NamedTuple):
     """The meaning of a diagnostic code.
 
     Args:

@@ -26,6 +26,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, gcd, isfinite
+from typing import NamedTuple
 
 import attrs
 
@@ -44,8 +45,7 @@ MAX_DENOMINATOR = 1024
 """The largest denominator of a fraction that a constant may approximate."""
 
 
-@attrs.frozen
-class FloatFormat:
+class FloatFormat(NamedTuple):
     """A float type: its significant bits, its largest number and its smallest normal one."""
 
     name: str

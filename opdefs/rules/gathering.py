@@ -177,7 +177,8 @@ def _constrain_index_range(c: InferenceContext, bounds: tuple[list[Dim], list[Di
             if isinstance(index, int) and not lowest <= index < size:
                 c.fail(f"indices must lie in [{lowest}, {size})", index)
     for index in highs:
-        c.at_most(index, size - 1, INDEX_RANGE)
+        if isinstance(index, int) or not c.prove_within_limits(index, size - 1):
+            c.at_most(index, size - 1, INDEX_RANGE)
     for index in lows:
         if c.prove_le(0, index) is not True:
             c.at_least(index, lowest, INDEX_RANGE)

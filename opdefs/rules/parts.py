@@ -54,8 +54,11 @@ def slice_size(
     if first is None or last is None:
         return c.fresh_at_most(size, "slice")
     span = (last - first if first != 0 else last) if step > 0 else first - last
-    count = span if abs(step) == 1 else ceildiv(span, abs(step))
-    return clamp_at_zero(c, count)
+    if abs(step) == 1:
+        return clamp_at_zero(c, span)
+    count = clamp_at_zero(c, ceildiv(span, abs(step)))
+    least, most = c.store.bounds(count)
+    return int(least) if least == most else count  # a step past all sizes takes one element
 
 
 def first_index(c: InferenceContext, size: Dim, start: Dim | None, step: int) -> Dim | None:

@@ -170,7 +170,7 @@ def _replace_axes_by_unknowns(slot: int, axes: tuple[int, ...]) -> Change:
     runs: list[tuple[Inference, list[Dim], list[Dim]]] = []
 
     def prepare(fresh: Inference) -> None:
-        def replace(number: int, at: NodeStep) -> int:
+        def replace(run: Inference, number: int, index: int) -> int:
             computed = fresh.table.get(number)
             if not isinstance(computed, TensorType) or computed.shape.dims is None:
                 return number
@@ -178,7 +178,7 @@ def _replace_axes_by_unknowns(slot: int, axes: tuple[int, ...]) -> Change:
                 return number
             dims = list(computed.shape.dims)
             for axis in axes:
-                dims[axis] = fresh.store.presumed_size(f"{at.site}.{axis}")
+                dims[axis] = fresh.store.presumed_size(f"{run.compiled.step(index).site}.{axis}")
             runs.append((fresh, dims, list(computed.shape.dims)))
             return fresh.table.add(PartialTensor(computed.dtype, Shape(dims), None))
 
@@ -218,11 +218,12 @@ def _insert_number(slot: int, index: int, number: Dim | None) -> Change:
     runs: list[tuple[Inference, Dim]] = []
 
     def prepare(fresh: Inference) -> None:
-        def insert(type_number: int, at: NodeStep) -> int:
+        def insert(run: Inference, type_number: int, row: int) -> int:
             computed = integers_in(fresh.table.get(type_number))
             if computed is None:
                 return type_number
-            added = fresh.store.scope.fresh(f"{at.site}.{index}", 0) if number is None else number
+            site = run.compiled.step(row).site
+            added = fresh.store.scope.fresh(f"{site}.{index}", 0) if number is None else number
             runs.append((fresh, added))
             elements = [*(computed.elements or ())[:index], added, *(computed.elements or ())[index:]]
             return fresh.table.add(PartialTensor(computed.dtype, Shape([len(elements)]), elements))
@@ -254,7 +255,7 @@ def _replace_dims(slot: int, old: tuple[Dim, ...], new: tuple[Dim, ...]) -> Prep
     """Replaces the dims of a value, if they still are the old ones."""
 
     def prepare(fresh: Inference) -> None:
-        def reshape(number: int, _: NodeStep) -> int:
+        def reshape(_: Inference, number: int, __: int) -> int:
             computed = fresh.table.get(number)
             if not isinstance(computed, TensorType) or computed.shape.dims != old:
                 return number

@@ -11,7 +11,6 @@ from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.registry import register_check
 from shapeinf.constraints.records import try_evaluate
 from shapeinf.diagnostics import Diagnostic, register_code
-from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
 from shapeinf.engine.tensor_info import TensorInfo
@@ -318,9 +317,9 @@ class _DeclarationObserver:
     observed: list[_ObservedSize]
     matching: dict[str, set[Dimension]]
 
-    def __call__(self, number: int, step: NodeStep) -> int:
+    def __call__(self, inference: Inference, number: int, index: int) -> int:
         """The unchanged number of the type."""
-        computed = self.snapshots.inference.table.get(number)
+        computed = inference.table.get(number)
         dims = self.declared.dims
         if not isinstance(computed, TensorType) or computed.shape.dims is None:
             return number

@@ -11,7 +11,6 @@ import attrs
 from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.declarations import compare, declared_size
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
 from shapeinf.engine.tensor_info import tensor_info
@@ -58,9 +57,8 @@ class _TrustedDeclaration:
     declared: DeclaredType
     violations: list[Diagnostic]
 
-    def __call__(self, number: int, step: NodeStep) -> int:
+    def __call__(self, inference: Inference, number: int, index: int) -> int:
         """The number of the type to continue with."""
-        inference = self.model.result.inference
         computed = inference.table.get(number)
         assert computed is not None
         differences = list(compare(self.model, self.name, self.declared, tensor_info(computed)))

@@ -10,9 +10,8 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
-import attrs
 import click
 
 from shapeinf.cli.output import FAILURE, echo, stop
@@ -54,8 +53,7 @@ _EXTERNAL_DATA = click.option(
 _FORCE = click.option("--force", is_flag=True, help="Overwrite OUT also where it is a file that is no model.")
 
 
-@attrs.frozen
-class ModelTarget:
+class ModelTarget(NamedTuple):
     """Where a command writes a model; `path` is None where it writes none, and `-` for standard output."""
 
     path: str | None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from threading import RLock
-
-import attrs
+from typing import NamedTuple
 
 from shapeinf.contract.collection import body_preconditions, unconditional_preconditions
 from shapeinf.contract.pickled import NOT_SIMPLIFIED, PickledContract, contract_html, contract_lines, contract_text
@@ -34,8 +33,7 @@ STEPS_PER_TERM = 2
 """The cost of a term of a dim that was in no table."""
 
 
-@attrs.frozen
-class Answer:
+class Answer(NamedTuple):
     """Whether the graph runs with some sizes.
 
     Args:

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-import attrs
-
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.tensor_info import TensorInfo, rename, tensor_info
@@ -95,8 +93,7 @@ def _type_has_elements(value: Type | None) -> bool:
     return isinstance(value, TensorType) and value.elements is not None
 
 
-@attrs.frozen
-class _Body:
+class _Body(NamedTuple):
     """A body or function: all runs of it, its path, and the outer values that it captures."""
 
     runs: Sequence[Inference]

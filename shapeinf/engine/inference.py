@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import attrs
 
@@ -26,8 +26,9 @@ from shapeinf.inputs.options import DeclaredMode, Progress
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type, relax_type
 from shapeinf.ops import Body, Call, Contents, ElementTypes, Outcome
 
-Refine = Callable[[int, NodeStep], int]
-"""Checks the inferred type of a slot against its declaration: from the number of a type to that of the refined one."""
+Refine = Callable[["Inference", int, int], int]
+"""Checks the inferred type of a slot against its declaration: from its number, and that of the row, to the number of
+the refined type."""
 
 MAX_VISITS = 64
 """Visits of one node of a cycle after which its outputs are relaxed at its own site."""
@@ -47,8 +48,7 @@ class BodyBudget:
         return self.left >= 0
 
 
-@attrs.frozen
-class Repetition:
+class Repetition(NamedTuple):
     """How often a run of a body is repeated at run time, and the symbol in it for the number of a trip, from 0 on."""
 
     trips: Dim
@@ -71,7 +71,7 @@ Key = tuple[Any, ...]
 _NONE, _TOGETHER = Contents.NONE, Contents.TOGETHER
 
 
-@mypyc_attr(native_class=False)  # it is copied, and its refiners refer to it weakly
+@mypyc_attr(native_class=False)  # it is copied
 class Inference:
     """The state of one inference: the number of a type for each slot, the store, the memo, the diagnostics.
 
@@ -222,17 +222,31 @@ class Inference:
 
     def run_straight(self, start: int = 0) -> None:
         """Run every node of an acyclic graph once, in order, from an index on."""
-        compiled, numbers, declared = self.compiled, self.numbers, self.declared
-        progress = self.progress
-        outputs_of = self.outputs_of if compiled.conditional is None else self._outputs_if_it_runs
+        compiled, numbers, declared, progress = self.compiled, self.numbers, self.declared, self.progress
+        operations, memo, all_run = compiled.operations, self._memo, compiled.conditional is None
+        type_only, canonical = self.table.type_only, self.table.canonical
         for index, row in enumerate(compiled.rows[start:] if start else compiled.rows, start):
-            outputs = outputs_of(index, row)
-            slots = row[2]
+            kind, inputs, slots, _ = row
+            operation = operations[kind]
+            contents = operation.contents
+            numbering = type_only if contents is _NONE else canonical
+            if len(inputs) == 2:  # the keys of most nodes, without a call of `_key`: it costs more than the rest
+                first, second = numbering[numbers[inputs[0]]], numbering[numbers[inputs[1]]]
+                if contents is _TOGETHER and (type_only[first] == first or type_only[second] == second):
+                    first, second = type_only[first], type_only[second]
+                key: Key = (operation, first, second)
+            elif len(inputs) == 1:
+                key = (operation, numbering[numbers[inputs[0]]])
+            else:
+                key = self._key(operation, inputs)
+            outputs = memo.get(key) if all_run else self._outputs_if_it_runs(index, row)
+            if outputs is None:
+                outputs = self._call(index, row, operation, key)
             if len(slots) == 1 and slots[0] not in declared:
                 numbers[slots[0]] = outputs[0]
             else:
                 for slot, number in zip(slots, outputs, strict=False):
-                    numbers[slot] = declared[slot](number, compiled.step(index)) if slot in declared else number
+                    numbers[slot] = declared[slot](self, number, index) if slot in declared else number
             if progress is not None:
                 progress(index + 1, len(compiled.rows))
         self.visited += len(compiled.rows) - start
@@ -309,7 +323,7 @@ class Inference:
             if slot == UNUSED:
                 continue
             if slot in self.declared:
-                number = self.declared[slot](number, step)
+                number = self.declared[slot](self, number, step.index)
             old = self.table.canonical[self.numbers[slot]]
             if relax and old:
                 number = self._join(old, number, f"{self.path}{step.site}:{slot}")
@@ -340,27 +354,20 @@ class Inference:
 
     def outputs_of(self, index: int, row: Row) -> Sequence[int]:
         """The numbers of the output types of a row."""
-        operation, inputs = self.compiled.operations[row[0]], row[1]
-        numbers, contents = self.numbers, operation.contents
-        numbering = self.table.type_only if contents is _NONE else self.table.canonical
-        if len(inputs) == 2:  # most nodes; a comprehension costs as much as all the rest
-            a, b = inputs
-            first, second = numbering[numbers[a]], numbering[numbers[b]]
-            if contents is _TOGETHER:
-                type_only = self.table.type_only
-                if type_only[first] == first or type_only[second] == second:
-                    first, second = type_only[first], type_only[second]
-            key: Key = (operation, first, second)
-        elif len(inputs) == 1:
-            key = (operation, numbering[numbers[inputs[0]]])
-        else:
-            types = [*map(numbering.__getitem__, map(numbers.__getitem__, inputs))]
-            if contents is _TOGETHER:
-                without = [*map(self.table.type_only.__getitem__, types)]
-                types = without if any(map(int.__eq__, types, without)) else types
-            key = (operation, *types)
+        operation = self.compiled.operations[row[0]]
+        key = self._key(operation, row[1])
         outputs = self._memo.get(key)
         return self._call(index, row, operation, key) if outputs is None else outputs
+
+    def _key(self, operation: Operation, inputs: Sequence[int]) -> Key:
+        """The key of a call: contents of inputs belong to it only where the rule reads them."""
+        contents = operation.contents
+        numbering = self.table.type_only if contents is _NONE else self.table.canonical
+        types = [*map(numbering.__getitem__, map(self.numbers.__getitem__, inputs))]
+        if contents is _TOGETHER:
+            without = [*map(self.table.type_only.__getitem__, types)]
+            types = without if any(map(int.__eq__, types, without)) else types
+        return (operation, *types)
 
     def _outputs_if_it_runs(self, index: int, row: Row) -> Sequence[int]:
         """As `outputs_of`; a node that may not run leaves no constraint and no error behind."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
-
-import attrs
+from typing import Literal, NamedTuple
 
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.inference import Inference
@@ -16,8 +14,7 @@ from shapeinf.inputs.reader import input_names
 from shapeinf.lattice import ShapeStore, TensorType, Type
 
 
-@attrs.frozen
-class Usage:
+class Usage(NamedTuple):
     """What declarations of node outputs are used for.
 
     Args:

@@ -280,6 +280,10 @@ class Scope:
                 self._names[name] = self._append_atom(Symbol(name, lo, hi, anonymous))
             return self._names[name]
 
+    def find(self, name: str) -> Dimension | None:
+        """The symbol of a name, None where there is none."""
+        return self._names.get(name)
+
     def has(self, name: str) -> bool:
         """Whether a symbol of this name exists."""
         return name in self._names

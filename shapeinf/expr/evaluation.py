@@ -36,15 +36,23 @@ class Substitution:
         """A dim, rebuilt where it changes."""
         if isinstance(d, int) or not self.changes(d):
             return d
-        if d not in self.done:
-            total: Dim = 0
-            for monomial, coefficient in d.terms:
-                term: Dim = coefficient
-                for atom in monomial:
-                    term = term * self.atom(d.scope, atom)
-                total = total + term
-            self.done[d] = total
-        return self.done[d]
+        result = self.done.get(d)
+        if result is None:
+            result = self.done[d] = self._rebuild(d)
+        return result
+
+    def _rebuild(self, d: Dimension) -> Dim:
+        scope = d.scope
+        new = {atom: self.atom(scope, atom) for monomial, _ in d.terms for atom in monomial}
+        if all([value is scope.atom_dim(atom) for atom, value in new.items()]):
+            return d
+        total: Dim = 0
+        for monomial, coefficient in d.terms:
+            term: Dim = coefficient
+            for atom in monomial:
+                term = term * new[atom]
+            total = total + term
+        return total
 
     def changes(self, d: Dimension) -> bool:
         """Whether a dim contains a symbol to replace."""
@@ -77,7 +85,7 @@ def simplify_maxima(d: Dim, at_least_zero: Callable[[Dim], bool]) -> Dim:
     >>> simplify_maxima(maximum(x, y) * 2, lambda difference: difference is x - y)
     2*x
     """
-    return d if isinstance(d, int) else _Resolution(at_least_zero).dim(d)
+    return _Resolution(at_least_zero).dim(d) if isinstance(d, Dimension) and d.has_maximum else d
 
 
 class _Resolution(Substitution):

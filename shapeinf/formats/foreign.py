@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import NamedTuple
 
 import attrs
 
@@ -30,8 +31,7 @@ _CAFFE_NAME, _CAFFE_OLD_LAYERS, _CAFFE_LAYERS = 1, 2, 100
 """Fields of Caffe's NetParameter."""
 
 
-@attrs.frozen
-class Kind:
+class Kind(NamedTuple):
     """A kind of files: what a message says of one, what to do, and how one begins or is named."""
 
     text: str

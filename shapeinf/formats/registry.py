@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from stat import S_ISREG
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import attrs
 
@@ -34,8 +34,7 @@ class FormatOptions:
     """Base of the options records of the formats, frozen attrs classes with `command_line` metadata on each field."""
 
 
-@attrs.frozen
-class CommandLineOption:
+class CommandLineOption(NamedTuple):
     """How the command line offers one field of an options record; `repeated` options collect their values."""
 
     help: str
@@ -83,8 +82,7 @@ class Candidate:
             return b""
 
 
-@attrs.frozen
-class MissingData:
+class MissingData(NamedTuple):
     """Data of tensors that should lie in another file: its path as the model has it, the reason, and the tensors."""
 
     file: str
@@ -92,8 +90,7 @@ class MissingData:
     tensors: tuple[str, ...]
 
 
-@attrs.frozen
-class Format:
+class Format(NamedTuple):
     """A format of model files.
 
     Args:

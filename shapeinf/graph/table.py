@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import overload
+from typing import Any, overload
 
 from shapeinf.graph.model import Node, NodeKind
 
@@ -37,6 +37,9 @@ def kind_of(key: RowKey) -> NodeKind:
     return kind
 
 
+_NO_TEXT: Any = None
+
+
 class _Numbers(dict[str, int]):
     """The numbers of values by their names. A name that is looked up for the first time is read before it is produced.
 
@@ -44,7 +47,10 @@ class _Numbers(dict[str, int]):
     """
 
     def __init__(self, early: set[int]) -> None:
-        super().__init__()
+        # Python stores no hashes in a table whose keys were always texts: each collision then reads another name, which
+        # in a model of 500,000 nodes is not in the cache.
+        super().__init__({_NO_TEXT: 0})
+        del self[_NO_TEXT]
         self.early = early
 
     def __missing__(self, name: str) -> int:
@@ -101,7 +107,7 @@ class NodeTable(Sequence[Node]):
 
     def kinds(self) -> set[NodeKind]:
         """The kinds of all nodes."""
-        return set(map(kind_of, self.row_keys()))
+        return {key if isinstance(key, NodeKind) else kind_of(key) for key in self.row_keys()}
 
     @overload
     def __getitem__(self, index: int) -> Node: ...

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Literal
-
-import attrs
+from typing import Literal, NamedTuple
 
 from shapeinf.errors import AssumptionSyntaxError, Contradiction, DimSyntaxError, Source, UnknownNameError
 from shapeinf.expr import Dim, Dimension, Scope, parse_dim
@@ -18,8 +16,7 @@ _OPERATOR = re.compile(r"`(?:[^`]|``)*`|(<=|>=|==|!=|≤|≥|<|>|=)|\b(and|or|no
 _SIGNS = {"≤": "<=", "≥": ">="}
 
 
-@attrs.frozen
-class Comparison:
+class Comparison(NamedTuple):
     """`left <= right`, `left == right`, or `left % divisor == right` (then right is an int of 0 to divisor - 1)."""
 
     kind: Literal["<=", "==", "%"]

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
-
-import attrs
+from typing import Literal, NamedTuple
 
 DtypeKind = Literal["bool", "integer", "float", "complex", "quantized", "string", "handle"]
 
 
-@attrs.frozen
-class Dtype:
+class Dtype(NamedTuple):
     """One element type.
 
     Args:

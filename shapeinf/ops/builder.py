@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Any
-
-import attrs
+from typing import Any, NamedTuple
 
 from shapeinf.errors import OpDefError
 from shapeinf.lattice.dtypes import FROM_TF_NAMES
@@ -51,8 +49,7 @@ _ITEM = re.compile(r"\s*(\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[A-Za-z0-9_]+)\s
 _MINIMUM = re.compile(r"\s*>=\s*(-?\d+)?\s*")
 
 
-@attrs.frozen
-class _Spec:
+class _Spec(NamedTuple):
     """A parsed type: kind, whether it is a list, and the allowed values."""
 
     kind: str
@@ -171,7 +168,7 @@ def _type(text: str) -> tuple[_Spec, str]:
         return base, rest
     if not rest.lstrip().startswith(")"):
         raise OpDefError(f"Expected ) to close 'list(', not: '{rest.strip()}'")
-    return attrs.evolve(base, is_list=True), rest.lstrip()[1:]
+    return base._replace(is_list=True), rest.lstrip()[1:]
 
 
 def _base(text: str) -> tuple[_Spec, str]:
@@ -306,7 +303,7 @@ def _argument(text: str, attributes: dict[str, AttrDef]) -> ArgDef:
             f"Extra '{word}' unparsed at the end" if word else "Trouble parsing either a type or an attr name at ''"
         )
     if word in _DTYPES:
-        return attrs.evolve(arg, type=canonical_dtype(word))
+        return arg._replace(type=canonical_dtype(word))
     return _set_type(arg, word, attributes)
 
 
@@ -319,16 +316,16 @@ def _require_attribute(name: str, attributes: dict[str, AttrDef]) -> AttrDef:
 def _number(name: str, attributes: dict[str, AttrDef]) -> str:
     attribute = _require_attribute(name, attributes)
     if attribute.minimum is None:
-        attributes[name] = attrs.evolve(attribute, minimum=1)
+        attributes[name] = attribute._replace(minimum=1)
     return name
 
 
 def _set_type(arg: ArgDef, name: str, attributes: dict[str, AttrDef]) -> ArgDef:
     attribute = _require_attribute(name, attributes)
     if attribute.type == "type":
-        return attrs.evolve(arg, type_attr=name)
+        return arg._replace(type_attr=name)
     if attribute.type == "list(type)":
         if attribute.minimum is None:
-            attributes[name] = attrs.evolve(attribute, minimum=1)
-        return attrs.evolve(arg, type_list_attr=name)
+            attributes[name] = attribute._replace(minimum=1)
+        return arg._replace(type_list_attr=name)
     raise OpDefError(f"Reference to attr '{name}' with type {attribute.type} that isn't type or list(type)")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape
-from shapeinf.lattice.dtypes import TF_NAMES
+from shapeinf.lattice.dtypes import INTEGER_RANGES, KINDS, TF_NAMES
 from shapeinf.ops.rule_context import tf_shape
 from shapeinf.ops.structure import INT64_MAX, StructureMixin
 
@@ -20,6 +20,47 @@ Array: TypeAlias = "npt.NDArray[Any]"
 
 MAX_DIMENSIONS = 254
 MAX_UNKNOWN_DIMENSIONS = 1 << 25
+
+
+class _KnownTensor(NamedTuple):
+    """A tensor whose elements are all known: the name of its type in numpy, its sizes, its elements row by row."""
+
+    dtype: str
+    sizes: Sequence[int]
+    elements: Sequence[Any]
+
+
+def _from_array(array: Array) -> _KnownTensor:
+    return _KnownTensor(array.dtype.name, array.shape, array.reshape(-1).tolist())
+
+
+def _known_tensor(tensor: PartialTensor) -> _KnownTensor | None:
+    """The tensor if all its elements are known; integers, which most of them are, without numpy."""
+    dtype, elements = tensor.dtype or "", tensor.elements
+    if elements is not None and KINDS.get(dtype) == "integer":
+        least, greatest = INTEGER_RANGES[dtype]
+        if all([type(e) is int and least <= e <= greatest for e in elements]):
+            return _KnownTensor(dtype, [d for d in tensor.shape if isinstance(d, int)], elements)
+    array = tensor.array()
+    return None if array is None else _from_array(array)
+
+
+def _scalar(tensor: _KnownTensor, index: int | None = None) -> int:
+    """The value of a scalar, or one element of a vector."""
+    rank = len(tensor.sizes)
+    if index is None:
+        if rank != 0:
+            raise ShapeError(f"Input must be scalar but has rank {rank}")
+        if tensor.dtype not in ("int16", "int32", "int64"):
+            raise ShapeError("Scalar input must be int16, int32 or int64.")
+        return int(tensor.elements[0])
+    if rank != 1:
+        raise ShapeError(f"Input must be 1D but has rank {rank}")
+    if tensor.dtype not in ("int32", "int64"):
+        raise ShapeError("Tensor input must be int32 or int64.")
+    if not 0 <= index < len(tensor.elements):
+        raise ShapeError(f"Invalid index {index} for Tensor of size {len(tensor.elements)}")
+    return int(tensor.elements[index])
 
 
 class TensorsMixin(StructureMixin):
@@ -39,13 +80,21 @@ class TensorsMixin(StructureMixin):
         tensor = self.value(index)
         return None if tensor is None else tensor.array()
 
+    def _known_input(self, index: int) -> _KnownTensor | None:
+        """The contents of an input when all are known."""
+        if self.input_tensors is not None:
+            array = self.input_tensor(index)
+            return None if array is None else _from_array(array)
+        tensor = self.value(index)
+        return None if tensor is None else _known_tensor(tensor)
+
     def input_tensor_as_shape(self, index: int) -> Shape | None:
         """The contents of an input as a shape, unknown elements as unknown dims."""
         if self.input_tensors_as_shapes is not None:
             shapes = self.input_tensors_as_shapes
             return shapes[index] if index < len(shapes) else None
         tensor = self.value(index)
-        if tensor is None or tensor.shape.rank != 1 or tensor.array() is not None:
+        if tensor is None or tensor.shape.rank != 1 or _known_tensor(tensor) is not None:
             return None
         return Shape(self._element(e) for e in tensor.elements or ())
 
@@ -60,7 +109,7 @@ class TensorsMixin(StructureMixin):
         partial = self.input_tensor_as_shape(index)
         if partial is not None and partial.dims is not None:
             return partial
-        tensor = self.input_tensor(index)
+        tensor = self._known_input(index)
         if tensor is None and scalar_is_unknown and shape.rank == 0:
             return self.unknown_shape()
         return self._shape_of_length(shape) if tensor is None else self._shape_in(tensor)
@@ -78,24 +127,25 @@ class TensorsMixin(StructureMixin):
             raise ShapeError(f"Cannot create a tensor with {length} dimensions, {limit}")
         return self.unknown_shape_of_rank(length)
 
-    def _shape_in(self, tensor: Array) -> Shape:
-        if tensor.dtype.name not in ("int32", "int64"):
-            name = TF_NAMES.get(tensor.dtype.name, tensor.dtype.name)
+    def _shape_in(self, tensor: _KnownTensor) -> Shape:
+        sizes, elements = tensor.sizes, tensor.elements
+        if tensor.dtype not in ("int32", "int64"):
+            name = TF_NAMES.get(tensor.dtype, tensor.dtype)
             raise ShapeError(f"Input tensor must be int32 or int64, but was {name}")
-        if tensor.ndim == 0:
-            if tensor.item() == -1:
+        if not sizes:
+            if elements[0] == -1:
                 return self.unknown_shape()
             message = (
                 "Input tensor must be rank 1, or if its rank 0 it must have value -1 (representing an unknown shape)."
             )
-            raise ShapeError(f"{message}  Saw value: {tensor.item()}")
-        if tensor.ndim != 1:
-            text = tf_shape(Shape(tensor.shape))
-            raise ShapeError(f"Input tensor must be rank 1, but was rank {tensor.ndim}. Saw tensor shape {text}")
-        for size in tensor.tolist():
+            raise ShapeError(f"{message}  Saw value: {elements[0]}")
+        if len(sizes) != 1:
+            text = tf_shape(Shape(sizes))
+            raise ShapeError(f"Input tensor must be rank 1, but was rank {len(sizes)}. Saw tensor shape {text}")
+        for size in elements:
             if size < -1:
                 raise ShapeError(f"Invalid value in tensor used for shape: {size}")
-        return self.make_shape(tensor.tolist())
+        return self.make_shape(elements)
 
     def make_shape_from_shape_proto(self, dims: Sequence[int] | None, unknown_rank: bool = False) -> Shape:
         """A shape in the form of TensorShapeProto and PartialTensorShape: -1 is unknown, None an unknown rank."""
@@ -114,29 +164,17 @@ class TensorsMixin(StructureMixin):
 
     def get_scalar_from_tensor(self, tensor: Array, index: int | None = None) -> int:
         """The value of a scalar, or one element of a vector."""
-        if index is None:
-            if tensor.ndim != 0:
-                raise ShapeError(f"Input must be scalar but has rank {tensor.ndim}")
-            if tensor.dtype.name not in ("int16", "int32", "int64"):
-                raise ShapeError("Scalar input must be int16, int32 or int64.")
-            return int(tensor.item())
-        if tensor.ndim != 1:
-            raise ShapeError(f"Input must be 1D but has rank {tensor.ndim}")
-        if tensor.dtype.name not in ("int32", "int64"):
-            raise ShapeError("Tensor input must be int32 or int64.")
-        if not 0 <= index < tensor.size:
-            raise ShapeError(f"Invalid index {index} for Tensor of size {tensor.size}")
-        return int(tensor[index])
+        return _scalar(_from_array(tensor), index)
 
     def make_dim_for_scalar_input(self, index: int) -> Dim:
         """The size in a scalar input, unknown when the contents are."""
         symbolic = self._symbolic_scalar(index)
         if symbolic is not None:
             return symbolic
-        tensor = self.input_tensor(index)
+        tensor = self._known_input(index)
         if tensor is None:
             return self.unknown_dim()
-        value = self.get_scalar_from_tensor(tensor)
+        value = _scalar(tensor)
         if value < 0:
             message = f"Dimension size, given by scalar input {index}, must be non-negative but is {value}"
             raise ShapeError(message)
@@ -144,16 +182,16 @@ class TensorsMixin(StructureMixin):
 
     def _symbolic_scalar(self, index: int) -> Dim | None:
         tensor: PartialTensor | None = self.value(index) if self.input_tensors is None else None
-        if tensor is None or tensor.shape.rank != 0 or not tensor.elements or tensor.array() is not None:
+        if tensor is None or tensor.shape.rank != 0 or not tensor.elements or _known_tensor(tensor):
             return None
         return self._element(tensor.elements[0])
 
     def make_dim_for_scalar_input_with_negative_indexing(self, index: int, rank: int) -> Dim:
         """The position in a scalar input, counted from the front; rank -1 is unknown."""
-        tensor = self.input_tensor(index)
+        tensor = self._known_input(index)
         if tensor is None:
             return self.unknown_dim()
-        value = self.get_scalar_from_tensor(tensor)
+        value = _scalar(tensor)
         if rank >= 0:
             if not -rank <= value < rank:
                 message = f"Dimension size, given by scalar input {value} must be in range [-{rank}, {rank})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import attrs
 
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 Expansion = Callable[[Mapping[str, object], "Sequence[Type | None]", int], "Graph | None"]
 
 
-@attrs.frozen
-class ArgDef:
+class ArgDef(NamedTuple):
     """One input or output.
 
     Its element type is one of: `type` (fixed), `type_attr` (the type variable or attribute that names it) or
@@ -56,19 +55,18 @@ def flat_args(args: Sequence[ArgDef], attributes: Mapping[str, object], limit: i
     for arg in args:
         count, types = attributes.get(arg.number_attr or ""), attributes.get(arg.type_list_attr or "")
         if arg.type_list_attr is not None and isinstance(types, tuple):
-            single = attrs.evolve(arg, type_list_attr=None)
-            flat += [attrs.evolve(single, type=t if isinstance(t, str) else None) for t in types[: limit - len(flat)]]
+            single = arg._replace(type_list_attr=None)
+            flat += [single._replace(type=t if isinstance(t, str) else None) for t in types[: limit - len(flat)]]
         elif arg.number_attr is not None and isinstance(count, int):
-            flat += [attrs.evolve(arg, number_attr=None)] * min(count, limit - len(flat))
+            flat += [arg._replace(number_attr=None)] * min(count, limit - len(flat))
         else:
-            flat.append(attrs.evolve(arg, variadic=True) if arg.repeated else arg)
+            flat.append(arg._replace(variadic=True) if arg.repeated else arg)
         if len(flat) >= limit:
             break
     return flat
 
 
-@attrs.frozen
-class AttrDef:
+class AttrDef(NamedTuple):
     """One attribute: its type, default (None for none) and allowed values."""
 
     name: str

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import attrs
 
@@ -271,8 +271,7 @@ class Dialect:
         yield from sorted({*self.signatures, *registered})
 
 
-@attrs.frozen
-class DialectEntry:
+class DialectEntry(NamedTuple):
     """An installed entry point of a dialect.
 
     Args:

@@ -7,7 +7,7 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import attrs
 
@@ -54,8 +54,7 @@ class InputUse(enum.Enum):
 _SHAPE = InputUse.SHAPE
 
 
-@attrs.frozen
-class Param:
+class Param(NamedTuple):
     """One input of a rule; `tensor`: it is no sequence, optional or map."""
 
     name: str

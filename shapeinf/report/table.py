@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-
-import attrs
+from typing import NamedTuple
 
 from shapeinf.texts import display_width, escape_unprintable, fit_text
 
@@ -14,8 +13,7 @@ MEASURED = 500
 GAP = "   "
 
 
-@attrs.frozen
-class Column:
+class Column(NamedTuple):
     """A column: its heading, and how narrow it may become where the table is wider than the terminal."""
 
     heading: str

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import pytest
 
-from shapeinf import Result, ShapeError, ShapeInferenceError, infer_shapes
+from shapeinf import NamedDim, Result, ShapeError, ShapeInferenceError, infer_shapes
 from shapeinf.contract.contract import Answer
 from shapeinf.engine.inference import certain_violations
 from shapeinf.expr import Dimension, evaluate
@@ -193,3 +193,30 @@ def test_bounds_of_sizes_that_depend_on_data(count: int) -> None:
 
 def _has_unknown(value: Any) -> bool:
     return isinstance(value, list) and None in value
+
+
+# A range of n, the start and the step of a slice of [n, 2], and its size where that is one number in the whole range.
+LONG_STEPS = {
+    "past all sizes": (1, 20, 0, 20, 1),
+    "the largest size": (1, 20, 0, 19, None),
+    "none, or one": (0, 20, 0, 50, None),
+    "from the second": (2, 20, 1, 30, 1),
+    "from the second, where there may be none": (1, 20, 1, 30, None),
+    "two steps": (11, 20, 0, 10, 2),
+    "backwards": (1, 20, -1, -20, 1),
+}
+
+
+@pytest.mark.parametrize("case", LONG_STEPS)
+def test_a_step_past_all_sizes_takes_one_element(case: str) -> None:
+    least, most, start, step, count = LONG_STEPS[case]
+    end = 2**31 - 1 if step > 0 else -(2**31)
+    starts = f"s = Constant <value_ints=[{start}]> () e = Constant <value_ints=[{end}]> ()"
+    nodes = f"{starts} a = Constant <value_ints=[0]> () t = Constant <value_ints=[{step}]> () y = Slice (x, s, e, a, t)"
+    model = model_of("float[n, 2] x", nodes)
+    result = infer_shapes(model, dims=[NamedDim("n", least)], assume=f"n <= {most}")
+    size = result.tensors["y"].shape[0]
+    assert (size == count) if count is not None else not isinstance(size, int)
+    for n in range(least, most + 1):
+        real = run(model, {"x": np.ones((n, 2), np.float32)})
+        assert evaluate(size, {"n": n}) == real.shape[0], n

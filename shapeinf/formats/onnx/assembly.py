@@ -36,11 +36,10 @@ def domain_of(name: str) -> str:
 def finish_model(graph: Graph) -> Graph:
     """Check the opsets of a complete model. Raises ModelError for a domain without an opset."""
     kinds = graph.nodes.kinds() if isinstance(graph.nodes, NodeTable) else {node.kind for node in graph.nodes}
-    for kind in kinds:
-        if kind.domain not in graph.opsets:
-            domain = kind.domain or _DEFAULT_DOMAIN
-            name = next(node.name for node in graph.nodes if node.kind is kind)
-            raise ModelError(f"the model imports no opset for the domain {domain!r} of {kind.op}", node=name)
+    if not {kind.domain for kind in kinds}.issubset(graph.opsets):
+        node = next(node for node in graph.nodes if node.domain not in graph.opsets)
+        domain = node.domain or _DEFAULT_DOMAIN
+        raise ModelError(f"the model imports no opset for the domain {domain!r} of {node.op}", node=node.name)
     return graph
 
 
