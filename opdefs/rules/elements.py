@@ -227,7 +227,7 @@ def known_dims(value: PartialTensor | None) -> tuple[Dim | None, ...] | None:
         return None
     elements = value.elements
     if elements is None:
-        return () if is_listable(value.shape) and 0 in value.shape else None
+        return () if is_listable(value.shape) and 0 in value.shape.require() else None
     if are_dims(elements):
         return elements  # type: ignore[return-value]
     return tuple([to_dim(e) for e in elements])

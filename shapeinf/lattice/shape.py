@@ -72,10 +72,6 @@ class Shape:
         """The dims in order."""
         return iter(self.require() if self.dims is None else self.dims)
 
-    def __contains__(self, dim: object) -> bool:
-        """Whether an axis has this dim; raises NotKnown for a shape of unknown rank."""
-        return dim in (self.require() if self.dims is None else self.dims)
-
     def __len__(self) -> int:
         """The rank; raises NotKnown when it is unknown."""
         return len(self.require() if self.dims is None else self.dims)
