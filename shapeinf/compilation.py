@@ -24,7 +24,7 @@ def is_compiled() -> bool:
 
 
 def build_name() -> str:
-    """`compiled with mypyc` or `pure Python`; both infer the same."""
+    """`compiled with mypyc` or `pure Python`."""
     return "compiled with mypyc" if is_compiled() else "pure Python"
 
 
