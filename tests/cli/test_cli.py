@@ -24,6 +24,7 @@ import shapeinf.cli
 from shapeinf.cli import main
 from shapeinf.cli.main import COMMANDS, GROUPS
 from shapeinf.cli.output import LateProgress
+from shapeinf.compilation import build_name
 from shapeinf.texts import escape_unprintable
 
 
@@ -208,7 +209,7 @@ def test_exit_codes(model: Path, arguments: list[str], code: int) -> None:
 
 def test_the_version_names_python() -> None:
     result = CliRunner().invoke(main, ["--version"], prog_name="shapeinf")
-    assert result.output == f"shapeinf {shapeinf.__version__} (Python {platform.python_version()})\n"
+    assert result.output == f"shapeinf {shapeinf.__version__} (Python {platform.python_version()}, {build_name()})\n"
 
 
 def test_the_package_runs_as_a_module(model: Path) -> None:

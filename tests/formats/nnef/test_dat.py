@@ -85,7 +85,7 @@ def test_the_layout_of_2017(dims, code, bits, text, dtype):
 
 
 @given(arrays.arrays("float32", arrays.array_shapes(max_dims=4, max_side=6)))
-@example(np.ones((2, 4, 4), "float32"))  # its length is that of a file in the final layout
+@example(np.ones((2, 4, 4), "float32"))  # in the final layout these would be items of a vendor's type
 def test_the_layout_of_2017_as_the_nnef_package_writes_it(tmp_path_factory, array):
     path = tmp_path_factory.getbasetemp() / "old.dat"
     with open(path, "wb") as file:

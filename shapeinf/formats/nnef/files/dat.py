@@ -94,9 +94,11 @@ def read_header(head: bytes, size: int, name: str) -> Header:
         raise LimitError(f"a tensor of rank {rank}; at most {MAX_RANK} is allowed", node=name)
     # Both layouts have rank and extents at the same offset, and a file may have the length of both: all of it must fit.
     final, old = _final(head, size, length, rank), _provisional(head, size, length, rank)
-    fitting = [header for header in (final, old) if isinstance(header, Header)]
-    if fitting:  # the items of a file of 2017 may look like the vendor of a type that nobody else knows
-        return min(fitting, key=lambda header: header.kind == "other")
+    # Of types of vendors the size of items is not known, so numbers of a file of 2017 may read as one of these.
+    likely = (old, final) if isinstance(final, Header) and final.vendor != 0 else (final, old)
+    for header in likely:
+        if isinstance(header, Header):
+            return header
     raise ModelError(str(old if _is_provisional_length(head, length, rank) else final), node=name)
 
 
