@@ -291,7 +291,7 @@ def _differing_symbols(store: ConstraintStore, other: ConstraintStore) -> list[D
                 if others_entries.get(atom) is not entry
             )
     for solved in (store.solved, other.solved) if changed else ():
-        changed.update(
-            (s, None) for s, d in solved.items() if isinstance(d, Dimension) and d.symbols() & changed.keys()
-        )
+        for symbol, value in solved.items():
+            if isinstance(value, Dimension) and not changed.keys().isdisjoint(value.symbols()):
+                changed[symbol] = None
     return list(changed)
