@@ -192,6 +192,32 @@ def test_a_node_in_an_odd_order_does_not_change_how_others_are_read():
         assert str(infer_shapes(plain).tensors["y"].shape) == "[C, B, A]"
 
 
+def test_metadata_of_nodes_do_not_keep_them_from_being_decoded_once():
+    """Exporters write where each node comes from at its end; an attribute after that counts all the same."""
+    x, opset = tensor_value("x", ["A", "B", "C"]), field(8, helper.make_opsetid("", 21).SerializeToString())
+    perm = field(5, helper.make_attribute("perm", [0, 2, 1]).SerializeToString())
+
+    def node(read, written, *rest):
+        return field(1, field(1, read) + field(2, written) + field(4, b"Transpose") + b"".join(rest))
+
+    def metadata(text):
+        return field(9, field(1, b"namespace") + field(2, text))
+
+    nodes = [
+        node(b"x", b"a", perm, metadata(b"first"), metadata(b"of two")),
+        node(b"x", b"b", perm, metadata(b"second" * 50)),
+        node(b"x", b"c", metadata(b"first"), perm),
+        node(b"x", b"d", metadata(b"first")),
+        node(b"x", b"e", metadata(b"first"), perm, metadata(b"of two")),
+    ]
+    data = field(7, b"".join(nodes) + field(11, x.SerializeToString())) + opset
+    for _ in range(2):  # what the first reading decoded is known to the second one
+        graph = agreed(onnx.ModelProto.FromString(data))
+        shapes = {name: str(info.shape) for name, info in infer_shapes(data).tensors.items()}
+        assert shapes == {"x": "[A, B, C]", "d": "[C, B, A]"} | dict.fromkeys("abce", "[A, C, B]")
+    assert graph.nodes[0].kind is graph.nodes[1].kind
+
+
 def test_a_large_file_is_read_in_parts(tmp_path, monkeypatch):
     """With small limits the examples are large files, whose nodes lie in many chunks, and some in none."""
     monkeypatch.setattr("shapeinf.formats.onnx.source.LARGE_FILE", 0)

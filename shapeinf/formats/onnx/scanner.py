@@ -27,7 +27,7 @@ from shapeinf.formats.ranges import read_now
 from shapeinf.graph import DeclaredType, Graph, NodeKind, NodeTable, row_key, subgraphs
 
 _KINDS: dict[bytes, NodeKind] = {}
-"""Node kinds by the last bytes of nodes (operator, attributes, domain), in all files; kinds never change."""
+"""Node kinds by bytes of nodes (operator, attributes, domain), in all files; kinds never change."""
 
 _MAX_KINDS: Final = 4096
 _MAX_TAIL: Final = 1024
@@ -39,6 +39,7 @@ _MAX_PREFIX: Final = 16
 """No tag with a size is longer: a node that begins in a chunk has them in the bytes that are read."""
 
 _NODE_TAG: Final = 0x0A
+_METADATA_TAG: Final = 0x4A
 _INITIALIZER_TAG: Final = 0x2A
 
 _STRINGS = (pb.NODE_INPUT, pb.NODE_OUTPUT, pb.NODE_NAME, pb.NODE_OP_TYPE, pb.NODE_DOMAIN, pb.NODE_OVERLOAD)
@@ -181,9 +182,9 @@ class _Scanner:
     ) -> int:
         """Consecutive NodeProtos from `pos` on, until another field or one that ends after `end`; where it stopped.
 
-        The hot loop of loading. Writers put inputs, outputs and name first; the bytes that follow (operator,
-        attributes, domain) are equal for equal nodes, so they are decoded once and looked up together. The four
-        parts that read a string are alike and stay written out: a call a field would double the time.
+        The hot loop of loading. Writers put inputs, outputs and name first, and metadata last; the bytes between them
+        (operator, attributes, domain) are equal for equal nodes, so they are decoded once and looked up together. The
+        four parts that read a string are alike and stay written out: a call a field would double the time.
         """
         tails, numbers, rows = _KINDS, nodes.numbers, nodes.rows
         while pos < end and buffer[pos] == _NODE_TAG:
@@ -244,6 +245,8 @@ class _Scanner:
                     name = data[at:stop].decode()
                     at = stop
                 kind = tails.get(data[at:])
+                if kind is None:
+                    kind = tails.get(data[at : _metadata_start(data, at)])
             except (IndexError, UnicodeDecodeError):
                 pass
             if kind is None or not output:
@@ -276,10 +279,11 @@ class _Scanner:
         numbers = pb.NODE_OP_TYPE, pb.NODE_DOMAIN, pb.NODE_OVERLOAD
         op, domain, overload = (self.names[b"".join(strings[number][-1:])] for number in numbers)
         node_kind, shared = self.kind((op, domain_of(domain), overload, tuple(attributes)), opsets, depth)
-        if shared and 0 < len(data) - tail <= _MAX_TAIL:
+        tail_end = _metadata_start(data, tail)
+        if shared and 0 < tail_end - tail <= _MAX_TAIL:
             if len(_KINDS) >= _MAX_KINDS:
                 _KINDS.clear()
-            _KINDS[data[tail:]] = node_kind
+            _KINDS[data[tail:tail_end]] = node_kind
         read, written = ([_text(name) for name in strings[number]] for number in (pb.NODE_INPUT, pb.NODE_OUTPUT))
         nodes.add(node_kind, read, written, _text(b"".join(strings[pb.NODE_NAME][-1:])))
 
@@ -411,3 +415,20 @@ def _text(data: bytes) -> str:
 def _name_of(data: bytes) -> bytes:
     names = (data[start:end] for number, _, start, end in fields(data, 0, len(data)) if number == pb.ATTRIBUTE_NAME)
     return next(names, b"")
+
+
+def _metadata_start(data: bytes, pos: int) -> int:
+    """Where the metadata of a node begin, from the field at `pos` on; its end where other fields follow them."""
+    start = end = len(data)
+    while pos < end:
+        tag = data[pos]
+        if tag == _METADATA_TAG:
+            start = min(start, pos)
+        elif start < end or tag > 127 or tag & 7 != BYTES:
+            return end
+        size = data[pos + 1]
+        pos += 2
+        if size > 127:
+            size, pos = varint(data, pos - 1)
+        pos += size
+    return start if pos == end else end
