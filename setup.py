@@ -15,12 +15,13 @@ COMPILED = {
     "shapeinf/constraints": "common congruences index records store",
     "shapeinf/engine": "compiled declarations inference session tensor_info type_table",
     "shapeinf/expr": "atoms dimension division equations evaluation extremum interval",
-    "shapeinf/formats/onnx": "scanner",
-    "shapeinf/formats/protobuf": "wire",
+    "shapeinf/formats/onnx": "assembly attributes payloads scanner tensors types",
+    "shapeinf/formats/protobuf": "large_file wire",
     "shapeinf/graph": "topology",
     "shapeinf/lattice": "joins mapping relaxer shape shape_store types",
     "shapeinf/ops": "context deferred element_types from_tensors rule_context run structure",
-    "opdefs/onnx": "cast concat constant contraction conv gather pad reduction reshape slice",
+    "opdefs/onnx": "cast concat constant contraction conv elementwise gather logic normalization pad quantize reduction"
+    " reshape select slice",
     "opdefs/rules": "arithmetic contraction conversion elements floats gathering logic operands padding parts"
     " progressions reduction repetition reshaping window",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import zipfile
 from importlib import metadata
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 import pytest
@@ -98,8 +99,9 @@ def test_importers_with_packages_of_their_own_are_asked(monkeypatch: pytest.Monk
         def find_distributions(context: object) -> list[object]:
             return []
 
+    monkeypatch.setattr(sys, "meta_path", [PathFinder])  # other tests may have imported packages that add some
     assert entry_points._folders(sys.path) is not None
-    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Importer])
+    monkeypatch.setattr(sys, "meta_path", [PathFinder, Importer])
     assert entry_points._folders(sys.path) is None
 
 

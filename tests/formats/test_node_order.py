@@ -8,6 +8,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from shapeinf import ModelError, infer_shapes
+from shapeinf.compilation import is_compiled
 from shapeinf.engine.compiled import compile_graph
 from shapeinf.formats.onnx.source import read
 from shapeinf.ops import default_registry
@@ -96,6 +97,7 @@ def test_nodes_in_no_order_are_not_built_one_by_one():
     compiled = compile_graph(graph, default_registry())
     assert compiled.groups is None
     assert [row[3] or compiled.node(i).op for i, row in enumerate(compiled.rows)] == ["Neg", *["Relu"] * 50, "Neg"]
-    assert set(map(id, compiled.rows)) == set(map(id, graph.nodes.rows))
+    if not is_compiled():  # compiled code makes the same tuples anew
+        assert set(map(id, compiled.rows)) == set(map(id, graph.nodes.rows))
     assert sorted(compiled.file_order) == list(range(52))
     assert [compiled.node(i).outputs[0] for i in compiled.file_order] == [node.outputs[0] for node in graph.nodes]

@@ -10,7 +10,8 @@ from opdefs.rules.conversion import convert
 from opdefs.rules.elements import select_elements
 from opdefs.rules.repetition import broadcast_elements
 from shapeinf.expr import Scope
-from shapeinf.lattice import Condition, PartialTensor, Shape
+from shapeinf.lattice import Condition, PartialTensor, Shape, ShapeStore
+from shapeinf.ops import InferenceContext, OpDef
 
 SIZES = st.lists(st.integers(0, 4), max_size=4)
 BOUNDS = st.none() | st.integers(-5, 5)
@@ -45,6 +46,11 @@ def test_an_empty_tensor_has_no_positions():
     assert select_elements([], [4096, 4096, 4096, 0], [range(4096)] * 3 + [[]]) == []
 
 
+def context():
+    """That of a node without inputs."""
+    return InferenceContext(OpDef("Cast", "onnx"), [], {}, ShapeStore(), "node")
+
+
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 EDGES = [
     side * float(2**bits) + offset
@@ -62,11 +68,11 @@ def test_floats_that_an_integer_type_holds_are_truncated(dtype, numbers):
     expected = [
         math.trunc(x) if math.isfinite(x) and limits.min <= math.trunc(x) <= limits.max else None for x in numbers
     ]
-    result = convert(None, PartialTensor("float64", Shape([len(numbers)]), numbers), dtype)
+    result = convert(context(), PartialTensor("float64", Shape([len(numbers)]), numbers), dtype)
     assert (result.dtype, list(result.elements)) == (dtype, expected)
 
 
 def test_truth_values_stay():
     """Also next to those that depend on sizes."""
     values = (True, Condition(Scope().symbol("n") - 4), False, None)
-    assert convert(None, PartialTensor("bool", Shape([len(values)]), values), "bool").elements == values
+    assert convert(context(), PartialTensor("bool", Shape([len(values)]), values), "bool").elements == values

@@ -328,10 +328,11 @@ class _Scanner:
         from shapeinf.formats.onnx.reader import parse, read_attribute
 
         proto = parse(onnx.AttributeProto, data)
+        name = _decoded(proto.name)
         if not proto.graphs:
-            return proto.name, read_attribute(proto, opsets, depth), proto.ref_attr_name
+            return name, read_attribute(proto, opsets, depth), _decoded(proto.ref_attr_name)
         messages = (graph.SerializeToString() for graph in proto.graphs)
-        return proto.name, tuple(self.graph(m, 0, len(m), opsets, depth + 1) for m in messages), ""
+        return name, tuple(self.graph(m, 0, len(m), opsets, depth + 1) for m in messages), ""
 
     def initializers(self, graph: Graph, buffer: Source, pos: int, end: int) -> int:
         """Consecutive TensorProtos from `pos` on, which become constants of a graph; where they stop."""
@@ -410,6 +411,11 @@ class _Scanner:
 
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
+
+
+def _decoded(text: str | bytes) -> str:
+    """A string of a protobuf object, which has bytes where it is no UTF-8."""
+    return text if isinstance(text, str) else _text(text)
 
 
 def _name_of(data: bytes) -> bytes:
