@@ -88,11 +88,10 @@ class ShapeStore(ConstraintStore):
 
     def bind_shape(self, unknown: Shape, shape: Shape, source: Source) -> Shape:
         """Bind an unknown rank to `shape`; the canonical shape. ShapeError when it has another rank."""
-        left, right = self.canon_shape(unknown), self.canon_shape(shape)
-        if left is right:
-            return left
-        if isinstance(left, OptionalAxes):
-            left, right = right, left
+        first, second = self.canon_shape(unknown), self.canon_shape(shape)
+        if first is second:
+            return first
+        left, right = (second, first) if isinstance(first, OptionalAxes) else (first, second)
         if isinstance(right, OptionalAxes) and left.dims is not None:
             left, right = right, self._choose_axes(right, left, source)
         if left.dims is None:
