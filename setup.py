@@ -16,7 +16,7 @@ COMPILED = {
     "shapeinf/engine": "compiled declarations inference session tensor_info type_table",
     "shapeinf/expr": "atoms dimension division equations evaluation extremum interval",
     "shapeinf/formats/onnx": "assembly attributes payloads scanner tensors types",
-    "shapeinf/formats/protobuf": "large_file wire",
+    "shapeinf/formats/protobuf": "wire",
     "shapeinf/graph": "topology",
     "shapeinf/lattice": "joins mapping relaxer shape shape_store types",
     "shapeinf/ops": "context deferred element_types from_tensors rule_context run structure",

@@ -94,6 +94,13 @@ def read_function(proto: onnx.FunctionProto) -> tuple[FunctionKey, Graph]:
     return key, finish_graph(body, ((v.name, read_type(v.type)) for v in proto.value_info))
 
 
+def attribute_names(a: onnx.AttributeProto) -> tuple[str, str]:
+    """The name of an AttributeProto, and that of the attribute of a function that it refers to."""
+    texts: tuple[Any, Any] = a.name, a.ref_attr_name  # protobuf has bytes for those that are no UTF-8
+    name, reference = (text if isinstance(text, str) else text.decode("utf-8", "replace") for text in texts)
+    return name, reference
+
+
 def read_attribute(a: onnx.AttributeProto, opsets: dict[str, int], depth: int = 0) -> object:
     """The value of an AttributeProto."""
     kinds = onnx.AttributeProto

@@ -325,12 +325,12 @@ class _Scanner:
         """An AttributeProto of a kind that is left to protobuf."""
         import onnx
 
-        from shapeinf.formats.onnx.reader import parse, read_attribute
+        from shapeinf.formats.onnx.reader import attribute_names, parse, read_attribute
 
         proto = parse(onnx.AttributeProto, data)
-        name = _decoded(proto.name)
+        name, reference = attribute_names(proto)
         if not proto.graphs:
-            return name, read_attribute(proto, opsets, depth), _decoded(proto.ref_attr_name)
+            return name, read_attribute(proto, opsets, depth), reference
         messages = (graph.SerializeToString() for graph in proto.graphs)
         return name, tuple(self.graph(m, 0, len(m), opsets, depth + 1) for m in messages), ""
 
@@ -411,11 +411,6 @@ class _Scanner:
 
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
-
-
-def _decoded(text: str | bytes) -> str:
-    """A string of a protobuf object, which has bytes where it is no UTF-8."""
-    return text if isinstance(text, str) else _text(text)
 
 
 def _name_of(data: bytes) -> bytes:
