@@ -91,9 +91,13 @@ class ShapeStore(ConstraintStore):
         first, second = self.canon_shape(unknown), self.canon_shape(shape)
         if first is second:
             return first
-        left, right = (second, first) if isinstance(first, OptionalAxes) else (first, second)
-        if isinstance(right, OptionalAxes) and left.dims is not None:
-            left, right = right, self._choose_axes(right, left, source)
+        known, some = (second, first) if isinstance(first, OptionalAxes) else (first, second)
+        if isinstance(some, OptionalAxes) and known.dims is not None:
+            return self._bind(some, self._choose_axes(some, known, source), source)
+        return self._bind(known, some, source)
+
+    def _bind(self, left: Shape, right: Shape, source: Source) -> Shape:
+        """Bind two shapes in canonical form that are not the same; see `bind_shape`."""
         if left.dims is None:
             self.shapes[left] = right
         elif right.dims is None:
