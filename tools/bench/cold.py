@@ -16,7 +16,9 @@ import sys
 # Not the folder of this file, whose modules have the names of packages, but the one above.
 sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-from bench.figures import build, save  # noqa: E402
+from bench.figures import save  # noqa: E402
+
+from shapeinf.compilation import build_name  # noqa: E402
 
 SCRIPT = """
 import sys
@@ -69,7 +71,7 @@ def main() -> None:
         print(f"{name:36} {min(taken):.3f} s")
     if options.save_figures:
         rows = [{"name": name, "seconds": round(min(taken), 3)} for name, taken in times.items()]
-        save(f"cold, {build()}", rows, model=os.path.basename(options.model))
+        save(f"cold, {build_name()}", rows, model=os.path.basename(options.model))
 
 
 if __name__ == "__main__":

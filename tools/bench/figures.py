@@ -54,13 +54,6 @@ def _dump(figures: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(sections) + "\n}\n"
 
 
-def build() -> str:
-    """Which build of shapeinf runs in this process; see `BUILDS`."""
-    from shapeinf.expr import dimension
-
-    return BUILDS[not dimension.__file__.endswith(".py")]
-
-
 def ratio(row: Row, way: str) -> float:
     """How many times longer another way takes than shapeinf; infinite where it failed."""
     seconds = row["seconds"].get(way)

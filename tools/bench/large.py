@@ -22,8 +22,10 @@ from pathlib import Path
 sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 import onnx  # noqa: E402
-from bench.figures import Row, build, save  # noqa: E402
+from bench.figures import Row, save  # noqa: E402
 from onnx import TensorProto, helper  # noqa: E402
+
+from shapeinf.compilation import build_name  # noqa: E402
 
 CHILD = """
 import json, sys, time
@@ -107,7 +109,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows = [measure(name, Path(folder), options.repeats) for name in MODELS]
     if options.save_figures:
-        save(f"large, {build()}", [{**row, "seconds": round(row["seconds"], 4)} for row in rows], onnx=onnx.__version__)
+        save(
+            f"large, {build_name()}",
+            [{**row, "seconds": round(row["seconds"], 4)} for row in rows],
+            onnx=onnx.__version__,
+        )
 
 
 if __name__ == "__main__":

@@ -24,10 +24,11 @@ from typing import Any
 sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 import onnx  # noqa: E402
-from bench.figures import Row, build, by_size, ratio, save, spread  # noqa: E402
+from bench.figures import Row, by_size, ratio, save, spread  # noqa: E402
 from bench.timing import medians  # noqa: E402
 
 from shapeinf import infer_shapes  # noqa: E402
+from shapeinf.compilation import build_name  # noqa: E402
 
 Shapes = dict[str, Any]
 
@@ -127,7 +128,7 @@ def main() -> None:
     rows = [measure(path, ways, options) for path in _files(options.models)]
     summarize(rows, ways)
     if options.save_figures:
-        section = "peers" if options.peers else "saving" if options.save else build()
+        section = "peers" if options.peers else "saving" if options.save else build_name()
         save(f"onnx, {section}", rows, onnx=onnx.__version__)
 
 
