@@ -22,8 +22,8 @@ from shapeinf.expr.extremum import maximum
 from shapeinf.expr.interval import Bounds, BoundsTable, declared_bounds
 
 
-class NoSolution(Exception):  # noqa: N818  (an answer, as StopIteration is)
-    """No integers satisfy the congruence."""
+class NoSolution(Exception):  # noqa: N818  (internal, no error)
+    """No integers satisfy the congruence. Internal: caught in `constraints.store`."""
 
 
 @attrs.frozen

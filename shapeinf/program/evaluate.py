@@ -7,7 +7,7 @@ from threading import RLock
 
 import numpy as np
 
-from shapeinf.errors import IllegalSizeError, NoSizeError, SizeOverflowError, format_binding
+from shapeinf.errors import IllegalSizeError, NoSizeError, SizeOverflowError
 from shapeinf.expr.many_bindings import Flags, Ints, Values, run
 from shapeinf.expr.straight_line import StraightLine
 from shapeinf.program.bindings import Bindings

@@ -32,7 +32,10 @@ class Piece(NamedTuple):
 
 
 class NotLinearError(Exception):
-    """An expression with a quotient, a product or other symbols, or of too many pieces."""
+    """An expression with a quotient, a product or other symbols, or of too many pieces.
+
+    Internal: caught in `solver.piecewise`.
+    """
 
 
 def solution_ranges(clauses: Iterable[Clause], symbol: Dimension, low: int, high: int | None) -> list[Range] | None:

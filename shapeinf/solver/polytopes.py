@@ -86,12 +86,12 @@ def value_range(
     return bounds
 
 
-class Infeasible(Exception):  # noqa: N818  (an answer, as StopIteration is)
-    """No sizes satisfy all constraints."""
+class Infeasible(Exception):  # noqa: N818  (internal, no error)
+    """No sizes satisfy all constraints. Internal: caught in `solver.upper_bounds`."""
 
 
-class _TooManyCoordinates(Exception):  # noqa: N818  (an answer, as StopIteration is)
-    """More coordinates than isl handles in reasonable time."""
+class _TooManyCoordinates(Exception):  # noqa: N818  (internal, no error)
+    """More coordinates than isl handles in reasonable time. Internal: caught in `solver.polytopes`."""
 
 
 def maximize(
