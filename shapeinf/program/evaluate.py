@@ -13,7 +13,7 @@ from shapeinf.expr.straight_line import StraightLine
 from shapeinf.program.bindings import Bindings
 from shapeinf.program.lower import Lowered
 from shapeinf.sharing import synchronized
-from shapeinf.texts import format_count
+from shapeinf.texts import format_binding, format_count
 
 
 @synchronized
