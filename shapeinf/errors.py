@@ -376,11 +376,11 @@ class UnknownNameError(ShapeInferenceError):
         """A hint at the nearest names, or at all."""
         near = nearest_names(self.name, self.choices)
         if near:
-            return f"did you mean {_quoted(near)}?"
+            return f"did you mean {_quote_names(near)}?"
         if not self.choices:
             return "none is available"
         more = len(self.choices) - _MAX_NAMES
-        return f"available: {_quoted(self.choices[:_MAX_NAMES])}" + (f" and {more} more" if more > 0 else "")
+        return f"available: {_quote_names(self.choices[:_MAX_NAMES])}" + (f" and {more} more" if more > 0 else "")
 
 
 class UnnamedInputError(UnknownNameError):
@@ -399,7 +399,7 @@ class UnnamedInputError(UnknownNameError):
         self.args = (f"{shape} has no name, which needs a model with one input; this one has: {listed}",)
 
 
-def _quoted(names: Iterable[str]) -> str:
+def _quote_names(names: Iterable[str]) -> str:
     """The names in quotes: they may contain spaces and commas, or be words of the sentence."""
     return ", ".join(map(repr, names))
 

@@ -258,7 +258,7 @@ class Scope:
         """A pickle has no atoms: each dim adds its own as it is loaded, under their numbers, which order terms."""
         return _load_scope, (len(self.atoms),)
 
-    def _add_loaded(self, number: int, atom: Atom) -> None:
+    def _load_atom(self, number: int, atom: Atom) -> None:
         """Add an atom of a pickle."""
         self.atoms += [_NOT_LOADED] * (number + 1 - len(self.atoms))
         self.atoms[number] = atom
@@ -493,7 +493,7 @@ def _load_scope(count: int) -> Scope:
 
 def _load_dimension(scope: Scope, terms: Terms, atoms: tuple[tuple[int, Atom], ...]) -> Dim:
     for number, atom in atoms:
-        scope._add_loaded(number, atom)
+        scope._load_atom(number, atom)
     return scope.from_terms(terms)
 
 

@@ -220,7 +220,7 @@ class RuleContext:
 
     def leave_cycle(self, value: TensorType) -> Type:
         """A value after the last iteration of a cycle of the graph; see `Relaxer.last`."""
-        left = map_dims(value, self.store.relaxer.last)
+        left = map_dims(value, self.store.relaxer.leave_cycle)
         self.created_unknowns = self.created_unknowns or left is not value
         return left
 

@@ -93,7 +93,7 @@ class Builder:
                 read.append(numbers[value.name])
             else:
                 read.append(numbers["" if value is None else self._literal(value)])
-        written = tuple(map(nodes.output, outputs))
+        written = tuple(map(nodes.add_output, outputs))
         nodes.rows.append(
             (kind if len(written) == 1 else (kind, *(True,) * len(written)), tuple(read), written, outputs[0])
         )
