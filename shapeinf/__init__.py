@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         LimitError,
         MissingSizeError,
         ModelError,
+        NnefError,
         NoSizeError,
         NotPickledError,
         RebatchError,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     )
     from shapeinf.explain.unknowns import Cause, Unknown, UnknownGroup
     from shapeinf.expr import Dim, Dimension, Interval
-    from shapeinf.formats.nnef.language.diagnostics import NnefError
     from shapeinf.formats.nnef.options import NnefOptions
     from shapeinf.formats.tf.options import TensorFlowOptions
     from shapeinf.graph import DeclaredType, Graph, Node
@@ -126,7 +126,7 @@ _MODULES = {
     "MissingSizeError": "shapeinf.errors",
     "ModelError": "shapeinf.errors",
     "NamedDim": "shapeinf.inputs.named_dims",
-    "NnefError": "shapeinf.formats.nnef.language.diagnostics",
+    "NnefError": "shapeinf.errors",
     "NnefOptions": "shapeinf.formats.nnef.options",
     "NoSizeError": "shapeinf.errors",
     "Node": "shapeinf.graph",

@@ -36,7 +36,7 @@ RunChecks = Callable[[CheckedModel], Iterable[Diagnostic]]
 
 
 class _HopelessError(Exception):
-    """A what-if run has a new error."""
+    """A what-if run has a new error. Internal: caught in `checks.what_if`."""
 
 
 class _InputRequirements:

@@ -17,8 +17,7 @@ from shapeinf.errors import LimitError, NotKnown
 from shapeinf.expr import Dim, maximum
 from shapeinf.graph import MISSING, UNUSED, module_path
 from shapeinf.lattice import HandleType, TensorType, Type
-from shapeinf.solver.long_products import product_of
-from shapeinf.solver.long_sums import is_long
+from shapeinf.solver.long_dims import is_long, product_of
 
 MAX_NODES_IN_BODIES = 300_000
 """Functions that call others twice double the count at every level."""

@@ -77,7 +77,10 @@ def compare(original: ir.Model, cleaned: ir.Model, seed: int = 0) -> Comparison:
 
 
 class _ResultRefusedError(Exception):
-    """The runtime does not load or run the cleaned model; the text is the runtime's own."""
+    """The runtime does not load or run the cleaned model; the text is the runtime's own.
+
+    Internal: caught in `passes.comparison`.
+    """
 
 
 @contextmanager

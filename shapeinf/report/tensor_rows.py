@@ -10,9 +10,10 @@ import attrs
 
 from shapeinf.engine.body_tensors import INPUT, Producer, body_producers, count_computed, iterate_producers
 from shapeinf.engine.tensor_info import TensorInfo, has_unknowns, item_infos
-from shapeinf.errors import UnknownNameError, nearest_names
+from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dim, Interval
 from shapeinf.result import Result
+from shapeinf.texts import nearest_names
 
 _CONSTANT = Producer("", "", constant=True)
 

@@ -124,7 +124,7 @@ class TextSource:
 
 
 class _EscapeError(Exception):
-    """The position of an escape that is none."""
+    """An invalid escape sequence; the argument is its position. Internal: caught in `formats.protobuf.text`."""
 
 
 def _unescape(match: re.Match[bytes]) -> bytes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import count
 
+from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.evaluation.emitter import Emitter, Target
 from shapeinf.formats.nnef.evaluation.flat import NotFlat, value_of
 from shapeinf.formats.nnef.evaluation.forms import ATTRIBUTE, TENSOR, Form
@@ -28,7 +29,7 @@ from shapeinf.formats.nnef.language.ast import (
     items_of,
     names_in,
 )
-from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.options import Expand
 
 
@@ -56,7 +57,7 @@ def evaluate(
         return _Evaluation(document, source, library, expand, shape_of).run()
     except RecursionError:
         error = source.error("N903", "arrays are nested too deep", document.graph.at)
-        raise NnefError([error], source) from None
+        raise NnefError([error], source.render) from None
 
 
 class _Evaluation:

@@ -8,8 +8,8 @@ from shapeinf.formats.nnef.evaluation.values import Value
 from shapeinf.formats.nnef.language.ast import ArrayExpr, Expr, Name, Number, Text, Truth, TupleExpr
 
 
-class NotFlat(Exception):  # noqa: N818  (not an error: the machine evaluates the statement)
-    """An expression that is not of the flat syntax."""
+class NotFlat(Exception):  # noqa: N818  (internal, no error)
+    """An expression that is not of the flat syntax. Internal: caught in `formats.nnef.evaluation.evaluator`."""
 
 
 def value_of(expr: Expr, known: Mapping[str, Value]) -> Value:
