@@ -63,10 +63,12 @@ class Session:
         except ShapeError:
             if not inference.store.assumed:
                 raise
-            return self.allow_smaller({}).run()
+            return self._run_without_assumptions()
         self._check_node_sizes(inference)
         result = SessionResult(inference, reader, _notes(self.compiled, notes, reader), self)
-        return self._run_without_assumptions(result) or result
+        failing = _count_violations(inference) if inference.store.assumed else 0
+        other = self._run_without_assumptions() if failing else result
+        return other if _count_violations(other.inference) < failing else result
 
     def _check_node_sizes(self, inference: Inference) -> None:
         """Raise the first contradiction with the user's bounds of node sizes, UnknownNameError for one of no node."""
@@ -83,11 +85,9 @@ class Session:
         if missing is not None:
             raise self._dim_names(inference).unknown(missing, map(quote_name, sizes.created))
 
-    def _run_without_assumptions(self, result: SessionResult) -> SessionResult | None:
-        """The result where nodes assume nothing, if fewer nodes fail then."""
-        count = len(list(violations(result.inference))) if result.inference.store.assumed else 0
-        other = self.allow_smaller({}).run() if count else None
-        return other if other is not None and len(list(violations(other.inference))) < count else None
+    def _run_without_assumptions(self) -> SessionResult:
+        """The result where nodes assume nothing; an update of it assumes again."""
+        return self.allow_smaller({}).run()._replace(session=self)
 
     def update(self, last: SessionResult, inputs: Mapping[str, SpecLike]) -> SessionResult:
         """The result for other input shapes; see `Result.update`. The last one must not be used any more.
@@ -97,26 +97,37 @@ class Session:
         """
         inference, reader, notes, _ = last
         session = attrs.evolve(self, updates=(*self.updates, dict(inputs)))
-        if (
-            _depends_on_inputs(inference)
-            or inference.nodes_added_constraints
-            or reader.lowered
-            or not reader.constraining.isdisjoint(inputs)
-        ):
+        types = session._replacing_types(inference, reader, inputs)
+        if types is None:
             return session.run()
-        store, compiled = inference.store, inference.compiled
-        version = store.version
-        types = {name: session.type_of(name, reader) for name in inputs}
-        if store.version != version or reader.lowered:
-            return session.run()
-        inference.visited = 0
+        slots = [inference.compiled.slots[name] for name in types]
         before = list(inference.numbers)
         for name, new in types.items():
             inference.set(name, new)
+        inference.table.refresh()  # the constraints of users may give a dim of these types another form
+        inference.visited = 0
         inference.infer_smaller = session.infer_smaller
-        slots = [compiled.slots[name] for name in types]
         inference.update([slot for slot in slots if inference.numbers[slot] != before[slot]])
         return SessionResult(inference, reader, notes, session)
+
+    def _replacing_types(
+        self, inference: Inference, reader: InputReader, names: Iterable[str]
+    ) -> dict[str, Type] | None:
+        """The new types of these inputs; None where more than the types changes: constraints, bounds or notes."""
+        if _depends_on_inputs(inference) or inference.nodes_added_constraints:
+            return None
+        if inference.store.assuming != self.assuming:
+            return None
+        if reader.lowered or reader.lints or not reader.constraining.isdisjoint(names):
+            return None
+        version = inference.store.version
+        types = {name: self.type_of(name, reader) for name in names}
+        if inference.store.version != version or reader.lowered or reader.lints:
+            return None
+        values = [value for name in names for value in (types[name], inference.input_types[name])]
+        if self.options.limits_dims and any(map(_has_open_axes, values)):  # a limit may name x.shape[0]
+            return None
+        return types
 
     def find_dim(self, inference: Inference, name: str) -> str | None:
         """The name of a dim of the inputs, which may be quoted; None for any other. Raises UnknownNameError."""
@@ -272,6 +283,16 @@ class SessionResult(NamedTuple):
 def _depends_on_inputs(inference: Inference) -> bool:
     """Whether the shapes of inputs decide how declarations are used."""
     return inference.compiled.graph.traced and inference.declared_mode != "ignore"
+
+
+def _count_violations(inference: Inference) -> int:
+    return len(list(violations(inference)))
+
+
+def _has_open_axes(value: Type | None) -> bool:
+    """Whether an axis of a tensor has a size without a name."""
+    dims = value.shape.dims if isinstance(value, TensorType) else None
+    return any(isinstance(dim, Dimension) and dim.is_symbol and dim.is_anonymous for dim in dims or ())
 
 
 def rerun(inference: Inference, store: ShapeStore, prepare: Callable[[Inference], None] | None = None) -> Inference:
