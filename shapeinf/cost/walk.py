@@ -154,7 +154,7 @@ class _Walk:
             name = operation.kind.op
         else:
             return None
-        call = run.same_call(step)
+        call = run.shared_call_key(step)
         child = run.children.get(step.index, {}).get(name)
         if child is not None:
             self.calls[call] = child
@@ -246,7 +246,7 @@ class _Walk:
             passed_on = position in views.values()
             if weight is None or weight in self.claimed or passed_on:
                 continue
-            value = _stored_value(instance.run.current(slot))
+            value = _stored_value(instance.run.type_of(slot))
             if value is not None and value.shape.dims and _is_parameter(step, position, value.dtype):
                 self.claimed.add(weight)
                 elements = product_of(self.store, value.shape.dims)

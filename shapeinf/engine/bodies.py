@@ -26,7 +26,7 @@ MAX_CALLS = 64
 
 
 @attrs.define(eq=False, slots=False)
-class BodyRun:
+class BoundBody:
     """A subgraph of a node, bound to the outer values that it captures, or a function that the node refers to."""
 
     outer: Inference
@@ -101,7 +101,7 @@ class BodyRun:
 
     def require_common(self, other: Body) -> None:
         """See `shapeinf.ops.Body`."""
-        assert isinstance(other, BodyRun)
+        assert isinstance(other, BoundBody)
         first, second = self._last.undone, other._last.undone
         if first is not None and second is not None:
             source = Source(
@@ -163,9 +163,9 @@ def _drop_unlisted_contents(output: Type) -> Type:
 class Bodies:
     """See `shapeinf.engine.inference.Inner`."""
 
-    def bind_bodies(self, outer: Inference, step: NodeStep) -> Mapping[str, BodyRun]:
+    def bind_bodies(self, outer: Inference, step: NodeStep) -> Mapping[str, BoundBody]:
         """The bodies of a node, by the name of their attribute."""
-        return {name: BodyRun(outer, step, name, body) for name, body in step.operation.bodies.items()}
+        return {name: BoundBody(outer, step, name, body) for name, body in step.operation.bodies.items()}
 
     def expand(self, outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
         """The output types of a node that stands for a graph: a function of the model, or the operator's definition.
@@ -201,7 +201,7 @@ class Bodies:
 def output_types(child: Inference) -> list[Type]:
     """The output types of a body that has run."""
     compiled = child.compiled
-    outputs = (child.current(compiled.slots[name]) for name in compiled.graph.outputs)
+    outputs = (child.type_of(compiled.slots[name]) for name in compiled.graph.outputs)
     return [unknown_type() if output is None else output for output in outputs]
 
 

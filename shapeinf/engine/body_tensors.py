@@ -86,7 +86,7 @@ def _constant_slots(inference: Inference) -> Iterator[int]:
 
 
 def _has_elements(inference: Inference, slot: int) -> bool:
-    return _type_has_elements(inference.current(slot))
+    return _type_has_elements(inference.type_of(slot))
 
 
 def _type_has_elements(value: Type | None) -> bool:
@@ -113,15 +113,15 @@ def _bodies(outer: Sequence[Inference], path: str, calls: dict[Hashable, Mapping
     """The bodies inside the nodes of a graph, over these runs of it, each before those inside of it."""
     compiled = outer[0].compiled
     for run in outer:
-        calls.update((run.same_call(compiled.step(index)), children) for index, children in run.children.items())
+        calls.update((run.shared_call_key(compiled.step(index)), children) for index, children in run.children.items())
     for index in range(len(compiled.rows)):
         operation = compiled.operations[compiled.rows[index][0]]
         if not operation.bodies and operation.call is not None:
             continue
         step = compiled.step(index)
         names = dict.fromkeys(name for run in outer for name in run.children.get(index, ()))
-        for name in names or calls.get(outer[0].same_call(step), {}):
-            bodies = [run.children.get(index) or calls.get(run.same_call(step), {}) for run in outer]
+        for name in names or calls.get(outer[0].shared_call_key(step), {}):
+            bodies = [run.children.get(index) or calls.get(run.shared_call_key(step), {}) for run in outer]
             runs = [run for body in bodies if name in body for run in _all_runs(body[name])]
             inner = body_path(path, step, name)
             yield _Body(runs, inner, frozenset(operation.captures))

@@ -344,7 +344,7 @@ class Inference:
             self.table.refresh()
         return self.table.get(self.numbers[slot])
 
-    def same_call(self, step: NodeStep) -> Hashable:
+    def shared_call_key(self, step: NodeStep) -> Hashable:
         """Equal for nodes that share one memoised call: the first of them ran, the others took its outputs."""
         if self.table.epoch != self.store.epoch:
             self.table.refresh()
@@ -556,7 +556,7 @@ class Inference:
                 continue
             producer = self.compiled.producers[slot]
             origin = f"from {self.compiled.step(producer).site}" if producer is not None else "an input or constant"
-            lines.append(f"{name}  {self.current(slot)!r}   {origin}")
+            lines.append(f"{name}  {self.type_of(slot)!r}   {origin}")
         return tuple(lines)
 
 

@@ -93,7 +93,7 @@ def item_infos(inference: Inference, name: str) -> list[TensorInfo] | None:
     """
     renamed = inference.store.relaxer.inner_names()
     items: list[TensorInfo] = []
-    pending: list[Type | None] = [inference.current(inference.compiled.slots[name])]
+    pending: list[Type | None] = [inference.type_of(inference.compiled.slots[name])]
     for _ in range(MAX_VISITS):
         if not pending:
             return items

@@ -71,7 +71,7 @@ class GraphFrame:
         outputs = (slot for row in compiled.rows for slot in row[2] if slot != UNUSED)
         sources = (slot for slot in range(len(compiled.names)) if compiled.producers[slot] is None)
         for slot in (*sources, *outputs):
-            for symbol, facet, index in _symbols(self.inference.current(slot)):
+            for symbol, facet, index in _symbols(self.inference.type_of(slot)):
                 first.setdefault(symbol, Point(self, slot, facet, index))
         return first
 
@@ -104,7 +104,7 @@ class Point(NamedTuple):
     @property
     def type(self) -> Type | None:
         """The inferred type of the value."""
-        return self.frame.inference.current(self.slot)
+        return self.frame.inference.type_of(self.slot)
 
     @property
     def size(self) -> Dim | None:

@@ -310,8 +310,8 @@ class _Walk:
         for run in instance.runs:
             child = run.children.get(step.index, {}).get(name)
             if child is not None:
-                self.calls[run.same_call(step)] = child
-        calls = [self.calls.get(run.same_call(step)) for run in instance.runs]
+                self.calls[run.shared_call_key(step)] = child
+        calls = [self.calls.get(run.shared_call_key(step)) for run in instance.runs]
         runs = tuple([run for run in calls if run is not None])
         return GraphInstance(runs, f"{instance.path}{step.site}/", True) if len(runs) == len(calls) else None
 
