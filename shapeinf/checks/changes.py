@@ -182,7 +182,7 @@ def _replace_axes_by_unknowns(slot: int, axes: tuple[int, ...]) -> Change:
             runs.append((fresh, dims, list(computed.shape.dims)))
             return fresh.table.add(PartialTensor(computed.dtype, Shape(dims), None))
 
-        fresh.declared[slot] = replace
+        fresh.refiners[slot] = replace
 
     def required() -> str | None:
         if not runs:
@@ -228,7 +228,7 @@ def _insert_number(slot: int, index: int, number: Dim | None) -> Change:
             elements = [*(computed.elements or ())[:index], added, *(computed.elements or ())[index:]]
             return fresh.table.add(PartialTensor(computed.dtype, Shape([len(elements)]), elements))
 
-        fresh.declared[slot] = insert
+        fresh.refiners[slot] = insert
 
     def required() -> str | None:
         size = runs[-1][0].store.canon(runs[-1][1]) if runs else None
@@ -262,7 +262,7 @@ def _replace_dims(slot: int, old: tuple[Dim, ...], new: tuple[Dim, ...]) -> Prep
             elements = computed.elements if _drop_unit_axes(old) == _drop_unit_axes(new) else None
             return fresh.table.add(PartialTensor(computed.dtype, Shape(new), elements))
 
-        fresh.declared[slot] = reshape
+        fresh.refiners[slot] = reshape
 
     return prepare
 

@@ -12,7 +12,8 @@ from shapeinf.cost.records import FIELDS, Amounts, Branches, CostTable, NodeCost
 from shapeinf.cost.repetition import repeat
 from shapeinf.engine.body_tensors import body_path
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
-from shapeinf.engine.inference import Inference, Repetition, certain_violations
+from shapeinf.engine.diagnostics import certain_violations
+from shapeinf.engine.inference import Inference, Repetition
 from shapeinf.errors import LimitError, NotKnown
 from shapeinf.expr import Dim, maximum
 from shapeinf.graph import MISSING, UNUSED, module_path

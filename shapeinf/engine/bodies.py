@@ -12,7 +12,8 @@ import attrs
 
 from shapeinf.constraints.common import add_common
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, compile_graph
-from shapeinf.engine.inference import Inference, Repetition, violations
+from shapeinf.engine.diagnostics import violations
+from shapeinf.engine.inference import Inference, Repetition
 from shapeinf.engine.type_table import unknown_type
 from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError, Source
 from shapeinf.expr import Dim, Dimension
@@ -115,7 +116,7 @@ class BoundBody:
 
         A call that may not happen ends a recursion: its outputs are unknown.
         """
-        calling = self.outer.calling
+        calling = self.outer.call_stack
         if callee.function in calling and not certain:
             raise NotKnown(f"the function {callee.function[1]} calls itself")
         if len(calling) >= MAX_CALLS:
@@ -139,7 +140,7 @@ class BoundBody:
         """The inference of the body, with its inputs and captures."""
         child = _create_child(self.outer, self.step, self.compiled, certain, self.label)
         if isinstance(self.source, FunctionReference):
-            child.calling = self._extend_calls(self.source, certain)
+            child.call_stack = self._extend_calls(self.source, certain)
         for name, value in zip(self.compiled.graph.inputs, inputs, strict=False):
             child.set(name, value)
         captures = self.step.operation.captures
@@ -161,7 +162,7 @@ def _drop_unlisted_contents(output: Type) -> Type:
 
 
 class Bodies:
-    """See `shapeinf.engine.inference.Inner`."""
+    """See `shapeinf.engine.inference.BodyRunner`."""
 
     def bind_bodies(self, outer: Inference, step: NodeStep) -> Mapping[str, BoundBody]:
         """The bodies of a node, by the name of their attribute."""
@@ -174,9 +175,9 @@ class Bodies:
         """
         operation = step.operation
         key = operation.body or (operation.kind.domain, operation.kind.op, "")
-        if key in outer.calling:
+        if key in outer.call_stack:
             raise ModelError(f"the function {key[1]} calls itself", node=outer.path + step.site)
-        if len(outer.calling) >= MAX_CALLS:
+        if len(outer.call_stack) >= MAX_CALLS:
             raise LimitError(f"functions call functions deeper than {MAX_CALLS}", node=outer.path + step.site)
         compiled = _definition(outer, step, types)
         if compiled is None:
@@ -190,7 +191,7 @@ class Bodies:
             raise ShapeError(message, code="S103", operands=operands)
         child = _create_child(outer, step, compiled, outer.certain)
         outer.children.setdefault(step.index, {})[operation.kind.op] = child
-        child.calling = (*outer.calling, key)
+        child.call_stack = (*outer.call_stack, key)
         for name, value in zip(graph.inputs, types, strict=False):
             child.set(name, value)
         child.run()
@@ -210,7 +211,9 @@ def _create_child(
 ) -> Inference:
     """The inference of an inner graph, with its constants; its path begins with the node and the label of the body."""
     path = f"{outer.path}{step.site}/{label}/" if label else f"{outer.path}{step.site}/"
-    child = Inference(compiled, outer.store, outer.strict, inner=outer.inner, outer=outer, path=path, certain=certain)
+    child = Inference(
+        compiled, outer.store, outer.strict, body_runner=outer.body_runner, outer=outer, path=path, certain=certain
+    )
     for name, constant in compiled.graph.constants.items():
         child.set(name, constant)
     return child

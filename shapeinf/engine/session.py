@@ -11,8 +11,9 @@ import attrs
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.bodies import Bodies
 from shapeinf.engine.compiled import CompiledGraph, Operation
-from shapeinf.engine.declarations import declare
-from shapeinf.engine.inference import Inference, violations
+from shapeinf.engine.declarations import set_refiners
+from shapeinf.engine.diagnostics import violations
+from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import DimSyntaxError, ShapeError, ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dimension, Scope, quote_name
@@ -149,7 +150,9 @@ class Session:
             reader.lowest = lowest
             for name in (name for name in lowest if name not in axes):
                 store.scope.symbol(name, lowest[name])
-            inference = Inference(self.compiled, store, options.mode == "strict", options.progress, inner=Bodies())
+            inference = Inference(
+                self.compiled, store, options.mode == "strict", options.progress, body_runner=Bodies()
+            )
             notes = self._add_inputs(inference, reader)
             if not reader.lowered:
                 reader.lowered.update(lowest)
@@ -186,7 +189,7 @@ class Session:
             self._add_assumptions(reader, names, sizes)
         store.sizes = sizes if sizes.names else None
         inference.assumptions = (*self._assumed_values(inference, reader), *sizes.texts)
-        unused = declare(inference, reader, self.options.declared_mode(graph))
+        unused = set_refiners(inference, reader, self.options.declared_mode(graph))
         return [*(Diagnostic("warning", "S111", text) for text in ignored), *unused]
 
     def type_of(self, name: str, reader: InputReader) -> Type:
@@ -300,14 +303,14 @@ def rerun(inference: Inference, store: ShapeStore, prepare: Callable[[Inference]
 
     `prepare` may change the new inference before any node runs.
     """
-    fresh = Inference(inference.compiled, store, strict=False, inner=inference.inner)
+    fresh = Inference(inference.compiled, store, strict=False, body_runner=inference.body_runner)
     fresh.assumptions = inference.assumptions
     slots, types, numbers = inference.compiled.slots, inference.table.types, inference.numbers
     for name in inference.compiled.graph.constants:
         fresh.set(name, types[numbers[slots[name]]])
     for name, value in inference.input_types.items():
         fresh.set(name, value)
-    declare(fresh, InputReader(store), "ignore" if inference.declared_mode == "ignore" else "check")
+    set_refiners(fresh, InputReader(store), "ignore" if inference.declared_mode == "ignore" else "check")
     if prepare is not None:
         prepare(fresh)
     fresh.save_initial_store()
