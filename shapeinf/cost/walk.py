@@ -219,7 +219,7 @@ class _Walk:
         while run is not None:
             compiled = run.compiled
             weights = self.constants(run)
-            for captured, slot in zip(step.operation.captures, step.captured, strict=True):
+            for captured, slot in zip(step.operation.captures, step.captures, strict=True):
                 if captured in compiled.slots:
                     weights[compiled.slots[captured]] = instance.weights[slot]
             loops = (run.repeated, *instance.loops)

@@ -64,7 +64,7 @@ class BodyRunner(Protocol):
     """Runs the graphs inside a node; `bodies` implements it, and imports this module."""
 
     def bind_bodies(self, outer: Inference, step: NodeStep) -> Mapping[str, Body]:
-        """The bodies of a node, by the name of their attribute."""
+        """The bodies of a node, by the name of the attribute."""
 
     def expand(self, outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
         """The output types of a node that is defined by a graph; None where none is defined for these inputs."""
@@ -159,10 +159,10 @@ class Inference:
         """By operator and input slots: the last node whose outputs have unknowns of its own, and these outputs."""
 
     def save_initial_store(self) -> None:
-        """Keep the constraints of inputs and users as they are before any node has run."""
+        """Store the constraints of file and user for `initial_store`; call it before the first node runs."""
         store = self.store
         self._initial_version = store.version
-        if store.is_empty:  # mostly: no type has another form, and the copy is made when it is first requested
+        if store.is_empty:  # mostly: all types are canonical, and the copy is made on first use
             self._initial_store = None
         else:
             self._initial_store = store.copy()
@@ -170,7 +170,7 @@ class Inference:
 
     @property
     def initial_store(self) -> ShapeStore:
-        """The constraints of inputs and users."""
+        """The constraints of file and user, without those of nodes."""
         if self._initial_store is None:
             self._initial_store = self.store.copy_empty()
         return self._initial_store
@@ -181,12 +181,15 @@ class Inference:
         return self.store.version != self._initial_version
 
     def set(self, name: str, new: Type | None) -> None:
-        """Put the type of an input or constant into its slot."""
+        """Set the type of an input or constant; None where nothing is known of it."""
         self.input_types[name] = new
         self.numbers[self.compiled.slots[name]] = 0 if new is None else self.table.add(new)
 
     def fork(self, compiled: CompiledGraph | None = None) -> Inference:
-        """An independent copy, perhaps with other nodes on the same slots; it ignores declarations."""
+        """An independent copy to run further; `compiled` may have other nodes on the same slots.
+
+        It ignores declarations and reports no progress.
+        """
         other = copy(self)
         if compiled is not None:
             other.compiled = compiled
@@ -205,7 +208,7 @@ class Inference:
     # -- running -----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Run the graph: single nodes once, in order, cycles to their fixpoint."""
+        """Run all nodes in order; the nodes of a cycle until none of their outputs changes."""
         compiled = self.compiled
         if compiled.groups is None:
             self.run_straight()
@@ -218,13 +221,13 @@ class Inference:
                 self._run_cycle(group)
 
     def run_straight(self, start: int = 0) -> None:
-        """Run every node of an acyclic graph once, in order, from an index on."""
+        """Run the rows of an acyclic graph once, in order, from the index `start` on."""
         compiled, numbers, refiners, progress = self.compiled, self.numbers, self.refiners, self.progress
         operations, memo, all_run = compiled.operations, self._memo, compiled.conditional is None
         type_only, canonical = self.table.type_only, self.table.canonical
         for index, row in enumerate(compiled.rows[start:] if start else compiled.rows, start):
-            kind, inputs, slots, _ = row
-            operation = operations[kind]
+            row_key, inputs, slots, _ = row
+            operation = operations[row_key]
             contents = operation.contents
             numbering = type_only if contents is _NONE else canonical
             if len(inputs) == 2:  # the keys of most nodes, without a call of `_key`: it costs more than the rest
@@ -249,11 +252,7 @@ class Inference:
         self.visited += len(compiled.rows) - start
 
     def _run_cycle(self, group: list[int]) -> None:
-        """A worklist in program order; values that no node has computed yet are absent (bottom).
-
-        When the bounds of a join site widen, what was proved under the narrower ones may not hold: store and memo go
-        back to where the cycle began, and all of its nodes run again. Widening allows that a few times a site.
-        """
+        """Run the nodes of a cycle to their fixpoint."""
         relaxer = self.store.relaxer
         relaxer.cycles += 1
         try:
@@ -262,6 +261,11 @@ class Inference:
             relaxer.cycles -= 1
 
     def _iterate_cycle(self, group: list[int]) -> None:
+        """Visit the nodes of a worklist, in order, until it is empty; values not computed yet are absent (bottom).
+
+        When the bounds of a join site widen, what was proved under the narrower ones may not hold: the store returns to
+        its state at the start, the memo is cleared, and all nodes run again. A site widens a few times at most.
+        """
         store, before = self.store, self.store.copy()
         widenings = store.relaxer.widenings
         inside = set(group)
@@ -288,14 +292,14 @@ class Inference:
                 heapq.heappush(heap, reader)
 
     def _is_ready(self, step: NodeStep) -> bool:
-        """A joining rule (variadic, of optional inputs) runs with some of its inputs, any other waits for all."""
+        """Whether a node can run: with all inputs present, a join (a variadic rule of optional inputs) with one."""
         present = [self.numbers[slot] != 0 for slot in step.inputs if slot != MISSING]
         call = step.operation.call
         joins = call is not None and call.rule.variadic and call.rule.params[-1].optional
         return any(present) if joins else all(present)
 
     def update(self, changed: Iterable[int]) -> None:
-        """Run again what depends on the changed slots; stop where an output is unchanged."""
+        """Visit the nodes that read a changed slot, then those that read a slot that this changes, and so on."""
         consumers = self.compiled.consumers
         heap = sorted({reader for slot in changed for reader in consumers[slot]})
         queued = set(heap)
@@ -308,7 +312,10 @@ class Inference:
                         heapq.heappush(heap, reader)
 
     def visit(self, step: NodeStep, relax: bool = False) -> list[int]:
-        """Run one node again; the slots whose type has changed."""
+        """Run one node, perhaps again; the slots whose type has changed.
+
+        With `relax` an output becomes the join of its old and its new type.
+        """
         self.visited += 1
         for table in (self.node_diagnostics, self.reasons, self.children, self.extra_runs):
             table.pop(step.index, None)
@@ -336,13 +343,13 @@ class Inference:
         return self.table.add(relax_type(self.store.relaxer, left, right, site))
 
     def type_of(self, slot: int) -> Type | None:
-        """The type of a slot, canonical under the constraints known now."""
+        """The type of a slot, in canonical form; None for a value that no node has computed."""
         if self.table.epoch != self.store.epoch:
             self.table.refresh()
         return self.table.get(self.numbers[slot])
 
     def shared_call_key(self, step: NodeStep) -> Hashable:
-        """Equal for nodes that share one memoised call: the first of them ran, the others took its outputs."""
+        """A key that is equal for nodes that share a memoised call: the first one ran, the others took its outputs."""
         if self.table.epoch != self.store.epoch:
             self.table.refresh()
         return (id(self._memo), step.operation, *(self.table.canonical[self.numbers[slot]] for slot in step.inputs))
@@ -357,7 +364,7 @@ class Inference:
         return self._call(index, row, operation, key) if outputs is None else outputs
 
     def _key(self, operation: Operation, inputs: Sequence[int]) -> Key:
-        """The key of a call: contents of inputs belong to it only where the rule reads them."""
+        """The key of a call in the memo: types without contents where the rule reads none."""
         contents = operation.contents
         numbering = self.table.type_only if contents is _NONE else self.table.canonical
         types = [*map(numbering.__getitem__, map(self.numbers.__getitem__, inputs))]
@@ -382,7 +389,7 @@ class Inference:
             self.restore_store(before)
 
     def save_store(self) -> SavedStore:
-        """A copy of the store, which is made once for as long as nothing changes."""
+        """A copy of the store; the last one again as long as nothing has changed."""
         if self._saved is None or self._saved.differs_from(self.store):
             self._saved = SavedStore.copy_of(self.store)
         return self._saved
@@ -395,7 +402,7 @@ class Inference:
             self._saved = SavedStore(saved.store, state_of(self.store))
 
     def _call(self, index: int, row: Row, operation: Operation, key: Key) -> Sequence[int]:
-        """Run the operation of a row, and memoise its outputs where that is sound."""
+        """The numbers of the output types of a row whose key is not in the memo; it is added where that is sound."""
         if self._repeatable:
             outputs = self._repeated_outputs(index, row, operation, key)
             if outputs is not None:
@@ -422,7 +429,7 @@ class Inference:
         return outputs
 
     def _repeated_outputs(self, index: int, row: Row, operation: Operation, key: Key) -> Sequence[int] | None:
-        """The outputs of an earlier node that this one repeats, unknowns included; None where there is none."""
+        """The outputs of an earlier node with an equal operation and the same inputs, unknowns included; else None."""
         first = self._repeatable.get((operation.kind.op, row[1]))
         if first is None:
             return None
@@ -431,14 +438,14 @@ class Inference:
         return outputs if repeats else None
 
     def _is_repeatable(self, index: int, row: Row, operation: Operation) -> bool:
-        """Whether an equal node of the same inputs has the same outputs, unknowns included."""
+        """Whether a later node with an equal operation and the same inputs has the same outputs, unknowns included."""
         silent = index not in self.node_diagnostics and index not in self.reasons
         plain = operation.call is not None and not operation.call.op_def.stateful and not operation.bodies
         straight = self.compiled.groups is None and not self._conditional
         return plain and silent and bool(row[1]) and straight
 
     def _run_step(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
-        """The outputs of a node in strict mode, of a node with bodies, and of an operator without a rule."""
+        """The outputs of a row that needs its node: in strict mode, with bodies, or of an operator without a rule."""
         operation = step.operation
         if operation.call is None:
             return self._expand(step, types) if operation.known else self._reject_operator(step, types)
@@ -452,12 +459,12 @@ class Inference:
         return self._apply_rule(step.index, row, operation, operation.call, types, bodies)
 
     def _handle_error(self, error: ShapeError, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
-        """Raise the error of a node in strict mode; otherwise its outputs are unknown."""
+        """The outputs of a node that failed: unknown, with a diagnostic. Raises the error in strict mode."""
         site = self.path + step.site
         if error.node is None:
             error.node, error.op = site, step.operation.kind.op
         may_raise = self.certain or (error.code != "S101" and not self._conditional)
-        if self.strict and may_raise:  # an invalid branch may never run
+        if self.strict and may_raise:  # a branch with an error may never run
             error.location = error.location or self.compiled.graph.locations.get(step.node.name, "")
             raise error
         return self._set_unknown(step, error.as_diagnostic(site, str(step.operation), self.operands(step)), types)
@@ -471,7 +478,7 @@ class Inference:
         types: Sequence[Type | None],
         bodies: Mapping[str, Body] | None = None,
     ) -> Sequence[int]:
-        """Call a rule; the numbers of its output types."""
+        """The numbers of the output types of a rule; unknown with a diagnostic (S301) where the rule itself fails."""
         site = self.path + (row[3] or self.compiled.step(index).site)
         try:
             outcome = call.run(types, self.store, site, bodies)
@@ -479,7 +486,7 @@ class Inference:
             numbers = [add(outputs[0])] if len(outputs) == 1 else [add(output) for output in outputs]
         except (ShapeError, ModelError):
             raise
-        except Exception as error:  # best mode has a result for every model, whatever a rule does
+        except Exception as error:  # an error of one rule must not stop the inference
             message = f"the rule of this operator failed: {type(error).__name__}: {error}"
             step = self.compiled.step(index)
             note = Diagnostic("error", "S301", message, site, str(operation), self.operands(step))
@@ -500,13 +507,14 @@ class Inference:
             self._note_unknown(step, outcome.unknown, types)
 
     def _expand(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
+        """The outputs of a node that is defined by a graph: a function, or a definition by other operators."""
         outputs = self.body_runner.expand(self, step, types)
         return self._reject_operator(step, types) if outputs is None else [self.table.add(output) for output in outputs]
 
     def _reject_operator(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
-        """The outputs of an operator without a rule: of the element types of its definition, of unknown shape.
+        """The outputs of an operator without a rule: unknown, with a warning (S201) of its first node only.
 
-        Only its first node has a warning.
+        Raises UnknownOperatorError in strict mode.
         """
         operation, site = step.operation, self.path + step.site
         if self.strict:
@@ -520,6 +528,7 @@ class Inference:
         return self._set_unknown(step, note, types)
 
     def _set_unknown(self, step: NodeStep, diagnostic: Diagnostic, types: Sequence[Type | None]) -> Sequence[int]:
+        """The unknown outputs of a node with this diagnostic, which is added."""
         self.created_unknowns = True
         diagnostic = downgrade(diagnostic) if self._conditional else diagnostic
         self.node_diagnostics.setdefault(step.index, []).append(diagnostic)
@@ -537,7 +546,7 @@ class Inference:
         return [self.table.add(output) for output in outputs]
 
     def _note_unknown(self, step: NodeStep, reason: str, types: Sequence[Type | None]) -> None:
-        """Report an unknown where it originates: not where the rank of an input is already unknown."""
+        """Store why outputs are unknown; with a warning (S202), unless an input is of unknown rank already."""
         self.reasons[step.index] = reason
         if any(getattr(t, "shape", None) is not None and t.shape.dims is None for t in types):  # type: ignore[union-attr]
             return
@@ -546,7 +555,7 @@ class Inference:
         self.node_diagnostics.setdefault(step.index, []).append(note)
 
     def operands(self, step: NodeStep) -> tuple[str, ...]:
-        """The inputs as lines: name, type, and producer."""
+        """The inputs of a node, a line each: name, type, and producer."""
         lines = []
         for name, slot in zip(step.node.inputs, step.inputs, strict=False):
             if slot == MISSING:
@@ -558,7 +567,7 @@ class Inference:
 
 
 def _is_same_operation(a: Operation, b: Operation) -> bool:
-    """Whether two operations with rules are equal; readers need not share one among equal nodes."""
+    """Whether two operations have the same rule and equal attributes: a reader need not share one among equal nodes."""
     if a is b or a.call is None or b.call is None:
         return a is b
     return a.op_def is b.op_def and a.call.wanted == b.call.wanted and a.kind.attrs == b.kind.attrs

@@ -47,7 +47,7 @@ class GraphFrame:
         """The name of a value; inside a body it starts with the path of the body."""
         name = self.inference.compiled.names[slot]
         if self.outer is not None and self.step is not None and name in self.step.operation.captures:
-            return self.outer.name(self.step.captured[self.step.operation.captures.index(name)])
+            return self.outer.name(self.step.captures[self.step.operation.captures.index(name)])
         return self.inference.path + name
 
     def locate(self, step: NodeStep) -> str:

@@ -356,7 +356,7 @@ class _Walk:
         inner = GraphInstance(tuple(runs), runs[0].path, True)
         compiled, start = inner.compiled, len(self.points)
         inner_values = self.sources(inner)
-        for captured, slot in zip(step.operation.captures, step.captured, strict=True):
+        for captured, slot in zip(step.operation.captures, step.captures, strict=True):
             if captured in compiled.slots:
                 inner_values[compiled.slots[captured]] = values[slot]
         own = [self.add_range(inner, compiled.slots[formal], "activation", start) for formal in compiled.graph.inputs]
