@@ -16,7 +16,7 @@ import numpy as np
 import onnx_ir as ir
 
 from shapeinf.api import as_graph, infer
-from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.errors import MissingPackageError, ShapeInferenceError
 from shapeinf.formats.onnx.external_tensors import DataFolder
 from shapeinf.formats.onnx.saving import embed_small

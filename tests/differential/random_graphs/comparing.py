@@ -269,7 +269,7 @@ def _differences(result: Result, name: str, value: Any, binding: dict[str, int])
 def contents(result: Result, name: str) -> tuple[Any, ...]:
     """The known elements of a tensor."""
     inference = result.inference
-    return getattr(inference.current(inference.compiled.slots[name]), "elements", None) or ()
+    return getattr(inference.type_of(inference.compiled.slots[name]), "elements", None) or ()
 
 
 def fits(result: Result, element: Any, real: Any, binding: dict[str, int]) -> bool:
