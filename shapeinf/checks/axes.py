@@ -221,7 +221,7 @@ def merged_names(model: CheckedModel) -> Iterator[Diagnostic]:
     """Named symbols of inputs that nodes require to be equal, always or unless one of them is 1."""
     for precondition in model.preconditions:
         dims = [d for d in precondition.terms if isinstance(d, Dimension)]
-        if len(dims) != 2 or dims[0] is dims[1] or not all(d in model.named for d in dims):
+        if len(dims) != 2 or dims[0] is dims[1] or not all(d in model.named_symbols for d in dims):
             continue
         if precondition.kind in ("equality", "alternative"):
             unless = "" if precondition.kind == "equality" else ", unless one of them is 1"
@@ -251,7 +251,11 @@ def coupled_axes(model: CheckedModel) -> Iterator[Diagnostic]:
     nodes: set[str] = set()
     for precondition in model.preconditions:
         symbols = precondition.free_symbols
-        if precondition.kind not in _COUPLING_KINDS or len(symbols) < 2 or set(precondition.terms) <= model.named:
+        if (
+            precondition.kind not in _COUPLING_KINDS
+            or len(symbols) < 2
+            or set(precondition.terms) <= model.named_symbols
+        ):
             continue
         if precondition.node in nodes or not model.are_independent(symbols):
             continue

@@ -28,7 +28,7 @@ class KnownDiagnostic:
     message: str
 
     @classmethod
-    def of(cls, model: str, diagnostic: Diagnostic) -> KnownDiagnostic:
+    def from_diagnostic(cls, model: str, diagnostic: Diagnostic) -> KnownDiagnostic:
         """That of a diagnostic."""
         return cls(model, diagnostic.code, diagnostic.node, diagnostic.tensor, diagnostic.message)
 
@@ -50,12 +50,14 @@ class Baseline:
 
     def includes(self, path: str, diagnostic: Diagnostic) -> bool:
         """Whether a diagnostic of a model is known."""
-        return KnownDiagnostic.of(self.model_name(path), diagnostic) in self.known
+        return KnownDiagnostic.from_diagnostic(self.model_name(path), diagnostic) in self.known
 
-    def stale(self, checked: Mapping[str, Iterable[Diagnostic]]) -> list[KnownDiagnostic]:
+    def stale_entries(self, checked: Mapping[str, Iterable[Diagnostic]]) -> list[KnownDiagnostic]:
         """The entries that the checked models no longer have, and those of models that do not exist any more."""
         present = {self.model_name(path): diagnostics for path, diagnostics in checked.items()}
-        current = {KnownDiagnostic.of(name, d) for name, diagnostics in present.items() for d in diagnostics}
+        current = {
+            KnownDiagnostic.from_diagnostic(name, d) for name, diagnostics in present.items() for d in diagnostics
+        }
         folder = os.path.dirname(self.path)
         return sorted(
             entry
@@ -89,7 +91,11 @@ def baseline_as_json(path: str, checked: Mapping[str, Iterable[Diagnostic]]) -> 
     """The baseline of these diagnostics, by path of their model, in a file with this path."""
     empty = Baseline(path)
     entries = sorted(
-        {KnownDiagnostic.of(empty.model_name(model), d) for model, diagnostics in checked.items() for d in diagnostics}
+        {
+            KnownDiagnostic.from_diagnostic(empty.model_name(model), d)
+            for model, diagnostics in checked.items()
+            for d in diagnostics
+        }
     )
     records = [{key: getattr(entry, key) for key in ("model", *_KEYS)} for entry in entries]
     return {"schema": BASELINE, "findings": records}

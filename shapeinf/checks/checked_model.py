@@ -69,7 +69,7 @@ class CheckedModel:
         return axes
 
     @cached_property
-    def named(self) -> set[Dimension]:
+    def named_symbols(self) -> set[Dimension]:
         """The symbols of the inputs that the file or the user names."""
         return {s for s in self.axes if not s.symbol.anonymous and not GENERATED.fullmatch(s.name)}
 

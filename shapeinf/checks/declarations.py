@@ -265,7 +265,7 @@ def _first_solver(model: CheckedModel, symbols: set[Dimension]) -> str:
 def _has_new_equalities(model: CheckedModel) -> bool:
     """Whether nodes solve a dim of the inputs, or relate several of them."""
     store, before = model.store, model.initial_store
-    if any(symbol in model.named and symbol not in before.solved for symbol in store.solved):
+    if any(symbol in model.named_symbols and symbol not in before.solved for symbol in store.solved):
         return True
     return any(
         disjunction.equation is not None and disjunction not in before.disjunctions
@@ -345,7 +345,7 @@ def _early_example(model: CheckedModel, observed: _ObservedSize) -> str | None:
     """A binding of named dims that proves the difference, as text."""
     dims = (observed.declared_size, observed.size)
     symbols = {s for d in dims if isinstance(d, Dimension) for s in d.symbols()}
-    if not symbols <= model.named:
+    if not symbols <= model.named_symbols:
         return None
     for binding in legal_bindings(observed.store, symbols, later=model.store):
         a, b = try_evaluate(observed.declared_size, binding), try_evaluate(observed.size, binding)

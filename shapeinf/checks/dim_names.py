@@ -142,7 +142,7 @@ def conflicting_names(model: CheckedModel) -> Iterator[Diagnostic]:
     """Names for which nodes require two values, where the errors vanish in a what-if run with a name for each axis."""
     if not any(d.severity == "error" for d in model.result.diagnostics):
         return
-    shared = {s for s in model.named if len(model.axes[s]) > 1}
+    shared = {s for s in model.named_symbols if len(model.axes[s]) > 1}
     split = _infer_with_split_names(model, shared) if shared else None
     if split is None:
         return

@@ -129,11 +129,11 @@ class ModelChecker:
                 (known if is_known else reported).append(diagnostic)
         return ModelCheck(path, tuple(sorted(reported, key=lambda d: not d.fails)), tuple(known))
 
-    def stale(self, checks: Iterable[ModelCheck]) -> list[KnownDiagnostic]:
+    def stale_entries(self, checks: Iterable[ModelCheck]) -> list[KnownDiagnostic]:
         """The entries of the baseline that the checked models no longer have."""
         if self.baseline is None:
             return []
-        return self.baseline.stale({c.path: c.known for c in checks if c.checked})
+        return self.baseline.stale_entries({c.path: c.known for c in checks if c.checked})
 
     def infer(self, path: str) -> tuple[Result, Config]:
         """The inference of a model, and the assumptions that were used for it. Raises as `check`."""

@@ -38,7 +38,7 @@ def fails_everywhere(model: CheckedModel) -> Iterator[Diagnostic]:
     models whose input dims all have names are tested, and only nodes whose inputs have known ranks: a size that
     decides a rank has one right value, which a test hardly meets.
     """
-    if not model.axes or model.axes.keys() != model.named:
+    if not model.axes or model.axes.keys() != model.named_symbols:
         return
     failures = []
     for binding in itertools.chain(generic_bindings(model, _MAX_BINDINGS), skewed_bindings(model, _MAX_SKEWED)):

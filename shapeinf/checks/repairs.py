@@ -81,7 +81,7 @@ def likely_cause(
     repairs, is_complete = find_repairs(model, failures, run_checks, candidates)
     if candidates == "sizes":
         repairs = [repair for repair in repairs if repair.remaining == 0]
-    if _fails_by_itself(model, failures):
+    if _is_local_failure(model, failures):
         repairs = [repair for repair in repairs if repair.weight in (ATTRIBUTE, NUMBERS)]
     nodes = [repair.node for repair in repairs]
     if not nodes or nodes[0] == failures[0].node:
@@ -128,7 +128,7 @@ def find_repairs(
     return sorted(search.repairs, key=lambda repair: (repair.remaining, repair.weight)), is_complete
 
 
-def _fails_by_itself(model: CheckedModel, failures: list[Diagnostic]) -> bool:
+def _is_local_failure(model: CheckedModel, failures: list[Diagnostic]) -> bool:
     """Whether all failures are errors at one node that reads one value besides constants."""
     node = model.nodes.get(failures[0].node)
     if node is None or any(f.severity != "error" or f.node != failures[0].node for f in failures):
@@ -149,7 +149,7 @@ def _reads_integer_constant(model: CheckedModel, name: str) -> bool:
 
 def _node_index(model: CheckedModel, first: Diagnostic) -> int | None:
     """The index of the node of a failure, or of the node around it for one in a body."""
-    node = model.nodes.get(first.node) or _node_around(model, first.node)
+    node = model.nodes.get(first.node) or _enclosing_node(model, first.node)
     if node is None:
         return None
     output = next((name for name in node.outputs if name), None)
@@ -157,7 +157,7 @@ def _node_index(model: CheckedModel, first: Diagnostic) -> int | None:
     return None if output is None else compiled.producers[compiled.slots[output]]
 
 
-def _node_around(model: CheckedModel, inner: str) -> Node | None:
+def _enclosing_node(model: CheckedModel, inner: str) -> Node | None:
     """The node whose body contains a node: `loop` of `loop/add`."""
     around = [name for name in model.nodes if name and inner.startswith(f"{name}/")]
     return model.nodes[max(around, key=len)] if around else None
@@ -222,7 +222,7 @@ class _RepairSearch:
         inference = self.model.result.inference
         own_sizes = has_own_sizes(inference, step, self.constants)
         yield from size_changes(inference, step, own_sizes, self.weights)
-        sizes: list[Dim] = [*sorted(self.model.named, key=str)[:_MAX_NAMES], -1]
+        sizes: list[Dim] = [*sorted(self.model.named_symbols, key=str)[:_MAX_NAMES], -1]
         yield from list_changes(inference, step, sizes) if own_sizes else ()
 
     def test_changes(self, step: NodeStep, changes: Iterable[Change]) -> None:

@@ -35,7 +35,7 @@ _NUMERIC_RUNS = 2
 RunChecks = Callable[[CheckedModel], Iterable[Diagnostic]]
 
 
-class _HopelessError(Exception):
+class _NoRepairError(Exception):
     """A what-if run has a new error."""
 
 
@@ -44,7 +44,7 @@ class _InputRequirements:
 
     def __init__(self, model: CheckedModel, diagnostics: list[Diagnostic]) -> None:
         first = diagnostics[0]
-        self.symbols, self.named = set(model.axes), model.named
+        self.symbols, self.named_symbols = set(model.axes), model.named_symbols
         self.subjects = {diagnostic.subject for diagnostic in diagnostics}
         self.first = first.subject if first.code in ("C101", "C102") else ""
         self.disjunctions = {d for d in model.store.disjunctions if d.source.node == self.first}
@@ -68,7 +68,7 @@ class _InputRequirements:
     def _would_be_reported(self, dims: Sequence[Dim], node: str) -> bool:
         """Whether a node fixes a dim or merges two names without a diagnostic of it before the change."""
         numbers = [dim for dim in dims if isinstance(dim, int)]
-        names = {dim for dim in dims if isinstance(dim, Dimension) and dim in self.named}
+        names = {dim for dim in dims if isinstance(dim, Dimension) and dim in self.named_symbols}
         if not node or len(names) + len(numbers) < len(dims) or len(names) + bool(numbers) != 2:
             return False
         return node == self.first or node not in self.subjects
@@ -119,7 +119,7 @@ class WhatIfRuns:
         run.progress = self._stop_at_new_errors(run, after_node, except_node)
         try:
             run.run_straight(step.index)
-        except (_HopelessError, ShapeInferenceError):
+        except (_NoRepairError, ShapeInferenceError):
             return None
         changed = self._as_model(run)
         remaining = self._count_remaining(changed, except_node)
@@ -142,7 +142,7 @@ class WhatIfRuns:
 
         try:
             rerun(inference, inference.initial_store.copy(), begin)
-        except (_HopelessError, ShapeInferenceError):
+        except (_NoRepairError, ShapeInferenceError):
             return None
         changed = self._as_model(runs[0])
         remaining = self._count_remaining(changed)
@@ -155,12 +155,12 @@ class WhatIfRuns:
             self.visits += 1
             after_node(done)
             if self._requirements.are_exceeded(run, except_node):
-                raise _HopelessError
+                raise _NoRepairError
             for diagnostic in run.node_diagnostics.get(done - 1, ()):
                 key = (diagnostic.code, diagnostic.node)
                 lost = diagnostic.code.startswith("S2") and key not in self.unknown
                 if lost or (diagnostic.severity == "error" and (key == self.first or key not in self.before)):
-                    raise _HopelessError
+                    raise _NoRepairError
 
         return progress
 
@@ -183,7 +183,7 @@ class WhatIfRuns:
         """Whether the changed graph runs at generic sizes that it allows."""
 
         def prepare(fresh: Inference) -> None:
-            before, after = _around_node(fresh, change)
+            before, after = _constant_swap(fresh, change)
 
             def progress(done: int, _: int) -> None:
                 if done == step.index:
@@ -230,7 +230,7 @@ def _apply_change(compiled: CompiledGraph, step: NodeStep, change: Change) -> Co
     return edited
 
 
-def _around_node(fresh: Inference, change: Change) -> tuple[Callable[[], None], Callable[[], None]]:
+def _constant_swap(fresh: Inference, change: Change) -> tuple[Callable[[], None], Callable[[], None]]:
     """Functions to call before and after the changed node runs: they replace a constant for it alone."""
     if change.prepare is not None:
         change.prepare(fresh)
@@ -251,7 +251,7 @@ def _around_node(fresh: Inference, change: Change) -> tuple[Callable[[], None], 
 
 def _begin_at(run: Inference, step: NodeStep, change: Change) -> Callable[[int], None]:
     """Prepares a run that begins at the changed node; returns the function to call after each node."""
-    before, after = _around_node(run, change)
+    before, after = _constant_swap(run, change)
     before()
 
     def after_node(done: int) -> None:

@@ -20,7 +20,7 @@ MAX_BYTES = 1 << 32
 MAX_COMPARED = 8
 """Numbers that are tried for an input of one integer."""
 
-WAYS = {"0 and 1 at random": (0, 1), "all 0": (0, 0), "all 1": (1, 1)}
+INTEGER_FILLS = {"0 and 1 at random": (0, 1), "all 0": (0, 0), "all 1": (1, 1)}
 """How integer inputs are filled (least, most); where the runtime refuses one way, the next is tried. Small numbers are
 legal as indices, positions, lengths and masks; a scalar is 1 where others are random."""
 
@@ -49,16 +49,16 @@ def feeds(
         return {
             name: arrays[name]
             if name in arrays
-            else _with_elements(_array(rng, way, dtype, shapes[name]), values.get(name))
+            else _set_elements(_array(rng, way, dtype, shapes[name]), values.get(name))
             for name, dtype in types.items()
         }
 
-    for way in WAYS if drawn else ["given"]:
+    for way in INTEGER_FILLS if drawn else ["given"]:
         yield way, fill(way, known)
     single = [name for name in drawn if name not in known and np.prod(shapes[name], dtype=object) == 1]
     for name in single:
         for value in compared_values(result, name):
-            yield f"{name}={value}", fill(next(iter(WAYS)), {**known, name: (value,)})
+            yield f"{name}={value}", fill(next(iter(INTEGER_FILLS)), {**known, name: (value,)})
 
 
 def compared_values(result: Result, name: str) -> list[int]:
@@ -100,7 +100,7 @@ def _dtype(result: Result, name: str, arrays: Mapping[str, Any]) -> str:
     return info.dtype
 
 
-def _with_elements(array: Any, elements: tuple[Element, ...] | None) -> Any:
+def _set_elements(array: Any, elements: tuple[Element, ...] | None) -> Any:
     flat = array.reshape(-1)
     for i, element in enumerate(elements or ()):
         if element is not None:
@@ -112,8 +112,8 @@ def _array(rng: np.random.Generator, way: str, dtype: str, shape: tuple[int, ...
     kind = numpy_type(dtype)
     if dtype == "string":
         return np.full(shape, "a", dtype=object)
-    if kind.kind in "iu" and not shape and WAYS[way] == (0, 1):
+    if kind.kind in "iu" and not shape and INTEGER_FILLS[way] == (0, 1):
         return np.ones(shape, kind)  # most likely a count: with 0 there is little to compare
     if kind.kind in "biu":
-        return np.asarray(rng.integers(*WAYS[way], shape, endpoint=True)).astype(kind)
+        return np.asarray(rng.integers(*INTEGER_FILLS[way], shape, endpoint=True)).astype(kind)
     return np.asarray(rng.standard_normal(shape)).astype(kind)

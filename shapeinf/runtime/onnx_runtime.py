@@ -79,7 +79,7 @@ class OnnxRuntimeModel:
     def exposed(self) -> Any:
         """The session of a copy with every output of a top-level node as an output of the graph, not optimised."""
         if self._exposed is None:
-            self._exposed = self._session(exposed_bytes(self.graph), optimised=False)
+            self._exposed = self._session(bytes_with_all_outputs(self.graph), optimised=False)
         return self._exposed
 
     def _session(self, model: str | bytes, optimised: bool) -> Any:
@@ -164,7 +164,7 @@ class OnnxRuntimeModel:
         declared = {output.name: output.shape for output in session.get_outputs()}
         wrong = {b.name: b.shape for b in buffers if not _agrees(declared.get(b.name), b.shape)}
         if wrong:
-            session = self._session(redeclared_bytes(self.graph, wrong), optimised=True)
+            session = self._session(bytes_with_declared_shapes(self.graph, wrong), optimised=True)
         binding = session.io_binding()
         for name, value in (feeds.values or {}).items():
             binding.bind_ortvalue_input(name, value)
@@ -199,7 +199,7 @@ def _agrees(declared: Sequence[int | str | None] | None, shape: tuple[int, ...])
     )
 
 
-def redeclared_bytes(graph: Graph, shapes: Mapping[str, tuple[int, ...]]) -> bytes:
+def bytes_with_declared_shapes(graph: Graph, shapes: Mapping[str, tuple[int, ...]]) -> bytes:
     """The bytes of the model with other declared shapes of these outputs."""
     model = onnx.load_from_string(model_bytes(graph))
     for output in model.graph.output:
@@ -211,7 +211,7 @@ def redeclared_bytes(graph: Graph, shapes: Mapping[str, tuple[int, ...]]) -> byt
     return bytes(model.SerializeToString())
 
 
-def exposed_bytes(graph: Graph) -> bytes:
+def bytes_with_all_outputs(graph: Graph) -> bytes:
     """The bytes of the model with all outputs of top-level nodes as outputs.
 
     Two concatenated protobufs merge into one: the second holds only the added outputs, so that nothing is decoded.

@@ -113,15 +113,15 @@ class Run:
             f"  {name}: the file declares another shape; bound in a copy of the model with the inferred one"
             for name in self.redeclared
         )
-        lines += _first_lines(f"  not bound: {text}" for text in _by_reason(self.unbound, "output"))
-        lines += _first_lines(f"  skipped: {text}" for text in _by_reason(self.skipped, "tensor"))
+        lines += _first_lines(f"  not bound: {text}" for text in _group_by_reason(self.unbound, "output"))
+        lines += _first_lines(f"  skipped: {text}" for text in _group_by_reason(self.skipped, "tensor"))
         lines += _first_lines(f"  WRONG {mismatch}" for mismatch in self.mismatches)
         if self.refused:
             lines.append(f"  refused: {self.refused}")
         return escape_lines(lines)
 
 
-def _by_reason(items: Iterable[Skipped], noun: str) -> Iterator[str]:
+def _group_by_reason(items: Iterable[Skipped], noun: str) -> Iterator[str]:
     """A text for each reason that many items have, and for each other item."""
     groups: dict[str, list[str]] = {}
     for item in items:
