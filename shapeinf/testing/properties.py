@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from shapeinf.engine.inference import certain_violations
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dim, Dimension, Scope, evaluate, substitute
 from shapeinf.result import Result
+from shapeinf.solver.sampling import consecutive_bindings
 from shapeinf.testing.rules import Operand, RuleCase, contents_of
 from shapeinf.testing.type_text import TypeText, parse_type
 from shapeinf.texts import escape_lines
 
-TRIED_SIZES = (6, 4, 8, 12, 3, 5, 2, 16, 24, 32, 64, 7, 1)
-"""Sizes that are tried, where a case has none: of the first name, and one more for each name, or for all names."""
 MAX_BINDINGS = 2
-"""Legal sizes at which the properties are checked."""
+"""The most sets of legal sizes at which the properties are checked."""
 
 
 def check_properties(case: RuleCase) -> None:
@@ -58,22 +57,19 @@ def _violations_at(case: RuleCase, sizes: Mapping[str, int]) -> list[str]:
 
 
 def legal_sizes(case: RuleCase) -> list[dict[str, int]]:
-    """Sizes of the names of a case: its own, else the first that are tried and violate nothing."""
+    """Sizes of the names of a case: its own, else up to `MAX_BINDINGS` sets of small ones that violate nothing."""
     if case.sizes:
         return [dict(case.sizes)]
-    names = operand_names(case.inputs)
-    fixed = _fixed_sizes(case, names)
-    ways = itertools.product(TRIED_SIZES, (1, 0))
-    candidates = ({name: start + step * i for i, name in enumerate(names)} | fixed for start, step in ways)
-    legal = (sizes for sizes in candidates if _is_legal(case, sizes))
-    return list(itertools.islice(legal, MAX_BINDINGS if names else 1))
-
-
-def _fixed_sizes(case: RuleCase, names: Iterable[str]) -> dict[str, int]:
-    """The sizes of names that the call itself fixes."""
     store = case.infer().store
-    sizes = {name: store.canon(store.scope.symbol(name)) for name in names if store.scope.has(name)}
-    return {name: size for name, size in sizes.items() if isinstance(size, int)}
+    names = [name for name in operand_names(case.inputs) if store.scope.has(name)]
+    dims = {name: store.canon(store.scope.symbol(name)) for name in names}
+    symbols = dict.fromkeys(symbol for dim in dims.values() if isinstance(dim, Dimension) for symbol in dim.symbols())
+    candidates = (
+        {name: int(evaluate(dim, binding)) for name, dim in dims.items()}
+        for binding in consecutive_bindings(store, list(symbols))
+    )
+    legal = (sizes for sizes in candidates if _is_legal(case, sizes))
+    return list(itertools.islice(legal, MAX_BINDINGS if symbols else 1))
 
 
 def _is_legal(case: RuleCase, sizes: Mapping[str, int]) -> bool:
@@ -173,12 +169,10 @@ def _weaken(operand: Operand) -> Iterator[tuple[str, Operand]]:
         yield "the rank", f"{_dtype_name(operand)}?"
         return
     parsed = parse_type(operand, Scope())
-    for axis, dim in enumerate(parsed.dims or ()):
+    dims = parsed.dims or ()
+    for axis, dim in enumerate(dims):
         if dim is not None:
-            yield (
-                f"axis {axis}",
-                _type_text(parsed, [None if i == axis else d for i, d in enumerate(parsed.dims or ())]),
-            )
+            yield f"axis {axis}", _type_text(parsed, [*dims[:axis], None, *dims[axis + 1 :]])
     yield "the rank", _drop_rank(operand)
 
 

@@ -175,9 +175,8 @@ class Search:
         """
         inference = result.inference
         upstream = list(upstream_constants(inference, obstacle.index))
-        rest = [
-            name for name, value in result.graph.constants.items() if name not in upstream and is_integer_list(value)
-        ]
+        others = ((name, value) for name, value in result.graph.constants.items() if name not in upstream)
+        rest = [name for name, value in others if is_integer_list(value)]
         items = [
             f"{name}[{index}] = {item}"
             for names, everywhere in ((upstream, True), (rest, False))
