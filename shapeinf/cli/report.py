@@ -11,7 +11,7 @@ from shapeinf.checks import check
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
 from shapeinf.cli.options import check_bindings, timeline_options
-from shapeinf.cli.output import echo, fail_on
+from shapeinf.cli.output import VIOLATION, echo, fail_on, stop
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option
 from shapeinf.formats.files import is_same_file
@@ -53,7 +53,7 @@ def report_command(
         answer = result.contract.check(sizes) if sizes else None
         if answer is not None and answer.verdict is False:
             text = ", ".join(f"{name}={size}" for name, size in sizes.items())
-            raise click.UsageError(f"the model cannot run with {text}: {'; '.join(answer.reasons)}")
+            stop(VIOLATION, f"the model cannot run with {text}: {'; '.join(answer.reasons)}")
         memory = result.memory(order=order, aliases=aliases, in_place=in_place, work=work)
         checked = symbolic.evolve(declared="check", mode="best").infer(model)
         diagnostics = check(checked, options.dims)

@@ -127,7 +127,7 @@ def _flops(row: CostRow) -> int:
 # -- text --------------------------------------------------------------------------------------------------------------
 
 _TITLES = {
-    "macs": "macs",
+    "macs": "MACs",
     "operations": "operations",
     "flops": "flops",
     "bytes_read": "read",
@@ -169,7 +169,7 @@ def _totals_at(at: CostAt) -> str:
     assert isinstance(total.bytes, int) and isinstance(total.flops, int) and isinstance(total.macs, int)
     bound = "at least " if at.at_least else "at most " if at.at_most else ""
     intensity = "" if total.intensity is None else f", {total.intensity:.3g} flops a byte"
-    return f"{bound}{total.macs:,} macs, {total.flops:,} flops, {exact_bytes(total.bytes)} moved{intensity}"
+    return f"{bound}{total.macs:,} MACs, {total.flops:,} flops, {exact_bytes(total.bytes)} moved{intensity}"
 
 
 def _table(summary: CostSummary, rows: Sequence[CostRow], by: By) -> Iterator[str]:
@@ -181,7 +181,7 @@ def _table(summary: CostSummary, rows: Sequence[CostRow], by: By) -> Iterator[st
         return
     total = summary.at.total.flops
     assert isinstance(total, int)
-    lines = [[*heads, "macs", "flops", "share", "moved", "flops/byte", "parameters"]]
+    lines = [[*heads, "MACs", "flops", "share", "moved", "flops/byte", "parameters"]]
     lines += [[*_key(row, by), *_cells_at(row, total)] for row in rows]
     yield from _align(lines, ("<<" if by == "node" else "<>") + ">>>>>>")
 
