@@ -58,7 +58,7 @@ def readable_errors() -> Iterator[None]:
 
 
 def _end_with_violation(error: ShapeError) -> NoReturn:
-    """End with 1 where a node does not allow the sizes; values of the user that contradict each other are usage errors."""
+    """End with 1 where a node does not allow the sizes; contradictory values of the user are usage errors."""
     if error.node is not None:
         echo_lines(error.as_diagnostic(error.node, error.op or "").render(), err=True)
         sys.exit(VIOLATION)

@@ -52,9 +52,9 @@ def echo_lines(text: str, *, err: bool = False) -> None:
 
 def echo_json(data: object) -> None:
     """Print JSON, which is ASCII."""
-    import json
+    from shapeinf.schemas import json_text
 
-    click.echo(json.dumps(data, indent=2))
+    click.echo(json_text(data))
 
 
 def echo_json_line(data: object) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from shapeinf import import_on_first_use
 
 if TYPE_CHECKING:
+    from shapeinf.report.check_report import render_checks
     from shapeinf.report.explanations import explain_tensor, explanation_as_json, explanation_lines
     from shapeinf.report.json_form import (
         as_json,
@@ -24,14 +25,15 @@ if TYPE_CHECKING:
     from shapeinf.report.pull_request import (
         as_github_commands,
         as_markdown,
-        check_lines,
         checks_as_github_commands,
         checks_as_markdown,
-        count_checks,
     )
     from shapeinf.report.sarif import checks_as_sarif
     from shapeinf.report.summary import Summary, summarize
     from shapeinf.report.text import (
+        check_lines,
+        check_total,
+        count_checks,
         severity_counts,
         summary_lines,
         tensor_cells,
@@ -47,6 +49,7 @@ __all__ = [
     "build_report",
     "check_as_json",
     "check_lines",
+    "check_total",
     "checks_as_github_commands",
     "checks_as_json",
     "checks_as_markdown",
@@ -56,6 +59,7 @@ __all__ = [
     "explain_tensor",
     "explanation_as_json",
     "explanation_lines",
+    "render_checks",
     "report_as_json",
     "severity_counts",
     "summaries_as_json",
@@ -76,16 +80,18 @@ _MODULES = {
     "as_markdown": "shapeinf.report.pull_request",
     "build_report": "shapeinf.report.model",
     "check_as_json": "shapeinf.report.json_form",
-    "check_lines": "shapeinf.report.pull_request",
+    "check_lines": "shapeinf.report.text",
+    "check_total": "shapeinf.report.text",
     "checks_as_github_commands": "shapeinf.report.pull_request",
     "checks_as_json": "shapeinf.report.json_form",
     "checks_as_markdown": "shapeinf.report.pull_request",
     "checks_as_sarif": "shapeinf.report.sarif",
-    "count_checks": "shapeinf.report.pull_request",
+    "count_checks": "shapeinf.report.text",
     "diff_as_json": "shapeinf.report.json_form",
     "explain_tensor": "shapeinf.report.explanations",
     "explanation_as_json": "shapeinf.report.explanations",
     "explanation_lines": "shapeinf.report.explanations",
+    "render_checks": "shapeinf.report.check_report",
     "report_as_json": "shapeinf.report.json_form",
     "severity_counts": "shapeinf.report.text",
     "summaries_as_json": "shapeinf.report.json_form",

@@ -82,11 +82,13 @@ def clean_summary(cleaned: Cleaned) -> Iterator[str]:
         yield f"verified: the numbers of {count} run{'s' * (count != 1)} agree"
 
 
-def clean_as_json(cleaned: Cleaned) -> dict[str, object]:
-    """The report as JSON (schema `shapeinf.clean/1`)."""
+def clean_as_json(model: str, output: str | None, cleaned: Cleaned) -> dict[str, object]:
+    """The clean-up of the model in a file; `output` is the file that was written, None where none was."""
     report, comparison = cleaned.report, cleaned.comparison
     return {
         "schema": CLEAN,
+        "model": model,
+        "output": output,
         "opset": {"before": report.opset_before, "after": report.opset_after},
         "changes": [{"pass": c.pass_name, "where": c.where, "text": c.text} for c in report.changes],
         "left": [{"pass": item.pass_name, "where": item.where, "reason": item.reason} for item in report.left],

@@ -194,8 +194,8 @@ def dim_lines(explanation: DimExplanation) -> Iterator[str]:
     yield from (f"  {reason}" for reason in explanation.reasons)
 
 
-def explanation_as_json(explanation: TensorExplanation) -> dict[str, Any]:
-    """The explanation of a tensor; `axis` is null where the rank is unknown."""
+def explanation_as_json(model: str, explanation: TensorExplanation) -> dict[str, Any]:
+    """The explanation of a tensor of the model in a file; `axis` is null where the rank is unknown."""
     axes = [
         {
             "axis": item.axis,
@@ -205,7 +205,13 @@ def explanation_as_json(explanation: TensorExplanation) -> dict[str, Any]:
         }
         for item in explanation.axes
     ]
-    return {"schema": EXPLAIN, "tensor": explanation.tensor, "type": explanation.type, "axes": axes}
+    return {
+        "schema": EXPLAIN,
+        "model": model,
+        "tensor": explanation.tensor,
+        "type": explanation.type,
+        "axes": axes,
+    }
 
 
 def _step_as_json(step: Step) -> dict[str, Any]:
@@ -222,11 +228,12 @@ def _step_as_json(step: Step) -> dict[str, Any]:
     }
 
 
-def dim_as_json(explanation: DimExplanation) -> dict[str, Any]:
-    """The explanation of a dim; `size` is null where no constraint replaces the dim."""
+def dim_as_json(model: str, explanation: DimExplanation) -> dict[str, Any]:
+    """The explanation of a dim of the model in a file; `size` is null where no constraint replaces the dim."""
     bounds = explanation.bounds
     return {
         "schema": EXPLAIN_DIM,
+        "model": model,
         "dim": explanation.name,
         "size": explanation.size,
         "min": None if bounds is None else bounds.bounds.lo,

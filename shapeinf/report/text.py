@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.report.table import Column
+from shapeinf.texts import escape_unprintable, format_count
 
 if TYPE_CHECKING:
+    from shapeinf.checks import ModelCheck
     from shapeinf.edit.comparison import Difference
     from shapeinf.explain.unknowns import UnknownGroup
     from shapeinf.report.model import ModelReport, NamedDimRecord, TensorRecord
@@ -120,3 +122,46 @@ def severity_counts(diagnostics: Iterable[Diagnostic]) -> str:
     'no diagnostics'
     """
     return Diagnostics(diagnostics).counts
+
+
+def check_total(checks: Sequence[ModelCheck], *, single: bool = False) -> str:
+    """The last line of a report in text: the diagnostics of the only check, else the total of all."""
+    if not single:
+        return count_checks(checks)
+    (check,) = checks
+    known = f" ({len(check.known)} of the baseline not shown)" if check.known else ""
+    return severity_counts(check.diagnostics) + known
+
+
+def check_lines(check: ModelCheck, single: bool = False) -> list[str]:
+    """The diagnostics of a model as text; unless it is the only one, under its path."""
+    if not check.diagnostics:
+        return []
+    heading = [] if single else [escape_unprintable(f"{check.path}: {severity_counts(check.diagnostics)}")]
+    return [*heading, *(f"{diagnostic.render()}\n" for diagnostic in check.diagnostics)]
+
+
+def count_checks(checks: Sequence[ModelCheck]) -> str:
+    """The total of several checks.
+
+    >>> from shapeinf.checks import ModelCheck
+    >>> count_checks([ModelCheck("a.onnx"), ModelCheck("b.onnx", checked=False)])
+    '2 models checked: 1 without findings, 1 cannot be checked'
+    >>> count_checks([ModelCheck("a.onnx", diagnostics=(Diagnostic("note", "C140", "has no upper bound"),))])
+    '1 model checked: 1 without findings, 1 note'
+    """
+    failing = [check for check in checks if check.checked and check.fails]
+    unchecked = sum(not check.checked for check in checks)
+    known = sum(len(check.known) for check in checks)
+    parts = [f"{len(checks) - len(failing) - unchecked} without findings"]
+    if failing:
+        counts = severity_counts([d for check in failing for d in check.diagnostics if d.fails])
+        parts.append(f"{len(failing)} with findings ({counts})")
+    if unchecked:
+        parts.append(f"{unchecked} cannot be checked")
+    if known:
+        parts.append(f"{format_count(known, 'finding')} of the baseline not shown")
+    notes = sum(not diagnostic.fails for check in checks for diagnostic in check.diagnostics)
+    if notes:
+        parts.append(format_count(notes, "note"))
+    return f"{format_count(len(checks), 'model')} checked: {', '.join(parts)}"

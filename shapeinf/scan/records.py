@@ -14,6 +14,7 @@ import attrs
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.formats import FormatOptions
 from shapeinf.inputs.config import Config
+from shapeinf.schemas import SCAN_ROW
 
 Outcome = Literal["ok", "findings", "unreadable", "limit", "timeout", "memory", "crash", "archive", "folder"]
 """How the scan of a path ended.
@@ -175,6 +176,11 @@ class ModelRow:
     def failed(self) -> bool:
         """Whether the path has no result."""
         return self.outcome in PROBLEMS
+
+
+def row_as_json(row: ModelRow) -> dict[str, Any]:
+    """A row as a line of `--json-lines`."""
+    return {"schema": SCAN_ROW, **row.as_json()}
 
 
 ROW_FIELDS = tuple(field.name for field in attrs.fields(ModelRow))

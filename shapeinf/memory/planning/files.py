@@ -27,7 +27,7 @@ from shapeinf.memory.planning.problem import (
     Unplaced,
     check_alignment,
 )
-from shapeinf.schemas import PLAN
+from shapeinf.schemas import PLAN, json_text
 
 MOST_FILE = 64 * 2**20
 """Limit on the bytes of a file."""
@@ -66,7 +66,7 @@ def load_plan(path: str | os.PathLike[str], alignment: int = 1) -> Plan:
 def save_plan(plan: Plan, path: str | os.PathLike[str]) -> None:
     """Write a plan: JSON where the name of the file ends in `.json`, else minimalloc's CSV."""
     as_json = os.fspath(path).lower().endswith(".json")
-    text = json.dumps(to_json(plan), indent=2) + "\n" if as_json else to_csv(plan)
+    text = f"{json_text(to_json(plan))}\n" if as_json else to_csv(plan)
     write_text(path, text)
 
 
