@@ -1,4 +1,4 @@
-"""Options that several commands share, and the parsers of their texts; mistakes are usage errors."""
+"""Options that several commands share, and the parsers of their texts; their errors are usage errors."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def named_inputs(shapes: Mapping[str | None, SpecLike], names: Sequence[str]) ->
 
 
 def check_bindings(ranges: Mapping[str, RangeLike], bound: Mapping[str, int]) -> None:
-    """A usage error where a size lies outside of the range of `--dim`."""
+    """Raise a usage error where a size lies outside of the range of `--dim`."""
     for name, value in bound.items():
         dim = to_named_dim(name, ranges[name]) if name in ranges else NamedDim(name)
         lo, hi = dim.min, dim.max

@@ -73,7 +73,7 @@ def _read_memory(_: click.Context, parameter: click.Parameter, text: str) -> int
 
 @attrs.frozen
 class _Execution:
-    """Where and how models are scanned, as options of the command line."""
+    """The options that decide where and how models are scanned."""
 
     jobs: int | None
     dask: str | None

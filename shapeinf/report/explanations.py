@@ -19,7 +19,7 @@ from shapeinf.schemas import EXPLAIN, EXPLAIN_DIM
 from shapeinf.texts import format_count
 
 LEAST_COLLAPSED = 3
-"""Fewer steps in a row that keep a size are all listed."""
+"""The number of steps in a row that keep a size from which on they are one line."""
 MAX_OPERATORS = 4
 """Operators of collapsed steps that are listed, the most frequent first."""
 _SUFFIXES = (r"\.(-?\d+)", r"\[(-?\d+)\]", r"\.shape\[(-?\d+)\]")
@@ -48,13 +48,13 @@ class TensorExplanation:
 
 @attrs.frozen
 class DimExplanation:
-    """What is known of a named dim.
+    """The bounds of a named dim, and the constraints on it.
 
     Args:
         name: the dim.
         bounds: its bounds and congruence, under all constraints.
-        size: what it is equal to, where a constraint replaces it: a size or another dim; else None.
-        axes: the axes of inputs that it is the size of: `tokens.shape[1]`.
+        size: the size or dim by which a constraint replaces it; else None.
+        axes: the axes of inputs that have this size: `tokens.shape[1]`.
         reasons: the constraints on it with their sources, those of the user and the file first.
     """
 
@@ -68,7 +68,7 @@ class DimExplanation:
 def parse_target(result: Result, text: str) -> tuple[str, int | None]:
     """A tensor, and the axis of `TENSOR.AXIS`, `TENSOR[AXIS]` or `TENSOR.shape[AXIS]`.
 
-    Names may contain dots and brackets: a text that is the name of a tensor is nothing else. Raises UnknownNameError.
+    Names may contain dots and brackets, so the name of a tensor takes precedence. Raises UnknownNameError.
     """
     if not is_tensor(result, text):
         for suffix in _SUFFIXES:
@@ -105,7 +105,7 @@ def _axis(result: Result, tensor: str, dims: tuple[Dim, ...], axis: int) -> Axis
 
 
 def explain_dim(result: Result, name: str) -> DimExplanation | None:
-    """What is known of a named dim; None where the model has no dim of this name."""
+    """The explanation of a named dim; None where the model has no dim of this name."""
     with result.lock:
         symbol = _dims_by_name(result).get(name)
         if symbol is None:
@@ -150,7 +150,7 @@ def _reasons(result: Result, symbol: Dimension) -> Iterator[str]:
 
 
 def explanation_lines(explanation: TensorExplanation, *, every: bool = False) -> Iterator[str]:
-    """The steps of each axis, indented after the first one; without `every`, those in a row that keep a size as one."""
+    """The steps of each axis, indented after the first; steps in a row that keep a size are one line unless `every`."""
     if not explanation.axes:
         yield f"{explanation.tensor} is a scalar: it has no axes"
     for axis in explanation.axes:
@@ -182,7 +182,7 @@ def _collapse_row(row: Sequence[Step]) -> Iterator[str]:
 
 
 def dim_lines(explanation: DimExplanation) -> Iterator[str]:
-    """A line with the bounds of the dim, then the axes of inputs that have it, then a line a constraint."""
+    """A line with the bounds of the dim, one with the axes of inputs that have it, and one for each constraint."""
     if explanation.size is not None:
         yield f"{explanation.name} = {explanation.size}"
     elif explanation.bounds is not None:

@@ -183,10 +183,10 @@ def _share(size: int, peak: PeakAt) -> str:
 
 def _bound_line(summary: MemorySummary) -> str:
     assert isinstance(summary.peak, PeakBound)
-    return f"  for all sizes{' with ' + summary.binding if summary.binding else ''}: {_bound(summary.peak)}"
+    return f"  for all sizes{' with ' + summary.binding if summary.binding else ''}: {_bound_text(summary.peak)}"
 
 
-def _bound(peak: PeakBound) -> str:
+def _bound_text(peak: PeakBound) -> str:
     if peak.cause:
         return f"no bound: {peak.cause}"
     if peak.value is None:

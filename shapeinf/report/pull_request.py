@@ -42,7 +42,7 @@ def checks_as_markdown(checks: Sequence[ModelCheck], notes: Sequence[str] = ()) 
 
 
 def checks_as_github_commands(checks: Sequence[ModelCheck], notes: Sequence[str] = ()) -> str:
-    """A workflow command a diagnostic of several models, and one a note."""
+    """One workflow command for each diagnostic of several models, and for each note."""
     lines = [as_github_commands(check.path, check.diagnostics) for check in checks if check.diagnostics]
     return "\n".join([*lines, *(f"::notice title=shapeinf::{_data(note)}" for note in notes)])
 
@@ -73,7 +73,7 @@ def _plain(text: str) -> str:
 
 
 def as_github_commands(model: str, diagnostics: Iterable[Diagnostic]) -> str:
-    r"""A workflow command a diagnostic; GitHub shows it at the file.
+    r"""One workflow command for each diagnostic; GitHub shows it at the file.
 
     >>> print(as_github_commands("a,b.onnx", [Diagnostic("warning", "C101", "50% is\nodd")]))
     ::warning file=a%2Cb.onnx,title=C101::50%25 is%0Aodd
@@ -93,10 +93,10 @@ def _command(model: str, diagnostic: Diagnostic) -> str:
 
 
 def _data(text: str) -> str:
-    """Escaped as GitHub's runner reads the message of a workflow command."""
+    """A text escaped for the message of a workflow command, as GitHub's runner reads it."""
     return "%0A".join(escape_unprintable(line).replace("%", "%25") for line in text.split("\n"))
 
 
 def _property(text: str) -> str:
-    """Escaped as GitHub's runner reads a property of a workflow command."""
+    """A text escaped for a property of a workflow command, as GitHub's runner reads it."""
     return escape_unprintable(text).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")

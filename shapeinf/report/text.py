@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from shapeinf.report.model import ModelReport, NamedDimRecord, TensorRecord
 
 MAX_ITEMS = 8
-"""Items of a sequence that are listed; of a longer one, the shape that all of them have."""
+"""Limit on the listed items of a sequence; for a longer one, the shape of all items."""
 MAX_SINGLE = 10
-"""Tensors that only one of two models has that are listed, of each of the two."""
+"""Limit on the listed tensors that only one of two models has, for each of the two."""
 MAX_UNKNOWNS = 8
 """Unknowns of one cause that are listed; the others are counted."""
 
@@ -46,7 +46,7 @@ def tensor_cells(tensors: Iterable[TensorRecord]) -> Iterator[tuple[str, ...]]:
 
 
 def _shape_lines(tensor: TensorRecord) -> list[str]:
-    """The type of a sequence: a line an item, or what all items are where these are not known one by one."""
+    """The type of a sequence: a line for each item, or one for all where the items are not known one by one."""
     if tensor.items is not None and len(tensor.items) <= MAX_ITEMS:
         return [f"{tensor.kind} of", *tensor.items] if tensor.items else [f"empty {tensor.kind}"]
     return [f"{tensor.kind} of {tensor.shape}"]
@@ -63,7 +63,7 @@ def summary_lines(report: ModelReport) -> Iterator[str]:
 
 
 def _guard_lines(report: ModelReport) -> Iterator[str]:
-    """The first guard of each rule of each node, and how many more there are: an index of many elements has many."""
+    """The first guard of each rule of each node, and the number of the others: an index of many elements has many."""
     groups: dict[tuple[str, str, str], list[str]] = {}
     for guard in report.preconditions:
         if guard.kind == "guard":
@@ -116,7 +116,7 @@ def difference_lines(differences: Sequence[Difference], *, every: bool) -> Itera
 
 
 def severity_counts(diagnostics: Iterable[Diagnostic]) -> str:
-    """How many of each severity: `1 error, 2 warnings`.
+    """The number of diagnostics by severity: `1 error, 2 warnings`.
 
     >>> severity_counts([])
     'no diagnostics'
