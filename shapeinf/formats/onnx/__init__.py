@@ -50,9 +50,9 @@ def _is_model_path(candidate: Candidate) -> bool:
 def _missing_data(graph: Graph) -> Iterable[MissingData]:
     if not graph.external:
         return ()
-    from shapeinf.formats.onnx import external_files
+    from shapeinf.formats.onnx import external_tensors
 
-    return external_files.missing_data(graph)
+    return external_tensors.missing_data(graph)
 
 
 def _begins(head: bytes) -> bool:

@@ -325,7 +325,8 @@ class _Scanner:
         """An AttributeProto of a kind that is left to protobuf."""
         import onnx
 
-        from shapeinf.formats.onnx.reader import attribute_names, parse, read_attribute
+        from shapeinf.formats.onnx.reader import attribute_names, read_attribute
+        from shapeinf.formats.onnx.tensor_protos import parse
 
         proto = parse(onnx.AttributeProto, data)
         name, reference = attribute_names(proto)
@@ -355,7 +356,7 @@ class _Scanner:
         """A SparseTensorProto among the constants of a graph."""
         import onnx
 
-        from shapeinf.formats.onnx.reader import parse, read_sparse
+        from shapeinf.formats.onnx.tensor_protos import parse, read_sparse
 
         name, tensor = read_sparse(parse(onnx.SparseTensorProto, data))
         graph.constants[name] = tensor

@@ -1,8 +1,8 @@
 """Evaluation of a document to operations: everything that is known when the graph is built is calculated here.
 
-Source: NNEF 1.0.5, 3.3 "Semantics". A statement of the flat syntax takes a fast path (`flat`); all others run on the
-machine of `machine`, which keeps its own stack, so that fragments may call each other to any depth (a limit
-aside).
+Source: NNEF 1.0.5, 3.3 "Semantics". A statement of the flat syntax (names and literals as arguments) takes a fast path
+here. All others run on the machine of `machine`, which has a stack of its own, so that calls may nest up to `MAX_CALLS`
+levels.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from itertools import count
 
 from shapeinf.formats.nnef.evaluation.emitter import Emitter, Target
-from shapeinf.formats.nnef.evaluation.flat import NotFlat, value_of
 from shapeinf.formats.nnef.evaluation.forms import ATTRIBUTE, TENSOR, Form
 from shapeinf.formats.nnef.evaluation.frames import Frame, names_of
 from shapeinf.formats.nnef.evaluation.machine import Machine
@@ -19,12 +18,17 @@ from shapeinf.formats.nnef.evaluation.operation import Operation
 from shapeinf.formats.nnef.evaluation.runtime import ShapeOf
 from shapeinf.formats.nnef.evaluation.values import BadValue, Tensor, Value
 from shapeinf.formats.nnef.language.ast import (
+    ArrayExpr,
     Assignment,
     Document,
     Expr,
     Fragment,
     Invocation,
     Name,
+    Number,
+    Text,
+    Truth,
+    TupleExpr,
     items_of,
     names_in,
 )
@@ -90,7 +94,7 @@ class _Evaluation:
                 try:
                     if self._reuse(value, target.name) or self._flat(value, target.name):
                         continue
-                except (NotFlat, BadValue):
+                except (_NotFlat, BadValue):
                     pass  # the machine reports the position of every operand
             if not reserved:
                 names = (name for assignment in graph.body for name in names_in(assignment.target))
@@ -113,7 +117,7 @@ class _Evaluation:
                 return False
             self.forms.setdefault(call.name, {})[names] = form
         known = self.values
-        values = [value_of(argument.value, known) for argument in arguments]
+        values = [_value_of(argument.value, known) for argument in arguments]
         type_argument = None if call.type_argument is None else call.type_argument.name
         emitter = self.emitter
         emitter.calls = ()
@@ -179,6 +183,27 @@ class _Evaluation:
             except BadValue as bad:
                 raise self.machine.problem(bad, self.frame, (), at) from None
         self.values[target.name] = value
+
+
+class _NotFlat(Exception):  # noqa: N818  (the machine evaluates the statement)
+    """An expression that is not of the flat syntax."""
+
+
+def _value_of(expr: Expr, known: Mapping[str, Value]) -> Value:
+    """The value of an argument. Raises _NotFlat for anything but literals, known names and arrays of these."""
+    kind = type(expr)
+    if kind is Name:
+        value = known.get(expr.name)  # type: ignore[union-attr]
+        if value is None or type(value) is tuple:  # only the machine counts the items of shared arrays
+            raise _NotFlat
+        return value
+    if kind is Number or kind is Text or kind is Truth:
+        return expr.value  # type: ignore[union-attr,return-value]
+    if kind is ArrayExpr or kind is TupleExpr:
+        return tuple(
+            [item.value if type(item) is Number else _value_of(item, known) for item in expr.items]  # type: ignore[union-attr]
+        )
+    raise _NotFlat
 
 
 def _rename_reassigned(document: Document) -> dict[int, str]:
