@@ -24,7 +24,7 @@ def plain_attribute(data: bytes, names: Mapping[bytes, str]) -> tuple[str, objec
     Raises DamagedError.
     """
     name, reference, kind = "", "", 0
-    values: dict[int, object] = {pb.KIND_FLOAT: 0.0, pb.KIND_INT: 0, pb.KIND_STRING: ""}
+    single: dict[int, object] = {pb.KIND_FLOAT: 0.0, pb.KIND_INT: 0, pb.KIND_STRING: ""}
     ints: list[int] = []
     floats: list[float] = []
     strings: list[str] = []
@@ -40,11 +40,11 @@ def plain_attribute(data: bytes, names: Mapping[bytes, str]) -> tuple[str, objec
         elif number == pb.ATTRIBUTE_TYPE and wire == VARINT:
             kind = start
         elif number == pb.ATTRIBUTE_I and wire == VARINT:
-            values[pb.KIND_INT] = to_signed(start)
+            single[pb.KIND_INT] = to_signed(start)
         elif number == pb.ATTRIBUTE_F and wire == FIXED32:
-            values[pb.KIND_FLOAT] = struct.unpack("<f", data[start:pos])[0]
+            single[pb.KIND_FLOAT] = struct.unpack("<f", data[start:pos])[0]
         elif number == pb.ATTRIBUTE_S and wire == BYTES:
-            values[pb.KIND_STRING] = data[start:pos].decode("utf-8", "replace")
+            single[pb.KIND_STRING] = data[start:pos].decode("utf-8", "replace")
         elif number == pb.ATTRIBUTE_INTS and wire == BYTES:
             ints += decode_packed(data[start:pos])
         elif number == pb.ATTRIBUTE_FLOATS and wire == BYTES:
@@ -57,8 +57,13 @@ def plain_attribute(data: bytes, names: Mapping[bytes, str]) -> tuple[str, objec
             return None
     if reference:
         return name, None, reference
-    values |= {pb.KIND_INTS: tuple(ints), pb.KIND_FLOATS: tuple(floats), pb.KIND_STRINGS: tuple(strings)}
-    return (name, values[kind], "") if kind in values else None
+    if kind in single:
+        return name, single[kind], ""
+    if kind == pb.KIND_INTS:
+        return name, tuple(ints), ""
+    if kind == pb.KIND_FLOATS:
+        return name, tuple(floats), ""
+    return (name, tuple(strings), "") if kind == pb.KIND_STRINGS else None
 
 
 def _items(
