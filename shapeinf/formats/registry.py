@@ -229,8 +229,10 @@ class FormatRegistry:
     def options(self, values: Mapping[str, object]) -> FormatOptions | None:
         """The options record of values from the command line, by name; None where all have their defaults.
 
-        Raises ShapeInferenceError for options of two formats.
+        A value of None or () is that of an option that was not typed. Raises ShapeInferenceError for options of two
+        formats.
         """
+        values = {name: value for name, value in values.items() if value not in (None, ())}
         records = list(self._records(values))
         if len(records) > 1:
             raise ShapeInferenceError(f"the options belong to different formats: {records[0]!r}, {records[1]!r}")
