@@ -236,9 +236,12 @@ def explain_failure(path: str, head: bytes, cause: str) -> str | None:
 
 
 def identify_folder(path: str) -> str:
-    """What a message says of a folder that is no model: the files in it that may be one. Raises OSError."""
-    with os.scandir(path) as entries:
-        names = [entry.name for _, entry in zip(range(_FOLDER_FILES), entries, strict=False)]
+    """The message for a folder that is no model: it names files in the folder that may be models."""
+    try:
+        with os.scandir(path) as entries:
+            names = [entry.name for _, entry in zip(range(_FOLDER_FILES), entries, strict=False)]
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
     models = sorted(name for name in names if name.lower().endswith(_MODEL_NAMES))
     if not models:
         return "is a folder without a model"
