@@ -170,13 +170,13 @@ class _Mover:
         if moved is None:
             return [(pos, end)]
         if not isinstance(moved, Mapping):
-            rest = self._without(pos, end, pb.TENSOR_RAW_DATA, pb.TENSOR_EXTERNAL_DATA, pb.TENSOR_DATA_LOCATION)
+            rest = self._drop_fields(pos, end, pb.TENSOR_RAW_DATA, pb.TENSOR_EXTERNAL_DATA, pb.TENSOR_DATA_LOCATION)
             return [*rest, *message_pieces(pb.TENSOR_RAW_DATA, moved)]
         entries = {**read_entries(self.buffer, pos, end), **moved}
         new = [_entry(key, value) for key, value in entries.items()]
-        return [*self._without(pos, end, pb.TENSOR_EXTERNAL_DATA), *new]
+        return [*self._drop_fields(pos, end, pb.TENSOR_EXTERNAL_DATA), *new]
 
-    def _without(self, pos: int, end: int, *numbers: int) -> list[Piece]:
+    def _drop_fields(self, pos: int, end: int, *numbers: int) -> list[Piece]:
         def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
             return [] if number in numbers else None
 

@@ -19,7 +19,7 @@ from shapeinf.formats.onnx.assembly import (
 )
 from shapeinf.formats.onnx.external_contents import external_contents
 from shapeinf.formats.onnx.tensor_protos import is_external, read_sparse, read_tensor
-from shapeinf.formats.ranges import LaterRange, read_now, wants_range
+from shapeinf.formats.ranges import DeferredRange, read_eagerly, wants_range
 from shapeinf.graph import DeclaredType, FunctionKey, Graph, Node, NodeKind
 from shapeinf.graph.model import Kind
 from shapeinf.lattice import PartialTensor
@@ -105,7 +105,7 @@ def read_attribute(a: onnx.AttributeProto, opsets: dict[str, int], depth: int = 
     if a.type == kinds.STRINGS:
         return tuple(s.decode("utf-8", "replace") for s in a.strings)
     if a.type == kinds.TENSOR:
-        return read_now(read_tensor(a.t), _deferred_contents(a.t, None))
+        return read_eagerly(read_tensor(a.t), _deferred_contents(a.t, None))
     if a.type == kinds.GRAPH:
         return read_graph(a.g, opsets, depth + 1)
     if a.type == kinds.GRAPHS:
@@ -125,7 +125,7 @@ def _deferred_contents(proto: onnx.TensorProto, folder: str | None) -> Callable[
         return (lambda: external_contents(proto.SerializeToString(), folder)) if wanted else None
     if dtype is None or not proto.HasField("raw_data") or not wants_range(dtype, proto.dims):
         return None
-    return LaterRange(dtype, proto.dims, proto.raw_data, 0, len(proto.raw_data))
+    return DeferredRange(dtype, proto.dims, proto.raw_data, 0, len(proto.raw_data))
 
 
 _CONTAINERS: dict[str, Kind] = {"sequence_type": "sequence", "optional_type": "optional"}

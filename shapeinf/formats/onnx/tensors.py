@@ -14,7 +14,7 @@ from shapeinf.formats.onnx import proto_numbers as pb
 from shapeinf.formats.onnx.external_contents import external_contents
 from shapeinf.formats.protobuf.large_file import LargeFile
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, decode_packed, fields, to_signed
-from shapeinf.formats.ranges import LaterRange, wants_range
+from shapeinf.formats.ranges import DeferredRange, wants_range
 from shapeinf.formats.raw_data import Elements, raw_elements
 from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape
 from shapeinf.lattice.dtypes import ONNX_NAMES
@@ -152,14 +152,14 @@ class TensorScanner:
 
     def _range(
         self, dtype: str | None, dims: list[int], buffer: Source, payloads: list[tuple[int, int, int, int]]
-    ) -> LaterRange | None:
+    ) -> DeferredRange | None:
         """How to find the range of a large tensor; None where its payload is not raw."""
         if dtype is None or len(payloads) != 1 or payloads[0][:2] != (pb.TENSOR_RAW_DATA, BYTES):
             return None
         _, _, start, stop = payloads[0]
         if isinstance(buffer, bytes) and (buffer is not self.source or self.path is None):
-            return LaterRange(dtype, dims, buffer, start, stop - start)
-        return LaterRange(dtype, dims, self.path or "", start, stop - start)
+            return DeferredRange(dtype, dims, buffer, start, stop - start)
+        return DeferredRange(dtype, dims, self.path or "", start, stop - start)
 
 
 def _share_type(header: bytes) -> PartialTensor | None:

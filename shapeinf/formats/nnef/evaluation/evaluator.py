@@ -92,7 +92,7 @@ class _Evaluation:
             target, value = statement.target, statement.value
             if type(target) is Name and type(value) is Invocation and target.at not in renamed:
                 try:
-                    if self._reuse(value, target.name) or self._flat(value, target.name):
+                    if self._run_again(value, target.name) or self._run_flat(value, target.name):
                         continue
                 except (_NotFlat, BadValue):
                     pass  # the machine reports the position of every operand
@@ -103,7 +103,7 @@ class _Evaluation:
             self._run_machine(statement)
         return emitter.operations
 
-    def _flat(self, call: Invocation, target: str) -> bool:
+    def _run_flat(self, call: Invocation, target: str) -> bool:
         """A statement that names the one result of an atomic operation on names and literals; False for all else."""
         arguments = call.arguments
         names = tuple([argument.name for argument in arguments])
@@ -113,7 +113,7 @@ class _Evaluation:
             lookup = self.machine.lookup
             fragment = lookup.fragment(call)
             form = lookup.form(fragment, arguments)
-            if lookup.is_expanded(fragment) or len(form.results) != 1 or form.gives_array:
+            if lookup.is_expanded(fragment) or len(form.results) != 1 or form.returns_array:
                 return False
             self.forms.setdefault(call.name, {})[names] = form
         known = self.values
@@ -121,7 +121,7 @@ class _Evaluation:
         type_argument = None if call.type_argument is None else call.type_argument.name
         emitter = self.emitter
         emitter.calls = ()
-        emitter.own.add(target)
+        emitter.reserved.add(target)
         known[target] = emitter.invoke(form, values, type_argument, target, target, call.at)
         kinds = [slot.kind for slot in form.slots]
         lead = len(kinds) - len(call.shared)
@@ -129,7 +129,7 @@ class _Evaluation:
             self.quick[call.name, id(call.shared), len(kinds)] = form, emitter.operations[-1].attributes
         return True
 
-    def _reuse(self, call: Invocation, target: str) -> bool:
+    def _run_again(self, call: Invocation, target: str) -> bool:
         """A flat statement like an earlier one except for its tensors; False for others."""
         arguments, shared = call.arguments, call.shared
         known_call = self.quick.get((call.name, id(shared), len(arguments)))
@@ -150,7 +150,7 @@ class _Evaluation:
         inputs += form.blank[len(inputs) :]
         emitter = self.emitter
         emitter.calls = ()
-        known[target] = emitter.single(form, tuple(inputs), attributes, of, target, call.at)
+        known[target] = emitter.add_single(form, tuple(inputs), attributes, of, target, call.at)
         return True
 
     def _run_machine(self, statement: Assignment) -> None:
@@ -170,7 +170,7 @@ class _Evaluation:
         """Give names of the graph to a value; tensors that have another name are copied."""
         if not isinstance(target, Name):
             for item, item_value in zip(
-                items_of(target), self.machine.items_for(target, value, self.frame), strict=True
+                items_of(target), self.machine.unpack_items(target, value, self.frame), strict=True
             ):
                 self._assign(item, item_value, at)
             return
@@ -181,7 +181,7 @@ class _Evaluation:
             try:
                 value = self.emitter.copy_to(value, name, at)
             except BadValue as bad:
-                raise self.machine.problem(bad, self.frame, (), at) from None
+                raise self.machine.error_at(bad, self.frame, (), at) from None
         self.values[target.name] = value
 
 

@@ -94,7 +94,7 @@ def locate(model: str | os.PathLike[str] | bytes) -> Located:
 
 def _folder_source(path: str) -> Located:
     folder = Folder(path)
-    name = _document("directory", path, _documents(path))
+    name = _choose_document("directory", path, _documents(path))
     return _with_files(folder, name, os.path.join(path, name))
 
 
@@ -107,11 +107,11 @@ def _documents(folder: str) -> list[str]:
 
 
 def _archive_source(archive: Archive, path: str | None) -> Located:
-    name = _document("archive", archive.name, [n for n in archive.documents if "/" not in n])
+    name = _choose_document("archive", archive.name, [n for n in archive.documents if "/" not in n])
     return attrs.evolve(_with_files(archive, name, f"{archive.name}:{name}"), path=path)
 
 
-def _document(kind: str, where: str, names: list[str]) -> str:
+def _choose_document(kind: str, where: str, names: list[str]) -> str:
     if _DOCUMENT in names:
         return _DOCUMENT
     if len(names) != 1:

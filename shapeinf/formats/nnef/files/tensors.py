@@ -42,7 +42,7 @@ class Variable:
     calls: tuple[int, ...] = ()
 
 
-def attach(
+def attach_files(
     graph: Graph,
     variables: Iterable[Variable],
     changing: frozenset[str],
