@@ -247,7 +247,7 @@ def consecutive_bindings(store: ConstraintStore, symbols: Sequence[Dimension]) -
     bounds = [(symbol.name, store.interval(symbol)) for symbol in symbols]
     for start, step in itertools.product(STARTS, (1, 0)):
         binding = {name: start + step * index for index, name in enumerate(names)}
-        if is_legal(binding) and all(_within(name, interval, binding) for name, interval in bounds):
+        if is_legal(binding) and all(_is_within(name, interval, binding) for name, interval in bounds):
             yield binding
 
 
