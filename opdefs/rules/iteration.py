@@ -50,8 +50,11 @@ class Trip:
         """The inputs of the body in trip `number`, counted from 0; `condition` is the one before the trip."""
         return [*carried]
 
-    def outputs(self, results: list[Type], *, certain: bool, accumulate: bool) -> list[Type]:
-        """The condition after the trip, the carried values and the scan outputs, of the outputs of the body."""
+    def outputs(self, results: list[Type], trip: int | None, *, certain: bool, accumulate: bool) -> list[Type]:
+        """The condition after the trip, the carried values and the scan outputs, of the outputs of the body.
+
+        `trip` is the number of the trip, None for a symbolic or unknown one, which stands for any trip.
+        """
         return results
 
     def count_scans(self, width: int) -> int:
@@ -68,8 +71,10 @@ class Trip:
         accumulate: bool = False,
     ) -> list[Type]:
         """Run the body for trip `number`; returns what `outputs` does. See `Body.run`."""
-        results = self.body.run(self.inputs(number, condition, carried), certain=certain, accumulate=accumulate)
-        return self.outputs(results, certain=certain, accumulate=accumulate)
+        trip = number if isinstance(number, int) else None
+        values = self.inputs(number, condition, carried)
+        results = self.body.run(values, certain=certain, accumulate=accumulate, trip=trip)
+        return self.outputs(results, trip, certain=certain, accumulate=accumulate)
 
     def require_inputs(self, number: Element, carried: Sequence[Type]) -> None:
         """Add the constraints of the body in trip `number`. See `Body.require_inputs`."""

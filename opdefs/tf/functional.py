@@ -165,14 +165,17 @@ class _ConditionalTrip(Trip):
     c: InferenceContext
     cond: Body
 
-    def outputs(self, results: list[Type], *, certain: bool, accumulate: bool) -> list[Type]:
+    def outputs(self, results: list[Type], trip: int | None, *, certain: bool, accumulate: bool) -> list[Type]:
         """See `Trip`."""
-        again = self.test(results, certain=certain, accumulate=accumulate)
+        following = None if trip is None else trip + 1
+        again = self.test(results, following, certain=certain, accumulate=accumulate)
         return [PartialTensor("bool", Shape(()), None if again is None else (again,)), *results]
 
-    def test(self, carried: Sequence[Type | None], *, certain: bool, accumulate: bool = False) -> Truth:
-        """The condition for these values."""
-        tested = self.cond.run(carried, certain=certain, accumulate=accumulate)[0]
+    def test(
+        self, carried: Sequence[Type | None], trip: int | None, *, certain: bool, accumulate: bool = False
+    ) -> Truth:
+        """The condition before trip `trip` for these values."""
+        tested = self.cond.run(carried, certain=certain, accumulate=accumulate, trip=trip)[0]
         return _truth(self.c, tested) if isinstance(tested, TensorType) else None
 
     def repeat(self, trips: Dim, number: Dimension) -> None:
@@ -205,9 +208,9 @@ def _loop(c: InferenceContext, values: Sequence[TensorType]) -> tuple[Type, ...]
     width = len(values)
     cond, body = _body(c, "cond", width, 1), _body(c, "body", width, width)
     trip = _ConditionalTrip(body, c, cond)
-    result = iterate(c, trip, None, trip.test(values, certain=True), values)
+    result = iterate(c, trip, None, trip.test(values, 0, certain=True), values)
     if result.trips != 0:
-        trip.test(values, certain=True, accumulate=True)  # the condition of the first trip counts too
+        trip.test(values, 0, certain=True, accumulate=True)  # the condition before the first trip counts too
     return tuple(result.carried)
 
 
@@ -224,7 +227,7 @@ class _CountedTrip(Trip):
             return [PartialTensor("int32", Shape(()), None), *carried]
         return [PartialTensor("int32", Shape(()), (self.start + number * self.delta,)), *carried]
 
-    def outputs(self, results: list[Type], *, certain: bool, accumulate: bool) -> list[Type]:
+    def outputs(self, results: list[Type], trip: int | None, *, certain: bool, accumulate: bool) -> list[Type]:
         """See `Trip`; only the number of trips ends the loop."""
         return [PartialTensor("bool", Shape(()), (True,)), *results]
 
