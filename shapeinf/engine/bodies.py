@@ -63,7 +63,9 @@ class BodyRun:
         declared = graph.declared.get(graph.inputs[index])
         return None if declared is None or declared.dims is None else len(declared.dims)
 
-    def run(self, inputs: Sequence[Type | None], *, certain: bool, accumulate: bool = False) -> list[Type]:
+    def run(
+        self, inputs: Sequence[Type | None], *, certain: bool, accumulate: bool = False, trip: int | None = None
+    ) -> list[Type]:
         """See `shapeinf.ops.Body`."""
         outer = self.outer
         previous = outer.children.get(self.step.index, {}).pop(self.name, None)
@@ -77,8 +79,7 @@ class BodyRun:
         before = None if certain else outer.save_store()
         tentative, outer.store.tentative = outer.store.tentative, outer.store.tentative or not certain
         try:
-            child.run()
-            outer.created_unknowns |= child.created_unknowns
+            self._run_trip(child, trip)
             outputs = output_types(child)
             return outputs if certain else list(map(_drop_unlisted_contents, outputs))
         finally:
@@ -132,8 +133,19 @@ class BodyRun:
         if outer.budget.spend(len(self.compiled.rows)):
             child = self._child(inputs, outer.certain)
             outer.extra_runs.setdefault(self.step.index, []).append(child)
+            self._run_trip(child, "required")
+
+    def _run_trip(self, child: Inference, trip: int | str | None) -> None:
+        """Run the body; a trip that is not any trip is an execution with join sites of its own."""
+        relaxer = self.outer.store.relaxer
+        execution = relaxer.execution
+        if trip is not None:
+            relaxer.execution = f"{execution}{child.path}{trip};"
+        try:
             child.run()
-            outer.created_unknowns |= child.created_unknowns
+        finally:
+            relaxer.execution = execution
+        self.outer.created_unknowns |= child.created_unknowns
 
     def _child(self, inputs: Sequence[Type | None], certain: bool) -> Inference:
         """The inference of the body, with its inputs and captures."""
