@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from shapeinf.expr import Dimension, evaluate
@@ -74,6 +74,7 @@ def test_a_loop_covers_every_number_of_trips(builder, variables, decided, choice
 
 @pytest.mark.parametrize("builder", BUILDERS)
 @SOME
+@example((["maybe", "swap"], [1, 2]), 2, [True] * 5)
 @given(VARIABLES, st.integers(1, 4), st.lists(st.booleans(), min_size=5, max_size=5))
 def test_a_loop_of_a_known_number_of_trips_is_covered(builder, variables, trips, choices):
     updates, start = variables
