@@ -91,7 +91,7 @@ class MemoryExport:
     def exact(self, buffer: Buffer) -> bool:
         """Whether `at_most` is the exact size."""
         size = self.size(buffer)
-        return size is not None and self.elimination.stays(size)
+        return size is not None and self.elimination.is_retained(size)
 
     def why_unbounded(self, buffer: Buffer) -> str:
         """Why `at_most` is None."""
