@@ -115,24 +115,24 @@ def read_config(table: Mapping[str, Any]) -> Config:
     {'batch': 4}
     """
     check_keys(table, CONFIG_KEYS)
-    dims = {name: to_named_dim(name, value) for name, value in _table(table, "dims").items()}
-    bind = {name: _size(f"bind.{name}", value) for name, value in _table(table, "bind").items()}
-    min_dim = None if table.get("min_dim") is None else _size("min_dim", table["min_dim"])
+    dims = {name: to_named_dim(name, value) for name, value in _read_table(table, "dims").items()}
+    bind = {name: _read_size(f"bind.{name}", value) for name, value in _read_table(table, "bind").items()}
+    min_dim = None if table.get("min_dim") is None else _read_size("min_dim", table["min_dim"])
     declared = table.get("declared")
     if declared not in (None, *DECLARED):
         raise ConfigError(f"declared must be one of {', '.join(DECLARED)}, not {declared!r}")
-    values = dict(_table(table, "values"))
-    return Config(dims, bind, _inputs(table), values, _texts(table), min_dim, declared)
+    values = dict(_read_table(table, "values"))
+    return Config(dims, bind, _read_inputs(table), values, _read_texts(table), min_dim, declared)
 
 
-def _table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+def _read_table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     names = table.get(key, {})
     if not isinstance(names, Mapping):
         raise ConfigError(f"{key} must be a table of names, not {names!r}")
     return names
 
 
-def _size(key: str, value: object) -> int:
+def _read_size(key: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ConfigError(f"{key} must be an int of at least 0, not {value!r}")
     if value > MAX_NUMBER:
@@ -140,7 +140,7 @@ def _size(key: str, value: object) -> int:
     return value
 
 
-def _texts(table: Mapping[str, Any]) -> tuple[str, ...]:
+def _read_texts(table: Mapping[str, Any]) -> tuple[str, ...]:
     relations = table.get("assume", ())
     texts = (relations,) if isinstance(relations, str) else relations
     if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
@@ -148,7 +148,7 @@ def _texts(table: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _inputs(table: Mapping[str, Any]) -> dict[str | None, SpecLike]:
+def _read_inputs(table: Mapping[str, Any]) -> dict[str | None, SpecLike]:
     """Shapes by name; a single text has the grammar of `--input-shapes`."""
     inputs = table.get("inputs", {})
     if isinstance(inputs, str):
@@ -157,7 +157,7 @@ def _inputs(table: Mapping[str, Any]) -> dict[str | None, SpecLike]:
         if len(shapes) < len(pieces):
             raise ConfigError(f"inputs has two shapes for one input: {inputs!r}")
         return shapes
-    for name, shape in _table(table, "inputs").items():
+    for name, shape in _read_table(table, "inputs").items():
         if not isinstance(shape, (str, list, Mapping)):
             raise ConfigError(f"inputs.{name} must be a text, a list or a table of axes, not {shape!r}")
         if isinstance(shape, str):

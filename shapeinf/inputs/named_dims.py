@@ -18,7 +18,7 @@ _UNBOUNDED = 2**63 - 2
 """From here on a number means no bound: torch's `sys.maxsize - 1`, OpenVINO's largest dimension."""
 
 
-def _natural(dim: NamedDim, attribute: attrs.Attribute[Any], value: Any) -> None:
+def _check_natural(dim: NamedDim, attribute: attrs.Attribute[Any], value: Any) -> None:
     low = 1 if attribute.name == "multiple_of" else 0
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < low):
         raise ShapeInferenceError(f"{attribute.name} of {dim.name} must be an int of at least {low}, not {value!r}")
@@ -40,9 +40,9 @@ class NamedDim:
     """
 
     name: str = attrs.field(validator=attrs.validators.instance_of(str))
-    min: int | None = attrs.field(default=None, validator=_natural)
-    max: int | None = attrs.field(default=None, validator=_natural)
-    multiple_of: int = attrs.field(default=1, kw_only=True, validator=_natural)
+    min: int | None = attrs.field(default=None, validator=_check_natural)
+    max: int | None = attrs.field(default=None, validator=_check_natural)
+    multiple_of: int = attrs.field(default=1, kw_only=True, validator=_check_natural)
 
     def __attrs_post_init__(self) -> None:
         """Reject bounds that no size meets."""
@@ -132,7 +132,7 @@ def recognize_dim(value: object) -> int | NamedDim | DimBounds | tuple[NamedDim,
     if isinstance(value, NamedDim):
         return value
     if isinstance(value, Mapping):
-        return _table(value)
+        return _read_table(value)
     derive = getattr(value, "fn", None)
     if hasattr(value, "root") and callable(derive):
         root = recognize_dim(value.root)
@@ -140,13 +140,13 @@ def recognize_dim(value: object) -> int | NamedDim | DimBounds | tuple[NamedDim,
             return root, derive
     hint = getattr(getattr(value, "type", value), "name", None)
     if hint in HINTS:
-        return DimBounds(_bound(getattr(value, "min", None)), _bound(getattr(value, "max", None)), hint)
+        return DimBounds(_read_bound(getattr(value, "min", None)), _read_bound(getattr(value, "max", None)), hint)
     if hasattr(value, "__name__") and hasattr(value, "min") and hasattr(value, "max"):
         name = str(value.__name__)
-        return int(name) if name.isdigit() else NamedDim(name, _bound(value.min) or None, _bound(value.max))
+        return int(name) if name.isdigit() else NamedDim(name, _read_bound(value.min) or None, _read_bound(value.max))
     for low, high in (("min_length", "max_length"), ("lower_bound", "upper_bound")):
         if hasattr(value, low) and hasattr(value, high):
-            return DimBounds(_bound(getattr(value, low)), _bound(getattr(value, high)))
+            return DimBounds(_read_bound(getattr(value, low)), _read_bound(getattr(value, high)))
     try:
         if not isinstance(value, bool):
             return operator.index(value)  # type: ignore[arg-type]
@@ -157,7 +157,7 @@ def recognize_dim(value: object) -> int | NamedDim | DimBounds | tuple[NamedDim,
     )
 
 
-def _bound(value: object) -> int | None:
+def _read_bound(value: object) -> int | None:
     """A bound of another tool: an infinity, -1 and the largest ints mean no bound."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]
@@ -166,7 +166,7 @@ def _bound(value: object) -> int | None:
     return number if 0 <= number < _UNBOUNDED else None
 
 
-def _table(table: Mapping[object, object]) -> NamedDim | DimBounds:
+def _read_table(table: Mapping[object, object]) -> NamedDim | DimBounds:
     unknown = sorted(str(key) for key in table if key not in ("name", "min", "max", "maxSize", "multiple_of"))
     if unknown:
         raise ShapeInferenceError(f"a dim has no {unknown[0]!r}: it has name, min, max (or maxSize) and multiple_of")

@@ -12,7 +12,7 @@ from shapeinf.expr.parsing import MAX_NUMBER
 from shapeinf.formats import FormatOptions
 from shapeinf.graph import DeclaredType, Graph
 from shapeinf.inputs.named_dims import NamedDim
-from shapeinf.inputs.reader import RangeLike, SpecLike, by_name, specs_by_input
+from shapeinf.inputs.reader import RangeLike, SpecLike, key_by_name, specs_by_input
 from shapeinf.lattice import PartialTensor
 from shapeinf.ops import OpRegistry
 
@@ -105,7 +105,7 @@ class InferenceOptions:
 
     def values_by_name(self, graph: Graph) -> dict[str, object]:
         """The values of inputs by name, also of those that have a default. Raises UnknownNameError."""
-        return by_name(self.values, graph, graph.inputs) if self.values else {}
+        return key_by_name(self.values, graph, graph.inputs) if self.values else {}
 
     def replace_defaults(self, graph: Graph) -> Graph:
         """The graph where inputs with a value of the user have no default value. Raises UnknownNameError."""

@@ -67,7 +67,7 @@ class InputReader:
         return self._user_names.get(name, name)
 
     @classmethod
-    def of_graph(cls, graph: Graph, store: ShapeStore, min_dim: int = 1) -> InputReader:
+    def from_graph(cls, graph: Graph, store: ShapeStore, min_dim: int = 1) -> InputReader:
         """A reader of the inputs of a graph."""
         shapes = (graph.declared[name].dims or () for name in graph.inputs if name in graph.declared)
         names = frozenset(d for dims in shapes for d in dims if isinstance(d, str))
@@ -188,7 +188,7 @@ class InputReader:
             return self._read_range(DimRange(*value), site)
         dim = recognize_dim(value)
         if isinstance(dim, NamedDim):
-            return self.add_named(dim)
+            return self.add_named_dim(dim)
         if isinstance(dim, DimBounds):
             return self._read_bounds(dim, site, declared)
         if isinstance(dim, tuple):
@@ -199,7 +199,7 @@ class InputReader:
             raise ShapeInferenceError(f"{site}: expected {TOO_LARGE}, not {dim}")
         return self.new_axis(site) if dim == -1 else dim
 
-    def add_named(self, dim: NamedDim) -> Dimension:
+    def add_named_dim(self, dim: NamedDim) -> Dimension:
         """The symbol of a named dim; its bounds and divisor become constraints."""
         symbol = self.store.scope.symbol(dim.name, self.min_dim)
         name = quote_name(dim.name)
@@ -212,13 +212,13 @@ class InputReader:
         bounds = DimRange(dim.min, dim.max)
         if dim.min is not None or dim.max is not None:
             text = f"{name}={bounds.lo}" if bounds.lo == bounds.hi else f"{name}={Interval(bounds.lo, bounds.hi)}"
-            self.add_specified(text, self.store.add_range, symbol, bounds.lo, bounds.hi)
+            self.add_user_constraint(text, self.store.add_range, symbol, bounds.lo, bounds.hi)
         if dim.multiple_of > 1:
             text = f"{name} % {dim.multiple_of} == 0"
-            self.add_specified(text, self.store.add_divisible, symbol, dim.multiple_of)
+            self.add_user_constraint(text, self.store.add_divisible, symbol, dim.multiple_of)
         return symbol
 
-    def add_specified(self, text: str, add: Callable[..., object], *operands: object) -> None:
+    def add_user_constraint(self, text: str, add: Callable[..., object], *operands: object) -> None:
         """Call `add(*operands, source)` for what the user specifies. Raises Contradiction with both sources."""
         source = Source("", f"{text} is specified by the user")
         try:
@@ -236,7 +236,7 @@ class InputReader:
 
     def _read_range(self, bounds: DimRange, site: str) -> Dim:
         if bounds.name is not None:
-            return self.add_named(NamedDim(bounds.name, bounds.lo, bounds.hi))
+            return self.add_named_dim(NamedDim(bounds.name, bounds.lo, bounds.hi))
         symbol = self.store.scope.fresh(site, self.min_dim if bounds.lo is None else bounds.lo, bounds.hi)
         self.store.presumed[symbol] = bounds.lo is None
         return symbol
@@ -251,14 +251,14 @@ class InputReader:
         if declared is None or bounds.hint is None or (bounds.hint == "DYNAMIC" and isinstance(declared, int)):
             return self._read_range(limits, site)
         text = f"{site} in {Interval(limits.lo, limits.hi)}"
-        self.add_specified(text, self.store.add_range, declared, limits.lo, limits.hi)
+        self.add_user_constraint(text, self.store.add_range, declared, limits.lo, limits.hi)
         return declared
 
     def _read_derived(self, root: NamedDim, fn: Callable[..., object], site: str) -> Dim:
-        dim = fn(self.add_named(root))
+        dim = fn(self.add_named_dim(root))
         if not isinstance(dim, (int, Dimension)):
             raise ShapeInferenceError(f"{site}: the dim derived from {root} is not a size: {dim!r}")
-        self.add_specified(f"{site} = {dim}", self.store.add_le, 0, dim)
+        self.add_user_constraint(f"{site} = {dim}", self.store.add_le, 0, dim)
         return dim
 
 
@@ -276,7 +276,7 @@ def add_ranges(
         if known is None:
             yield dim
         else:
-            reader.add_named(dim)
+            reader.add_named_dim(dim)
 
 
 def _require_name(value: object) -> NamedDim:
@@ -341,19 +341,19 @@ def specs_by_input(specs: Mapping[str, SpecLike] | Sequence[SpecLike] | str, gra
             listed = ", ".join(names)
             raise ShapeInferenceError(f"inputs are a dict by name, or shapes in the order of the inputs: {listed}")
         specs = dict(zip(names, specs, strict=False))
-    return by_input(specs, graph)
+    return key_by_input(specs, graph)
 
 
-def by_input(specs: Mapping[str, Spec], graph: Graph) -> dict[str, Spec]:
+def key_by_input(specs: Mapping[str, Spec], graph: Graph) -> dict[str, Spec]:
     """A mapping by the names that users use for inputs, by the names of the inputs.
 
     Raises UnknownNameError for an input that the graph does not have, ShapeInferenceError where two names are one's.
     """
-    return by_name(specs, graph, input_names(graph))
+    return key_by_name(specs, graph, input_names(graph))
 
 
-def by_name(specs: Mapping[str, Spec], graph: Graph, names: Sequence[str]) -> dict[str, Spec]:
-    """As `by_input`, for these inputs."""
+def key_by_name(specs: Mapping[str, Spec], graph: Graph, names: Sequence[str]) -> dict[str, Spec]:
+    """As `key_by_input`, for these inputs."""
     named: dict[str, Spec] = {}
     for name, spec in specs.items():
         value = find_input(graph, name, names)

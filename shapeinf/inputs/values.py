@@ -188,14 +188,14 @@ def _unify(dims: tuple[int, ...], declared: TensorType, name: str, reader: Input
         elif not dim.is_symbol:
             _add_size(reader, dim, size, f"{axis_label(name, axis)}={size}")
         elif not dim.is_anonymous:
-            reader.add_named(NamedDim(dim.name, size, size))
+            reader.add_named_dim(NamedDim(dim.name, size, size))
         elif not (dim.symbol.lo or 0) <= max(size, reader.min_dim) or size > (dim.symbol.hi or size):
             raise ShapeInferenceError(text)
     return Shape(dims)
 
 
 def _add_size(reader: InputReader, dim: Dimension, size: int, text: str) -> None:
-    reader.add_specified(text, reader.store.add_equal, dim, size)
+    reader.add_user_constraint(text, reader.store.add_equal, dim, size)
 
 
 class _Elements:
@@ -259,9 +259,9 @@ class _Elements:
             number = operator.index(leaf)  # type: ignore[arg-type]
         except TypeError:
             raise self._refuse(leaf, "an integer") from None
-        return self._within(number, low, high)
+        return self._check_range(number, low, high)
 
-    def _within(self, number: int, low: int, high: int) -> int:
+    def _check_range(self, number: int, low: int, high: int) -> int:
         if not low <= number <= high:
             raise self._refuse(number, f"an integer of {self.dtype}, from {low} to {high}")
         return number
@@ -269,18 +269,18 @@ class _Elements:
     def _size(self, text: str, low: int, high: int) -> Dim:
         """An integer or an expression of dims, which the type must be able to hold."""
         if re.fullmatch(r"[+-]?\d{1,4000}", text):
-            return self._within(int(text), low, high)
+            return self._check_range(int(text), low, high)
         store = self.reader.store
         try:
             size = parse_dim(text, store.scope, self.reader.min_dim)
         except DimSyntaxError as error:
             raise self._refuse(text, f"an integer, ? or an expression of dims ({error.expected})") from None
         if isinstance(size, int):
-            return self._within(size, low, high)
+            return self._check_range(size, low, high)
         bounds = store.interval(size)
         if bounds.lo is None or bounds.lo < low or ((bounds.hi is None or bounds.hi > high) and high < 2**63 - 1):
             text = f"{size} in {low}..{high}, as an element of {self.name},"
-            self.reader.add_specified(text, store.add_range, size, low, high)
+            self.reader.add_user_constraint(text, store.add_range, size, low, high)
         return size
 
 
