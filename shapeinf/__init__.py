@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from shapeinf.errors import LimitError as LimitError
     from shapeinf.errors import MissingSizeError as MissingSizeError
     from shapeinf.errors import ModelError as ModelError
+    from shapeinf.errors import NnefError as NnefError
     from shapeinf.errors import NoSizeError as NoSizeError
     from shapeinf.errors import NotPickledError as NotPickledError
     from shapeinf.errors import RebatchError as RebatchError
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from shapeinf.expr import Dim as Dim
     from shapeinf.expr import Dimension as Dimension
     from shapeinf.expr import Interval as Interval
-    from shapeinf.formats.nnef.language.diagnostics import NnefError as NnefError
     from shapeinf.formats.nnef.options import NnefOptions as NnefOptions
     from shapeinf.formats.tf.options import TensorFlowOptions as TensorFlowOptions
     from shapeinf.graph import DeclaredType as DeclaredType
@@ -83,7 +83,7 @@ _MODULES = {
     "MissingSizeError": "shapeinf.errors",
     "ModelError": "shapeinf.errors",
     "NamedDim": "shapeinf.inputs.named_dims",
-    "NnefError": "shapeinf.formats.nnef.language.diagnostics",
+    "NnefError": "shapeinf.errors",
     "NnefOptions": "shapeinf.formats.nnef.options",
     "NoSizeError": "shapeinf.errors",
     "Node": "shapeinf.graph",

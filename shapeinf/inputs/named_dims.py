@@ -1,4 +1,4 @@
-"""Sizes as objects: our own `NamedDim`, and those of other tools, recognized by their attributes, never imported."""
+"""Sizes as objects: `NamedDim`, and those of other tools, which are recognized by their attributes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shapeinf.expr.parsing import MAX_NUMBER, TOO_LARGE
 Hint = Literal["AUTO", "STATIC", "DYNAMIC"]
 HINTS = ("AUTO", "STATIC", "DYNAMIC")
 _UNBOUNDED = 2**63 - 2
-"""From here on a number means no bound: torch's `sys.maxsize - 1`, OpenVINO's largest dimension."""
+"""Numbers from here on are no bounds: torch has `sys.maxsize - 1`, OpenVINO its largest dimension."""
 
 
 def _check_natural(dim: NamedDim, attribute: attrs.Attribute[Any], value: Any) -> None:
@@ -30,8 +30,8 @@ def _check_natural(dim: NamedDim, attribute: attrs.Attribute[Any], value: Any) -
 class NamedDim:
     """A named size with bounds (inclusive, None is no bound) and a divisor.
 
-    It is used for an axis in `inputs`, or in `dims`. It is not called `Dim`, as in torch.export, because
-    `shapeinf.Dim` is the type of every size. torch's own objects are accepted too.
+    Use it for an axis in `inputs`, or in `dims`; torch.export's `Dim` is accepted in its place. (`shapeinf.Dim` is the
+    type of every size.)
 
     >>> NamedDim("H", 32, 512, multiple_of=32).assumptions
     ('H >= 32', 'H <= 512', 'H % 32 == 0')
@@ -45,7 +45,7 @@ class NamedDim:
     multiple_of: int = attrs.field(default=1, kw_only=True, validator=_check_natural)
 
     def __attrs_post_init__(self) -> None:
-        """Reject bounds that no size meets."""
+        """Raise ShapeInferenceError for an empty name, and for bounds that no size meets."""
         if not self.name:
             raise ShapeInferenceError("a NamedDim needs a name")
         if self.min is not None and self.max is not None and self.min > self.max:
@@ -76,7 +76,7 @@ class NamedDim:
         return DerivedDim(self) + -minus
 
     def __str__(self) -> str:
-        """The name as in a shape."""
+        """The name, as in a shape."""
         return quote_name(self.name)
 
 
@@ -89,34 +89,34 @@ class DerivedDim:
     plus: int = 0
 
     def __mul__(self, times: int) -> DerivedDim:
-        """Both coefficients times an int."""
+        """`dim * 2`."""
         return DerivedDim(self.root, self.times * times, self.plus * times)
 
     __rmul__ = __mul__
 
     def __add__(self, plus: int) -> DerivedDim:
-        """Plus an int."""
+        """`dim + 1`."""
         return DerivedDim(self.root, self.times, self.plus + plus)
 
     __radd__ = __add__
 
     def __sub__(self, minus: int) -> DerivedDim:
-        """Minus an int."""
+        """`dim - 1`."""
         return self + -minus
 
     def fn(self, root: object) -> object:
-        """The size for one of the root; torch's derived dims have the same method."""
+        """The size for a size of the root; torch's derived dims have this method, too."""
         return root * self.times + self.plus  # type: ignore[operator]
 
     def __str__(self) -> str:
-        """An expression."""
+        """The size as an expression: `2*seq + 1`."""
         product = str(self.root) if self.times == 1 else f"{self.times}*{self.root}"
         return product if not self.plus else f"{product} {'+' if self.plus > 0 else '-'} {abs(self.plus)}"
 
 
 @attrs.frozen
 class DimBounds:
-    """A size without a name: bounds, and a hint how to use the declared size."""
+    """A size without a name: bounds, and a hint of torch.export how to use the declared size."""
 
     min: int | None
     max: int | None
@@ -124,7 +124,7 @@ class DimBounds:
 
 
 def recognize_dim(value: object) -> int | NamedDim | DimBounds | tuple[NamedDim, Callable[..., object]]:
-    """A dim from an object, by its attributes; a derived dim is its root and a function of it.
+    """A dim from an object, which is recognized by its attributes; a derived dim is its root and a function of that.
 
     Accepts ints of numpy, `NamedDim`, torch.export's `Dim`, dims derived from it and `Dim.AUTO`, `STATIC`, `DYNAMIC`,
     OpenVINO's `Dimension`, coremltools' `RangeDim`, and tables with a name, min, max (or maxSize) and multiple_of.
@@ -158,7 +158,7 @@ def recognize_dim(value: object) -> int | NamedDim | DimBounds | tuple[NamedDim,
 
 
 def _read_bound(value: object) -> int | None:
-    """A bound of another tool: an infinity, -1 and the largest ints mean no bound."""
+    """A bound of another tool; None for infinities, -1 and the largest ints, which are no bounds."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
