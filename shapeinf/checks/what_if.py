@@ -12,6 +12,7 @@ from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.numeric_runs import generic_bindings, violations_at
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
+from shapeinf.engine.diagnostics import collect_diagnostics
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeInferenceError
@@ -38,7 +39,7 @@ RunChecks = Callable[[CheckedModel], Iterable[Diagnostic]]
 
 
 class _NoRepairError(Exception):
-    """A what-if run shows that its change is no repair."""
+    """A what-if run shows that its change is no repair. Internal: caught in `checks.what_if`."""
 
 
 class _InputRequirements:
@@ -85,7 +86,7 @@ class WhatIfRuns:
         """`diagnostics` are those without a change, `nodes` the indices of the nodes that may be changed."""
         self.model = model
         self.reported = {(d.code, d.subject) for d in diagnostics}
-        self.inferred = {(d.code, d.node) for d in model.result.inference.diagnostics}
+        self.inferred = {(d.code, d.node) for d in collect_diagnostics(model.result.inference)}
         self.first = (diagnostics[0].code, diagnostics[0].subject)
         self.run_checks = run_checks
         self._requirements = _InputRequirements(model, diagnostics)

@@ -36,8 +36,11 @@ DIALECTS = {"onnxruntime": "onnx", "openvino": "onnx", "tensorflow": "tf", "torc
 """The dialect of the graphs that each runtime runs; the first runtime of a dialect is its default."""
 
 
-class Refusal(Exception):  # noqa: N818  (not an error of shapeinf: a message of the runtime)
-    """The runtime does not load or run the model; the text is the reason, mostly the message of the runtime."""
+class Refusal(Exception):  # noqa: N818  (internal, no error)
+    """The runtime does not load or run the model; the text is the reason, mostly the runtime's message.
+
+    Internal: caught in `runtime.verification` and `passes.comparison`.
+    """
 
 
 @contextmanager
