@@ -50,7 +50,7 @@ _EXTERNAL_DATA = click.option(
     help="Weights of an ONNX model in other files stay there (keep, the default), are copied to OUT.data, or are "
     "embedded in OUT.",
 )
-_FORCE = click.option("--force", is_flag=True, help="Overwrite OUT also where it is a file that is no model.")
+_FORCE = click.option("--force", is_flag=True, help="Overwrite OUT even if it is a file that is no model.")
 
 
 class ModelTarget(NamedTuple):

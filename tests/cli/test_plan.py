@@ -57,7 +57,7 @@ def test_the_largest_slots_are_listed(model):
         ["tensor", "b", "(--top)"],
         ["tensor", "y", "(--top)"],
     )
-    assert lines[-1] == "  2 smaller ones (--top)"
+    assert lines[-1] == "  2 smaller slots (--top)"
     assert run(model, "--top", "1").output.splitlines()[-2] == "unplaced 2 more tensors (--top)"
 
 
