@@ -270,7 +270,7 @@ def _print(check: ModelCheck, single: bool) -> None:
 
 def _notes(checker: ModelChecker, checks: Sequence[ModelCheck], named: ModelPaths) -> list[str]:
     """What is worth knowing of the run, rather than of a model."""
-    notes = [f"no longer in the model, remove it from the baseline: {entry}" for entry in checker.stale(checks)]
+    notes = [f"no longer in the model, remove it from the baseline: {entry}" for entry in checker.stale_entries(checks)]
     unused = checker.unused_in_config()
     notes += [f"{checker.config.path}: {option}: no checked model has this name" for option in unused]
     if named.excluded and not named.paths:
