@@ -118,7 +118,7 @@ def infer(
 
 
 def _print_table(result: Result, query: TensorQuery, depth: int | None) -> None:
-    """The tensors of the query, as a tree where a depth is given."""
+    """The tensors of the query, as a tree of this depth, or as a list for None."""
     tensors = TensorRows(result, query)
     echo_rows(TENSOR_COLUMNS, tensor_cells(tensors) if depth is None else module_rows(tensors, depth))
     if tensors.omitted:
