@@ -86,7 +86,8 @@ class NumberedTrip:
         accumulate: bool = False,
     ) -> list[Type]:
         """See `Trip`."""
-        return self.body.run([*self._head(number, condition), *carried], certain=certain, accumulate=accumulate)
+        values = [*self._head(number, condition), *carried]
+        return self.body.run(values, certain=certain, accumulate=accumulate, trip=trip_number(number))
 
     def require_inputs(self, number: Element, carried: Sequence[Type]) -> None:
         """See `Trip`."""
@@ -104,6 +105,11 @@ class NumberedTrip:
         pairs = ("int64", self.number, number), ("bool", self.condition, condition)
         first, second = (PartialTensor(dtype, shape, None if e is None else (e,)) for dtype, shape, e in pairs)
         return first, second
+
+
+def trip_number(number: Element) -> int | None:
+    """The number of a single trip; None for a symbolic or unknown one, which stands for any trip."""
+    return number if isinstance(number, int) else None
 
 
 def iterate(c: InferenceContext, trip: Trip, limit: Dim | None, go_on: Start, carried: Sequence[Type]) -> LoopResult:

@@ -8,7 +8,7 @@ import attrs
 
 from opdefs.rules.branching import run_branch
 from opdefs.rules.elements import to_dim
-from opdefs.rules.iteration import Start, iterate
+from opdefs.rules.iteration import Start, iterate, trip_number
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension, maximum
@@ -176,13 +176,17 @@ class _ConditionalTrip:
         accumulate: bool = False,
     ) -> list[Type]:
         """See `opdefs.rules.iteration.Trip`."""
-        outputs = self.body.run(carried, certain=certain, accumulate=accumulate)
-        again = self.test(outputs, certain=certain, accumulate=accumulate)
+        trip = trip_number(number)
+        outputs = self.body.run(carried, certain=certain, accumulate=accumulate, trip=trip)
+        following = None if trip is None else trip + 1
+        again = self.test(outputs, certain=certain, accumulate=accumulate, trip=following)
         return [PartialTensor("bool", Shape(()), None if again is None else (again,)), *outputs]
 
-    def test(self, carried: Sequence[Type | None], *, certain: bool, accumulate: bool = False) -> Start:
-        """The condition for these values."""
-        tested = self.cond.run(carried, certain=certain, accumulate=accumulate)[0]
+    def test(
+        self, carried: Sequence[Type | None], *, certain: bool, accumulate: bool = False, trip: int | None = None
+    ) -> Start:
+        """The condition for these values, which the trip of this number follows."""
+        tested = self.cond.run(carried, certain=certain, accumulate=accumulate, trip=trip)[0]
         return _truth(self.c, tested) if isinstance(tested, TensorType) else None
 
     def require_inputs(self, number: Element, carried: Sequence[Type]) -> None:
@@ -222,9 +226,9 @@ def plain_while(
 def _loop(c: InferenceContext, values: Sequence[TensorType]) -> tuple[Type, ...]:
     width = len(values)
     trip = _ConditionalTrip(c, _body(c, "cond", width, 1), _body(c, "body", width, width))
-    result = iterate(c, trip, None, trip.test(values, certain=True), values)
+    result = iterate(c, trip, None, trip.test(values, certain=True, trip=0), values)
     if result.trips != 0:
-        trip.test(values, certain=True, accumulate=True)  # the condition of the first trip counts too
+        trip.test(values, certain=True, accumulate=True, trip=0)  # the condition of the first trip counts too
     return tuple(result.carried)
 
 
@@ -246,7 +250,8 @@ class _CountedTrip:
         accumulate: bool = False,
     ) -> list[Type]:
         """See `opdefs.rules.iteration.Trip`."""
-        outputs = self.body.run([self._counter(number), *carried], certain=certain, accumulate=accumulate)
+        values = [self._counter(number), *carried]
+        outputs = self.body.run(values, certain=certain, accumulate=accumulate, trip=trip_number(number))
         return [PartialTensor("bool", Shape(()), (True,)), *outputs]
 
     def require_inputs(self, number: Element, carried: Sequence[Type]) -> None:

@@ -143,8 +143,8 @@ def _single_output(inference: Inference, step: NodeStep) -> tuple[int, tuple[Dim
 def preserves_shape(inference: Inference, step: NodeStep) -> bool:
     """Whether a node passes on the shape of an input, up to axes of 1."""
     outputs = [slot for slot in step.outputs if slot != UNUSED]
-    dims = outline(inference.current(outputs[0]))[1] if len(outputs) == 1 else None
-    inputs = (outline(inference.current(slot))[1] for slot in step.arguments if slot != MISSING)
+    dims = outline(inference.type_of(outputs[0]))[1] if len(outputs) == 1 else None
+    inputs = (outline(inference.type_of(slot))[1] for slot in step.arguments if slot != MISSING)
     return dims is not None and any(_drop_unit_axes(shape) == _drop_unit_axes(dims) for shape in inputs)
 
 
@@ -153,7 +153,7 @@ def _axes_of_weights(inference: Inference, step: NodeStep, dims: tuple[Dim, ...]
     sizes: dict[bool, set[Dim]] = {True: set(), False: set()}
     for slot in step.arguments:
         if slot != MISSING:
-            sizes[slot in constants].update(outline(inference.current(slot))[1] or ())
+            sizes[slot in constants].update(outline(inference.type_of(slot))[1] or ())
     for axis, dim in enumerate(dims):
         if dim != 1 and dim in sizes[True] - sizes[False]:
             yield axis
@@ -182,7 +182,7 @@ def _replace_axes_by_unknowns(slot: int, axes: tuple[int, ...]) -> Change:
             runs.append((fresh, dims, list(computed.shape.dims)))
             return fresh.table.add(PartialTensor(computed.dtype, Shape(dims), None))
 
-        fresh.declared[slot] = replace
+        fresh.refiners[slot] = replace
 
     def required() -> str | None:
         if not runs:
@@ -228,7 +228,7 @@ def _insert_number(slot: int, index: int, number: Dim | None) -> Change:
             elements = [*(computed.elements or ())[:index], added, *(computed.elements or ())[index:]]
             return fresh.table.add(PartialTensor(computed.dtype, Shape([len(elements)]), elements))
 
-        fresh.declared[slot] = insert
+        fresh.refiners[slot] = insert
 
     def required() -> str | None:
         size = runs[-1][0].store.canon(runs[-1][1]) if runs else None
@@ -262,7 +262,7 @@ def _replace_dims(slot: int, old: tuple[Dim, ...], new: tuple[Dim, ...]) -> Prep
             elements = computed.elements if _drop_unit_axes(old) == _drop_unit_axes(new) else None
             return fresh.table.add(PartialTensor(computed.dtype, Shape(new), elements))
 
-        fresh.declared[slot] = reshape
+        fresh.refiners[slot] = reshape
 
     return prepare
 

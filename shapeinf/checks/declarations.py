@@ -243,7 +243,7 @@ def compare_before_requirements(model: CheckedModel) -> tuple[list[EarlyDifferen
     def begin(fresh: Inference) -> None:
         snapshots = _Snapshots(model, fresh)
         for name, declared in model.declared.items():
-            fresh.declared[fresh.compiled.slots[name]] = _DeclarationObserver(
+            fresh.refiners[fresh.compiled.slots[name]] = _DeclarationObserver(
                 snapshots, name, declared, observed, matching
             )
 

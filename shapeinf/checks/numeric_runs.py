@@ -13,7 +13,8 @@ from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.constraints.records import try_evaluate
 from shapeinf.contract import Precondition
 from shapeinf.diagnostics import Diagnostic, register_code
-from shapeinf.engine.inference import Inference, certain_violations
+from shapeinf.engine.diagnostics import certain_violations
+from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source
 from shapeinf.expr import Dim, Dimension

@@ -42,7 +42,7 @@ def trust_declarations(model: CheckedModel) -> tuple[CheckedModel, list[Diagnost
         trusted.append(CheckedModel(Result(fresh, reader), model.ranges, what_if=True))
         slots = fresh.compiled.slots
         for name, declared in model.declared.items():
-            fresh.declared[slots[name]] = _TrustedDeclaration(trusted[0], name, declared, violations)
+            fresh.refiners[slots[name]] = _TrustedDeclaration(trusted[0], name, declared, violations)
 
     rerun(inference, store, begin)
     return trusted[0], violations

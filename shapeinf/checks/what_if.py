@@ -12,6 +12,7 @@ from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.numeric_runs import generic_bindings, violations_at
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
+from shapeinf.engine.diagnostics import collect_diagnostics
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeInferenceError
@@ -36,7 +37,7 @@ RunChecks = Callable[[CheckedModel], Iterable[Diagnostic]]
 
 
 class _HopelessError(Exception):
-    """A what-if run has a new error."""
+    """A what-if run has a new error. Internal: caught in `checks.what_if`."""
 
 
 class _InputRequirements:
@@ -83,7 +84,7 @@ class WhatIfRuns:
         """`nodes` are the indices of the nodes that may change, `run_checks` yields all diagnostics."""
         self.model = model
         self.before = {(d.code, d.subject) for d in diagnostics}
-        self.unknown = {(d.code, d.node) for d in model.result.inference.diagnostics}
+        self.unknown = {(d.code, d.node) for d in collect_diagnostics(model.result.inference)}
         self.first = (diagnostics[0].code, diagnostics[0].subject)
         self.run_checks = run_checks
         self._requirements = _InputRequirements(model, diagnostics)

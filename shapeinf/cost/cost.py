@@ -20,7 +20,7 @@ from shapeinf.memory.sizes import too_long
 from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget
 from shapeinf.solver.elimination import Elimination
-from shapeinf.solver.long_sums import canonical_form
+from shapeinf.solver.long_dims import canonical_form
 
 
 @attrs.frozen(slots=False)
@@ -186,7 +186,7 @@ def _upper(node: NodeCost, elimination: Elimination) -> NodeCost | str:
             continue
         upper = elimination.upper(amount)
         if upper is None:
-            symbols = elimination.unbounded(amount)
+            symbols = elimination.unbounded_symbols(amount)
             listed = ", ".join(map(str, symbols)) or str(amount)
             return too_long(symbols) or f"{listed} {'have' if len(symbols) > 1 else 'has'} no upper bound"
         changes[name] = upper

@@ -16,7 +16,7 @@ from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type
 from shapeinf.lattice.dtypes import HANDLES
 from shapeinf.memory.sizes import size_of, too_long
 from shapeinf.ops import CostContext, OpCost, OpDef
-from shapeinf.solver.long_sums import sum_dims
+from shapeinf.solver.long_dims import sum_dims
 
 
 @attrs.frozen

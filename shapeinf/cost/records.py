@@ -9,7 +9,7 @@ import attrs
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import module_path
 from shapeinf.sharing import cached_property
-from shapeinf.solver.long_sums import sum_dims
+from shapeinf.solver.long_dims import sum_dims
 
 
 def add_dims(dims: Iterable[Dim]) -> Dim:

@@ -7,8 +7,7 @@ from shapeinf.errors import NotKnown
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.dimension import Monomial
 from shapeinf.lattice import ShapeStore
-from shapeinf.solver.long_products import product_of
-from shapeinf.solver.long_sums import sum_dims
+from shapeinf.solver.long_dims import product_of, sum_dims
 
 
 def repeat(store: ShapeStore, amount: Dim, repetition: Repetition) -> Dim:

@@ -12,13 +12,13 @@ from shapeinf.cost.records import FIELDS, Amounts, Branches, CostTable, NodeCost
 from shapeinf.cost.repetition import repeat
 from shapeinf.engine.body_tensors import body_path
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
-from shapeinf.engine.inference import Inference, Repetition, certain_violations
+from shapeinf.engine.diagnostics import certain_violations
+from shapeinf.engine.inference import Inference, Repetition
 from shapeinf.errors import LimitError, NotKnown
 from shapeinf.expr import Dim, maximum
 from shapeinf.graph import MISSING, UNUSED, module_path
 from shapeinf.lattice import HandleType, TensorType, Type
-from shapeinf.solver.long_products import product_of
-from shapeinf.solver.long_sums import is_long
+from shapeinf.solver.long_dims import is_long, product_of
 
 MAX_NODES_IN_BODIES = 300_000
 """Functions that call others twice double the count at every level."""
@@ -154,7 +154,7 @@ class _Walk:
             name = operation.kind.op
         else:
             return None
-        call = run.same_call(step)
+        call = run.shared_call_key(step)
         child = run.children.get(step.index, {}).get(name)
         if child is not None:
             self.calls[call] = child
@@ -218,7 +218,7 @@ class _Walk:
         while run is not None:
             compiled = run.compiled
             weights = self.constants(run)
-            for captured, slot in zip(step.operation.captures, step.captured, strict=True):
+            for captured, slot in zip(step.operation.captures, step.captures, strict=True):
                 if captured in compiled.slots:
                     weights[compiled.slots[captured]] = instance.weights[slot]
             loops = (run.repeated, *instance.loops)
@@ -246,7 +246,7 @@ class _Walk:
             passed_on = position in views.values()
             if weight is None or weight in self.claimed or passed_on:
                 continue
-            value = _stored_value(instance.run.current(slot))
+            value = _stored_value(instance.run.type_of(slot))
             if value is not None and value.shape.dims and _is_parameter(step, position, value.dtype):
                 self.claimed.add(weight)
                 elements = product_of(self.store, value.shape.dims)

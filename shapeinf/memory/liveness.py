@@ -310,8 +310,8 @@ class _Walk:
         for run in instance.runs:
             child = run.children.get(step.index, {}).get(name)
             if child is not None:
-                self.calls[run.same_call(step)] = child
-        calls = [self.calls.get(run.same_call(step)) for run in instance.runs]
+                self.calls[run.shared_call_key(step)] = child
+        calls = [self.calls.get(run.shared_call_key(step)) for run in instance.runs]
         runs = tuple([run for run in calls if run is not None])
         return GraphInstance(runs, f"{instance.path}{step.site}/", True) if len(runs) == len(calls) else None
 
@@ -356,7 +356,7 @@ class _Walk:
         inner = GraphInstance(tuple(runs), runs[0].path, True)
         compiled, start = inner.compiled, len(self.points)
         inner_values = self.sources(inner)
-        for captured, slot in zip(step.operation.captures, step.captured, strict=True):
+        for captured, slot in zip(step.operation.captures, step.captures, strict=True):
             if captured in compiled.slots:
                 inner_values[compiled.slots[captured]] = values[slot]
         own = [self.add_range(inner, compiled.slots[formal], "activation", start) for formal in compiled.graph.inputs]

@@ -25,7 +25,7 @@ from shapeinf.memory.planning.from_timeline import PLANNED
 from shapeinf.memory.timeline import Buffer, Role, Timeline
 from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK
-from shapeinf.solver.long_sums import sum_dims
+from shapeinf.solver.long_dims import sum_dims
 
 if TYPE_CHECKING:
     from shapeinf.memory.peak import Peak

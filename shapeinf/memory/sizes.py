@@ -20,8 +20,7 @@ from shapeinf.lattice import (
 from shapeinf.lattice.dtypes import HANDLES
 from shapeinf.layout import Layout, physical_byte_size
 from shapeinf.memory.layouts import physical_array
-from shapeinf.solver.long_products import product_of
-from shapeinf.solver.long_sums import sum_dims
+from shapeinf.solver.long_dims import product_of, sum_dims
 
 
 class Size(NamedTuple):

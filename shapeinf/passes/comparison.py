@@ -16,7 +16,7 @@ import numpy as np
 import onnx_ir as ir
 
 from shapeinf.api import as_graph, infer
-from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.errors import MissingPackageError, ShapeInferenceError
 from shapeinf.formats.onnx.external_tensors import DataFolder
 from shapeinf.formats.onnx.saving import embed_small
@@ -77,7 +77,10 @@ def compare(original: ir.Model, cleaned: ir.Model, seed: int = 0) -> Comparison:
 
 
 class _ResultRefusedError(Exception):
-    """The runtime does not load or run the cleaned model; the text is the runtime's own."""
+    """The runtime does not load or run the cleaned model; the text is the runtime's own.
+
+    Internal: caught in `passes.comparison`.
+    """
 
 
 @contextmanager

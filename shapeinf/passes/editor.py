@@ -30,8 +30,8 @@ QUANTIZATION = "quant_parameter_tensor_names"
 """The key in the metadata of a value under which onnx-ir stores its quantization annotation."""
 
 
-class Leave(Exception):  # noqa: N818  (a decision, not an error)
-    """A pass leaves a place alone; the text is the reason."""
+class Leave(Exception):  # noqa: N818  (internal, no error)
+    """A pass leaves a place alone; the text is the reason. Internal: caught in every pass, such as `passes.fuse_bn`."""
 
 
 class Editor:

@@ -120,7 +120,7 @@ def named_dims(result: Result) -> tuple[NamedDimRecord, ...]:
 
 
 def _named_dim(result: Result, symbol: Dimension) -> NamedDimRecord:
-    congruence = result.store.congruences.by_symbol(symbol)
+    congruence = result.store.congruences.find(symbol)
     bounds = result.interval(symbol)
     if congruence is None:
         return NamedDimRecord(str(symbol), bounds)

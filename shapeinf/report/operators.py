@@ -8,10 +8,11 @@ from fnmatch import fnmatchcase
 
 import attrs
 
-from shapeinf.errors import UnknownNameError, nearest_names
+from shapeinf.errors import UnknownNameError
 from shapeinf.graph import Graph, Node
 from shapeinf.ops import ArgDef, AttrDef, Dialect, DialectEntry, OpDef, OpRegistry, Rule
 from shapeinf.report.bodies import inner_graphs
+from shapeinf.texts import nearest_names
 
 MAX_NAMES = 3
 """Near names, and nodes, that are listed."""

@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 import attrs
 
-from shapeinf.engine.body_tensors import INPUT, Producer, body_producers, count_computed, iterate_producers
+from shapeinf.engine.body_tensors import INPUT, Producer, body_producers, count_computed_values, iterate_producers
 from shapeinf.engine.tensor_info import TensorInfo, has_unknowns, item_infos
-from shapeinf.errors import UnknownNameError, nearest_names
+from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dim, Interval
 from shapeinf.result import Result
+from shapeinf.texts import nearest_names
 
 _CONSTANT = Producer("", "", constant=True)
 
@@ -132,7 +133,7 @@ class TensorRows:
         for candidate in self._candidates():
             if self._matches(candidate):
                 if self.listed == limit and self._lists_all_computed:
-                    self.omitted = count_computed(self._result.inference) - self.listed
+                    self.omitted = count_computed_values(self._result.inference) - self.listed
                     return
                 if self.listed == limit:
                     self.omitted += 1

@@ -35,8 +35,11 @@ DIALECTS = {"onnxruntime": "onnx", "openvino": "onnx", "tensorflow": "tf", "torc
 """The dialect of the graphs that each runtime runs; of several runtimes of one dialect, the first is the default."""
 
 
-class Refusal(Exception):  # noqa: N818  (not an error of shapeinf: a message of the runtime)
-    """The runtime does not load or run the model; the text is the runtime's own."""
+class Refusal(Exception):  # noqa: N818  (internal, no error)
+    """The runtime does not load or run the model; the text is the runtime's own.
+
+    Internal: caught in `runtime.verification` and `passes.comparison`.
+    """
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dim, Dimension, axis_label, evaluate, quote_name

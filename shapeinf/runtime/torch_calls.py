@@ -25,7 +25,10 @@ _FLOATS = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
 
 
 class NotRunnable(Refusal):
-    """There is nothing in torch that an operator could be, or torch does not construct it; the text is the reason."""
+    """There is nothing in torch that an operator could be, or torch does not construct it; the text is the reason.
+
+    Internal: caught in `runtime.torch_runtime`.
+    """
 
 
 @attrs.frozen

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from shapeinf.api import as_graph, infer
-from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.tensor_info import item_infos
 from shapeinf.errors import ShapeInferenceError

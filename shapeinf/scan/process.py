@@ -93,7 +93,7 @@ class Child:
 
     def _running(self) -> tuple[subprocess.Popen[str], IO[bytes]]:
         if self._closed:
-            raise RuntimeError("the scan has ended")
+            raise ScanError("the scan has ended")
         if self._process is None or self._process.poll() is not None:
             self._stop()
             self._models = 0

@@ -181,7 +181,7 @@ def _tests(store: ConstraintStore, names: set[str]) -> list[Callable[[Binding], 
     """Whether a binding may satisfy the constraints on nothing but these names: a test for each, none twice."""
     tests: dict[tuple[Clause, ...], Callable[[Binding], bool]] = {}
     for constraint in store.pending():
-        clauses = constraint.clauses_in(_same if constraint.kind in ("relation", "divisibility") else store.canon)
+        clauses = constraint.clauses_in(_identity if constraint.kind in ("relation", "divisibility") else store.canon)
         if set() < _names(clauses) <= names:
             tests[clauses] = partial(_may_hold, clauses)
     return list(tests.values())
@@ -203,7 +203,7 @@ def _limits(store: ConstraintStore, symbols: Collection[Dimension]) -> list[Call
             tests[clauses] = partial(_may_hold, clauses)
     for symbol in symbols:
         if symbol not in store.solved:
-            tests[symbol] = partial(_within, symbol.name, store.interval(symbol))
+            tests[symbol] = partial(_is_within, symbol.name, store.interval(symbol))
     return list(tests.values())
 
 
@@ -214,7 +214,7 @@ def _leaves_a_rest(clauses: tuple[Clause, ...], name: str) -> bool:
     return any(any_holds(clauses, {name: _MULTIPLE + rest}) for rest in range(1, _LONGEST_STEP))
 
 
-def _within(name: str, bounds: Interval, binding: Binding) -> bool:
+def _is_within(name: str, bounds: Interval, binding: Binding) -> bool:
     return (bounds.lo or 0) <= binding[name] and (bounds.hi is None or binding[name] <= bounds.hi)
 
 
@@ -227,7 +227,7 @@ def _names(clauses: Iterable[Clause]) -> set[str]:
     return {symbol.name for d in dims if isinstance(d, Dimension) for symbol in d.symbols()}
 
 
-def _same(d: Dim) -> Dim:
+def _identity(d: Dim) -> Dim:
     return d
 
 
@@ -259,7 +259,7 @@ def _random_point(
         width = most - least
         reach = min(width, 1 << generator.randrange(1 + width.bit_length()))
         step = (0, width)[number] if number < 2 else generator.randint(0, reach)
-        congruence = store.congruences.by_symbol(symbol)
+        congruence = store.congruences.find(symbol)
         size = least + step
         point[symbol.name] = size - (size - congruence.rest) % congruence.modulus if congruence else size
     return point

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dim, Dimension, Scope, evaluate, substitute
 from shapeinf.result import Result

@@ -13,7 +13,7 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.edit.bind.limits import check_ranges
 from shapeinf.edit.bind.request import BindRequest, sort_requests
 from shapeinf.edit.bind.rewriting import Rewriting
-from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.tensor_info import TensorInfo, annotation
 from shapeinf.errors import BindError, ShapeInferenceError
 from shapeinf.formats import save

@@ -128,7 +128,7 @@ def _fold_constants(base: Result) -> Graph:
     graph, inference = base.graph, base.inference
     constants: dict[str, PartialTensor] = {}
     for step in inference.compiled.steps:
-        computed = None if step.inputs or len(step.outputs) != 1 else inference.current(step.outputs[0])
+        computed = None if step.inputs or len(step.outputs) != 1 else inference.type_of(step.outputs[0])
         if isinstance(computed, PartialTensor) and computed.elements is not None:
             constants[step.node.outputs[0]] = computed
     nodes = [node for node in graph.nodes if not (len(node.outputs) == 1 and node.outputs[0] in constants)]

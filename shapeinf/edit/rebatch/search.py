@@ -10,7 +10,7 @@ from shapeinf.api import infer
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.edit.rebatch.flows import constants_above, is_list, only_sizes
 from shapeinf.edit.rebatch.items import mixing_node
-from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.expr import Dim, Dimension, substitute
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import InferenceOptions

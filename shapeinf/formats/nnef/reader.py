@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.errors import ModelError, UnknownFormatError, UnknownNameError
+from shapeinf.errors import ModelError, NnefError, UnknownFormatError, UnknownNameError
 from shapeinf.formats.nnef.builder import build
 from shapeinf.formats.nnef.checking.casting import has_tensor
 from shapeinf.formats.nnef.checking.checker import check
@@ -19,7 +19,7 @@ from shapeinf.formats.nnef.files.quantization import check_quantization, parse_q
 from shapeinf.formats.nnef.files.source import locate
 from shapeinf.formats.nnef.files.tensors import Variable, attach_files
 from shapeinf.formats.nnef.language.ast import Document, Fragment
-from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.parser import FRAGMENTS, OPERATORS, TRACT_EXTENSIONS, parse
 from shapeinf.formats.nnef.model import NnefModel
 from shapeinf.formats.nnef.options import Expand, NnefOptions
@@ -87,7 +87,7 @@ def _evaluate(source: SourceText, document: Document, expand: Expand) -> tuple[D
     library = _library(document.dialect)
     errors = check(document, source, library)
     if errors:
-        raise NnefError(errors, source)
+        raise NnefError(errors, source.render)
     return document, evaluate(document, source, library, _operations_to_expand(document, library, expand))
 
 

@@ -255,7 +255,7 @@ class _Scanner:
                 number = numbers[output] = len(numbers)
                 rows.append((kind, tuple(read), (number,), name))
             else:
-                written = tuple(map(nodes.output, (output, *more)))
+                written = tuple(map(nodes.add_output, (output, *more)))
                 rows.append((row_key(kind, written), tuple(read), written, name))
         return pos
 

@@ -15,7 +15,7 @@ from shapeinf.memory.timeline import Buffer, Timeline
 from shapeinf.program.bindings import Binder
 from shapeinf.sharing import cached_property
 from shapeinf.solver.elimination import Elimination
-from shapeinf.solver.long_sums import canonical_form
+from shapeinf.solver.long_dims import canonical_form
 
 
 @attrs.frozen(slots=False)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shapeinf.csv_text import csv_text as format_csv
-from shapeinf.errors import MissingPackageError, NoSizeError, SizeOverflowError
+from shapeinf.errors import BindingError, MissingPackageError, NoSizeError, SizeOverflowError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.many_bindings import INT64_MAX, run_exactly
 from shapeinf.expr.straight_line import lower
@@ -30,7 +30,7 @@ def rows(subject: MemoryExport, sizes: Mapping[str, int]) -> list[Row]:
     """
     bindings = subject.binder.bind(sizes, {})
     if bindings.count != 1:
-        raise ValueError("a table holds one binding: bind each dim to an int")
+        raise BindingError("a table holds one binding: bind each dim to an int")
     if bindings.errors:
         raise bindings.errors[0]
     evaluator = _Evaluator(bindings)

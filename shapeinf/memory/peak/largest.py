@@ -26,9 +26,9 @@ from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.sizes import too_long
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.dominance import is_monotone_in
-from shapeinf.solver.long_sums import canonical_form, map_terms
+from shapeinf.solver.long_dims import canonical_form, map_terms
 from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow_ranges, upper_bound
-from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at, value_at, violated_at
+from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, find_violation, holds_at, value_at
 
 MAX_TRIED = 20_000
 """Limit on the sizes for which the bound over the other dims is computed; some minutes at worst."""
@@ -234,7 +234,7 @@ class LargestSearch:
             store.add_equal(self.symbol, value, Source("", f"{self.name} = {value} is assumed"))
         except Contradiction:
             return None
-        return store if violated_at(store, {}) is None else None
+        return store if find_violation(store, {}) is None else None
 
     def _is_legal(self, value: int) -> bool | None:
         """Whether the other dims have sizes at which all constraints hold; None where isl does not decide it."""

@@ -18,7 +18,7 @@ from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Role, Timeline
 from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget
-from shapeinf.solver.long_sums import canonical_form
+from shapeinf.solver.long_dims import canonical_form
 from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow_ranges
 from shapeinf.texts import object_text
 

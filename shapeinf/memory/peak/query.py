@@ -12,7 +12,7 @@ from shapeinf.inputs.assumptions import add_assumptions
 from shapeinf.inputs.reader import RangeLike, as_sizes, to_named_dim
 from shapeinf.lattice import ShapeStore
 from shapeinf.solver.upper_bounds import UpperBound
-from shapeinf.solver.witnesses import value_at, violated_at
+from shapeinf.solver.witnesses import find_violation, value_at
 
 SpecT = TypeVar("SpecT")
 
@@ -151,7 +151,7 @@ def _add(add: Callable[[], object], source: Source, known: Source | None = None)
 
 def _check_disjunctions(store: ShapeStore, query: str) -> None:
     """Check the pending disjunctions, whose operands may be numbers now."""
-    violated = violated_at(store, {})
+    violated = find_violation(store, {})
     if violated is not None:
         operands = (str(store.canon(d)) for d in violated.operands)
         message = f"{violated.template.format(*operands)} does not hold for {query}"

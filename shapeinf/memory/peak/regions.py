@@ -18,7 +18,7 @@ from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Timeline
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.long_sums import canonical_form
+from shapeinf.solver.long_dims import canonical_form
 
 MAX_SIZES = 1 << 20
 MAX_NUMBERS = 1 << 22

@@ -16,7 +16,7 @@ from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Buffer, Role, Timeline
 from shapeinf.solver.budget import WORK, Budget
 from shapeinf.solver.elimination import Elimination
-from shapeinf.solver.long_sums import canonical_form
+from shapeinf.solver.long_dims import canonical_form
 from shapeinf.solver.upper_bounds import upper_bound
 
 PLANNED: tuple[Role, ...] = ("activation", "output")

@@ -70,7 +70,7 @@ class Field:
 def read_field(store: ShapeStore, symbol: Dimension, label: str) -> Field:
     """The range and the congruence of a symbol under the constraints."""
     bounds = store.interval(symbol)
-    congruence = store.congruences.by_symbol(symbol)
+    congruence = store.congruences.find(symbol)
     step, rest = (1, 0) if congruence is None else (congruence.modulus, congruence.rest)
     return Field(label, max(bounds.lo or 0, 0), bounds.hi, step, rest)
 

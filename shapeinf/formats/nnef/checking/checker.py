@@ -30,7 +30,7 @@ from shapeinf.formats.nnef.language.ast import (
     Select,
     TupleExpr,
 )
-from shapeinf.formats.nnef.language.diagnostics import SourceText, position
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.parser import parse
 from shapeinf.formats.nnef.language.types import ArrayOf, NnefType, TupleOf
 
@@ -48,7 +48,7 @@ def check(document: Document, source: SourceText, library: Library) -> list[Diag
         _Checker(document, library, reporter).check()
     if reporter.diagnostics and reporter.shared_positions:
         return check(parse(source, document.dialect), source, library)
-    return sorted(reporter.diagnostics, key=position)
+    return sorted(reporter.diagnostics, key=lambda diagnostic: diagnostic.position)
 
 
 class _Checker:

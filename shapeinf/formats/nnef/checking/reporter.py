@@ -17,8 +17,8 @@ MOST_SEARCHED, LONGEST_SEARCHED = 1000, 60
 _BRACKETS = re.compile(r"""\#[^\n\f]* | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | [()}]""", re.VERBOSE | re.DOTALL)
 
 
-class TooManyErrors(Exception):  # noqa: N818  (ends a check)
-    """The check has reported `MAX_DIAGNOSTICS` errors."""
+class TooManyErrors(Exception):  # noqa: N818  (internal, no error)
+    """The check has reported `MAX_DIAGNOSTICS` errors. Internal: caught in `formats.nnef.checking.checker`."""
 
 
 class Reporter:

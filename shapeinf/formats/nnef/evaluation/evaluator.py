@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import count
 
+from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.evaluation.emitter import Emitter, Target
 from shapeinf.formats.nnef.evaluation.forms import ATTRIBUTE, TENSOR, Form
 from shapeinf.formats.nnef.evaluation.frames import Frame, names_of
@@ -32,7 +33,7 @@ from shapeinf.formats.nnef.language.ast import (
     items_of,
     names_in,
 )
-from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.options import Expand
 
 
@@ -60,7 +61,7 @@ def evaluate(
         return _Evaluation(document, source, library, expand, shape_of).run()
     except RecursionError:
         error = source.error("N903", "arrays are nested too deep", document.graph.at)
-        raise NnefError([error], source) from None
+        raise NnefError([error], source.render) from None
 
 
 class _Evaluation:
@@ -185,8 +186,8 @@ class _Evaluation:
         self.values[target.name] = value
 
 
-class _NotFlat(Exception):  # noqa: N818  (the machine evaluates the statement)
-    """An expression that is not of the flat syntax."""
+class _NotFlat(Exception):  # noqa: N818  (internal, no error)
+    """An expression that is not of the flat syntax. Internal: caught in `formats.nnef.evaluation.evaluator`."""
 
 
 def _value_of(expr: Expr, known: Mapping[str, Value]) -> Value:

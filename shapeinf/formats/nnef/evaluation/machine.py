@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from typing import Any, Literal, Union
 
+from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.evaluation import builtins
 from shapeinf.formats.nnef.evaluation.emitter import Emitter, Target
 from shapeinf.formats.nnef.evaluation.forms import Form, as_tensors, literal
@@ -20,7 +21,7 @@ from shapeinf.formats.nnef.evaluation.scans import SCAN, Scan
 from shapeinf.formats.nnef.evaluation.values import RUNTIME, BadValue, Symbol, Tensor, Value, kind_of, size_of
 from shapeinf.formats.nnef.language import ast
 from shapeinf.formats.nnef.language.ast import Document, Expr, Fragment, Invocation, items_of
-from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.types import NnefType, PrimitiveName
 
 MAX_STEPS = 1_000_000
@@ -112,7 +113,7 @@ class Machine:
         """The error of an operation without a value, at the operand that causes it."""
         part = parts[bad.part] if 0 <= bad.part < len(parts) else None
         position = at if part is None else frame.offset_of(part)
-        return NnefError([self.source.error(bad.code, bad.message, position, frame.calls)], self.source)
+        return NnefError([self.source.error(bad.code, bad.message, position, frame.calls)], self.source.render)
 
     def _count_items(self, value: Value, size: int) -> Value:
         self._work += size

@@ -12,6 +12,7 @@ from itertools import repeat
 import attrs
 
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.language.ast import (
     Argument,
     ArrayExpr,
@@ -25,7 +26,7 @@ from shapeinf.formats.nnef.language.ast import (
     TupleExpr,
 )
 from shapeinf.formats.nnef.language.cursor import Stop
-from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, NnefError, SourceText
+from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, SourceText
 from shapeinf.formats.nnef.language.expressions import ExpressionParser
 from shapeinf.formats.nnef.language.lexer import QUOTES, tokenize, unquote
 from shapeinf.formats.nnef.language.types import ArrayOf, NnefType, Primitive, TensorOf, TupleOf
@@ -64,7 +65,7 @@ def parse_quantization(source: SourceText, dialect: DialectName) -> tuple[Entry,
             errors.append(stop.diagnostic(source))
             parser.recover()
     if errors:
-        raise NnefError(errors, source)
+        raise NnefError(errors, source.render)
     return tuple(entries)
 
 
@@ -117,7 +118,7 @@ def check_quantization(
         if len(errors) >= MAX_DIAGNOSTICS:
             break
     if errors:
-        raise NnefError(errors[:MAX_DIAGNOSTICS], source)
+        raise NnefError(errors[:MAX_DIAGNOSTICS], source.render)
     return tensors
 
 

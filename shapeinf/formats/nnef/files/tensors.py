@@ -12,10 +12,10 @@ from typing import Literal
 import attrs
 
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.errors import ModelError
+from shapeinf.errors import ModelError, NnefError
 from shapeinf.formats.nnef.files.archive import TENSOR, Entry, ModelFiles, is_unsafe
 from shapeinf.formats.nnef.files.dat import Header, has_small_contents, read_contents, read_header
-from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, NnefError, SourceText
+from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, SourceText
 from shapeinf.formats.nnef.versions import DialectName
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor
@@ -83,7 +83,7 @@ def attach_files(
         if len(errors) >= MAX_DIAGNOSTICS:
             break
     if errors:
-        raise NnefError(errors, source)
+        raise NnefError(errors, source.render)
     if missing:
         graph.diagnostics.append(_missing_files(missing, count))
 
