@@ -189,7 +189,7 @@ def test_keep_in_the_same_folder_by_another_path_changes_nothing(model: Path, tm
 def test_keep_never_writes_a_location_that_leads_up(model: Path, tmp_path: Path, folder: str) -> None:
     (tmp_path / folder).mkdir(exist_ok=True)
     before = files(tmp_path)
-    with pytest.raises(ModelError, match=r"outside of the folder of the new model.*copy or embed"):
+    with pytest.raises(ModelError, match=r"outside the folder of the new model.*copy or embed"):
         infer_shapes(model).save(tmp_path / folder / "out.onnx")
     assert files(tmp_path) == before
 

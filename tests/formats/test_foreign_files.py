@@ -54,7 +54,7 @@ FILES = {
     "HDF5": ("net.h5", b"\x89HDF\r\n\x1a\n" + bytes(100), "HDF5 file, as Keras writes them: .*tf2onnx"),
     "Keras 3": ("net.keras", zipped("metadata.json", "config.json", "model.weights.h5"), "is a Keras 3 model"),
     "TensorFlow Lite": ("net.tflite", b"\x1c\0\0\0TFL3" + bytes(60), "TensorFlow Lite model: .*SavedModel"),
-    "Core ML": ("net.mlmodel", b"\x08\x05\x12\x04\x0a\x02ab", "is a Core ML model.*pass the model that it was converted from"),
+    "Core ML": ("net.mlmodel", b"\x08\x05\x12\x04\x0a\x02ab", "is a Core ML model"),
     "TensorRT": ("net.engine", b"ftrt" + bytes(60), "is a TensorRT engine.*: pass the ONNX model"),
     "TensorRT by its name": ("net.plan", bytes(range(200, 250)), "by its name it is a TensorRT engine"),
     "ONNX Runtime's format": ("net.ort", b"\x18\0\0\0ORTM" + bytes(60), "ONNX Runtime's own format: pass the .onnx"),
@@ -83,7 +83,7 @@ FILES = {
     "a library": ("net.so", b"\x7fELF" + bytes(60), "is a program or a library"),
     "Caffe": ("net.prototxt", b'input: "data"\ninput_dim: 1\n', "is a Caffe model: convert it to ONNX"),
     "an empty file": ("net.onnx", b"", r"is empty \(0 bytes\): download or export it again"),
-    "a text": ("notes.txt", b"hello world\n", "text file of no known format"),
+    "a text": ("notes.txt", b"hello world\n", "text file of an unknown format"),
     "a download that was cut off": (
         "net.onnx",
         MODEL[: len(MODEL) // 2],
