@@ -60,7 +60,7 @@ class LiveRange:
     created: bool = False
     """Whether the node of this value reads no handles: a resource that it returns is a new one."""
     owners: tuple[int, ...] | None = None
-    """The live ranges whose storage a tuple, or an item of one, refers to; None of a value with storage of its own."""
+    """The live ranges whose storage a tuple, or an item of one, refers to; None for a value with storage of its own."""
 
 
 @attrs.frozen(eq=False)
@@ -103,7 +103,7 @@ def flatten(inference: Inference, order: Sequence[int] | None = None) -> Livenes
             live_range.reserved = True
             walk.extend([number], max(end - 1, 0))
     _claim_views_of_weights(walk.live_ranges, walk.events)
-    _find_created(walk.live_ranges, walk.events)
+    _mark_created(walk.live_ranges, walk.events)
     return Liveness(walk.points, walk.live_ranges, walk.events, walk.point_of, values)
 
 
@@ -122,8 +122,8 @@ def _claim_views_of_weights(live_ranges: Sequence[LiveRange], events: Iterable[E
                 live_ranges[written].role, live_ranges[written].reserved = "weight", True
 
 
-def _find_created(live_ranges: Sequence[LiveRange], events: Iterable[Event]) -> None:
-    """Mark what nodes without handles compute."""
+def _mark_created(live_ranges: Sequence[LiveRange], events: Iterable[Event]) -> None:
+    """Mark the outputs of nodes that read no handles."""
     handles = [not live_range.cause and _is_handle(live_range) for live_range in live_ranges]
     for event in events if any(handles) else ():
         if event.op_def is not None and not any(handles[number] for number in event.reads if number != NO_VALUE):
@@ -234,7 +234,7 @@ class _Walk:
         key, inputs, outputs, _ = instance.compiled.rows[index]
         operation = instance.compiled.operations[key]
         if operation.bodies or operation.body is not None:
-            self.compound(instance, values, instance.compiled.step(index))
+            self.node_with_bodies(instance, values, instance.compiled.step(index))
         elif operation.op_def is not None and operation.op_def.container:
             self.container(instance, values, instance.compiled.step(index), operation.op_def)
         else:
@@ -284,7 +284,7 @@ class _Walk:
 
     # -- nodes with bodies --------------------------------------------------------------------------------------
 
-    def compound(self, instance: GraphInstance, values: list[int], step: NodeStep) -> None:
+    def node_with_bodies(self, instance: GraphInstance, values: list[int], step: NodeStep) -> None:
         """Walk a node with bodies, or the call of a function."""
         reads = tuple([NO_VALUE if slot == MISSING else values[slot] for slot in step.inputs])
         callee = self.callee(instance, step)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from shapeinf.lazy_names import import_on_first_use
 
 if TYPE_CHECKING:
+    from shapeinf.report.check_report import render_checks as render_checks
     from shapeinf.report.explanations import explain_tensor as explain_tensor
     from shapeinf.report.explanations import explanation_as_json as explanation_as_json
     from shapeinf.report.explanations import explanation_lines as explanation_lines
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
     from shapeinf.report.model import build_report as build_report
     from shapeinf.report.pull_request import as_github_commands as as_github_commands
     from shapeinf.report.pull_request import as_markdown as as_markdown
-    from shapeinf.report.pull_request import check_lines as check_lines
     from shapeinf.report.pull_request import checks_as_github_commands as checks_as_github_commands
     from shapeinf.report.pull_request import checks_as_markdown as checks_as_markdown
-    from shapeinf.report.pull_request import count_checks as count_checks
     from shapeinf.report.sarif import checks_as_sarif as checks_as_sarif
     from shapeinf.report.summary import Summary as Summary
     from shapeinf.report.summary import summarize as summarize
+    from shapeinf.report.text import check_lines as check_lines
+    from shapeinf.report.text import check_total as check_total
+    from shapeinf.report.text import count_checks as count_checks
     from shapeinf.report.text import severity_counts as severity_counts
     from shapeinf.report.text import summary_lines as summary_lines
     from shapeinf.report.text import tensor_cells as tensor_cells
@@ -44,16 +46,18 @@ _MODULES = {
     "as_markdown": "shapeinf.report.pull_request",
     "build_report": "shapeinf.report.model",
     "check_as_json": "shapeinf.report.json_form",
-    "check_lines": "shapeinf.report.pull_request",
+    "check_lines": "shapeinf.report.text",
+    "check_total": "shapeinf.report.text",
     "checks_as_github_commands": "shapeinf.report.pull_request",
     "checks_as_json": "shapeinf.report.json_form",
     "checks_as_markdown": "shapeinf.report.pull_request",
     "checks_as_sarif": "shapeinf.report.sarif",
-    "count_checks": "shapeinf.report.pull_request",
+    "count_checks": "shapeinf.report.text",
     "diff_as_json": "shapeinf.report.json_form",
     "explain_tensor": "shapeinf.report.explanations",
     "explanation_as_json": "shapeinf.report.explanations",
     "explanation_lines": "shapeinf.report.explanations",
+    "render_checks": "shapeinf.report.check_report",
     "report_as_json": "shapeinf.report.json_form",
     "severity_counts": "shapeinf.report.text",
     "summaries_as_json": "shapeinf.report.json_form",

@@ -67,14 +67,14 @@ class TensorQuery:
     """Which tensors of an inference are listed. Conditions of different kinds must all hold.
 
     Args:
-        inputs, outputs: only inputs of the graph, only outputs, or both.
+        inputs, outputs: list only inputs of the graph, only outputs, or only both.
         names: only tensors whose name is one of these, or matches one as a glob (`*`, `?`, `[abc]`).
         operators: only outputs of these operators; in any case, with or without their domain, or globs.
         unknown: only tensors with an unknown dim or rank.
         constants: constants too, of the graph and of nodes; those that `names` spells out, those of `operators` and
             outputs are always listed.
         bodies: tensors inside of bodies and functions too; those that `names` spells out are always listed.
-        limit: at most this many.
+        limit: the most tensors that are listed; None for no limit.
     """
 
     inputs: bool = False

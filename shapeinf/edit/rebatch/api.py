@@ -96,7 +96,7 @@ def rebatch(
     result, obstacle = search.solve()
     if obstacle is not None:
         done = [f"rewritten before: {rewrite}" for rewrite in search.rewrites]
-        others = [f"not proved to be the batch: {item}" for item in search.others(result, obstacle)]
+        others = [f"not proved to be the batch: {item}" for item in search.unproved_items(result, obstacle)]
         raise RebatchError(f"{which} cannot be made dynamic: {obstacle.text}", [*done, *others])
     for size in (old + 1, 2 * old + 3):
         if not search.holds_at(result, size):
