@@ -22,7 +22,7 @@ def _candidates(c: InferenceContext, boxes: Shape, scores: Shape, *scalars: Shap
     return count
 
 
-def _selected(c: InferenceContext, count: Dim, limit: Value) -> Dim:
+def _selected_count(c: InferenceContext, count: Dim, limit: Value) -> Dim:
     """At most all boxes, and at most the limit."""
     most = scalar_size(c, limit)
     if limit.elements and isinstance(limit.elements[0], int) and limit.elements[0] < 0:
@@ -36,7 +36,7 @@ def non_max_suppression(
 ) -> Shape:
     """The indices of the selected boxes."""
     count = _candidates(c, boxes, scores, max_output_size.shape, *thresholds)
-    return c.vector(_selected(c, count, max_output_size))
+    return c.vector(_selected_count(c, count, max_output_size))
 
 
 @tf("NonMaxSuppressionV4")
@@ -50,7 +50,7 @@ def non_max_suppression_with_count(
 ) -> tuple[Shape, Shape]:
     """The indices of the selected boxes, padded to `max_output_size` where so requested, and their number."""
     count = _candidates(c, boxes, scores, max_output_size.shape, *thresholds)
-    size = c.make_dim_for_scalar_input(2) if pad_to_max_output_size else _selected(c, count, max_output_size)
+    size = c.make_dim_for_scalar_input(2) if pad_to_max_output_size else _selected_count(c, count, max_output_size)
     return c.vector(size), c.scalar()
 
 
@@ -79,7 +79,7 @@ def non_max_suppression_with_overlaps(
     for scalar in (max_output_size.shape, *thresholds):
         c.with_rank(scalar, 0)
     count = c.merge(c.merge(overlaps[0], scores[0]), overlaps[1])
-    return c.vector(_selected(c, count, max_output_size))
+    return c.vector(_selected_count(c, count, max_output_size))
 
 
 @tf("CombinedNonMaxSuppression")
@@ -144,14 +144,14 @@ def sample_distorted_bounding_box(
     image = known_dims(image_size) or (None, None)
     dtype, vector = image_size.dtype, Shape((3,))
     parts = [
-        tuple(_below(c, size, name) for size, name in zip(image[:2], names, strict=True))
+        tuple(_fresh_below(c, size, name) for size, name in zip(image[:2], names, strict=True))
         for names in (("y", "x"), ("height", "width"))
     ]
     begin, size = (PartialTensor(dtype, vector, (*part, last)) for part, last in zip(parts, (0, -1), strict=True))
     return begin, size, TensorType("float32", Shape((1, 1, 4)))
 
 
-def _below(c: InferenceContext, most: Dim | None, name: str) -> Dim:
+def _fresh_below(c: InferenceContext, most: Dim | None, name: str) -> Dim:
     """An unknown of at most another size, where that is known."""
     return c.fresh(name) if most is None else c.fresh_at_most(most, name)
 

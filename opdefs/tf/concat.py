@@ -30,7 +30,7 @@ def pack(c: InferenceContext, *values: Value, axis: int = 0) -> PartialTensor:
         c.fail("requires at least one input to stack")
     shape = _merge_all(c, [value.shape for value in values])
     rank = len(shape) + 1
-    at = _checked_axis(c, axis, rank)
+    at = _check_axis(c, axis, rank)
     unit = Shape((*shape[:at], 1, *shape[at:]))
     units = [reshape_elements(PartialTensor(v.dtype, shape, None) if v.contents is None else v, unit) for v in values]
     return concat_tensors(c, units, at)
@@ -47,7 +47,7 @@ def _merge_all(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
     return shape
 
 
-def _checked_axis(c: InferenceContext, axis: int, rank: int) -> int:
+def _check_axis(c: InferenceContext, axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
         c.fail(f"Invalid axis: {axis}; must be in [-{rank},{rank})")
     return axis % rank
@@ -57,7 +57,7 @@ def _checked_axis(c: InferenceContext, axis: int, rank: int) -> int:
 def unpack(c: InferenceContext, value: Value, *, num: int, axis: int = 0) -> tuple[PartialTensor, ...]:
     """The slices along an axis, which is dropped."""
     rank = len(value.shape)
-    at = _checked_axis(c, axis, rank)
+    at = _check_axis(c, axis, rank)
     c.with_value(value.shape[at], num)
     shape = Shape((*value.shape[:at], *value.shape[at + 1 :]))
     return tuple(reshape_elements(part, shape) for part in split_axis(value, at, [1] * min(num, c.num_outputs)))
@@ -153,17 +153,17 @@ def _concat_along_any(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
 def quantized_concat(c: InferenceContext, axis: Value, *inputs: Value) -> tuple[PartialTensor | Shape, ...]:
     """As Concat, with a range for each value."""
     count = len(inputs) // 3
-    return _quantized(c, inputs[:count], axis, inputs[count:])
+    return _concatenate_with_range(c, inputs[:count], axis, inputs[count:])
 
 
 @tf("QuantizedConcatV2")
 def quantized_concat_v2(c: InferenceContext, *inputs: Value) -> tuple[PartialTensor | Shape, ...]:
     """As ConcatV2, with a range for each value."""
     count = len(inputs) // 3
-    return _quantized(c, inputs[:count], inputs[count], inputs[count + 1 :])
+    return _concatenate_with_range(c, inputs[:count], inputs[count], inputs[count + 1 :])
 
 
-def _quantized(
+def _concatenate_with_range(
     c: InferenceContext, values: Sequence[PartialTensor], axis: PartialTensor, limits: Sequence[PartialTensor]
 ) -> tuple[PartialTensor | Shape, ...]:
     for limit in limits:

@@ -196,11 +196,11 @@ def reader_read_up_to(
     require_handle(c, reader_handle)
     require_handle(c, queue_handle)
     c.with_rank(num_records.shape, 0)
-    count = _at_most(c, num_records)
+    count = _record_count(c, num_records)
     return count, count
 
 
-def _at_most(c: InferenceContext, limit: PartialTensor) -> Shape:
+def _record_count(c: InferenceContext, limit: PartialTensor) -> Shape:
     most = scalar_size(c, limit)
     return c.vector(c.fresh("records") if most is None else c.fresh_at_most(most, "records"))
 

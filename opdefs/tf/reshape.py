@@ -155,12 +155,12 @@ def transpose(c: InferenceContext, x: Value, perm: Value) -> PartialTensor:
     if None not in axes and len(set(axes)) < rank:
         warn(c, "perm must name all axes once", axes)
     if order is None or set(axes) != set(range(rank)):
-        return PartialTensor(x.dtype, _partly_permuted(c, shape, axes), None)
+        return PartialTensor(x.dtype, _permute_known_axes(c, shape, axes), None)
     ranked = x if x.shape.dims is not None else PartialTensor(x.dtype, shape, None)
     return transpose_axes(ranked, [axis for axis in axes if axis is not None])
 
 
-def _partly_permuted(c: InferenceContext, x: Shape, axes: Sequence[int | None]) -> Shape:
+def _permute_known_axes(c: InferenceContext, x: Shape, axes: Sequence[int | None]) -> Shape:
     """The shape where not all of a permutation is known: the last unknown axis is the one that is left."""
     left = [i for i in range(len(x)) if i not in axes]
     if axes.count(None) == 1 and len(left) == 1:
@@ -233,7 +233,7 @@ def reverse(c: InferenceContext, tensor: Value, dims: Value) -> PartialTensor:
         shape = c.with_rank(shape, rank)
     chosen = dims.array()
     axes = None if chosen is None else [i for i, flag in enumerate(chosen.tolist()) if flag]
-    return _reversed(tensor, shape, axes)
+    return _reverse(tensor, shape, axes)
 
 
 @tf("ReverseV2")
@@ -250,10 +250,10 @@ def reverse_axes(c: InferenceContext, tensor: Value, axis: Value) -> PartialTens
         c.axes(axes, len(shape.dims))
     elif c.concrete(named[0]) == 0:
         axes = ()
-    return _reversed(tensor, shape, axes)
+    return _reverse(tensor, shape, axes)
 
 
-def _reversed(tensor: PartialTensor, shape: Shape, axes: Sequence[int] | None) -> PartialTensor:
+def _reverse(tensor: PartialTensor, shape: Shape, axes: Sequence[int] | None) -> PartialTensor:
     if axes is None or shape.dims is None:
         return PartialTensor(tensor.dtype, shape, None)
     if not axes:

@@ -67,7 +67,7 @@ def ensure_shape(c: InferenceContext, x: Value, *, shape: DeclaredType) -> Parti
 def broadcast_args(c: InferenceContext, s0: Value, s1: Value) -> PartialTensor:
     """The shape that two shapes broadcast to: as long as the longer one."""
     first, second = c.with_rank(s0.shape, 1)[0], c.with_rank(s1.shape, 1)[0]
-    pair = _aligned(c, s0, s1)
+    pair = _align_sizes(c, s0, s1)
     if pair is None:
         if isinstance(first, int) and isinstance(second, int):
             return PartialTensor(None, c.vector(max(first, second)), None)
@@ -76,7 +76,7 @@ def broadcast_args(c: InferenceContext, s0: Value, s1: Value) -> PartialTensor:
     return PartialTensor(None, c.vector(len(sizes)), sizes)
 
 
-def _aligned(c: InferenceContext, s0: PartialTensor, s1: PartialTensor) -> tuple[list[Dim | None], ...] | None:
+def _align_sizes(c: InferenceContext, s0: PartialTensor, s1: PartialTensor) -> tuple[list[Dim | None], ...] | None:
     """The sizes of two shapes, the shorter one with leading ones; None where nothing is known of one of them."""
     left, right = known_dims(s0), known_dims(s1)
     if left is None or right is None:
@@ -101,7 +101,7 @@ def broadcast_gradient_args(c: InferenceContext, s0: Value, s1: Value) -> tuple[
     unless the shapes are equal: then there are none at all.
     """
     first, second = c.with_rank(s0.shape, 1)[0], c.with_rank(s1.shape, 1)[0]
-    pair = _aligned(c, s0, s1)
+    pair = _align_sizes(c, s0, s1)
     if pair is None:
         longest = c.max(first, second)
         return tuple(PartialTensor(None, c.vector(c.fresh_at_most(longest, f"axes.{i}")), None) for i in (0, 1))
