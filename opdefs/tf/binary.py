@@ -33,9 +33,9 @@ from opdefs.rules.floats import FloatArithmetic, float_operation
 from opdefs.rules.numpy_functions import numpy_function
 from opdefs.rules.progressions import add, multiply, subtract
 from opdefs.tf.broadcasting import broadcast
+from opdefs.tf.common import merge_all
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import declared_shape
-from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import Element, HandleType, PartialTensor, Shape
@@ -235,25 +235,13 @@ def shift(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 # -- sums of many, and operands of one shape ---------------------------------------------------------------------------
 
 
-def merge_all(c: InferenceContext, shapes: tuple[Shape, ...]) -> Shape:
-    """The common shape of all inputs, merged from the last to the first as TensorFlow does."""
-    result = shapes[-1]
-    for index in range(len(shapes) - 2, -1, -1):
-        try:
-            result = c.merge(shapes[index], result)
-        except ShapeError as error:
-            message = f"{error.message} From merging shape {index} with other shapes."
-            raise ShapeError(message, operands=tuple(map(str, shapes))) from None
-    return c.store.canon_shape(result)
-
-
 @tf("AddN", in_place=(0,))
 def add_n(c: InferenceContext, *inputs: Operand) -> PartialTensor:
     """The common shape of all inputs, which do not broadcast; contents where all are known.
 
     The sum of handles of lists has the items that all lists have.
     """
-    shape = merge_all(c, tuple(x.shape for x in inputs))
+    shape = merge_all(c, [x.shape for x in inputs])
     if isinstance(inputs[0], HandleType):
         first = inputs[0]
         return first if all(x == first for x in inputs) else PartialTensor(first.dtype, shape, None)

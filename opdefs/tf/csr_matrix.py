@@ -5,7 +5,7 @@ All are [M, N], or [B, M, N] for a batch.
 
 from __future__ import annotations
 
-from opdefs.tf.common import broadcast_binary_op_output_shape
+from opdefs.tf.common import broadcast_binary_op_output_shape, require_scalars
 from opdefs.tf.contraction import product
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import sparse_sizes
@@ -166,8 +166,7 @@ def csr_scaling(c: InferenceContext, a: TensorType, b: Shape) -> HandleType:
 @tf("SparseMatrixAdd")
 def csr_sum(c: InferenceContext, a: TensorType, b: TensorType, alpha: Shape, beta: Shape) -> HandleType:
     """`alpha * a + beta * b` of matrices of one shape."""
-    c.with_rank(alpha, 0)
-    c.with_rank(beta, 0)
+    require_scalars(c, alpha, beta)
     left, right = matrix_behind(c, a, "a"), matrix_behind(c, b, "b")
     return handle_of(right.dtype, c.merge(left.shape, right.shape))
 

@@ -13,8 +13,7 @@ from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import SparseShapes, sparse_output
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
-from shapeinf.lattice import PartialTensor, Shape
-from shapeinf.lattice.dtypes import DTYPES
+from shapeinf.lattice import PartialTensor, Shape, element_bits
 from shapeinf.ops import InferenceContext, Value
 
 Outputs = list[Shape | PartialTensor]
@@ -289,9 +288,6 @@ def decode_csv(
     return tuple(records for _ in range(c.num_outputs))
 
 
-_BITS = {dtype.name: dtype.bits for dtype in DTYPES}
-
-
 @tf("DecodeRaw")
 def decode_raw(c: InferenceContext, bytes: Shape) -> Shape:
     """The numbers in the bytes of each string, along a new last axis."""
@@ -302,7 +298,7 @@ def decode_raw(c: InferenceContext, bytes: Shape) -> Shape:
 def decode_padded_raw(c: InferenceContext, input_bytes: Shape, fixed_length: Value, *, out_type: str) -> Shape:
     """The numbers in `fixed_length` bytes of each string, along a new last axis."""
     c.with_rank(fixed_length.shape, 0)
-    length, bits = scalar_size(c, fixed_length), _BITS.get(out_type)
+    length, bits = scalar_size(c, fixed_length), element_bits(out_type)
     numbers: Dim = c.fresh("numbers") if length is None or not bits else c.divide(length, bits // 8, True)
     return c.concatenate(input_bytes, c.vector(numbers))
 

@@ -8,7 +8,7 @@ from opdefs.rules.elements import known_dims, known_ints, requested_dims
 from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.reshaping import flip, insert_unit_axes, reshape_dims, squeeze_units
 from opdefs.rules.reshaping import transpose as transpose_axes
-from opdefs.tf.common import warn
+from opdefs.tf.common import require_scalars, warn
 from opdefs.tf.dialect import tf
 from shapeinf.errors import NotKnown, ShapeError
 from shapeinf.expr import Dim, Dimension
@@ -90,8 +90,7 @@ def quantized_reshape(
     c: InferenceContext, tensor: Value, shape: Value, input_min: Shape, input_max: Shape
 ) -> tuple[PartialTensor | Shape, ...]:
     """As Reshape, with the range."""
-    c.with_rank(input_min, 0)
-    c.with_rank(input_max, 0)
+    require_scalars(c, input_min, input_max)
     try:
         result = reshape(c, tensor, shape)
     except NotKnown:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from opdefs.rules.contraction import einsum
 from opdefs.rules.elements import known_dims, known_ints
 from opdefs.rules.operands import require_broadcast_size
+from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import declared_shape
 from shapeinf.expr import Dim, minimum
@@ -156,8 +157,7 @@ def select_and_scatter(
 @tf("XlaSetDynamicDimensionSize")
 def set_dynamic_size(c: InferenceContext, x: Shape, dim_index: Value, size: Value) -> Shape:
     """The input with one axis cut to a size."""
-    c.with_rank(dim_index.shape, 0)
-    c.with_rank(size.shape, 0)
+    require_scalars(c, dim_index.shape, size.shape)
     axis = known_ints(dim_index)
     if not axis:
         return Shape(c.fresh_at_most(d, f"dynamic.{i}") for i, d in enumerate(x))
