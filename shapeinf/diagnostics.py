@@ -91,6 +91,12 @@ class Diagnostic:
         return "; ".join(filter(None, (self.because, follows))) or None
 
     @property
+    def position(self) -> tuple[int, int]:
+        """The line and the column of `location`, from 1; ValueError where it has none."""
+        _, line, column = self.location.rsplit(":", 2)
+        return int(line), int(column)
+
+    @property
     def fails(self) -> bool:
         """Whether a check with this diagnostic fails: notes do not."""
         return self.severity != "note"

@@ -6,14 +6,12 @@ Errors carry fields for programs; the message is rendered from them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
 
 import attrs
 
 from shapeinf.diagnostics import Diagnostic, Severity
-from shapeinf.texts import escape_lines, escape_unprintable
+from shapeinf.texts import escape_lines, escape_unprintable, format_binding, nearest_names
 
-_MAX_SIZES = 12
 _MAX_NAMES = 8
 _CONTEXT = 40
 
@@ -138,6 +136,29 @@ class SymbolicSizeError(ShapeInferenceError, TypeError):
     """A number is needed where a dim is symbolic; a TypeError too, as any object raises that is no number."""
 
 
+class DimensionError(ShapeInferenceError, ValueError):
+    """Dims of two inferences in one expression, or the name of a dim that is not a symbol."""
+
+
+class NotKnown(ShapeInferenceError):  # noqa: N818  (a fact of an inference, not an error of the model)
+    """The rank of a shape, or something else that is read, is not known.
+
+    A rule that raises it, or lets it pass, has unknown outputs with this reason.
+
+    Args:
+        reason: what is not known, and why.
+        dtype: the element type of the outputs, where only the rule knows it.
+        shape: the `OptionalAxes` of the only output, where all but its rank is known.
+    """
+
+    def __init__(self, reason: str, dtype: str | None = None, shape: object = None) -> None:
+        """Keep the fields."""
+        super().__init__(reason)
+        self.reason = reason
+        self.dtype = dtype
+        self.shape = shape
+
+
 class ModelError(ShapeInferenceError):
     """The model file or graph is malformed.
 
@@ -198,6 +219,27 @@ class ExpressionError(ModelError):
         before = escape_unprintable(self.text[start : self.position])
         after = escape_unprintable(self.text[self.position : self.position + _CONTEXT])
         return before + after, " " * len(before) + "^"
+
+
+class NnefError(ModelError):
+    """A document that violates rules of the NNEF specification.
+
+    Args:
+        diagnostics: at least one error, each with a location.
+        render: the text of an error, with an excerpt of the document.
+
+    Fields: `diagnostics` in the order of the document; `line` and `column` of the first one, from 1.
+    """
+
+    def __init__(self, diagnostics: Iterable[Diagnostic], render: Callable[[Diagnostic], str]) -> None:
+        """The message lists all errors."""
+        self.diagnostics = tuple(sorted(diagnostics, key=lambda diagnostic: diagnostic.position))
+        self.line, self.column = self.diagnostics[0].position
+        super().__init__("\n".join(map(render, self.diagnostics)))
+
+    def __str__(self) -> str:
+        """The lines of all errors."""
+        return str(self.args[0])
 
 
 class PlanError(ModelError):
@@ -292,11 +334,19 @@ class SpecError(TextError):
 
 
 class OpDefError(ShapeInferenceError, ValueError):
-    """The texts of an operator definition have errors; the message has a line for each."""
+    """The definition of an operator has errors, or there are two; the message has a line for each."""
 
     def __str__(self) -> str:
         """All lines."""
         return escape_lines(str(self.args[0]).split("\n"))
+
+
+class StaleTableError(ShapeInferenceError, RuntimeError):
+    """A table of signatures (`signatures.txt`) differs from the rules in the source."""
+
+    def __init__(self, problem: str, command: str) -> None:
+        """The message has the command that writes the table."""
+        super().__init__(f"{problem}; run: {command}")
 
 
 def _abbreviate(text: str, most: int) -> str:
@@ -326,22 +376,11 @@ class UnknownNameError(ShapeInferenceError):
         """A hint at the nearest names, or at all."""
         near = nearest_names(self.name, self.choices)
         if near:
-            return f"did you mean {_quoted(near)}?"
+            return f"did you mean {_quote_names(near)}?"
         if not self.choices:
             return "none is available"
         more = len(self.choices) - _MAX_NAMES
-        return f"available: {_quoted(self.choices[:_MAX_NAMES])}" + (f" and {more} more" if more > 0 else "")
-
-
-def nearest_names(name: str, choices: Iterable[str]) -> list[str]:
-    """The names that a user may have meant, the nearest first; none where none is similar.
-
-    >>> nearest_names("logit", ["logits", "tokens"])
-    ['logits']
-    """
-    from difflib import get_close_matches
-
-    return get_close_matches(name, list(choices), n=3, cutoff=0.5)
+        return f"available: {_quote_names(self.choices[:_MAX_NAMES])}" + (f" and {more} more" if more > 0 else "")
 
 
 class UnnamedInputError(UnknownNameError):
@@ -360,7 +399,7 @@ class UnnamedInputError(UnknownNameError):
         self.args = (f"{shape} has no name, which needs a model with one input; this one has: {listed}",)
 
 
-def _quoted(names: Iterable[str]) -> str:
+def _quote_names(names: Iterable[str]) -> str:
     """The names in quotes: they may contain spaces and commas, or be words of the sentence."""
     return ", ".join(map(repr, names))
 
@@ -425,6 +464,10 @@ class BudgetError(ShapeInferenceError):
         super().__init__(f"{budget!r} is not an amount of memory: expected {forms}")
 
 
+class BindingError(ShapeInferenceError, ValueError):
+    """Sizes that are no binding: not integers of 64 bits, specified twice, or arrays of different lengths."""
+
+
 class IllegalSizeError(ShapeInferenceError):
     """Sizes that violate a constraint of the model.
 
@@ -479,19 +522,6 @@ class SizeOverflowError(ShapeInferenceError):
         self.subject = subject
         self.binding = binding
         self.sizes = dict(sizes)
-
-
-def format_binding(binding: int, sizes: Mapping[str, int], count: int) -> str:
-    """The text of one of `count` bindings in messages.
-
-    >>> format_binding(3, {"batch": 1, "seq": 512}, 8), format_binding(0, {"batch": 1}, 1)
-    ('binding 3 (batch=1, seq=512)', 'batch=1')
-    """
-    listed = ", ".join(f"{name}={size}" for name, size in islice(sizes.items(), _MAX_SIZES))
-    listed += ", ..." if len(sizes) > _MAX_SIZES else ""
-    if count == 1 and listed:
-        return listed
-    return f"binding {binding} ({listed})" if listed else f"binding {binding}"
 
 
 class UnknownOperatorError(ShapeInferenceError):
@@ -554,11 +584,5 @@ class NotPickledError(ShapeInferenceError, AttributeError):
         self.name = name
 
 
-class NotKnown(Exception):  # noqa: N818  (no error of the model)
-    """Raised inside a rule: the outputs are unknown for this reason."""
-
-    def __init__(self, reason: str, dtype: str | None = None) -> None:
-        """Keep the reason, and the element type where only the rule knows it."""
-        super().__init__(reason)
-        self.reason = reason
-        self.dtype = dtype
+class UnpicklableError(ShapeInferenceError, TypeError):
+    """An object that cannot be pickled; a TypeError too, as Python raises for these."""

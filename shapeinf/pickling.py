@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-from shapeinf.errors import NotPickledError
+from shapeinf.errors import NotPickledError, UnpicklableError
 
 
 class Pickled:
@@ -27,5 +27,5 @@ class Pickled:
 
 
 def refuse_pickle(owner: object, help: str) -> NoReturn:
-    """Raises TypeError, as Python does for what cannot be pickled, with what to do instead."""
-    raise TypeError(f"a {type(owner).__name__} cannot be pickled: {help}")
+    """Raise UnpicklableError; `help` is what to do instead."""
+    raise UnpicklableError(f"a {type(owner).__name__} cannot be pickled: {help}")

@@ -109,19 +109,19 @@ def _with_lock(function: Callable[..., Any]) -> Callable[..., Any]:
         raise TypeError(f"{function.__qualname__} is a generator: its body would run without the lock")
 
     @wraps(function)
-    def guarded(self: Lockable, *args: Any, **kwargs: Any) -> Any:
+    def run_locked(self: Lockable, *args: Any, **kwargs: Any) -> Any:
         with self.lock:
             return function(self, *args, **kwargs)
 
-    return guarded
+    return run_locked
 
 
 def _compute_with_lock(function: Callable[[Any], T], name: str) -> Callable[[Any], T]:
     """A thread that had to wait takes the result of the other one."""
 
     @wraps(function)
-    def guarded(self: Any) -> T:
+    def run_locked(self: Any) -> T:
         with self.lock:
             return self.__dict__[name] if name in self.__dict__ else function(self)
 
-    return guarded
+    return run_locked

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from unicodedata import combining, east_asian_width
 
 MAX_LINE = 160
 """Characters of a line in the `repr` of an object."""
+
+MAX_SIZES = 12
+"""Sizes of a binding in a message."""
 
 DECIMAL_UNITS = ("M", "G", "T", "P", "E")
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
@@ -91,6 +95,30 @@ def fit_text(text: str, columns: int) -> str:
         return text
     cut = (shorten_text(text, limit) for limit in range(columns, 3, -1))
     return next((short for short in cut if display_width(short) <= columns), "...")
+
+
+def nearest_names(name: str, choices: Iterable[str]) -> list[str]:
+    """The names that a user may have meant, the nearest first; none where none is similar.
+
+    >>> nearest_names("logit", ["logits", "tokens"])
+    ['logits']
+    """
+    from difflib import get_close_matches
+
+    return get_close_matches(name, list(choices), n=3, cutoff=0.5)
+
+
+def format_binding(binding: int, sizes: Mapping[str, int], count: int) -> str:
+    """The text of one of `count` bindings in messages.
+
+    >>> format_binding(3, {"batch": 1, "seq": 512}, 8), format_binding(0, {"batch": 1}, 1)
+    ('binding 3 (batch=1, seq=512)', 'batch=1')
+    """
+    listed = ", ".join(f"{name}={size}" for name, size in islice(sizes.items(), MAX_SIZES))
+    listed += ", ..." if len(sizes) > MAX_SIZES else ""
+    if count == 1 and listed:
+        return listed
+    return f"binding {binding} ({listed})" if listed else f"binding {binding}"
 
 
 def format_bytes(count: int) -> str:

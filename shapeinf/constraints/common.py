@@ -15,7 +15,7 @@ States = tuple[ConstraintStore, ConstraintStore]
 """The constraints before and after something."""
 
 
-def added_between(before: ConstraintStore, after: ConstraintStore) -> Iterator[Constraint]:
+def new_constraints(before: ConstraintStore, after: ConstraintStore) -> Iterator[Constraint]:
     """The constraints that nodes have added to the earlier ones."""
     return (c for c in after.constraints(beyond=before) if c.kind != "range" or c.source.node)
 
@@ -23,7 +23,7 @@ def added_between(before: ConstraintStore, after: ConstraintStore) -> Iterator[C
 def add_common(store: ConstraintStore, first: States, second: States, source: Source) -> None:
     """Add what both alternatives imply: one of them holds. `source` is that of the implied constraints."""
     for states, (_, other) in ((first, second), (second, first)):
-        for constraint in (*added_between(*states), *_equal_symbols(*states)):
+        for constraint in (*new_constraints(*states), *_equal_symbols(*states)):
             if other.implies(constraint):
                 store.add(constraint)
     for symbol in _narrowed_symbols(*first) & _narrowed_symbols(*second):

@@ -22,8 +22,8 @@ from shapeinf.expr.extremum import maximum
 from shapeinf.expr.interval import Bounds, BoundsTable, declared_bounds
 
 
-class NoSolution(Exception):  # noqa: N818  (an answer, as StopIteration is)
-    """No integers satisfy the congruence."""
+class NoSolution(Exception):  # noqa: N818  (internal, no error)
+    """No integers satisfy the congruence. Internal: caught in `constraints.store`."""
 
 
 @attrs.frozen
@@ -91,7 +91,7 @@ class Congruences(dict[int, Congruence]):
     def outer(self, d: Dim) -> Dim:
         """A dim written in quotients, in symbols again."""
         symbols = d.symbols() if isinstance(d, Dimension) else ()
-        return _Writer([c for c in map(self.by_quotient, symbols) if c is not None]).back(d)
+        return _Writer([c for c in map(self.find_by_quotient, symbols) if c is not None]).back(d)
 
     def no_root(self, e: Dimension) -> bool:
         """True when no integers that satisfy the congruences make `e` zero."""
@@ -105,7 +105,7 @@ class Congruences(dict[int, Congruence]):
             return chosen[0], chosen[0] - e * chosen[1]
         inner = self.inner(e)
         chosen = None if isinstance(inner, int) else pivot(inner)
-        congruence = None if chosen is None else self.by_quotient(chosen[0])
+        congruence = None if chosen is None else self.find_by_quotient(chosen[0])
         if chosen is None or congruence is None:
             return None
         quotient = chosen[0] - inner * chosen[1]
@@ -113,11 +113,11 @@ class Congruences(dict[int, Congruence]):
         inside = () if isinstance(value, int) else value.symbols()
         return None if congruence.symbol in inside else (congruence.symbol, value)
 
-    def by_symbol(self, symbol: Dimension) -> Congruence | None:
+    def find(self, symbol: Dimension) -> Congruence | None:
         """The congruence of a symbol."""
         return self.get(symbol.atom)
 
-    def by_quotient(self, symbol: Dimension) -> Congruence | None:
+    def find_by_quotient(self, symbol: Dimension) -> Congruence | None:
         """The congruence that a hidden symbol belongs to."""
         congruence = self.get(self._atoms.get(symbol, -1))
         return congruence if congruence is not None and congruence.quotient is symbol else None
@@ -145,7 +145,7 @@ class Congruences(dict[int, Congruence]):
 
     def _lift(self, symbol: Dimension, modulus: int, rest: int, source: Source) -> Congruence:
         """The congruence of a symbol, or, for a hidden one, that of the symbol that it is the quotient of."""
-        old = self.by_quotient(symbol)
+        old = self.find_by_quotient(symbol)
         if old is not None:
             symbol, modulus, rest = old.symbol, old.modulus * modulus, old.modulus * rest + old.rest
         declared = symbol.symbol.lo

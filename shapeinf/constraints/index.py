@@ -209,7 +209,7 @@ class ConstraintIndex:
         """The constraints that depend on some symbol of a dim: those of this very dim are among them."""
         return self.constraints_with(next(iter(e.symbols()))) if isinstance(e, Dimension) else ()
 
-    def related(self, d: Dim, canon: Callable[[Dim], Dim]) -> set[int]:
+    def related_ids(self, d: Dim, canon: Callable[[Dim], Dim]) -> set[int]:
         """The ids of all constraints that share a symbol with a canonical dim, or with another such constraint."""
         ids: set[int] = set()  # hashing a constraint takes long
         seen = set(d.symbols()) if isinstance(d, Dimension) else set()

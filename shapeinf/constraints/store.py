@@ -205,9 +205,9 @@ class ConstraintStore:
         equal = self.prove_eq(a, b)
         return None if equal is None else not equal
 
-    def related(self, d: Dim) -> set[int]:
+    def related_ids(self, d: Dim) -> set[int]:
         """The ids of the relations, divisibilities and pending equalities on a dim, directly or by others."""
-        return self._pending.related(self.canon(d), self.canon)
+        return self._pending.related_ids(self.canon(d), self.canon)
 
     def copy(self) -> ConstraintStore:
         """An independent store over the same scope, for a what-if run."""

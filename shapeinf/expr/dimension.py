@@ -19,7 +19,7 @@ from __future__ import annotations
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Union
 
-from shapeinf.errors import SymbolicSizeError
+from shapeinf.errors import DimensionError, SymbolicSizeError
 from shapeinf.expr.atoms import Atom, Floor, Maximum, Symbol
 
 if TYPE_CHECKING:
@@ -162,16 +162,16 @@ class Dimension:
 
     @property
     def symbol(self) -> Symbol:
-        """The record of a symbol; ValueError for anything else."""
+        """The record of a symbol; DimensionError for anything else."""
         if not self.is_symbol:
-            raise ValueError(f"{self} is not a symbol")
+            raise DimensionError(f"{self} is not a symbol")
         atom = self.scope.atoms[self.atom]
         assert isinstance(atom, Symbol)
         return atom
 
     @property
     def name(self) -> str:
-        """The name of a symbol; ValueError for anything else."""
+        """The name of a symbol; DimensionError for anything else."""
         return self.symbol.name
 
     @property
@@ -258,7 +258,7 @@ class Scope:
         """A pickle has no atoms: each dim adds its own as it is loaded, under their numbers, which order terms."""
         return _load_scope, (len(self.atoms),)
 
-    def _add_loaded(self, number: int, atom: Atom) -> None:
+    def _load_atom(self, number: int, atom: Atom) -> None:
         """Add an atom of a pickle."""
         self.atoms += [_NOT_LOADED] * (number + 1 - len(self.atoms))
         self.atoms[number] = atom
@@ -493,7 +493,7 @@ def _load_scope(count: int) -> Scope:
 
 def _load_dimension(scope: Scope, terms: Terms, atoms: tuple[tuple[int, Atom], ...]) -> Dim:
     for number, atom in atoms:
-        scope._add_loaded(number, atom)
+        scope._load_atom(number, atom)
     return scope.from_terms(terms)
 
 
@@ -525,10 +525,10 @@ def divide_monomial(monomial: Monomial, part: Monomial) -> Monomial | None:
 
 
 def terms_of(scope: Scope, d: Dim) -> Terms:
-    """The terms of an int or a Dimension of this scope; ValueError for another scope's."""
+    """The terms of an int or a Dimension of this scope; DimensionError for another scope's."""
     if isinstance(d, Dimension):
         if d.scope is not scope:
-            raise ValueError(f"{d} belongs to another inference")
+            raise DimensionError(f"{d} belongs to another inference")
         return d.terms
     return (((), int(d)),) if d else ()
 

@@ -120,8 +120,8 @@ PrintedAtom = tuple[str, bool]
 """Text and parentheses of an atom, whose coefficient is 1."""
 
 
-class _TooLong(Exception):  # noqa: N818  (an answer, as StopIteration is)
-    """The text exceeds the limit."""
+class _TooLong(Exception):  # noqa: N818  (internal, no error)
+    """The text exceeds the limit. Internal: caught in `expr.printing`."""
 
 
 class _Printer:

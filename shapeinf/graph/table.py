@@ -85,7 +85,7 @@ class NodeTable(Sequence[Node]):
             self._values = list(self.numbers)
         return self._values
 
-    def output(self, name: str) -> int:
+    def add_output(self, name: str) -> int:
         """The number of a value that a node produces."""
         if not name:
             return UNUSED
@@ -98,7 +98,7 @@ class NodeTable(Sequence[Node]):
     def add(self, kind: NodeKind, inputs: Iterable[str], outputs: Iterable[str], name: str) -> None:
         """Append a node."""
         read = tuple(map(self.numbers.__getitem__, inputs))
-        written = tuple(map(self.output, outputs))
+        written = tuple(map(self.add_output, outputs))
         self.rows.append((row_key(kind, written), read, written, name))
 
     def row_keys(self) -> set[RowKey]:

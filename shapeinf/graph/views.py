@@ -75,7 +75,7 @@ def from_networkx(view: nx.DiGraph[Any]) -> Graph:
     declared = dict(data.get("declared", {}))
     inputs = data.get("inputs", {})
     if isinstance(inputs, Mapping):
-        declared.update({name: _declared(spec) for name, spec in inputs.items() if spec is not None})
+        declared.update({name: _declared_type(spec) for name, spec in inputs.items() if spec is not None})
     return Graph(
         name=str(data.get("name", "")),
         dialect=str(data.get("dialect", "")),
@@ -91,7 +91,7 @@ def from_networkx(view: nx.DiGraph[Any]) -> Graph:
     )
 
 
-def _declared(spec: DeclaredType | Iterable[int | str | None]) -> DeclaredType:
+def _declared_type(spec: DeclaredType | Iterable[int | str | None]) -> DeclaredType:
     return spec if isinstance(spec, DeclaredType) else DeclaredType(None, tuple(spec))
 
 

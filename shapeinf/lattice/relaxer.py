@@ -59,9 +59,9 @@ class Relaxer:
         self.widenings = 0
         self.cycles = 0
         """How many cycles of the graph are being iterated, one inside the other."""
-        self.iterated: dict[Dimension, SiteKey] = {}
+        self.cycle_symbols: dict[Dimension, SiteKey] = {}
         """The symbols of joins in cycles, which differ between iterations, with their sites and axes."""
-        self.left: dict[Dimension, SiteKey] = {}
+        self.last_sites: dict[Dimension, SiteKey] = {}
         """Those of them that a value after the cycle has, with the sites and axes of the last iteration."""
 
     def dim(
@@ -82,7 +82,7 @@ class Relaxer:
             symbol = self.store.scope.fresh(f"{site}.{axis}", None, None)
             state = self.sites[key] = _Site(symbol, hull, [0, 0])
         if self.cycles:
-            self.iterated[state.symbol] = key
+            self.cycle_symbols[state.symbol] = key
         self._extend(state, hull)
         self._limit(state, (a, b), same_iteration)
         return state.symbol
@@ -98,13 +98,13 @@ class Relaxer:
         self._publish(state)
         self.widenings += state.bounds != before
 
-    def last(self, d: Dim) -> Dim:
+    def leave_cycle(self, d: Dim) -> Dim:
         """A dim after the last iteration of a cycle: other symbols instead of those that differ between iterations.
 
         What holds of the last iteration says nothing of the others.
         """
         symbols = d.symbols() if isinstance(d, Dimension) else frozenset()
-        renamed: dict[Dimension, Dim] = {s: self._last_symbol(s) for s in symbols if s in self.iterated}
+        renamed: dict[Dimension, Dim] = {s: self._last_symbol(s) for s in symbols if s in self.cycle_symbols}
         return substitute(d, renamed) if renamed else d
 
     def inner_names(self) -> dict[Dimension, Dim]:
@@ -113,7 +113,7 @@ class Relaxer:
         The value after the last iteration is one of those inside: in reports both have one name.
         """
         store = self.store
-        pairs = ((self.sites[key].symbol, s) for s, key in self.left.items())
+        pairs = ((self.sites[key].symbol, s) for s, key in self.last_sites.items())
         return {
             last: s
             for last, s in pairs
@@ -121,12 +121,12 @@ class Relaxer:
         }
 
     def _last_symbol(self, symbol: Dimension) -> Dimension:
-        execution, site, axis = self.iterated[symbol]
+        execution, site, axis = self.cycle_symbols[symbol]
         key, bounds = (execution, f"{site}.last", axis), self.store.bounds(symbol)
         if key not in self.sites:
             self.sites[key] = _Site(self.store.scope.fresh(f"{site}.last.{axis}", None, None), bounds, [0, 0])
         self._extend(self.sites[key], bounds)
-        self.left[symbol] = key
+        self.last_sites[symbol] = key
         return self.sites[key].symbol
 
     def _limit(self, site: _Site, sides: tuple[Dim, Dim], same_iteration: bool) -> None:

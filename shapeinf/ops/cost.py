@@ -19,8 +19,7 @@ from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type
 from shapeinf.lattice.types import Element
 from shapeinf.ops.opdef import OpDef
-from shapeinf.solver.long_products import product_of
-from shapeinf.solver.long_sums import sum_dims
+from shapeinf.solver.long_dims import product_of, sum_dims
 
 
 @attrs.frozen

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import attrs
 
+from shapeinf.errors import OpDefError, StaleTableError
 from shapeinf.graph import Graph
 from shapeinf.ops.deferred import DeferredCall, referenced_inputs
 from shapeinf.ops.entry_points import EntryPoint, installed_entry_points
 from shapeinf.ops.opdef import OpDef
 from shapeinf.ops.rule import Rule
 from shapeinf.ops.run import Call
-from shapeinf.ops.signatures import Key, SignatureTable, StaleTableError
+from shapeinf.ops.signatures import COMMAND, Key, SignatureTable
 from shapeinf.sharing import BUILD_LOCK, build_once
 
 if TYPE_CHECKING:
@@ -138,12 +139,12 @@ class Dialect:
         return register
 
     def _register(self, key: Key, entry: _Registration) -> None:
-        """Add a rule. Raises ValueError if there is another one for this version."""
+        """Add a rule. Raises OpDefError if there is another one for this version."""
         versions = self._rules.setdefault(key[:2], [])
         previous = [other for other in versions if other.since == entry.since]
         module = self.signatures.module(key)
         if any(_origin(other) != _origin(entry) for other in previous) or (module and module not in sys.modules):
-            raise ValueError(f"{self.name} has two rules for {_label(key)}")
+            raise OpDefError(f"{self.name} has two rules for {_label(key)}")
         versions[:] = [other for other in versions if other not in previous]  # its module is reloaded
         versions.append(entry)
         versions.sort(key=lambda other: other.since)
@@ -161,10 +162,10 @@ class Dialect:
             import_module(module)
             for key in self.signatures.by_module[module]:
                 if all(entry.since != key[2] for entry in self._rules.get(key[:2], ())):
-                    raise StaleTableError(f"{module} has no rule for {_label(key)}")
+                    raise StaleTableError(f"{module} has no rule for {_label(key)}", COMMAND)
             for key, entry in self._additions[before:]:
                 if entry.function.__module__ in self.signatures.by_module:
-                    raise StaleTableError(f"the table of signatures has no rule for {_label(key)}")
+                    raise StaleTableError(f"the table of signatures has no rule for {_label(key)}", COMMAND)
             self._complete.add(module)
 
     def cost(self, *names: str, since: int = 1, domain: str = "") -> Callable[[CostFunction], CostFunction]:

@@ -15,7 +15,6 @@ from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.lattice import (
     OptionalAxes,
     PartialTensor,
-    RankNotKnown,
     Shape,
     ShapeStore,
     TensorType,
@@ -221,7 +220,7 @@ class RuleContext:
 
     def leave_cycle(self, value: TensorType) -> Type:
         """A value after the last iteration of a cycle of the graph; see `Relaxer.last`."""
-        left = map_dims(value, self.store.relaxer.last)
+        left = map_dims(value, self.store.relaxer.leave_cycle)
         self.created_unknowns = self.created_unknowns or left is not value
         return left
 
@@ -298,7 +297,7 @@ class RuleContext:
 
     def unknowable_rank(self, reason: str, shape: OptionalAxes) -> NotKnown:
         """The exception for an output of unknown rank: `shape` is resolved once the rank is inferred."""
-        return RankNotKnown(reason, shape)
+        return NotKnown(reason, shape=shape)
 
     def interval(self, d: Dim) -> Interval:
         """The bounds of a dim."""

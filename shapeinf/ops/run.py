@@ -11,7 +11,6 @@ from shapeinf.lattice import (
     HandleType,
     OptionalType,
     PartialTensor,
-    RankNotKnown,
     SequenceType,
     Shape,
     ShapeStore,
@@ -169,7 +168,7 @@ class Call:
 
     def _unknown(self, error: NotKnown, inputs: Sequence[Type | None]) -> list[Type]:
         """The output types after NotKnown."""
-        if isinstance(error, RankNotKnown):
+        if error.shape is not None:
             return [self.fill_type(error.shape, 0, inputs)]
         nothing = None if error.dtype is None else PartialTensor(error.dtype, Shape.unknown(), None)
         return [self.fill_type(nothing, i, inputs) for i in range(self.outputs)]

@@ -49,14 +49,6 @@ Key = tuple[str, str, int]
 """Domain, operator, first version."""
 
 
-class StaleTableError(RuntimeError):
-    """A table of signatures does not agree with the source."""
-
-    def __init__(self, problem: str) -> None:
-        """For a developer; tests find all such problems before a release."""
-        super().__init__(f"{problem}; run: {COMMAND}")
-
-
 class _Line(NamedTuple):
     module: str
     text: str

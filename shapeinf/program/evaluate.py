@@ -7,13 +7,13 @@ from threading import RLock
 
 import numpy as np
 
-from shapeinf.errors import IllegalSizeError, NoSizeError, SizeOverflowError, format_binding
+from shapeinf.errors import IllegalSizeError, NoSizeError, SizeOverflowError
 from shapeinf.expr.many_bindings import Flags, Ints, Values, run
 from shapeinf.expr.straight_line import StraightLine
 from shapeinf.program.bindings import Bindings
 from shapeinf.program.lower import Lowered
 from shapeinf.sharing import synchronized
-from shapeinf.texts import format_count
+from shapeinf.texts import format_binding, format_count
 
 
 @synchronized

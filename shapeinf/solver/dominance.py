@@ -17,7 +17,7 @@ from shapeinf.expr.atoms import Atom, Floor, Symbol
 from shapeinf.expr.dimension import MAX_DEGREE, Dim, Dimension, Monomial, terms_of
 from shapeinf.expr.interval import Bound
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.long_sums import canonical_form, is_long
+from shapeinf.solver.long_dims import canonical_form, is_long
 from shapeinf.solver.sampling import sample_points
 from shapeinf.solver.witnesses import value_at
 

@@ -13,7 +13,7 @@ from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Monomial, Scope, divide_monomial, terms_of
 from shapeinf.expr.extremum import maximum, minimum
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.long_sums import canonical_form, is_long
+from shapeinf.solver.long_dims import canonical_form, is_long
 
 _MAX_RELATIONS = 256
 _MAX_CUTS = 2
@@ -62,7 +62,7 @@ class Elimination:
         """Whether a dim has no symbol to eliminate."""
         return isinstance(d, int) or all(self.retain(s) for s in d.symbols())
 
-    def unbounded(self, d: Dim) -> list[Dimension]:
+    def unbounded_symbols(self, d: Dim) -> list[Dimension]:
         """The symbols of a dim to eliminate that have no upper bound."""
         form = canonical_form(self.store, d)
         symbols = form.symbols() if isinstance(form, Dimension) else ()

@@ -202,7 +202,7 @@ class _ParameterText:
 
     def constraints(self, about: Dim | None = None) -> list[str]:
         """The constraints but disjunctions (those related to `about`, if any), and the bounds of the parameters."""
-        related = None if about is None else self._store.related(about)
+        related = None if about is None else self._store.related_ids(about)
         pending = [c for c in self._store.pending() if c.kind != "disjunction"]
         pending.sort(key=lambda c: c.kind == "divisibility")  # they come last
         constraints = [

@@ -8,13 +8,13 @@ from math import inf
 from shapeinf.constraints.records import Constraint, try_evaluate
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.dimension import Dim, Dimension
-from shapeinf.solver.long_sums import canonical_form
+from shapeinf.solver.long_dims import canonical_form
 
 STEPS_PER_CONSTRAINT = 40
 """The cost of evaluating a constraint at one point, in the steps of a budget."""
 
 
-def violated_at(store: ConstraintStore, values: Mapping[str, int]) -> Constraint | None:
+def find_violation(store: ConstraintStore, values: Mapping[str, int]) -> Constraint | None:
     """The first disjunction of the store that does not hold where symbols have these values; None for none."""
     for disjunction in store.disjunctions:
         if disjunction.operands:
@@ -67,7 +67,7 @@ def _satisfies_ranges(store: ConstraintStore, point: Mapping[str, int]) -> bool:
     for name, value in point.items():
         symbol = store.scope.symbol(name)
         low, high = store.bounds(symbol)
-        congruence = store.congruences.by_symbol(symbol)
+        congruence = store.congruences.find(symbol)
         if not low <= value <= high or (congruence is not None and (value - congruence.rest) % congruence.modulus):
             return False
     return True

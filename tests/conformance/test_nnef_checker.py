@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.checking.checker import check
-from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText, position
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.parser import parse
 from tests.conformance.conftest import ROOT, need
 from tests.formats.nnef.test_checker import operations
@@ -54,7 +55,7 @@ def test_a_violation_of_a_static_rule_is_reported_at_its_line(path, case):
     need(path, "nnef/bad")
     problems = diagnostics_of(path)
     assert problems
-    assert position(problems[0])[0] == case["suggested_position"]["line"]
+    assert problems[0].position[0] == case["suggested_position"]["line"]
 
 
 @pytest.mark.parametrize(("path", "case"), cases("ok"))

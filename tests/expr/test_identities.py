@@ -2,7 +2,7 @@
 
 import pytest
 
-from shapeinf.errors import DimSyntaxError
+from shapeinf.errors import DimensionError, DimSyntaxError
 from shapeinf.expr import (
     Dimension,
     Scope,
@@ -68,7 +68,7 @@ def test_two_unknowns_are_never_equal(scope):
 
 
 def test_dims_of_two_scopes_do_not_mix(scope):
-    with pytest.raises(ValueError, match="another inference"):
+    with pytest.raises(DimensionError, match="another inference"):
         scope.symbol("x") + Scope().symbol("x")
 
 

@@ -20,6 +20,7 @@ from shapeinf.program import EvaluatedShapes
 from tests.differential.ort import contains, observed_sizes, session_of
 from tests.differential.random_graphs.drawing import Arrays, Drawn
 from tests.differential.random_graphs.eager import model_of_nodes, read
+from tests.differential.random_graphs.strict import with_strict_concats
 
 SECONDS = 20
 """A graph that takes longer to infer hangs; onnxruntime is killed after as long."""
@@ -84,7 +85,7 @@ def executed(drawn: Drawn) -> Executed:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(SECONDS)
     try:
-        session = session_of(drawn.model)
+        session = session_of(with_strict_concats(drawn.model))
     except Exception as refusal:  # onnxruntime has no class of its own for what it refuses
         return [str(refusal)] * len(drawn.feeds)
     else:
@@ -268,7 +269,7 @@ def _differences(result: Result, name: str, value: Any, binding: dict[str, int])
 def contents(result: Result, name: str) -> tuple[Any, ...]:
     """The known elements of a tensor."""
     inference = result.inference
-    return getattr(inference.current(inference.compiled.slots[name]), "elements", None) or ()
+    return getattr(inference.type_of(inference.compiled.slots[name]), "elements", None) or ()
 
 
 def fits(result: Result, element: Any, real: Any, binding: dict[str, int]) -> bool:
