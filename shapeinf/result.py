@@ -9,6 +9,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from shapeinf.diagnostics import Diagnostic, Diagnostics
+from shapeinf.engine.diagnostics import collect_diagnostics
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.session import Session, SessionResult
@@ -181,7 +182,7 @@ class Result:
     @property
     def diagnostics(self) -> Diagnostics:
         """All diagnostics, a list: those of packages, file and user first, then in the order of the graph."""
-        return Diagnostics([*self._notes, *self._inference.diagnostics])
+        return Diagnostics([*self._notes, *collect_diagnostics(self._inference)])
 
     @property
     def coverage(self) -> Coverage:

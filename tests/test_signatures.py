@@ -161,6 +161,13 @@ def test_a_module_registers_what_its_table_has(package, rules, problem):
     assert str(error.value) == f"{problem}; run: python tools/make_signatures.py"
 
 
+def test_a_cost_rule_may_stand_next_to_its_operator(package):
+    toy = package(RULES + '\n@toy.cost("Same")\ndef cost_of_same(c):\n    raise NotImplementedError\n')
+    assert "toy_package.rules" not in sys.modules
+    assert toy.cost_rule("", "Other", 3) is None
+    assert toy.cost_rule("", "Same", 3).__name__ == "cost_of_same"
+
+
 def test_rules_of_others_are_added_to_those_of_a_table(package):
     toy = package()
     toy("Same", since=7)(defined(SAME))

@@ -18,27 +18,27 @@ from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import CostContext, CostRule, OpCost
 
-_OUTSIDE = elements.not_counted("it works on what is outside of the graph: files, queues, tables, devices")
-_SPARSE = elements.not_counted("the number of its operations depends on the positions of sparse values")
-_RECORDS = elements.not_counted("its work depends on the bytes of its inputs")
-_BOXES = elements.not_counted("the number of comparisons depends on data")
-_ITERATIVE = elements.not_counted("the number of its iterations depends on data")
-_UNPUBLISHED = elements.not_counted("no formula is published for it")
+_OUTSIDE = elements.exclusion("it works on what is outside of the graph: files, queues, tables, devices")
+_SPARSE = elements.exclusion("the number of its operations depends on the positions of sparse values")
+_RECORDS = elements.exclusion("its work depends on the bytes of its inputs")
+_BOXES = elements.exclusion("the number of comparisons depends on data")
+_ITERATIVE = elements.exclusion("the number of its iterations depends on data")
+_UNPUBLISHED = elements.exclusion("no formula is published for it")
 
 FAMILIES: dict[str, CostRule] = {
     **dict.fromkeys(
         (f"opdefs.tf.{name}" for name in ("binary", "elementwise", "logic", "random")), elements.elementwise
     ),
     **dict.fromkeys((f"opdefs.tf.{name}" for name in ("bias", "uniform_quantized")), elements.elementwise),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("concat", "reshape", "pad", "diagonals")), elements.moves),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("identity", "sources", "variables")), elements.moves),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("control_flow", "data_format", "functional")), elements.moves),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("tensor_list", "tensor_array", "strings")), elements.moves),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("slice", "gather")), elements.gathers()),
-    "opdefs.tf.shapes": elements.reads_no_elements,
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("reduction", "ranking")), elements.per_input_element()),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("segment", "counting")), elements.per_input_element()),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("quantize", "quantized_arithmetic")), elements.per_element(2)),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("concat", "reshape", "pad", "diagonals")), elements.movement),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("identity", "sources", "variables")), elements.movement),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("control_flow", "data_format", "functional")), elements.movement),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("tensor_list", "tensor_array", "strings")), elements.movement),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("slice", "gather")), elements.gathering()),
+    "opdefs.tf.shapes": elements.shape_query,
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("reduction", "ranking")), elements.input_cost()),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("segment", "counting")), elements.input_cost()),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("quantize", "quantized_arithmetic")), elements.element_cost(2)),
     **dict.fromkeys(
         (f"opdefs.tf.{name}" for name in ("datasets", "iterators", "io", "queues", "tables", "state", "host")), _OUTSIDE
     ),
@@ -80,39 +80,41 @@ def _position(c: CostContext, name: str) -> int:
 
 # -- element by element ------------------------------------------------------------------------------------------------
 
-tf.cost("StatelessRandomGetAlg")(elements.reads_no_elements)
-tf.cost("AddN", "AccumulateNV2")(elements.per_operand)
-tf.cost("SquaredDifference", "Cross", "XlaKeyValueSort", "XlaSort")(elements.per_element(2))
+tf.cost("StatelessRandomGetAlg")(elements.shape_query)
+tf.cost("AddN", "AccumulateNV2")(elements.operand_cost)
+tf.cost("SquaredDifference", "Cross", "XlaKeyValueSort", "XlaSort")(elements.element_cost(2))
 tf.cost("Softmax", "LogSoftmax")(elements.softmax)
-tf.cost("Cast", "RiscCast", "Complex", "Real", "Imag", "RiscReal", "RiscImag")(elements.moves)
+tf.cost("Cast", "RiscCast", "Complex", "Real", "Imag", "RiscReal", "RiscImag")(elements.movement)
 tf.cost("LinSpace", "Range", "DebugNanCount")(elements.elementwise)
 tf.cost("LowerBound", "UpperBound")(_BOXES)
-tf.cost("OneHot", "ReverseV2", "DynamicStitch", "ParallelDynamicStitch", "DynamicPartition", "Where")(elements.moves)
-tf.cost("UnravelIndex")(elements.per_element(2))
-tf.cost("EuclideanNorm")(elements.per_input_element(2))
-tf.cost("CumulativeLogsumexp")(elements.per_input_element(4))
-tf.cost("BiasAddGrad")(elements.per_input_element())
-tf.cost("L2Loss")(elements.per_input_element(2))
-tf.cost("InTopK", "InTopKV2")(elements.per_input_element())
+tf.cost("OneHot", "ReverseV2", "DynamicStitch", "ParallelDynamicStitch", "DynamicPartition", "Where")(elements.movement)
+tf.cost("UnravelIndex")(elements.element_cost(2))
+tf.cost("EuclideanNorm")(elements.input_cost(2))
+tf.cost("CumulativeLogsumexp")(elements.input_cost(4))
+tf.cost("BiasAddGrad")(elements.input_cost())
+tf.cost("L2Loss")(elements.input_cost(2))
+tf.cost("InTopK", "InTopKV2")(elements.input_cost())
 tf.cost("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")(
-    elements.per_input_element(elements.SOFTMAX + 2)  # with the gradient: a logarithm and a difference
+    elements.input_cost(elements.SOFTMAX + 2)  # with the gradient: a logarithm and a difference
 )
-tf.cost("Switch", "RefSwitch", "Merge", "RefMerge", "LoopCond", "_SwitchN")(elements.moves)
-tf.cost("If", "StatelessIf", "_If", "XlaIf", "Case", "StatelessCase")(elements.chooses_body)
-tf.cost("SymbolicGradient")(elements.not_counted("it stands for the gradient of a function"))
-tf.cost("AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp")(elements.per_input_element(1, 1))
-tf.cost("AdjustContrast", "AdjustContrastv2")(elements.per_element(3))
+tf.cost("Switch", "RefSwitch", "Merge", "RefMerge", "LoopCond", "_SwitchN")(elements.movement)
+tf.cost("If", "StatelessIf", "_If", "XlaIf", "Case", "StatelessCase")(elements.body_choice)
+tf.cost("SymbolicGradient")(elements.exclusion("it stands for the gradient of a function"))
+tf.cost("AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp")(elements.input_cost(1, 1))
+tf.cost("AdjustContrast", "AdjustContrastv2")(elements.element_cost(3))
 tf.cost("NoOp", "ControlTrigger", "_Arg", "_DeviceArg", "_Retval", "_DeviceRetval", "XlaOptimizationBarrier")(
-    elements.reads_no_elements
+    elements.shape_query
 )
-tf.cost("Assert", "Print", "PrintV2")(elements.reads_no_elements)
+tf.cost("Assert", "Print", "PrintV2")(elements.shape_query)
 tf.cost(
     *("XlaBroadcastHelper", "XlaConcatND", "XlaDynamicSlice", "XlaDynamicUpdateSlice", "XlaPad", "XlaSplitND"),
     "XlaSetDynamicDimensionSize",
-)(elements.moves)
-tf.cost("SparseToDense", "SparseReshape", "SparseSlice", "SparseConcat", "SparseSplit")(elements.moves)
-tf.cost("TensorScatterUpdate", "ScatterUpdate", "ScatterNdUpdate", "ResourceScatterUpdate", "ScatterNd")(elements.moves)
-tf.cost("ResourceScatterNdUpdate", "InplaceUpdate")(elements.moves)
+)(elements.movement)
+tf.cost("SparseToDense", "SparseReshape", "SparseSlice", "SparseConcat", "SparseSplit")(elements.movement)
+tf.cost("TensorScatterUpdate", "ScatterUpdate", "ScatterNdUpdate", "ResourceScatterUpdate", "ScatterNd")(
+    elements.movement
+)
+tf.cost("ResourceScatterNdUpdate", "InplaceUpdate")(elements.movement)
 
 
 def _per_update(name: str) -> CostRule:
@@ -157,8 +159,8 @@ def fused_batch_norm(c: CostContext) -> OpCost:
     return OpCost(operations=c.product(7 if c.attribute("is_training", True) else 2, *c.input(0)))
 
 
-tf.cost("BatchNormWithGlobalNormalization", "QuantizedBatchNormWithGlobalNormalization")(elements.per_element(2))
-tf.cost("QuantizedInstanceNorm")(elements.normalizes(5, None, None))
+tf.cost("BatchNormWithGlobalNormalization", "QuantizedBatchNormWithGlobalNormalization")(elements.element_cost(2))
+tf.cost("QuantizedInstanceNorm")(elements.normalization(5, None, None))
 tf.cost(
     *("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3", "_FusedBatchNormGradEx", "LRNGrad"),
     "BatchNormWithGlobalNormalizationGrad",
@@ -182,9 +184,9 @@ def _window(c: CostContext) -> list[int]:
 
 
 tf.cost("AvgPool", "AvgPool3D", "MaxPool", "MaxPoolV2", "MaxPool3D", "MaxPoolWithArgmax", "_QuantizedMaxPool3D")(
-    elements.pools(_window)
+    elements.pooling(_window)
 )
-tf.cost("QuantizedAvgPool", "QuantizedMaxPool")(elements.pools(_window))
+tf.cost("QuantizedAvgPool", "QuantizedMaxPool")(elements.pooling(_window))
 
 
 def _pool_gradient(name: str) -> CostRule:
@@ -198,15 +200,15 @@ tf.cost("AvgPoolGrad", "AvgPool3DGrad", "MaxPoolGrad", "MaxPoolGradV2", "MaxPool
     _pool_gradient("grad")
 )
 tf.cost("MaxPoolGradGrad", "MaxPoolGradGradV2", "MaxPool3DGradGrad", "MaxPoolGradGradWithArgmax")(
-    elements.pools(_window)
+    elements.pooling(_window)
 )
-tf.cost("FractionalAvgPool", "FractionalMaxPool")(elements.per_input_element())
+tf.cost("FractionalAvgPool", "FractionalMaxPool")(elements.input_cost())
 tf.cost("FractionalMaxPoolGrad")(_UNPUBLISHED)
 
-tf.cost("ResizeBilinear", "QuantizedResizeBilinear")(elements.interpolates(elements.spatial_axes, lambda c: 2))
-tf.cost("ResizeBicubic")(elements.interpolates(elements.spatial_axes, lambda c: 4))
-tf.cost("ResizeNearestNeighbor", "RandomCrop", "ExtractGlimpse", "ExtractGlimpseV2")(elements.moves)
-tf.cost("ResizeArea", "ResizeNearestNeighborGrad")(elements.per_input_element())
+tf.cost("ResizeBilinear", "QuantizedResizeBilinear")(elements.interpolation(elements.spatial_axes, lambda c: 2))
+tf.cost("ResizeBicubic")(elements.interpolation(elements.spatial_axes, lambda c: 4))
+tf.cost("ResizeNearestNeighbor", "RandomCrop", "ExtractGlimpse", "ExtractGlimpseV2")(elements.movement)
+tf.cost("ResizeArea", "ResizeNearestNeighborGrad")(elements.input_cost())
 
 
 @tf.cost("CropAndResize")
@@ -389,7 +391,7 @@ def fourier(c: CostContext) -> OpCost:
     return OpCost(operations=c.sum(*terms))
 
 
-tf.cost("FFTND", "IFFTND", "IRFFTND", "RFFTND")(elements.not_counted("its axes are the contents of an input"))
-tf.cost("XlaGather")(elements.gathers())
+tf.cost("FFTND", "IFFTND", "IRFFTND", "RFFTND")(elements.exclusion("its axes are the contents of an input"))
+tf.cost("XlaGather")(elements.gathering())
 
 register_families()

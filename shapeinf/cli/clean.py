@@ -77,7 +77,7 @@ def clean_command(
 
 def _print(model: str, cleaned: Cleaned, written: str | None, json_wanted: bool) -> None:
     if json_wanted:
-        echo_json({"model": model, "output": written, **clean_as_json(cleaned)})
+        echo_json(clean_as_json(model, written, cleaned))
         return
     rows = clean_rows(cleaned)
     if rows:

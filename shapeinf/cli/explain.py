@@ -61,20 +61,22 @@ def explain(
     with readable_errors():
         result = options.infer(model)
         if tensor is not None:
-            data, lines = _explain_tensor(result, tensor, axis, every)
+            data, lines = _explain_tensor(model, result, tensor, axis, every)
         elif target is not None:
-            data, lines = _explain_target(result, target, axis, every)
+            data, lines = _explain_target(model, result, target, axis, every)
         else:
             groups = result.unknowns()
-            data, lines = unknowns_as_json(groups), unknown_lines(groups)
+            data, lines = unknowns_as_json(model, groups), unknown_lines(groups)
         if json_wanted:
-            echo_json({"model": model, **data})
+            echo_json(data)
         else:
             echo(*lines)
         note_errors(model, result.diagnostics)
 
 
-def _explain_target(result: Result, target: str, axis: int | None, every: bool) -> tuple[dict[str, Any], Iterable[str]]:
+def _explain_target(
+    model: str, result: Result, target: str, axis: int | None, every: bool
+) -> tuple[dict[str, Any], Iterable[str]]:
     dim = explain_dim(result, target.removeprefix(DIM))
     if is_tensor(result, target):
         if dim is not None:
@@ -82,13 +84,15 @@ def _explain_target(result: Result, target: str, axis: int | None, every: bool) 
     elif dim is not None:
         if axis is not None:
             raise click.UsageError(f"--axis needs a tensor: {target} is a dim")
-        return dim_as_json(dim), dim_lines(dim)
+        return dim_as_json(model, dim), dim_lines(dim)
     name, own = parse_target(result, target)
     if own is not None and axis is not None:
         raise click.UsageError(f"the axis is named twice: {target} and --axis {axis}")
-    return _explain_tensor(result, name, axis if own is None else own, every)
+    return _explain_tensor(model, result, name, axis if own is None else own, every)
 
 
-def _explain_tensor(result: Result, tensor: str, axis: int | None, every: bool) -> tuple[dict[str, Any], Iterable[str]]:
+def _explain_tensor(
+    model: str, result: Result, tensor: str, axis: int | None, every: bool
+) -> tuple[dict[str, Any], Iterable[str]]:
     explanation = explain_tensor(result, tensor, axis)
-    return explanation_as_json(explanation), explanation_lines(explanation, every=every)
+    return explanation_as_json(model, explanation), explanation_lines(explanation, every=every)

@@ -108,7 +108,7 @@ def infer(
 
             report = build_report(result, attrs.evolve(query, constants=True))
             _print_note(report.note)
-            echo_json({"model": model, **report_as_json(report)})
+            echo_json(report_as_json(report, model))
         else:
             _print_table(result, query, depth if tree else None)
             _print_summary(result)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import click
 
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.options import json_option, timeline_options
+from shapeinf.cli.options import Lifetimes, json_option, lifetime_options
 from shapeinf.cli.output import echo, echo_json, fail_on, note_errors
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
@@ -30,7 +30,7 @@ class _PlanCommand(SectionedCommand):
 @click.command(cls=_PlanCommand)
 @click.argument("model", type=click.Path())
 @model_options()
-@timeline_options
+@lifetime_options
 @click.option(
     "--planner",
     type=click.Choice([*PLANNERS, "omnimalloc"]),
@@ -59,10 +59,7 @@ class _PlanCommand(SectionedCommand):
 def plan(
     model: str,
     options: ModelOptions,
-    order: Literal["file", "least"],
-    aliases: bool,
-    in_place: bool,
-    work: int,
+    lifetimes: Lifetimes,
     planner: str,
     alignment: int,
     top: int,
@@ -80,7 +77,7 @@ def plan(
     check_outputs(output=output)
     with readable_errors():
         result = options.infer(model)
-        memory = result.memory(order=order, aliases=aliases, in_place=in_place, work=work)
+        memory = lifetimes.memory(result)
         placed = memory.plan(planner=planner, alignment=alignment)
         if output is not None:
             with saving(output):
@@ -96,7 +93,7 @@ def plan(
 @click.argument("plan", type=click.Path())
 @click.option("--model", "-m", required=True, type=click.Path(), help="The model of the plan.")
 @model_options()
-@timeline_options
+@lifetime_options
 @click.option(
     "--alignment",
     type=click.IntRange(1, 2**30),
@@ -108,10 +105,7 @@ def verify(
     plan: str,
     model: str,
     options: ModelOptions,
-    order: Literal["file", "least"],
-    aliases: bool,
-    in_place: bool,
-    work: int,
+    lifetimes: Lifetimes,
     alignment: int | None,
     json_wanted: bool,
 ) -> None:
@@ -125,7 +119,7 @@ def verify(
     with readable_errors():
         loaded = load_plan(plan)
         result = options.infer(model)
-        memory = result.memory(order=order, aliases=aliases, in_place=in_place, work=work)
+        memory = lifetimes.memory(result)
         problems = memory.verify_plan(loaded, alignment=alignment)
         if json_wanted:
             echo_json(plan_check_as_json(plan, model, problems))

@@ -37,10 +37,9 @@ from shapeinf.report.scan_report import scan_report_as_json, scan_report_html, s
 from shapeinf.scan.candidates import find_candidates
 from shapeinf.scan.copies import is_url
 from shapeinf.scan.dataset import Dataset
-from shapeinf.scan.records import ModelRow, ScanOptions, config_as_table, format_options_as_table
+from shapeinf.scan.records import ModelRow, ScanOptions, config_as_table, format_options_as_table, row_as_json
 from shapeinf.scan.run import ScanProgress, count_in_background, make_executor, run_scan
 from shapeinf.scan.statistics import read_report
-from shapeinf.schemas import SCAN_ROW
 from shapeinf.texts import format_count
 
 MIN_MEMORY = 512 << 20
@@ -74,7 +73,7 @@ def _read_memory(_: click.Context, parameter: click.Parameter, text: str) -> int
 
 @attrs.frozen
 class _Execution:
-    """Where and how models are scanned, as options of the command line."""
+    """The options that decide where and how models are scanned."""
 
     jobs: int | None
     dask: str | None
@@ -176,7 +175,7 @@ def _scan(paths: tuple[str, ...], dataset: Dataset, options: ScanOptions, how: _
 
     def on_row(row: ModelRow) -> None:
         if how.json_lines:
-            echo_json_line({"schema": SCAN_ROW, **row.as_json()})
+            echo_json_line(row_as_json(row))
         printer.update()
 
     candidates = find_candidates(paths, how.exclude, follow_links=how.follow_links)

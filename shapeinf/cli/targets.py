@@ -126,7 +126,7 @@ def check_outputs(**outputs: str | None) -> None:
 
 @contextmanager
 def saving(*paths: str) -> Iterator[None]:
-    """Write files, then say on stderr that they are saved, and what the writer warned of."""
+    """After the block has written files, report them, and warnings about missing data, on stderr."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MissingDataWarning)
         yield

@@ -113,7 +113,7 @@ def verify_command(
             options=options.options_for(graph),
         )
         if json_wanted:
-            echo_json({"model": model, **verification_as_json(verification)})
+            echo_json(verification_as_json(model, verification))
         else:
             echo_lines(str(verification))
     fail_on(verification.mismatches)

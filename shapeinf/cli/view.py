@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import signal
@@ -22,6 +21,7 @@ from shapeinf.errors import MissingPackageError
 from shapeinf.formats.files import write_text
 from shapeinf.report.model_explorer import QUANTITIES, Quantity, node_data
 from shapeinf.result import Result
+from shapeinf.schemas import json_text
 
 HOST = "localhost"
 _ARCHIVES = (".gz", ".tar", ".tgz", ".zip")
@@ -79,9 +79,9 @@ def view(
 
 
 def _export(result: Result, quantity: Quantity, output: str) -> None:
-    data = node_data(result, quantity)
+    text = json_text(node_data(result, quantity))
     with saving(output):
-        write_text(output, json.dumps(data, indent=2) + "\n")
+        write_text(output, f"{text}\n")
 
 
 def _require_netron() -> None:

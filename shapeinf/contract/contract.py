@@ -12,7 +12,8 @@ from shapeinf.contract.preconditions import Precondition
 from shapeinf.contract.reader import PreconditionReader
 from shapeinf.contract.sizes import LegalSizes, probe_sizes, sort_sizes
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.inference import Inference, certain_violations, violations
+from shapeinf.engine.diagnostics import certain_violations, violations
+from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import find_symbol
 from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source

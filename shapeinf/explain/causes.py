@@ -121,7 +121,7 @@ def outer_point(point: Point) -> Point | None:
         return None
     name = point.frame.inference.compiled.names[slot]
     if name in step.operation.captures:
-        return point._replace(frame=outer, slot=step.captured[step.operation.captures.index(name)])
+        return point._replace(frame=outer, slot=step.captures[step.operation.captures.index(name)])
     inputs = point.frame.inference.compiled.graph.inputs
     if name not in inputs:
         return None

@@ -76,7 +76,7 @@ class _Probe:
         self.possible = self.call is not None and not step.operation.bodies
         self.marks: dict[Dimension, Point] = {}
         self.terms: Terms = {}
-        self.types: Inputs = [None if s == MISSING else self.inference.current(s) for s in step.arguments]
+        self.types: Inputs = [None if s == MISSING else self.inference.type_of(s) for s in step.arguments]
 
     def run(self, inputs: Sequence[Type | None], terms: SizeTerms | None = None) -> Type | None:
         """The output type by the rule; None when the rule fails, and when the budget is exhausted."""

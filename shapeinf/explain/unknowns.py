@@ -128,7 +128,7 @@ def _unknown_points(frame: GraphFrame, slot: int) -> list[Point]:
     """The unknown axes of a value, or its rank; none of a sequence with known items, or of a tuple of other values."""
     if _is_packed(frame.inference, slot):
         return []
-    value = frame.inference.current(slot)
+    value = frame.inference.type_of(slot)
     if isinstance(value, SequenceType) and value.items is not None and all(map(_is_fully_known, value.items)):
         return []
     tensor = tensor_of(value)

@@ -36,7 +36,7 @@ class Kind(NamedTuple):
 
     text: str
     advice: str
-    begins: Callable[[bytes], object] = lambda head: False
+    recognises: Callable[[bytes], object] = lambda head: False
     suffixes: Sequence[str] = ()
 
     def __str__(self) -> str:
@@ -196,7 +196,7 @@ def identify_by_content(head: bytes, recognised: bool) -> Kind | None:
     `recognised` files are those that a format sniffs by content; some kinds may be part of one.
     """
     for kind in _kinds_by_first_byte(head[:1], recognised):
-        if kind.begins(head):
+        if kind.recognises(head):
             return kind
     return None
 
@@ -205,7 +205,9 @@ def identify_by_content(head: bytes, recognised: bool) -> Kind | None:
 def _kinds_by_first_byte(first: bytes, recognised: bool) -> Sequence[Kind]:
     """The kinds of which `identify_by_content` chooses one that may begin with a byte: few, for most models."""
     kinds = _ALWAYS if recognised else (*_ALWAYS, *_UNREAD)
-    return tuple(kind for kind in kinds if not isinstance(kind.begins, _Start) or _may_begin(kind.begins, first))
+    return tuple(
+        kind for kind in kinds if not isinstance(kind.recognises, _Start) or _may_begin(kind.recognises, first)
+    )
 
 
 def _may_begin(start: _Start, first: bytes) -> bool:
@@ -214,7 +216,7 @@ def _may_begin(start: _Start, first: bytes) -> bool:
 
 def identify_compressed(path: str | None, head: bytes) -> Kind | None:
     """How a single file is compressed; None for what is not compressed, and for a tar archive, which may be a model."""
-    kind = next((kind for kind in _COMPRESSED if kind.begins(head)), None)
+    kind = next((kind for kind in _COMPRESSED if kind.recognises(head)), None)
     if kind is None or (path is not None and path.lower().endswith(_TAR_NAMES)):
         return None
     start = _decompress(head)
@@ -227,7 +229,7 @@ def explain_failure(path: str, head: bytes, cause: str) -> str | None:
 
     None for a file that is of no known kind.
     """
-    kind = next((kind for kind in _NAMED if kind.begins(head)), None)
+    kind = next((kind for kind in _NAMED if kind.recognises(head)), None)
     if kind is not None:
         return str(kind)
     lowered = path.lower()
@@ -236,9 +238,12 @@ def explain_failure(path: str, head: bytes, cause: str) -> str | None:
 
 
 def identify_folder(path: str) -> str:
-    """What a message says of a folder that is no model: the files in it that may be one. Raises OSError."""
-    with os.scandir(path) as entries:
-        names = [entry.name for _, entry in zip(range(_FOLDER_FILES), entries, strict=False)]
+    """The message for a folder that is no model: it names files in the folder that may be models."""
+    try:
+        with os.scandir(path) as entries:
+            names = [entry.name for _, entry in zip(range(_FOLDER_FILES), entries, strict=False)]
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
     models = sorted(name for name in names if name.lower().endswith(_MODEL_NAMES))
     if not models:
         return "is a folder without a model"

@@ -8,7 +8,7 @@ from shapeinf.errors import UnknownFormatError
 
 _EXPORT = "export it first: torch.onnx.export(model, args, dynamo=True) returns a model that is read as it is"
 
-REFUSED = {
+UNREADABLE = {
     "torch": {
         "ExportedProgram": "torch.onnx.export(program, dynamo=True) makes an ONNX model of it, which is read as it is",
         "GraphModule": _EXPORT,
@@ -43,7 +43,7 @@ def model_of_object(model: Any) -> Any:
     if _library(type(held)) == "onnx":
         return held
     for base in type(model).__mro__:
-        advice = REFUSED.get(_library(base), {}).get(base.__name__)
+        advice = UNREADABLE.get(_library(base), {}).get(base.__name__)
         if advice is not None:
             raise UnknownFormatError(f"a {_name(model)} is not read: {advice}")
     if hasattr(model, "read"):

@@ -11,7 +11,7 @@ from shapeinf.lattice import MAX_ELEMENTS, BoundedTensor, PartialTensor, Shape, 
 MAX_RANGED = 1 << 22
 """Larger constants have no range; reading one takes some milliseconds at most."""
 
-MAX_AT_ONCE = 1 << 20
+MAX_EAGER_BYTES = 1 << 20
 """Bytes of a constant inside of a node whose range is read with the file: a tenth of a millisecond."""
 
 _KINDS = {"int32": "<i4", "int64": "<i8"}
@@ -23,7 +23,7 @@ def wants_range(dtype: str | None, dims: Sequence[int]) -> bool:
     return dtype in _KINDS and MAX_ELEMENTS < prod(dims) <= MAX_RANGED
 
 
-class LaterRange:
+class DeferredRange:
     """Reads the range of a constant once, from bytes or from a file."""
 
     def __init__(self, dtype: str, dims: Sequence[int], source: bytes | str, start: int, length: int) -> None:
@@ -72,9 +72,9 @@ def range_in_file(dtype: str, dims: Sequence[int], path: str, offset: str | None
     except ValueError:
         start = count = -1
     inside = min(start, count) >= 0 and start + count <= os.path.getsize(path)
-    return LaterRange(dtype, dims, path, start, count)() if inside else PartialTensor(dtype, Shape(dims), None)
+    return DeferredRange(dtype, dims, path, start, count)() if inside else PartialTensor(dtype, Shape(dims), None)
 
 
-def read_now(tensor: PartialTensor, later: object) -> PartialTensor:
+def read_eagerly(tensor: PartialTensor, later: object) -> PartialTensor:
     """A tensor that cannot be deferred, such as an attribute: with its range where that is cheap."""
-    return later() if isinstance(later, LaterRange) and later.length <= MAX_AT_ONCE else tensor
+    return later() if isinstance(later, DeferredRange) and later.length <= MAX_EAGER_BYTES else tensor

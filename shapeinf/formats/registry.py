@@ -104,7 +104,7 @@ class Format(NamedTuple):
         is_model_path: whether a path that nobody named, in a folder that is searched for models, is one of this
             format. Stricter than `sniff`: other files of such a folder are no models, and their errors would be noise.
         missing_data: the data of a read model that should lie in other files, but do not.
-        begins: whether a file that begins with these bytes is a model in a form that `write` writes.
+        is_model_head: whether a file that begins with these bytes is a model, in a form that `write` can write.
         writes_folders: whether `write` takes a folder too.
         write_external: like `write`, for a format whose models may have weights in other files; None for any other.
     """
@@ -117,7 +117,7 @@ class Format(NamedTuple):
     options: type[FormatOptions] | None = None
     is_model_path: Callable[[Candidate], bool] = lambda _: False
     missing_data: Callable[[Graph], Iterable[MissingData]] = lambda _: ()
-    begins: Callable[[bytes], bool] = lambda _: False
+    is_model_head: Callable[[bytes], bool] = lambda _: False
     writes_folders: bool = False
     write_external: Callable[[Graph, Annotation, Target, ExternalData], None] | None = None
 
@@ -188,7 +188,7 @@ class FormatRegistry:
     def is_model_file(self, path: str) -> bool:
         """Whether a file is a model by its first bytes, in a form that is written too."""
         head = Candidate(path).head
-        return any(format_.begins(head) for format_ in self.formats)
+        return any(format_.is_model_head(head) for format_ in self.formats)
 
     def writes_folder(self, model: Any) -> bool:
         """Whether a model may be written into a folder."""
@@ -229,8 +229,10 @@ class FormatRegistry:
     def options(self, values: Mapping[str, object]) -> FormatOptions | None:
         """The options record of values from the command line, by name; None where all have their defaults.
 
-        Raises ShapeInferenceError for options of two formats.
+        A value of None or () is that of an option that was not typed. Raises ShapeInferenceError for options of two
+        formats.
         """
+        values = {name: value for name, value in values.items() if value not in (None, ())}
         records = list(self._records(values))
         if len(records) > 1:
             raise ShapeInferenceError(f"the options belong to different formats: {records[0]!r}, {records[1]!r}")
@@ -263,8 +265,7 @@ def _foreign_text(candidate: Candidate, recognised: Format | None, error: ModelE
     if path is None or not isinstance(error.node, str):
         return None
     if os.path.isdir(path):
-        is_model = any(name.endswith(".nnef") for name in os.listdir(path))
-        return None if is_model or not isinstance(error, UnknownFormatError) else identify_folder(path)
+        return identify_folder(path) if recognised is None else None
     if recognised is None and candidate.head:
         return explain_failure(path, candidate.head, error.cause)
     kind = identify_by_content(candidate.head, False) if isinstance(error, UnknownFormatError) else None

@@ -90,6 +90,11 @@ class InferenceOptions:
     registry: OpRegistry | None = None
     progress: Progress | None = None
 
+    @property
+    def limits_dims(self) -> bool:
+        """Whether the user limits dims by name, besides those in shapes of inputs."""
+        return bool(self.dims or self.bind or self.assume)
+
     def declared_mode(self, graph: Graph) -> DeclaredMode:
         """How the declarations of a graph are used; unless the user says so, those of a traced run are ignored."""
         return self.declared or ("ignore" if graph.traced else "trust")

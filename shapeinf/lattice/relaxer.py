@@ -4,6 +4,9 @@ A dim that is equal on both sides stays. Otherwise the result is the site's own 
 hull of the bounds so far. A bound that widens more than twice goes to its extreme, so loops reach a fixpoint (height
 per axis is at most 4: known, two widenings, no bound).
 
+A node in the body of a loop runs in several trips, with different sizes: trips that are inferred one by one are
+different *executions*, and each has sites of its own.
+
 The upper limit of a join is symbolic too, the maximum of both sides, where it means the same in every iteration: sides
 of the same iteration (the branches of an If) may hold any symbol, those of different iterations only named symbols.
 """
@@ -26,6 +29,10 @@ MAX_SIDES = 8
 """Distinct sides of a join site past which the site has no symbolic limit, which would be unreadable."""
 
 
+SiteKey = tuple[str, str, int]
+"""An execution, a site, and an axis of it."""
+
+
 @attrs.define
 class _Site:
     """The state of a join site: its own symbol, the hull of the bounds, and how often each bound widened.
@@ -45,15 +52,17 @@ class Relaxer:
     def __init__(self, store: ConstraintStore) -> None:
         """Without sites; `widenings` counts the changes of bounds of sites."""
         self.store = store
-        self.sites: dict[tuple[str, int], _Site] = {}
-        self.unknown: dict[str, Shape] = {}
+        self.execution = ""
+        """The trips of loops, from the outermost in, in which joins are made now; empty outside of such trips."""
+        self.sites: dict[SiteKey, _Site] = {}
+        self.unknown: dict[tuple[str, str], Shape] = {}
         self.widenings = 0
         self.cycles = 0
         """The number of nested cycles of the graph that are being iterated."""
-        self.cycle_symbols: dict[Dimension, tuple[str, int]] = {}
+        self.cycle_symbols: dict[Dimension, SiteKey] = {}
         """The symbols of joins in cycles, which differ between iterations, with their sites and axes."""
-        self.last_sites: dict[Dimension, tuple[str, int]] = {}
-        """The site and axis of the symbol that replaces each of them after its cycle; see `leave_cycle`."""
+        self.last_sites: dict[Dimension, SiteKey] = {}
+        """The key of the symbol that replaces each of them after its cycle; see `leave_cycle`."""
 
     def dim(
         self, a: Dim, b: Dim, site: str, axis: int = 0, least: Bound = -inf, *, same_iteration: bool = False
@@ -67,12 +76,13 @@ class Relaxer:
             return a
         low, high = _hull(self.store.bounds(a), self.store.bounds(b))
         hull = max(low, least), max(high, least)
-        state = self.sites.get((site, axis))
+        key = self.execution, site, axis
+        state = self.sites.get(key)
         if state is None:
             symbol = self.store.scope.fresh(f"{site}.{axis}", None, None)
-            state = self.sites[site, axis] = _Site(symbol, hull, [0, 0])
+            state = self.sites[key] = _Site(symbol, hull, [0, 0])
         if self.cycles:
-            self.cycle_symbols[state.symbol] = site, axis
+            self.cycle_symbols[state.symbol] = key
         self._extend(state, hull)
         self._limit(state, (a, b), same_iteration)
         return state.symbol
@@ -103,7 +113,7 @@ class Relaxer:
         Reports use the name of the symbol inside the cycle for both.
         """
         store = self.store
-        pairs = ((self.sites[site, axis].symbol, s) for s, (site, axis) in self.last_sites.items())
+        pairs = ((self.sites[key].symbol, s) for s, key in self.last_sites.items())
         return {
             last: s
             for last, s in pairs
@@ -111,8 +121,8 @@ class Relaxer:
         }
 
     def _last_symbol(self, symbol: Dimension) -> Dimension:
-        site, axis = self.cycle_symbols[symbol]
-        key, bounds = (f"{site}.last", axis), self.store.bounds(symbol)
+        execution, site, axis = self.cycle_symbols[symbol]
+        key, bounds = (execution, f"{site}.last", axis), self.store.bounds(symbol)
         if key not in self.sites:
             self.sites[key] = _Site(self.store.scope.fresh(f"{site}.last.{axis}", None, None), bounds, [0, 0])
         self._extend(self.sites[key], bounds)
@@ -151,9 +161,13 @@ class Relaxer:
         self.store.set_bounds(site.symbol, site.bounds, Source("", "either may be true here"))
 
     def symbols_below(self, site: str) -> set[Dimension]:
-        """The symbols of a site, of its labels, and of the sites inside its bodies."""
+        """The symbols of a site, of its labels, and of the sites inside its bodies; in the current execution."""
         inside = (f"{site}.", f"{site}/", f"{site}:")
-        return {state.symbol for (name, _), state in self.sites.items() if name == site or name.startswith(inside)}
+        return {
+            state.symbol
+            for (execution, name, _), state in self.sites.items()
+            if execution.startswith(self.execution) and (name == site or name.startswith(inside))
+        }
 
     def is_joined(self, symbol: Dimension) -> bool:
         """Whether a symbol belongs to a site."""
@@ -164,7 +178,7 @@ class Relaxer:
         if a is b or a == b:
             return a
         if a.dims is None or b.dims is None or len(a.dims) != len(b.dims):
-            return self.unknown.setdefault(site, Shape.unknown())
+            return self.unknown.setdefault((self.execution, site), Shape.unknown())
         pairs = enumerate(zip(a.dims, b.dims, strict=True))
         return Shape(tuple(self.dim(x, y, site, i, 0, same_iteration=same_iteration) for i, (x, y) in pairs))
 

@@ -49,8 +49,8 @@ def compatible(
 ) -> bool | None:
     """Whether both have the same element types and dims, whatever their layouts and whichever dims are bounds.
 
-    A dim without a bound matches any. This is XLA's term; it does not mean that a value of one type is a value of the
-    other, as merging of shapes does.
+    A dim without a bound matches any. This is XLA's term: unlike merged shapes, compatible types need not
+    have a value in common.
 
     >>> compatible(ArrayType("f32", (4,), dynamic=(True,)), ArrayType("f32", (4,)))
     True

@@ -23,11 +23,15 @@ class Body(Protocol):
     def declared_rank(self, index: int) -> int | None:
         """The declared rank of a formal input, None without a declaration."""
 
-    def run(self, inputs: Sequence[Type | None], *, certain: bool, accumulate: bool = False) -> list[Type]:
+    def run(
+        self, inputs: Sequence[Type | None], *, certain: bool, accumulate: bool = False, trip: int | None = None
+    ) -> list[Type]:
         """The types of its outputs for these inputs.
 
         A run replaces the results of earlier runs; with `accumulate` it is one more iteration, or element, and the body
-        is all of them together. The constraints of its nodes stay only when the body is `certain` to run.
+        is all of them together. The constraints of its nodes stay only when the body is `certain` to run. `trip` is the
+        number of the iteration or element that this run stands for, None where it stands for any of them: sizes of
+        different trips are different unknowns.
 
         Raises ShapeError for a violation inside a body that is certain to run, in strict mode; NotKnown past the limit
         on the number of runs.

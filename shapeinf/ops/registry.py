@@ -193,9 +193,14 @@ class Dialect:
         return set(self._costs)
 
     def cost_rule(self, domain: str, op: str, version: int) -> CostRule | None:
-        """The cost rule in force at a version of an operator; None where it has none."""
+        """The cost rule in force at a version of an operator; None where it has none.
+
+        It is registered by a module of `costs`, or by the module that has the operator's shape function.
+        """
         if self._cost_modules:
             self._import_costs()
+        for module in self.signatures.modules(domain, op) - self._complete:
+            self._import(module)
         rules = [rule for since, rule in self._costs.get((domain, op), ()) if since <= version or version <= 0]
         return rules[-1] if rules else None
 

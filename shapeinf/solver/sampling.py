@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import inf, lcm
 
@@ -34,6 +34,12 @@ MAX_PERIOD = 4096
 MAX_OFFSETS = 8
 MAX_DRAWN = 512
 """Legal bindings from which the distinct ones are chosen."""
+PRIMES = (37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
+"""Sizes that no number in a graph divides, and at which no table ends."""
+_FACTORS = (1, 2, 4, 8, 16, 32, 64)
+_MAX_COMBINATIONS = 256
+STARTS = (6, 4, 8, 12, 3, 5, 2, 16, 24, 32, 64, 7, 1)
+"""The first sizes of consecutive ones."""
 RANDOM_POINTS = 24
 _RANDOM_WIDTH = 4096
 
@@ -229,6 +235,97 @@ def _names(clauses: Iterable[Clause]) -> set[str]:
 
 def _identity(d: Dim) -> Dim:
     return d
+
+
+# -- bindings of many symbols ------------------------------------------------------------------------------------------
+
+
+def consecutive_bindings(store: ConstraintStore, symbols: Sequence[Dimension]) -> Iterator[Binding]:
+    """Small legal bindings of these symbols, in order: to consecutive sizes from some n on, or all to n."""
+    names = [symbol.name for symbol in symbols]
+    is_legal = legality_test(store, set(names))
+    bounds = [(symbol.name, store.interval(symbol)) for symbol in symbols]
+    for start, step in itertools.product(STARTS, (1, 0)):
+        binding = {name: start + step * index for index, name in enumerate(names)}
+        if is_legal(binding) and all(_is_within(name, interval, binding) for name, interval in bounds):
+            yield binding
+
+
+def generic_bindings(
+    store: ConstraintStore, symbols: Iterable[Dimension], conditions: Iterable[tuple[Clause, ...]]
+) -> Iterator[Binding]:
+    """Bindings under which constraints and conditions hold, and whose sizes have as little in common as possible."""
+    return _bindings_of_rows(store, list(symbols), list(conditions), _rows)
+
+
+def skewed_bindings(
+    store: ConstraintStore, symbols: Iterable[Dimension], conditions: Iterable[tuple[Clause, ...]]
+) -> Iterator[Binding]:
+    """Such bindings, in which each symbol in turn is much larger than the others.
+
+    Some nodes require an order of sizes that no constraint has: a mask must be as long as the tokens and the past.
+    """
+    return _bindings_of_rows(store, list(symbols), list(conditions), _skewed_rows)
+
+
+def _bindings_of_rows(
+    store: ConstraintStore,
+    symbols: list[Dimension],
+    conditions: list[tuple[Clause, ...]],
+    rows: Callable[[list[list[int]]], Iterable[tuple[int, ...]]],
+) -> Iterator[Binding]:
+    """The legal ones of the bindings with these rows of sizes; `rows` makes them from the candidates of each symbol."""
+    names = [symbol.name for symbol in symbols]
+    is_legal = legality_test(store, set(names))
+    columns = [_generic_sizes(store, symbol, index, conditions) for index, symbol in enumerate(symbols)]
+    bindings = (_solve_equations(dict(zip(names, row, strict=True)), conditions) for row in rows(columns))
+    return (b for b in bindings if is_legal(b) and all(_may_hold(clauses, b) for clauses in conditions))
+
+
+def _generic_sizes(
+    store: ConstraintStore, symbol: Dimension, index: int, conditions: Iterable[tuple[Clause, ...]]
+) -> list[int]:
+    """Sizes of one symbol within its bounds that satisfy the conditions on it alone, multiples of primes first."""
+    bounds = store.interval(symbol)
+    low, high = bounds.lo or 0, bounds.hi
+    primes = [*PRIMES[index % len(PRIMES) :], *PRIMES[: index % len(PRIMES)]]
+    multiples = [factor * prime for factor in _FACTORS for prime in primes[:4]]
+    near_the_end = [] if high is None else [high - index % (high - low + 1), high]
+    sizes = dict.fromkeys([*multiples, *near_the_end, *(low + n for n in (7 + index, 3 + index, 2, 1, 0))])
+    alone = [clauses for clauses in conditions if _names(clauses) == {symbol.name}]
+    return [
+        size
+        for size in sizes
+        if size >= low
+        and (high is None or size <= high)
+        and all(_may_hold(clauses, {symbol.name: size}) for clauses in alone)
+    ]
+
+
+def _solve_equations(binding: Binding, conditions: Iterable[tuple[Clause, ...]]) -> Binding:
+    """A binding with the size that an equation determines for one symbol: `total == past + seq`."""
+    for clauses in conditions:
+        solution = solve_clause(clauses[0]) if len(clauses) == 1 else None
+        if solution is not None and not _may_hold(clauses, binding):
+            size = try_evaluate(solution[1], binding)
+            binding = binding if size is None or size < 0 else {**binding, solution[0].name: size}
+    return binding
+
+
+def _rows(columns: list[list[int]]) -> Iterator[tuple[int, ...]]:
+    """Rows of sizes: all first ones, all second ones, and so on; then other combinations of the first few."""
+    if all(columns):
+        longest = max(map(len, columns), default=1)
+        for index in range(longest):
+            yield tuple(column[min(index, len(column) - 1)] for column in columns)
+        yield from itertools.islice(itertools.product(*(column[:6] for column in columns)), _MAX_COMBINATIONS)
+
+
+def _skewed_rows(columns: list[list[int]]) -> Iterator[tuple[int, ...]]:
+    """Rows of the first sizes, with the largest one of each column in turn."""
+    if all(columns):
+        for index, column in enumerate(columns):
+            yield tuple(max(column) if other == index else sizes[0] for other, sizes in enumerate(columns))
 
 
 # -- random points -----------------------------------------------------------------------------------------------------

@@ -57,7 +57,9 @@ def wrong(tmp_path: Path) -> Path:
     return write(tmp_path / "wrong.onnx", nodes)
 
 
-RECURRENT = Path(__file__).resolve().parents[2] / "examples" / "recurrent.pbtxt"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+CONVNET = EXAMPLES / "convnet.onnx"
+RECURRENT = EXAMPLES / "recurrent.pbtxt"
 
 
 def test_tensors_of_bodies_follow_those_of_the_graph() -> None:
@@ -177,6 +179,20 @@ def test_a_command_that_prints_no_diagnostics_notes_errors(wrong: Path, words: s
     result = CliRunner().invoke(main, [command, str(wrong), *options])
     assert f"note: {wrong} has 1 error: shapeinf infer, with these options, prints them\n" in result.stderr
     assert result.exit_code == code
+
+
+@pytest.mark.parametrize("name", ["summary", "infer", "check", "report", "memory", "cost", "plan"])
+def test_sizes_that_a_node_does_not_allow_exit_with_1(name: str, tmp_path: Path) -> None:
+    page = ["-o", str(tmp_path / "page.html")] if name == "report" else []
+    result = CliRunner().invoke(main, [name, str(CONVNET), *page, "--bind", "batch=1,height=33,width=32"])
+    assert result.exit_code == 1, result.output
+    assert "Usage:" not in result.stderr and not list(tmp_path.iterdir())
+
+
+def test_help_lists_no_arguments_among_the_options() -> None:
+    for name in ("infer", "diff", "bind"):
+        text = CliRunner().invoke(main, [name, "--help"]).output
+        assert text.partition("\nOptions:\n")[2].startswith("  -")
 
 
 def test_an_unknown_command_is_a_usage_error_with_the_nearest(model: Path) -> None:

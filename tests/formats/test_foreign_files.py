@@ -11,11 +11,12 @@ import pickle
 import tarfile
 import zipfile
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from click.testing import CliRunner
 
-from shapeinf import ModelError, UnknownFormatError, infer_shapes
+from shapeinf import ModelError, NnefOptions, TensorFlowOptions, UnknownFormatError, infer_shapes
 from shapeinf.cli import main
 from shapeinf.formats import FORMATS
 
@@ -127,8 +128,9 @@ def test_a_compressed_archive_of_a_model_is_read(tmp_path: Path, suffix: str) ->
 
 
 def test_folders(tmp_path: Path) -> None:
-    with pytest.raises(UnknownFormatError, match="is a folder without a model"):
-        infer_shapes(tmp_path)
+    for options in (None, NnefOptions(), TensorFlowOptions()):
+        with pytest.raises(UnknownFormatError, match="is a folder without a model"):
+            infer_shapes(tmp_path, format_options=options)
     for name in ("a.onnx", "b.onnx", "c.onnx", "d.onnx"):
         (tmp_path / name).write_bytes(MODEL)
     with pytest.raises(UnknownFormatError, match=r"name the model in it, 'a\.onnx', 'b\.onnx', 'c\.onnx' and 1 more"):
@@ -136,6 +138,16 @@ def test_folders(tmp_path: Path) -> None:
     for name in ("one.nnef", "two.nnef"):
         (tmp_path / name).write_bytes((EXAMPLES / "squeezenet.nnef").read_bytes())
     with pytest.raises(UnknownFormatError, match=r"one document, graph\.nnef; this directory has several"):
+        infer_shapes(tmp_path)
+
+
+def test_a_folder_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: str) -> NoReturn:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(os, "listdir", refuse)
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(ModelError, match="cannot be read: Permission denied"):
         infer_shapes(tmp_path)
 
 

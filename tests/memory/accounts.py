@@ -56,7 +56,7 @@ class Account:
         inner = _of_bodies(self.proto, point) if self.nested else {}
         slots = result.inference.compiled.slots
         return [
-            _bytes(result.inference.current(slots[name])) if name in slots else inner.get(name) for name in self.names
+            _bytes(result.inference.type_of(slots[name])) if name in slots else inner.get(name) for name in self.names
         ]
 
     def most(self, columns):

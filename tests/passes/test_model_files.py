@@ -295,7 +295,7 @@ def test_the_folder_of_a_message_is_not_guessed(model: Path, monkeypatch: pytest
     monkeypatch.chdir(model.parent)
     cleaned = clean(onnx.load(model, load_external_data=False), verify=True)
     assert cleaned.report.counts() == {"remove_identity": 1}
-    assert cleaned.comparison is not None and "no folder that is known" in cleaned.comparison.refused
+    assert cleaned.comparison is not None and "a folder that is unknown" in cleaned.comparison.refused
     with pytest.raises(ModelError, match="the folder of its data is unknown: read the model from its file"):
         cleaned.save("out.onnx", external_data="embed")
 

@@ -58,7 +58,7 @@ def names(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def row_of(path: str, outcome: Outcome = "ok", size: int = 1) -> ModelRow:
-    return ModelRow.of(Candidate(path, size=size), outcome)
+    return ModelRow.from_candidate(Candidate(path, size=size), outcome)
 
 
 # -- isolation ---------------------------------------------------------------------------------------------------------

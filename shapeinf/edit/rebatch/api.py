@@ -96,7 +96,7 @@ def rebatch(
     result, obstacle = search.solve()
     if obstacle is not None:
         done = [f"rewritten before: {rewrite}" for rewrite in search.rewrites]
-        others = [f"not proved to be the batch: {item}" for item in search.others(result, obstacle)]
+        others = [f"not proved to be the batch: {item}" for item in search.unproved_items(result, obstacle)]
         raise RebatchError(f"{which} cannot be made dynamic: {obstacle.text}", [*done, *others])
     for size in (old + 1, 2 * old + 3):
         if not search.holds_at(result, size):
@@ -128,7 +128,7 @@ def _fold_constants(base: Result) -> Graph:
     graph, inference = base.graph, base.inference
     constants: dict[str, PartialTensor] = {}
     for step in inference.compiled.steps:
-        computed = None if step.inputs or len(step.outputs) != 1 else inference.current(step.outputs[0])
+        computed = None if step.inputs or len(step.outputs) != 1 else inference.type_of(step.outputs[0])
         if isinstance(computed, PartialTensor) and computed.elements is not None:
             constants[step.node.outputs[0]] = computed
     nodes = [node for node in graph.nodes if not (len(node.outputs) == 1 and node.outputs[0] in constants)]

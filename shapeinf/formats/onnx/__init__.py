@@ -50,13 +50,13 @@ def _is_model_path(candidate: Candidate) -> bool:
 def _missing_data(graph: Graph) -> Iterable[MissingData]:
     if not graph.external:
         return ()
-    from shapeinf.formats.onnx import external_files
+    from shapeinf.formats.onnx import external_tensors
 
-    return external_files.missing_data(graph)
+    return external_tensors.missing_data(graph)
 
 
-def _begins(head: bytes) -> bool:
-    """Whether a file that begins so is a ModelProto: its own fields up to its graph, or a text with its version."""
+def _is_model_head(head: bytes) -> bool:
+    """Whether the first bytes are those of a ModelProto: its fields up to its graph, or a text with its version."""
     if _TEXT_START.match(head) or b'"irVersion"' in head or _SYNTAX_START.match(head):
         return True
     try:
@@ -76,6 +76,6 @@ ONNX = Format(
     _write,
     is_model_path=_is_model_path,
     missing_data=_missing_data,
-    begins=_begins,
+    is_model_head=_is_model_head,
     write_external=_write,
 )

@@ -62,7 +62,7 @@ def _decode_rare(name: str, dtype: str | None, dims: Sequence[int], data: bytes)
     """A tensor of a type that only onnx decodes, or whose data do not fit its dims, which is an error."""
     import onnx
 
-    from shapeinf.formats.onnx.reader import read_tensor
+    from shapeinf.formats.onnx.tensor_protos import read_tensor
 
     return read_tensor(onnx.TensorProto(name=name, dims=dims, data_type=ONNX_CODES.get(dtype or "", 0), raw_data=data))
 

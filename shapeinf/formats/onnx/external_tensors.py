@@ -1,10 +1,11 @@
-"""Tensors of an ONNX file whose bytes lie in other files: where they are, and the message with other places of them."""
+"""Tensors of an ONNX model whose data lie in other files: where, which are missing, and how to move them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
+from mmap import ACCESS_READ, mmap
 
 import attrs
 
@@ -15,6 +16,8 @@ from shapeinf.formats.onnx.assembly import MAX_NESTING
 from shapeinf.formats.onnx.external_contents import path_inside, read_entries
 from shapeinf.formats.protobuf.pieces import FilePart, Piece, edit_message, encode_bytes, message_pieces
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, decode_packed, fields, to_signed
+from shapeinf.formats.registry import MissingData
+from shapeinf.graph import Graph
 from shapeinf.lattice.dtypes import ONNX_NAMES, element_bits
 
 _LOCATION = b"location"
@@ -104,6 +107,30 @@ def external_tensors(buffer: Buffer) -> list[ExternalTensor]:
     return tensors
 
 
+def missing_data(graph: Graph) -> Iterator[MissingData]:
+    """The tensors whose data are not in the files next to the model; those of one file and reason together.
+
+    A model without a path has no folder to look in, and one in text form is not searched.
+    """
+    missing: dict[tuple[str, str], list[str]] = {}
+    for tensor, reason in _missing_tensors(graph):
+        missing.setdefault((tensor.location, reason), []).append(tensor.name)
+    for (file, reason), names in missing.items():
+        yield MissingData(file, reason, tuple(names))
+
+
+def _missing_tensors(graph: Graph) -> Iterator[tuple[ExternalTensor, str]]:
+    if not graph.external or graph.source is None or graph.model is not None:
+        return
+    folder = DataFolder(os.path.dirname(os.path.abspath(graph.source)))
+    with open(graph.source, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
+        for tensor in external_tensors(mapped):
+            try:
+                tensor.part(folder.file(tensor))
+            except ModelError as error:
+                yield tensor, error.cause
+
+
 def move_tensors(buffer: Buffer, move: Move) -> list[Piece]:
     """The pieces of a ModelProto whose tensors in other files have other places."""
     if buffer.find(_LOCATION) < 0:
@@ -143,13 +170,13 @@ class _Mover:
         if moved is None:
             return [(pos, end)]
         if not isinstance(moved, Mapping):
-            rest = self._without(pos, end, pb.TENSOR_RAW_DATA, pb.TENSOR_EXTERNAL_DATA, pb.TENSOR_DATA_LOCATION)
+            rest = self._drop_fields(pos, end, pb.TENSOR_RAW_DATA, pb.TENSOR_EXTERNAL_DATA, pb.TENSOR_DATA_LOCATION)
             return [*rest, *message_pieces(pb.TENSOR_RAW_DATA, moved)]
         entries = {**read_entries(self.buffer, pos, end), **moved}
         new = [_entry(key, value) for key, value in entries.items()]
-        return [*self._without(pos, end, pb.TENSOR_EXTERNAL_DATA), *new]
+        return [*self._drop_fields(pos, end, pb.TENSOR_EXTERNAL_DATA), *new]
 
-    def _without(self, pos: int, end: int, *numbers: int) -> list[Piece]:
+    def _drop_fields(self, pos: int, end: int, *numbers: int) -> list[Piece]:
         def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
             return [] if number in numbers else None
 

@@ -43,7 +43,7 @@ def save_model(
     cannot be written; LimitError for more than 2 GB in one file that cannot have so many.
     """
     target = check_path(path)
-    with _writable(target), _external_model(buffer, pieces, target) as edited:
+    with _report_unwritable(target), _external_model(buffer, pieces, target) as edited:
         if edited is None:
             with replace_file(target) as file:
                 _write_pieces(file, buffer, pieces, target)
@@ -51,7 +51,7 @@ def save_model(
         tensors = external_tensors(edited)
         _check_not_read(tensors, folder, target)
         if external_data == "copy":
-            _copy(edited, tensors, target, folder)
+            _copy_weights(edited, tensors, target, folder)
             return
         if external_data == "embed":
             embedded = move_tensors(edited, lambda tensor: [tensor.part(folder.file(tensor))])
@@ -60,7 +60,7 @@ def save_model(
                 raise LimitError(text, node=target)
             moved = embedded
         else:
-            moved = move_tensors(edited, lambda tensor: _location_from(tensor, folder, target))
+            moved = move_tensors(edited, lambda tensor: _relative_location(tensor, folder, target))
             _warn_of_missing(tensors, folder, target)
         with replace_file(target) as file:
             _write_pieces(file, edited, moved, target)
@@ -77,7 +77,7 @@ def embed_small(data: bytes, folder: DataFolder) -> bytes:
 
 
 @contextmanager
-def _writable(path: str) -> Iterator[None]:
+def _report_unwritable(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -127,7 +127,7 @@ def _check_not_read(tensors: Sequence[ExternalTensor], folder: DataFolder, path:
 # -- keep ------------------------------------------------------------------------------------------------------------
 
 
-def _location_from(tensor: ExternalTensor, folder: DataFolder, target: str) -> dict[str, str] | None:
+def _relative_location(tensor: ExternalTensor, folder: DataFolder, target: str) -> dict[str, str] | None:
     """The location of the same file as seen from the folder of the new model; None where it is the one it has.
 
     Raises ModelError where the file lies outside of that folder: no runtime follows such a location.
@@ -159,7 +159,7 @@ def _warn_of_missing(tensors: Sequence[ExternalTensor], folder: DataFolder, targ
 # -- copy ------------------------------------------------------------------------------------------------------------
 
 
-def _copy(edited: Buffer, tensors: Sequence[ExternalTensor], target: str, folder: DataFolder) -> None:
+def _copy_weights(edited: Buffer, tensors: Sequence[ExternalTensor], target: str, folder: DataFolder) -> None:
     data = f"{target}.data"
     _check_not_read(tensors, folder, data)
     parts = [tensor.part(folder.file(tensor)) for tensor in tensors]
@@ -200,7 +200,7 @@ def lay_out(parts: Sequence[FilePart]) -> tuple[dict[FilePart, int], list[tuple[
     for part in parts:
         files.setdefault(part.path, set()).add(part)
     for path, own in files.items():
-        for group in _touching(sorted(own, key=lambda part: part.start)):
+        for group in _touching_groups(sorted(own, key=lambda part: part.start)):
             first, stop = group[0].start, max(part.start + part.count for part in group)
             offset = end + (first - end) % ALIGNMENT
             starts.update({part: offset + part.start - first for part in group})
@@ -209,7 +209,7 @@ def lay_out(parts: Sequence[FilePart]) -> tuple[dict[FilePart, int], list[tuple[
     return starts, copied
 
 
-def _touching(parts: Sequence[FilePart]) -> Iterator[list[FilePart]]:
+def _touching_groups(parts: Sequence[FilePart]) -> Iterator[list[FilePart]]:
     """Groups of parts that overlap or touch, of parts in the order of their starts."""
     group: list[FilePart] = []
     stop = 0

@@ -23,7 +23,7 @@ from shapeinf.formats.onnx.attributes import plain_attribute
 from shapeinf.formats.onnx.tensors import Source, TensorScanner
 from shapeinf.formats.onnx.types import scan_type
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, DamagedError, field, fields, to_signed, varint
-from shapeinf.formats.ranges import read_now
+from shapeinf.formats.ranges import read_eagerly
 from shapeinf.graph import DeclaredType, Graph, NodeKind, NodeTable, row_key, subgraphs
 
 _KINDS: dict[bytes, NodeKind] = {}
@@ -318,14 +318,15 @@ class _Scanner:
                 return self.names[_name_of(data)], self.graph(data, start, end, opsets, depth + 1), ""
             if kind == BYTES and number == pb.ATTRIBUTE_T:
                 tensor, later, _ = self.tensors.tensor(data, start, end)
-                return self.names[_name_of(data)], read_now(tensor, later), ""
+                return self.names[_name_of(data)], read_eagerly(tensor, later), ""
         return self.rare_attribute(data, opsets, depth)
 
     def rare_attribute(self, data: bytes, opsets: dict[str, int], depth: int) -> tuple[str, object, str]:
         """An AttributeProto of a kind that is left to protobuf."""
         import onnx
 
-        from shapeinf.formats.onnx.reader import attribute_names, parse, read_attribute
+        from shapeinf.formats.onnx.reader import attribute_names, read_attribute
+        from shapeinf.formats.onnx.tensor_protos import parse
 
         proto = parse(onnx.AttributeProto, data)
         name, reference = attribute_names(proto)
@@ -355,7 +356,7 @@ class _Scanner:
         """A SparseTensorProto among the constants of a graph."""
         import onnx
 
-        from shapeinf.formats.onnx.reader import parse, read_sparse
+        from shapeinf.formats.onnx.tensor_protos import parse, read_sparse
 
         name, tensor = read_sparse(parse(onnx.SparseTensorProto, data))
         graph.constants[name] = tensor

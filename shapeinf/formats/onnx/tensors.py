@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Final
@@ -11,11 +12,10 @@ from shapeinf.errors import ModelError
 from shapeinf.formats.contents import wants_contents
 from shapeinf.formats.onnx import proto_numbers as pb
 from shapeinf.formats.onnx.external_contents import external_contents
-from shapeinf.formats.onnx.payloads import typed_elements
 from shapeinf.formats.protobuf.large_file import LargeFile
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, decode_packed, fields, to_signed
-from shapeinf.formats.ranges import LaterRange, wants_range
-from shapeinf.formats.raw_data import raw_elements
+from shapeinf.formats.ranges import DeferredRange, wants_range
+from shapeinf.formats.raw_data import Elements, raw_elements
 from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape
 from shapeinf.lattice.dtypes import ONNX_NAMES
 
@@ -53,6 +53,9 @@ _PAYLOADS = frozenset(
         pb.TENSOR_UINT64_DATA,
     }
 )
+
+_INT32_CODES = {"int8": "b", "int16": "h", "int32": "i", "uint8": "B", "uint16": "H", "float16": "H", "bfloat16": "H"}
+"""The codes of `struct` for the numbers in `int32_data`: those of 16-bit floats are their bits."""
 
 _SMALL: Final = 1 << 16
 """Tensors of a large file up to this many bytes are read as a unit."""
@@ -149,14 +152,14 @@ class TensorScanner:
 
     def _range(
         self, dtype: str | None, dims: list[int], buffer: Source, payloads: list[tuple[int, int, int, int]]
-    ) -> LaterRange | None:
+    ) -> DeferredRange | None:
         """How to find the range of a large tensor; None where its payload is not raw."""
         if dtype is None or len(payloads) != 1 or payloads[0][:2] != (pb.TENSOR_RAW_DATA, BYTES):
             return None
         _, _, start, stop = payloads[0]
         if isinstance(buffer, bytes) and (buffer is not self.source or self.path is None):
-            return LaterRange(dtype, dims, buffer, start, stop - start)
-        return LaterRange(dtype, dims, self.path or "", start, stop - start)
+            return DeferredRange(dtype, dims, buffer, start, stop - start)
+        return DeferredRange(dtype, dims, self.path or "", start, stop - start)
 
 
 def _share_type(header: bytes) -> PartialTensor | None:
@@ -193,13 +196,33 @@ def _elements(
     if len(payloads) > 1 or kind != BYTES:
         return None
     data = buffer[start:stop]
-    return raw_elements(dtype, data) if number == pb.TENSOR_RAW_DATA else typed_elements(dtype, number, data)
+    return raw_elements(dtype, data) if number == pb.TENSOR_RAW_DATA else _typed_elements(dtype, number, data)
+
+
+def _typed_elements(dtype: str | None, number: int, data: bytes) -> Elements | None:
+    """The elements of a packed field of typed data; None where the type is not a plain one of this field."""
+    if (number == pb.TENSOR_FLOAT_DATA and dtype == "float32") or (
+        number == pb.TENSOR_DOUBLE_DATA and dtype == "float64"
+    ):
+        return raw_elements(dtype, data)
+    if number == pb.TENSOR_INT64_DATA and dtype == "int64":
+        return tuple(decode_packed(data))
+    if number != pb.TENSOR_INT32_DATA:
+        return None
+    if dtype == "bool":
+        return tuple(map(bool, decode_packed(data)))
+    code = _INT32_CODES.get(dtype or "")
+    values = decode_packed(data) if code is not None else []
+    try:
+        return raw_elements(dtype, struct.pack(f"<{len(values)}{code}", *values)) if code is not None else None
+    except struct.error:  # a number that is too large for the type
+        return None
 
 
 def _rare_tensor(data: bytes) -> PartialTensor:
     """A tensor whose type or form only onnx decodes, or whose data do not fit its dims, which is an error."""
     import onnx
 
-    from shapeinf.formats.onnx.reader import parse, read_tensor
+    from shapeinf.formats.onnx.tensor_protos import parse, read_tensor
 
     return read_tensor(parse(onnx.TensorProto, data))

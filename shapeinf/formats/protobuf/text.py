@@ -154,19 +154,19 @@ def parse_text(text: str, name: str = "text") -> Message:
     {'max_batch_size': [8], 'input': [{'name': ['x'], 'dims': [-1, 3]}]}
     """
     source = TextSource(text, name)
-    return _untyped(source, parse_tree(source))
+    return _plain_fields(source, parse_tree(source))
 
 
-def _untyped(source: TextSource, message: TextMessage) -> Message:
+def _plain_fields(source: TextSource, message: TextMessage) -> Message:
     fields: Message = {}
     for field in message.fields:
-        fields.setdefault(field.name, []).extend(_untyped_value(source, value) for value in field.values)
+        fields.setdefault(field.name, []).extend(_plain_value(source, value) for value in field.values)
     return fields
 
 
-def _untyped_value(source: TextSource, value: TextScalar | TextMessage) -> Any:
+def _plain_value(source: TextSource, value: TextScalar | TextMessage) -> Any:
     if isinstance(value, TextMessage):
-        return _untyped(source, value)
+        return _plain_fields(source, value)
     if value.kind == "string":
         return source.decode(value).decode("utf-8", "replace")
     number = value.integer()
@@ -193,7 +193,7 @@ class _Parser:
         if token.text != end or token.kind not in ("mark", "end"):
             if token.text == "[":
                 raise self.source.error(token.position, "extensions and expanded `Any` messages are not read")
-            raise self.expected("the name of a field" + (f" or {end!r}" if end else ""), token)
+            raise self.syntax_error("the name of a field" + (f" or {end!r}" if end else ""), token)
         return TextMessage(fields, position)
 
     def field(self, depth: int) -> TextField:
@@ -215,14 +215,14 @@ class _Parser:
             if self.skip("]"):
                 return values
             if not self.skip(","):
-                raise self.expected("',' or ']'", self.next)
+                raise self.syntax_error("',' or ']'", self.next)
 
     def value(self, colon: bool, depth: int) -> TextScalar | TextMessage:
         token = self.take()
         if token.kind == "mark" and token.text in _ENDS:
             return self.message(token, depth + 1)
         if not colon:
-            raise self.expected("':', '{' or '<'", token)
+            raise self.syntax_error("':', '{' or '<'", token)
         if token.kind == "string":
             strings = [token]
             while self.next.kind == "string":
@@ -232,7 +232,7 @@ class _Parser:
         value = self.take() if sign else token
         if value.kind == "number" or value.kind == "name":
             return TextScalar("number" if value.kind == "number" else "name", sign + value.text, token.position)
-        raise self.expected("a number" if sign else "a value", value)
+        raise self.syntax_error("a number" if sign else "a value", value)
 
     def skip(self, mark: str) -> bool:
         """Whether the next token is this mark, which is then behind the cursor."""
@@ -258,6 +258,6 @@ class _Parser:
             raise self.source.error(position, message)
         return Token(match.lastgroup, match[0], position)
 
-    def expected(self, expected: str, token: Token) -> ModelError:
+    def syntax_error(self, expected: str, token: Token) -> ModelError:
         text = "the end" if token.kind == "end" else repr(token.text[:40])
         return self.source.error(token.position, f"expected {expected}, not {text}")

@@ -16,8 +16,8 @@ from shapeinf.solver.witnesses import find_violation, value_at
 
 SpecT = TypeVar("SpecT")
 
-LONGEST_TOTAL = 1_000_000
-"""Characters."""
+MAX_TOTAL = 1_000_000
+"""Limit on the characters of a total."""
 
 
 class SizeQuery:
@@ -51,7 +51,7 @@ class SizeQuery:
 
     def format(self, d: Dim) -> str:
         """A dim as text, with labels; a total may have thousands of terms."""
-        return format_dim(d, labels=self.labels, longest=LONGEST_TOTAL)
+        return format_dim(d, labels=self.labels, longest=MAX_TOTAL)
 
     def bind(self, sizes: Mapping[str, int]) -> ShapeStore:
         """The constraints with a size for each of these dims. Raises UnknownNameError and Contradiction."""

@@ -37,7 +37,7 @@ class Reporter:
         if len(self.diagnostics) >= MAX_DIAGNOSTICS:
             raise TooManyErrors
 
-    def name_of(self, declared: Fragment | GraphDefinition) -> int:
+    def name_offset(self, declared: Fragment | GraphDefinition) -> int:
         """The offset of the name of a fragment or a graph."""
         keyword = "fragment" if isinstance(declared, Fragment) else "graph"
         at = self.source.text.find(declared.name, declared.at + len(keyword))

@@ -108,7 +108,7 @@ def check_quantization(
             errors.append(source.error("N711", f"the tensor {entry.tensor!r} has a quantization already", entry.at))
         seen.add(entry.tensor)
         fragment = library.get(entry.call.name)
-        if fragment is None or not _quantizes(fragment):
+        if fragment is None or not _is_quantization(fragment):
             reason = "is not declared" if fragment is None else "takes no tensor to a tensor, so it quantizes none"
             errors.append(source.error("N712", f"the operation {entry.call.name!r} {reason}", entry.call.at))
             continue
@@ -122,7 +122,7 @@ def check_quantization(
     return tensors
 
 
-def _quantizes(fragment: Fragment) -> bool:
+def _is_quantization(fragment: Fragment) -> bool:
     return (
         bool(fragment.parameters)
         and isinstance(fragment.parameters[0].type, TensorOf)

@@ -5,7 +5,7 @@ Source: NNEF 1.0.5, 5 "Container Organization": the file of a variable is its la
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Literal
 
@@ -42,7 +42,7 @@ class Variable:
     calls: tuple[int, ...] = ()
 
 
-def attach(
+def attach_files(
     graph: Graph,
     variables: Iterable[Variable],
     changing: frozenset[str],
@@ -85,12 +85,15 @@ def attach(
     if errors:
         raise NnefError(errors, source.render)
     if missing:
-        which = (
-            f"{missing[0]!r}" if len(missing) == 1 else f"{len(missing)} of {count} tensor files, {missing[0]!r} first"
-        )
-        # A document without any tensors is usual; one that lacks some of them is not.
-        severity: Literal["warning", "note"] = "note" if len(missing) == count else "warning"
-        graph.diagnostics.append(Diagnostic(severity, "N703", f"the model lacks {which}"))
+        graph.diagnostics.append(_missing_files(missing, count))
+
+
+def _missing_files(paths: Sequence[str], count: int) -> Diagnostic:
+    """The diagnostic for the missing tensor files of a model that has `count` variables."""
+    listed = f"{paths[0]!r}" if len(paths) == 1 else f"{len(paths)} of {count} tensor files, {paths[0]!r} first"
+    # A document without any tensors is usual; one that lacks some of them is not.
+    severity: Literal["warning", "note"] = "note" if len(paths) == count else "warning"
+    return Diagnostic(severity, "N703", f"the model lacks {listed}")
 
 
 def _entry(files: ModelFiles, path: str, label: str) -> Entry | None:
