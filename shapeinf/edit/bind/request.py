@@ -89,7 +89,7 @@ def _known_names(
 
     And the names that shapes of the user replace, each with its input.
     """
-    reader = InputReader.of_graph(graph, ShapeStore(), min_dim)
+    reader = InputReader.from_graph(graph, ShapeStore(), min_dim)
     names = input_names(graph)
     current: dict[str, None] = {}
     replaced: dict[str, str] = {}
