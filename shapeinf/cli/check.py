@@ -203,7 +203,7 @@ def _print(check: ModelCheck, single: bool) -> None:
 
 
 def _notes(checker: ModelChecker, checks: Sequence[ModelCheck], named: ModelPaths) -> list[str]:
-    """What is worth knowing of the run, rather than of a model."""
+    """Remarks on the run: stale entries of the baseline, names of the config that no model has, no models at all."""
     notes = [f"no longer in the model, remove it from the baseline: {entry}" for entry in checker.stale_entries(checks)]
     unused = checker.unused_in_config()
     notes += [f"{checker.config.path}: {option}: no checked model has this name" for option in unused]
