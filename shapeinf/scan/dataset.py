@@ -1,8 +1,8 @@
 """The results of a scan: a folder with a Parquet dataset, which grows part by part and survives a kill at any moment.
 
-A part has one file per table, all with the same name. Rows go to a journal as they come; a full part is written table by table,
-that of `models` last, and then its journal is removed. A part is complete if it has a file of `models`; the rows of any
-other part are still in its journal.
+A part has one file per table, all with the same name. Rows go to a journal as they come; a full part is written table
+by table, that of `models` last, and then its journal is removed. A part is complete if it has a file of `models`; the
+rows of any other part are still in its journal.
 """
 
 from __future__ import annotations
