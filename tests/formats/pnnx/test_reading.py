@@ -230,9 +230,7 @@ def test_lines_of_ncnn_are_recognised():
 
 @pytest.mark.parametrize("form", [str, str.encode])
 def test_a_text_of_ncnn(form):
-    with pytest.raises(
-        UnknownFormatError, match=r"is a network of ncnn: pass the PNNX network, a \.pnnx\.param file"
-    ):
+    with pytest.raises(UnknownFormatError, match=r"is a network of ncnn: pass the PNNX network, a \.pnnx\.param file"):
         infer_shapes(form(NCNN))
 
 
