@@ -37,8 +37,8 @@ def cases(kind, wanted=lambda case: True):
 
 
 def is_static(case):
-    of_graph = case["suggested_position"]["file"] == "graph"
-    return of_graph and case["kind"] != "argument/shape" and case["id"] not in OF_VALUES
+    from_graph = case["suggested_position"]["file"] == "graph"
+    return from_graph and case["kind"] != "argument/shape" and case["id"] not in OF_VALUES
 
 
 def diagnostics_of(path, dialect=None):

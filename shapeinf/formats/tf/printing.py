@@ -40,8 +40,6 @@ def _lines(data: bytes, pos: int, end: int, type_: MessageType, depth: int) -> I
         field = type_.by_number.get(number)
         if field is None:
             raise ModelError(f"the field {number} of {type_.name} has no known name for text form: write a binary file")
-                f"the field {number} of {type_.name} has no known name for the text form: write a binary file"
-            )
         if field.kind == "message":
             if kind != BYTES:
                 raise DamagedError(f"{field.name} is no message")
