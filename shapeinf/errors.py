@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import attrs
 
-from shapeinf.diagnostics import Diagnostic, Severity
+from shapeinf.diagnostics import Diagnostic, Severity, text_position
 from shapeinf.texts import escape_lines, escape_unprintable, format_binding, nearest_names
 
 _MAX_NAMES = 8
@@ -28,7 +28,7 @@ class Source:
     assumed: bool = False
 
     def __str__(self) -> str:
-        """Read as "reason (node)"."""
+        """`reason (node)`."""
         return f"{self.reason} ({self.node})" if self.node else self.reason
 
 
@@ -73,7 +73,7 @@ class ShapeError(ShapeInferenceError):
         because: str | None = None,
         help: str | None = None,
     ) -> None:
-        """Keep the fields; the engine adds the node."""
+        """Store the fields; the engine adds the node."""
         super().__init__(message)
         self.message = message
         self.code = code
@@ -121,7 +121,7 @@ class Contradiction(ShapeError):  # noqa: N818  (a contradiction, as the literat
     """Two constraints that cannot both hold, with their sources."""
 
     def __init__(self, message: str, first: Source, second: Source | None = None, operands: Iterable[str] = ()) -> None:
-        """Keep both sources; `first` is that of the newer constraint."""
+        """Store both sources; `first` is that of the newer constraint."""
         because = str(second) if second is not None and second != first else None
         super().__init__(message, operands=operands, because=because)
         self.first = first
@@ -129,11 +129,11 @@ class Contradiction(ShapeError):  # noqa: N818  (a contradiction, as the literat
 
 
 class AxisError(ShapeError, IndexError):
-    """An axis that a shape does not have; an IndexError too, as that of a tuple."""
+    """An axis that a shape does not have; also an IndexError, as for a tuple."""
 
 
 class SymbolicSizeError(ShapeInferenceError, TypeError):
-    """A number is needed where a dim is symbolic; a TypeError too, as any object raises that is no number."""
+    """A symbolic dim where a number is needed, as in `int(dim)`; also a TypeError."""
 
 
 class DimensionError(ShapeInferenceError, ValueError):
@@ -152,7 +152,7 @@ class NotKnown(ShapeInferenceError):  # noqa: N818  (a fact of an inference, not
     """
 
     def __init__(self, reason: str, dtype: str | None = None, shape: object = None) -> None:
-        """Keep the fields."""
+        """Store the fields."""
         super().__init__(reason)
         self.reason = reason
         self.dtype = dtype
@@ -168,7 +168,7 @@ class ModelError(ShapeInferenceError):
     """
 
     def __init__(self, cause: str, *, node: str | None = None) -> None:
-        """Keep the fields."""
+        """Store the fields."""
         super().__init__(f"{node}: {cause}" if node else cause)
         self.cause = cause
         self.node = node
@@ -187,7 +187,7 @@ class LimitError(ModelError):
 
 
 class MissingDataWarning(UserWarning):
-    """A model was written that refers to files of weights that are absent."""
+    """A written model refers to files of weights that do not exist."""
 
 
 class ExpressionError(ModelError):
@@ -196,12 +196,12 @@ class ExpressionError(ModelError):
     Args:
         reason: what is wrong.
         text: the expression.
-        position: the index of the character where it is wrong; the length of the text at its end.
-        expected: what may stand there; empty where the reason says it.
+        position: the index of the wrong character; the length of the text where it ends too early.
+        expected: what the grammar expects there; empty where the reason includes it.
     """
 
     def __init__(self, reason: str, text: str, position: int, *, expected: str = "") -> None:
-        """Keep the fields; the message has the position and what was expected."""
+        """Store the fields; the message has the position and what was expected."""
         instead = f", expected {expected}" if expected and not reason.startswith("expected") else ""
         super().__init__(f"{reason} at position {position}{instead}")
         self.reason = reason
@@ -233,8 +233,8 @@ class NnefError(ModelError):
 
     def __init__(self, diagnostics: Iterable[Diagnostic], render: Callable[[Diagnostic], str]) -> None:
         """The message lists all errors."""
-        self.diagnostics = tuple(sorted(diagnostics, key=lambda diagnostic: diagnostic.position))
-        self.line, self.column = self.diagnostics[0].position
+        self.diagnostics = tuple(sorted(diagnostics, key=text_position))
+        self.line, self.column = text_position(self.diagnostics[0])
         super().__init__("\n".join(map(render, self.diagnostics)))
 
     def __str__(self) -> str:
@@ -255,7 +255,7 @@ class PlanFileError(PlanError):
     """
 
     def __init__(self, line: int, cause: str) -> None:
-        """Keep the fields."""
+        """Store the fields."""
         super().__init__(f"line {line}: {cause}")
         self.line = line
         self.cause = cause
@@ -269,7 +269,7 @@ class BindError(ShapeInferenceError):
     """The graph cannot run with the requested dims; `diagnostics` name the nodes and their requirements."""
 
     def __init__(self, headline: str, diagnostics: Sequence[Diagnostic]) -> None:
-        """Keep both."""
+        """Store both."""
         super().__init__("\n".join([headline, *map(str, diagnostics)]))
         self.headline = headline
         self.diagnostics = tuple(diagnostics)
@@ -283,7 +283,7 @@ class RebatchError(ShapeInferenceError):
     """The axis cannot be made dynamic; `reasons` name the causes."""
 
     def __init__(self, headline: str, reasons: Sequence[str] = ()) -> None:
-        """Keep both."""
+        """Store both."""
         super().__init__("\n".join([headline, *reasons]))
         self.headline = headline
         self.reasons = tuple(reasons)
@@ -304,7 +304,7 @@ class TextError(ShapeInferenceError, ValueError):
     """
 
     def __init__(self, text: str, position: int, expected: str, message: str = "") -> None:
-        """Keep the fields."""
+        """Store the fields."""
         super().__init__(message or f"{_abbreviate(text, 80)!r}: expected {expected} at character {position + 1}")
         self.text = text
         self.position = position
@@ -315,7 +315,7 @@ class DimSyntaxError(TextError):
     """A dimension with a syntax error."""
 
     def __init__(self, text: str, position: int, expected: str, message: str = "") -> None:
-        """Keep the fields."""
+        """Store the fields."""
         at = f"expected {expected} at character {position + 1}"
         super().__init__(text, position, expected, message or f"{_abbreviate(text, 60)!r} is not a dimension: {at}")
 
@@ -324,7 +324,7 @@ class AssumptionSyntaxError(DimSyntaxError):
     """An assumption with a syntax error, or in a form that is not supported."""
 
     def __init__(self, text: str, position: int, expected: str) -> None:
-        """Keep the fields."""
+        """Store the fields."""
         at = f"at character {position + 1}, expected {expected}"
         super().__init__(text, position, expected, f"{text!r} cannot be assumed: {at}")
 
@@ -360,12 +360,12 @@ class UnknownNameError(ShapeInferenceError):
         kind: "dim", "input" or "tensor".
         name: the unknown name.
         choices: the existing names; the message lists the nearest.
-        reason: why there is no such name any more.
+        reason: why the model no longer has it.
         hint: what to write instead, in place of the nearest names.
     """
 
     def __init__(self, kind: str, name: str, choices: Iterable[str], *, reason: str = "", hint: str = "") -> None:
-        """Find the nearest names."""
+        """The message has the nearest names."""
         self.kind = kind
         self.name = name
         self.choices = sorted(set(choices))
@@ -373,7 +373,7 @@ class UnknownNameError(ShapeInferenceError):
         super().__init__(f"no {kind} is named {name!r}{because}; {hint or self._nearest()}")
 
     def _nearest(self) -> str:
-        """A hint at the nearest names, or at all."""
+        """A hint at the nearest names, or else at all."""
         near = nearest_names(self.name, self.choices)
         if near:
             return f"did you mean {_quote_names(near)}?"
@@ -400,7 +400,7 @@ class UnnamedInputError(UnknownNameError):
 
 
 def _quote_names(names: Iterable[str]) -> str:
-    """The names in quotes: they may contain spaces and commas, or be words of the sentence."""
+    """The names in quotes, since they may contain spaces and commas, or be words of the sentence."""
     return ", ".join(map(repr, names))
 
 
@@ -412,14 +412,14 @@ class PathPatternError(ShapeInferenceError):
     """A path or glob pattern of a command line that names no model."""
 
     def __init__(self, path: str, reason: str) -> None:
-        """Keep both."""
+        """Store both."""
         self.path = path
         self.reason = reason
         super().__init__(f"{path}: {reason}")
 
 
 class ScanError(ShapeInferenceError):
-    """A scan of many models cannot go on: its results cannot be read or written, or its cluster is not there."""
+    """A scan of many models cannot go on: its results cannot be read or written, or no cluster answers."""
 
 
 class DamagedPartError(ScanError):
@@ -431,7 +431,7 @@ class DamagedPartError(ScanError):
     """
 
     def __init__(self, file: str, reason: str) -> None:
-        """Keep both."""
+        """Store both."""
         super().__init__(
             f"{file} is damaged: {reason}; `shapeinf scan ... --repair` sets it aside and scans its models again"
         )
@@ -444,7 +444,7 @@ class MissingSizeError(ShapeInferenceError):
 
     Args:
         names: the dims.
-        help: how to give them.
+        help: how to specify them.
     """
 
     def __init__(self, names: Iterable[str], help: str) -> None:
@@ -458,7 +458,7 @@ class BudgetError(ShapeInferenceError):
     """A value that is not an amount of memory."""
 
     def __init__(self, budget: object) -> None:
-        """Keep the value; the message has the accepted forms."""
+        """Store the value; the message has the accepted forms."""
         self.budget = budget
         forms = "bytes as an int, or text such as '64MiB' or '1.5 GB'"
         super().__init__(f"{budget!r} is not an amount of memory: expected {forms}")
@@ -482,7 +482,7 @@ class IllegalSizeError(ShapeInferenceError):
     def __init__(
         self, condition: str, source: Source | None, binding: int, sizes: Mapping[str, int], count: int = 1
     ) -> None:
-        """Keep the fields."""
+        """Store the fields."""
         self.condition = condition
         self.source = source
         self.binding = binding
@@ -500,7 +500,7 @@ class NoSizeError(ShapeInferenceError):
     """
 
     def __init__(self, subject: str, reason: str) -> None:
-        """Keep the fields."""
+        """Store the fields."""
         super().__init__(f"{subject} has no numeric value: {reason}")
         self.subject = subject
         self.reason = reason
@@ -517,7 +517,7 @@ class SizeOverflowError(ShapeInferenceError):
     """
 
     def __init__(self, subject: str, binding: int, sizes: Mapping[str, int], count: int = 1) -> None:
-        """Keep the fields."""
+        """Store the fields."""
         super().__init__(f"{format_binding(binding, sizes, count)}: 64-bit overflow in {subject}")
         self.subject = subject
         self.binding = binding
@@ -544,7 +544,7 @@ class MissingPackageError(ShapeInferenceError):
     """
 
     def __init__(self, feature: str, package: str, extra: str) -> None:
-        """Keep the fields; the message has the command that installs it."""
+        """Store the fields; the message has the command that installs it."""
         super().__init__(f"{feature} needs {package}, which is not installed: pip install 'shapeinf[{extra}]'")
         self.package = package
         self.extra = extra
@@ -558,7 +558,7 @@ class LayoutSyntaxError(LayoutError, TextError):
     """The text of an array type or layout has a syntax error."""
 
     def __init__(self, text: str, position: int, expected: str) -> None:
-        """Keep the fields; the message has the text around the position."""
+        """Store the fields; the message has the text around the position."""
         begin, end = max(position - _CONTEXT, 0), position + _CONTEXT
         excerpt = ("..." if begin else "") + text[begin:end] + ("..." if text[end:] else "")
         TextError.__init__(
@@ -567,7 +567,7 @@ class LayoutSyntaxError(LayoutError, TextError):
 
 
 class NotPickledError(ShapeInferenceError, AttributeError):
-    """A part of a result that its pickle does not have; an AttributeError too, so that `hasattr` answers.
+    """A part of a result that its pickle does not have; also an AttributeError, so that `hasattr` is False.
 
     Args:
         kind: what was pickled, such as "result".
@@ -575,7 +575,7 @@ class NotPickledError(ShapeInferenceError, AttributeError):
     """
 
     def __init__(self, kind: str, name: str) -> None:
-        """Keep the fields."""
+        """Store the fields."""
         super().__init__(
             f"this {kind} was pickled, and a pickle has no {name!r}: use it where the model was inferred, or infer the "
             "model again"
@@ -585,4 +585,4 @@ class NotPickledError(ShapeInferenceError, AttributeError):
 
 
 class UnpicklableError(ShapeInferenceError, TypeError):
-    """An object that cannot be pickled; a TypeError too, as Python raises for these."""
+    """An object that cannot be pickled; also a TypeError, as Python raises for such objects."""

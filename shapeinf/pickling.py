@@ -8,7 +8,7 @@ from shapeinf.errors import NotPickledError, UnpicklableError
 
 
 class Pickled:
-    """Base of the records that are loaded from the pickle of a result, a contract or memory: they only have data.
+    """Base of the records that are loaded from the pickle of a result, a contract or memory: they have only data.
 
     Every other attribute of the original raises NotPickledError.
     """

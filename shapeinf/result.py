@@ -19,7 +19,7 @@ from shapeinf.expr import Dim, Interval, Scope, quote_name
 from shapeinf.formats import save
 from shapeinf.formats.files import ExternalData
 from shapeinf.graph import Graph
-from shapeinf.inputs.reader import InputReader, SpecLike, by_input, input_names
+from shapeinf.inputs.reader import InputReader, SpecLike, input_names, key_by_input
 from shapeinf.lattice import ShapeStore
 from shapeinf.sharing import synchronized
 from shapeinf.solver.budget import WORK
@@ -326,7 +326,7 @@ class Result:
         """
         assert self._session is not None, "a what-if run cannot be updated"
         last = SessionResult(self._inference, self._reader, self._notes, self._session)
-        return Result(*self._session.update(last, by_input(inputs, self.graph)))
+        return Result(*self._session.update(last, key_by_input(inputs, self.graph)))
 
     # -- display, copies and pickles -----------------------------------------------------------------------------------
 

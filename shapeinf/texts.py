@@ -1,4 +1,4 @@
-"""Texts for users: names from files, numbers of bytes, ticks of axes."""
+"""Text for users: escaped and shortened names, hints at similar names, numbers with units, ticks of axes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ MAX_LINE = 160
 """Characters of a line in the `repr` of an object."""
 
 MAX_SIZES = 12
-"""Sizes of a binding in a message."""
+"""The most sizes of a binding that a message lists."""
 
 DECIMAL_UNITS = ("M", "G", "T", "P", "E")
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def escape_unprintable(text: str) -> str:
-    r"""The text for a terminal, on one line: control characters, line ends and marks of direction as their escapes.
+    r"""The text for a terminal, on one line: control characters, line ends and bidirectional marks as their escapes.
 
     Names come from untrusted files.
 
@@ -51,7 +51,7 @@ def escape_lines(lines: Iterable[str]) -> str:
 
 
 def object_text(title: str, lines: Iterable[str] = (), limit: int = 8) -> str:
-    """The `repr` of an object that is no record: its title, and at most `limit` indented lines.
+    """The `repr` of an object: its title, and at most `limit` indented lines.
 
     >>> print(object_text("Contract: 2 preconditions", ["height % 2 == 0", "width % 2 == 0"]))
     <Contract: 2 preconditions
@@ -98,7 +98,7 @@ def fit_text(text: str, columns: int) -> str:
 
 
 def nearest_names(name: str, choices: Iterable[str]) -> list[str]:
-    """The names that a user may have meant, the nearest first; none where none is similar.
+    """Up to three choices that are similar to a name, the nearest first.
 
     >>> nearest_names("logit", ["logits", "tokens"])
     ['logits']
@@ -152,7 +152,7 @@ def exact_count(count: int) -> str:
 
 
 def format_count(count: int, noun: str) -> str:
-    """A number with its noun.
+    """A number with its noun, in the plural unless it is 1.
 
     >>> format_count(1, "slot"), format_count(2000, "slot")
     ('1 slot', '2,000 slots')
@@ -169,7 +169,7 @@ def byte_unit(count: int) -> int:
 
 
 def byte_ticks(largest: int, wanted: int = 5) -> list[int]:
-    """Numbers of bytes for an axis from 0: a power of two apart, the last at or above `largest`.
+    """About `wanted` numbers of bytes for an axis from 0: a power of two apart, the last at or above `largest`.
 
     >>> byte_ticks(129 << 20) == [n << 20 for n in (0, 32, 64, 96, 128, 160)]
     True
@@ -181,7 +181,7 @@ def byte_ticks(largest: int, wanted: int = 5) -> list[int]:
 
 
 def axis_ticks(window: range, wanted: int = 10) -> list[int]:
-    """Numbers for an axis: 1, 2 or 5 times a power of ten apart.
+    """About `wanted` numbers for an axis: 1, 2 or 5 times a power of ten apart.
 
     >>> axis_ticks(range(6)), axis_ticks(range(7, 45))
     ([0, 1, 2, 3, 4, 5], [10, 15, 20, 25, 30, 35, 40])

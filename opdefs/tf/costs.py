@@ -45,9 +45,10 @@ FAMILIES: dict[str, CostRule] = {
     **dict.fromkeys((f"opdefs.tf.{name}" for name in ("collectives", "batching", "fixed_shapes")), _OUTSIDE),
     **dict.fromkeys((f"opdefs.tf.{name}" for name in ("parsing", "proto", "tokens", "audio")), _RECORDS),
     **dict.fromkeys(
-        (f"opdefs.tf.{name}" for name in ("sparse", "sparse_parts", "csr_matrix", "ragged", "sets", "counts")), _SPARSE
+        (f"opdefs.tf.{name}" for name in ("sparse", "sparse_parts", "csr_matrix", "ragged", "sets", "sparse_counts")),
+        _SPARSE,
     ),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("boxes", "select")), _BOXES),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("boxes", "data_dependent")), _BOXES),
     **dict.fromkeys(
         (f"opdefs.tf.{name}" for name in ("boosted_trees", "linear_models", "sampling", "training", "losses")),
         _UNPUBLISHED,
@@ -68,7 +69,7 @@ def register_families() -> None:
             tf.cost(op, domain=domain)(FAMILIES[module])
 
 
-def _position(c: CostContext, name: str) -> int:
+def _input_position(c: CostContext, name: str) -> int:
     """The position of the input of a name, where none before it is a list."""
     for index, arg in enumerate(c.op_def.inputs):
         if arg.repeated:
@@ -117,23 +118,25 @@ tf.cost("TensorScatterUpdate", "ScatterUpdate", "ScatterNdUpdate", "ResourceScat
 tf.cost("ResourceScatterNdUpdate", "InplaceUpdate")(elements.movement)
 
 
-def _per_update(name: str) -> CostRule:
+def _update_cost(name: str) -> CostRule:
     def cost(c: CostContext) -> OpCost:
-        return OpCost(operations=c.elements(c.input(_position(c, name))))
+        return OpCost(operations=c.elements(c.input(_input_position(c, name))))
 
     return cost
 
 
-def _existing(*names: str) -> list[str]:
+def _registered_names(*names: str) -> list[str]:
     """The operators among all combinations of a prefix and a kind."""
     return [name for name in names if tf.has_rule("", name)]
 
 
 _COMBINED = ("Add", "Sub", "Mul", "Div", "Max", "Min")
 _SCATTERS = ("Scatter", "ResourceScatter", "ScatterNd", "ResourceScatterNd", "TensorScatter")
-tf.cost(*_existing(*(f"{scatter}{kind}" for scatter in _SCATTERS for kind in _COMBINED)))(_per_update("updates"))
-tf.cost("ScatterNdNonAliasingAdd")(_per_update("updates"))
-tf.cost("InplaceAdd", "InplaceSub")(_per_update("v"))
+tf.cost(*_registered_names(*(f"{scatter}{kind}" for scatter in _SCATTERS for kind in _COMBINED)))(
+    _update_cost("updates")
+)
+tf.cost("ScatterNdNonAliasingAdd")(_update_cost("updates"))
+tf.cost("InplaceAdd", "InplaceSub")(_update_cost("v"))
 
 _UPDATES = {"GradientDescent": 2, "Momentum": 4, "KerasMomentum": 4, "Adagrad": 6, "RMSProp": 10, "Adam": 12}
 """Operations for each element of a variable, as the formulas in the documentation of each update count them."""
@@ -141,11 +144,11 @@ _UPDATES = {"GradientDescent": 2, "Momentum": 4, "KerasMomentum": 4, "Adagrad": 
 
 def update(c: CostContext, each: int) -> OpCost:
     """So many operations for each element of the gradient."""
-    return OpCost(operations=c.product(each, *c.input(_position(c, "delta" if each == 2 else "grad"))))
+    return OpCost(operations=c.product(each, *c.input(_input_position(c, "delta" if each == 2 else "grad"))))
 
 
 for _name, _count in _UPDATES.items():
-    tf.cost(*_existing(*(f"{kind}Apply{_name}" for kind in ("", "Resource", "ResourceSparse", "Sparse"))))(
+    tf.cost(*_registered_names(*(f"{kind}Apply{_name}" for kind in ("", "Resource", "ResourceSparse", "Sparse"))))(
         partial(update, each=_count)
     )
 
@@ -191,7 +194,7 @@ tf.cost("QuantizedAvgPool", "QuantizedMaxPool")(elements.pooling(_window))
 
 def _pool_gradient(name: str) -> CostRule:
     def cost(c: CostContext) -> OpCost:
-        return OpCost(operations=c.product(*_window(c), *c.input(_position(c, name))))
+        return OpCost(operations=c.product(*_window(c), *c.input(_input_position(c, name))))
 
     return cost
 
@@ -220,7 +223,7 @@ def crop_and_resize(c: CostContext) -> OpCost:
 # -- products ----------------------------------------------------------------------------------------------------------
 
 
-def _biased(c: CostContext) -> int:
+def _operations_after_product(c: CostContext) -> int:
     """How many operations for each element follow the product: a bias, sums, an activation."""
     name = c.op_def.name
     fused = c.attribute("fused_ops", ())
@@ -228,8 +231,8 @@ def _biased(c: CostContext) -> int:
     return written + (len(fused) if isinstance(fused, tuple) else 0)
 
 
-def _followed(c: CostContext, macs: Dim) -> OpCost:
-    return OpCost(macs=macs, operations=c.product(_biased(c), *c.result))
+def _product_cost(c: CostContext, macs: Dim) -> OpCost:
+    return OpCost(macs=macs, operations=c.product(_operations_after_product(c), *c.result))
 
 
 def _row_length(c: CostContext, *transposed: str) -> Dim:
@@ -242,7 +245,7 @@ def _row_length(c: CostContext, *transposed: str) -> Dim:
 @tf.cost("QuantizedMatMulWithBiasAndReluAndRequantize")
 def matmul(c: CostContext) -> OpCost:
     """A product of matrices that may be transposed; names and `fused_ops` say what follows it."""
-    return _followed(c, c.product(_row_length(c, "transpose_a"), *c.result))
+    return _product_cost(c, c.product(_row_length(c, "transpose_a"), *c.result))
 
 
 @tf.cost("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
@@ -275,7 +278,7 @@ def xla_dot(c: CostContext) -> OpCost:
     return OpCost(macs=c.product(*(a[axis] for axis in _numbers(c).get(1, [])), *c.result))
 
 
-def _filtered(c: CostContext, outputs: Shape, kernel: Shape) -> Dim:
+def _filter_macs(c: CostContext, outputs: Shape, kernel: Shape) -> Dim:
     """A filter [*W, C/groups, K]: all but its last axis for each element."""
     return c.product(*kernel[:-1], *outputs)
 
@@ -288,27 +291,27 @@ def _filtered(c: CostContext, outputs: Shape, kernel: Shape) -> Dim:
 @tf.cost("QuantizedConv2DWithBiasSignedSumAndReluAndRequantize")
 def convolution(c: CostContext) -> OpCost:
     """A filter [*W, C/groups, K]; names and `fused_ops` say what follows."""
-    kernel = c.input(_position(c, "filter"))
-    return _followed(c, _filtered(c, c.result, kernel))
+    kernel = c.input(_input_position(c, "filter"))
+    return _product_cost(c, _filter_macs(c, c.result, kernel))
 
 
 @tf.cost("DepthwiseConv2dNative", "_FusedDepthwiseConv2dNative", "QuantizedDepthwiseConv2D")
 @tf.cost(*(f"QuantizedDepthwiseConv2DWithBias{rest}" for rest in ("", "AndRelu", "AndReluAndRequantize")))
 def depthwise_convolution(c: CostContext) -> OpCost:
     """A filter [H, W, C, multiplier]: H*W for each element."""
-    return _followed(c, c.product(*c.input(1)[:2], *c.result))
+    return _product_cost(c, c.product(*c.input(1)[:2], *c.result))
 
 
 @tf.cost("Conv2DBackpropInput", "Conv2DBackpropInputV2", "Conv3DBackpropInput", "Conv3DBackpropInputV2")
 def convolution_gradient(c: CostContext) -> OpCost:
     """The transposed convolution: the filter for each element of the gradient."""
-    return OpCost(macs=_filtered(c, c.input(2), c.input(1)))
+    return OpCost(macs=_filter_macs(c, c.input(2), c.input(1)))
 
 
 @tf.cost("Conv2DBackpropFilter", "Conv2DBackpropFilterV2", "Conv3DBackpropFilter", "Conv3DBackpropFilterV2")
 def filter_gradient(c: CostContext) -> OpCost:
     """The filter for each element of the gradient; the result has its shape."""
-    return OpCost(macs=_filtered(c, c.input(2), c.result))
+    return OpCost(macs=_filter_macs(c, c.input(2), c.result))
 
 
 @tf.cost("DepthwiseConv2dNativeBackpropInput")
@@ -362,9 +365,9 @@ def _cell(cell: str, steps: Callable[[CostContext], Dim], weights: Sequence[str]
     """A cell with weights [inputs + units, gates*units], which hold the products of input and state."""
 
     def cost(c: CostContext) -> OpCost:
-        x, state = c.input(_position(c, "x")), c.input(_position(c, "h_prev"))
+        x, state = c.input(_input_position(c, "x")), c.input(_input_position(c, "h_prev"))
         rows = c.product(steps(c), x[-2])
-        macs = c.product(rows, c.sum(*(c.elements(c.input(_position(c, name))) for name in weights)))
+        macs = c.product(rows, c.sum(*(c.elements(c.input(_input_position(c, name))) for name in weights)))
         gates, operations = layers.CELLS[cell]
         return OpCost(macs=macs, operations=c.product(operations + gates, rows, state[1]))
 
@@ -372,7 +375,7 @@ def _cell(cell: str, steps: Callable[[CostContext], Dim], weights: Sequence[str]
 
 
 tf.cost("LSTMBlockCell")(_cell("LSTM", lambda c: 1, ["w"]))
-tf.cost("BlockLSTM", "BlockLSTMV2")(_cell("LSTM", lambda c: c.input(_position(c, "x"))[0], ["w"]))
+tf.cost("BlockLSTM", "BlockLSTMV2")(_cell("LSTM", lambda c: c.input(_input_position(c, "x"))[0], ["w"]))
 tf.cost("GRUBlockCell")(_cell("GRU", lambda c: 1, ["w_ru", "w_c"]))
 
 

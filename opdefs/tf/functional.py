@@ -9,6 +9,7 @@ import attrs
 from opdefs.rules.branching import run_branch
 from opdefs.rules.elements import to_dim
 from opdefs.rules.iteration import Trip, Truth, iterate
+from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension, maximum
@@ -238,8 +239,7 @@ def for_(
 ) -> tuple[Type, ...]:
     """The loop variables after the body ran for `start`, `start + delta`... before `limit`."""
     run = _body(c, "body", len(values) + 1, len(values))
-    for number in (start, limit, delta):
-        c.with_rank(number.shape, 0)
+    require_scalars(c, start.shape, limit.shape, delta.shape)
     first, end, step = (_scalar(number) for number in (start, limit, delta))
     trips: Dim | None = None
     if first is not None and end is not None and isinstance(step, int) and step != 0:

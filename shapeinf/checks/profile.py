@@ -17,7 +17,7 @@ from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.errors import ModelError, ShapeInferenceError, SpecError, UnknownNameError
 from shapeinf.expr import Dimension, Scope
 from shapeinf.inputs.options import InferenceOptions
-from shapeinf.inputs.reader import SpecLike, by_input
+from shapeinf.inputs.reader import SpecLike, key_by_input
 from shapeinf.inputs.spec import parse_shape_spec, split_specs
 from shapeinf.solver.sampling import Binding, central_bindings, spread_bindings
 
@@ -103,7 +103,9 @@ def check_profile(model: CheckedModel, profile: Profile) -> list[Diagnostic]:
 
     Raises UnknownNameError for an input that the model does not have.
     """
-    profile = attrs.evolve(profile, corners={c: by_input(shapes, model.graph) for c, shapes in profile.corners.items()})
+    profile = attrs.evolve(
+        profile, corners={c: key_by_input(shapes, model.graph) for c, shapes in profile.corners.items()}
+    )
     for name in profile.corners["opt"]:
         if name not in model.input_dims:
             raise UnknownNameError("input", name, model.input_dims)

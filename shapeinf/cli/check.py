@@ -168,13 +168,13 @@ def check_command(
     triton: str | None,
     **corners: Shapes,
 ) -> None:
-    """Check the declarations of models, and profiles and serving configs for one, against their graphs.
+    """Check the declarations of models, or the profiles and serving config of one, against their graphs.
 
     A MODEL is a file, a folder (searched for models), or a quoted glob pattern. Settings are read from the table
     [tool.shapeinf] of the nearest pyproject.toml, or from the file of --config.
 
-    Exit codes: 0 no errors or warnings, 1 errors or warnings, 2 usage, 3 a model cannot be read: the others are checked
-    nevertheless, and 3 takes precedence over 1.
+    Exit codes: 0 no errors or warnings, 1 errors or warnings, 2 usage, 3 a file cannot be read or written; the other
+    models are still checked.
     """
     form = _typed_form()
     if write_baseline is not None and (form is not None or output is not None):

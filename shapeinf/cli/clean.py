@@ -49,7 +49,7 @@ def clean_command(
     seed: int,
     json_wanted: bool,
 ) -> None:
-    """Clean the ONNX file MODEL up and write it to OUT.
+    """Clean up the ONNX file MODEL and write it to OUT.
 
     Each pass is proved to leave all shapes and the interface the same; one that cannot be proved is undone and
     reported. With --verify nothing is written unless the numbers agree. The model runs in this process: verify only

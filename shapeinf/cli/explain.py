@@ -32,9 +32,11 @@ DIM = "dim:"
 @click.command(cls=SectionedCommand)
 @click.argument("model", type=click.Path())
 @click.argument("target", metavar="[TENSOR[.AXIS]|DIM]", required=False)
-@click.option("--tensor", "-t", metavar="NAME", help="The tensor, as an option.")
+@click.option("--tensor", "-t", metavar="NAME", help="The tensor to explain, instead of the argument.")
 @click.option("--axis", "-k", type=int, metavar="K", help="The axis to explain, from 0; all axes by default.")
-@click.option("--all", "every", is_flag=True, help="Every step, also those that keep a size; JSON always has them.")
+@click.option(
+    "--all", "every", is_flag=True, help="List every step, also those that keep a size; JSON always has them."
+)
 @model_options()
 @json_option
 def explain(
@@ -46,13 +48,13 @@ def explain(
     every: bool,
     json_wanted: bool,
 ) -> None:
-    """Explain why an axis of a tensor of MODEL has its size: a line a step, back to the first cause.
+    """Explain why an axis of a tensor of MODEL has its size: one line per step, back to the first cause.
 
     TENSOR.AXIS is also written TENSOR[AXIS]; without an axis, all axes are explained. A named DIM is explained by the
     constraints on it (`dim:NAME` where a tensor has the name too). With neither, all unknown axes and ranks are
     listed, grouped by the node or input that causes them.
 
-    Exit codes: 0 explained, 2 usage (also an unknown tensor or axis), 3 the model cannot be read.
+    Exit codes: 0 explained, 1 errors with --strict, 2 usage (also an unknown tensor or axis), 3 a file cannot be read.
     """
     if tensor is not None and target is not None:
         raise click.UsageError(f"the tensor is named twice: {target} and --tensor {tensor}")

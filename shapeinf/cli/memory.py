@@ -30,7 +30,7 @@ from shapeinf.report.memory_report import MemorySummary, memory_as_json, memory_
     metavar="N",
     default=10,
     show_default=True,
-    help="How many tensors in use at the peak are listed.",
+    help="The number of listed tensors in use at the peak.",
 )
 @click.option(
     "--html",
@@ -72,8 +72,8 @@ def memory_command(
     The peak counts the outputs of nodes; inputs and weights are listed apart. Where dims have no size it is bounded
     over their ranges (--dim, --assume). Pictures need all sizes.
 
-    Exit codes: 0 the peak fits, 1 it is not known to fit into --budget, or the model has errors, 2 usage, 3 a file
-    cannot be read or written.
+    Exit codes: 0 the peak fits, 1 it is not known to fit into --budget, or errors in the model, also at the sizes of
+    --bind, 2 usage, 3 a file cannot be read or written.
     """
     check_outputs(html=html, png=png, output=output)
     if plan is not None and html is None and png is None:

@@ -52,7 +52,7 @@ _LIFETIME_OPTIONS = (
         metavar="N",
         default=WORK,
         show_default=True,
-        help="The budget of each question, in machine-independent steps; results report where it was reached.",
+        help="The work budget of each query, in machine-independent steps; results state where it was reached.",
     ),
 )
 

@@ -52,7 +52,7 @@ class _PlanCommand(SectionedCommand):
     metavar="N",
     default=20,
     show_default=True,
-    help="How many slots are listed, the largest ones; OUT and JSON have all.",
+    help="The number of listed slots, the largest ones; OUT and JSON have all.",
 )
 @output_option("Write the plan to OUT: JSON where it ends in .json, else minimalloc's CSV.")
 @json_option
@@ -71,8 +71,8 @@ def plan(
     With --bind of all dims the plan is for these sizes. With ranges (--dim, --assume) every slot has the maximum size
     of its tensor. `shapeinf plan verify PLAN --model MODEL` checks a plan of any tool.
 
-    Exit codes: 0 all tensors are placed, 1 some are not (they are listed), or the model has errors, 2 usage, 3 a file
-    cannot be read or written.
+    Exit codes: 0 all tensors are placed, 1 some are not (they are listed), or errors in the model, also at the sizes of
+    --bind, 2 usage, 3 a file cannot be read or written.
     """
     check_outputs(output=output)
     with readable_errors():
@@ -114,7 +114,8 @@ def verify(
     PLAN is minimalloc's CSV (id,lower,upper,size,offset), or JSON as `shapeinf plan -o plan.json` writes it. Ids are
     names of tensors; lifetimes count the nodes from 0.
 
-    Exit codes: 0 valid, 1 not valid, or the model has errors, 2 usage, 3 a file cannot be read.
+    Exit codes: 0 valid, 1 not valid, or errors in the model, also at the sizes of --bind, 2 usage, 3 a file cannot be
+    read.
     """
     with readable_errors():
         loaded = load_plan(plan)

@@ -99,7 +99,7 @@ class _Execution:
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="The time for each model.",
+    help="The time limit for each model.",
 )
 @click.option(
     "--memory",
@@ -107,19 +107,21 @@ class _Execution:
     show_default=True,
     callback=_read_memory,
     metavar="SIZE",
-    help="The address space of the process of a model, such as 2GiB; none for no limit.",
+    help="The limit on the address space of each process, such as 2GiB; `none` for no limit.",
 )
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes; by default one a processor core.")
-@click.option("--dask", metavar="ADDRESS", help="Scan on the Dask cluster with this scheduler; local starts one here.")
+@click.option(
+    "--jobs", type=click.IntRange(1), metavar="N", help="The number of processes; by default one per processor core."
+)
+@click.option("--dask", metavar="ADDRESS", help="Scan on the Dask cluster with this scheduler; `local` starts one.")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Paths that are not scanned. Repeatable.")
 @click.option("--follow-links", is_flag=True, help="Follow links out of the folders, and links to folders.")
 @click.option("--checksum", is_flag=True, help="Add the SHA-256 of each file.")
-@click.option("--tensors", is_flag=True, help="List all tensors too.")
+@click.option("--tensors", is_flag=True, help="Add a table of all tensors.")
 @click.option(
     "--retry", is_flag=True, help="Repeat the models that have no result: timeout, memory, crash, unreadable."
 )
 @click.option("--repair", is_flag=True, help="Set damaged files of OUT aside, and scan their models again.")
-@click.option("--json-lines", is_flag=True, help="Print each row as JSON, a line each.")
+@click.option("--json-lines", is_flag=True, help="Print each row as one line of JSON.")
 def scan(
     paths: tuple[str, ...],
     output: str,
@@ -135,10 +137,11 @@ def scan(
     """Scan the models that each PATH names, and write a row for each to a Parquet dataset in the folder OUT.
 
     A PATH is a file, a folder (searched for models of all formats), a quoted glob pattern or a URL of fsspec. Each
-    model runs in a process with limits: a crash, a hang or a lack of memory is a row. The same command again skips what
-    is done and unchanged. `shapeinf scan report OUT` shows what is in OUT.
+    model has a process with limits of time and memory: a crash, a hang or a lack of memory is a row. The same command
+    again skips unchanged models that have a row. `shapeinf scan report OUT` shows the results.
 
-    Exit codes: 0 every path has a result, 1 some have none, 2 usage, 3 the scan cannot go on, 130 Ctrl-C.
+    Exit codes: 0 every path has a result, 1 some have none, 2 usage, 3 the scan cannot go on, 130 ended by
+    Ctrl-C.
     """
     how = _Execution(**execution)
     check_bindings(options.dims, options.inference.bind)
@@ -187,7 +190,7 @@ def _scan(paths: tuple[str, ...], dataset: Dataset, options: ScanOptions, how: _
             return run_scan(candidates, dataset, executor, on_row, progress)
     except KeyboardInterrupt:
         printer.end()
-        stop(INTERRUPTED, f"stopped: {_progress_text(progress)}; the same command goes on from here")
+        stop(INTERRUPTED, f"stopped: {_progress_text(progress)}; the same command continues from here")
     finally:
         printer.end()
 
@@ -213,7 +216,7 @@ def _stopping_on_termination() -> Iterator[None]:
 def _progress_text(progress: ScanProgress) -> str:
     text = f"{format_count(progress.rows, 'path')} scanned, {progress.failed} without a result"
     if progress.skipped:
-        text += f", {progress.skipped} done before"
+        text += f", {progress.skipped} already done"
     return text
 
 

@@ -140,9 +140,9 @@ class Contract:
         UnknownNameError for a dim that no input has.
         """
         binding = as_sizes({**(sizes or {}), **more})
-        return self._for(binding)._check(binding)
+        return self._contract_for(binding)._check(binding)
 
-    def _for(self, sizes: Mapping[str, int]) -> Contract:
+    def _contract_for(self, sizes: Mapping[str, int]) -> Contract:
         """The contract for these sizes: another one where the inference excludes them.
 
         They are below `min_dim`, or a node assumes that they are larger.
@@ -200,7 +200,7 @@ class Contract:
         UnknownNameError.
         """
         sizes = sort_sizes(values)
-        wide = self._for({name: sizes[0]} if sizes else {})
+        wide = self._contract_for({name: sizes[0]} if sizes else {})
         return wide._solve(name, sizes, Budget(work))
 
     def _solve(self, name: str, sizes: list[int], budget: Budget) -> LegalSizes:

@@ -182,7 +182,7 @@ def _upper(node: NodeCost, elimination: Elimination) -> NodeCost | str:
     changes: dict[str, Dim] = {}
     for name in FIELDS:
         amount = getattr(node, name)
-        if isinstance(amount, int) or elimination.stays(canonical_form(elimination.store, amount)):
+        if isinstance(amount, int) or elimination.is_retained(canonical_form(elimination.store, amount)):
             continue
         upper = elimination.upper(amount)
         if upper is None:
@@ -197,7 +197,7 @@ def _upper(node: NodeCost, elimination: Elimination) -> NodeCost | str:
 
 
 def _stays(amounts: Amounts, elimination: Elimination) -> bool:
-    return all(elimination.stays(canonical_form(elimination.store, getattr(amounts, name))) for name in FIELDS)
+    return all(elimination.is_retained(canonical_form(elimination.store, getattr(amounts, name))) for name in FIELDS)
 
 
 def _evaluate_node(node: NodeCost, values: Mapping[Dim, int]) -> NodeCost:

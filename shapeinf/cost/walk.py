@@ -23,7 +23,7 @@ from shapeinf.solver.long_dims import is_long, product_of
 MAX_NODES_IN_BODIES = 300_000
 """Functions that call others twice double the count at every level."""
 
-_CYCLE = "it is in a loop drawn as a back edge, whose number of trips is not known"
+_CYCLE = "it is in a cycle, whose number of iterations is not known"
 _PER_RUN = FIELDS[:4]
 """The amounts that every run adds."""
 

@@ -45,8 +45,8 @@ class Operation:
     """What equal nodes share: the call of the operator's rule, or the graph that defines it.
 
     `call` is None for an operator without a rule. It may be defined by `body`, a function of the model, or by
-    `op_def.expand`, a definition in terms of other operators. `bodies` has, by attribute, the compiled subgraphs and
-    the references to functions; `captures` has the outer values that the subgraphs read.
+    `op_def.expand`, a definition in terms of other operators. By attribute, `bodies` has the compiled subgraphs and the
+    references to functions; `captures` are the outer values that the subgraphs read.
     """
 
     __slots__ = (

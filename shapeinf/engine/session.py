@@ -166,7 +166,7 @@ class Session:
         while True:
             store = ShapeStore()
             store.assuming = self.assuming
-            reader = InputReader.of_graph(self.compiled.graph, store, options.min_dim)
+            reader = InputReader.from_graph(self.compiled.graph, store, options.min_dim)
             reader.lowest = lowest
             for name in (name for name in lowest if name not in axes):
                 store.scope.symbol(name, lowest[name])
@@ -292,7 +292,7 @@ class Session:
         dims: dict[Dimension, str] = {}
         first = self.options.inputs_by_name(self.compiled.graph)
         for name in {**first, **{name: None for update in self.updates for name in update}}:
-            reader = InputReader.of_graph(self.compiled.graph, ShapeStore(), self.options.min_dim)
+            reader = InputReader.from_graph(self.compiled.graph, ShapeStore(), self.options.min_dim)
             earlier, later = self._specs(name)
             specs = [*earlier, *later]
             for count in range(len(specs)):
@@ -379,7 +379,7 @@ def _package_notes(compiled: CompiledGraph) -> list[Diagnostic]:
     notes = [Diagnostic("warning", "S401", problem) for problem in registry.problems(dialect)]
     if any(not operation.known for operation in compiled.operations.values()):
         hint = f"an entry point that adds to the dialect {dialect!r} is named '{dialect}.NAME'"
-        unused = registry.not_loaded(dialect)
+        unused = registry.unused_packages(dialect)
         notes += [Diagnostic("note", "S402", f"{package} is not in use: {hint}") for package in unused]
     return notes
 

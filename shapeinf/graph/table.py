@@ -15,7 +15,7 @@ UNUSED = -2
 """The number of an unused output."""
 
 RowKey = NodeKind | tuple[NodeKind | bool, ...]
-"""The shared key of equal rows: the kind of a node with one output, else the kind and for each output if it is used."""
+"""The shared key of equal rows: the kind of a node with one output, else the kind and whether each output is used."""
 
 Row = tuple[RowKey, tuple[int, ...], tuple[int, ...], str]
 """Key, numbers of inputs, numbers of outputs, name."""
@@ -86,7 +86,7 @@ class NodeTable(Sequence[Node]):
         return self._values
 
     def add_output(self, name: str) -> int:
-        """The number of a value that a node produces."""
+        """Number a value that a node produces; returns the number, `UNUSED` for an empty name."""
         if not name:
             return UNUSED
         if name in self.numbers:

@@ -22,7 +22,7 @@ from shapeinf.graph.model import DeclaredType, Graph, Node
 
 
 def to_networkx(graph: Graph) -> nx.DiGraph[Any]:
-    """One networkx node an operation (key: its name, or op and position), attributes `op`, `node`, `index`."""
+    """A view with a node for each operation, under its name (or op and position), with `op`, `node` and `index`."""
     view: nx.DiGraph[Any] = nx.DiGraph(
         name=graph.name,
         dialect=graph.dialect,
@@ -52,7 +52,7 @@ def to_networkx(graph: Graph) -> nx.DiGraph[Any]:
 
 
 def _keys(graph: Graph) -> list[str]:
-    """A unique key a node: its name where that is unique."""
+    """A unique key for each node: its name where that is unique."""
     keys: list[str] = []
     used: set[str] = set()
     for index, node in enumerate(graph.nodes):

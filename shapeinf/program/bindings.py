@@ -15,7 +15,7 @@ from shapeinf.expr import Dimension, quote_name
 from shapeinf.expr.many_bindings import INT64_MAX, INT64_MIN, Flags, Ints, Number, run, run_exactly
 from shapeinf.expr.straight_line import StraightLine
 from shapeinf.lattice import ShapeStore
-from shapeinf.program.preconditions import Requirement, Requirements
+from shapeinf.program.requirements import Requirement, Requirements
 
 MAX_BINDINGS = 1 << 24
 
@@ -50,7 +50,7 @@ class Bindings:
             raise MissingSizeError(missing, _GIVE)
         return [self.values[s] for s in program.symbols]
 
-    def at(self, binding: int) -> dict[str, int]:
+    def sizes_at(self, binding: int) -> dict[str, int]:
         """The sizes of one binding, by name."""
         return {self.labels[s]: _size_at(v, binding) for s, v in self.values.items()}
 
@@ -149,7 +149,7 @@ class Binder:
 
     @staticmethod
     def _error(bindings: Bindings, requirement: Requirement, binding: int) -> IllegalSizeError:
-        sizes = bindings.at(binding)
+        sizes = bindings.sizes_at(binding)
         return IllegalSizeError(requirement.text, requirement.source, binding, sizes, bindings.count)
 
 

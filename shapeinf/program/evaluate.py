@@ -147,11 +147,11 @@ class EvaluatedShapes:
             return np.ma.MaskedArray(array, mask)
         if undefined is not None:
             binding = int(np.argmax(undefined))
-            at = format_binding(binding, self._bindings.at(binding), self._bindings.count)
+            at = format_binding(binding, self._bindings.sizes_at(binding), self._bindings.count)
             raise NoSizeError(quantity, f"it divides by zero at {at}")
         if overflow is not None:
             binding = int(np.argmax(overflow))
-            raise SizeOverflowError(quantity, binding, self._bindings.at(binding), self._bindings.count)
+            raise SizeOverflowError(quantity, binding, self._bindings.sizes_at(binding), self._bindings.count)
         return array
 
 

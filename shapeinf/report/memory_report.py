@@ -268,7 +268,7 @@ def plan_lines(plan: Plan, result: Result, memory: Memory, top: int) -> Iterator
     if plan.slots:
         yield from _slot_table(sorted(plan.slots, key=lambda slot: -slot.size)[:top])
     if len(plan.slots) > top:
-        yield f"  {len(plan.slots) - top:,} smaller ones (--top)"
+        yield f"  {len(plan.slots) - top:,} smaller slots (--top)"
     if plan.cut:
         yield f"upper bounds of sizes, and so the arena, may be too large: {cut_text('--work')}"
     for tensor in plan.unplaced[:top]:

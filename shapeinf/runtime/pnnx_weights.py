@@ -46,7 +46,7 @@ class Weights:
             raise Refusal(f"its weights would take {exact_bytes(total)}")
 
     def tensor(self, name: str) -> Any:
-        """A constant. Raises Refusal for an element type without arrays, ModelError for a damaged archive."""
+        """A constant as a tensor. Raises Refusal for a type without arrays, ModelError for a damaged archive."""
         if name not in self._tensors:
             self._tensors[name] = self.torch.from_numpy(self._array(name, self.constants[name]))
         return self._tensors[name]

@@ -10,7 +10,7 @@ from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dim, Dimension, axis_label, evaluate, quote_name
-from shapeinf.inputs.reader import SpecLike, by_input, input_names
+from shapeinf.inputs.reader import SpecLike, input_names, key_by_input
 from shapeinf.lattice import Element, TensorType
 from shapeinf.result import Result
 from shapeinf.solver.sampling import Binding, distinct_bindings
@@ -51,7 +51,7 @@ def choose_sizes(
     small sizes are legal.
     """
     names = input_names(symbolic.graph)
-    arrays = by_input(arrays, symbolic.graph)
+    arrays = key_by_input(arrays, symbolic.graph)
     bind = _add_sizes_of_arrays(symbolic, sizes, arrays)
     first = infer(bind, {name: list(shape) for name, shape in arrays.items()})
     open_dims = _open_dims(first, names)

@@ -16,7 +16,7 @@ from shapeinf.engine.tensor_info import item_infos
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
-from shapeinf.inputs.reader import SpecLike, by_input, input_names
+from shapeinf.inputs.reader import SpecLike, input_names, key_by_input
 from shapeinf.result import Result
 from shapeinf.runtime.buffers import BoundOutputs
 from shapeinf.runtime.compare import InferredTypes
@@ -66,7 +66,7 @@ def verify(
     inferences = _Inferences(as_graph(model, options), options)
     backend = choose_runtime(inferences.graph, runtime)
     loaded = backend.open(inferences.graph, timeout)
-    named = by_input(arrays or {}, inferences.graph)
+    named = key_by_input(arrays or {}, inferences.graph)
     specified = options.values_by_name(inferences.graph)
     for name in named:
         if name in specified:

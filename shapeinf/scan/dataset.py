@@ -208,7 +208,7 @@ class _Writing:
             reason = error.strerror or str(error)
             raise ScanError(
                 f"{self._folder} cannot be written: {reason}; all earlier rows are saved: "
-                "the same command goes on from there once this is repaired"
+                "the same command continues from there once this is repaired"
             ) from None
 
 

@@ -97,7 +97,9 @@ class _TooManyCoordinates(Exception):  # noqa: N818  (internal, no error)
 def maximize(
     store: ConstraintStore, e: Dimension, enough: Bound = -inf, budget: Budget | None = None
 ) -> LargestValue | None:
-    """The least upper bound of a canonical dim by isl; None past the limits of isl. A bound up to `enough` is final.
+    """The least upper bound of a canonical dim by isl; None past the limits of isl.
+
+    A bound of at most `enough` is not improved.
 
     >>> from shapeinf.errors import Source
     >>> store = ConstraintStore(Scope())
@@ -137,7 +139,7 @@ def _bernstein(polynomial: Any) -> int | None:
 
 
 class _Subdivision:
-    """Cuts a set into parts until the bound of the largest is attained."""
+    """A set that is cut into parts until the bound of the part with the largest one is attained."""
 
     def __init__(
         self, writer: _CoordinateText, e: Dimension, objective: Any, points: Any, value: int, enough: Bound
@@ -246,14 +248,14 @@ class _CoordinateText:
         self.constraints += [f"{int(high)} >= {name}"] if high < inf else []
 
     def polynomial(self, d: Dim) -> str:
-        """Any dim."""
+        """The text of any dim."""
         if isinstance(d, int):
             return str(d)
         terms = ["*".join([str(c), *(self._atom(a) for a in m)]) for m, c in d.terms]
         return " + ".join(terms)
 
     def affine(self, d: Dim) -> str | None:
-        """A dim that is linear in coordinates; None for others."""
+        """The text of a dim that is linear in coordinates; None for others."""
         if isinstance(d, Dimension) and any(len(m) > 1 for m, _ in d.terms):
             return None
         return self.polynomial(d)

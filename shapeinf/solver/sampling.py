@@ -1,4 +1,4 @@
-"""The sampler of sizes: bindings of symbols under which constraints hold, to try, or to show a claim by an example."""
+"""The sampler of sizes: bindings of symbols under which constraints hold, for trials and as examples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_TRIED = 4096
 MOST = 1024
 """The largest size that is tried, unless ranges start above it."""
 LARGE = 32
-"""From here on a single size is tried at every number, and sizes are not small any more."""
+"""Sizes from here on are not small; of a single symbol every one is tried."""
 FAR = 512
 """A condition that holds up to here has no end."""
 _MULTIPLE = 2**6 * 3**2 * 5**2 * 7 * 11
@@ -82,7 +82,7 @@ def sample_bindings(
 def sample_solutions(
     store: ConstraintStore, symbols: Iterable[Dimension], least: int, clauses: Iterable[Clause], about: Iterable[Dim]
 ) -> Iterator[Binding]:
-    """Such bindings, each followed by those in which one symbol has the size at which a clause holds, if any."""
+    """Bindings as `sample_bindings`, each followed by those in which one symbol is changed so that a clause holds."""
     symbols = list(symbols)
     pivots = [solution for clause in clauses if (solution := solve_clause(clause)) is not None]
     for binding in sample_bindings(store, symbols, least, about):
@@ -94,7 +94,7 @@ def sample_solutions(
 
 
 def solve_clause(clause: Clause) -> tuple[Dimension, Dim] | None:
-    """A symbol of an equation, and its value."""
+    """A symbol of an equation and its value; None for a clause that is not an equation, or not linear in a symbol."""
     solved = pivot(clause.expression) if clause.zero and isinstance(clause.expression, Dimension) else None
     return None if solved is None else (solved[0], solved[0] - solved[1] * clause.expression)
 
@@ -119,7 +119,7 @@ def central_bindings(box: Box) -> Iterator[Binding]:
 
 
 def _steps(dims: Iterable[Dim]) -> tuple[int, set[int]]:
-    """The least common multiple of the divisors of dims (1 where that is large); the constants added before."""
+    """The least common multiple of the divisors of dims (1 where that is large), and the constants added before."""
     period, offsets = 1, {0}
     for divisor, offset in _divisions(dims):
         period = lcm(period, divisor)
@@ -156,7 +156,7 @@ def _divisions(dims: Iterable[Dim]) -> Iterator[tuple[int, int]]:
 def legal_bindings(
     store: ConstraintStore, symbols: Iterable[Dimension], later: ConstraintStore | None = None
 ) -> Iterator[Binding]:
-    """Bindings under which all constraints on these symbols hold; constraints on others too are left out.
+    """Bindings under which all constraints on these symbols hold; constraints that involve other symbols are left out.
 
     Of the constraints of a `later` state only those count that leave a dim many sizes: bounds, multiples.
     """
@@ -167,7 +167,7 @@ def legal_bindings(
 
 
 def distinct_bindings(store: ConstraintStore, symbols: Iterable[Dimension], count: int) -> list[Binding]:
-    """Small legal bindings: without sizes of 1 (they broadcast) and without equal sizes, where there are such."""
+    """Small legal bindings: without sizes of 1 (they broadcast) and without equal sizes, where possible."""
     drawn = itertools.islice(legal_bindings(store, symbols), MAX_DRAWN)
 
     def rank(binding: Binding) -> tuple[int, int, int]:
@@ -194,7 +194,7 @@ def _tests(store: ConstraintStore, names: set[str]) -> list[Callable[[Binding], 
 
 
 def _limits(store: ConstraintStore, symbols: Collection[Dimension]) -> list[Callable[[Binding], bool]]:
-    """The same without equations of several dims."""
+    """Tests of the constraints on these symbols, without equations of several dims."""
     names = {symbol.name for symbol in symbols}
     tests: dict[object, Callable[[Binding], bool]] = {}
     for constraint in store.pending():

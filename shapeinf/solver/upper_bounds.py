@@ -58,7 +58,7 @@ def upper_bound(
 ) -> UpperBound:
     """The least provable upper bound of a dim under all constraints; a bound up to `enough` is not improved.
 
-    Without `budget` it has a budget of its own. Raises Contradiction where the constraints have no solution.
+    By default it has a new budget. Raises Contradiction where the constraints have no solution.
 
     >>> from shapeinf.expr import Scope
     >>> store = ConstraintStore(Scope())

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from shapeinf.diagnostics import text_position
 from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.checking.checker import check
 from shapeinf.formats.nnef.language.diagnostics import SourceText
@@ -37,8 +38,8 @@ def cases(kind, wanted=lambda case: True):
 
 
 def is_static(case):
-    of_graph = case["suggested_position"]["file"] == "graph"
-    return of_graph and case["kind"] != "argument/shape" and case["id"] not in OF_VALUES
+    from_graph = case["suggested_position"]["file"] == "graph"
+    return from_graph and case["kind"] != "argument/shape" and case["id"] not in OF_VALUES
 
 
 def diagnostics_of(path, dialect=None):
@@ -55,7 +56,7 @@ def test_a_violation_of_a_static_rule_is_reported_at_its_line(path, case):
     need(path, "nnef/bad")
     problems = diagnostics_of(path)
     assert problems
-    assert problems[0].position[0] == case["suggested_position"]["line"]
+    assert text_position(problems[0])[0] == case["suggested_position"]["line"]
 
 
 @pytest.mark.parametrize(("path", "case"), cases("ok"))

@@ -1,4 +1,4 @@
-"""Bytes of values: element counts times widths, worked out by hand or by numpy."""
+"""Bytes of values: element counts times widths, by hand or by numpy."""
 
 from __future__ import annotations
 

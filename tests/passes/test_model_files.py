@@ -135,7 +135,7 @@ def test_keep_in_a_folder_that_does_not_hold_the_weights_is_an_error_that_says_w
     model: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "there").mkdir()
-    with pytest.raises(ModelError, match=r"m\.bin', outside of the folder of the new model.*copy or embed them"):
+    with pytest.raises(ModelError, match=r"m\.bin', outside the folder of the new model.*copy or embed them"):
         clean(model).save(tmp_path / "there" / "out.onnx")
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["here", "m.bin", "m.onnx", "there"]
 

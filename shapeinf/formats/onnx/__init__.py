@@ -13,11 +13,10 @@ from shapeinf.formats.registry import Candidate, Format, MissingData, Target
 from shapeinf.graph import Graph
 
 _TEXT_START = re.compile(rb"\s*(?:#[^\n]*\n\s*)*ir_version\s*:")
-"""How a model in the text form of protocol buffers begins."""
-
+"""The start of a model in the text form of protocol buffers."""
 
 _SYNTAX_START = re.compile(rb"\s*<\s*ir_version\s*:")
-"""How a model in the syntax of `onnx.parser` begins."""
+"""The start of a model in the syntax of `onnx.parser`."""
 
 _GRAPH = 7
 _KINDS = {1: VARINT, 2: BYTES, 3: BYTES, 4: BYTES, 5: VARINT, 6: BYTES, 8: BYTES, 14: BYTES}

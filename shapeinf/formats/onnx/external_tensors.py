@@ -21,7 +21,7 @@ from shapeinf.graph import Graph
 from shapeinf.lattice.dtypes import ONNX_NAMES, element_bits
 
 _LOCATION = b"location"
-"""The key of the entry that every tensor in another file has."""
+"""The key that the external data of each tensor have."""
 
 _PARTS: Mapping[str, Mapping[int, str]] = {
     "model": {7: "graph", 20: "training", 25: "function"},
@@ -32,15 +32,15 @@ _PARTS: Mapping[str, Mapping[int, str]] = {
     "attribute": {5: "tensor", 6: "graph", 10: "tensor", 11: "graph", 22: "sparse", 23: "sparse"},
     "sparse": {1: "tensor", 2: "tensor"},
 }
-"""The fields of each message that may hold tensors, with the kind of message in them."""
+"""The fields that may contain tensors, by kind of message, with the kind of their own messages."""
 
 
 @attrs.frozen
 class ExternalTensor:
-    """A tensor in another file, as its message says.
+    """A tensor whose data are in another file, as its TensorProto declares it.
 
-    `nbytes` follow from type and dims; they are None for a type without a fixed width. `length` and `offset` are the
-    texts of the file, which may be anything.
+    `nbytes` is the size by its type and dims, None for a type without a fixed width. `length` and `offset` are strings
+    of the model, which may not be numbers.
     """
 
     name: str
@@ -50,7 +50,7 @@ class ExternalTensor:
     nbytes: int | None = None
 
     def part(self, path: str) -> FilePart:
-        """Its bytes in the file of this path. Raises ModelError where the file is absent, or does not have them."""
+        """The range of its bytes in the file at `path`. Raises ModelError if the file is missing or too short."""
         if not os.path.isfile(path):
             raise ModelError(f"its data file {self.location!r} is missing", node=self.name)
         size = os.path.getsize(path)
@@ -64,25 +64,25 @@ class ExternalTensor:
             length = size - start
         count = length if self.nbytes is None else self.nbytes
         if min(start, length) < 0 or length != count or start + count > size:
-            text = f"its {count} bytes are {length} bytes from {start} on, in {self.location!r} of {size} bytes"
+            text = f"its {count} bytes are declared as {length} from {start} on, in {self.location!r} of {size} bytes"
             raise ModelError(text, node=self.name)
         return FilePart(path, start, count)
 
 
 @attrs.frozen
 class DataFolder:
-    """Where the data files of a model lie.
+    """The folder of the data files of a model.
 
-    `path` is None for a model that was not read from a file; `others` has files of data that lie elsewhere.
+    `path` is None for a model that was not read from a file. `others` has paths of data files elsewhere, by location.
     """
 
     path: str | None
     others: Mapping[str, str] = attrs.Factory(dict)
 
     def file(self, tensor: ExternalTensor) -> str:
-        """The path of the file of a tensor; it may be absent.
+        """The path of the data file of a tensor, which may be missing.
 
-        Raises ModelError for a location that leads out of the folder, and where no folder is known.
+        Raises ModelError for a location outside the folder, and if the folder is unknown.
         """
         if tensor.location in self.others:
             return self.others[tensor.location]
@@ -97,20 +97,20 @@ class DataFolder:
 
 
 Move = Callable[[ExternalTensor], "Sequence[Piece] | Mapping[str, str] | None"]
-"""The new place of a tensor: its bytes for the message, or the entries to change; None for one that stays."""
+"""The new data of a tensor: bytes to embed, or entries of external data to change; None for a tensor that stays."""
 
 
 def external_tensors(buffer: Buffer) -> list[ExternalTensor]:
-    """All tensors of a ModelProto that lie in other files, at any depth, in the order of the file."""
+    """All tensors of a ModelProto whose data are in other files, at any depth, in the order of the model."""
     tensors: list[ExternalTensor] = []
     move_tensors(buffer, tensors.append)
     return tensors
 
 
 def missing_data(graph: Graph) -> Iterator[MissingData]:
-    """The tensors whose data are not in the files next to the model; those of one file and reason together.
+    """The tensors whose data are not in the folder of the model, grouped by file and reason.
 
-    A model without a path has no folder to look in, and one in text form is not searched.
+    None for a model that was not read from a file, and for one in text form.
     """
     missing: dict[tuple[str, str], list[str]] = {}
     for tensor, reason in _missing_tensors(graph):
@@ -132,7 +132,7 @@ def _missing_tensors(graph: Graph) -> Iterator[tuple[ExternalTensor, str]]:
 
 
 def move_tensors(buffer: Buffer, move: Move) -> list[Piece]:
-    """The pieces of a ModelProto whose tensors in other files have other places."""
+    """The pieces of a ModelProto whose external tensors are moved by `move`."""
     if buffer.find(_LOCATION) < 0:
         return [(0, len(buffer))]
     return _Mover(buffer, move).message("model", 0, len(buffer), 0)
@@ -188,7 +188,7 @@ def _entry(key: str, value: str) -> bytes:
 
 
 def read_external(buffer: Buffer, pos: int, end: int) -> ExternalTensor | None:
-    """What a TensorProto says of its data in another file; None for one that has its data itself."""
+    """The external tensor that a TensorProto declares; None for one that contains its data."""
     dims: list[int] = []
     dtype, data_location, name = 0, 0, ""
     for number, kind, start, stop in fields(buffer, pos, end):

@@ -27,7 +27,7 @@ from shapeinf.lattice.dtypes import ONNX_NAMES
 
 
 def read_model(model: onnx.ModelProto, folder: str | None = None) -> Graph:
-    """The graph of a model; small external tensors are read from `folder`.
+    """The graph of a model; the contents of small external tensors are read from `folder`.
 
     Raises UnknownFormatError for a model without a graph.
     """
@@ -83,8 +83,8 @@ def read_function(proto: onnx.FunctionProto) -> tuple[FunctionKey, Graph]:
 
 
 def attribute_names(a: onnx.AttributeProto) -> tuple[str, str]:
-    """The name of an AttributeProto, and that of the attribute of a function that it refers to."""
-    texts: tuple[Any, Any] = a.name, a.ref_attr_name  # protobuf has bytes for those that are no UTF-8
+    """The name of an AttributeProto, and the name of the function attribute that it refers to."""
+    texts: tuple[Any, Any] = a.name, a.ref_attr_name  # protobuf has bytes for a text that is not UTF-8
     name, reference = (text if isinstance(text, str) else text.decode("utf-8", "replace") for text in texts)
     return name, reference
 
@@ -118,7 +118,7 @@ def read_attribute(a: onnx.AttributeProto, opsets: dict[str, int], depth: int = 
 
 
 def _deferred_contents(proto: onnx.TensorProto, folder: str | None) -> Callable[[], PartialTensor] | None:
-    """A function that reads external contents or a range, for tensors whose contents `read_tensor` does not have."""
+    """A function that reads external contents or a range, for a tensor without contents in `read_tensor`."""
     dtype = ONNX_NAMES.get(proto.data_type)
     if is_external(proto):
         wanted = wants_contents(dtype, proto.dims) or wants_range(dtype, proto.dims)
@@ -132,7 +132,7 @@ _CONTAINERS: dict[str, Kind] = {"sequence_type": "sequence", "optional_type": "o
 
 
 def read_type(proto: onnx.TypeProto, depth: int = 0) -> DeclaredType | None:
-    """A declared type, None when nothing is declared."""
+    """A declared type; None if the TypeProto declares none. Raises LimitError for one nested too deep."""
     which = proto.WhichOneof("value")
     if depth > MAX_NESTING:
         raise LimitError(f"types nest deeper than {MAX_NESTING}")
@@ -157,5 +157,5 @@ def _read_dims(dims: Iterable[Any]) -> tuple[int | str | None, ...]:
 
 
 def _text(name: str | bytes) -> str:
-    """A string of a protobuf object; one that is no UTF-8 comes as bytes."""
+    """A string of a protobuf object, which is bytes if it is not UTF-8."""
     return name if isinstance(name, str) else name.decode("utf-8", "replace")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.straight_line import Instruction, Lowering, StraightLine, lower
 from shapeinf.memory.exports.c_names import comment, literal
-from shapeinf.program.preconditions import Requirement
+from shapeinf.program.requirements import Requirement
 
 MATH = """\
 #if !defined(@P_PORTABLE_MATH) && ((defined(__GNUC__) && __GNUC__ >= 5) || defined(__clang__))

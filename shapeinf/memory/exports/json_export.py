@@ -9,7 +9,7 @@ from shapeinf.expr import Dim, Dimension, format_dim, quote_name
 from shapeinf.memory.exports.memory_export import MemoryExport
 from shapeinf.memory.planning import Plan
 from shapeinf.memory.timeline import Buffer
-from shapeinf.program.preconditions import Requirements
+from shapeinf.program.requirements import Requirements
 from shapeinf.schemas import MEMORY, load_schema
 
 MAX_EXPRESSION = 1_000_000

@@ -91,7 +91,7 @@ class MemoryExport:
     def is_exact(self, buffer: Buffer) -> bool:
         """Whether `upper_bound` is the exact size."""
         size = self.size(buffer)
-        return size is not None and self.elimination.stays(size)
+        return size is not None and self.elimination.is_retained(size)
 
     def why_unbounded(self, buffer: Buffer) -> str:
         """Why `upper_bound` is None."""

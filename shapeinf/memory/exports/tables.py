@@ -80,7 +80,7 @@ class _Evaluator:
         if value is None:
             raise NoSizeError(subject, "it divides by zero")
         if not 0 <= value <= INT64_MAX:
-            raise SizeOverflowError(subject, 0, self.bindings.at(0))
+            raise SizeOverflowError(subject, 0, self.bindings.sizes_at(0))
         return value
 
     def format(self, d: Dim) -> str:

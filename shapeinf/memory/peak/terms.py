@@ -77,7 +77,7 @@ def count_buffers(
             unbounded.append(Unbounded(buffer.name, why_unbounded(buffer, elimination)))
             low = 0 if buffer.size is None else elimination.lower(buffer.size)
             size = low if low is not None and not is_long(low) and store.bounds(low)[0] >= 0 else 0
-        elif buffer.size is not None and not elimination.stays(canonical_form(store, buffer.size)):
+        elif buffer.size is not None and not elimination.is_retained(canonical_form(store, buffer.size)):
             bounded.append(buffer.name)
         upper.append(size)
     return CountedBuffers(tuple(buffers), tuple(upper), tuple(bounded), tuple(unbounded))

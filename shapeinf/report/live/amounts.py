@@ -72,7 +72,7 @@ class AmountTable:
         if amount is None:
             form = canonical_form(self.store, d)
             exact = self._lowering.dim(form)
-            upper = exact if self._elimination.stays(form) else self._upper_bound(form)
+            upper = exact if self._elimination.is_retained(form) else self._upper_bound(form)
             amount = self._dims[d] = Amount(exact, upper)
         return amount
 

@@ -21,7 +21,7 @@ from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.peak.terms import CountedBuffers, count_buffers
 from shapeinf.program.bindings import Binder
 from shapeinf.program.lower import DimTable
-from shapeinf.program.preconditions import Requirement
+from shapeinf.program.requirements import Requirement
 from shapeinf.report.live.amounts import UNKNOWN, Amount, AmountTable
 from shapeinf.report.live.cost_data import CostData, cost_symbols
 from shapeinf.report.live.fields import (

@@ -120,7 +120,7 @@ function violationText(requirement) {
   const { text, node, reason, assumed } = requirement;
   const by = node ? ` '${node}'` : "";
   const because = reason ? `: ${reason}` : "";
-  if (assumed) return `${text} is assumed here${because}${by ? ` (node${by})` : ""}; infer with these sizes for others`;
+  if (assumed) return `${text} is assumed here${because}${by ? ` (node${by})` : ""}; write a new report for these sizes`;
   return `${text} is required${by ? ` by${by}` : ""}${because}`;
 }
 

@@ -86,7 +86,7 @@ class Elements(HTMLParser):
 # -- without a browser -------------------------------------------------------------------------------------------------
 
 
-def test_the_static_part_says_what_is_known() -> None:
+def test_the_static_part_shows_what_is_known() -> None:
     result = infer_shapes("examples/decoder.onnx")
     text = " ".join(Elements(render_report(result, title="decoder.onnx")).texts)
     expected = ["decoder.onnx", "ONNX", "78 nodes", "tokens", "int64[batch, seq]", "seq <= 512", "placed/Gather"]

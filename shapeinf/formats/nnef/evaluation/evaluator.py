@@ -186,8 +186,8 @@ class _Evaluation:
         self.values[target.name] = value
 
 
-class _NotFlat(Exception):  # noqa: N818  (the machine evaluates the statement)
-    """An expression that is not of the flat syntax."""
+class _NotFlat(Exception):  # noqa: N818  (internal, no error)
+    """An expression that is not of the flat syntax. Internal: caught in `formats.nnef.evaluation.evaluator`."""
 
 
 def _value_of(expr: Expr, known: Mapping[str, Value]) -> Value:
