@@ -14,6 +14,13 @@ HUGE = 2**31 - 1
 """Ends from here on mean "to the end"."""
 
 
+def count_from_front(c: InferenceContext, index: Dim | None, size: Dim) -> Dim | None:
+    """An index counted from the front of an axis of this size; None if it or its sign is unknown."""
+    if index is None or c.prove_le(0, index) is True:
+        return index
+    return index + size if c.prove_le(index, -1) is True else None
+
+
 def clamp_index(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest: Dim) -> Dim | None:
     """An index counted from the front and clamped to lowest..highest; None if its sign is unknown."""
     if isinstance(index, int):
