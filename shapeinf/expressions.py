@@ -32,6 +32,6 @@ def evaluate_expression(expression: str, inputs: Sequence[InputShape] = ()) -> T
     graph = expression_graph(expression, shapes)
     texts = {name: shape for name, shape in zip(graph.inputs, inputs, strict=True) if isinstance(shape, str)}
     inference = infer_shapes(graph, inputs=texts, mode="strict").inference
-    value = inference.current(inference.compiled.slots[VALUE])
+    value = inference.type_of(inference.compiled.slots[VALUE])
     assert value is not None
     return value

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from shapeinf import Result
     from shapeinf.diagnostics import Diagnostics
+    from shapeinf.result import Result
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from shapeinf.diagnostics import Diagnostic, Diagnostics
+from shapeinf.engine.diagnostics import collect_diagnostics
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.session import Session, SessionResult
@@ -18,7 +19,7 @@ from shapeinf.expr import Dim, Interval, Scope, quote_name
 from shapeinf.formats import save
 from shapeinf.formats.files import ExternalData
 from shapeinf.graph import Graph
-from shapeinf.inputs.reader import InputReader, SpecLike, by_input, input_names
+from shapeinf.inputs.reader import InputReader, SpecLike, input_names, key_by_input
 from shapeinf.lattice import ShapeStore
 from shapeinf.sharing import synchronized
 from shapeinf.solver.budget import WORK
@@ -181,7 +182,7 @@ class Result:
     @property
     def diagnostics(self) -> Diagnostics:
         """All diagnostics, a list: those of packages, file and user first, then in the order of the graph."""
-        return Diagnostics([*self._notes, *self._inference.diagnostics])
+        return Diagnostics([*self._notes, *collect_diagnostics(self._inference)])
 
     @property
     def coverage(self) -> Coverage:
@@ -325,7 +326,7 @@ class Result:
         """
         assert self._session is not None, "a what-if run cannot be updated"
         last = SessionResult(self._inference, self._reader, self._notes, self._session)
-        return Result(*self._session.update(last, by_input(inputs, self.graph)))
+        return Result(*self._session.update(last, key_by_input(inputs, self.graph)))
 
     # -- display, copies and pickles -----------------------------------------------------------------------------------
 

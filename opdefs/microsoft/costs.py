@@ -20,23 +20,21 @@ onnx.cost(
     *("DequantizeWithOrder", "QuantizeWithOrder"),
     domain=MS,
 )(elements.elementwise)
-onnx.cost("QuantizeBFP", "IsAllFinite", domain=MS)(elements.per_input_element())
-onnx.cost("BiasGelu", "BiasAdd", domain=MS)(elements.per_element(2))
-onnx.cost("QuantizeLinear", "DequantizeLinear", domain=MS)(elements.per_element(2))
-onnx.cost("ComplexMul", "ComplexMulConj", domain=MS)(
-    elements.per_element(3)
-)  # six operations for two parts of a number
-onnx.cost("BiasSoftmax", domain=MS)(elements.per_element(elements.SOFTMAX + 1))
+onnx.cost("QuantizeBFP", "IsAllFinite", domain=MS)(elements.input_cost())
+onnx.cost("BiasGelu", "BiasAdd", domain=MS)(elements.element_cost(2))
+onnx.cost("QuantizeLinear", "DequantizeLinear", domain=MS)(elements.element_cost(2))
+onnx.cost("ComplexMul", "ComplexMulConj", domain=MS)(elements.element_cost(3))  # six operations for two parts
+onnx.cost("BiasSoftmax", domain=MS)(elements.element_cost(elements.SOFTMAX + 1))
 onnx.cost("QLinearSoftmax", domain=MS)(elements.softmax)
 onnx.cost(
     *("ExpandDims", "Pad", "QLinearConcat", "RelativePositionBias", "RemovePadding", "RestorePadding", "Tokenizer"),
     *("Trilu", "UnfoldTensor", "BitmaskDropout"),
     domain=MS,
-)(elements.moves)
-onnx.cost("ReorderInput", "ReorderOutput", domain=NCHWC)(elements.moves)
-onnx.cost("GatherND", "TorchEmbedding", domain=MS)(elements.gathers())
-onnx.cost("QLinearGlobalAveragePool", "QLinearReduceMean", "ReduceSumInteger", domain=MS)(elements.per_input_element())
-onnx.cost("GlobalAveragePool", "GlobalMaxPool", domain=NCHWC)(elements.per_input_element())
+)(elements.movement)
+onnx.cost("ReorderInput", "ReorderOutput", domain=NCHWC)(elements.movement)
+onnx.cost("GatherND", "TorchEmbedding", domain=MS)(elements.gathering())
+onnx.cost("QLinearGlobalAveragePool", "QLinearReduceMean", "ReduceSumInteger", domain=MS)(elements.input_cost())
+onnx.cost("GlobalAveragePool", "GlobalMaxPool", domain=NCHWC)(elements.input_cost())
 
 
 @onnx.cost("FastGelu", domain=MS)
@@ -71,8 +69,8 @@ def _kernel(c: CostContext) -> tuple[int, ...]:
     return kernel
 
 
-onnx.cost("MaxpoolWithMask", "NhwcMaxPool", "QLinearAveragePool", domain=MS)(elements.pools(_kernel))
-onnx.cost("AveragePool", "MaxPool", domain=NCHWC)(elements.pools(_kernel))
+onnx.cost("MaxpoolWithMask", "NhwcMaxPool", "QLinearAveragePool", domain=MS)(elements.pooling(_kernel))
+onnx.cost("AveragePool", "MaxPool", domain=NCHWC)(elements.pooling(_kernel))
 
 
 @onnx.cost("GridSample", domain=MS)
@@ -94,9 +92,9 @@ def crop_and_resize(c: CostContext) -> OpCost:
 _VARIANCE, _SQUARES = 5, 3
 """Operations per element: of a mean and a variance, and of a mean of squares."""
 
-onnx.cost("BranchwiseRMSNorm", domain=MS)(elements.normalizes(_SQUARES, 1, None))
-onnx.cost("GatedRMSNorm", domain=MS)(elements.normalizes(_SQUARES + 2, 1, None))
-onnx.cost("QOrderedLayerNormalization", domain=MS)(elements.normalizes(_VARIANCE, 2, 3))
+onnx.cost("BranchwiseRMSNorm", domain=MS)(elements.normalization(_SQUARES, 1, None))
+onnx.cost("GatedRMSNorm", domain=MS)(elements.normalization(_SQUARES + 2, 1, None))
+onnx.cost("QOrderedLayerNormalization", domain=MS)(elements.normalization(_VARIANCE, 2, 3))
 
 
 @onnx.cost("SkipLayerNormalization", domain=MS)
@@ -383,4 +381,4 @@ for _reason, _names in {
         *("MurmurHash3", "NGramHashMapping", "QOrderedAttention", "SampleOp", "WordConvEmbedding"),
     ),
 }.items():
-    onnx.cost(*_names, domain=MS)(elements.not_counted(_reason))
+    onnx.cost(*_names, domain=MS)(elements.exclusion(_reason))

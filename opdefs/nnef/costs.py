@@ -25,15 +25,15 @@ nnef.cost(
     *("tract_transformers_gelu_approximate", "tract_transformers_silu", "tract_transformers_gelu_approx"),
     *("tract_shl", "tract_shr", "tract_pulse_cumsum", "tract_onnx_isinf", "tract_onnx_is_nan", "tract_onnx_random"),
 )(elements.elementwise)
-nnef.cost("add_n")(elements.per_operand)
-nnef.cost("batch_normalization")(elements.per_element(2))
+nnef.cost("add_n")(elements.operand_cost)
+nnef.cost("batch_normalization")(elements.element_cost(2))
 nnef.cost(
     *("binary_quantize", "ternary_quantize", "linear_quantize", "min_max_linear_quantize", "logarithmic_quantize"),
     "zero_point_linear_quantize",
-)(elements.per_element(2))
-nnef.cost("tract_core_clamped_swiglu")(elements.per_element(2))
+)(elements.element_cost(2))
+nnef.cost("tract_core_clamped_swiglu")(elements.element_cost(2))
 nnef.cost("softmax", "tract_core_softmax", "tract_core_log_softmax")(elements.softmax)
-nnef.cost("tract_transformers_scaled_masked_softmax")(elements.per_element(elements.SOFTMAX + 2))
+nnef.cost("tract_transformers_scaled_masked_softmax")(elements.element_cost(elements.SOFTMAX + 2))
 nnef.cost(
     *("copy_n", "concat", "pad", "split", "stack", "tile", "unstack", "cast", "transpose", "nearest_downsample"),
     *("nearest_upsample", "desample", "idn", "sample", "quantized_by", "update"),
@@ -43,17 +43,17 @@ nnef.cost(
     *("tract_pulse_mask", "tract_pulse_pulse_pad", "tract_scan_chunk", "tract_scan_state", "tract_scan_next"),
     *("tract_core_scatter_elements", "tract_core_scatter_nd", "tract_transformers_dyn_kv_cache"),
     *("tract_transformers_quantized_dyn_kv_cache", "extent_of_text"),
-)(elements.moves)
+)(elements.movement)
 nnef.cost("external", "variable", "constant", "tract_resource_get", "shape_of_axis", "tract_core_shape_of")(
-    elements.reads_no_elements
+    elements.shape_query
 )
 nnef.cost(
     *("gather", "slice", "tract_core_gather", "tract_core_gather_elements", "tract_core_gather_nd"),
     "tract_core_dyn_slice",
-)(elements.gathers())
-nnef.cost("tract_onnx_ml_direct_lookup")(elements.gathers(1))
+)(elements.gathering())
+nnef.cost("tract_onnx_ml_direct_lookup")(elements.gathering(1))
 nnef.cost("tract_scan_last", "tract_scan_full")(
-    elements.not_counted("it stands for all calls of a fragment; its operations are counted for one call")
+    elements.exclusion("it stands for all calls of a fragment; its operations are counted for one call")
 )
 
 # -- reductions, normalisations, pooling -------------------------------------------------------------------------------
@@ -62,13 +62,13 @@ nnef.cost(
     *("all_reduce", "any_reduce", "argmax_reduce", "argmin_reduce", "max_reduce", "mean_reduce", "min_reduce"),
     *("sum_reduce", "tract_core_argmax_reduce_last", "tract_core_argmin_reduce_last", "tract_core_product_reduce"),
     *("tract_core_topk", "tract_onnx_non_zero", "tract_onnx_multinomial", "area_downsample"),
-)(elements.per_input_element())
-nnef.cost("moments")(elements.per_input_element(4))
-nnef.cost("l1_normalization", "l2_normalization")(elements.per_element(3))
-nnef.cost("layer_normalization")(elements.normalizes(7, None, None))
-nnef.cost("tract_core_rms_norm", "tract_transformers_rms_norm")(elements.normalizes(3, None, None))
-nnef.cost("tract_core_scaled_rms_norm")(elements.normalizes(3, 1, None))
-nnef.cost("tract_extra_exp_mean_norm", "tract_extra_exp_unit_norm")(elements.per_element(5))
+)(elements.input_cost())
+nnef.cost("moments")(elements.input_cost(4))
+nnef.cost("l1_normalization", "l2_normalization")(elements.element_cost(3))
+nnef.cost("layer_normalization")(elements.normalization(7, None, None))
+nnef.cost("tract_core_rms_norm", "tract_transformers_rms_norm")(elements.normalization(3, None, None))
+nnef.cost("tract_core_scaled_rms_norm")(elements.normalization(3, 1, None))
+nnef.cost("tract_extra_exp_mean_norm", "tract_extra_exp_unit_norm")(elements.element_cost(5))
 
 
 def _window(c: CostContext) -> Dim:
@@ -78,8 +78,10 @@ def _window(c: CostContext) -> Dim:
     return c.product(*sizes)
 
 
-nnef.cost("avg_pool", "argmax_pool", "box", "max_pool", "max_pool_with_index")(elements.pools(lambda c: (_window(c),)))
-nnef.cost("rms_pool")(elements.pools(lambda c: (_window(c),), 2))
+nnef.cost("avg_pool", "argmax_pool", "box", "max_pool", "max_pool_with_index")(
+    elements.pooling(lambda c: (_window(c),))
+)
+nnef.cost("rms_pool")(elements.pooling(lambda c: (_window(c),), 2))
 
 
 @nnef.cost("debox")
@@ -212,7 +214,7 @@ def attention(c: CostContext) -> OpCost:
 
 
 nnef.cost("tract_transformers_quantized_kv_sdpa", "tract_transformers_window_kv_sdpa")(
-    elements.not_counted("the cached keys and values are not in the document")
+    elements.exclusion("the cached keys and values are not in the document")
 )
 nnef.cost("tract_transformers_apply_rope")(layers.rotary)
 
@@ -257,7 +259,7 @@ def multilinear_upsample(c: CostContext) -> OpCost:
 def resize(c: CostContext) -> OpCost:
     """One multiply-accumulate along each spatial axis for each element and each value that is interpolated."""
     taps = {"linear": 2, "cubic": 4}.get(c.text("interpolator", c.text("mode", "nearest")), 1)
-    return elements.interpolates(elements.spatial_axes, lambda c: taps)(c)
+    return elements.interpolation(elements.spatial_axes, lambda c: taps)(c)
 
 
 @nnef.cost("tract_core_grid_sample", "tract_onnx_grid_sample")
@@ -309,4 +311,4 @@ for _reason, _names in {
     "the depth of the path through a tree depends on data": ("tract_onnx_ml_tree_ensemble_classifier",),
     "it stands for another model": ("tract_core_submodel",),
 }.items():
-    nnef.cost(*_names)(elements.not_counted(_reason))
+    nnef.cost(*_names)(elements.exclusion(_reason))

@@ -178,7 +178,8 @@ def _map_items(c: InferenceContext, values: Sequence[Type], length: int) -> tupl
     rows: list[list[TensorType]] = [[] for _ in range(c.num_outputs)]
     for i in range(length):
         each = [v.items[i] if type(v) is SequenceType and v.items is not None else v for v in values]
-        for row, out in zip(rows, c.bodies["body"].run(each, certain=True, accumulate=i > 0), strict=False):
+        outputs = c.bodies["body"].run(each, certain=True, accumulate=i > 0, trip=i)
+        for row, out in zip(rows, outputs, strict=False):
             if not isinstance(out, TensorType):
                 c.fail("the body must return tensors", out)
             row.append(TensorType(out.dtype, out.shape))

@@ -25,7 +25,7 @@ onnx.cost(
     *("RandomUniform", "RandomUniformLike", "Range", "BlackmanWindow", "HammingWindow", "HannWindow"),
 )(elements.elementwise)
 onnx.cost("Binarizer", domain=ML)(elements.elementwise)
-onnx.cost("Max", "Min", "Sum")(elements.per_operand)
+onnx.cost("Max", "Min", "Sum")(elements.operand_cost)
 onnx.cost("Mean")(elements.mean_of_operands)
 
 onnx.cost(
@@ -34,48 +34,50 @@ onnx.cost(
     *("SequenceConstruct", "SequenceErase", "SequenceInsert", "SpaceToDepth", "Split", "SplitToSequence"),
     *("TensorScatter", "Tile", "Transpose", "Trilu", "SequenceEmpty", "StringConcat", "StringNormalizer"),
     *("StringSplit", "RegexFullMatch"),
-)(elements.moves)
-onnx.cost("Dropout")(elements.moves)  # of inference: it copies its input
-onnx.cost("CastMap", "CategoryMapper", "DictVectorizer", "FeatureVectorizer", "LabelEncoder", domain=ML)(elements.moves)
-onnx.cost("OneHotEncoder", "ZipMap", domain=ML)(elements.moves)
-onnx.cost("Optional", "OptionalGetElement")(elements.reads_no_elements)
-onnx.cost("Shape", "Size", "SequenceLength", "OptionalHasElement")(elements.reads_no_elements)
-onnx.cost("Gather", "GatherElements", "GatherND", "Slice")(elements.gathers())
-onnx.cost("ArrayFeatureExtractor", domain=ML)(elements.gathers())
+)(elements.movement)
+onnx.cost("Dropout")(elements.movement)  # of inference: it copies its input
+onnx.cost("CastMap", "CategoryMapper", "DictVectorizer", "FeatureVectorizer", "LabelEncoder", domain=ML)(
+    elements.movement
+)
+onnx.cost("OneHotEncoder", "ZipMap", domain=ML)(elements.movement)
+onnx.cost("Optional", "OptionalGetElement")(elements.shape_query)
+onnx.cost("Shape", "Size", "SequenceLength", "OptionalHasElement")(elements.shape_query)
+onnx.cost("Gather", "GatherElements", "GatherND", "Slice")(elements.gathering())
+onnx.cost("ArrayFeatureExtractor", domain=ML)(elements.gathering())
 
 
 def _reduces(c: CostContext) -> bool:
     return c.text("reduction", "none") != "none"
 
 
-onnx.cost("Scatter", "ScatterElements", "ScatterND")(elements.combines_updates(2, _reduces))
-onnx.cost("If")(elements.chooses_body)
-onnx.cost("Loop", "Scan", "SequenceMap")(elements.moves)  # the costs of their bodies are added to these
+onnx.cost("Scatter", "ScatterElements", "ScatterND")(elements.scattering(2, _reduces))
+onnx.cost("If")(elements.body_choice)
+onnx.cost("Loop", "Scan", "SequenceMap")(elements.movement)  # the costs of their bodies are added to these
 
 onnx.cost("ArgMax", "ArgMin", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceLogSum")(
-    elements.per_input_element()
+    elements.input_cost()
 )
-onnx.cost("ReduceL1", "ReduceL2", "ReduceSumSquare")(elements.per_input_element(2))
-onnx.cost("ReduceLogSumExp")(elements.per_input_element(4))  # as a softmax without the division
-onnx.cost("NonZero", "Multinomial")(elements.per_input_element())
-onnx.cost("TopK")(elements.per_input_element())  # a selection reads each element at least once
+onnx.cost("ReduceL1", "ReduceL2", "ReduceSumSquare")(elements.input_cost(2))
+onnx.cost("ReduceLogSumExp")(elements.input_cost(4))  # as a softmax without the division
+onnx.cost("NonZero", "Multinomial")(elements.input_cost())
+onnx.cost("TopK")(elements.input_cost())  # a selection reads each element at least once
 onnx.cost("Softmax", "LogSoftmax")(elements.softmax)
-onnx.cost("Hardmax")(elements.per_element(2))
-onnx.cost("Col2Im")(elements.per_input_element())
-onnx.cost("NegativeLogLikelihoodLoss")(elements.per_input_element(2, 1))
-onnx.cost("SoftmaxCrossEntropyLoss")(elements.per_input_element(elements.SOFTMAX))
+onnx.cost("Hardmax")(elements.element_cost(2))
+onnx.cost("Col2Im")(elements.input_cost())
+onnx.cost("NegativeLogLikelihoodLoss")(elements.input_cost(2, 1))
+onnx.cost("SoftmaxCrossEntropyLoss")(elements.input_cost(elements.SOFTMAX))
 
-onnx.cost("LayerNormalization", "InstanceNormalization", "GroupNormalization")(elements.normalizes())
-onnx.cost("RMSNormalization", "SimplifiedLayerNormalization")(elements.normalizes(3, 1, None))
-onnx.cost("MeanVarianceNormalization")(elements.normalizes(5, None, None))
-onnx.cost("LpNormalization")(elements.normalizes(3, None, None))
-onnx.cost("Normalizer", domain=ML)(elements.normalizes(3, None, None))
-onnx.cost("Scaler", domain=ML)(elements.per_element(2))
-onnx.cost("Imputer", domain=ML)(elements.per_element())
-onnx.cost("QuantizeLinear", "DequantizeLinear")(elements.per_element(2))
-onnx.cost("DynamicQuantizeLinear")(elements.per_input_element(4))  # the minimum and the maximum, then as QuantizeLinear
+onnx.cost("LayerNormalization", "InstanceNormalization", "GroupNormalization")(elements.normalization())
+onnx.cost("RMSNormalization", "SimplifiedLayerNormalization")(elements.normalization(3, 1, None))
+onnx.cost("MeanVarianceNormalization")(elements.normalization(5, None, None))
+onnx.cost("LpNormalization")(elements.normalization(3, None, None))
+onnx.cost("Normalizer", domain=ML)(elements.normalization(3, None, None))
+onnx.cost("Scaler", domain=ML)(elements.element_cost(2))
+onnx.cost("Imputer", domain=ML)(elements.element_cost())
+onnx.cost("QuantizeLinear", "DequantizeLinear")(elements.element_cost(2))
+onnx.cost("DynamicQuantizeLinear")(elements.input_cost(4))  # the minimum and the maximum, then as QuantizeLinear
 onnx.cost("RotaryEmbedding")(layers.rotary)
-onnx.cost("SwiGLU")(elements.per_element(2))
+onnx.cost("SwiGLU")(elements.element_cost(2))
 
 onnx.cost("MatMul", "MatMulInteger")(products.matmul())
 onnx.cost("QLinearMatMul")(products.matmul(0, 3))
@@ -89,7 +91,7 @@ onnx.cost("ConvTranspose")(products.transposed_convolution())
 @onnx.cost("BatchNormalization")
 def batch_normalization(c: CostContext) -> OpCost:
     """A product and a sum for each element; in training also the statistics."""
-    return elements.normalizes(5 if c.integer("training_mode") else 0)(c)
+    return elements.normalization(5 if c.integer("training_mode") else 0)(c)
 
 
 @onnx.cost("LRN")
@@ -105,10 +107,10 @@ def _kernel(c: CostContext) -> tuple[int, ...]:
     return kernel
 
 
-onnx.cost("AveragePool", "MaxPool")(elements.pools(_kernel))
-onnx.cost("LpPool")(elements.pools(_kernel, 2))
-onnx.cost("GlobalAveragePool", "GlobalMaxPool")(elements.per_input_element())
-onnx.cost("GlobalLpPool")(elements.per_input_element(2))
+onnx.cost("AveragePool", "MaxPool")(elements.pooling(_kernel))
+onnx.cost("LpPool")(elements.pooling(_kernel, 2))
+onnx.cost("GlobalAveragePool", "GlobalMaxPool")(elements.input_cost())
+onnx.cost("GlobalLpPool")(elements.input_cost(2))
 
 
 @onnx.cost("DeformConv")
@@ -143,7 +145,9 @@ def _resized_axes(c: CostContext) -> int:
         return elements.spatial_axes(c)
 
 
-onnx.cost("Resize", "Upsample")(elements.interpolates(_resized_axes, lambda c: _TAPS.get(c.text("mode", "nearest"), 1)))
+onnx.cost("Resize", "Upsample")(
+    elements.interpolation(_resized_axes, lambda c: _TAPS.get(c.text("mode", "nearest"), 1))
+)
 
 
 @onnx.cost("GridSample")
@@ -242,7 +246,7 @@ def short_time_fourier(c: CostContext) -> OpCost:
 
 
 onnx.cost("LinearAttention")(layers.linear_attention)
-onnx.cost("MelWeightMatrix")(elements.per_element(2))
+onnx.cost("MelWeightMatrix")(elements.element_cost(2))
 onnx.cost("Det")(layers.factorization)
 
 
@@ -256,18 +260,18 @@ def linear_model(c: CostContext) -> OpCost:
     return OpCost(macs=c.product(rows, len(coefficients)), operations=c.product(rows, len(intercepts)))
 
 
-onnx.cost("Adagrad", domain=TRAINING)(elements.not_counted("its inputs are several groups of tensors"))
+onnx.cost("Adagrad", domain=TRAINING)(elements.exclusion("its inputs are several groups of tensors"))
 for _reason, _names in {
     "the number of comparisons depends on data": ("NonMaxSuppression", "Unique"),
     "the number of elements in a box depends on data": ("MaxRoiPool",),
     "no formula is published for it": ("ImageDecoder", "TfIdfVectorizer"),
 }.items():
-    onnx.cost(*_names)(elements.not_counted(_reason))
-onnx.cost("Adam", "Momentum", domain=TRAINING)(elements.not_counted("its inputs are several groups of tensors"))
-onnx.cost("Gradient", domain=TRAINING)(elements.not_counted("it stands for the gradient of a graph"))
+    onnx.cost(*_names)(elements.exclusion(_reason))
+onnx.cost("Adam", "Momentum", domain=TRAINING)(elements.exclusion("its inputs are several groups of tensors"))
+onnx.cost("Gradient", domain=TRAINING)(elements.exclusion("it stands for the gradient of a graph"))
 onnx.cost("TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor", domain=ML)(
-    elements.not_counted("the depth of the path through a tree depends on data")
+    elements.exclusion("the depth of the path through a tree depends on data")
 )
-onnx.cost("SVMClassifier", "SVMRegressor", domain=ML)(elements.not_counted("no formula is published for its kernels"))
+onnx.cost("SVMClassifier", "SVMRegressor", domain=ML)(elements.exclusion("no formula is published for its kernels"))
 
 importlib.import_module("opdefs.microsoft.costs")

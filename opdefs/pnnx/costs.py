@@ -40,13 +40,13 @@ pnnx.cost(
     *(f"{prefix}{name}" for prefix in ("aten::", "torch.") for name in ("eq", "ge", "gt", "le", "lt", "ne")),
     *("aten::clamp", "torch.clamp", "aten::where", "torch.where", "Tensor.masked_fill"),
 )(elements.elementwise)
-pnnx.cost("F.glu", "nn.GLU")(elements.per_element(2))
+pnnx.cost("F.glu", "nn.GLU")(elements.element_cost(2))
 pnnx.cost(
     *("F.softmax", "F.log_softmax", "F.softmin", "nn.Softmax", "nn.LogSoftmax", "nn.Softmin", "nn.Softmax2d"),
 )(elements.softmax)
 _DROPOUTS = ("alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "dropoutnd", "feature_alpha_dropout")
-pnnx.cost(*(f"F.{name}" for name in _DROPOUTS))(elements.moves)  # files hold networks for inference
-pnnx.cost("nn.AlphaDropout", "nn.Dropout", *_spatial("nn.Dropout"), "nn.FeatureAlphaDropout")(elements.moves)
+pnnx.cost(*(f"F.{name}" for name in _DROPOUTS))(elements.movement)  # files hold networks for inference
+pnnx.cost("nn.AlphaDropout", "nn.Dropout", *_spatial("nn.Dropout"), "nn.FeatureAlphaDropout")(elements.movement)
 pnnx.cost(
     *_spatial("nn.MaxUnpool", "nn.CircularPad", "nn.ConstantPad", "nn.ZeroPad", "nn.ReflectionPad"),
     *_spatial("nn.ReplicationPad"),
@@ -62,34 +62,34 @@ pnnx.cost(
     *("aten::view_as_complex", "torch.view_as_complex", "aten::view_as_real", "torch.view_as_real", "torch.cat"),
     *("torch.stack", "torch.chunk", "torch.split", "torch.tensor_split", "torch.unbind", "nn.quantized.cat"),
     *("aten::Bool", "aten::Float", "aten::Int", "aten::IntImplicit", "prim::NumToTensor", "prim::Constant"),
-)(elements.moves)
-pnnx.cost("Tensor.size", "aten::numel")(elements.reads_no_elements)
+)(elements.movement)
+pnnx.cost("Tensor.size", "aten::numel")(elements.shape_query)
 pnnx.cost(
     *("Tensor.index", "torch.gather", "torch.index_select", "Tensor.select", "Tensor.slice", "pnnx.SliceIndexes"),
     *("torch.as_strided", "torch.narrow"),
-)(elements.gathers())
-pnnx.cost("F.embedding", "nn.Embedding")(elements.gathers(1))
-pnnx.cost("torch.scatter_add")(elements.combines_updates(2, lambda c: True))
+)(elements.gathering())
+pnnx.cost("F.embedding", "nn.Embedding")(elements.gathering(1))
+pnnx.cost("torch.scatter_add")(elements.scattering(2, lambda c: True))
 pnnx.cost("aten::quantize_per_tensor", "nn.quantized.DeQuantize", "torch.dequantize", "nn.quantized.Quantize")(
-    elements.per_element(2)
+    elements.element_cost(2)
 )
-pnnx.cost("torch.quantize_per_tensor")(elements.per_element(2))
+pnnx.cost("torch.quantize_per_tensor")(elements.element_cost(2))
 
 # -- reductions, normalisations, pooling -------------------------------------------------------------------------------
 
 pnnx.cost(
     *("torch.amax", "torch.amin", "torch.argmax", "torch.argmin", "torch.max", "torch.min", "torch.mean"),
     *("torch.prod", "torch.sum", "aten::prod", "torch.topk", "F.fold", "nn.Fold"),
-)(elements.per_input_element())
-pnnx.cost("torch.norm")(elements.per_input_element(2))
-pnnx.cost("torch.logsumexp")(elements.per_input_element(4))
-pnnx.cost("torch.std", "torch.var", "aten::std", "aten::var")(elements.per_input_element(4))
-pnnx.cost("F.layer_norm", "nn.LayerNorm", "F.group_norm")(elements.normalizes())
-pnnx.cost("F.rms_norm", "nn.RMSNorm")(elements.normalizes(3, 1, None))
-pnnx.cost("F.normalize")(elements.normalizes(3, None, None))
-pnnx.cost("F.pairwise_distance")(elements.per_input_element(3))
-pnnx.cost("F.batch_norm", *_spatial("nn.BatchNorm"))(elements.per_element(2))
-pnnx.cost("F.instance_norm", *_spatial("nn.InstanceNorm"))(elements.normalizes(5, 3, 4))
+)(elements.input_cost())
+pnnx.cost("torch.norm")(elements.input_cost(2))
+pnnx.cost("torch.logsumexp")(elements.input_cost(4))
+pnnx.cost("torch.std", "torch.var", "aten::std", "aten::var")(elements.input_cost(4))
+pnnx.cost("F.layer_norm", "nn.LayerNorm", "F.group_norm")(elements.normalization())
+pnnx.cost("F.rms_norm", "nn.RMSNorm")(elements.normalization(3, 1, None))
+pnnx.cost("F.normalize")(elements.normalization(3, None, None))
+pnnx.cost("F.pairwise_distance")(elements.input_cost(3))
+pnnx.cost("F.batch_norm", *_spatial("nn.BatchNorm"))(elements.element_cost(2))
+pnnx.cost("F.instance_norm", *_spatial("nn.InstanceNorm"))(elements.normalization(5, 3, 4))
 
 
 @pnnx.cost("nn.GroupNorm")
@@ -118,11 +118,11 @@ def _window(c: CostContext) -> tuple[Dim, ...]:
     return kernel * _rank(c) if len(kernel) == 1 else kernel
 
 
-pnnx.cost(*_spatial("F.avg_pool", "F.max_pool", "nn.AvgPool", "nn.MaxPool"))(elements.pools(_window))
-pnnx.cost(*_spatial("F.lp_pool", "nn.LPPool"))(elements.pools(_window, 2))
+pnnx.cost(*_spatial("F.avg_pool", "F.max_pool", "nn.AvgPool", "nn.MaxPool"))(elements.pooling(_window))
+pnnx.cost(*_spatial("F.lp_pool", "nn.LPPool"))(elements.pooling(_window, 2))
 pnnx.cost(
     *_spatial("F.adaptive_avg_pool", "F.adaptive_max_pool", "nn.AdaptiveAvgPool", "nn.AdaptiveMaxPool"),
-)(elements.per_input_element())
+)(elements.input_cost())
 
 # -- products ----------------------------------------------------------------------------------------------------------
 
@@ -173,7 +173,7 @@ def linear(c: CostContext) -> OpCost:
 
 pnnx.cost("torch.matmul", "torch.mm", "torch.bmm", "torch.mv")(products.matmul())
 pnnx.cost("torch.addmm", "torch.baddbmm")(products.matmul(1, 2, 0))
-pnnx.cost("torch.cross")(elements.per_element(3))
+pnnx.cost("torch.cross")(elements.element_cost(3))
 
 
 @pnnx.cost("torch.einsum")
@@ -245,11 +245,11 @@ def interpolate(c: CostContext) -> OpCost:
     mode = c.text("mode", "nearest")
     if mode == "area":
         return OpCost(operations=c.elements(c.input(0)))
-    return elements.interpolates(elements.spatial_axes, lambda c: _TAPS.get(mode, 1))(c)
+    return elements.interpolation(elements.spatial_axes, lambda c: _TAPS.get(mode, 1))(c)
 
 
-pnnx.cost("F.upsample_bilinear", "nn.UpsamplingBilinear2d")(elements.interpolates(elements.spatial_axes, lambda c: 2))
-pnnx.cost("F.upsample_nearest", "nn.UpsamplingNearest2d")(elements.moves)
+pnnx.cost("F.upsample_bilinear", "nn.UpsamplingBilinear2d")(elements.interpolation(elements.spatial_axes, lambda c: 2))
+pnnx.cost("F.upsample_nearest", "nn.UpsamplingNearest2d")(elements.movement)
 
 
 @pnnx.cost("F.grid_sample")

@@ -1,1 +1,1 @@
-"""Arithmetic that dialects share, on dims and on known elements; no operator is named here."""
+"""Rules that dialects share, on dims and on known elements. They take shapes and values, and name no operator."""

@@ -1,6 +1,7 @@
-"""Element-wise arithmetic on known contents: numbers, sizes, and the fractions of sizes that floats hold.
+"""Element-wise arithmetic on known contents: numbers, sizes, and the fractions of sizes in float tensors.
 
-The rules that these functions build differ between dialects only in how shapes broadcast.
+The `*_rule` functions build rules: dialects differ in how shapes broadcast. `concrete` is an operation on numpy arrays,
+`symbolic` the same one on dims, `rounded` the one on floats.
 """
 
 from __future__ import annotations
@@ -42,24 +43,24 @@ def numpy_broadcast(c: InferenceContext, a: Shape, b: Shape) -> Shape:
 
 
 def unknown(_: Dim) -> Dim | None:
-    """No symbolic result."""
+    """None: the operation has no symbolic result."""
     return None
 
 
 def unary_rule(
     concrete: Callable[[Any], Any], symbolic: Callable[[Dim], Dim | None], rounded: OnElements | None = None
 ) -> Callable[..., PartialTensor]:
-    """The rule of a unary operation; `rounded` is the operation on floats."""
+    """The rule of a unary operation."""
 
     def rule(c: InferenceContext, x: Operand) -> PartialTensor:
-        """Element by element."""
+        """[*S] -> [*S], element by element."""
         return _calculate(c, x.dtype, x.shape, concrete, symbolic, rounded, x)
 
     return rule
 
 
 def absolute(c: InferenceContext, x: Operand) -> PartialTensor:
-    """`|x|`, symbolic where the sign is known."""
+    """[*S] -> [*S]: `|x|`, symbolic where the sign is known."""
 
     def operation(d: Dim) -> Dim | None:
         return d if c.prove_le(0, d) is True else -d if c.prove_le(d, 0) is True else None
@@ -68,7 +69,7 @@ def absolute(c: InferenceContext, x: Operand) -> PartialTensor:
 
 
 def sign(c: InferenceContext, x: Operand) -> PartialTensor:
-    """-1, 0 or 1, where the sign is known."""
+    """[*S] -> [*S]: -1, 0 or 1 where the sign is known."""
 
     def operation(d: Dim) -> Dim | None:
         if c.prove_le(1, d) is True:
@@ -87,8 +88,8 @@ def _calculate(
     rounded: OnElements | None,
     *values: PartialTensor,
 ) -> PartialTensor:
-    """Arithmetic on elements of any type of numbers; most tensors have no known contents."""
-    if values[0].elements is None:
+    """The result of an operation: a tensor of `shape`, with contents where those of all values are known."""
+    if values[0].elements is None:  # as of most tensors
         return PartialTensor(dtype, shape, None)
     sizes = map_dims(dtype, shape, symbolic, *values)
     if sizes is not None:
@@ -104,9 +105,9 @@ def element_arithmetic(
     symbolic: Callable[..., Dim | None],
     rounded: OnElements | None,
 ) -> Operation:
-    """An operation on elements of any type of numbers: integers that would wrap around are unknown, floats rounded.
+    """An operation on elements of any numeric type: integers that would wrap around are unknown, floats are rounded.
 
-    Without `rounded`, the operation needs no rounding on floats.
+    `rounded` is None where results on floats are always exact.
     """
     if is_float(dtype) and rounded is not None:
         return float_operation(c, dtype, concrete, rounded)
@@ -121,10 +122,10 @@ def binary_rule(
     rounded: OnElements,
     even: OnTensors,
 ) -> Callable[..., PartialTensor]:
-    """The rule of an arithmetic operation; `even` is the operation on progressions."""
+    """The rule of an arithmetic operation of two operands; `even` is the operation on progressions."""
 
     def rule(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
-        """Broadcasting; contents where both are known."""
+        """[*A], [*B] -> [*broadcast(A, B)]; contents where both are known."""
         shape = broadcast(c, a.shape, b.shape)
         if shape.dims is not None and (a.__class__ is Progression or b.__class__ is Progression):
             return even(a, b, shape)
@@ -134,7 +135,7 @@ def binary_rule(
 
 
 def integer_quotient(a: Any, b: Any) -> Any:
-    """Integers divided towards zero."""
+    """The quotients of two arrays of integers, rounded towards zero."""
     import numpy as np
 
     quotient = np.abs(a) // np.abs(b)
@@ -142,7 +143,7 @@ def integer_quotient(a: Any, b: Any) -> Any:
 
 
 def float_quotient(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor) -> PartialTensor:
-    """Floats divided; fractions of sizes stay known until they are rounded."""
+    """The quotients of floats; fractions of sizes stay known until they are rounded."""
     operation = float_operation(c, a.dtype, numpy_function("divide"), FloatArithmetic.divide)
     return fold_elements(None, shape, numpy_function("divide"), operation, a, b)
 
@@ -151,7 +152,7 @@ def division_rule(broadcast: Broadcast) -> Callable[..., PartialTensor]:
     """The rule of a division that rounds integers towards zero."""
 
     def rule(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
-        """Broadcasting; integers divide towards zero, fractions of sizes stay known until they are rounded."""
+        """[*A], [*B] -> [*broadcast(A, B)]; integer quotients round towards zero, fractions of sizes stay known."""
         shape = broadcast(c, a.shape, b.shape)
         if a.elements is None and b.elements is None:
             return PartialTensor(None, shape, None)
@@ -170,14 +171,14 @@ def integer_division(
     a: PartialTensor,
     b: PartialTensor,
 ) -> PartialTensor:
-    """A quotient or remainder of integers, where the divisor is not 0."""
+    """A quotient or remainder of integers; an element is unknown where its divisor may be 0."""
     if may_have_zero(c, b):
         return map_elements(None, shape, dim_operation(symbolic), a, b)
     return fold_dims(None, shape, concrete, symbolic, a, b)
 
 
 def may_have_zero(c: InferenceContext, divisors: PartialTensor) -> bool:
-    """Whether a known divisor may be 0: integer division by 0 is undefined and may abort, so it is advised against."""
+    """Whether a known divisor may be 0. Each symbolic one is advised to be at least 1: runtimes may abort on 0."""
     zeros = [d for d in divisors.elements or () if d == 0 or (isinstance(d, Dimension) and c.store.bounds(d)[0] == 0)]
     for d in zeros:
         if isinstance(d, (int, Dimension)):
@@ -217,7 +218,7 @@ def truncated_remainder(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]
 
 
 def integer_power(x: Dim, y: Dim) -> Dim | None:
-    """`x ** y` for a small known exponent of at least 0."""
+    """`x ** y` for a known exponent of 0..64, or 0..4 where `x` is symbolic; else None."""
     if not isinstance(y, int) or not 0 <= y <= (4 if isinstance(x, Dimension) else 64):
         return None
     result: Dim = 1
@@ -227,7 +228,7 @@ def integer_power(x: Dim, y: Dim) -> Dim | None:
 
 
 def power(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor) -> PartialTensor:
-    """Contents for known operands and small integer exponents. The element type is that of the base."""
+    """`a ** b` as a tensor of `shape`; contents for known operands and small integer exponents, typed as the base."""
 
     def float_power(x: Any, y: Any) -> Any:
         import numpy as np
@@ -243,7 +244,7 @@ def power(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor)
 
 
 def extreme(name: str, shape: Shape, *xs: PartialTensor) -> PartialTensor:
-    """The larger or smaller (`Max`, `Min`) of the elements at each position."""
+    """The maximum or minimum (`name` is `Max` or `Min`) of the elements at each position."""
     concrete = numpy_function("maximum") if name == "Max" else numpy_function("minimum")
     pick = maximum if name == "Max" else minimum
     return fold_dims(None, shape, lambda *arrays: _reduce(concrete, arrays), pick, *xs)
@@ -262,7 +263,7 @@ def total(c: InferenceContext, shape: Shape, xs: Sequence[PartialTensor]) -> Par
 
 
 def limit_elements(x: PartialTensor, low: PartialTensor | None, high: PartialTensor | None) -> PartialTensor:
-    """The elements clipped to limits that are single numbers."""
+    """The elements clipped to the limits; unknown where a limit is not a single number."""
     result = x
     for bound, concrete, pick in (
         (low, numpy_function("maximum"), maximum),

@@ -1,4 +1,4 @@
-"""Square blocks of pixels: from channels, and into channels."""
+"""Square blocks of pixels that are moved between the spatial axes and the channels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from shapeinf.ops import InferenceContext
 
 
 def channels_to_blocks(c: InferenceContext, x: Shape, block: int, name: str) -> Shape:
-    """[*N, C, H, W] -> [*N, C/b^2, H*b, W*b]; `name` is that of the attribute with the size of a block."""
+    """[*N, C, H, W] -> [*N, C/b^2, H*b, W*b] for a block of b*b pixels; messages call the block size `name`."""
     *lead, channels, h, w = x.require()
     _check_block(c, block, name)
     c.divisible(channels, block**2, f"channels must be divisible by {name} squared")
@@ -15,7 +15,7 @@ def channels_to_blocks(c: InferenceContext, x: Shape, block: int, name: str) -> 
 
 
 def blocks_to_channels(c: InferenceContext, x: Shape, block: int, name: str) -> Shape:
-    """[*N, C, H, W] -> [*N, C*b^2, H/b, W/b]; `name` is that of the attribute with the size of a block."""
+    """[*N, C, H, W] -> [*N, C*b^2, H/b, W/b] for a block of b*b pixels; messages call the block size `name`."""
     *lead, channels, h, w = x.require()
     _check_block(c, block, name)
     for d in (h, w):

@@ -11,9 +11,9 @@ from shapeinf.ops import Body, InferenceContext
 def run_branch(
     c: InferenceContext, branches: Sequence[Body], inputs: Sequence[Type | None], taken: int | None
 ) -> tuple[Type, ...]:
-    """The outputs of the branch that runs; the join of all branches if it is not known which one that is.
+    """The outputs of branch `taken`; where that is None, the join of all branches that do not fail.
 
-    A branch that fails is never taken.
+    Raises ShapeError if all of them fail, or if they have different numbers of outputs.
     """
     if taken is not None:
         return tuple(branches[taken].run(inputs, certain=True))

@@ -11,7 +11,7 @@ from shapeinf.lattice import Element, PartialTensor, Shape, element_bits, numpy_
 
 
 def constant_tensor(dtype: str | None, shape: Shape, fill: Element) -> PartialTensor:
-    """A tensor of one repeated element (None is unknown): listed, or as a progression."""
+    """A tensor of `shape` filled with one element (None: unknown), listed or as a progression."""
     if fill is None or shape.dims is None:
         return PartialTensor(dtype, shape, None)
     if is_listable(shape):
@@ -22,12 +22,12 @@ def constant_tensor(dtype: str | None, shape: Shape, fill: Element) -> PartialTe
 
 
 def zero_of(dtype: str | None) -> Element:
-    """The zero of a dtype; None of dtypes without numbers."""
+    """0 as an element of a dtype; None for dtypes that are not numeric."""
     return number_of(dtype, 0)
 
 
 def number_of(dtype: str | None, number: int) -> Element:
-    """A small number as an element of a dtype; None of dtypes without numbers."""
+    """A small number as an element of a dtype; None for dtypes that are not numeric."""
     if dtype is None or element_bits(dtype) is None or dtype.startswith("q"):
         return None
     kind = numpy_dtype(dtype)

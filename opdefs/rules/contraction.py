@@ -10,7 +10,7 @@ from shapeinf.ops import InferenceContext
 
 
 def matmul(c: InferenceContext, a: Shape, b: Shape) -> Shape:
-    """`numpy.matmul`: [*A, M, K] x [*B, K, N] -> [*broadcast(A, B), M, N]; vectors lose their axis."""
+    """[*A, M, K], [*B, K, N] -> [*broadcast(A, B), M, N], as `numpy.matmul`; the axis of a vector [K] is removed."""
     left, right = a.require(), b.require()
     if not left or not right:
         c.fail("the operands of a matrix product must have rank 1 or more", a, b)
@@ -23,6 +23,7 @@ def matmul(c: InferenceContext, a: Shape, b: Shape) -> Shape:
 
 
 ELLIPSIS = "..."
+"""Stands for any number of axes in a term of an equation."""
 
 
 def einsum(
@@ -33,10 +34,10 @@ def einsum(
     new_axes: bool = False,
     repeats_broadcast: bool = True,
 ) -> Shape:
-    """The result's shape. Axes of one letter broadcast, as runtimes let them; `...` stands for any leading axes.
+    """The shape of the result. Axes of one letter broadcast, as in runtimes; `...` stands for any number of axes.
 
-    With `new_axes`, a letter that occurs only in the result is an axis of extent 1. Without `repeats_broadcast`, all
-    axes of one letter in the same operand have one size.
+    With `new_axes`, a letter that occurs only in the result is an axis of size 1. Without `repeats_broadcast`, axes of
+    one letter in the same operand must be equal.
     """
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
@@ -64,7 +65,7 @@ def einsum(
 def _read_term(
     c: InferenceContext, term: str, operand: Shape, sizes: dict[str, Dim], spread: Shape, repeats_broadcast: bool
 ) -> Shape:
-    """Record the sizes of one operand; returns the broadcast of its ellipsis axes with those of earlier operands."""
+    """Record the sizes of an operand's letters in `sizes`; returns `spread` broadcast with its ellipsis axes."""
     head, dots, tail = term.partition(ELLIPSIS)
     letters = [*head, *tail]
     if not all(letter.isalpha() for letter in letters):
@@ -89,7 +90,7 @@ def _read_term(
 
 
 def _merge_repeats(c: InferenceContext, extents: Sequence[tuple[str, Dim]]) -> list[tuple[str, Dim]]:
-    """Each letter of an operand once, with the one size of all its axes."""
+    """Each letter of an operand once, with the merged size of its axes."""
     merged: dict[str, Dim] = {}
     for letter, size in extents:
         merged[letter] = c.merge(merged.get(letter, size), size, f"the axes {letter} of an operand must be equal")
@@ -97,7 +98,7 @@ def _merge_repeats(c: InferenceContext, extents: Sequence[tuple[str, Dim]]) -> l
 
 
 def _implicit_output(terms: Sequence[str]) -> str:
-    """Without `->`: the ellipsis, then the letters that occur once, in alphabetical order."""
+    """The result of an equation without `->`: the ellipsis, then the letters that occur once, in alphabetical order."""
     every = "".join(terms).replace(ELLIPSIS, "")
     once = sorted(letter for letter in set(every) if every.count(letter) == 1)
     return (ELLIPSIS if any(ELLIPSIS in term for term in terms) else "") + "".join(once)

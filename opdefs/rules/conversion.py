@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: bool = True) -> PartialTensor:
-    """The tensor in another type; symbolic contents stay where both types hold them exactly (see `floats`).
+    """The tensor in another element type; symbolic contents stay where both types hold them exactly (see `floats`).
 
-    With `saturate`, floats of 8 bits clamp values that are too large to their largest number.
+    With `saturate`, values beyond the range of an 8-bit float type become its largest number.
     """
     if x.contents is None or dtype is None or dtype == "string" or x.dtype == "string" or x.dtype is None:
         return PartialTensor(dtype, x.shape, None)
@@ -44,7 +44,11 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
         return PartialTensor(dtype, x.shape, None)
     if dtype == "float8e8m0":  # powers of two, rounded up or down by an attribute
         return PartialTensor(dtype, x.shape, None)
-    saturate = saturate and dtype.startswith("float8")
+    return _convert_elements(c, x, dtype, saturate and dtype.startswith("float8"))
+
+
+def _convert_elements(c: InferenceContext, x: PartialTensor, dtype: str, saturate: bool) -> PartialTensor:
+    """The tensor in another type that numpy has, converted element by element where some are symbolic."""
 
     def convert_array(array: Any) -> Any:
         target = _numpy_dtype(dtype)
@@ -73,18 +77,18 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
 
 
 _PLAIN_INTEGERS = frozenset({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"})
-"""Integers of whole bytes."""
+"""Integer types of whole bytes."""
 
 
 def _numpy_dtype(dtype: str) -> np.dtype[Any]:
-    """The type of arrays; numpy is imported only where there are some: symbolic sizes need none."""
+    """The numpy type of a dtype that has one. Called only for arrays: symbolic sizes do not need numpy."""
     kind = numpy_dtype(dtype)
     assert kind is not None
     return kind
 
 
 def _is_exact(elements: Sequence[Element], source: str, dtype: str) -> bool:
-    """Whether these are indices that another type holds exactly: one of indices, or one of floats without sizes."""
+    """Whether these are ints or sizes of an index type that `dtype` represents exactly; for floats, only ints."""
     if source not in INDEX_TYPES or not are_dims(elements):
         return False
     if dtype in INDEX_TYPES:
@@ -95,7 +99,7 @@ def _is_exact(elements: Sequence[Element], source: str, dtype: str) -> bool:
 
 
 _EXACT_FLOATS = {"float64": 2**53, "float32": 2**24, "float16": 2**11}
-"""These types hold all integers up to these numbers."""
+"""By float type: all integers up to this number are exact."""
 
 
 def _saturate(array: Any, target: np.dtype[Any]) -> Any:
@@ -109,7 +113,7 @@ def _saturate(array: Any, target: np.dtype[Any]) -> Any:
 def _cast_to_float(
     c: InferenceContext, element: Dimension | Quotient, source_dtype: str | None, dtype: str, saturate: bool
 ) -> Element:
-    """An element rounded to a float type; unknown where it was rounded to another one before."""
+    """An element rounded to a float type; unknown where it was rounded to another type before."""
     source, target = float_format(source_dtype), float_format(dtype)
     if target is None:
         return None

@@ -1,4 +1,7 @@
-"""Costs of operators that work element by element: activations, reductions, normalisations, pooling, movement."""
+"""Costs of operators that work element by element: activations, reductions, normalizations, pooling, movement.
+
+Functions with a `CostContext` are cost rules; the others return one.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,18 @@ from shapeinf.expr import Dim
 from shapeinf.ops import CostContext, CostRule, OpCost
 
 
-def moves(c: CostContext) -> OpCost:
-    """No operation: elements are copied, placed or converted."""
+def movement(c: CostContext) -> OpCost:
+    """No operations: elements are copied, moved or converted."""
     return OpCost()
 
 
-def reads_no_elements(c: CostContext) -> OpCost:
-    """No operation, and no element read: shapes and sizes."""
+def shape_query(c: CostContext) -> OpCost:
+    """No operations, and no element is read: only shapes are."""
     return OpCost(reads=())
 
 
-def per_element(operations: int = 1) -> CostRule:
-    """So many operations for each element of the output."""
+def element_cost(operations: int = 1) -> CostRule:
+    """`operations` for each element of the output."""
 
     def cost(c: CostContext) -> OpCost:
         return OpCost(operations=c.product(operations, *c.result))
@@ -28,11 +31,11 @@ def per_element(operations: int = 1) -> CostRule:
     return cost
 
 
-elementwise = per_element()
+elementwise = element_cost()
 
 
-def per_input_element(operations: int = 1, index: int = 0) -> CostRule:
-    """So many operations for each element of an input: reductions, searches, losses."""
+def input_cost(operations: int = 1, index: int = 0) -> CostRule:
+    """`operations` for each element of input `index`: reductions, searches, losses."""
 
     def cost(c: CostContext) -> OpCost:
         return OpCost(operations=c.product(operations, *c.input(index)))
@@ -40,20 +43,20 @@ def per_input_element(operations: int = 1, index: int = 0) -> CostRule:
     return cost
 
 
-def per_operand(c: CostContext) -> OpCost:
-    """One operation for each element of the output and each operand after the first: sums and maxima of several."""
+def operand_cost(c: CostContext) -> OpCost:
+    """One operation for each output element and each operand after the first: sums and maxima of several tensors."""
     operands = sum(c.has_input(index) for index in range(len(c.types)))
     return OpCost(operations=c.product(max(operands - 1, 0), *c.result))
 
 
 def mean_of_operands(c: CostContext) -> OpCost:
-    """As a sum of the operands, and one division for each element."""
+    """A sum of the operands, and one division for each element."""
     operands = sum(c.has_input(index) for index in range(len(c.types)))
     return OpCost(operations=c.product(operands if operands > 1 else 0, *c.result))
 
 
-def gathers(table: int = 0) -> CostRule:
-    """No operation; of the table only as many elements are read as are returned: gathers and slices."""
+def gathering(table: int = 0) -> CostRule:
+    """No operations; of input `table`, only as many elements are read as are returned: gathers and slices."""
 
     def cost(c: CostContext) -> OpCost:
         return OpCost(partial={table: c.elements(c.result)})
@@ -61,8 +64,8 @@ def gathers(table: int = 0) -> CostRule:
     return cost
 
 
-def combines_updates(updates: int, reduces: Callable[[CostContext], bool]) -> CostRule:
-    """A scatter: one operation for each update that is combined with an element."""
+def scattering(updates: int, reduces: Callable[[CostContext], bool]) -> CostRule:
+    """One operation for each element of input `updates` where `reduces`: it is combined with the element it updates."""
 
     def cost(c: CostContext) -> OpCost:
         return OpCost(operations=c.elements(c.input(updates)) if reduces(c) else 0)
@@ -70,8 +73,8 @@ def combines_updates(updates: int, reduces: Callable[[CostContext], bool]) -> Co
     return cost
 
 
-def pools(kernel: Callable[[CostContext], Sequence[Dim]], operations: int = 1) -> CostRule:
-    """So many operations for each element of each window."""
+def pooling(kernel: Callable[[CostContext], Sequence[Dim]], operations: int = 1) -> CostRule:
+    """`operations` for each element of each window."""
 
     def cost(c: CostContext) -> OpCost:
         return OpCost(operations=c.product(operations, *kernel(c), *c.result))
@@ -79,11 +82,11 @@ def pools(kernel: Callable[[CostContext], Sequence[Dim]], operations: int = 1) -
     return cost
 
 
-def normalizes(statistics: int = 5, scale: int | None = 1, shift: int | None = 2) -> CostRule:
-    """So many operations for each element of the first input, one more to scale it and one to shift it.
+def normalization(statistics: int = 5, scale: int | None = 1, shift: int | None = 2) -> CostRule:
+    """`statistics` operations for each element of the first input, one more to scale it and one to shift it.
 
-    Five are those of a mean and a variance: two sums, a difference, a square, a product. `scale` and `shift` are the
-    positions of the inputs that do so, None for none.
+    The five of a mean and a variance are two sums, a difference, a square and a product. `scale` and `shift` are the
+    positions of optional inputs, None for an operator without them.
     """
 
     def cost(c: CostContext) -> OpCost:
@@ -94,16 +97,15 @@ def normalizes(statistics: int = 5, scale: int | None = 1, shift: int | None = 2
 
 
 SOFTMAX = 5
-"""Operations an element of a softmax: the maximum, a difference, an exponential, a sum, a division."""
+"""Operations for each element of a softmax: the maximum, a difference, an exponential, a sum, a division."""
 
-softmax = per_element(SOFTMAX)
+softmax = element_cost(SOFTMAX)
 
 
-def interpolates(axes: Callable[[CostContext], int], taps: Callable[[CostContext], int]) -> CostRule:
-    """Resampling: `taps` multiply-accumulates along each of so many axes, all combinations of them for each element.
+def interpolation(axes: Callable[[CostContext], int], taps: Callable[[CostContext], int]) -> CostRule:
+    """Resampling along `axes` axes: `taps ** axes` multiply-accumulates for each element of the output, none for 1 tap.
 
-    One tap is a copy. The number of axes must not depend on whether two sizes happen to be equal: a formula holds for
-    all sizes.
+    The number of axes must not depend on whether two sizes happen to be equal: a formula holds for all sizes.
     """
 
     def cost(c: CostContext) -> OpCost:
@@ -114,13 +116,13 @@ def interpolates(axes: Callable[[CostContext], int], taps: Callable[[CostContext
 
 
 def spatial_axes(c: CostContext) -> int:
-    """The number of axes behind the batch and the channels; of a matrix both."""
+    """The number of axes of the output after batch and channels; both axes of a matrix."""
     rank = len(c.result)
     return rank - 2 if rank > 2 else rank
 
 
-def not_counted(reason: str) -> CostRule:
-    """An operator that is always listed as not counted, for this reason."""
+def exclusion(reason: str) -> CostRule:
+    """No cost: the report lists the operator as not counted, for this reason."""
 
     def cost(c: CostContext) -> OpCost:
         raise NotKnown(reason)
@@ -128,6 +130,6 @@ def not_counted(reason: str) -> CostRule:
     return cost
 
 
-def chooses_body(c: CostContext) -> OpCost:
-    """A choice between bodies."""
+def body_choice(c: CostContext) -> OpCost:
+    """The cost of one of the bodies: a branch."""
     return OpCost(bodies="one")

@@ -8,7 +8,7 @@ from shapeinf.expr import Dim
 from shapeinf.ops import CostContext, OpCost
 
 CELLS = {"RNN": (1, 1), "GRU": (3, 8), "LSTM": (4, 9)}
-"""By cell: the gates, and the operations for each unit and step besides products and biases.
+"""By cell: the number of gates, and of operations for each unit and step besides products and biases.
 
 LSTM: 4 activations, 2 products and a sum for the cell, an activation and a product for the state. GRU: 3 activations,
 the reset product, and `(1 - z)*n + z*h`.
@@ -18,7 +18,7 @@ the reset product, and `(1 - z)*n + z*h`.
 def recurrent(
     c: CostContext, cell: str, steps: Dim, batch: Dim, inputs: Dim, units: Dim, biases: int, directions: int = 1
 ) -> OpCost:
-    """Each gate of each step is a product of [inputs + units] by units; `biases` vectors are added to each gate."""
+    """One product of [inputs + units] by units for each gate and step; `biases` vectors are added to each gate."""
     gates, operations = CELLS[cell]
     runs = c.product(directions, steps, batch, units)
     macs = c.product(gates, runs, c.sum(inputs, units))
@@ -28,9 +28,9 @@ def recurrent(
 def attention(
     c: CostContext, heads: Dim, queries: Dim, keys: Dim, depth: Dim, value_depth: Dim, masks: int = 0
 ) -> OpCost:
-    """Scores, their scale, masks and softmax, and the sum of values; `heads` counts those of the whole batch.
+    """Scores, their scale, masks and softmax, and the sum of values; `heads` are those of the whole batch.
 
-    A causal mask does not lower the cost: it is that of the dense product.
+    The cost of the dense product: a causal mask does not lower it.
     """
     scores = c.product(heads, queries, keys)
     macs = c.sum(c.product(scores, depth), c.product(scores, value_depth))
@@ -38,7 +38,7 @@ def attention(
 
 
 def transform(c: CostContext, count: Dim, length: Dim, real: bool = False) -> OpCost:
-    """A fast Fourier transform: `5*n*log2(n)` operations each, half of it for real ones."""
+    """`count` fast Fourier transforms: `5*n*log2(n)` operations each for length n, half of that for real ones."""
     if not isinstance(length, int):
         raise NotKnown("the operations of a transform of symbolic length are no polynomial: bind it")
     operations = 5 * length * max(length - 1, 0).bit_length()
@@ -51,17 +51,17 @@ def rotary(c: CostContext) -> OpCost:
 
 
 def factorization(c: CostContext, thirds: int = 1) -> OpCost:
-    """`thirds * n**3 / 3` multiply-accumulates for each square matrix: 1 of LU, and of a determinant by it."""
+    """`thirds * n**3 / 3` multiply-accumulates for each square matrix; `thirds` is 1 for LU and for a determinant."""
     shape = c.input(0)
     cubes = c.product(thirds, *shape, shape[-1])
     return OpCost(macs=cubes // 3)
 
 
 def linear_attention(c: CostContext) -> OpCost:
-    """[B, S, heads*D], step by step with a state [B, heads, D, Dv]; some implementations do it in chunks.
+    """Attention over [B, S, heads*D] with a state [B, heads, D, Dv], counted step by step, also if computed in chunks.
 
-    For each step and head: the outer product of key and value, the product of the query with the state, that of the key
-    where the rule corrects (delta), and a decay of the state where it is gated.
+    For each step and head: the outer product of key and value, the product of the query and the state, one of the key
+    and the state where the update rule has `delta`, and a decay of the state where it is gated.
     """
     q, k, v = c.input(0), c.input(1), c.input(2)
     queries, keys = c.integer("q_num_heads"), c.integer("kv_num_heads")

@@ -1,4 +1,7 @@
-"""Costs of contractions: matrix products, convolutions, einsum, quantised forms of them."""
+"""Costs of contractions: matrix products, convolutions, einsum, and their quantized forms.
+
+`weight` and `bias` are positions of inputs; a bias of None means that the operator has none.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,12 @@ from shapeinf.ops import CostContext, CostRule, OpCost
 
 
 def contraction(c: CostContext, output: Shape | Sequence[Dim], depth: Dim, biased: bool = False) -> OpCost:
-    """`depth` multiply-accumulates for each element of the output, and one addition where there is a bias."""
+    """`depth` multiply-accumulates for each element of the output, and one addition if `biased`."""
     return OpCost(macs=c.product(depth, *output), operations=c.elements(output) if biased else 0)
 
 
 def matmul(a: int = 0, b: int = 1, bias: int | None = None) -> CostRule:
-    """A product of matrices as numpy defines it; `a` and `b` are the positions of the operands."""
+    """`numpy.matmul` of inputs `a` and `b`."""
 
     def cost(c: CostContext) -> OpCost:
         left = c.input(a)
@@ -27,7 +30,7 @@ def matmul(a: int = 0, b: int = 1, bias: int | None = None) -> CostRule:
 
 
 def transposable_matmul(left: str, right: str, bias: int | None = None) -> CostRule:
-    """A product of matrices; these attributes transpose its operands."""
+    """A product of two matrices, which the attributes named `left` and `right` transpose."""
 
     def cost(c: CostContext) -> OpCost:
         a = c.input(0)
@@ -38,7 +41,7 @@ def transposable_matmul(left: str, right: str, bias: int | None = None) -> CostR
 
 
 def linear(weight: int = 1, bias: int | None = 2) -> CostRule:
-    """[..., K] by a weight: K multiply-accumulates for each element of the output."""
+    """[..., K] times a weight: K multiply-accumulates for each element of the output."""
 
     def cost(c: CostContext) -> OpCost:
         return contraction(c, c.result, c.input(0)[-1], bias is not None and c.has_input(bias))
@@ -68,15 +71,15 @@ def transposed_convolution(weight: int = 1, bias: int | None = 2) -> CostRule:
 
 
 def einsum(equation: str, operands: Sequence[Shape], c: CostContext) -> OpCost:
-    """All indices at once: for each of their combinations as many multiply-accumulates as there are factors less one.
+    """A single loop over all indices: `n - 1` multiply-accumulates for each combination of n operands.
 
-    One operand is a sum or a copy of its elements. An ellipsis stands for the axes that no index names. The sizes of
-    indices that stay are those of the output, after broadcasting.
+    Of one operand, elements are summed or copied. An ellipsis stands for axes without an index. The sizes of indices in
+    the output are those of the output, after broadcasting.
     """
     inputs, arrow, output = equation.replace(" ", "").partition("->")
     texts = inputs.split(",")
     if len(texts) != len(operands):
-        raise _misfit()
+        raise _mismatch()
     sizes: dict[str, Dim] = {}
     for text, shape in zip(texts, operands, strict=True):
         for index, size in zip(_indices(text, len(shape)), shape, strict=True):
@@ -85,7 +88,7 @@ def einsum(equation: str, operands: Sequence[Shape], c: CostContext) -> OpCost:
     result = c.result
     remaining = _indices(output if arrow else _implicit_output(inputs), len(result))
     if not sizes.keys() >= set(remaining):
-        raise _misfit()
+        raise _mismatch()
     sizes.update(zip(remaining, result, strict=True))
     every, factors = c.product(*sizes.values()), len(operands) - 1
     if not sizes.keys() - set(remaining):  # nothing is summed
@@ -93,20 +96,20 @@ def einsum(equation: str, operands: Sequence[Shape], c: CostContext) -> OpCost:
     return OpCost(macs=c.product(factors, every)) if factors else OpCost(operations=every)
 
 
-def _misfit() -> NotKnown:
+def _mismatch() -> NotKnown:
     return NotKnown("the equation does not fit the operands")
 
 
 def _indices(text: str, rank: int) -> list[str]:
-    """The index of each axis; those of an ellipsis are numbered from the last one."""
+    """The index of each axis; the axes of an ellipsis are numbered from the last one."""
     before, dots, after = text.partition("...")
     count = rank - len(before) - len(after)
     if count < 0 or (count and not dots):
-        raise _misfit()
+        raise _mismatch()
     return [*before, *(f"...{count - i}" for i in range(count)), *after]
 
 
 def _implicit_output(inputs: str) -> str:
-    """The output of an equation that has none: the ellipsis, then the indices that occur once, in order."""
+    """The output of an equation without `->`: the ellipsis, then the indices that occur once, in order."""
     letters = inputs.replace(",", "").replace("...", "")
     return ("..." if "..." in inputs else "") + "".join(sorted(x for x in set(letters) if letters.count(x) == 1))

@@ -21,7 +21,7 @@ Operation = Callable[..., Element]
 
 
 def element_array(value: PartialTensor) -> Elements | None:
-    """The contents as an object array of the tensor's shape, None when nothing is known."""
+    """The contents as an object array of the tensor's shape; None where they are unknown."""
     if value.elements is None or not is_listable(value.shape):
         return None
     import numpy as np
@@ -32,13 +32,13 @@ def element_array(value: PartialTensor) -> Elements | None:
 
 
 def tensor_from_array(array: npt.NDArray[Any], dtype: str | None = None) -> PartialTensor:
-    """A tensor with these contents; above the limit only its shape."""
+    """A tensor with the contents of an array; of more than MAX_ELEMENTS, only its shape."""
     elements = array.reshape(-1).tolist() if array.size <= MAX_ELEMENTS else None
     return PartialTensor(dtype, Shape(array.shape), elements)
 
 
 def move_elements(value: PartialTensor, shape: Shape, move: Callable[[Elements], npt.NDArray[Any]]) -> PartialTensor:
-    """The tensor of `shape` whose contents are those of `value`, moved around; unknown when they are not known."""
+    """The tensor of `shape` with the contents of `value`, rearranged by `move`; unknown where those are."""
     array = element_array(value)
     if array is None or not is_listable(shape):
         return PartialTensor(value.dtype, shape, None)
@@ -51,7 +51,7 @@ def move_elements(value: PartialTensor, shape: Shape, move: Callable[[Elements],
 def select_elements(
     elements: Sequence[Element], sizes: Sequence[int], indices: Sequence[Sequence[int]]
 ) -> list[Element]:
-    """Of the elements of a tensor of these sizes those at these indices of each axis, without numpy.
+    """The elements at `indices` of each axis, for a tensor of these elements and `sizes`. Does not import numpy.
 
     >>> select_elements("abcdef", [2, 3], [[1], [2, 1, 0]])
     ['f', 'e', 'd']
@@ -67,7 +67,7 @@ def select_elements(
 
 
 def is_listable(shape: Shape) -> bool:
-    """Whether contents of this shape may be listed: known sizes, few elements."""
+    """Whether contents of this shape may be listed: all sizes are known, and the elements are few (MAX_ELEMENTS)."""
     if shape.dims is None:
         return False
     total = 1
@@ -79,7 +79,7 @@ def is_listable(shape: Shape) -> bool:
 
 
 def list_elements(value: PartialTensor) -> PartialTensor:
-    """The tensor with its elements listed, each unknown where none is known, where its shape allows it."""
+    """The tensor; with a list of unknown elements where its contents are unknown and its shape is listable."""
     if value.elements is not None or not is_listable(value.shape):
         return value
     count = 1
@@ -89,12 +89,12 @@ def list_elements(value: PartialTensor) -> PartialTensor:
 
 
 def map_elements(dtype: str | None, shape: Shape, operation: Operation, *values: PartialTensor) -> PartialTensor:
-    """An operation on elements applied to the broadcast of the values; unknown operands give unknown elements."""
+    """An operation on elements, applied to the broadcast of the values. Unknown elements are passed to it as None."""
     if any([v.elements is None for v in values]) or not is_listable(shape):
         return PartialTensor(dtype, shape, None)
     if all(v.shape == shape for v in values):
         return PartialTensor(dtype, shape, map(operation, *(v.elements or () for v in values)))
-    if len(shape) <= 1:  # one element is repeated
+    if len(shape) <= 1:  # a single element is repeated
         size = int(shape[0]) if shape.dims else 1
         flat = ((v.elements or ()) * (size if len(v.elements or ()) == 1 else 1) for v in values)
         return PartialTensor(dtype, shape, map(operation, *flat))
@@ -126,10 +126,10 @@ _NOT_CONCRETE = frozenset((type(None), Dimension, Condition, Quotient))
 def map_dims(
     dtype: str | None, shape: Shape, operation: Callable[..., Dim | bool | Condition | None], *values: PartialTensor
 ) -> PartialTensor | None:
-    """An operation on dims applied to the broadcast of indices, most of all of scalars and vectors of shapes.
+    """An operation on dims, applied to the broadcast of index tensors: a fast path for scalars and vectors of sizes.
 
-    None where the values have another type or elements that are no dims, or are broadcast along some axes only, and
-    where a result is unknown or does not fit into the type: then `fold_elements` says what it is.
+    None where it does not apply, so that `fold_elements` has to: other types, elements that are not dims, broadcasts
+    of more than single elements, and results that are unknown or beyond the range of the type.
     """
     source = values[0].dtype
     if source not in INDEX_TYPES or not is_listable(shape):
@@ -156,7 +156,7 @@ def map_dims(
 def fold_elements(
     dtype: str | None, shape: Shape, concrete: Callable[..., Any], operation: Operation, *values: PartialTensor
 ) -> PartialTensor:
-    """Like `map_elements`, but by numpy in the tensors' own type where every element of every value is concrete."""
+    """`map_elements`, but computed by numpy, in the type of the tensors, where every element is concrete."""
     if not is_listable(shape) or any(v.elements is None for v in values):
         return PartialTensor(dtype, shape, None)
     known = [_NOT_CONCRETE.isdisjoint(map(type, v.elements or ())) for v in values]
@@ -180,15 +180,15 @@ def fold_dims(
     symbolic: Callable[..., Dim | bool | Condition | None],
     *values: PartialTensor,
 ) -> PartialTensor:
-    """`fold_elements` with an operation on dims, which for ints gives what `concrete` does, or None."""
-    if any([v.elements is None for v in values]):  # the data, most of all
+    """`fold_elements` with an operation on dims. On ints, `symbolic` returns what `concrete` does, or None."""
+    if any([v.elements is None for v in values]):  # as of most tensors
         return PartialTensor(dtype, shape, None)
     sizes = map_dims(dtype, shape, symbolic, *values)
     return sizes if sizes is not None else fold_elements(dtype, shape, concrete, dim_operation(symbolic), *values)
 
 
 def to_dim(element: Element) -> Dim | None:
-    """An element as a dim: ints and integral floats, None for anything else."""
+    """An element as a dim: an int, a Dimension or an integral float; None for any other."""
     if type(element) is int or type(element) is Dimension:
         return element
     if isinstance(element, (bool, int)):
@@ -201,7 +201,7 @@ def to_dim(element: Element) -> Dim | None:
 
 
 def dim_operation(operation: Callable[..., Dim | bool | Condition | None]) -> Operation:
-    """An operation on dims, lifted to elements; unknown where an operand is not an integer."""
+    """An operation on dims, lifted to elements; its result is None where an operand is not an integer."""
 
     def apply(*elements: Element) -> Element:
         dims = [to_dim(e) for e in elements]
@@ -211,7 +211,7 @@ def dim_operation(operation: Callable[..., Dim | bool | Condition | None]) -> Op
 
 
 def known_ints(value: PartialTensor | None) -> tuple[int, ...] | None:
-    """The contents as ints, None when any is unknown or symbolic."""
+    """The contents as ints; None where an element is unknown or symbolic."""
     known = known_dims(value)
     if known is None:
         return None
@@ -222,7 +222,7 @@ def known_ints(value: PartialTensor | None) -> tuple[int, ...] | None:
 
 
 def known_dims(value: PartialTensor | None) -> tuple[Dim | None, ...] | None:
-    """The contents as dims, None for each that is unknown; None when nothing is known."""
+    """The contents as dims, with None for each unknown element; None where there are no contents."""
     if value is None:
         return None
     elements = value.elements
@@ -237,12 +237,12 @@ _TYPES_OF_DIMS = frozenset((int, Dimension))
 
 
 def are_dims(elements: Sequence[Element]) -> bool:
-    """Whether all elements are ints or symbolic sizes; not bools, whole floats and unknown elements."""
+    """Whether all elements are ints or Dimensions. Bools, integral floats and unknown elements are not."""
     return _TYPES_OF_DIMS.issuperset(map(type, elements))
 
 
 def drop_overflow(dtype: str | None, element: Element) -> Element:
-    """The element, unknown when it would wrap around in an integer type."""
+    """The element; None where it would wrap around in an integer type."""
     limits = INTEGER_RANGES.get(dtype or "")
     if limits is None or not isinstance(element, int):
         return element
@@ -250,11 +250,11 @@ def drop_overflow(dtype: str | None, element: Element) -> Element:
 
 
 INDEX_TYPES = ("int64", "int32")
-"""The types of indices; narrower ones wrap around too early for sizes that are not known."""
+"""The types of indices. Symbolic sizes are assumed to fit them; narrower types may wrap around."""
 
 
 def without_overflow(c: InferenceContext, dtype: str | None, element: Element) -> Element:
-    """The element, unknown where it may wrap around in an integer type; sizes are assumed to fit those of indices."""
+    """The element; None where it may wrap around in an integer type. Sizes are assumed to fit INDEX_TYPES."""
     if not isinstance(element, Dimension):
         return drop_overflow(dtype, element)
     limits = INTEGER_RANGES.get(dtype or "")
@@ -265,7 +265,7 @@ def without_overflow(c: InferenceContext, dtype: str | None, element: Element) -
 
 
 def name_scalar(c: InferenceContext, value: PartialTensor) -> PartialTensor:
-    """The tensor, with a new unknown for an unknown scalar of integers: what is computed from it stays comparable."""
+    """The tensor, with a fresh unknown for an unknown integer scalar: results computed from it stay comparable."""
     unknown = value.shape.dims == () and (value.elements is None or value.elements == (None,))
     if not unknown or value.dtype not in INDEX_TYPES:
         return value
@@ -273,7 +273,7 @@ def name_scalar(c: InferenceContext, value: PartialTensor) -> PartialTensor:
 
 
 def is_float(dtype: str | None) -> bool:
-    """Whether a dtype holds fractions."""
+    """Whether a dtype is a float or complex type."""
     return dtype is not None and ("float" in dtype or dtype == "complex64" or dtype == "complex128")
 
 
@@ -283,7 +283,7 @@ def clamp_at_zero(c: InferenceContext, d: Dim) -> Dim:
 
 
 def truncated_quotient(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
-    """Integer division as runtimes do it: towards zero. Symbolic only for a positive divisor."""
+    """Integer division that rounds towards zero, as in runtimes. Symbolic only for a positive divisor."""
 
     def divide(a: Dim, b: Dim) -> Dim | None:
         if isinstance(a, int) and isinstance(b, int):
@@ -298,22 +298,22 @@ def truncated_quotient(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
 
 
 def concatenate_elements(parts: Sequence[Elements], axis: int) -> Elements:
-    """`np.concatenate` that keeps objects."""
+    """`np.concatenate` of object arrays."""
     import numpy as np
 
     return np.concatenate(list(parts), axis=axis)
 
 
 MAX_RANK = 1024
-"""Longest shape that contents may describe; a longer one is an error or an attack."""
+"""The largest rank that contents may request; a larger one is a damaged or malicious file."""
 
 
 def requested_dims(
     c: InferenceContext, shape: PartialTensor, name: str = "shape", dtype: str | None = None
 ) -> tuple[Dim | None, ...]:
-    """The dims that a vector input requests, None for each unknown one; raises NotKnown if the length is unknown.
+    """The dims that a vector input requests, None for each unknown one. Raises NotKnown if its length is unknown.
 
-    `dtype` is then the element type of the outputs, if their definition does not give it.
+    The error carries `dtype`, the element type of the outputs, for operators whose definition does not declare it.
     """
     (size,) = c.require_rank(shape.shape, 1, f"`{name}`")
     known = known_dims(shape)
@@ -329,7 +329,7 @@ Verdict = bool | Condition | None
 
 
 def compare_le(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
-    """`a <= b`: decided, else a condition."""
+    """`a <= b`, decided or as a condition."""
     decided = c.prove_le(a, b)
     if decided is not None:
         return decided
@@ -337,12 +337,12 @@ def compare_le(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
 
 
 def nonnegative_condition(expression: Dim) -> bool | Condition:
-    """`expression >= 0`: decided for an int, else a condition."""
+    """`expression >= 0`, decided for an int, else as a condition."""
     return expression >= 0 if isinstance(expression, int) else Condition(expression)
 
 
 def logical_and(a: Element, b: Element) -> Element:
-    """`a and b`."""
+    """`a and b` of bools and conditions; None where it is unknown."""
     if a is True or b is True:
         return b if a is True else a
     if isinstance(a, Condition) and isinstance(b, Condition):
@@ -351,7 +351,7 @@ def logical_and(a: Element, b: Element) -> Element:
 
 
 def logical_or(a: Element, b: Element) -> Element:
-    """`a or b`."""
+    """`a or b` of bools and conditions; None where it is unknown."""
     if a is False or b is False:
         return b if a is False else a
     if isinstance(a, Condition) and isinstance(b, Condition):
@@ -360,14 +360,14 @@ def logical_or(a: Element, b: Element) -> Element:
 
 
 def logical_not(a: Element) -> Element:
-    """`not a`."""
+    """`not a` of a bool or a condition; None where it is unknown."""
     if isinstance(a, Condition):
         return nonnegative_condition(-a.expression - 1)
     return not a if isinstance(a, bool) else None
 
 
 def selection(c: InferenceContext) -> Operation:
-    """`a if condition else b`, where the condition is decided or both are the same."""
+    """The operation `a if condition else b`; its result is None where the condition is undecided and a and b differ."""
 
     def select(condition: Element, a: Element, b: Element) -> Element:
         if isinstance(condition, bool):

@@ -1,4 +1,4 @@
-"""The growth of a value in a loop: its type as a function of the number of trips, extrapolated from the first one."""
+"""The growth of a value in a loop: its type as a function of the number of trips, extrapolated from the first trip."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Extrapolation = Callable[[Dim], Type]
 
 
 def extrapolate(old: Type, new: Type) -> Extrapolation | None:
-    """The type of a value if every trip adds as much as the first; None for a change that is not an addition."""
+    """The type of a value if every trip adds what the first one adds, from `old` to `new`; None for other changes."""
     if old == new:
         return lambda trips: old
     if isinstance(old, HandleType) or isinstance(new, HandleType):
@@ -60,7 +60,7 @@ def _is_number(element: Element) -> bool:
 
 
 def _extrapolate_sequence(old: SequenceType, new: SequenceType) -> Extrapolation | None:
-    """More elements of the same type; the element type of an empty sequence is open."""
+    """A sequence that gets more elements of one type; an empty sequence may get any."""
     start, end = old.length, new.length
     if start is None or end is None or (start != 0 and old.element != new.element):
         return None
@@ -69,7 +69,7 @@ def _extrapolate_sequence(old: SequenceType, new: SequenceType) -> Extrapolation
 
 
 def _extrapolate_handle(old: Type, new: Type) -> Extrapolation | None:
-    """More items of the same type behind a handle; the types of the items of an empty list are open."""
+    """A list behind a handle that gets more items of one type; an empty list may get any."""
     if not isinstance(old, HandleType) or not isinstance(new, HandleType) or old.dtype != new.dtype:
         return None
     if old.shape != new.shape or (old.values != new.values and old.values != () and old.length != 0):
@@ -80,22 +80,22 @@ def _extrapolate_handle(old: Type, new: Type) -> Extrapolation | None:
     return lambda trips: HandleType(new.dtype, new.shape, new.values, first + increment * trips)
 
 
-def confirm(guess: Extrapolation, trips: Dim, after: Type) -> Extrapolation | None:
-    """A guess that agrees with the type after some trips: itself, or without the contents of items; None if none does.
+def confirm(formula: Extrapolation, trips: Dim, after: Type) -> Extrapolation | None:
+    """The formula, if it gives the type `after` some trips; without the contents of list items, if only these differ.
 
-    The items of a list that grows may be of one type, but of contents that differ between trips.
+    None if neither agrees with the type.
     """
-    expected = guess(trips)
+    expected = formula(trips)
     if expected == after:
-        return guess
+        return formula
     weaker = without_item_contents(expected)
     if not isinstance(after, HandleType) or weaker != without_item_contents(after):
         return None
-    return guess if weaker == expected else lambda number: without_item_contents(guess(number))
+    return formula if weaker == expected else lambda number: without_item_contents(formula(number))
 
 
 def without_item_contents(handle: Type) -> Type:
-    """The same handle, without what is known of the contents of the values behind it."""
+    """The type of the same handle without the contents of the values behind it."""
     if not isinstance(handle, HandleType) or handle.values is None:
         return handle
     values = [v if isinstance(v, HandleType) else TensorType(v.dtype, v.shape) for v in handle.values]

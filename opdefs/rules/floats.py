@@ -1,23 +1,22 @@
 """Float arithmetic on sizes: which integers and fractions a float type represents exactly.
 
-A float type of p significant bits holds every integer up to 2**p, and every such integer divided by a power of two;
-above that it rounds. Sizes that pass through floats (`ceil(float(h) / 2.0)`, scales of a resize) are followed where the
-bounds of the sizes prove that nothing is rounded, or that a single rounding does not change the result:
+A float type of p significant bits represents every integer up to 2**p, and every such integer divided by a power of
+two; above that it rounds. Sizes that pass through floats (`ceil(float(h) / 2.0)`, scales of a resize) stay known where
+their bounds prove that nothing is rounded, or that a single rounding does not change the result:
 
 - Any element of a float tensor is a number of its type. So is the result of `+`, `-`, `*` and of casts where it is
-  proven to be small enough. In float32 and float64, where it is not proven, that is an assumption of the contract; in
+  proven to be small enough. Where that is not proven, it is an assumption of the contract in float32 and float64; in
   narrower types the result is an unknown within the bounds of the rounded number.
 - A `Quotient` is a fraction `n/d`, rounded once. Take `v = n/d` that is not an integer, and `k` the next one above or
   below: they differ by at least `1/d`. Rounding to nearest changes `v` by less than `|v| * 2**-p`, which is at most
-  `1/d` where `|n| <= 2**p`. An integer `v` is then held exactly. So floor and ceiling of the rounded and of the true
-  quotient are the same number for every `|n| <= 2**p`, whatever the divisor is; those of `n/d + 1/2` for every
-  `|n| <= 2**(p-1)`.
-- The constant 0.1 is not a tenth but `c = 1/10 * (1 + e)`. Take `r = s/t` near a constant `c = r*(1 + e)`, an integer
-  `x`. Where `x*r` is not an integer, the next one is `1/t` away or more; the rounded product is less than
+  `1/d` where `|n| <= 2**p`. An integer `v` is then exact. So floor and ceiling of the rounded and of the true quotient
+  are the same number for every `|n| <= 2**p` and any divisor; those of `n/d + 1/2` for every `|n| <= 2**(p-1)`.
+- The constant 0.1 is not a tenth but `c = 1/10 * (1 + e)`. Take `r = s/t` near a constant `c = r*(1 + e)`, and an
+  integer `x`. Where `x*r` is not an integer, the next one is `1/t` away or more; the rounded product is less than
   `|x*r| * (|e| + (1 + |e|)*u)` away from it, with `u = 2**-p / (1 + 2**-p)`. Where `x*r` is an integer, the product
   rounds to it if `|e| <= 2**-(p+1)`: half the distance to the next number of the type is at least that share of it.
   Where e is larger, floors of positive products are right for `e > 0`, ceilings for `e < 0`: rounding is monotone.
-  In narrow types only that is used: runtimes without kernels for these compute in wider types.
+  In narrow types only this case is used: runtimes without kernels for these types compute in wider ones.
 """
 
 from __future__ import annotations
@@ -36,17 +35,17 @@ from shapeinf.lattice import Element, Quotient, numpy_dtype
 from shapeinf.ops import InferenceContext
 
 MIN_LIMIT = 2**16
-"""A size is not assumed to be less than this: rather is the result unknown."""
+"""Sizes are not assumed to be less than this; the result is unknown instead."""
 
 MAX_SIZE = 2**63
-"""No size is larger."""
+"""An upper bound of all sizes."""
 
 MAX_DENOMINATOR = 1024
-"""The largest denominator of a fraction that a constant may approximate."""
+"""The largest denominator of a fraction that a float constant may stand for."""
 
 
 class FloatFormat(NamedTuple):
-    """A float type: its significant bits, its largest number and its smallest normal one."""
+    """A float type: its name, its number of significant bits, its largest number and its smallest normal number."""
 
     name: str
     precision: int
@@ -60,11 +59,11 @@ class FloatFormat(NamedTuple):
 
     @property
     def max_exact(self) -> int:
-        """All integers up to this one are exact."""
+        """All integers up to this number are exact."""
         return 1 << self.precision
 
     def is_subset_of(self, other: FloatFormat) -> bool:
-        """Whether another type holds all numbers of this one."""
+        """Whether `other` represents all numbers of this type."""
         return self is other or (
             self.precision <= other.precision
             and self.largest <= other.largest
@@ -72,7 +71,7 @@ class FloatFormat(NamedTuple):
         )
 
     def round_down(self, number: int) -> int:
-        """The largest integer of the type that is at most this number; the smallest of the type if there is none."""
+        """The largest integer of the type that is at most `number`, or else the smallest integer of the type."""
         step = 1 << max(0, abs(number).bit_length() - self.precision)
         return max(-self.largest, min(self.largest, number // step * step))
 
@@ -81,17 +80,17 @@ FLOAT32 = FloatFormat("float32", 24, (1 << 128) - (1 << 104), Fraction(1, 1 << 1
 FLOAT64 = FloatFormat("float64", 53, (1 << 1024) - (1 << 971), Fraction(1, 1 << 1022))
 _FLOAT16 = FloatFormat("float16", 11, (1 << 16) - (1 << 5), Fraction(1, 1 << 14))
 _BFLOAT16 = FloatFormat("bfloat16", 8, (1 << 128) - (1 << 120), Fraction(1, 1 << 126))
-_USUAL = {format_.name: format_ for format_ in (FLOAT32, FLOAT64, _FLOAT16, _BFLOAT16)}
-"""The types of most models; `ml_dtypes` describes the others."""
+_COMMON = {format_.name: format_ for format_ in (FLOAT32, FLOAT64, _FLOAT16, _BFLOAT16)}
+"""The types of most models, by name; `ml_dtypes` describes the others."""
 
 
 @lru_cache(maxsize=32)
 def float_format(dtype: str | None) -> FloatFormat | None:
-    """The format of a float type; None for another type, and for one without 0 or signs."""
+    """The format of a float type; None for other types, and for float8e8m0, which has neither 0 nor signs."""
     if dtype is None or "float" not in dtype or dtype == "float8e8m0":
         return None
-    if dtype in _USUAL:
-        return _USUAL[dtype]
+    if dtype in _COMMON:
+        return _COMMON[dtype]
     kind = numpy_dtype(dtype)
     assert kind is not None
     import ml_dtypes
@@ -101,7 +100,7 @@ def float_format(dtype: str | None) -> FloatFormat | None:
 
 
 def to_fraction(element: Element) -> tuple[Dim, Dim] | None:
-    """Numerator and denominator of an element; None if it is unknown or not a finite number."""
+    """The numerator and denominator of an element; None if it is unknown or not a finite number."""
     if isinstance(element, Quotient):
         return element.numerator, element.denominator
     if isinstance(element, Dimension):
@@ -124,7 +123,10 @@ def _largest_factor(d: Dim) -> int:
 
 @attrs.frozen
 class FloatArithmetic:
-    """Arithmetic on elements of one float type, in one call of a rule: every result is rounded to nearest."""
+    """Arithmetic on elements of a float type, for one call of a rule.
+
+    Docstrings state exact results. Each is rounded to nearest, and None where it is unknown.
+    """
 
     c: InferenceContext
     format: FloatFormat
@@ -132,7 +134,7 @@ class FloatArithmetic:
     """Whether overflow gives the largest number instead of infinity."""
 
     def element(self, numerator: Dim, denominator: Dim = 1) -> Element:
-        """The element that is `numerator / denominator`, rounded once to the type (the denominator is 1 or more)."""
+        """`numerator / denominator` (at least 1) as an element, rounded once to the type."""
         n, d = _reduce_fraction(numerator, denominator)
         if isinstance(n, int) and (isinstance(d, int) or n == 0):
             return self._number(Fraction(n, d if isinstance(d, int) else 1))
@@ -141,7 +143,7 @@ class FloatArithmetic:
         return n if self._is_exact(n, 1) else self.fresh_between(n, n)
 
     def _number(self, fraction: Fraction) -> float | None:
-        """A fraction as a float, where the type holds it exactly."""
+        """A fraction as a float; None where the type does not represent it exactly."""
         import numpy as np
 
         kind = numpy_dtype(self.format.name)
@@ -151,7 +153,7 @@ class FloatArithmetic:
         return number if isfinite(number) and Fraction(number) == fraction else None
 
     def exact(self, element: Element) -> tuple[Dim, Dim] | None:
-        """Numerator and denominator of an element that was not rounded; None for any other."""
+        """The numerator and denominator of an element that is not rounded; None for any other."""
         parts = to_fraction(element)
         if not isinstance(element, Quotient) or parts is None:
             return parts
@@ -159,7 +161,7 @@ class FloatArithmetic:
         return parts if isinstance(d, int) and not d & (d - 1) and self._is_exact(n, d) else None
 
     def _is_exact(self, n: Dim, d: int) -> bool:
-        """Whether the type holds `n/d` exactly, for a power of two d: proven or assumed."""
+        """Whether the type represents `n/d` exactly, for a power of two d: proven or assumed."""
         factor = content(n)
         if not factor:
             return True
@@ -185,7 +187,7 @@ class FloatArithmetic:
         )
 
     def fresh_between(self, low: Dim, high: Dim) -> Element:
-        """An unknown integer between two integers that are rounded to the type."""
+        """A fresh integer between two bounds, rounded to the type; None if it may be infinite."""
         least, most = self.c.interval(low).lo, self.c.interval(high).hi
         ends = (
             content(low) * -MAX_SIZE if least is None else least,
@@ -213,12 +215,12 @@ class FloatArithmetic:
         return self.add(a, self.negate(b))
 
     def negate(self, a: Element) -> Element:
-        """`-a`, exact even for a rounded element."""
+        """`-a`, which is exact even for a rounded element."""
         parts = to_fraction(a)
         return None if parts is None else _exact_element(-parts[0], parts[1])
 
     def multiply(self, a: Element, b: Element) -> Element:
-        """`a * b`; a power of two also scales rounded elements exactly."""
+        """`a * b`. A power of two scales rounded elements exactly, too."""
         left = to_fraction(a) if _is_power_of_two(b) else self.exact(a)
         right = to_fraction(b) if _is_power_of_two(a) else self.exact(b)
         return None if left is None or right is None else self.element(left[0] * right[0], left[1] * right[1])
@@ -256,7 +258,7 @@ class FloatArithmetic:
         return self._to_integer(a, 1, -1, ceildiv)
 
     def truncate(self, a: Element) -> Element:
-        """The integer part, as in casts to integers."""
+        """The integer part of `a`, as in casts to integers."""
         return self._to_integer(a, 1, 1, self._truncated_quotient)
 
     def _truncated_quotient(self, n: Dim, d: Dim) -> Dim:
@@ -265,17 +267,20 @@ class FloatArithmetic:
         return maximum(n, 0) // d - maximum(-n, 0) // d
 
     def floor_of_product(self, x: Dim, constant: Fraction) -> Dim | None:
-        """The floor of a size times a constant, where the exact and the rounded product have the same floor."""
+        """`floor(x * constant)`; None where the exact and the rounded product may have different floors."""
         simple = constant.limit_denominator(MAX_DENOMINATOR)
         limit = self.exact_limit(constant, simple, 1, 1) if 0 < simple <= constant else 0
         return (x * simple.numerator) // simple.denominator if limit and self._is_within(x, limit) else None
 
     def round(self, a: Element) -> Element:
-        """The nearest integer; ties go to the even one."""
+        """The integer nearest to `a`; ties go to the even one."""
         return self._to_integer(a, 2, 0, _round_half_to_even)
 
     def _to_integer(self, a: Element, grid: int, side: int, operation: Callable[[Dim, Dim], Dim]) -> Element:
-        """An operation that changes only where a number reaches a multiple of `1/grid`: from below for a side of 1."""
+        """An operation of numerator and denominator that is constant between multiples of `1/grid`.
+
+        At a multiple it has the value of the numbers above it for `side` 1, below it for -1, and its own for 0.
+        """
         parts = to_fraction(a)
         if not isinstance(a, Quotient) or parts is None:
             return None if parts is None else a
@@ -286,7 +291,7 @@ class FloatArithmetic:
         return self.fresh_between(n // d, n // d + 1)
 
     def _readings(self, n: Dim, d: Dim, grid: int, side: int) -> list[tuple[int, Dim, tuple[int, Dim]]]:
-        """Readings of `n/d` as x times a fraction, each valid up to a limit of x; the largest limit first."""
+        """`n/d` as `x * fraction`, valid for x up to a limit: (limit, x, fraction) of each, the largest limit first."""
         if not isinstance(d, int):
             tiny = Fraction(1, content(d)) < self.format.least_normal
             return [] if tiny else [(self.format.max_exact // grid, n, (1, d))]
@@ -305,7 +310,7 @@ class FloatArithmetic:
         return sorted(readings, key=lambda reading: -reading[0])
 
     def exact_limit(self, constant: Fraction, simple: Fraction, grid: int, side: int) -> int:
-        """The largest x up to which no multiple of `1/grid` lies between the rounded `x*constant` and `x*simple`."""
+        """The largest x such that no multiple of `1/grid` lies between the rounded `x*constant` and `x*simple`."""
         error = constant / simple - 1
         rounded_back = self.format.allows_assumptions and abs(error) <= Fraction(1, 2 * self.format.max_exact)
         if error and not rounded_back and error * side <= 0:
@@ -324,7 +329,7 @@ def arithmetic(c: InferenceContext, dtype: str | None) -> FloatArithmetic | None
 def float_operation(
     c: InferenceContext, dtype: str | None, concrete: Callable[..., object], symbolic: Callable[..., Element]
 ) -> Operation:
-    """An operation on elements of a float type: numpy on numbers, else `symbolic`, a method of the arithmetic."""
+    """An operation on elements of a float type: `concrete` on numbers, else `symbolic`, a method of FloatArithmetic."""
 
     def operation(*elements: Element) -> Element:
         if all(isinstance(e, (int, float)) for e in elements):
@@ -347,7 +352,7 @@ def _exact_element(n: Dim, d: Dim) -> Element:
 
 
 def _reduce_fraction(n: Dim, d: Dim) -> tuple[Dim, Dim]:
-    """Both without their common factor."""
+    """A numerator and a denominator, divided by their greatest common factor."""
     common = gcd(content(n), content(d))
     return (n, d) if common <= 1 else (_divide_exactly(n, common), _divide_exactly(d, common))
 

@@ -1,4 +1,4 @@
-"""Gathering and scattering."""
+"""Gathering and scattering: slices and elements at indices, and the range of these."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ INDEX_RANGE = "indices must lie inside the indexed axis"
 
 
 def _known_indices(indices: Value) -> tuple[int, ...] | None:
-    """The indices, where they are known."""
+    """The indices; None where they are unknown or not integers."""
     return known_ints(indices) if indices.dtype is None or "int" in indices.dtype else None
 
 
 def gather(c: InferenceContext, x: Value, indices: Value, *, axis: int = 0) -> PartialTensor:
-    """The axes of `indices` replace one axis of the data."""
+    """[*P, n, *Q] data, [*I] indices -> [*P, *I, *Q]: the indices replace axis `axis`, counted from either end."""
     at = c.axis(axis, len(x.shape))
     constrain_indices(c, indices, x.shape[at])
     return take_axis(x, indices, at)
 
 
 def take_axis(x: PartialTensor, indices: PartialTensor, at: int) -> PartialTensor:
-    """The axes of `indices` replace the axis `at` of the data, along which they lie inside it."""
+    """[*P, n, *Q] data, [*I] indices inside axis `at` -> [*P, *I, *Q]. Adds no constraint."""
     dims = x.shape.require()
     shape = Shape((*dims[:at], *indices.shape, *dims[at + 1 :]))
     elements = x.elements
@@ -41,7 +41,7 @@ def take_axis(x: PartialTensor, indices: PartialTensor, at: int) -> PartialTenso
 
 
 def gather_elements(c: InferenceContext, x: Shape, indices: Value, *, axis: int = 0) -> Shape:
-    """The shape of the indices."""
+    """[*D] data, [*I] indices of the same rank -> [*I]: an element of the data for each index along `axis`."""
     shape = c.require_rank(indices.shape, len(x), "indices")
     at = c.axis(axis, len(x))
     constrain_index_shape(c, shape, x, at)
@@ -50,7 +50,7 @@ def gather_elements(c: InferenceContext, x: Shape, indices: Value, *, axis: int 
 
 
 def constrain_index_shape(c: InferenceContext, indices: Shape, x: Shape, axis: int) -> None:
-    """Require that indices are at most as large as the data along the axes that they do not index."""
+    """Require that `indices` is at most as large as the data along all axes except `axis`."""
     for i, (count, size) in enumerate(zip(indices, x, strict=True)):
         if i != axis:
             c.at_most(count, size, f"along axis {i}, indices must not be larger than the data")
@@ -76,7 +76,7 @@ def gather_nd(c: InferenceContext, x: Value, indices: Value, *, batch_dims: int 
 
 
 def pick_tuples(x: PartialTensor, indices: PartialTensor, depth: int) -> PartialTensor:
-    """[*D] data at [*I, depth] indices that lie inside it -> [*I, *D[depth:]]."""
+    """[*D] data, [*I, depth] indices inside it -> [*I, *D[depth:]]. Adds no constraint."""
     shape = Shape((*indices.shape[:-1], *x.shape[depth:]))
     known = _known_indices(indices)
     if not depth or known is None or x.elements is None or not is_listable(shape):
@@ -94,7 +94,7 @@ def _index_array(indices: PartialTensor, known: tuple[int, ...]) -> Array:
 def scatter_nd(
     c: InferenceContext, x: Value, indices: Value, updates: Value, *, reduction: str = "none"
 ) -> PartialTensor:
-    """The shape of the data; contents where all three are known and nothing is reduced."""
+    """[*D] data, [*I, k] indices, [*I, *D[k:]] updates -> [*D]; contents where all three are known, if not reduced."""
     constrain_updates(c, x.shape, indices.shape, updates.shape)
     depth = indices.shape.dims[-1] if indices.shape.dims else 0
     unusual = reduction != "none" or c.warnings or depth == 0
@@ -106,7 +106,7 @@ def scatter_nd(
 
 
 def scatter_tuples(x: PartialTensor, indices: PartialTensor, updates: PartialTensor) -> PartialTensor:
-    """The data with updates at index tuples that lie inside it; contents where all three are known."""
+    """[*D] data, [*I, k] indices inside it, [*I, *D[k:]] updates -> [*D]; contents where all three are known."""
     known, new = _known_indices(indices), element_array(updates)
     if known is None or new is None or x.elements is None:
         return PartialTensor(x.dtype, x.shape, None)
@@ -123,7 +123,7 @@ def scatter_tuples(x: PartialTensor, indices: PartialTensor, updates: PartialTen
 
 
 def constrain_updates(c: InferenceContext, x: Shape, indices: Shape, updates: Shape) -> None:
-    """[*I, k] indices into [*D] data take updates of shape [*I, *D[k:]]."""
+    """Require updates [*I, *D[k:]] for data [*D] and indices [*I, k]; a violation is a warning."""
     if indices.dims == ():
         c.fail("indices must have rank 1 or more", indices)
     depth = None if x.dims is None or indices.dims is None else c.concrete(indices[-1])
@@ -135,14 +135,14 @@ def constrain_updates(c: InferenceContext, x: Shape, indices: Shape, updates: Sh
 
 
 def constrain_indices(c: InferenceContext, indices: PartialTensor, size: Dim, *, from_end: bool = True) -> None:
-    """Require that indices lie inside an axis: each known one, or the extremes.
+    """Require that indices lie inside an axis: all that are known, or the extremes.
 
-    Negative ones count from its end, unless `from_end` is false: then there are none.
+    Negative indices count from the end of the axis; without `from_end`, they are errors.
     """
     elements = indices.elements
     if elements is not None and len(elements) == 1 and isinstance(size, int):
         (only,) = elements
-        if type(only) is int and (-size if from_end else 0) <= only < size:  # most of all: an element of a shape
+        if type(only) is int and (-size if from_end else 0) <= only < size:  # the usual case: an element of a shape
             return
     if indices.contents is not None:
         _constrain_index_range(c, extremes(c, indices), size, from_end)
@@ -151,7 +151,7 @@ def constrain_indices(c: InferenceContext, indices: PartialTensor, size: Dim, *,
 
 
 def _require_nonempty(c: InferenceContext, indices: Shape, size: Dim) -> None:
-    """Require a non-empty axis if there is an index into it."""
+    """Require that an axis is not empty if there is an index into it."""
     if indices.dims is not None and c.store.bounds(c.numel(indices))[0] >= 1:
         c.at_least(size, 1, INDEX_RANGE)
 
@@ -159,7 +159,7 @@ def _require_nonempty(c: InferenceContext, indices: Shape, size: Dim) -> None:
 def constrain_index_tuples(
     c: InferenceContext, indices: PartialTensor, sizes: tuple[Dim, ...], *, from_end: bool = True
 ) -> None:
-    """Require that the index tuples along the last axis of `indices` lie inside the indexed axes."""
+    """Require that tuples, the last axis of `indices`, lie inside axes of these sizes. See `constrain_indices`."""
     if len(sizes) == 1:
         constrain_indices(c, indices, sizes[0], from_end=from_end)
         return
@@ -187,7 +187,7 @@ def _constrain_index_range(c: InferenceContext, bounds: tuple[list[Dim], list[Di
 def scatter_elements(
     c: InferenceContext, x: Value, indices: Value, updates: Value, *, axis: int = 0, reduction: str = "none"
 ) -> PartialTensor:
-    """The shape of the data; contents where all three are known and nothing is reduced."""
+    """[*D] data, [*I] indices and updates of the same rank -> [*D]; contents where all are known, if not reduced."""
     c.merge(indices.shape, updates.shape, "indices and updates must have the same shape")
     if x.shape.dims is None or indices.shape.dims is None:
         return PartialTensor(x.dtype, x.shape, None)
@@ -212,7 +212,7 @@ def scatter_elements(
 def one_hot_tensor(
     dtype: str | None, shape: Shape, axis: int, indices: Sequence[int], on: Element, off: Element
 ) -> PartialTensor:
-    """A tensor that is `on` along an axis at the index of each position, `off` where that lies outside the axis."""
+    """[*I] indices -> [*I[:axis], n, *I[axis:]], the `shape`: `on` at each index, `off` elsewhere."""
     import numpy as np
 
     sizes = [d for d in shape if isinstance(d, int)]

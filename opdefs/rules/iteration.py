@@ -1,14 +1,13 @@
 """Loops: the types of loop-carried values inside and after the loop.
 
-First the growth per trip (of sizes and of known contents) is extrapolated from one iteration and checked on an
-iteration of symbolic number, a proof by induction. Where that fails, a loop of few trips is unrolled. In any other the
-values that do not grow evenly are relaxed to a fixpoint, with widening.
+First the growth per trip (of sizes and of known contents) is extrapolated from one trip and checked on a trip of
+symbolic number: a proof by induction. Where that fails, a loop of few trips is unrolled. In all other loops, the values
+that do not grow evenly are relaxed to a fixpoint, with widening.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 import attrs
 
@@ -20,26 +19,47 @@ from shapeinf.lattice import Condition, Element, PartialTensor, Shape, TensorTyp
 from shapeinf.ops import Body, InferenceContext
 
 MAX_UNROLLED = 32
+"""Loops of more trips are not unrolled."""
+
 MAX_ROUNDS = 64
+"""The most rounds of a fixpoint, besides one for each carried value."""
 
 ENDLESS = 2**31 - 1
-"""A trip limit that means no limit: exporters of `while` write the largest int32 or int64."""
+"""Trip limits from here on mean no limit: exporters of `while` write the largest int32 or int64."""
 
-Start = bool | Condition | None
-"""The condition before the first trip: decided, symbolic, or unknown."""
+Truth = bool | Condition | None
+"""The value of a condition: decided, symbolic, or unknown."""
 
 
 @attrs.frozen
 class LoopResult:
-    """The result of a loop: trip count, carried values, the element type of each scan output."""
+    """The trip count of a loop, its carried values after the last trip, and the element type of each scan output."""
 
     trips: Dim
     carried: list[Type]
     scanned: list[Type]
 
 
-class Trip(Protocol):
-    """One trip of a loop: its body, and the condition after it."""
+@attrs.frozen
+class Trip:
+    """One trip of a loop: a body that takes the carried values and returns them; subclasses add to both."""
+
+    body: Body
+
+    def inputs(self, number: Element, condition: Element, carried: Sequence[Type | None]) -> list[Type | None]:
+        """The inputs of the body in trip `number`, counted from 0; `condition` is the one before the trip."""
+        return [*carried]
+
+    def outputs(self, results: list[Type], trip: int | None, *, certain: bool, accumulate: bool) -> list[Type]:
+        """The condition after the trip, the carried values and the scan outputs, of the outputs of the body.
+
+        `trip` is the number of the trip, None for a symbolic or unknown one, which stands for any trip.
+        """
+        return results
+
+    def count_scans(self, width: int) -> int:
+        """The number of scan outputs, for `width` carried values."""
+        return 0
 
     def run(
         self,
@@ -50,23 +70,28 @@ class Trip(Protocol):
         certain: bool,
         accumulate: bool = False,
     ) -> list[Type]:
-        """The condition after trip `number` (from 0), the carried values and the scan outputs; see `Body.run`."""
+        """Run the body for trip `number`; returns what `outputs` does. See `Body.run`."""
+        trip = number if isinstance(number, int) else None
+        values = self.inputs(number, condition, carried)
+        results = self.body.run(values, certain=certain, accumulate=accumulate, trip=trip)
+        return self.outputs(results, trip, certain=certain, accumulate=accumulate)
 
     def require_inputs(self, number: Element, carried: Sequence[Type]) -> None:
-        """See `Body.require_inputs`."""
-
-    def count_scans(self, width: int) -> int:
-        """The number of scan outputs, for `width` carried values."""
+        """Add the constraints of the body in trip `number`. See `Body.require_inputs`."""
+        self.body.require_inputs(self.inputs(number, True, carried))
 
     def repeat(self, trips: Dim, number: Dimension) -> None:
-        """Note that the last run stands for this many; see `Body.repeat`."""
+        """Note that the last run stands for `trips` trips, of which `number` is the symbol. See `Body.repeat`."""
+        self.body.repeat(trips, number)
 
 
 @attrs.frozen
-class NumberedTrip:
-    """A body with the iteration number and the condition as first inputs, and the condition as first output."""
+class NumberedTrip(Trip):
+    """A body that takes the trip number and the condition before the carried values, and returns the condition first.
 
-    body: Body
+    `number` and `condition` are the shapes of these inputs: scalars, or vectors of one element.
+    """
+
     number: Shape
     condition: Shape
 
@@ -76,67 +101,53 @@ class NumberedTrip:
         number, alone = (Shape((1,) if body.declared_rank(index) else ()) for index in (0, 1))
         return cls(body, number, alone if condition is None or condition.dims is None else Shape((1,) * len(condition)))
 
-    def run(
-        self,
-        number: Element,
-        condition: Element,
-        carried: Sequence[Type | None],
-        *,
-        certain: bool,
-        accumulate: bool = False,
-    ) -> list[Type]:
+    def inputs(self, number: Element, condition: Element, carried: Sequence[Type | None]) -> list[Type | None]:
         """See `Trip`."""
-        return self.body.run([*self._head(number, condition), *carried], certain=certain, accumulate=accumulate)
-
-    def require_inputs(self, number: Element, carried: Sequence[Type]) -> None:
-        """See `Trip`."""
-        self.body.require_inputs([*self._head(number, True), *carried])
+        pairs = ("int64", self.number, number), ("bool", self.condition, condition)
+        head = [PartialTensor(dtype, shape, None if e is None else (e,)) for dtype, shape, e in pairs]
+        return [*head, *carried]
 
     def count_scans(self, width: int) -> int:
         """See `Trip`."""
         return self.body.num_outputs - 1 - width
 
-    def repeat(self, trips: Dim, number: Dimension) -> None:
-        """See `Trip`."""
-        self.body.repeat(trips, number)
 
-    def _head(self, number: Element, condition: Element) -> tuple[PartialTensor, PartialTensor]:
-        pairs = ("int64", self.number, number), ("bool", self.condition, condition)
-        first, second = (PartialTensor(dtype, shape, None if e is None else (e,)) for dtype, shape, e in pairs)
-        return first, second
+def iterate(
+    c: InferenceContext, trip: Trip, limit: Dim | None, condition: Truth, carried: Sequence[Type]
+) -> LoopResult:
+    """The result of a loop of at most `limit` trips (None: no limit) that runs while its condition is true.
 
-
-def iterate(c: InferenceContext, trip: Trip, limit: Dim | None, go_on: Start, carried: Sequence[Type]) -> LoopResult:
-    """A loop of at most `limit` trips that runs while the condition is true; `go_on` is it before the first trip."""
+    `condition` is the one before the first trip, `carried` the values that enter it.
+    """
     if isinstance(limit, int) and limit >= ENDLESS:
         limit = None
-    if go_on is False or limit == 0:
+    if condition is False or limit == 0:
         return LoopResult(0, list(carried), _unknown_scans(c, trip, len(carried)))
     number = c.fresh("iteration", 0) if limit is None else c.fresh_at_most(maximum(limit, 1) - 1, "iteration")
-    sure = go_on is True and (limit is None or c.prove_le(1, limit) is True)
-    loop = _Loop(c, trip, limit, go_on, list(carried), number, sure, len(c.store.scope.atoms))
+    certain = condition is True and (limit is None or c.prove_le(1, limit) is True)
+    loop = _Loop(c, trip, limit, condition, list(carried), number, certain, len(c.store.scope.atoms))
     return loop.run()
 
 
 @attrs.define
 class _Loop:
-    """A loop whose number of trips is not 0; `sure` where there is at least one.
+    """A loop that is not known to have 0 trips; it is `certain` to have one or more where that is proven.
 
-    `number` stands for the number of any trip, `before` counts the atoms that existed before the body ran.
+    `number` is the symbol for the number of any trip; `outer_atoms` is how many atoms existed before the body ran.
     """
 
     c: InferenceContext
     trip: Trip
     limit: Dim | None
-    go_on: Start
+    condition: Truth
     carried: list[Type]
     number: Dimension
-    sure: bool
-    before: int
+    certain: bool
+    outer_atoms: int
 
     def run(self) -> LoopResult:
         """The result of the loop."""
-        first = self.trip.run(0, True, self.carried, certain=self.sure)
+        first = self.trip.run(0, True, self.carried, certain=self.certain)
         formulas = [self._extrapolate(old, new) for old, new in zip(self.carried, first[1:], strict=False)]
         outputs = self._prove(formulas)
         trips = None if outputs is None else self._count_trips(outputs[0])
@@ -144,29 +155,29 @@ class _Loop:
             if self.c.prove_le(1, trips) is True:
                 self.trip.require_inputs(trips - 1, _types_after(formulas, trips - 1))
             return self._result(formulas, outputs, trips)
-        if self.go_on is True and self._may_be_short(first[0]):
+        if self.condition is True and self._may_be_short(first[0]):
             unrolled = self._unroll()
             if unrolled is not None:
                 return unrolled
-            # again, so that the last run is that of a symbolic trip
+            # once more, so that the last run of the body is that of a symbolic trip
             outputs = None if outputs is None else self._prove(formulas)
         if outputs is not None:
             return self._result(formulas, outputs, self._fresh_trip_count(outputs[0]))
         return self._relax(formulas)
 
     def _result(self, formulas: Sequence[Extrapolation | None], outputs: list[Type], trips: Dim) -> LoopResult:
-        """The result for values that all grow evenly."""
+        """The result where all carried values grow evenly."""
         self.trip.repeat(trips, self.number)
         return LoopResult(trips, _types_after(formulas, trips), outputs[1 + len(self.carried) :])
 
     def _extrapolate(self, old: Type, new: Type) -> Extrapolation | None:
-        """See `extrapolate`; what the body itself creates differs between trips."""
+        """`extrapolate`; None where the new type has symbols that may differ between trips."""
         return None if old != new and self._varying(type_symbols(new)) else extrapolate(old, new)
 
     def _varying(self, symbols: Iterable[Dimension]) -> set[Dimension]:
-        """The symbols that may differ between trips: the number, unknowns of the body, and joins."""
+        """The symbols that may differ between trips: the trip number, unknowns of the body, and joins."""
         joined = self.c.joined_symbols()
-        return {s for s in symbols if s is self.number or s.atom >= self.before or s in joined}
+        return {s for s in symbols if s is self.number or s.atom >= self.outer_atoms or s in joined}
 
     # -- induction ---------------------------------------------------------------------------------------------------
 
@@ -180,7 +191,7 @@ class _Loop:
 
     def _count_trips(self, after: Type) -> Dim | None:
         """The number of trips, None if unknown; `after` is the condition at the end of trip `number`."""
-        trips = _trip_count(self.c, self.limit, self.go_on, after, self.number)
+        trips = _trip_count(self.c, self.limit, self.condition, after, self.number)
         if trips is None:
             return None
         trips = self._drop_body_unknowns(trips)
@@ -188,9 +199,9 @@ class _Loop:
         return trips
 
     def _drop_body_unknowns(self, trips: Dim) -> Dim:
-        """The trip count without unknowns of the body, which differ per trip.
+        """The trip count, replaced by an unknown with its bounds where it has symbols that differ between trips.
 
-        Its bounds hold for the condition of every trip, hence also for the last one.
+        The bounds hold for the condition of every trip, hence also for the last one.
         """
         if isinstance(trips, int):
             return trips
@@ -200,13 +211,13 @@ class _Loop:
         return self.c.fresh("trips", bounds.lo or 0, bounds.hi)
 
     def _fresh_trip_count(self, after: Type | None) -> Dimension:
-        """An unknown number of trips, limited by the parts of the condition `after` a trip that are not unknown."""
+        """An unknown number of trips, limited by the known parts of the condition `after` a trip."""
         limits = [] if self.limit is None else [maximum(self.limit, 0)]
-        limits += [] if after is None else _trip_limits(self.c, self.go_on, after, self.number)
+        limits += [] if after is None else _trip_limits(self.c, self.condition, after, self.number)
         known = [limit for limit in limits if isinstance(limit, int) or not self._varying(limit.symbols())]
         if not known:
-            return self.c.fresh("trips", int(self.sure))
-        trips = self.c.fresh_at_most(minimum(*known), "trips", int(self.sure))
+            return self.c.fresh("trips", int(self.certain))
+        trips = self.c.fresh_at_most(minimum(*known), "trips", int(self.certain))
         self.c.limit(self.number, maximum(minimum(*known), 1) - 1)
         return trips
 
@@ -215,11 +226,11 @@ class _Loop:
     def _may_be_short(self, again: Type) -> bool:
         """Whether few trips are possible; `again` is the condition after the first one."""
         if self.limit is None:
-            return _decided(again) is not None
+            return _known_condition(again) is not None
         return isinstance(self.limit, int) and self.limit <= MAX_UNROLLED
 
     def _unroll(self) -> LoopResult | None:
-        """Each trip on its own; None if the condition of some trip is unknown, or there are too many."""
+        """The result of all trips, run one by one; None if a condition is unknown or there are too many trips."""
         width, state = len(self.carried), list(self.carried)
         most = self.limit if isinstance(self.limit, int) else MAX_UNROLLED
         scanned: list[Type] = []
@@ -227,20 +238,27 @@ class _Loop:
             outputs = self.trip.run(number, True, state, certain=True, accumulate=number > 0)
             state = outputs[1 : 1 + width]
             if number and outputs[1 + width :] != scanned:
-                scanned = [_join_elements(a, b) for a, b in zip(scanned, outputs[1 + width :], strict=True)]
+                scanned = [self._merge_elements(a, b) for a, b in zip(scanned, outputs[1 + width :], strict=True)]
             else:
                 scanned = outputs[1 + width :]
-            again = _decided(outputs[0])
+            again = _known_condition(outputs[0])
             if again is not True and number + 1 != self.limit:
                 return LoopResult(number + 1, state, scanned) if again is False else None
         return None if self.limit is None else LoopResult(most, state, scanned)
 
+    def _merge_elements(self, a: Type, b: Type) -> Type:
+        """The element type of a scan output from two trips: an element has one shape in all of them."""
+        if isinstance(a, TensorType) and isinstance(b, TensorType):
+            shape = self.c.merge(a.shape, b.shape, "a scan output must have the same shape in every iteration")
+            return PartialTensor(a.dtype, shape, None)
+        return PartialTensor(a.dtype if isinstance(a, TensorType) else None, Shape.unknown(), None)
+
     # -- fixpoint ----------------------------------------------------------------------------------------------------
 
     def _relax(self, formulas: Sequence[Extrapolation | None]) -> LoopResult:
-        """Relax the values that do not grow evenly until one more trip changes nothing; sound for any number of trips.
+        """Relax values that do not grow evenly until one more trip changes nothing: sound for any number of trips.
 
-        A value is assumed to grow evenly until a trip contradicts that.
+        A value with a formula is assumed to grow evenly until a trip contradicts that.
         """
         width = len(self.carried)
         formulas = [*formulas, *[None] * (width - len(formulas))]
@@ -248,12 +266,14 @@ class _Loop:
         outputs: list[Type] = []
         for _ in range(MAX_ROUNDS + width):
             widenings = self.c.widenings
-            values = [old if guess is None else guess(self.number) for old, guess in zip(state, formulas, strict=True)]
+            values = [
+                old if formula is None else formula(self.number) for old, formula in zip(state, formulas, strict=True)
+            ]
             outputs = self.trip.run(self.number, None, values, certain=False)
             confirmed = self._confirm(formulas, outputs[1 : 1 + width])
             if confirmed != formulas:
                 formulas = confirmed
-                continue  # the other outputs may depend on what was assumed
+                continue  # the other outputs may depend on a formula that does not hold
             new = self._join(state, outputs[1 : 1 + width], formulas)
             if new == state and self.c.widenings == widenings:
                 return self._relaxed_result(formulas, outputs)
@@ -263,14 +283,14 @@ class _Loop:
     def _confirm(self, formulas: Sequence[Extrapolation | None], after: Sequence[Type]) -> list[Extrapolation | None]:
         """The formulas that hold after one more trip as well."""
         pairs = zip(formulas, after, strict=True)
-        return [None if guess is None else confirm(guess, self.number + 1, out) for guess, out in pairs]
+        return [None if formula is None else confirm(formula, self.number + 1, out) for formula, out in pairs]
 
     def _join(
         self, state: Sequence[Type], after: Sequence[Type], formulas: Sequence[Extrapolation | None]
     ) -> list[Type]:
         """The join of the values before and after a trip that have no formula."""
         rows = enumerate(zip(state, after, formulas, strict=True))
-        return [old if guess else self.c.relax_type(old, out, f"carried.{i}") for i, (old, out, guess) in rows]
+        return [old if formula else self.c.relax_type(old, out, f"carried.{i}") for i, (old, out, formula) in rows]
 
     def _relaxed_result(self, formulas: Sequence[Extrapolation | None], outputs: Sequence[Type]) -> LoopResult:
         trips = self._count_trips(outputs[0])
@@ -278,26 +298,26 @@ class _Loop:
         self.trip.repeat(trips, self.number)
         renamed: dict[Dimension, Dim] = {}
         final = [
-            self._last(i, out, renamed) if guess is None else guess(trips)
-            for i, (guess, out) in enumerate(zip(formulas, outputs[1:], strict=False))
+            self._last(i, out, renamed) if formula is None else formula(trips)
+            for i, (formula, out) in enumerate(zip(formulas, outputs[1:], strict=False))
         ]
         return LoopResult(trips, final, list(outputs[1 + len(formulas) :]))
 
     def _last(self, index: int, out: Type, renamed: dict[Dimension, Dim]) -> Type:
-        """A relaxed value after the loop, where it is `out` after each trip, or the first value.
+        """The relaxed value after the loop, `out` after any trip; joined with the first value if there may be no trip.
 
-        What holds of the last trip says nothing of the others, so it has symbols of its own.
+        Constraints on the value of the last trip do not hold for other trips, so it has symbols of its own.
         """
         for symbol in self._varying(type_symbols(out)) - renamed.keys():
             bounds = self.c.interval(symbol)
             renamed[symbol] = self.c.fresh("last", bounds.lo, bounds.hi)
         last = _substitute_all(out, renamed)
-        return last if self.sure else self.c.relax_type(self.carried[index], last, f"after.{index}")
+        return last if self.certain else self.c.relax_type(self.carried[index], last, f"after.{index}")
 
     def _unknown_result(self, outputs: Sequence[Type]) -> LoopResult:
         width = len(self.carried)
         unknown: list[Type] = [TensorType(getattr(o, "dtype", None), self.c.unknown_shape()) for o in outputs[1:]]
-        self.trip.run(None, None, unknown[:width], certain=False)  # the body's tensors are unknown as well
+        self.trip.run(None, None, unknown[:width], certain=False)  # so that tensors of the body are unknown as well
         trips = self._fresh_trip_count(None)
         self.trip.repeat(trips, self.number)
         return LoopResult(trips, unknown[:width], unknown[width:])
@@ -308,31 +328,31 @@ def _substitute_all(value: Type, values: dict[Dimension, Dim]) -> Type:
 
 
 def _types_after(formulas: Sequence[Extrapolation | None], trips: Dim) -> list[Type]:
-    """The carried values after some trips; for values that all grow evenly."""
-    return [guess(trips) for guess in formulas if guess is not None]
+    """The carried values after `trips` trips, where all grow evenly."""
+    return [formula(trips) for formula in formulas if formula is not None]
 
 
-def _decided(condition: Type) -> bool | None:
-    """A condition that is known, else None."""
+def _known_condition(condition: Type) -> bool | None:
+    """The value of a condition, None where it is not decided."""
     known = condition.elements if isinstance(condition, TensorType) else None
     return known[0] if known and isinstance(known[0], bool) else None
 
 
-def _trip_count(c: InferenceContext, limit: Dim | None, go_on: Start, after: Type, number: Dimension) -> Dim | None:
+def _trip_count(c: InferenceContext, limit: Dim | None, condition: Truth, after: Type, number: Dimension) -> Dim | None:
     """The number of trips, None if unknown; `after` is the condition at the end of trip `number`."""
     again = after.elements[0] if isinstance(after, TensorType) and after.elements else None
-    if again is True and go_on is True and limit is not None:
+    if again is True and condition is True and limit is not None:
         return clamp_at_zero(c, limit)
-    if again is False and go_on is True:
+    if again is False and condition is True:
         return 1 if limit is None else minimum(1, clamp_at_zero(c, limit))
-    if not isinstance(again, Condition) or go_on is None:
+    if not isinstance(again, Condition) or condition is None:
         return None
     first = substitute(again.expression, {number: 0})
     step = first - substitute(again.expression, {number: 1})
     if not isinstance(step, int) or step < 1 or first - number * step != again.expression:
         return None
-    if isinstance(go_on, Condition):  # the condition before the first trip must be that after a trip before it
-        if go_on.expression != first + step:
+    if isinstance(condition, Condition):  # it must be the condition after a trip that precedes the first one
+        if condition.expression != first + step:
             return None
         count = clamp_at_zero(c, (first + step) // step + 1)
     else:
@@ -341,12 +361,12 @@ def _trip_count(c: InferenceContext, limit: Dim | None, go_on: Start, after: Typ
     return count if limit is None else minimum(count, clamp_at_zero(c, limit))
 
 
-def _trip_limits(c: InferenceContext, go_on: Start, after: Type, number: Dimension) -> list[Dim]:
-    """The numbers of trips after which a part of a condition, of which all parts have to hold, is false."""
+def _trip_limits(c: InferenceContext, condition: Truth, after: Type, number: Dimension) -> list[Dim]:
+    """Upper bounds of the number of trips: for each part of a conjunction, the trips after which it is false."""
     again = after.elements[0] if isinstance(after, TensorType) and after.elements else None
     if not isinstance(again, Condition):
         return []
-    starts = [-part for part in expand_maximum(-go_on.expression)] if isinstance(go_on, Condition) else []
+    starts = [-part for part in expand_maximum(-condition.expression)] if isinstance(condition, Condition) else []
     limits: list[Dim] = []
     for negated in expand_maximum(-again.expression):
         first = substitute(-negated, {number: 0})
@@ -362,10 +382,3 @@ def _trip_limits(c: InferenceContext, go_on: Start, after: Type, number: Dimensi
 
 def _unknown_scans(c: InferenceContext, trip: Trip, width: int) -> list[Type]:
     return [TensorType(None, c.unknown_shape()) for _ in range(trip.count_scans(width))]
-
-
-def _join_elements(a: Type, b: Type) -> Type:
-    """The element type of a scan whose elements differ: contents dropped, sizes that differ unknown."""
-    if isinstance(a, TensorType) and isinstance(b, TensorType) and a.shape == b.shape:
-        return PartialTensor(a.dtype, a.shape, None)
-    return PartialTensor(a.dtype if isinstance(a, TensorType) else None, Shape.unknown(), None)

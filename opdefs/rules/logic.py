@@ -1,4 +1,4 @@
-"""Comparisons and connectives of elements, decided where the constraints decide them."""
+"""Comparisons and logical connectives; elements are true or false where the constraints prove it."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from shapeinf.ops import InferenceContext, Operand, Value
 
 Compare = Callable[[InferenceContext, Dim, Dim], Verdict]
 Comparison = tuple[Callable[[Any, Any], Any], Compare]
+"""An operation on numpy arrays, and the same one on dims."""
 
 EQUAL: Comparison = (numpy_function("equal"), lambda c, a, b: c.prove_eq(a, b))
 NOT_EQUAL: Comparison = (numpy_function("not_equal"), lambda c, a, b: _negate(c.prove_eq(a, b)))
@@ -37,7 +38,7 @@ def _negate(verdict: bool | None) -> bool | None:
 def compare(
     c: InferenceContext, shape: Shape, comparison: Comparison, a: PartialTensor, b: PartialTensor
 ) -> PartialTensor:
-    """A comparison of the elements at each position: true, false, or not decided."""
+    """A comparison as a tensor of `shape`: each element is true, false, a condition or unknown."""
     concrete, verdict = comparison
 
     def decide(x: Dim, y: Dim) -> Verdict:
@@ -47,17 +48,17 @@ def compare(
 
 
 def comparison_rule(broadcast: Broadcast, comparison: Comparison) -> Callable[..., PartialTensor]:
-    """The rule of a comparison."""
+    """The rule of a comparison of two operands."""
 
     def rule(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
-        """Broadcasting; each element is true, false or not decided."""
+        """[*A], [*B] -> [*broadcast(A, B)]; each element is true, false or undecided."""
         return compare(c, broadcast(c, a.shape, b.shape), comparison, a, b)
 
     return rule
 
 
 def logical_xor(a: Element, b: Element) -> Element:
-    """`a` or `b`, but not both."""
+    """`a != b` of two bools; None for others."""
     return a != b if isinstance(a, bool) and isinstance(b, bool) else None
 
 
@@ -65,7 +66,7 @@ def connective_rule(broadcast: Broadcast, operation: Callable[[Element, Element]
     """The rule of a logical connective."""
 
     def rule(c: InferenceContext, a: Value, b: Value) -> PartialTensor:
-        """Broadcasting, in three values: true, false, not decided."""
+        """[*A], [*B] -> [*broadcast(A, B)]; each element is true, false or undecided."""
         return map_elements("bool", broadcast(c, a.shape, b.shape), operation, a, b)
 
     return rule
@@ -76,9 +77,10 @@ def conjunction_rule(broadcast: Broadcast) -> Callable[..., object]:
     connect = connective_rule(broadcast, logical_and)
 
     def rule(c: InferenceContext, a: Value, b: Value) -> PartialTensor:
-        """Broadcasting, in three values. An unknown scalar and a condition are a condition that holds at most as often.
+        """[*A], [*B] -> [*broadcast(A, B)]; each element is true, false or undecided.
 
-        So a loop that may also end early is bounded by the rest of its condition.
+        An unknown scalar and a condition give a condition that implies the known one, so that the known one limits the
+        trips of a loop that may also end early.
         """
         result = connect(c, a, b)
         assert isinstance(result, PartialTensor)

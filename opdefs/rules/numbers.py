@@ -10,7 +10,7 @@ from shapeinf.ops import InferenceContext
 
 
 def read_dim(c: InferenceContext, value: object, name: str) -> Dim | None:
-    """An integer, known, symbolic, or None; a list of one item stands for the item."""
+    """An integer attribute as a dim, None where it is unknown. A list of one item stands for the item."""
     if type(value) is int:
         return value
     while isinstance(value, tuple) and len(value) == 1:
@@ -21,7 +21,7 @@ def read_dim(c: InferenceContext, value: object, name: str) -> Dim | None:
 
 
 def read_int(c: InferenceContext, value: object, name: str) -> int:
-    """A known integer; raises NotKnown if it is symbolic."""
+    """An integer attribute as an int. Raises NotKnown if it is unknown or symbolic."""
     dim = read_dim(c, value, name)
     known = None if dim is None else c.concrete(dim)
     if known is None:
@@ -30,9 +30,9 @@ def read_int(c: InferenceContext, value: object, name: str) -> int:
 
 
 def read_dims(c: InferenceContext, values: object, name: str) -> tuple[Dim | None, ...]:
-    """A list of integers, each known, symbolic, or None; one integer is a list of one.
+    """A list attribute of integers as dims, None for each that is unknown; one integer stands for a list of one.
 
-    Raises NotKnown for None: a list of unknown length.
+    Raises NotKnown if the list is unknown.
     """
     if values is None:
         raise c.unknowable(f"{name} is not known")
@@ -41,7 +41,7 @@ def read_dims(c: InferenceContext, values: object, name: str) -> tuple[Dim | Non
 
 
 def read_ints(c: InferenceContext, values: object, name: str) -> tuple[int, ...]:
-    """A list of known integers, one integer for a list of one; raises NotKnown if one is symbolic."""
+    """A list attribute of integers as ints; one integer is a list of one. Raises NotKnown if any is not an int."""
     listed = values if isinstance(values, tuple) else (values,)
     return tuple(read_int(c, value, f"an item of {name}") for value in listed)
 

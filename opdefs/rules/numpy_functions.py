@@ -1,4 +1,4 @@
-"""Functions of numpy, which is imported when one is called: that takes long, and most models need no arrays."""
+"""Functions of numpy that import it when they are called: the import is slow, and most models need no arrays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @lru_cache(maxsize=64)
 def numpy_function(name: str) -> Callable[..., Any]:
-    """A function of numpy by its name.
+    """The function of numpy with this name.
 
     >>> numpy_function("maximum")([1, 5], [2, 3]).tolist()
     [2, 5]
@@ -24,7 +24,7 @@ def numpy_function(name: str) -> Callable[..., Any]:
 
 
 def positive_part(array: Any) -> Any:
-    """The elements of an array, 0 for the negative ones."""
+    """The elements of an array, with 0 for negative ones."""
     import numpy as np
 
     return np.maximum(array, 0)

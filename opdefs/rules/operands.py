@@ -11,19 +11,19 @@ from shapeinf.ops import InferenceContext
 
 
 def require_vector(c: InferenceContext, v: Shape | None, size: Dim, message: str) -> None:
-    """Require a vector of this size; absent inputs are ignored."""
+    """Require that an input is a vector of this size, if it is present."""
     if v is not None:
         c.merge(c.require_rank(v, 1, "a vector")[0], size, message)
 
 
 def require_count(c: InferenceContext, v: Shape | None, count: Dim, message: str) -> None:
-    """Require this number of elements, at any rank."""
+    """Require that an input has this number of elements, at any rank, if it is present."""
     if v is not None and v.dims is not None:
         c.merge(c.numel(v), count, message)
 
 
 def require_single(c: InferenceContext, v: Shape | None, message: str) -> None:
-    """Require a scalar, or a vector of one element, which runtimes accept for a scalar."""
+    """Require that an input is a scalar or a vector of one element, which runtimes accept as one, if it is present."""
     if v is not None and v.dims is not None and v.dims != ():
         if len(v.dims) > 1:
             c.fail(message, v)
@@ -37,7 +37,7 @@ def require_single_inputs(c: InferenceContext, values: Sequence[Shape | None], f
 
 
 def require_scalar(c: InferenceContext, v: Shape | None, name: str) -> None:
-    """Require rank 0."""
+    """Require that an input is a scalar, if it is present."""
     if v is not None:
         c.require_rank(v, 0, name)
 
@@ -60,7 +60,7 @@ def merge_optional(c: InferenceContext, a: Shape, b: Shape | None, message: str)
 
 
 def part_size(c: InferenceContext, size: Dim, parts: int, message: str) -> Dim:
-    """The size of one of several equal parts of an axis, such as the head size; requires divisibility."""
+    """The size of each of `parts` equal parts of an axis, such as the head size. Requires divisibility."""
     if parts < 1:
         c.fail("the number of heads or parts must be at least 1", parts)
     c.divisible(size, parts, message)
@@ -103,13 +103,13 @@ def require_broadcast_size(c: InferenceContext, size: Dim, extent: Dim, message:
 
 
 def scalar_size(c: InferenceContext, value: PartialTensor) -> Dim | None:
-    """The value of a one-element input as a size; None if it is unknown or may be negative."""
+    """The value of an input of one element as a size; None if it is unknown or may be negative."""
     size = to_dim(value.elements[0]) if value.elements else None
     return None if size is None or c.prove_le(0, size) is not True else size
 
 
 def scalar_size_or_fresh(c: InferenceContext, value: PartialTensor, hint: str) -> Dim:
-    """The value of a one-element input as a size, else an unknown."""
+    """The value of an input of one element as a size; a fresh unknown if it is unknown or may be negative."""
     size = scalar_size(c, value)
     return c.fresh(hint) if size is None else size
 
@@ -127,7 +127,10 @@ ZEROS = "the zero point must have the shape of the scale"
 def constrain_scales(
     c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None, axis: int | None, block_size: int = 0
 ) -> None:
-    """Constrain scale and zero point; without an axis there is a single one, a scalar or a vector of one element."""
+    """Constrain the scale and zero point of [*P, n, *Q] that is quantized along `axis`, of size n.
+
+    Both are [] or [1] without an axis, [n] with one, and [*P, ceil(n / block_size), *Q] with blocks.
+    """
     if scale.dims is None:
         return
     if axis is None or (not block_size and scale.dims in ((), (1,))):
@@ -146,7 +149,7 @@ def constrain_scales(
 
 
 def constrain_row_scales(c: InferenceContext, x: Shape, v: Shape | None, name: str) -> None:
-    """One element for [*B, M, K], one per row [M], or [*B, M, 1]."""
+    """Constrain scales of [*B, M, K] to one element, one per row [M], or [*B, M, 1]."""
     _constrain_slice_scales(
         c,
         v,
@@ -157,7 +160,7 @@ def constrain_row_scales(c: InferenceContext, x: Shape, v: Shape | None, name: s
 
 
 def constrain_column_scales(c: InferenceContext, x: Shape, v: Shape | None, name: str) -> None:
-    """One element for [*B, K, N], one per column [N], or [*B, 1, N]."""
+    """Constrain scales of [*B, K, N] to one element, one per column [N], or [*B, 1, N]."""
     full = x.dims and (*x.dims[:-2], 1, x.dims[-1])
     _constrain_slice_scales(
         c, v, x.dims and x.dims[-1:], full, f"{name} must have exactly one element, or one per column"
@@ -165,7 +168,7 @@ def constrain_column_scales(c: InferenceContext, x: Shape, v: Shape | None, name
 
 
 def constrain_filter_scales(c: InferenceContext, w: Shape, v: Shape | None, name: str) -> None:
-    """One element for the filters [M, ...] of a convolution, or one per filter [M]."""
+    """Constrain scales of the filters [M, ...] of a convolution to one element, or one per filter [M]."""
     message = f"{name} must have exactly one element, or one per output channel"
     if v is not None and v.dims:
         if len(v.dims) > 1:
@@ -186,6 +189,6 @@ def _constrain_slice_scales(
 
 
 def require_single_scale(c: InferenceContext, scale: Shape | None, zero: Shape | None, operand: str) -> None:
-    """Require per-tensor quantization of an operand."""
+    """Require one scale and one zero point for all of an operand."""
     require_single(c, scale, f"the scale of {operand} must have exactly one element")
     require_single(c, zero, f"the zero point of {operand} must have exactly one element")

@@ -9,7 +9,7 @@ from shapeinf.lattice import Element
 
 
 def pad_elements(array: Elements, axes: Sequence[int], amounts: Sequence[int], filling: Element) -> Elements:
-    """The array grown by the positive amounts (all begins, then all ends), then cropped by the negative ones."""
+    """The array, padded by the positive amounts (all begins, then all ends), then cropped by the negative ones."""
     import numpy as np
 
     grow = [(0, 0)] * array.ndim

@@ -11,7 +11,7 @@ from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext
 
 HUGE = 2**31 - 1
-"""Ends from here on mean "to the end"."""
+"""Ends of slices from here on mean the end of the axis."""
 
 
 def count_from_front(c: InferenceContext, index: Dim | None, size: Dim) -> Dim | None:
@@ -22,7 +22,7 @@ def count_from_front(c: InferenceContext, index: Dim | None, size: Dim) -> Dim |
 
 
 def clamp_index(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest: Dim) -> Dim | None:
-    """An index counted from the front and clamped to lowest..highest; None if its sign is unknown."""
+    """An index of an axis, counted from its front and clamped to lowest..highest; None if its sign is unknown."""
     if isinstance(index, int):
         if index >= HUGE:
             return highest
@@ -47,9 +47,9 @@ def clamp_index(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest
 def slice_size(
     c: InferenceContext, size: Dim, start: Dim | None, end: Dim | None, step: int, *, as_python: bool = False
 ) -> Dim:
-    """The number of elements of `start:end:step`; bounded by 0..size where an end is unknown.
+    """The number of elements of `start:end:step`; an unknown of at most `size` where an end is unknown.
 
-    A backward slice that starts before the axis starts at 0, as in ONNX; it is empty with `as_python`.
+    A backward slice that starts before the axis starts at 0, as in ONNX; with `as_python` it is empty.
     """
     if start == 0 and step == 1 and isinstance(end, int) and end >= HUGE and c.store.bounds(size)[0] >= 0:
         return size
@@ -65,16 +65,16 @@ def slice_size(
         return clamp_at_zero(c, span)
     count = clamp_at_zero(c, ceildiv(span, abs(step)))
     least, most = c.store.bounds(count)
-    return int(least) if least == most else count  # a step past all sizes takes one element
+    return int(least) if least == most else count  # 1 for a step that is larger than the axis
 
 
 def first_index(c: InferenceContext, size: Dim, start: Dim | None, step: int) -> Dim | None:
-    """The index of the first element of a non-empty slice; None if unknown."""
+    """The index of the first element of a slice that is not empty; None if unknown."""
     return None if start is None else clamp_index(c, start, size, 0, size if step > 0 else size - 1)
 
 
 def slice_elements(x: PartialTensor, shape: Shape, index: Sequence[slice | None]) -> PartialTensor:
-    """The tensor of `shape` with the contents at these slices of all axes (None is unknown)."""
+    """The tensor of `shape` with the contents of `x` at a slice of each axis (None: unknown)."""
     known = [i for i in index if i is not None]
     if len(known) < len(index) or x.elements is None:
         return PartialTensor(x.dtype, shape, None)
@@ -97,7 +97,7 @@ def slice_axes(
     *,
     as_python: bool = False,
 ) -> PartialTensor:
-    """Slices along distinct axes that are counted from the front; a start, end or step of None is unknown.
+    """The tensor sliced along distinct axes, counted from the front; a start, end or step of None is unknown.
 
     See `slice_size` for `as_python`.
     """
@@ -126,7 +126,7 @@ def _slice_progression(
     starts: Sequence[Dim | None],
     steps: Sequence[int | None],
 ) -> PartialTensor:
-    """The slice of `shape` of evenly spaced contents, along axes counted from the front."""
+    """The slice of evenly spaced contents, of `shape`; the axes are counted from the front."""
     firsts: list[Dim | None] = [0] * len(x.shape)
     strides = [1] * len(x.shape)
     for axis, start, step in zip(axes, starts, steps, strict=True):
@@ -138,9 +138,9 @@ def _slice_progression(
 
 
 def _python_slice(start: Dim | None, end: Dim | None, step: int | None, size: Dim, as_python: bool) -> slice | None:
-    """A slice whose ends are clamped as Python's: an end before the front of a backward slice is None.
+    """A slice of known ends as Python has it; None where an end, the step or the size is unknown.
 
-    None where it depends on something unknown.
+    An end of None is that of a backward slice up to the front of the axis.
     """
     if step is None or not (isinstance(start, int) and isinstance(end, int) and isinstance(size, int)):
         return None
@@ -149,7 +149,7 @@ def _python_slice(start: Dim | None, end: Dim | None, step: int | None, size: Di
 
 
 def complete_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) -> list[Dim]:
-    """The sizes, none negative; missing ones become unknowns. All sizes add up to the axis."""
+    """The sizes of parts of an axis, with an unknown for each None. Requires that none is negative, and their sum."""
     complete = [c.fresh_at_most(total, f"split.{i}") if s is None else s for i, s in enumerate(sizes)]
     for size in complete:
         if c.prove_le(0, size) is not True:
@@ -159,7 +159,7 @@ def complete_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None])
 
 
 def split_axis(x: PartialTensor, axis: int, sizes: Sequence[Dim]) -> tuple[PartialTensor, ...]:
-    """Consecutive parts of these sizes along an axis."""
+    """The consecutive parts of a tensor, of these sizes along an axis."""
     parts = []
     offset: Dim = 0
     for size in sizes:
@@ -170,7 +170,7 @@ def split_axis(x: PartialTensor, axis: int, sizes: Sequence[Dim]) -> tuple[Parti
 
 
 def _axis_range(x: PartialTensor, shape: Shape, axis: int, offset: Dim, size: Dim) -> PartialTensor:
-    """The tensor of `shape` that is `offset:offset + size` of an axis."""
+    """The slice `offset:offset + size` of an axis, of `shape`."""
     if not isinstance(offset, int) or not isinstance(size, int):
         return PartialTensor(x.dtype, shape, None)
     return slice_elements(
@@ -179,7 +179,7 @@ def _axis_range(x: PartialTensor, shape: Shape, axis: int, offset: Dim, size: Di
 
 
 def select_index(c: InferenceContext, x: PartialTensor, axis: int, index: Dim | None) -> PartialTensor:
-    """The slice at one index of an axis, without the axis; the index lies inside it, from its end on if negative."""
+    """[*P, n, *Q] -> [*P, *Q]: the slice at one index inside an axis, counted from its end if negative."""
     rest = Shape((*x.shape[:axis], *x.shape[axis + 1 :]))
     if x.contents is None or index is None:
         return PartialTensor(x.dtype, rest, None)

@@ -1,4 +1,4 @@
-"""Contents that grow evenly along the axes: ranges, positions in a sequence, and what is computed from them."""
+"""Contents that grow evenly along the axes: ranges, positions in a sequence, and values computed from these."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from shapeinf.lattice.dtypes import INTEGER_RANGES
 from shapeinf.ops import InferenceContext, Value
 
 MAX_STEP = 2**15
-"""The largest supported step: a larger one may wrap around."""
+"""The largest step of a progression: a larger one may wrap around."""
 
 MAX_ELEMENT = 2**31 - 1
-"""The largest supported element: a larger one may wrap around when a model narrows or adds to its indices."""
+"""The largest element of a progression: a larger one may wrap around when a model narrows or adds to its indices."""
 
 
 def progression(dtype: str | None, shape: Shape, base: Dim, steps: Sequence[int]) -> PartialTensor:
-    """A progression, or only its shape where the type is not an index type or an element may wrap around.
+    """A progression; without contents where an element may wrap around, or where the type is not an index type.
 
-    Of other types, only constants that the type can represent exactly are progressions.
+    Constants of other types are progressions if the type represents them exactly.
     """
     if dtype not in INDEX_TYPES:
         exact = not any(steps) and isinstance(base, int) and _can_represent(dtype, base)
@@ -45,7 +45,7 @@ def _can_represent(dtype: str | None, number: int) -> bool:
 
 
 def _magnitude(d: Dim) -> int:
-    """The largest number in a dim: itself, or a factor or summand of its symbols."""
+    """The largest absolute value of an int, or of the coefficients of a dim."""
     return abs(d) if isinstance(d, int) else max(abs(factor) for _, factor in d.terms)
 
 
@@ -55,7 +55,7 @@ def arithmetic_vector(dtype: str | None, shape: Shape, first: Dim, step: Dim) ->
 
 
 def to_progression(value: PartialTensor) -> Progression | None:
-    """The contents as a progression: a single number, or listed ints with constant steps; else None."""
+    """The contents as a progression, if they are one, a single number, or ints with constant steps; else None."""
     if isinstance(value, Progression) or value.elements is None or value.dtype not in INDEX_TYPES:
         return value if isinstance(value, Progression) else None
     if len(value.elements) == 1:
@@ -66,7 +66,7 @@ def to_progression(value: PartialTensor) -> Progression | None:
         return None
     steps, even = [], numbers[:1]
     stride = len(numbers)
-    for size in map(int, value.shape):  # contents have known sizes
+    for size in map(int, value.shape):  # tensors with listed contents have known sizes
         stride //= size
         step = numbers[stride] - numbers[0] if size > 1 else 0
         steps.append(step)
@@ -75,13 +75,13 @@ def to_progression(value: PartialTensor) -> Progression | None:
 
 
 def broadcast_steps(value: Progression, shape: Shape) -> tuple[int, ...] | None:
-    """The steps of a progression broadcast to a shape; None where it is undecided which axes repeat."""
+    """The steps of a progression that is broadcast to a shape; None where it is undecided which axes repeat."""
     lead = len(shape) - len(value.shape)
     steps = [0] * lead
-    for size, wanted, step in zip(value.shape, shape[lead:], value.steps, strict=True):
+    for size, target, step in zip(value.shape, shape[lead:], value.steps, strict=True):
         if size == 1 or step == 0:
             steps.append(0)
-        elif size == wanted:
+        elif size == target:
             steps.append(step)
         else:
             return None
@@ -129,7 +129,7 @@ def reshape_elements(value: PartialTensor, shape: Shape) -> PartialTensor:
 
 
 def _reshape_progression(value: Progression, shape: Shape) -> PartialTensor:
-    """Known where only axes of size 1 are inserted or removed, or all elements are equal."""
+    """The reshaped tensor; with contents if all elements are equal, or only axes of size 1 come or go."""
     if not any(value.steps):
         return progression(value.dtype, shape, value.base, (0,) * len(shape))
     old = [(size, step) for size, step in zip(value.shape, value.steps, strict=True) if size != 1]
@@ -156,7 +156,7 @@ def transpose_progression(value: Progression, shape: Shape, order: Sequence[int]
 def slice_progression(
     x: PartialTensor, shape: Shape, firsts: Sequence[Dim | None], strides: Sequence[int]
 ) -> PartialTensor:
-    """A strided slice of a progression, from a first index on each axis (None is unknown)."""
+    """The strided slice of a progression, of `shape`, from a first index of each axis (None: unknown)."""
     source = to_progression(x)
     if source is None or None in firsts:
         return PartialTensor(x.dtype, shape, None)
@@ -167,7 +167,7 @@ def slice_progression(
 
 
 def running_sum(x: PartialTensor, axis: int, exclusive: bool, reverse: bool) -> PartialTensor:
-    """The running sums along an axis of a constant tensor of ints."""
+    """The running sums of a tensor along an axis; contents for equal ints."""
     source = to_progression(x)
     if source is None or any(source.steps) or not isinstance(source.base, int):
         return PartialTensor(x.dtype, x.shape, None)
@@ -178,7 +178,10 @@ def running_sum(x: PartialTensor, axis: int, exclusive: bool, reverse: bool) -> 
 
 
 def extremes(c: InferenceContext, value: PartialTensor) -> tuple[list[Dim], list[Dim]]:
-    """Elements that exist for certain, among them the least and the greatest; empty lists if unknown."""
+    """Elements that include the least, and elements that include the greatest; empty lists where they are unknown.
+
+    Every element is one that the tensor certainly has.
+    """
     if isinstance(value, BoundedTensor):
         return [value.least], [value.most]
     if isinstance(value, Progression):
@@ -198,14 +201,14 @@ def extremes(c: InferenceContext, value: PartialTensor) -> tuple[list[Dim], list
 
 
 def fill_tensor(dtype: str | None, shape: Shape, fill: object) -> PartialTensor:
-    """A constant tensor of one integer whose elements are not listed."""
+    """A constant tensor as a progression; without contents if `fill` is not an integral number."""
     if shape.dims is None or not isinstance(fill, (int, float)) or fill != fill // 1:
         return PartialTensor(dtype, shape, None)
     return progression(dtype, shape, int(fill), (0,) * len(shape))
 
 
 def convert_progression(value: Progression, dtype: str) -> PartialTensor:
-    """The tensor in another type."""
+    """The tensor in another element type."""
     if dtype != "bool":
         return progression(dtype, value.shape, value.base, value.steps)
     known = not any(value.steps) and isinstance(value.base, int)
@@ -213,7 +216,7 @@ def convert_progression(value: Progression, dtype: str) -> PartialTensor:
 
 
 def has_no_zeros(c: InferenceContext, value: PartialTensor) -> bool | None:
-    """True if no element is 0, False if all are, for a tensor whose elements are not listed; else None."""
+    """Whether no element is 0 (True) or every element is (False), for contents that are not listed; else None."""
     if not isinstance(value, (Progression, BoundedTensor)):
         return None
     if isinstance(value, Progression) and not any(value.steps):
@@ -225,17 +228,17 @@ def has_no_zeros(c: InferenceContext, value: PartialTensor) -> bool | None:
 
 
 def arithmetic_range(c: InferenceContext, start: Value, limit: Value, delta: Value) -> PartialTensor:
-    """`ceil((limit - start) / delta)` elements, at least 0."""
+    """[], [], [] -> [max(ceil((limit - start) / delta), 0)]."""
     for v in (start, limit, delta):
         require_single(c, v.shape, "the start, limit and step of a range must each have exactly one element")
-    extremes = [v.elements[0] if v.elements else None for v in (start, limit, delta)]
+    operands = [v.elements[0] if v.elements else None for v in (start, limit, delta)]
     if start.dtype not in INDEX_TYPES:
-        if all([isinstance(e, (int, float)) for e in extremes]):
+        if all([isinstance(e, (int, float)) for e in operands]):
             return _concrete_range(c, start, limit, delta)
         floats = arithmetic(c, start.dtype)
         if floats is not None:
-            return _float_range(floats, *extremes)
-    first, last, step = map(to_dim, extremes)
+            return _float_range(floats, *operands)
+    first, last, step = map(to_dim, operands)
     if step == 0:
         c.fail("the step of a range must not be 0")
     if first is None or last is None or step is None:
@@ -247,7 +250,7 @@ def arithmetic_range(c: InferenceContext, start: Value, limit: Value, delta: Val
 
 
 def _float_range(floats: FloatArithmetic, first: Element, last: Element, step: Element) -> PartialTensor:
-    """Runtimes divide in the type of the operands or in float64: the length is known where both agree."""
+    """The range of floats. Runtimes divide in the operands' type or in float64: its length is known if both agree."""
     c, dtype = floats.c, floats.format.name
     span = floats.subtract(last, first)
     counts: list[Element] = [None]
@@ -264,6 +267,7 @@ def _float_range(floats: FloatArithmetic, first: Element, last: Element, step: E
 
 
 def _concrete_range(c: InferenceContext, start: Value, limit: Value, delta: Value) -> PartialTensor:
+    """The range of known numbers."""
     a, b, d = (v.array() for v in (start, limit, delta))
     assert a is not None and b is not None and d is not None
     if d.item() == 0:
@@ -278,7 +282,7 @@ def _concrete_range(c: InferenceContext, start: Value, limit: Value, delta: Valu
 
 
 def _range_length(c: InferenceContext, a: Array, b: Array, d: Array) -> Dim:
-    """Exact for ints; for floats unknown where the operand type and float64 round to different integers."""
+    """The length of a range: exact for ints, unknown for floats where their type and float64 round differently."""
     if a.dtype.kind in "bOSU":
         c.fail("a range requires numbers", str(a.dtype))
     if a.dtype.kind in "iu":
@@ -295,6 +299,7 @@ def _range_length(c: InferenceContext, a: Array, b: Array, d: Array) -> Dim:
 
 
 def _range_count(c: InferenceContext, span: Dim, step: Dim) -> Dim:
+    """The length of a range of integers; unknown where the sign of the step is."""
     if c.prove_le(step, -1) is True:
         span, step = -span, -step
     if c.prove_le(1, step) is not True:

@@ -1,4 +1,4 @@
-"""Reductions and running totals: shapes where axes are not known, and known contents."""
+"""Reductions and running totals: their known contents, and shapes where the axes are unknown."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ Fold = Callable[[InferenceContext, str | None, Iterable[Element]], Element]
 
 
 def reduced_shape(shape: Shape, axes: Collection[int], keep: bool) -> Shape:
-    """The shape with these axes removed, or 1 where they are kept."""
+    """The shape without these axes, or with 1 in their place with `keep`."""
     if keep:
         return Shape(1 if i in axes else d for i, d in enumerate(shape))
     return Shape(d for i, d in enumerate(shape) if i not in axes)
 
 
 def reduce_unknown_axes(c: InferenceContext, shape: Shape, count: int | None, keep: bool) -> Shape:
-    """The shape with `count` unknown axes reduced.
+    """The shape with `count` unknown axes reduced; a count of None is unknown.
 
-    Each axis may become 1; if axes are removed, each comes from at most `count` positions behind.
+    With `keep`, each size is its own or 1; without, each axis is one of at most `count` positions further back. Raises
+    NotKnown where the rank of the result is unknown.
     """
     rank = len(shape)
     if keep:
@@ -48,15 +49,15 @@ def reduce_unknown_axes(c: InferenceContext, shape: Shape, count: int | None, ke
 
 
 def reduce_broadcast_axes(c: InferenceContext, shape: Shape, axes: BroadcastAxes) -> Shape:
-    """The shape with the axes of a broadcast reduced to 1: of the broadcast shape, that of the repeated tensor."""
+    """The broadcast shape with 1 along the repeated axes of an operand: the operand's shape, with leading ones."""
     if len(axes.sizes) != len(shape):
         return reduce_unknown_axes(c, shape, None, True)
     sizes = zip(shape, axes.sizes, axes.others, strict=True)
-    return Shape(_unrepeated(c, at, *operands) for at, operands in enumerate(sizes))
+    return Shape(_sum_repeated_axis(c, at, *operands) for at, operands in enumerate(sizes))
 
 
-def _unrepeated(c: InferenceContext, axis: int, result: Dim, size: Dim | None, other: Dim | None) -> Dim:
-    """A size of a tensor after the sum along this axis, if the axis is repeated."""
+def _sum_repeated_axis(c: InferenceContext, axis: int, result: Dim, size: Dim | None, other: Dim | None) -> Dim:
+    """A size of the broadcast of `size` and `other`, `result`, after the sum along the axis if `size` is repeated."""
     if size is not None:
         if c.prove_eq(size, 1) is False or c.prove_eq(result, size) is True:
             return result
@@ -66,7 +67,7 @@ def _unrepeated(c: InferenceContext, axis: int, result: Dim, size: Dim | None, o
 
 
 def _reduced_or_same(c: InferenceContext, axis: int, size: Dim) -> Dim:
-    """The size or 1; empty axes are reduced too, even if named dims are assumed to be at least 1."""
+    """An unknown that is the size or 1. A symbolic size counts as at least 0, also where named dims are at least 1."""
     low = min(size, 1) if isinstance(size, int) else 0
     high = c.interval(size).hi
     return size if size == 1 else c.fresh(f"reduce.{axis}", low, None if high is None else max(high, 1))
@@ -75,7 +76,7 @@ def _reduced_or_same(c: InferenceContext, axis: int, size: Dim) -> Dim:
 def reduce_axes(
     c: InferenceContext, x: PartialTensor, axes: Ints | None, keep: bool, operation: str = ""
 ) -> PartialTensor:
-    """The axes become 1, or are removed without `keep`; None is all. Contents for the operations of `FOLDS`."""
+    """The tensor reduced along axes (None: all), which become 1, or are removed without `keep`. Contents: see FOLDS."""
     rank = len(x.shape)
     gone = set(range(rank) if axes is None else c.axes(axes, rank))
     return reduce_elements(c, x, gone, reduced_shape(x.shape, gone, keep), operation)
@@ -84,12 +85,12 @@ def reduce_axes(
 def reduce_elements(
     c: InferenceContext, x: PartialTensor, axes: Collection[int], shape: Shape, operation: str
 ) -> PartialTensor:
-    """The tensor of `shape` that reduces the axes of `x`; contents for the operations of `FOLDS`."""
+    """The tensor reduced along axes, of `shape`; contents for the operations of FOLDS."""
     fold = FOLDS.get(operation)
     if fold is None or not is_listable(shape):
         return PartialTensor(x.dtype, shape, None)
     if x.shape.dims is not None and 0 in x.shape.dims:
-        return _reduce_nothing(x.dtype, shape, operation)
+        return _reduce_empty(x.dtype, shape, operation)
     array = element_array(x)
     if array is not None:
         return PartialTensor(x.dtype, shape, _fold(c, x.dtype, array, sorted(axes), fold))
@@ -99,10 +100,11 @@ def reduce_elements(
 
 
 IDENTITIES: dict[str, Element] = {"Sum": 0, "Prod": 1, "All": True, "Any": False}
-"""The results of reductions of nothing."""
+"""The reduction of no elements, by operation; the others have none."""
 
 
-def _reduce_nothing(dtype: str | None, shape: Shape, operation: str) -> PartialTensor:
+def _reduce_empty(dtype: str | None, shape: Shape, operation: str) -> PartialTensor:
+    """The tensor that reduces empty groups of elements."""
     identity = IDENTITIES.get(operation)
     if identity is None:
         return PartialTensor(dtype, shape, None)
@@ -148,7 +150,7 @@ def _fold_floats(
     group: Iterable[Element],
     operation: Callable[[FloatArithmetic, Element, Element], Element],
 ) -> Element:
-    """Sequential reduction. Where no element is negative, every order gives the same result unless it rounds."""
+    """The elements of floats, folded in sequence. Any order gives this result if none is negative and none rounds."""
     floats = arithmetic(c, dtype)
     elements = list(group)
     if floats is None or any((d := to_dim(e)) is None or c.prove_le(0, d) is not True for e in elements):
@@ -157,7 +159,7 @@ def _fold_floats(
 
 
 def _known_elements(group: Iterable[Element]) -> list[Dim] | None:
-    """The elements as dims, where all are known."""
+    """The elements as dims; None unless all are known."""
     dims = [to_dim(e) for e in group]
     known = [d for d in dims if d is not None]
     return known if len(known) == len(dims) else None
@@ -191,7 +193,7 @@ FOLDS: dict[str, Fold] = {
     "All": _connective(logical_and),
     "Any": _connective(logical_or),
 }
-"""The reductions of known contents by name."""
+"""By operation, the reduction of a group of elements to one. Contents of other reductions are unknown."""
 
 
 def running_total(
@@ -203,9 +205,9 @@ def running_total(
     reverse: bool,
     operation: str = "Sum",
 ) -> PartialTensor:
-    """The running sums or products (`Sum`, `Prod`) along an axis: contents of vectors of integers.
+    """[*S] -> [*S]: the running sums or products (`Sum`, `Prod`) along an axis (None: unknown).
 
-    The axis is None where it is unknown.
+    Contents for vectors of integers and for constant tensors.
     """
     elements = known_dims(x)
     if x.shape.rank != 1 or elements is None or None in elements or is_float(x.dtype):

@@ -20,7 +20,7 @@ from shapeinf.ops import InferenceContext
 
 
 def concat(c: InferenceContext, xs: Sequence[PartialTensor], axis: int) -> PartialTensor:
-    """The sizes along `axis` add up; all other axes are equal."""
+    """[*P, n, *Q], [*P, m, *Q]... -> [*P, n + m + ..., *Q] along `axis`."""
     rows = _aligned_dims(c, [x.shape for x in xs])
     rank = len(rows[0])
     at = c.axis(axis, rank)
@@ -46,7 +46,7 @@ def concat(c: InferenceContext, xs: Sequence[PartialTensor], axis: int) -> Parti
 
 
 def _aligned_dims(c: InferenceContext, shapes: Sequence[Shape]) -> list[tuple[Dim, ...]]:
-    """The dims of shapes of equal rank; those of unknown rank get the rank of the others."""
+    """The dims of shapes of equal rank. Requires it of shapes of unknown rank; raises NotKnown if all are unknown."""
     rows = [s.dims for s in shapes if s.dims is not None]
     if rows and len(rows) < len(shapes):
         rank = len(rows[0])
@@ -58,7 +58,7 @@ def _aligned_dims(c: InferenceContext, shapes: Sequence[Shape]) -> list[tuple[Di
 
 
 def _elements_or_unknown(x: PartialTensor, sizes: Sequence[Dim]) -> Elements:
-    """The elements; `sizes` is the shape after merging with the other inputs."""
+    """The elements as an array; unknown elements of `sizes` where there are none."""
     array = element_array(x)
     if array is not None:
         return array
@@ -68,14 +68,14 @@ def _elements_or_unknown(x: PartialTensor, sizes: Sequence[Dim]) -> Elements:
 
 
 def repeat_size(c: InferenceContext, size: Dim, count: Dim | None, axis: int) -> Dim:
-    """The size of a repeated axis; a count of None is unknown."""
+    """The size of an axis that is repeated `count` times (None: unknown)."""
     if isinstance(count, int) and count < 0:
         c.fail("the number of repeats must be at least 0", count)
     return c.fresh(f"tile.{axis}") if count is None or c.prove_le(0, count) is not True else size * count
 
 
 def tile(c: InferenceContext, x: PartialTensor, counts: Sequence[Dim | None]) -> PartialTensor:
-    """Each axis repeated; a count of None is unknown."""
+    """[*S] -> [*S * counts]: each axis repeated; a count of None is unknown."""
     dims = [repeat_size(c, d, n, i) for i, (d, n) in enumerate(zip(x.shape, counts, strict=True))]
     shape, known = Shape(dims), [n for n in counts if isinstance(n, int)]
     if x.contents is None:
@@ -87,7 +87,7 @@ def tile(c: InferenceContext, x: PartialTensor, counts: Sequence[Dim | None]) ->
 
 
 def broadcast_elements(x: PartialTensor, shape: Shape) -> PartialTensor:
-    """The tensor broadcast to a shape."""
+    """The tensor broadcast to a shape, with its contents."""
     if x.contents is None:
         return PartialTensor(x.dtype, shape, None)
     if isinstance(x, Progression) or not is_listable(shape):

@@ -1,4 +1,4 @@
-"""Reshapes: the same elements under other dims, axes in another order, and axes of size 1 at unknown positions."""
+"""Reshapes: the same elements with other dims, axes in another order, and axes of size 1 at unknown positions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_QUOTIENT = "-1 cannot be inferred when another dimension is 0"
 
 
 def reshape_dims(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], zero_copies: bool) -> Shape:
-    """The requested dims: -1 is inferred, 0 copies an axis (with `zero_copies`), None is unknown."""
+    """The shape that `wanted` requests: -1 is inferred, 0 copies an axis (with `zero_copies`), None is unknown."""
     dims = [
         d if isinstance(d, int) and d > 0 else _requested_dim(c, x, i, d, zero_copies) for i, d in enumerate(wanted)
     ]
@@ -37,14 +37,14 @@ def reshape_dims(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None], ze
 
 
 def _require_count(c: InferenceContext, x: Sequence[Dim], dims: Sequence[Dim]) -> None:
-    """Require that two shapes have equally many elements."""
+    """Require that two shapes have the same number of elements."""
     rest, wanted = _without_common_axes(x, dims)
     if c.numel(rest) != c.numel(wanted):
         c.same_count(c.numel(x), c.numel(dims), COUNT)
 
 
 def _without_common_axes(x: Sequence[Dim], dims: Sequence[Dim]) -> tuple[list[Dim], list[Dim]]:
-    """The axes of two shapes without those that both have: the products of the others are small."""
+    """The dims of two shapes without those in both, so that their products are simple."""
     rest, wanted = list(x), []
     for d in dims:
         if d in rest:
@@ -55,25 +55,25 @@ def _without_common_axes(x: Sequence[Dim], dims: Sequence[Dim]) -> tuple[list[Di
 
 
 def _quotient_of_rests(c: InferenceContext, x: Sequence[Dim], dims: Sequence[Dim]) -> Dim | None:
-    """The size of the one open axis where no other size is 0 and common axes leave an exact quotient; else None."""
+    """The size of the only open axis, an exact quotient of the dims that differ. None if there is none, or a 0."""
     if any([c.store.bounds(d)[0] < 1 for d in dims]):
         return None
     rest, wanted = _without_common_axes(x, dims)
     divisor = c.numel(wanted)
-    if divisor in rest:  # two axes that become one
+    if divisor in rest:  # several axes become one
         rest.remove(divisor)
         divisor = 1
     return c.numel(rest) if divisor == 1 else exact_quotient(c.numel(rest), divisor)
 
 
 def _largest_part(c: InferenceContext, total: Dim) -> int | None:
-    """The largest possible axis of a tensor with `total` elements; None if the tensor may be empty."""
+    """The largest possible size of an axis of a tensor with `total` elements; None if the tensor may be empty."""
     bounds = c.interval(total)
     return bounds.hi if bounds.lo is not None and bounds.lo >= 1 else None
 
 
 def _requested_dim(c: InferenceContext, x: Shape, index: int, d: Dim | None, zero_copies: bool) -> Dim | None:
-    """The dim that an element requests, None if it is open."""
+    """The dim that element `index` requests; None if it is open: unknown or inferred."""
     if d is None or (isinstance(d, int) and d == -1) or (x.dims is None and zero_copies and d == 0):
         return None
     if isinstance(d, int):
@@ -86,13 +86,13 @@ def _requested_dim(c: InferenceContext, x: Shape, index: int, d: Dim | None, zer
         return d
     if c.store.bounds(d)[0] >= 1:
         return d
-    if c.prove_le(0, d) is not True:  # it may be -1, which is not a size
+    if c.prove_le(0, d) is not True:  # it may be -1
         return None
     return d if not zero_copies or _never_copies(c, x, index, d) else None
 
 
 def _never_copies(c: InferenceContext, x: Shape, index: int, d: Dim) -> bool:
-    """Whether a symbolic size is not 0, or the axis that 0 would copy is then 0 too."""
+    """Whether a symbolic size is its own request: it is not 0, or the axis that 0 copies is 0 too."""
     if c.prove_le(1, d) is True:
         return True
     if x.dims is None:
@@ -104,7 +104,7 @@ def _never_copies(c: InferenceContext, x: Shape, index: int, d: Dim) -> bool:
 
 
 def _inferred_dim(c: InferenceContext, x: Sequence[Dim], dims: Sequence[Dim], inferred: bool) -> Dim:
-    """The size of the one open axis; an axis requested as -1 can be inferred only if no other size is 0."""
+    """The size of the only open axis. If `inferred` from -1, no other size may be 0."""
     total, known = c.numel(x), c.numel(dims)
     if inferred and known == 0:
         c.fail(NO_QUOTIENT)
@@ -125,7 +125,7 @@ def _inferred_dim(c: InferenceContext, x: Sequence[Dim], dims: Sequence[Dim], in
 
 
 def insert_unit_axes(c: InferenceContext, x: Shape, count: int) -> Shape:
-    """A shape with `count` axes of size 1 inserted anywhere: each axis is new, or moves back by at most `count`."""
+    """The shape with `count` axes of size 1 at unknown positions: each axis is new, or at most `count` further back."""
     dims = x.require()
     new = (1,) if count else ()
     return Shape(
@@ -134,7 +134,7 @@ def insert_unit_axes(c: InferenceContext, x: Shape, count: int) -> Shape:
 
 
 def unit_axes(c: InferenceContext, x: Shape, count: int) -> tuple[int, ...] | None:
-    """The axes of size 1 if there are exactly `count`, None if there may be more."""
+    """The axes of size 1 if there are exactly `count`; None if there may be more. Raises ShapeError for fewer."""
     axes = tuple(i for i, d in enumerate(x.require()) if c.prove_eq(d, 1) is not False)
     if len(axes) < count:
         c.fail(f"the input must have {count} axes of size 1 to be squeezed", x)
@@ -142,7 +142,7 @@ def unit_axes(c: InferenceContext, x: Shape, count: int) -> tuple[int, ...] | No
 
 
 def remove_unit_axes(c: InferenceContext, x: Shape, count: int) -> Shape:
-    """A shape with `count` axes of size 1 removed anywhere: each axis comes from at most `count` positions behind."""
+    """The shape without `count` unknown axes of size 1: each axis is one of at most `count` positions further back."""
     dims = x.require()
     before = [0]
     for d in dims:
@@ -158,7 +158,7 @@ def remove_unit_axes(c: InferenceContext, x: Shape, count: int) -> Shape:
 
 
 def insert_axes(c: InferenceContext, x: PartialTensor, axes: Sequence[int]) -> PartialTensor:
-    """Axes of size 1 inserted at positions of the output."""
+    """The tensor with axes of size 1 inserted at these positions of the result."""
     dims = list(x.shape.require())
     new = sorted(c.axes(axes, len(dims) + len(axes)))
     for axis in new:
@@ -172,7 +172,7 @@ def insert_axes(c: InferenceContext, x: PartialTensor, axes: Sequence[int]) -> P
 
 
 def squeeze_axes(c: InferenceContext, x: PartialTensor, axes: Sequence[int]) -> PartialTensor:
-    """These axes removed; each must have size 1."""
+    """The tensor without these axes, which must have size 1."""
     dims = x.shape.require()
     gone = set(c.axes(axes, len(dims)))
     for axis in gone:
@@ -182,7 +182,7 @@ def squeeze_axes(c: InferenceContext, x: PartialTensor, axes: Sequence[int]) -> 
 
 
 def squeeze_units(c: InferenceContext, x: PartialTensor, axes: Sequence[int] | None = None) -> PartialTensor:
-    """The axes of size 1 removed; of `axes`, counted from the front, where these are specified."""
+    """The tensor without its axes of size 1; with `axes`, counted from the front, only without those of these."""
     candidates = range(len(x.shape)) if axes is None else axes
     verdicts = [c.prove_eq(d, 1) if i in candidates else False for i, d in enumerate(x.shape)]
     left = [(d, is_unit is None) for d, is_unit in zip(x.shape, verdicts, strict=True) if not is_unit]
@@ -192,10 +192,10 @@ def squeeze_units(c: InferenceContext, x: PartialTensor, axes: Sequence[int] | N
 
 
 def transpose(x: PartialTensor, order: Sequence[int]) -> PartialTensor:
-    """The tensor with its axes in another order, that of a permutation of all axes."""
+    """The tensor with its axes in another order, a permutation of all axes."""
     dims = x.shape.require()
     shape = Shape([dims[i] for i in order])
-    if x.contents is None:  # most of all
+    if x.contents is None:  # as of most tensors
         return PartialTensor(x.dtype, shape, None)
     if isinstance(x, Progression):
         return transpose_progression(x, shape, order)
@@ -203,13 +203,16 @@ def transpose(x: PartialTensor, order: Sequence[int]) -> PartialTensor:
 
 
 def flip(x: PartialTensor, axes: Sequence[int]) -> PartialTensor:
-    """The tensor with some axes reversed, which are counted from the front."""
+    """The tensor reversed along these axes, which are counted from the front."""
     index = tuple(slice(None, None, -1) if i in axes else slice(None) for i in range(len(x.shape)))
     return move_elements(x, x.shape, lambda array: array[index]) if axes else x
 
 
 def shape_from_sizes(c: InferenceContext, sizes: PartialTensor, name: str) -> Shape:
-    """The shape whose sizes a vector holds: none may be negative, and unknown ones are new unknowns."""
+    """The shape whose sizes are the elements of a vector, with a fresh unknown for each unknown one.
+
+    Requires that none is negative. Of unknown rank where the length of the vector is unknown; `name` is its name.
+    """
     vector = c.require_rank(sizes.shape, 1, f"`{name}`")
     if c.concrete(vector[0]) is None and sizes.elements is None:
         return c.unknown_shape()
@@ -217,7 +220,7 @@ def shape_from_sizes(c: InferenceContext, sizes: PartialTensor, name: str) -> Sh
 
 
 def shape_of_sizes(c: InferenceContext, sizes: Sequence[Dim | None], name: str) -> Shape:
-    """The shape of these sizes: none may be negative, and unknown ones are new unknowns."""
+    """The shape of these sizes, with a fresh unknown for each None. Requires that none is negative."""
     return Shape(_nonnegative(c, d, f"{name}.{i}") for i, d in enumerate(sizes))
 
 

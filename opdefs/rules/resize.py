@@ -20,11 +20,10 @@ _TEXT_ERROR = Fraction(1, 2_000_000)
 
 
 def scale_size(c: InferenceContext, size: Dim, scale: Element) -> Dim | None:
-    """`floor(size * scale)`; None for an unknown scale.
+    """`floor(size * scale)` for a float32 scale; None for an unknown scale.
 
-    The scale is a float32. The specification uses the exact product, onnxruntime the float32 product. Where
-    these may round to different integers (0.7 is a little less than 7/10, and 10 * 0.7 is 7 only in float32), the
-    result is an unknown with bounds.
+    The specification uses the exact product, onnxruntime the float32 product. Where these may have different floors
+    (0.7 is a little less than 7/10, and 10 * 0.7 is 7 only in float32), the result is an unknown with bounds.
     """
     if isinstance(scale, (int, float)):
         if not 0 < scale < inf:
@@ -57,16 +56,16 @@ def _scale_by_number(c: InferenceContext, size: Dim, scale: Fraction) -> Dim:
 
 
 def _fresh_near(c: InferenceContext, low: int | None, high: int | None) -> Dimension:
-    """An unknown between the least and the greatest result, with slack for rounding."""
+    """An unknown size from `low` to `high` (None: no limit), with slack for rounding."""
     least = max(0, (low or 0) - 1 - ((low or 0) >> _SLACK))
     return c.fresh("resize", least, None if high is None else high + 1 + (high >> _SLACK))
 
 
 def scale_by_text(c: InferenceContext, size: Dim, scale: float) -> Dim | None:
-    """`floor(size * scale)` in float64, for a scale that was written with 7 digits or as a float32.
+    """`floor(size * scale)` in float64, for a scale that was written with 7 digits or as a float32; None if unknown.
 
-    A scale of few digits is exact. A longer one may stand for the simple fraction beside it: 0.3333333 for 1/3, which
-    the writer had in float64. Where the two give different sizes, the result is an unknown of at most the larger one.
+    A scale of few digits is exact. A longer one may stand for a simple fraction next to it: 0.3333333 for 1/3, which
+    the exporter had in float64. Where the two give different sizes, the result is an unknown of at most the larger one.
     """
     if not 0 <= scale < inf:
         c.fail("a scale must be finite and at least 0", scale)
@@ -94,14 +93,14 @@ def _floor_of_float64_product(c: InferenceContext, size: Dim, scale: float) -> D
     simple = Fraction(scale).limit_denominator(MAX_DENOMINATOR)
     if not isinstance(product, Dimension) or set(product.symbols()) <= set(size.symbols()) or simple < scale:
         return product
-    # rounding may lose 1 of an integer, as of 0.7 * 90, but never exceeds the product with the larger fraction
+    # rounding may lose 1, as in 0.7 * 90, but the result never exceeds the product with the larger fraction
     return c.fresh_at_most((size * simple.numerator) // simple.denominator, "resize")
 
 
 def keep_aspect_ratio(
     c: InferenceContext, sizes: Sequence[Dim], wanted: Sequence[Dim | None], policy: str
 ) -> list[Dim | None]:
-    """All axes by one scale: the smallest (`not_larger`) or largest (`not_smaller`) of the requested ones."""
+    """The sizes of all axes, resized by one scale: the smallest (`not_larger`) or largest (`not_smaller`) requested."""
     pairs = list(zip(wanted, sizes, strict=True))
     if len(set(pairs)) == 1:
         return list(wanted)
@@ -114,6 +113,7 @@ def keep_aspect_ratio(
 
 
 def _bound_by_request(c: InferenceContext, wanted: Dim | None, larger: bool) -> Dim | None:
+    """An unknown size of at most the requested one, or at least it if `larger`; None without a request."""
     if wanted is None:
         return None
     bounds = c.interval(wanted)
@@ -121,7 +121,7 @@ def _bound_by_request(c: InferenceContext, wanted: Dim | None, larger: bool) -> 
 
 
 def _round_size(c: InferenceContext, scale: Fraction, size: int) -> Dim:
-    """Half rounds up; unknown where float32 rounds to a different integer."""
+    """`scale * size` rounded, halves up; an unknown of two values where float32 rounds to another integer."""
     import numpy as np
 
     single = np.float32(float(scale)) * np.float32(size)

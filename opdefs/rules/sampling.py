@@ -19,7 +19,7 @@ def grid_sample(c: InferenceContext, x: Shape, grid: Shape) -> Shape:
 
 
 def affine_grid(c: InferenceContext, theta: Shape, size: Value) -> Shape:
-    """[N, 2, 3] and a size [N, C, H, W] -> [N, H, W, 2]; [N, 3, 4] and [N, C, D, H, W] -> [N, D, H, W, 3]."""
+    """[N, 2, 3], the size `[N, C, H, W]` -> [N, H, W, 2]; [N, 3, 4], the size `[N, C, D, H, W]` -> [N, D, H, W, 3]."""
     theta = c.require_rank(theta, 3, "theta")
     axes = c.concrete(theta[1])
     length = c.concrete(c.require_rank(size.shape, 1, "size")[0])

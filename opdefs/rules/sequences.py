@@ -1,4 +1,4 @@
-"""Sequences of tensors and other values: the join of all items, the length, each item where it is known."""
+"""Sequences of tensors and other values: the join of all items, the length, and the type of each item."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from shapeinf.lattice import SequenceType, TensorType, Type
 from shapeinf.ops import InferenceContext
 
 MAX_ITEMS = 64
-"""Items of longer sequences are not tracked, only their join."""
+"""Of longer sequences, only the join of the items is tracked."""
 
 MAX_NESTED, MAX_DEPTH = 1 << 10, 32
-"""The most values in the tuples of a tuple, and the most levels, that are tracked."""
+"""The most values in all tuples inside a tuple, and the most levels of them, that are tracked."""
 
 
 def create_sequence(c: InferenceContext, items: Sequence[TensorType]) -> SequenceType:
@@ -21,7 +21,7 @@ def create_sequence(c: InferenceContext, items: Sequence[TensorType]) -> Sequenc
 
 
 def create_tuple(c: InferenceContext, items: Sequence[Type]) -> SequenceType:
-    """The tuple of these values, which may be tuples."""
+    """The tuple of these values, which may be tuples themselves."""
     tensors = [item for item in items if isinstance(item, TensorType)]
     alike = len(tensors) == len(items) and len({item.dtype for item in tensors}) <= 1
     element = _join(c, tensors) if alike else TensorType(None, c.unknown_shape())
@@ -29,9 +29,9 @@ def create_tuple(c: InferenceContext, items: Sequence[Type]) -> SequenceType:
 
 
 def tracked_items(items: Sequence[Type]) -> tuple[Type, ...] | None:
-    """The items of a tuple; None where too much is in those that are tuples, which may refer to one value many times.
+    """The items of a tuple; None where the tuples among them are too large or too deep: they may share values.
 
-    Tensors are always tracked, since each is an input of the node.
+    Tensors are always tracked: each is an input of the node.
     """
     nested = [item for item in items if isinstance(item, SequenceType)]
     small = sum(item.total for item in nested) <= MAX_NESTED and all(item.depth < MAX_DEPTH for item in nested)

@@ -1,4 +1,4 @@
-"""Sizes that are not known exactly, with sound bounds: covers of several shapes, and counts that depend on data."""
+"""Sizes that are not known exactly, with sound bounds: of one of several shapes, and of counts that depend on data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shapeinf.ops import InferenceContext
 
 
 def cover_shape(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
-    """A shape that covers all shapes; of unknown rank if the ranks differ."""
+    """A shape that may be any of these; of unknown rank if the ranks differ."""
     ranked = [s.dims for s in shapes if s.dims is not None]
     if len(ranked) < len(shapes) or len({len(dims) for dims in ranked}) != 1:
         return c.unknown_shape()
@@ -20,7 +20,7 @@ def cover_shape(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
 
 
 def cover_dim(c: InferenceContext, dims: Sequence[Dim], hint: str = "any") -> Dim:
-    """A dim that covers all dims (at least one): itself if all are equal, else a new unknown with their hull."""
+    """A dim that may be any of these : their common value, else an unknown with the hull of their bounds."""
     if all(d == dims[0] or c.prove_eq(d, dims[0]) is True for d in dims):
         return dims[0]
     bounds = [c.interval(d) for d in dims]
@@ -32,14 +32,14 @@ def cover_dim(c: InferenceContext, dims: Sequence[Dim], hint: str = "any") -> Di
 
 
 def element_shape(c: InferenceContext, shape: Shape) -> Shape:
-    """The shape of an element of a sequence: sizes that may differ between elements get unknowns of their own."""
+    """The shape of one element of a sequence: sizes that may differ between elements become fresh unknowns."""
     if shape.dims is None:
         return c.unknown_shape()
     return Shape(_element_dim(c, d, i) for i, d in enumerate(shape.dims))
 
 
 def is_steady(c: InferenceContext, d: Dim) -> bool:
-    """Whether a size is the same throughout a run: a number, or made of named dims and sizes of inputs."""
+    """Whether a size is constant during a run: a number, or an expression of named dims and sizes of inputs."""
     if isinstance(d, int) or not d.is_anonymous:
         return True
     return all(not s.symbol.anonymous or s in c.store.presumed for s in d.symbols())
@@ -62,7 +62,7 @@ def fresh_count(c: InferenceContext, most: Dim, lo: int = 0) -> Dim:
 
 
 def nonzero_count(c: InferenceContext, x: PartialTensor) -> Dim:
-    """How many elements are not 0."""
+    """The number of elements that are not 0; an unknown where it depends on data."""
     array = x.array()
     if array is not None:
         import numpy as np
@@ -77,14 +77,14 @@ def nonzero_count(c: InferenceContext, x: PartialTensor) -> Dim:
 
 
 def top_k_shape(c: InferenceContext, x: Shape, axis: int, k: Dim) -> Shape:
-    """The shape of the k largest or smallest elements along an axis."""
+    """[*P, n, *Q] -> [*P, k, *Q]: the k largest or smallest elements along an axis, counted from the front."""
     c.at_least(k, 0, "k must be at least 0")
     c.at_most(k, x[axis], f"k must be at most the size of axis {axis}")
     return Shape((*x[:axis], k, *x[axis + 1 :]))
 
 
 def box_count(c: InferenceContext, boxes: Shape, scores: Shape, limit: PartialTensor | int | None) -> Dim:
-    """[B, N, 4] boxes, [B, C, N] scores: for each batch and class, at most all boxes and at most the limit."""
+    """The number of selected boxes, for boxes [B, N, 4] and scores [B, C, N]: at most B * C * min(N, limit)."""
     batch, count, _ = c.require_rank(boxes, 3, "boxes")
     batches, classes, counts = c.require_rank(scores, 3, "scores")
     c.expect(batch, batches, "boxes and scores must have the same batch size")

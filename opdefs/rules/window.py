@@ -1,4 +1,4 @@
-"""Sliding windows: convolution and pooling along one spatial axis and along all of them."""
+"""Sliding windows: the output sizes of convolution and pooling, along one spatial axis and along all of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shapeinf.ops import InferenceContext, Ints
 
 @attrs.frozen
 class Window:
-    """The attributes of a sliding window: values per axis, and padding."""
+    """The attributes of a sliding window: a value for each spatial axis, and the padding."""
 
     kernel_shape: Ints = ()
     strides: Ints = ()
@@ -24,14 +24,14 @@ class Window:
 
 
 def window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
-    """`(size + pads - dilation*(kernel - 1) - 1) // stride + 1`, for a window that fits into the padded input."""
+    """`(size + pads - dilation*(kernel - 1) - 1) // stride + 1`: the output size where the window fits."""
     return _window_count(size, _least_size(kernel, pads, dilation), stride)
 
 
 def _window_count(size: Dim, least: Dim, stride: int) -> Dim:
-    """The number of windows along an axis that is at least as long as one; of a maximum, the largest of its parts.
+    """`(size - least) // stride + 1`, with one sum and one division: the number of windows that fit into an axis.
 
-    `(size - least) // stride + 1`, with one sum and one division.
+    `least` is the size of an axis for one window. A size that is a maximum is divided part by part.
     """
     before = least - stride
     if stride == 1:
@@ -42,22 +42,22 @@ def _window_count(size: Dim, least: Dim, stride: int) -> Dim:
 
 
 def window_span(kernel: Dim, dilation: int) -> Dim:
-    """The span of a dilated window."""
+    """The number of elements from the first to the last one of a dilated window."""
     return (kernel - 1) * dilation + 1
 
 
 def transposed_window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
-    """The least size with this number of windows, without its padding: that of a transposed convolution."""
+    """The output size of a transposed convolution: the least one, without padding, that has `size` windows."""
     return (size - 1) * stride + window_span(kernel, dilation) - pads[0] - pads[1]
 
 
 def same_size(size: Dim, stride: int) -> Dim:
-    """The output size with SAME padding: `ceil(size / stride)`."""
+    """`ceil(size / stride)`: the output size with SAME padding."""
     return ceildiv(size, stride)
 
 
 def ceil_window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
-    """Like `window_size`, rounded up; a last window that would start in the end padding is dropped."""
+    """`window_size` rounded up; without a last window that would start in the end padding."""
     padded = size + pads[0] + pads[1]
     count = ceildiv(padded - window_span(kernel, dilation), stride) + 1
     starts = ceildiv(size + pads[0], stride)  # windows that start before the end padding
@@ -67,7 +67,10 @@ def ceil_window_size(size: Dim, kernel: Dim, stride: int, pads: tuple[int, int],
 def spatial_attribute(
     values: Sequence[int], rank: int, default: int, c: InferenceContext, name: str
 ) -> tuple[int, ...]:
-    """An attribute with one value per spatial axis; ShapeError for another length or values below the default."""
+    """The values of an attribute, one per spatial axis; the default for each if there are none.
+
+    Raises ShapeError for another number of values, and for values below the default.
+    """
     if not values:
         return (default,) * rank
     if min(values) < default:
@@ -91,7 +94,7 @@ def describe_windows(
     pads: Sequence[tuple[int, int]] | None,
     dilations: Sequence[int],
 ) -> None:
-    """Tell an explanation how the sizes of the spatial axes were computed; without `pads`, with SAME padding."""
+    """Record how the sizes of the spatial axes are computed, for explanations; `pads` of None are SAME padding."""
     if c.size_terms is not None:
         for axis, size in enumerate(outputs):
             padding = "same" if pads is None else pads[axis]
@@ -106,9 +109,10 @@ def windows(
     ceil_mode: bool = False,
     must_fit: bool = True,
 ) -> tuple[Dim, ...]:
-    """The output sizes of all spatial axes.
+    """The output sizes of all spatial axes, for windows as in ONNX.
 
-    With `must_fit`, the window must fit into the padded input; in ceil mode, less than a stride may be missing.
+    With `must_fit`, requires that the window fits into the padded input; in ceil mode, it may be larger by less than a
+    stride.
     """
     rank = len(sizes)
     if len(kernel) != rank:
@@ -132,7 +136,7 @@ def windows(
 
 
 def advise_no_cropping(c: InferenceContext, x: Shape, window: Window) -> None:
-    """Advise that onnxruntime rejects negative SAME padding, where windows with gaps end before the axis."""
+    """Advise sizes whose SAME padding is not negative: it is where windows with gaps end before the axis does."""
     if window.auto_pad not in ("SAME_UPPER", "SAME_LOWER"):
         return
     rank = len(window.kernel_shape)
@@ -148,7 +152,7 @@ def advise_no_cropping(c: InferenceContext, x: Shape, window: Window) -> None:
 FIT = "the window must fit into the padded input"
 CEIL_FIT = "the window must fit into the padded input, but for less than a stride"
 MAX_NESTED = 2
-"""The largest nesting depth of a size where there may be no windows: formulas of chains grow long."""
+"""The largest nesting depth of a size for which there may be no windows: deeper formulas are unknowns."""
 
 ASSUMED_TO_FIT = "the window is assumed to fit into the padded input"
 ASSUMED_TO_EXIST = "the input is assumed to be long enough for one window"
@@ -156,6 +160,7 @@ NOT_NEGATIVE = "the number of windows must not be negative"
 
 
 def _conv_size(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
+    """The number of windows along an axis; requires one."""
     least = _least_size(kernel, pads, dilation)
     if not _is_long_enough(c, size, least):
         c.at_most(least, size, FIT)
@@ -165,6 +170,7 @@ def _conv_size(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: t
 def _ceil_conv_size(
     c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int
 ) -> Dim:
+    """The number of windows along an axis, rounded up; requires one."""
     least = _least_size(kernel, pads, dilation) - stride + 1
     if not _is_long_enough(c, size, least):
         c.at_most(least, size, CEIL_FIT)
@@ -172,6 +178,7 @@ def _ceil_conv_size(
 
 
 def _pool_size(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int) -> Dim:
+    """The number of windows along an axis; assumes one, else requires that the number is not negative."""
     least = _least_size(kernel, pads, dilation)
     if not _is_long_enough(c, size, least):
         c.at_most(least - 2 * stride + 1, size, NOT_NEGATIVE)
@@ -186,6 +193,7 @@ def _pool_size(c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: t
 def _ceil_pool_size(
     c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int
 ) -> Dim:
+    """The number of windows along an axis, rounded up; requires that it is not negative."""
     least = _least_size(kernel, pads, dilation)
     if not _is_long_enough(c, size, least):
         c.at_most(least - 2 * stride + 1, size, NOT_NEGATIVE)
@@ -193,7 +201,7 @@ def _ceil_pool_size(
 
 
 def _least_size(kernel: Dim, pads: tuple[int, int], dilation: int) -> Dim:
-    """The least size of an axis that a window fits into."""
+    """The least size of an axis into which a window fits."""
     return window_span(kernel, dilation) - (pads[0] + pads[1])
 
 
@@ -204,9 +212,9 @@ def _is_long_enough(c: InferenceContext, size: Dim, least: Dim) -> bool:
 def truncated_window_size(
     c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: tuple[int, int], dilation: int
 ) -> Dim:
-    """`(size + pads - span + stride) / stride`, where the division goes towards zero and must not be negative.
+    """`(size + pads - span + stride) / stride`, rounded towards zero; requires that it is not negative.
 
-    So an input that is shorter than the window has no windows: it may lack up to two strides less one.
+    So an input that is shorter than the window has 0 windows, if it is shorter by less than two strides.
     """
     least = _least_size(kernel, pads, dilation)
     count = _window_count(size, least, stride)
@@ -223,15 +231,15 @@ def truncated_window_size(
 
 
 def _part_above(c: InferenceContext, size: Dim, bound: Dim) -> Dim:
-    """The only part of a maximum that may exceed a bound; the maximum itself if there are several."""
+    """The only part of a maximum that may exceed a bound; the maximum itself if several may."""
     above = [part for part in expand_maximum(size) if c.prove_le(part, bound) is not True]
     return above[0] if len(above) == 1 else size
 
 
 def _truncated_count(c: InferenceContext, size: Dim, least: Dim, stride: int) -> Dim:
-    """`(size - least) / stride + 1`, where the division goes towards zero.
+    """`(size - least) / stride + 1`, where the quotient is rounded towards zero.
 
-    This gives one window if less than a stride is missing, and none if less than two are.
+    This is 1 if the axis is too short by less than a stride, and 0 if it is by less than two.
     """
     room = size - least
     if isinstance(room, int):

@@ -51,10 +51,10 @@ def batch_function(c: InferenceContext, *inputs: TensorType, f: FunctionReferenc
         for value, shape in zip(inputs, shapes, strict=False)
     ]
     results = body.run([*arguments, *inputs[count:]], certain=False)
-    return tuple(_of_call(c, result, rows) for result in results[: c.num_outputs])
+    return tuple(_part_of_call(c, result, rows) for result in results[: c.num_outputs])
 
 
-def _of_call(c: InferenceContext, batched: Type, rows: Dim) -> Shape:
+def _part_of_call(c: InferenceContext, batched: Type, rows: Dim) -> Shape:
     """The shape of the part of a batched output that belongs to this call."""
     shape = c.store.canon_shape(batched.shape) if isinstance(batched, TensorType) else c.unknown_shape()
     return c.unknown_shape() if not shape.dims else c.replace_dim(shape, 0, rows)

@@ -33,9 +33,9 @@ from opdefs.rules.floats import FloatArithmetic, float_operation
 from opdefs.rules.numpy_functions import numpy_function
 from opdefs.rules.progressions import add, multiply, subtract
 from opdefs.tf.broadcasting import broadcast
+from opdefs.tf.common import merge_all
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import declared_shape
-from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import Element, HandleType, PartialTensor, Shape
@@ -100,7 +100,7 @@ def truncate_mod(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 
 
 @tf("Pow", in_place=(0, 1))
-def to_the_power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
+def power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
     """Broadcasting; contents of integers for small exponents. Floats are approximations: the kernel's 9^2 is not 81."""
     shape = broadcast(c, x.shape, y.shape)
     if is_float(x.dtype):
@@ -110,10 +110,10 @@ def to_the_power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 
 
 @tf("Maximum", in_place=(0, 1))
-def larger(c: InferenceContext, x: Value, y: Value) -> PartialTensor:
+def elementwise_maximum(c: InferenceContext, x: Value, y: Value) -> PartialTensor:
     """Broadcasting; the larger element, bounded from below by one that is known."""
     shape = broadcast(c, x.shape, y.shape)
-    if not _bounds_unknowns(shape, x, y):
+    if not _are_bounded(shape, x, y):
         return extreme("Max", shape, x, y)
 
     def operation(a: Dim | None, b: Dim | None) -> Dim | None:
@@ -122,14 +122,14 @@ def larger(c: InferenceContext, x: Value, y: Value) -> PartialTensor:
             return None if known is None else c.fresh("maximum", c.interval(known).lo)
         return maximum(a, b)
 
-    return map_elements(None, shape, _on_dims(operation), list_elements(x), list_elements(y))
+    return map_elements(None, shape, _lift_to_elements(operation), list_elements(x), list_elements(y))
 
 
 @tf("Minimum", in_place=(0, 1))
-def smaller(c: InferenceContext, x: Value, y: Value) -> PartialTensor:
+def elementwise_minimum(c: InferenceContext, x: Value, y: Value) -> PartialTensor:
     """Broadcasting; the smaller element, bounded from above by one that is known."""
     shape = broadcast(c, x.shape, y.shape)
-    if not _bounds_unknowns(shape, x, y):
+    if not _are_bounded(shape, x, y):
         return extreme("Min", shape, x, y)
 
     def operation(a: Dim | None, b: Dim | None) -> Dim | None:
@@ -142,14 +142,14 @@ def smaller(c: InferenceContext, x: Value, y: Value) -> PartialTensor:
         c.limit(smallest, known)
         return smallest
 
-    return map_elements(None, shape, _on_dims(operation), list_elements(x), list_elements(y))
+    return map_elements(None, shape, _lift_to_elements(operation), list_elements(x), list_elements(y))
 
 
 _MAX_BOUNDED = 16
 """The most elements of which unknown ones get bounds."""
 
 
-def _bounds_unknowns(shape: Shape, x: PartialTensor, y: PartialTensor) -> bool:
+def _are_bounded(shape: Shape, x: PartialTensor, y: PartialTensor) -> bool:
     """Whether some elements of integers are known, and others bounded by them."""
     if is_float(x.dtype) or not is_listable(shape) or (x.elements is None and y.elements is None):
         return False
@@ -160,7 +160,9 @@ def _bounds_unknowns(shape: Shape, x: PartialTensor, y: PartialTensor) -> bool:
     return unknown and count <= _MAX_BOUNDED and all(is_listable(v.shape) for v in (x, y))
 
 
-def _on_dims(operation: Callable[[Dim | None, Dim | None], Dim | None]) -> Callable[[Element, Element], Element]:
+def _lift_to_elements(
+    operation: Callable[[Dim | None, Dim | None], Dim | None],
+) -> Callable[[Element, Element], Element]:
     """An operation on dims of which any may be unknown, lifted to elements."""
     return lambda a, b: operation(to_dim(a), to_dim(b))
 
@@ -233,25 +235,13 @@ def shift(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 # -- sums of many, and operands of one shape ---------------------------------------------------------------------------
 
 
-def merge_all(c: InferenceContext, shapes: tuple[Shape, ...]) -> Shape:
-    """The common shape of all inputs, merged from the last to the first as TensorFlow does."""
-    result = shapes[-1]
-    for index in range(len(shapes) - 2, -1, -1):
-        try:
-            result = c.merge(shapes[index], result)
-        except ShapeError as error:
-            message = f"{error.message} From merging shape {index} with other shapes."
-            raise ShapeError(message, operands=tuple(map(str, shapes))) from None
-    return c.store.canon_shape(result)
-
-
 @tf("AddN", in_place=(0,))
 def add_n(c: InferenceContext, *inputs: Operand) -> PartialTensor:
     """The common shape of all inputs, which do not broadcast; contents where all are known.
 
     The sum of handles of lists has the items that all lists have.
     """
-    shape = merge_all(c, tuple(x.shape for x in inputs))
+    shape = merge_all(c, [x.shape for x in inputs])
     if isinstance(inputs[0], HandleType):
         first = inputs[0]
         return first if all(x == first for x in inputs) else PartialTensor(first.dtype, shape, None)

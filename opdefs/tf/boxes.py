@@ -5,6 +5,7 @@ from __future__ import annotations
 from opdefs.rules.elements import known_dims
 from opdefs.rules.operands import scalar_size
 from opdefs.rules.unknowns import fresh_count
+from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, minimum
@@ -15,14 +16,13 @@ from shapeinf.ops import InferenceContext, Value
 def _candidates(c: InferenceContext, boxes: Shape, scores: Shape, *scalars: Shape) -> Dim:
     """The number of boxes [N, 4] with scores [N]."""
     boxes, scores = c.with_rank(boxes, 2), c.with_rank(scores, 1)
-    for scalar in scalars:
-        c.with_rank(scalar, 0)
+    require_scalars(c, *scalars)
     count = c.merge(boxes[0], scores[0])
     c.with_value(boxes[1], 4)
     return count
 
 
-def _selected(c: InferenceContext, count: Dim, limit: Value) -> Dim:
+def _selected_count(c: InferenceContext, count: Dim, limit: Value) -> Dim:
     """At most all boxes, and at most the limit."""
     most = scalar_size(c, limit)
     if limit.elements and isinstance(limit.elements[0], int) and limit.elements[0] < 0:
@@ -36,7 +36,7 @@ def non_max_suppression(
 ) -> Shape:
     """The indices of the selected boxes."""
     count = _candidates(c, boxes, scores, max_output_size.shape, *thresholds)
-    return c.vector(_selected(c, count, max_output_size))
+    return c.vector(_selected_count(c, count, max_output_size))
 
 
 @tf("NonMaxSuppressionV4")
@@ -50,7 +50,7 @@ def non_max_suppression_with_count(
 ) -> tuple[Shape, Shape]:
     """The indices of the selected boxes, padded to `max_output_size` where so requested, and their number."""
     count = _candidates(c, boxes, scores, max_output_size.shape, *thresholds)
-    size = c.make_dim_for_scalar_input(2) if pad_to_max_output_size else _selected(c, count, max_output_size)
+    size = c.make_dim_for_scalar_input(2) if pad_to_max_output_size else _selected_count(c, count, max_output_size)
     return c.vector(size), c.scalar()
 
 
@@ -76,10 +76,9 @@ def non_max_suppression_with_overlaps(
 ) -> Shape:
     """Of overlaps [N, N], the indices of the selected boxes."""
     overlaps, scores = c.with_rank(overlaps, 2), c.with_rank(scores, 1)
-    for scalar in (max_output_size.shape, *thresholds):
-        c.with_rank(scalar, 0)
+    require_scalars(c, max_output_size.shape, *thresholds)
     count = c.merge(c.merge(overlaps[0], scores[0]), overlaps[1])
-    return c.vector(_selected(c, count, max_output_size))
+    return c.vector(_selected_count(c, count, max_output_size))
 
 
 @tf("CombinedNonMaxSuppression")
@@ -97,8 +96,7 @@ def combined_non_max_suppression(
     S is `max_total_size`, with `pad_per_class` at most C times the size per class.
     """
     boxes, scores = c.with_rank(boxes, 4), c.with_rank(scores, 3)
-    for scalar in (max_output_size_per_class.shape, max_total_size.shape, *thresholds):
-        c.with_rank(scalar, 0)
+    require_scalars(c, max_output_size_per_class.shape, max_total_size.shape, *thresholds)
     batch = c.merge(boxes[0], scores[0])
     c.merge(boxes[1], scores[1])
     c.with_value(boxes[3], 4)
@@ -127,8 +125,7 @@ def generate_bounding_box_proposals(
     scores, deltas = c.with_rank(scores, 4), c.with_rank(bbox_deltas, 4)
     batch = c.merge(c.merge(scores[0], deltas[0]), c.with_rank(image_info, 2)[0])
     c.with_rank(anchors, 3)
-    for scalar in scalars:
-        c.with_rank(scalar, 0)
+    require_scalars(c, *scalars)
     if post_nms_topn < 0:
         c.fail("post_nms_topn must not be negative", post_nms_topn)
     return Shape((batch, post_nms_topn, 4)), Shape((batch, post_nms_topn))
@@ -144,14 +141,14 @@ def sample_distorted_bounding_box(
     image = known_dims(image_size) or (None, None)
     dtype, vector = image_size.dtype, Shape((3,))
     parts = [
-        tuple(_below(c, size, name) for size, name in zip(image[:2], names, strict=True))
+        tuple(_fresh_below(c, size, name) for size, name in zip(image[:2], names, strict=True))
         for names in (("y", "x"), ("height", "width"))
     ]
     begin, size = (PartialTensor(dtype, vector, (*part, last)) for part, last in zip(parts, (0, -1), strict=True))
     return begin, size, TensorType("float32", Shape((1, 1, 4)))
 
 
-def _below(c: InferenceContext, most: Dim | None, name: str) -> Dim:
+def _fresh_below(c: InferenceContext, most: Dim | None, name: str) -> Dim:
     """An unknown of at most another size, where that is known."""
     return c.fresh(name) if most is None else c.fresh_at_most(most, name)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.tf.common import broadcast_binary_op_output_shape
+from opdefs.tf.common import align_dims, broadcast_binary_op_output_shape
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.lattice.joins import quick_broadcast
@@ -10,7 +10,7 @@ from shapeinf.ops import InferenceContext
 
 
 def broadcast(c: InferenceContext, *shapes: Shape) -> Shape:
-    """Numpy's broadcasting of any number of shapes; unknown when any rank is."""
+    """The broadcast of any number of shapes; of unknown rank where a rank is."""
     result = shapes[0]
     for shape in shapes[1:]:
         quick = quick_broadcast((result, shape))
@@ -19,18 +19,15 @@ def broadcast(c: InferenceContext, *shapes: Shape) -> Shape:
 
 
 def broadcast_if_compatible(c: InferenceContext, first: Shape, second: Shape) -> Shape:
-    """The broadcast, or a scalar for shapes that do not broadcast.
+    """The broadcast of two shapes; a scalar for shapes that do not broadcast, as in comparisons.
 
-    Of unknown rank where that is undecided: TensorFlow's shape function claims a rank for two unknown sizes.
+    Of unknown rank where it is undecided: TensorFlow's shape function returns a rank for two unknown sizes.
     """
     a, b = c.store.canon_shape(first), c.store.canon_shape(second)
     if a.dims is None or b.dims is None:
         return c.unknown_shape()
-    rank = max(len(a.dims), len(b.dims))
-    left = (*(1 for _ in range(rank - len(a.dims))), *a.dims)
-    right = (*(1 for _ in range(rank - len(b.dims))), *b.dims)
     dims: list[Dim | None] = []
-    for x, y in zip(left, right, strict=True):
+    for x, y in align_dims(a.dims, b.dims):
         compatible = _are_compatible(c, x, y)
         if compatible is False:
             return c.scalar()
@@ -40,7 +37,7 @@ def broadcast_if_compatible(c: InferenceContext, first: Shape, second: Shape) ->
 
 
 def _are_compatible(c: InferenceContext, x: Dim, y: Dim) -> bool | None:
-    """Whether two sizes broadcast; None where it is undecided."""
+    """Whether two sizes broadcast; None where that is undecided."""
     if x == 1 or y == 1:
         return True
     equal = c.prove_eq(x, y)

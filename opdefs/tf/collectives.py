@@ -55,7 +55,7 @@ def receive(c: InferenceContext, *, shape: DeclaredType) -> Shape:
 
 
 @tf("CollectiveBcastRecvV2")
-def receive_requested(
+def receive_of_requested_shape(
     c: InferenceContext, group_size: Shape, group_key: Shape, instance_key: Shape, shape: Value
 ) -> Shape:
     """The shape in the input."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeVar
+
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape
@@ -9,16 +12,16 @@ from shapeinf.ops import InferenceContext
 
 
 def warn(c: InferenceContext, message: str, *operands: object) -> None:
-    """Warn of a violated requirement that TensorFlow checks only when the node runs: it fails for certain."""
+    """Warn of a violation that TensorFlow detects only when the node runs, which then certainly fails."""
     c.warnings = (*c.warnings, ShapeError(message, operands=tuple(map(str, operands))))
 
 
 def no_outputs(c: InferenceContext) -> None:
-    """An op without outputs."""
+    """No outputs."""
 
 
 def scalar_shape(c: InferenceContext) -> None:
-    """One scalar."""
+    """[]: one scalar."""
     c.set_output(0, c.scalar())
 
 
@@ -29,7 +32,7 @@ def require_scalars(c: InferenceContext, *shapes: Shape) -> None:
 
 
 def size_from_scalar(c: InferenceContext, size: PartialTensor, index: int) -> Dim:
-    """The size in a scalar input, which must be at least 0."""
+    """The size in input `index`, the scalar `size`; requires that it is at least 0."""
     known = size.elements[0] if size.shape.dims == () and size.elements else None
     if not isinstance(known, Dimension):
         return c.make_dim_for_scalar_input(index)
@@ -38,18 +41,38 @@ def size_from_scalar(c: InferenceContext, size: PartialTensor, index: int) -> Di
     return known
 
 
+def merge_all(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
+    """The common shape of all inputs, merged from the last to the first as in TensorFlow's shape functions."""
+    result = shapes[-1]
+    for index in range(len(shapes) - 2, -1, -1):
+        try:
+            result = c.merge(shapes[index], result)
+        except ShapeError as error:
+            message = f"{error.message} From merging shape {index} with other shapes."
+            raise ShapeError(message, because=error.because) from None
+    return c.store.canon_shape(result)
+
+
+Size = TypeVar("Size")
+
+
+def align_dims(first: Sequence[Size | int], second: Sequence[Size | int]) -> list[tuple[Size | int, Size | int]]:
+    """The pairs of sizes of two shapes that are aligned for broadcasting: the shorter one gets leading ones."""
+    rank = max(len(first), len(second))
+    left: list[Size | int] = [1] * (rank - len(first))
+    right: list[Size | int] = [1] * (rank - len(second))
+    return list(zip([*left, *first], [*right, *second], strict=True))
+
+
 def broadcast_binary_op_output_shape(
     c: InferenceContext, first: Shape, second: Shape, incompatible_shape_error: bool = True
 ) -> Shape:
-    """The broadcast of two shapes; without `incompatible_shape_error` shapes that do not broadcast give a scalar."""
+    """The broadcast of two shapes. Without `incompatible_shape_error`, a scalar for shapes that do not broadcast."""
     a, b = c.store.canon_shape(first), c.store.canon_shape(second)
     if a.dims is None or b.dims is None:
         return c.unknown_shape()
-    rank = max(len(a.dims), len(b.dims))
-    left = (*(1 for _ in range(rank - len(a.dims))), *a.dims)
-    right = (*(1 for _ in range(rank - len(b.dims))), *b.dims)
     dims: list[Dim] = []
-    for x, y in zip(left, right, strict=True):
+    for x, y in align_dims(a.dims, b.dims):
         size = _broadcast(c, x, y, incompatible_shape_error)
         if size is None:
             return c.scalar()
@@ -58,7 +81,7 @@ def broadcast_binary_op_output_shape(
 
 
 def _broadcast(c: InferenceContext, x: Dim, y: Dim, must_broadcast: bool) -> Dim | None:
-    """One axis; None where the sizes are known not to broadcast and that is allowed."""
+    """The broadcast of two sizes; None for ints that do not broadcast, unless they must."""
     if x is y or y == 1:
         return x
     if x == 1:

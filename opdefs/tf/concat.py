@@ -11,9 +11,9 @@ from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.repetition import broadcast_elements
 from opdefs.rules.repetition import concat as concat_tensors
 from opdefs.rules.repetition import tile as tile_axes
+from opdefs.tf.common import merge_all, require_scalars
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import declared_shape
-from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
 from shapeinf.lattice import PartialTensor, Shape
@@ -28,26 +28,15 @@ def pack(c: InferenceContext, *values: Value, axis: int = 0) -> PartialTensor:
     """The inputs stacked along a new axis."""
     if not values:
         c.fail("requires at least one input to stack")
-    shape = _merge_all(c, [value.shape for value in values])
+    shape = merge_all(c, [value.shape for value in values])
     rank = len(shape) + 1
-    at = _checked_axis(c, axis, rank)
+    at = _check_axis(c, axis, rank)
     unit = Shape((*shape[:at], 1, *shape[at:]))
     units = [reshape_elements(PartialTensor(v.dtype, shape, None) if v.contents is None else v, unit) for v in values]
     return concat_tensors(c, units, at)
 
 
-def _merge_all(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
-    """The one shape that all inputs have."""
-    shape = shapes[-1]
-    for index in range(len(shapes) - 2, -1, -1):
-        try:
-            shape = c.merge(shapes[index], shape)
-        except ShapeError as error:
-            raise ShapeError(f"{error} From merging shape {index} with other shapes.") from None
-    return shape
-
-
-def _checked_axis(c: InferenceContext, axis: int, rank: int) -> int:
+def _check_axis(c: InferenceContext, axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
         c.fail(f"Invalid axis: {axis}; must be in [-{rank},{rank})")
     return axis % rank
@@ -57,7 +46,7 @@ def _checked_axis(c: InferenceContext, axis: int, rank: int) -> int:
 def unpack(c: InferenceContext, value: Value, *, num: int, axis: int = 0) -> tuple[PartialTensor, ...]:
     """The slices along an axis, which is dropped."""
     rank = len(value.shape)
-    at = _checked_axis(c, axis, rank)
+    at = _check_axis(c, axis, rank)
     c.with_value(value.shape[at], num)
     shape = Shape((*value.shape[:at], *value.shape[at + 1 :]))
     return tuple(reshape_elements(part, shape) for part in split_axis(value, at, [1] * min(num, c.num_outputs)))
@@ -153,21 +142,20 @@ def _concat_along_any(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
 def quantized_concat(c: InferenceContext, axis: Value, *inputs: Value) -> tuple[PartialTensor | Shape, ...]:
     """As Concat, with a range for each value."""
     count = len(inputs) // 3
-    return _quantized(c, inputs[:count], axis, inputs[count:])
+    return _concatenate_with_range(c, inputs[:count], axis, inputs[count:])
 
 
 @tf("QuantizedConcatV2")
 def quantized_concat_v2(c: InferenceContext, *inputs: Value) -> tuple[PartialTensor | Shape, ...]:
     """As ConcatV2, with a range for each value."""
     count = len(inputs) // 3
-    return _quantized(c, inputs[:count], inputs[count], inputs[count + 1 :])
+    return _concatenate_with_range(c, inputs[:count], inputs[count], inputs[count + 1 :])
 
 
-def _quantized(
+def _concatenate_with_range(
     c: InferenceContext, values: Sequence[PartialTensor], axis: PartialTensor, limits: Sequence[PartialTensor]
 ) -> tuple[PartialTensor | Shape, ...]:
-    for limit in limits:
-        c.with_rank(limit.shape, 0)
+    require_scalars(c, *(limit.shape for limit in limits))
     if all(value.shape.dims is None for value in values):
         c.with_rank(axis.shape, 0)
         return c.unknown_shape(), c.scalar(), c.scalar()

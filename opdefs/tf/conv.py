@@ -225,7 +225,7 @@ def fused_pad_conv_2d(
     padding: str,
 ) -> Shape:
     """A convolution of the padded image; `paddings` is [4, 2]."""
-    return conv_2d(c, _padded(c, c.with_rank(input_, 4), paddings), filter_, window=ConvWindow(strides, padding))
+    return conv_2d(c, _pad_image(c, c.with_rank(input_, 4), paddings), filter_, window=ConvWindow(strides, padding))
 
 
 @tf("FusedResizeAndPadConv2D")
@@ -243,10 +243,10 @@ def fused_resize_and_pad_conv_2d(
     x = c.with_rank(input_, 4)
     height, width = c.with_rank(c.make_shape_from_shape_tensor(1), 2)
     resized = Shape((x[0], height, width, x[3]))
-    return conv_2d(c, _padded(c, resized, paddings), filter_, window=ConvWindow(strides, padding))
+    return conv_2d(c, _pad_image(c, resized, paddings), filter_, window=ConvWindow(strides, padding))
 
 
-def _padded(c: InferenceContext, x: Shape, paddings: Value) -> Shape:
+def _pad_image(c: InferenceContext, x: Shape, paddings: Value) -> Shape:
     rows = c.with_rank(paddings.shape, 2)
     c.with_value(rows[0], 4)
     c.with_value(rows[1], 2)

@@ -18,36 +18,37 @@ from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import CostContext, CostRule, OpCost
 
-_OUTSIDE = elements.not_counted("it works on what is outside of the graph: files, queues, tables, devices")
-_SPARSE = elements.not_counted("the number of its operations depends on the positions of sparse values")
-_RECORDS = elements.not_counted("its work depends on the bytes of its inputs")
-_BOXES = elements.not_counted("the number of comparisons depends on data")
-_ITERATIVE = elements.not_counted("the number of its iterations depends on data")
-_UNPUBLISHED = elements.not_counted("no formula is published for it")
+_OUTSIDE = elements.exclusion("it works on what is outside of the graph: files, queues, tables, devices")
+_SPARSE = elements.exclusion("the number of its operations depends on the positions of sparse values")
+_RECORDS = elements.exclusion("its work depends on the bytes of its inputs")
+_BOXES = elements.exclusion("the number of comparisons depends on data")
+_ITERATIVE = elements.exclusion("the number of its iterations depends on data")
+_UNPUBLISHED = elements.exclusion("no formula is published for it")
 
 FAMILIES: dict[str, CostRule] = {
     **dict.fromkeys(
         (f"opdefs.tf.{name}" for name in ("binary", "elementwise", "logic", "random")), elements.elementwise
     ),
     **dict.fromkeys((f"opdefs.tf.{name}" for name in ("bias", "uniform_quantized")), elements.elementwise),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("concat", "reshape", "pad", "diagonals")), elements.moves),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("identity", "sources", "variables")), elements.moves),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("control_flow", "data_format", "functional")), elements.moves),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("tensor_list", "tensor_array", "strings")), elements.moves),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("slice", "gather")), elements.gathers()),
-    "opdefs.tf.shapes": elements.reads_no_elements,
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("reduction", "ranking")), elements.per_input_element()),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("segment", "counting")), elements.per_input_element()),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("quantize", "quantized_arithmetic")), elements.per_element(2)),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("concat", "reshape", "pad", "diagonals")), elements.movement),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("identity", "sources", "variables")), elements.movement),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("control_flow", "data_format", "functional")), elements.movement),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("tensor_list", "tensor_array", "strings")), elements.movement),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("slice", "gather")), elements.gathering()),
+    "opdefs.tf.shapes": elements.shape_query,
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("reduction", "ranking")), elements.input_cost()),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("segment", "counting")), elements.input_cost()),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("quantize", "quantized_arithmetic")), elements.element_cost(2)),
     **dict.fromkeys(
         (f"opdefs.tf.{name}" for name in ("datasets", "iterators", "io", "queues", "tables", "state", "host")), _OUTSIDE
     ),
     **dict.fromkeys((f"opdefs.tf.{name}" for name in ("collectives", "batching", "fixed_shapes")), _OUTSIDE),
     **dict.fromkeys((f"opdefs.tf.{name}" for name in ("parsing", "proto", "tokens", "audio")), _RECORDS),
     **dict.fromkeys(
-        (f"opdefs.tf.{name}" for name in ("sparse", "sparse_parts", "csr_matrix", "ragged", "sets", "counts")), _SPARSE
+        (f"opdefs.tf.{name}" for name in ("sparse", "sparse_parts", "csr_matrix", "ragged", "sets", "sparse_counts")),
+        _SPARSE,
     ),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("boxes", "select")), _BOXES),
+    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("boxes", "data_dependent")), _BOXES),
     **dict.fromkeys(
         (f"opdefs.tf.{name}" for name in ("boosted_trees", "linear_models", "sampling", "training", "losses")),
         _UNPUBLISHED,
@@ -68,7 +69,7 @@ def register_families() -> None:
             tf.cost(op, domain=domain)(FAMILIES[module])
 
 
-def _position(c: CostContext, name: str) -> int:
+def _input_position(c: CostContext, name: str) -> int:
     """The position of the input of a name, where none before it is a list."""
     for index, arg in enumerate(c.op_def.inputs):
         if arg.repeated:
@@ -80,58 +81,62 @@ def _position(c: CostContext, name: str) -> int:
 
 # -- element by element ------------------------------------------------------------------------------------------------
 
-tf.cost("StatelessRandomGetAlg")(elements.reads_no_elements)
-tf.cost("AddN", "AccumulateNV2")(elements.per_operand)
-tf.cost("SquaredDifference", "Cross", "XlaKeyValueSort", "XlaSort")(elements.per_element(2))
+tf.cost("StatelessRandomGetAlg")(elements.shape_query)
+tf.cost("AddN", "AccumulateNV2")(elements.operand_cost)
+tf.cost("SquaredDifference", "Cross", "XlaKeyValueSort", "XlaSort")(elements.element_cost(2))
 tf.cost("Softmax", "LogSoftmax")(elements.softmax)
-tf.cost("Cast", "RiscCast", "Complex", "Real", "Imag", "RiscReal", "RiscImag")(elements.moves)
+tf.cost("Cast", "RiscCast", "Complex", "Real", "Imag", "RiscReal", "RiscImag")(elements.movement)
 tf.cost("LinSpace", "Range", "DebugNanCount")(elements.elementwise)
 tf.cost("LowerBound", "UpperBound")(_BOXES)
-tf.cost("OneHot", "ReverseV2", "DynamicStitch", "ParallelDynamicStitch", "DynamicPartition", "Where")(elements.moves)
-tf.cost("UnravelIndex")(elements.per_element(2))
-tf.cost("EuclideanNorm")(elements.per_input_element(2))
-tf.cost("CumulativeLogsumexp")(elements.per_input_element(4))
-tf.cost("BiasAddGrad")(elements.per_input_element())
-tf.cost("L2Loss")(elements.per_input_element(2))
-tf.cost("InTopK", "InTopKV2")(elements.per_input_element())
+tf.cost("OneHot", "ReverseV2", "DynamicStitch", "ParallelDynamicStitch", "DynamicPartition", "Where")(elements.movement)
+tf.cost("UnravelIndex")(elements.element_cost(2))
+tf.cost("EuclideanNorm")(elements.input_cost(2))
+tf.cost("CumulativeLogsumexp")(elements.input_cost(4))
+tf.cost("BiasAddGrad")(elements.input_cost())
+tf.cost("L2Loss")(elements.input_cost(2))
+tf.cost("InTopK", "InTopKV2")(elements.input_cost())
 tf.cost("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")(
-    elements.per_input_element(elements.SOFTMAX + 2)  # with the gradient: a logarithm and a difference
+    elements.input_cost(elements.SOFTMAX + 2)  # with the gradient: a logarithm and a difference
 )
-tf.cost("Switch", "RefSwitch", "Merge", "RefMerge", "LoopCond", "_SwitchN")(elements.moves)
-tf.cost("If", "StatelessIf", "_If", "XlaIf", "Case", "StatelessCase")(elements.chooses_body)
-tf.cost("SymbolicGradient")(elements.not_counted("it stands for the gradient of a function"))
-tf.cost("AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp")(elements.per_input_element(1, 1))
-tf.cost("AdjustContrast", "AdjustContrastv2")(elements.per_element(3))
+tf.cost("Switch", "RefSwitch", "Merge", "RefMerge", "LoopCond", "_SwitchN")(elements.movement)
+tf.cost("If", "StatelessIf", "_If", "XlaIf", "Case", "StatelessCase")(elements.body_choice)
+tf.cost("SymbolicGradient")(elements.exclusion("it stands for the gradient of a function"))
+tf.cost("AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp")(elements.input_cost(1, 1))
+tf.cost("AdjustContrast", "AdjustContrastv2")(elements.element_cost(3))
 tf.cost("NoOp", "ControlTrigger", "_Arg", "_DeviceArg", "_Retval", "_DeviceRetval", "XlaOptimizationBarrier")(
-    elements.reads_no_elements
+    elements.shape_query
 )
-tf.cost("Assert", "Print", "PrintV2")(elements.reads_no_elements)
+tf.cost("Assert", "Print", "PrintV2")(elements.shape_query)
 tf.cost(
     *("XlaBroadcastHelper", "XlaConcatND", "XlaDynamicSlice", "XlaDynamicUpdateSlice", "XlaPad", "XlaSplitND"),
     "XlaSetDynamicDimensionSize",
-)(elements.moves)
-tf.cost("SparseToDense", "SparseReshape", "SparseSlice", "SparseConcat", "SparseSplit")(elements.moves)
-tf.cost("TensorScatterUpdate", "ScatterUpdate", "ScatterNdUpdate", "ResourceScatterUpdate", "ScatterNd")(elements.moves)
-tf.cost("ResourceScatterNdUpdate", "InplaceUpdate")(elements.moves)
+)(elements.movement)
+tf.cost("SparseToDense", "SparseReshape", "SparseSlice", "SparseConcat", "SparseSplit")(elements.movement)
+tf.cost("TensorScatterUpdate", "ScatterUpdate", "ScatterNdUpdate", "ResourceScatterUpdate", "ScatterNd")(
+    elements.movement
+)
+tf.cost("ResourceScatterNdUpdate", "InplaceUpdate")(elements.movement)
 
 
-def _per_update(name: str) -> CostRule:
+def _update_cost(name: str) -> CostRule:
     def cost(c: CostContext) -> OpCost:
-        return OpCost(operations=c.elements(c.input(_position(c, name))))
+        return OpCost(operations=c.elements(c.input(_input_position(c, name))))
 
     return cost
 
 
-def _existing(*names: str) -> list[str]:
+def _registered_names(*names: str) -> list[str]:
     """The operators among all combinations of a prefix and a kind."""
     return [name for name in names if tf.has_rule("", name)]
 
 
 _COMBINED = ("Add", "Sub", "Mul", "Div", "Max", "Min")
 _SCATTERS = ("Scatter", "ResourceScatter", "ScatterNd", "ResourceScatterNd", "TensorScatter")
-tf.cost(*_existing(*(f"{scatter}{kind}" for scatter in _SCATTERS for kind in _COMBINED)))(_per_update("updates"))
-tf.cost("ScatterNdNonAliasingAdd")(_per_update("updates"))
-tf.cost("InplaceAdd", "InplaceSub")(_per_update("v"))
+tf.cost(*_registered_names(*(f"{scatter}{kind}" for scatter in _SCATTERS for kind in _COMBINED)))(
+    _update_cost("updates")
+)
+tf.cost("ScatterNdNonAliasingAdd")(_update_cost("updates"))
+tf.cost("InplaceAdd", "InplaceSub")(_update_cost("v"))
 
 _UPDATES = {"GradientDescent": 2, "Momentum": 4, "KerasMomentum": 4, "Adagrad": 6, "RMSProp": 10, "Adam": 12}
 """Operations for each element of a variable, as the formulas in the documentation of each update count them."""
@@ -139,11 +144,11 @@ _UPDATES = {"GradientDescent": 2, "Momentum": 4, "KerasMomentum": 4, "Adagrad": 
 
 def update(c: CostContext, each: int) -> OpCost:
     """So many operations for each element of the gradient."""
-    return OpCost(operations=c.product(each, *c.input(_position(c, "delta" if each == 2 else "grad"))))
+    return OpCost(operations=c.product(each, *c.input(_input_position(c, "delta" if each == 2 else "grad"))))
 
 
 for _name, _count in _UPDATES.items():
-    tf.cost(*_existing(*(f"{kind}Apply{_name}" for kind in ("", "Resource", "ResourceSparse", "Sparse"))))(
+    tf.cost(*_registered_names(*(f"{kind}Apply{_name}" for kind in ("", "Resource", "ResourceSparse", "Sparse"))))(
         partial(update, each=_count)
     )
 
@@ -157,8 +162,8 @@ def fused_batch_norm(c: CostContext) -> OpCost:
     return OpCost(operations=c.product(7 if c.attribute("is_training", True) else 2, *c.input(0)))
 
 
-tf.cost("BatchNormWithGlobalNormalization", "QuantizedBatchNormWithGlobalNormalization")(elements.per_element(2))
-tf.cost("QuantizedInstanceNorm")(elements.normalizes(5, None, None))
+tf.cost("BatchNormWithGlobalNormalization", "QuantizedBatchNormWithGlobalNormalization")(elements.element_cost(2))
+tf.cost("QuantizedInstanceNorm")(elements.normalization(5, None, None))
 tf.cost(
     *("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3", "_FusedBatchNormGradEx", "LRNGrad"),
     "BatchNormWithGlobalNormalizationGrad",
@@ -182,14 +187,14 @@ def _window(c: CostContext) -> list[int]:
 
 
 tf.cost("AvgPool", "AvgPool3D", "MaxPool", "MaxPoolV2", "MaxPool3D", "MaxPoolWithArgmax", "_QuantizedMaxPool3D")(
-    elements.pools(_window)
+    elements.pooling(_window)
 )
-tf.cost("QuantizedAvgPool", "QuantizedMaxPool")(elements.pools(_window))
+tf.cost("QuantizedAvgPool", "QuantizedMaxPool")(elements.pooling(_window))
 
 
 def _pool_gradient(name: str) -> CostRule:
     def cost(c: CostContext) -> OpCost:
-        return OpCost(operations=c.product(*_window(c), *c.input(_position(c, name))))
+        return OpCost(operations=c.product(*_window(c), *c.input(_input_position(c, name))))
 
     return cost
 
@@ -198,15 +203,15 @@ tf.cost("AvgPoolGrad", "AvgPool3DGrad", "MaxPoolGrad", "MaxPoolGradV2", "MaxPool
     _pool_gradient("grad")
 )
 tf.cost("MaxPoolGradGrad", "MaxPoolGradGradV2", "MaxPool3DGradGrad", "MaxPoolGradGradWithArgmax")(
-    elements.pools(_window)
+    elements.pooling(_window)
 )
-tf.cost("FractionalAvgPool", "FractionalMaxPool")(elements.per_input_element())
+tf.cost("FractionalAvgPool", "FractionalMaxPool")(elements.input_cost())
 tf.cost("FractionalMaxPoolGrad")(_UNPUBLISHED)
 
-tf.cost("ResizeBilinear", "QuantizedResizeBilinear")(elements.interpolates(elements.spatial_axes, lambda c: 2))
-tf.cost("ResizeBicubic")(elements.interpolates(elements.spatial_axes, lambda c: 4))
-tf.cost("ResizeNearestNeighbor", "RandomCrop", "ExtractGlimpse", "ExtractGlimpseV2")(elements.moves)
-tf.cost("ResizeArea", "ResizeNearestNeighborGrad")(elements.per_input_element())
+tf.cost("ResizeBilinear", "QuantizedResizeBilinear")(elements.interpolation(elements.spatial_axes, lambda c: 2))
+tf.cost("ResizeBicubic")(elements.interpolation(elements.spatial_axes, lambda c: 4))
+tf.cost("ResizeNearestNeighbor", "RandomCrop", "ExtractGlimpse", "ExtractGlimpseV2")(elements.movement)
+tf.cost("ResizeArea", "ResizeNearestNeighborGrad")(elements.input_cost())
 
 
 @tf.cost("CropAndResize")
@@ -218,7 +223,7 @@ def crop_and_resize(c: CostContext) -> OpCost:
 # -- products ----------------------------------------------------------------------------------------------------------
 
 
-def _biased(c: CostContext) -> int:
+def _operations_after_product(c: CostContext) -> int:
     """How many operations for each element follow the product: a bias, sums, an activation."""
     name = c.op_def.name
     fused = c.attribute("fused_ops", ())
@@ -226,8 +231,8 @@ def _biased(c: CostContext) -> int:
     return written + (len(fused) if isinstance(fused, tuple) else 0)
 
 
-def _followed(c: CostContext, macs: Dim) -> OpCost:
-    return OpCost(macs=macs, operations=c.product(_biased(c), *c.result))
+def _product_cost(c: CostContext, macs: Dim) -> OpCost:
+    return OpCost(macs=macs, operations=c.product(_operations_after_product(c), *c.result))
 
 
 def _row_length(c: CostContext, *transposed: str) -> Dim:
@@ -240,7 +245,7 @@ def _row_length(c: CostContext, *transposed: str) -> Dim:
 @tf.cost("QuantizedMatMulWithBiasAndReluAndRequantize")
 def matmul(c: CostContext) -> OpCost:
     """A product of matrices that may be transposed; names and `fused_ops` say what follows it."""
-    return _followed(c, c.product(_row_length(c, "transpose_a"), *c.result))
+    return _product_cost(c, c.product(_row_length(c, "transpose_a"), *c.result))
 
 
 @tf.cost("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
@@ -273,7 +278,7 @@ def xla_dot(c: CostContext) -> OpCost:
     return OpCost(macs=c.product(*(a[axis] for axis in _numbers(c).get(1, [])), *c.result))
 
 
-def _filtered(c: CostContext, outputs: Shape, kernel: Shape) -> Dim:
+def _filter_macs(c: CostContext, outputs: Shape, kernel: Shape) -> Dim:
     """A filter [*W, C/groups, K]: all but its last axis for each element."""
     return c.product(*kernel[:-1], *outputs)
 
@@ -286,27 +291,27 @@ def _filtered(c: CostContext, outputs: Shape, kernel: Shape) -> Dim:
 @tf.cost("QuantizedConv2DWithBiasSignedSumAndReluAndRequantize")
 def convolution(c: CostContext) -> OpCost:
     """A filter [*W, C/groups, K]; names and `fused_ops` say what follows."""
-    kernel = c.input(_position(c, "filter"))
-    return _followed(c, _filtered(c, c.result, kernel))
+    kernel = c.input(_input_position(c, "filter"))
+    return _product_cost(c, _filter_macs(c, c.result, kernel))
 
 
 @tf.cost("DepthwiseConv2dNative", "_FusedDepthwiseConv2dNative", "QuantizedDepthwiseConv2D")
 @tf.cost(*(f"QuantizedDepthwiseConv2DWithBias{rest}" for rest in ("", "AndRelu", "AndReluAndRequantize")))
 def depthwise_convolution(c: CostContext) -> OpCost:
     """A filter [H, W, C, multiplier]: H*W for each element."""
-    return _followed(c, c.product(*c.input(1)[:2], *c.result))
+    return _product_cost(c, c.product(*c.input(1)[:2], *c.result))
 
 
 @tf.cost("Conv2DBackpropInput", "Conv2DBackpropInputV2", "Conv3DBackpropInput", "Conv3DBackpropInputV2")
 def convolution_gradient(c: CostContext) -> OpCost:
     """The transposed convolution: the filter for each element of the gradient."""
-    return OpCost(macs=_filtered(c, c.input(2), c.input(1)))
+    return OpCost(macs=_filter_macs(c, c.input(2), c.input(1)))
 
 
 @tf.cost("Conv2DBackpropFilter", "Conv2DBackpropFilterV2", "Conv3DBackpropFilter", "Conv3DBackpropFilterV2")
 def filter_gradient(c: CostContext) -> OpCost:
     """The filter for each element of the gradient; the result has its shape."""
-    return OpCost(macs=_filtered(c, c.input(2), c.result))
+    return OpCost(macs=_filter_macs(c, c.input(2), c.result))
 
 
 @tf.cost("DepthwiseConv2dNativeBackpropInput")
@@ -360,9 +365,9 @@ def _cell(cell: str, steps: Callable[[CostContext], Dim], weights: Sequence[str]
     """A cell with weights [inputs + units, gates*units], which hold the products of input and state."""
 
     def cost(c: CostContext) -> OpCost:
-        x, state = c.input(_position(c, "x")), c.input(_position(c, "h_prev"))
+        x, state = c.input(_input_position(c, "x")), c.input(_input_position(c, "h_prev"))
         rows = c.product(steps(c), x[-2])
-        macs = c.product(rows, c.sum(*(c.elements(c.input(_position(c, name))) for name in weights)))
+        macs = c.product(rows, c.sum(*(c.elements(c.input(_input_position(c, name))) for name in weights)))
         gates, operations = layers.CELLS[cell]
         return OpCost(macs=macs, operations=c.product(operations + gates, rows, state[1]))
 
@@ -370,7 +375,7 @@ def _cell(cell: str, steps: Callable[[CostContext], Dim], weights: Sequence[str]
 
 
 tf.cost("LSTMBlockCell")(_cell("LSTM", lambda c: 1, ["w"]))
-tf.cost("BlockLSTM", "BlockLSTMV2")(_cell("LSTM", lambda c: c.input(_position(c, "x"))[0], ["w"]))
+tf.cost("BlockLSTM", "BlockLSTMV2")(_cell("LSTM", lambda c: c.input(_input_position(c, "x"))[0], ["w"]))
 tf.cost("GRUBlockCell")(_cell("GRU", lambda c: 1, ["w_ru", "w_c"]))
 
 
@@ -389,7 +394,7 @@ def fourier(c: CostContext) -> OpCost:
     return OpCost(operations=c.sum(*terms))
 
 
-tf.cost("FFTND", "IFFTND", "IRFFTND", "RFFTND")(elements.not_counted("its axes are the contents of an input"))
-tf.cost("XlaGather")(elements.gathers())
+tf.cost("FFTND", "IFFTND", "IRFFTND", "RFFTND")(elements.exclusion("its axes are the contents of an input"))
+tf.cost("XlaGather")(elements.gathering())
 
 register_families()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.rules.elements import known_dims
-from opdefs.tf.common import size_from_scalar
+from opdefs.tf.common import require_scalars, size_from_scalar
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim, minimum
 from shapeinf.lattice import Shape
@@ -66,8 +66,7 @@ def histogram(c: InferenceContext, values: Shape, value_range: Shape, nbins: Val
 @tf("SobolSample")
 def sobol_sample(c: InferenceContext, dim: Value, num_results: Value, skip: Shape) -> Shape:
     """[num_results, dim]."""
-    for scalar in (dim.shape, num_results.shape, skip):
-        c.with_rank(scalar, 0)
+    require_scalars(c, dim.shape, num_results.shape, skip)
     return c.matrix(size_from_scalar(c, num_results, 1), size_from_scalar(c, dim, 0))
 
 

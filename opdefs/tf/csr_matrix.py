@@ -5,7 +5,7 @@ All are [M, N], or [B, M, N] for a batch.
 
 from __future__ import annotations
 
-from opdefs.tf.common import broadcast_binary_op_output_shape
+from opdefs.tf.common import broadcast_binary_op_output_shape, require_scalars
 from opdefs.tf.contraction import product
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import sparse_sizes
@@ -97,7 +97,7 @@ def csr_count(c: InferenceContext, sparse_matrix: TensorType) -> Shape:
     return Shape(shape[:-2])
 
 
-def _transposed(c: InferenceContext, side: str, transpose: bool, adjoint: bool) -> bool:
+def _is_transposed(c: InferenceContext, side: str, transpose: bool, adjoint: bool) -> bool:
     if adjoint and transpose:
         c.fail(f"Only one of adjoint_{side} and transpose_{side} may be true.")
     return transpose or adjoint
@@ -118,8 +118,8 @@ def csr_matmul(
     """[*B, M, K] x [*B, K, N] -> [*B, M, N]: a dense product, transposed on request."""
     left = matrix_behind(c, a, "a").shape
     right = c.with_rank_at_most(c.with_rank_at_least(b, 2), 3)
-    swap_a = _transposed(c, "a", transpose_a, adjoint_a)
-    swap_b = _transposed(c, "b", transpose_b, adjoint_b)
+    swap_a = _is_transposed(c, "a", transpose_a, adjoint_a)
+    swap_b = _is_transposed(c, "b", transpose_b, adjoint_b)
     right = c.with_rank(right, len(left))
     batch = c.merge(Shape(left[:-2]), Shape(right[:-2]))
     rows, columns = product(c, left, right, swap_a, swap_b)
@@ -139,8 +139,8 @@ def csr_product(
 ) -> HandleType:
     """[*B, M, K] x [*B, K, N] -> [*B, M, N]; the batches broadcast."""
     left, right = matrix_behind(c, a, "a"), matrix_behind(c, b, "b")
-    swap_a = _transposed(c, "a", transpose_a, adjoint_a)
-    swap_b = _transposed(c, "b", transpose_b, adjoint_b)
+    swap_a = _is_transposed(c, "a", transpose_a, adjoint_a)
+    swap_b = _is_transposed(c, "b", transpose_b, adjoint_b)
     batch = broadcast_binary_op_output_shape(c, Shape(left.shape[:-2]), Shape(right.shape[:-2]))
     rows, columns = product(c, left.shape, right.shape, swap_a, swap_b)
     return handle_of(right.dtype, Shape((*batch, rows, columns)))
@@ -166,8 +166,7 @@ def csr_scaling(c: InferenceContext, a: TensorType, b: Shape) -> HandleType:
 @tf("SparseMatrixAdd")
 def csr_sum(c: InferenceContext, a: TensorType, b: TensorType, alpha: Shape, beta: Shape) -> HandleType:
     """`alpha * a + beta * b` of matrices of one shape."""
-    c.with_rank(alpha, 0)
-    c.with_rank(beta, 0)
+    require_scalars(c, alpha, beta)
     left, right = matrix_behind(c, a, "a"), matrix_behind(c, b, "b")
     return handle_of(right.dtype, c.merge(left.shape, right.shape))
 

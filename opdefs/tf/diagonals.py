@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opdefs.rules.elements import known_ints
+from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, maximum
@@ -130,8 +131,7 @@ def matrices_of_diagonals(
 
     A size of -1 is the smallest that fits; where both are, the matrices are square.
     """
-    for scalar in (num_rows.shape, num_cols.shape, padding_value):
-        c.with_rank(scalar, 0)
+    require_scalars(c, num_rows.shape, num_cols.shape, padding_value)
     x, band = c.with_rank_at_least(diagonal, 1), _read_band(c, k)
     if x.dims is None:
         return c.unknown_shape()

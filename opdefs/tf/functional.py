@@ -8,7 +8,8 @@ import attrs
 
 from opdefs.rules.branching import run_branch
 from opdefs.rules.elements import to_dim
-from opdefs.rules.iteration import Start, iterate
+from opdefs.rules.iteration import Trip, Truth, iterate
+from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension, maximum
@@ -131,7 +132,7 @@ def case(
     return _declare(c, run_branch(c, bodies, values, taken), output_shapes)
 
 
-def _truth(c: InferenceContext, value: TensorType) -> Start:
+def _truth(c: InferenceContext, value: TensorType) -> Truth:
     """A condition of If and While: a scalar is true unless it is 0 or empty, any other tensor if it has elements."""
     dims = value.shape.dims
     if dims is None:
@@ -142,7 +143,7 @@ def _truth(c: InferenceContext, value: TensorType) -> Start:
     return _truth_of_element(c, value.elements[0] if value.elements else None)
 
 
-def _truth_of_element(c: InferenceContext, element: Element) -> Start:
+def _truth_of_element(c: InferenceContext, element: Element) -> Truth:
     if element is None or isinstance(element, (bool, Condition)):
         return element
     if isinstance(element, Quotient):
@@ -159,42 +160,27 @@ LOOP = {"cond": "cond", "body": "body"}
 
 
 @attrs.frozen
-class _ConditionalTrip:
+class _ConditionalTrip(Trip):
     """A trip of a loop whose condition is a function of the loop variables."""
 
     c: InferenceContext
     cond: Body
-    body: Body
 
-    def run(
-        self,
-        number: Element,
-        condition: Element,
-        carried: Sequence[Type | None],
-        *,
-        certain: bool,
-        accumulate: bool = False,
-    ) -> list[Type]:
-        """See `opdefs.rules.iteration.Trip`."""
-        outputs = self.body.run(carried, certain=certain, accumulate=accumulate)
-        again = self.test(outputs, certain=certain, accumulate=accumulate)
-        return [PartialTensor("bool", Shape(()), None if again is None else (again,)), *outputs]
+    def outputs(self, results: list[Type], trip: int | None, *, certain: bool, accumulate: bool) -> list[Type]:
+        """See `Trip`."""
+        following = None if trip is None else trip + 1
+        again = self.test(results, following, certain=certain, accumulate=accumulate)
+        return [PartialTensor("bool", Shape(()), None if again is None else (again,)), *results]
 
-    def test(self, carried: Sequence[Type | None], *, certain: bool, accumulate: bool = False) -> Start:
-        """The condition for these values."""
-        tested = self.cond.run(carried, certain=certain, accumulate=accumulate)[0]
+    def test(
+        self, carried: Sequence[Type | None], trip: int | None, *, certain: bool, accumulate: bool = False
+    ) -> Truth:
+        """The condition before trip `trip` for these values."""
+        tested = self.cond.run(carried, certain=certain, accumulate=accumulate, trip=trip)[0]
         return _truth(self.c, tested) if isinstance(tested, TensorType) else None
 
-    def require_inputs(self, number: Element, carried: Sequence[Type]) -> None:
-        """See `opdefs.rules.iteration.Trip`."""
-        self.body.require_inputs(carried)
-
-    def count_scans(self, width: int) -> int:
-        """None: a list of tensors is one of the loop variables."""
-        return 0
-
     def repeat(self, trips: Dim, number: Dimension) -> None:
-        """See `opdefs.rules.iteration.Trip`."""
+        """See `Trip`; the condition runs as often as the body."""
         self.body.repeat(trips, number)
         self.cond.repeat(trips, number)
 
@@ -221,50 +207,30 @@ def plain_while(
 
 def _loop(c: InferenceContext, values: Sequence[TensorType]) -> tuple[Type, ...]:
     width = len(values)
-    trip = _ConditionalTrip(c, _body(c, "cond", width, 1), _body(c, "body", width, width))
-    result = iterate(c, trip, None, trip.test(values, certain=True), values)
+    cond, body = _body(c, "cond", width, 1), _body(c, "body", width, width)
+    trip = _ConditionalTrip(body, c, cond)
+    result = iterate(c, trip, None, trip.test(values, 0, certain=True), values)
     if result.trips != 0:
-        trip.test(values, certain=True, accumulate=True)  # the condition of the first trip counts too
+        trip.test(values, 0, certain=True, accumulate=True)  # the condition before the first trip counts too
     return tuple(result.carried)
 
 
 @attrs.frozen
-class _CountedTrip:
-    """A trip of a loop over numbers: the body takes the number and the loop variables."""
+class _CountedTrip(Trip):
+    """A trip of a loop over numbers: the body takes `start + number * delta` and the loop variables."""
 
-    body: Body
     start: Dim | None
     delta: Dim | None
 
-    def run(
-        self,
-        number: Element,
-        condition: Element,
-        carried: Sequence[Type | None],
-        *,
-        certain: bool,
-        accumulate: bool = False,
-    ) -> list[Type]:
-        """See `opdefs.rules.iteration.Trip`."""
-        outputs = self.body.run([self._counter(number), *carried], certain=certain, accumulate=accumulate)
-        return [PartialTensor("bool", Shape(()), (True,)), *outputs]
-
-    def require_inputs(self, number: Element, carried: Sequence[Type]) -> None:
-        """See `opdefs.rules.iteration.Trip`."""
-        self.body.require_inputs([self._counter(number), *carried])
-
-    def count_scans(self, width: int) -> int:
-        """See `opdefs.rules.iteration.Trip`."""
-        return 0
-
-    def repeat(self, trips: Dim, number: Dimension) -> None:
-        """See `opdefs.rules.iteration.Trip`."""
-        self.body.repeat(trips, number)
-
-    def _counter(self, number: Element) -> PartialTensor:
+    def inputs(self, number: Element, condition: Element, carried: Sequence[Type | None]) -> list[Type | None]:
+        """See `Trip`."""
         if self.start is None or self.delta is None or not isinstance(number, (int, Dimension)):
-            return PartialTensor("int32", Shape(()), None)
-        return PartialTensor("int32", Shape(()), (self.start + number * self.delta,))
+            return [PartialTensor("int32", Shape(()), None), *carried]
+        return [PartialTensor("int32", Shape(()), (self.start + number * self.delta,)), *carried]
+
+    def outputs(self, results: list[Type], trip: int | None, *, certain: bool, accumulate: bool) -> list[Type]:
+        """See `Trip`; only the number of trips ends the loop."""
+        return [PartialTensor("bool", Shape(()), (True,)), *results]
 
 
 @tf("For", labels={"body": "body"})
@@ -273,8 +239,7 @@ def for_(
 ) -> tuple[Type, ...]:
     """The loop variables after the body ran for `start`, `start + delta`... before `limit`."""
     run = _body(c, "body", len(values) + 1, len(values))
-    for number in (start, limit, delta):
-        c.with_rank(number.shape, 0)
+    require_scalars(c, start.shape, limit.shape, delta.shape)
     first, end, step = (_scalar(number) for number in (start, limit, delta))
     trips: Dim | None = None
     if first is not None and end is not None and isinstance(step, int) and step != 0:

@@ -6,7 +6,7 @@ from math import prod
 
 from opdefs.rules.elements import is_listable, known_ints
 from opdefs.rules.gathering import constrain_index_tuples, constrain_indices, one_hot_tensor, pick_tuples, take_axis
-from opdefs.tf.common import size_from_scalar
+from opdefs.tf.common import require_scalars, size_from_scalar
 from opdefs.tf.dialect import tf
 from opdefs.tf.shapes import variable
 from shapeinf.expr import Dim
@@ -120,8 +120,7 @@ def one_hot(
     """An axis of size `depth` inserted: on at the index, off elsewhere and for indices out of range."""
     if axis < -1:
         c.fail("axis must be >= -1", axis)
-    for value in (on_value, off_value):
-        c.with_rank(value.shape, 0)
+    require_scalars(c, on_value.shape, off_value.shape)
     known = known_ints(depth)
     if depth.shape.dims is not None and depth.shape.dims != () and known is not None:
         c.fail(f"Input must be scalar but has rank {len(depth.shape)}")

@@ -35,7 +35,7 @@ def delayed_identity(c: InferenceContext, sleep_seconds: Shape, value: TensorTyp
 
 
 @tf("_ListToArray", "_ArrayToList")
-def regrouped(c: InferenceContext, *values: TensorType) -> tuple[TensorType, ...]:
+def regroup(c: InferenceContext, *values: TensorType) -> tuple[TensorType, ...]:
     """The inputs themselves, as one list or as several tensors of one type."""
     return values
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opdefs.rules.elements import known_dims
+from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
@@ -101,6 +102,5 @@ def adjust_colours(c: InferenceContext, images: Shape, amount: Shape) -> Shape:
 @tf("AdjustContrast", "AdjustContrastv2", in_place=(0,))
 def adjust_contrast(c: InferenceContext, images: Shape, *scalars: Shape) -> Shape:
     """The shape of [..., height, width, channels]."""
-    for scalar in scalars:
-        c.with_rank(scalar, 0)
+    require_scalars(c, *scalars)
     return c.with_rank_at_least(images, 3)

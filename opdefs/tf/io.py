@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from opdefs.rules.operands import scalar_size
+from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import require_handle
 from shapeinf.lattice import PartialTensor, Shape
@@ -22,8 +23,7 @@ def read_file(c: InferenceContext, filename: Shape) -> Shape:
 @tf("WriteFile")
 def write_file(c: InferenceContext, filename: Shape, contents: Shape) -> tuple[Shape, ...]:
     """Nothing."""
-    c.with_rank(filename, 0)
-    c.with_rank(contents, 0)
+    require_scalars(c, filename, contents)
     return ()
 
 
@@ -37,16 +37,14 @@ def matching_files(c: InferenceContext, pattern: Shape) -> Shape:
 @tf("ShardedFilename")
 def sharded_filename(c: InferenceContext, basename: Shape, shard: Shape, num_shards: Shape) -> Shape:
     """A scalar."""
-    for operand in (basename, shard, num_shards):
-        c.with_rank(operand, 0)
+    require_scalars(c, basename, shard, num_shards)
     return c.scalar()
 
 
 @tf("ShardedFilespec")
 def sharded_filespec(c: InferenceContext, basename: Shape, num_shards: Shape) -> Shape:
     """A scalar."""
-    c.with_rank(basename, 0)
-    c.with_rank(num_shards, 0)
+    require_scalars(c, basename, num_shards)
     return c.scalar()
 
 
@@ -79,8 +77,7 @@ def save_slices(
 @tf("Restore")
 def restore(c: InferenceContext, file_pattern: Shape, tensor_name: Shape) -> Shape:
     """Whatever the file has under the name."""
-    c.with_rank(file_pattern, 0)
-    c.with_rank(tensor_name, 0)
+    require_scalars(c, file_pattern, tensor_name)
     raise c.unknowable("the shape of a restored tensor is in the checkpoint")
 
 
@@ -92,8 +89,7 @@ def restore_slice(
     shape_and_slice: Value,
 ) -> Shape:
     """The sizes of the slice, where one is specified."""
-    for operand in (file_pattern, tensor_name, shape_and_slice.shape):
-        c.with_rank(operand, 0)
+    require_scalars(c, file_pattern, tensor_name, shape_and_slice.shape)
     shape = slice_shape(shape_and_slice.elements[0] if shape_and_slice.elements else None)
     if shape is None:
         raise c.unknowable("the shape of a restored tensor is in the checkpoint")
@@ -149,8 +145,7 @@ def generate_vocab_remapping(
     num_new_vocab: int,
 ) -> tuple[Shape, Shape]:
     """[num_new_vocab] old positions, and how many of them there are."""
-    c.with_rank(new_vocab_file, 0)
-    c.with_rank(old_vocab_file, 0)
+    require_scalars(c, new_vocab_file, old_vocab_file)
     return Shape((num_new_vocab,)), c.scalar()
 
 
@@ -196,11 +191,11 @@ def reader_read_up_to(
     require_handle(c, reader_handle)
     require_handle(c, queue_handle)
     c.with_rank(num_records.shape, 0)
-    count = _at_most(c, num_records)
+    count = _record_count(c, num_records)
     return count, count
 
 
-def _at_most(c: InferenceContext, limit: PartialTensor) -> Shape:
+def _record_count(c: InferenceContext, limit: PartialTensor) -> Shape:
     most = scalar_size(c, limit)
     return c.vector(c.fresh("records") if most is None else c.fresh_at_most(most, "records"))
 

@@ -24,7 +24,7 @@ def _matrices(c: InferenceContext, lead: Shape, rows: Dim, columns: Dim) -> Shap
     *("BatchCholesky", "Cholesky", "MatrixExponential", "MatrixLogarithm", "MatrixSquareRoot", "RiscCholesky"),
     *("BatchMatrixInverse", "MatrixInverse"),
 )
-def of_square_matrices(c: InferenceContext, input: Shape) -> Shape:
+def matrix_function(c: InferenceContext, input: Shape) -> Shape:
     """[*B, M, M] -> the same."""
     lead, size = square_matrices(c, input)
     return _matrices(c, lead, size, size)

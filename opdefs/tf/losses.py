@@ -58,7 +58,7 @@ def in_top_k(c: InferenceContext, predictions: Shape, targets: Shape) -> Shape:
 
 
 @tf("InTopKV2")
-def in_top_k_of_tensor(c: InferenceContext, predictions: Shape, targets: Shape, k: Shape) -> Shape:
+def in_top_k_v2(c: InferenceContext, predictions: Shape, targets: Shape, k: Shape) -> Shape:
     """As InTopK, with a tensor `k`."""
     c.with_rank(k, 0)
     return in_top_k(c, predictions, targets)

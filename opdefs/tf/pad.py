@@ -31,7 +31,7 @@ def pad_v2(c: InferenceContext, x: Value, paddings: Value, constant_values: Valu
 
 def _pad(c: InferenceContext, x: PartialTensor, paddings: PartialTensor, fill: PartialTensor) -> PartialTensor:
     shape, pairs = _pairs(c, x.shape, paddings)
-    result = Shape(_grown(c, d, *pair, axis) for axis, (d, pair) in enumerate(zip(shape, pairs, strict=True)))
+    result = Shape(_padded_size(c, d, *pair, axis) for axis, (d, pair) in enumerate(zip(shape, pairs, strict=True)))
     known = known_ints(paddings)
     if known is None or x.dtype in ("string", "bool") or not fill.elements:
         return PartialTensor(x.dtype, result, None)
@@ -54,7 +54,7 @@ def _pairs(c: InferenceContext, x: Shape, paddings: PartialTensor) -> tuple[Shap
     return shape, list(zip(amounts[::2], amounts[1::2], strict=True))
 
 
-def _grown(c: InferenceContext, size: Dim, before: Dim | None, after: Dim | None, axis: int) -> Dim:
+def _padded_size(c: InferenceContext, size: Dim, before: Dim | None, after: Dim | None, axis: int) -> Dim:
     for amount in (before, after):
         _check_not_negative(c, amount, "paddings must be non-negative")
     if before is None or after is None:
@@ -75,7 +75,7 @@ def mirror_pad(c: InferenceContext, x: Value, paddings: Value, *, mode: str) -> 
     """Each axis grows by reflections, which are shorter than the axis (at most as long, if symmetric)."""
     shape, pairs = _pairs(c, x.shape, paddings)
     border = 1 if mode == "REFLECT" else 0
-    dims = [_grown(c, d, *pair, axis) for axis, (d, pair) in enumerate(zip(shape, pairs, strict=True))]
+    dims = [_padded_size(c, d, *pair, axis) for axis, (d, pair) in enumerate(zip(shape, pairs, strict=True))]
     for axis, (size, pair) in enumerate(zip(shape, pairs, strict=True)):
         for amount in pair:
             least = None if amount is None else amount + border
@@ -222,7 +222,7 @@ def space_to_depth(c: InferenceContext, x: Shape, *, block_size: int, data_forma
     batch, height, width, channels, rest = _image(c, x, data_format)
     _square(c, block_size)
     height, width = (c.divide(d, block_size, evenly_divisible=True) for d in (height, width))
-    return _from_image(data_format, batch, height, width, c.multiply(channels, block_size * block_size), rest)
+    return _image_shape(data_format, batch, height, width, c.multiply(channels, block_size * block_size), rest)
 
 
 @tf("DepthToSpace")
@@ -232,7 +232,7 @@ def depth_to_space(c: InferenceContext, x: Shape, *, block_size: int, data_forma
     _square(c, block_size)
     height, width = (c.multiply(d, block_size) for d in (height, width))
     depth = c.divide(channels, block_size * block_size, evenly_divisible=True)
-    return _from_image(data_format, batch, height, width, depth, rest)
+    return _image_shape(data_format, batch, height, width, depth, rest)
 
 
 def _image(c: InferenceContext, x: Shape, data_format: str) -> tuple[Dim, Dim, Dim, Dim, tuple[Dim, ...]]:
@@ -248,7 +248,7 @@ def _image(c: InferenceContext, x: Shape, data_format: str) -> tuple[Dim, Dim, D
     return batch, height, width, channels, tuple(rest)
 
 
-def _from_image(data_format: str, batch: Dim, height: Dim, width: Dim, channels: Dim, rest: tuple[Dim, ...]) -> Shape:
+def _image_shape(data_format: str, batch: Dim, height: Dim, width: Dim, channels: Dim, rest: tuple[Dim, ...]) -> Shape:
     if data_format == "NHWC":
         return Shape((batch, height, width, channels))
     return Shape((batch, channels, height, width, *rest))

@@ -13,8 +13,7 @@ from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import SparseShapes, sparse_output
 from shapeinf.expr import Dim
 from shapeinf.graph import DeclaredType
-from shapeinf.lattice import PartialTensor, Shape
-from shapeinf.lattice.dtypes import DTYPES
+from shapeinf.lattice import PartialTensor, Shape, element_bits
 from shapeinf.ops import InferenceContext, Value
 
 Outputs = list[Shape | PartialTensor]
@@ -24,7 +23,7 @@ Shapes = tuple[DeclaredType, ...]
 # -- features of examples --------------------------------------------------------------------------------------------
 
 
-def _sparse(c: InferenceContext, kind: str, count: int, batch: Shape, further: int) -> Outputs:
+def _sparse_features(c: InferenceContext, kind: str, count: int, batch: Shape, further: int) -> Outputs:
     """Sparse tensors with the axes of the batch, and `further` ones of which the sizes are in the data."""
     features: list[SparseShapes] = []
     for i in range(count):
@@ -37,19 +36,19 @@ def _sparse(c: InferenceContext, kind: str, count: int, batch: Shape, further: i
     return [feature[part] for part in range(3) for feature in features]
 
 
-def _dense(c: InferenceContext, shapes: Shapes, batch: Shape) -> Outputs:
+def _dense_features(c: InferenceContext, shapes: Shapes, batch: Shape) -> Outputs:
     """Dense tensors of these shapes, with the batch in front."""
-    return [c.concatenate(batch, c.make_shape_from_shape_proto(_proto(shape))) for shape in shapes]
+    return [c.concatenate(batch, c.make_shape_from_shape_proto(_proto_sizes(shape))) for shape in shapes]
 
 
-def _ragged(c: InferenceContext, kind: str, count: int, outer: Shape, *, inner: bool = False) -> Outputs:
+def _ragged_features(c: InferenceContext, kind: str, count: int, outer: Shape, *, inner: bool = False) -> Outputs:
     """Values, the row splits of the examples, and with `inner` those of their lists."""
     values: Outputs = [c.vector(c.fresh(f"{kind}.{i}")) for i in range(count)]
     further: Outputs = [c.vector(c.fresh(f"{kind}.{i}.rows", 1)) for i in range(count if inner else 0)]
     return [*values, *(outer for _ in range(count)), *further]
 
 
-def _proto(shape: DeclaredType) -> list[int] | None:
+def _proto_sizes(shape: DeclaredType) -> list[int] | None:
     """The sizes, -1 for each unknown one."""
     return None if shape.dims is None else [d if isinstance(d, int) else -1 for d in shape.dims]
 
@@ -57,14 +56,14 @@ def _proto(shape: DeclaredType) -> list[int] | None:
 def _padded_shapes(c: InferenceContext, shapes: Shapes) -> Shapes:
     """The shapes, of which only the first sizes may be unknown: those are the longest of the batch."""
     for i, shape in enumerate(shapes):
-        sizes = _proto(shape)
+        sizes = _proto_sizes(shape)
         if sizes is None or -1 in sizes[1:]:
             text = "?" if sizes is None else "[" + ",".join("?" if d < 0 else str(d) for d in sizes) + "]"
             c.fail(f"dense_shapes[{i}] has unknown rank or unknown inner dimensions: {text}")
     return shapes
 
 
-def _outputs(c: InferenceContext, outputs: Outputs) -> tuple[Shape | PartialTensor, ...]:
+def _check_outputs(c: InferenceContext, outputs: Outputs) -> tuple[Shape | PartialTensor, ...]:
     if len(outputs) != c.num_outputs:
         c.fail(f"the attributes describe {len(outputs)} outputs, but the node has {c.num_outputs}")
     return tuple(outputs)
@@ -92,7 +91,9 @@ def parse_example(
     _equal_counts(c, "", {"dense_keys": dense, "dense_shapes": len(dense_shapes)})
     _equal_counts(c, "", {"sparse_keys": c.attr("Nsparse"), "sparse_types": len(sparse_types)})
     shapes = _padded_shapes(c, dense_shapes)
-    return _outputs(c, [*_sparse(c, "sparse", len(sparse_types), batch, 1), *_dense(c, shapes, batch)])
+    return _check_outputs(
+        c, [*_sparse_features(c, "sparse", len(sparse_types), batch, 1), *_dense_features(c, shapes, batch)]
+    )
 
 
 @tf("ParseExampleV2")
@@ -120,11 +121,11 @@ def parse_example_v2(
     for keys, count in ((sparse_keys, num_sparse), (dense_keys, dense), (ragged_keys, ragged)):
         c.merge(c.with_rank(keys, 1)[0], count)
     outputs = [
-        *_sparse(c, "sparse", len(sparse_types), batch, 1),
-        *_dense(c, _padded_shapes(c, dense_shapes), batch),
-        *_ragged(c, "ragged", ragged, _row_splits(c, batch)),
+        *_sparse_features(c, "sparse", len(sparse_types), batch, 1),
+        *_dense_features(c, _padded_shapes(c, dense_shapes), batch),
+        *_ragged_features(c, "ragged", ragged, _row_splits(c, batch)),
     ]
-    return _outputs(c, outputs)
+    return _check_outputs(c, outputs)
 
 
 def _row_splits(c: InferenceContext, batch: Shape) -> Shape:
@@ -151,7 +152,7 @@ def parse_single_example(
     _equal_counts(c, "", {"sparse_keys": len(sparse_keys), "num_sparse": num_sparse, "sparse_types": len(sparse_types)})
     _equal_counts(c, "", {"dense_keys": dense, "Tdense": types, "dense_shapes": len(dense_shapes)})
     shapes = _padded_shapes(c, dense_shapes)
-    return _outputs(c, [*_sparse(c, "sparse", num_sparse, batch, 1), *_dense(c, shapes, batch)])
+    return _check_outputs(c, [*_sparse_features(c, "sparse", num_sparse, batch, 1), *_dense_features(c, shapes, batch)])
 
 
 # -- sequences of examples -------------------------------------------------------------------------------------------
@@ -165,7 +166,7 @@ def _check_sequence(c: InferenceContext, counts: Sequence[tuple[str, int, int, i
             c.fail(f"num_{kind} ({number}) must match {sizes}")
 
 
-def _sequence(
+def _sequence_features(
     c: InferenceContext,
     batch: Shape,
     shapes: tuple[Shapes, Shapes],
@@ -181,18 +182,18 @@ def _sequence(
     context, lists = shapes
     outer = c.unknown_shape() if batch.dims is None else Shape(c.add(rows, 1) for rows in batch)
     outputs = [
-        *_sparse(c, "context_sparse", sparse[0], batch, 1),
-        *_dense(c, context, batch),
-        *_ragged(c, "context_ragged", ragged[0], outer),
-        *_sparse(c, "sparse", sparse[1], batch, 2),
+        *_sparse_features(c, "context_sparse", sparse[0], batch, 1),
+        *_dense_features(c, context, batch),
+        *_ragged_features(c, "context_ragged", ragged[0], outer),
+        *_sparse_features(c, "sparse", sparse[1], batch, 2),
         *(
-            _dense(c, (shape,), c.concatenate(batch, c.vector(c.fresh(f"dense.{i}"))))[0]
+            _dense_features(c, (shape,), c.concatenate(batch, c.vector(c.fresh(f"dense.{i}"))))[0]
             for i, shape in enumerate(lists)
         ),
         *(batch for _ in lists if lengths),
-        *_ragged(c, "ragged", ragged[1], outer, inner=True),
+        *_ragged_features(c, "ragged", ragged[1], outer, inner=True),
     ]
-    return _outputs(c, outputs)
+    return _check_outputs(c, outputs)
 
 
 @tf("ParseSequenceExample")
@@ -218,7 +219,7 @@ def parse_sequence_example(
         ],
     )
     sparse = len(context_sparse_types), len(feature_list_sparse_types)
-    return _sequence(c, batch, (context_dense_shapes, feature_list_dense_shapes), sparse)
+    return _sequence_features(c, batch, (context_dense_shapes, feature_list_dense_shapes), sparse)
 
 
 @tf("ParseSequenceExampleV2")
@@ -247,7 +248,7 @@ def parse_sequence_example_v2(
     )
     sparse = len(context_sparse_types), len(feature_list_sparse_types)
     ragged = len(context_ragged_value_types), len(feature_list_ragged_value_types)
-    return _sequence(c, batch, (context_dense_shapes, feature_list_dense_shapes), sparse, ragged)
+    return _sequence_features(c, batch, (context_dense_shapes, feature_list_dense_shapes), sparse, ragged)
 
 
 @tf("ParseSingleSequenceExample")
@@ -269,7 +270,7 @@ def parse_single_sequence_example(
     _equal_counts(c, "context_", context)
     _equal_counts(c, "feature_list_", lists)
     sparse = len(context_sparse_types), len(feature_list_sparse_types)
-    return _sequence(c, batch, (context_dense_shapes, feature_list_dense_shapes), sparse, lengths=False)
+    return _sequence_features(c, batch, (context_dense_shapes, feature_list_dense_shapes), sparse, lengths=False)
 
 
 # -- records and tensors ---------------------------------------------------------------------------------------------
@@ -287,9 +288,6 @@ def decode_csv(
     return tuple(records for _ in range(c.num_outputs))
 
 
-_BITS = {dtype.name: dtype.bits for dtype in DTYPES}
-
-
 @tf("DecodeRaw")
 def decode_raw(c: InferenceContext, bytes: Shape) -> Shape:
     """The numbers in the bytes of each string, along a new last axis."""
@@ -300,7 +298,7 @@ def decode_raw(c: InferenceContext, bytes: Shape) -> Shape:
 def decode_padded_raw(c: InferenceContext, input_bytes: Shape, fixed_length: Value, *, out_type: str) -> Shape:
     """The numbers in `fixed_length` bytes of each string, along a new last axis."""
     c.with_rank(fixed_length.shape, 0)
-    length, bits = scalar_size(c, fixed_length), _BITS.get(out_type)
+    length, bits = scalar_size(c, fixed_length), element_bits(out_type)
     numbers: Dim = c.fresh("numbers") if length is None or not bits else c.divide(length, bits // 8, True)
     return c.concatenate(input_bytes, c.vector(numbers))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -22,8 +23,7 @@ def fake_quantize_grad(c: InferenceContext, gradients: Shape, inputs: Shape) -> 
 @tf("FakeQuantWithMinMaxVars", in_place=(0,))
 def fake_quantize_by_scalars(c: InferenceContext, inputs: Shape, low: Shape, high: Shape) -> Shape:
     """The shape of the input; the limits are scalars."""
-    c.with_rank(low, 0)
-    c.with_rank(high, 0)
+    require_scalars(c, low, high)
     return inputs
 
 
@@ -33,8 +33,7 @@ def fake_quantize_by_scalars_grad(
 ) -> tuple[Shape, ...]:
     """The common shape of gradient and input, and a scalar for each limit."""
     values = c.merge(gradients, inputs)
-    c.with_rank(low, 0)
-    c.with_rank(high, 0)
+    require_scalars(c, low, high)
     return values, c.scalar(), c.scalar()
 
 
@@ -124,6 +123,5 @@ def quantize(c: InferenceContext, x: Shape, low: Shape, high: Shape, *, axis: in
 def quantized_instance_norm(c: InferenceContext, x: Shape, low: Shape, high: Shape) -> tuple[Shape, ...]:
     """The shape of the input, of rank 4, and its range."""
     values = c.with_rank(x, 4)
-    c.with_rank(low, 0)
-    c.with_rank(high, 0)
+    require_scalars(c, low, high)
     return values, c.scalar(), c.scalar()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from opdefs.tf.bias import bias_add
+from opdefs.tf.common import require_scalars
 from opdefs.tf.conv import conv_2d, depthwise_conv_2d
 from opdefs.tf.dialect import tf
 from opdefs.tf.normalization import batch_norm
@@ -22,8 +23,7 @@ Ranged = tuple[Shape, Shape, Shape]
 
 def with_scalar_range(c: InferenceContext, output: Shape, ranges: Sequence[Shape]) -> Ranged:
     """The output with the scalars of its range; those of the operands are scalars too."""
-    for scalar in ranges:
-        c.with_rank(scalar, 0)
+    require_scalars(c, *ranges)
     return output, c.scalar(), c.scalar()
 
 
@@ -54,7 +54,7 @@ def _with_own_padding(c: InferenceContext, shape: Shape, window: QuantizedWindow
     return shape
 
 
-def _convolved(c: InferenceContext, x: Shape, weights: Shape, window: QuantizedWindow) -> Shape:
+def _convolve(c: InferenceContext, x: Shape, weights: Shape, window: QuantizedWindow) -> Shape:
     return _with_own_padding(c, conv_2d(c, x, weights, window=window.convolution()), window)
 
 
@@ -75,7 +75,7 @@ def quantized_conv_2d(
     window: QuantizedWindow,
 ) -> Ranged:
     """As Conv2D."""
-    return with_scalar_range(c, _convolved(c, input_, filter_, window), ranges)
+    return with_scalar_range(c, _convolve(c, input_, filter_, window), ranges)
 
 
 @tf("QuantizedConv2DPerChannel")
@@ -91,9 +91,8 @@ def quantized_conv_2d_per_channel(
     window: QuantizedWindow,
 ) -> Ranged:
     """As Conv2D; the range has one value a channel where that of the filter has."""
-    for scalar in (min_input, max_input):
-        c.with_rank(scalar, 0)
-    shape = _convolved(c, input_, filter_, window)
+    require_scalars(c, min_input, max_input)
+    shape = _convolve(c, input_, filter_, window)
     channels = _filter_range(c, c.with_rank(filter_, 4), min_filter, max_filter)
     return shape, channels, channels
 
@@ -153,7 +152,7 @@ def quantized_conv_2d_and_requantize(
     window: PaddedWindow,
 ) -> Ranged:
     """As Conv2D; the range of the output is an input, two scalars."""
-    return _convolved(c, input_, filter_, window), c.scalar(), c.scalar()
+    return _convolve(c, input_, filter_, window), c.scalar(), c.scalar()
 
 
 @tf("QuantizedDepthwiseConv2D", "QuantizedDepthwiseConv2DWithBias")

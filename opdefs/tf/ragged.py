@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from opdefs.rules.elements import known_dims
 from opdefs.rules.operands import scalar_size_or_fresh
+from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse import filled_count
 from opdefs.tf.sparse_operands import MAX_SPARSE_RANK, SparseShapes, known_sizes, sparse_output
@@ -96,8 +97,7 @@ def ragged_fill_empty_rows(
 ) -> tuple[Shape, Shape, Shape, Shape]:
     """One value more for each empty row, so at most as many as there are rows; what became of each old value."""
     count = c.merge(c.with_rank(value_rowids, 1)[0], c.with_rank(values, 1)[0])
-    c.with_rank(nrows.shape, 0)
-    c.with_rank(default_value, 0)
+    require_scalars(c, nrows.shape, default_value)
     rows = scalar_size_or_fresh(c, nrows, "rows")
     filled = c.vector(filled_count(c, count, rows))
     return filled, filled, c.vector(rows), c.vector(count)

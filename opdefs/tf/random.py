@@ -14,7 +14,7 @@ KEY = 1
 COUNTER = 2
 
 
-def _requested(c: InferenceContext, shape: PartialTensor) -> Shape:
+def _requested_shape(c: InferenceContext, shape: PartialTensor) -> Shape:
     """The shape in a vector input."""
     c.with_rank(shape.shape, 1)
     return shape_from_sizes(c, shape, "shape")
@@ -23,14 +23,14 @@ def _requested(c: InferenceContext, shape: PartialTensor) -> Shape:
 @tf("NonDeterministicInts", "RandomStandardNormal", "RandomUniform", "RiscRandomUniform", "TruncatedNormal")
 def random(c: InferenceContext, shape: Value) -> Shape:
     """The requested shape."""
-    return _requested(c, shape)
+    return _requested_shape(c, shape)
 
 
 @tf("RandomUniformInt")
 def random_integers(c: InferenceContext, shape: Value, minval: Shape, maxval: Shape) -> Shape:
     """The requested shape, for a range of two scalars."""
     require_scalars(c, minval, maxval)
-    return _requested(c, shape)
+    return _requested_shape(c, shape)
 
 
 @tf("ParameterizedTruncatedNormal")
@@ -40,13 +40,13 @@ def parameterized_normal(
     """The requested shape; the parameters are scalars, or vectors along its first axis."""
     for parameter in (means, stdevs, minvals, maxvals):
         c.with_rank_at_most(parameter, 1)
-    return _requested(c, shape)
+    return _requested_shape(c, shape)
 
 
 @tf("RandomGamma", "RandomPoisson", "RandomPoissonV2")
-def for_each_parameter(c: InferenceContext, shape: Value, parameter: Shape) -> Shape:
+def random_per_parameter(c: InferenceContext, shape: Value, parameter: Shape) -> Shape:
     """The requested shape for each parameter: [*shape, *parameters]."""
-    return c.concatenate(_requested(c, shape), parameter)
+    return c.concatenate(_requested_shape(c, shape), parameter)
 
 
 @tf("Multinomial")
@@ -58,7 +58,7 @@ def multinomial(c: InferenceContext, logits: Shape, num_samples: Value) -> Shape
 
 
 @tf("RandomShuffle")
-def shuffled(c: InferenceContext, value: Shape) -> Shape:
+def shuffle(c: InferenceContext, value: Shape) -> Shape:
     """The shape of the input."""
     return value
 
@@ -75,22 +75,22 @@ def _require_seed(c: InferenceContext, seed: Shape) -> None:
     *("StatelessRandomUniform", "StatelessRandomUniformFullInt", "StatelessTruncatedNormal"),
     "StatelessParameterizedTruncatedNormal",
 )
-def seeded(c: InferenceContext, shape: Value, seed: Shape, *parameters: Shape) -> Shape:
+def random_from_seed(c: InferenceContext, shape: Value, seed: Shape, *parameters: Shape) -> Shape:
     """The requested shape, to which the parameters broadcast; the seed is two numbers."""
     _require_seed(c, seed)
-    return _requested(c, shape)
+    return _requested_shape(c, shape)
 
 
 @tf("StatelessRandomUniformInt")
-def seeded_integers(c: InferenceContext, shape: Value, seed: Shape, minval: Shape, maxval: Shape) -> Shape:
+def integers_from_seed(c: InferenceContext, shape: Value, seed: Shape, minval: Shape, maxval: Shape) -> Shape:
     """The requested shape, for a range of two scalars."""
     _require_seed(c, seed)
     require_scalars(c, minval, maxval)
-    return _requested(c, shape)
+    return _requested_shape(c, shape)
 
 
 @tf("StatelessMultinomial")
-def seeded_multinomial(c: InferenceContext, logits: Shape, num_samples: Value, seed: Shape) -> Shape:
+def multinomial_from_seed(c: InferenceContext, logits: Shape, num_samples: Value, seed: Shape) -> Shape:
     """[B, classes] -> [B, num_samples]."""
     _require_seed(c, seed)
     return multinomial(c, logits, num_samples)
@@ -107,29 +107,29 @@ def _require_key(c: InferenceContext, key: Shape, counter: Shape, alg: Shape) ->
     *("StatelessRandomNormalV2", "StatelessRandomUniformFullIntV2", "StatelessRandomUniformV2"),
     "StatelessTruncatedNormalV2",
 )
-def keyed(c: InferenceContext, shape: Value, key: Shape, counter: Shape, alg: Shape) -> Shape:
+def random_from_key(c: InferenceContext, shape: Value, key: Shape, counter: Shape, alg: Shape) -> Shape:
     """The requested shape."""
     _require_key(c, key, counter, alg)
-    return _requested(c, shape)
+    return _requested_shape(c, shape)
 
 
 @tf("StatelessRandomGammaV3")
-def keyed_gamma(c: InferenceContext, shape: Value, key: Shape, counter: Shape, alg: Shape, alpha: Shape) -> Shape:
+def gamma_from_key(c: InferenceContext, shape: Value, key: Shape, counter: Shape, alg: Shape, alpha: Shape) -> Shape:
     """The requested shape, to which the parameter broadcasts."""
-    return keyed(c, shape, key, counter, alg)
+    return random_from_key(c, shape, key, counter, alg)
 
 
 @tf("StatelessRandomUniformIntV2")
-def keyed_integers(
+def integers_from_key(
     c: InferenceContext, shape: Value, key: Shape, counter: Shape, alg: Shape, minval: Shape, maxval: Shape
 ) -> Shape:
     """The requested shape, for a range of two scalars."""
     require_scalars(c, minval, maxval)
-    return keyed(c, shape, key, counter, alg)
+    return random_from_key(c, shape, key, counter, alg)
 
 
 @tf("StatelessShuffle")
-def keyed_shuffle(c: InferenceContext, value: Shape, key: Shape, counter: Shape, alg: Shape) -> Shape:
+def shuffle_from_key(c: InferenceContext, value: Shape, key: Shape, counter: Shape, alg: Shape) -> Shape:
     """The shape of the input."""
     _require_key(c, key, counter, alg)
     return value
@@ -152,7 +152,7 @@ tf("StatelessRandomGetAlg")(scalar_shape)
 
 
 @tf("RandomIndexShuffle")
-def shuffled_index(c: InferenceContext, index: Shape, seed: Shape, max_index: Shape) -> Shape:
+def shuffle_index(c: InferenceContext, index: Shape, seed: Shape, max_index: Shape) -> Shape:
     """A scalar; a vector where the index or its limit is a vector, or the seed a matrix [N, 3]."""
     inputs = ((index, 0), (seed, 1), (max_index, 0))
     shapes = [c.with_rank_at_most(shape, rank + 1) for shape, rank in inputs]
@@ -169,24 +169,24 @@ def shuffled_index(c: InferenceContext, index: Shape, seed: Shape, max_index: Sh
 
 
 @tf("StatefulStandardNormal")
-def generated(c: InferenceContext, resource: Shape, shape: Value) -> Shape:
+def random_from_generator(c: InferenceContext, resource: Shape, shape: Value) -> Shape:
     """The requested shape."""
     c.with_rank(resource, 0)
-    return _requested(c, shape)
+    return _requested_shape(c, shape)
 
 
 @tf(
     *("StatefulStandardNormalV2", "StatefulTruncatedNormal", "StatefulUniform", "StatefulUniformFullInt"),
     *("StatefulRandomBinomial", "StatefulUniformInt"),
 )
-def generated_by_algorithm(
+def random_from_algorithm(
     c: InferenceContext, resource: Shape, algorithm: Shape, shape: Value, *parameters: Shape
 ) -> Shape:
     """The requested shape; the range of integers is two scalars."""
     require_scalars(c, resource, algorithm)
     if c.op_def.name == "StatefulUniformInt":
         require_scalars(c, *parameters)
-    return _requested(c, shape)
+    return _requested_shape(c, shape)
 
 
 @tf("RngReadAndSkip")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
@@ -160,8 +161,7 @@ def cudnn_rnn_backprop(
 @tf("CudnnRNNParamsSize")
 def cudnn_rnn_params_size(c: InferenceContext, num_layers: Shape, num_units: Shape, input_size: Shape) -> Shape:
     """A vector of one number."""
-    for count in (num_layers, num_units, input_size):
-        c.with_rank(count, 0)
+    require_scalars(c, num_layers, num_units, input_size)
     return c.vector(1)
 
 

@@ -8,7 +8,7 @@ from opdefs.rules.elements import known_dims, known_ints, requested_dims
 from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.reshaping import flip, insert_unit_axes, reshape_dims, squeeze_units
 from opdefs.rules.reshaping import transpose as transpose_axes
-from opdefs.tf.common import warn
+from opdefs.tf.common import require_scalars, warn
 from opdefs.tf.dialect import tf
 from shapeinf.errors import NotKnown, ShapeError
 from shapeinf.expr import Dim, Dimension
@@ -90,8 +90,7 @@ def quantized_reshape(
     c: InferenceContext, tensor: Value, shape: Value, input_min: Shape, input_max: Shape
 ) -> tuple[PartialTensor | Shape, ...]:
     """As Reshape, with the range."""
-    c.with_rank(input_min, 0)
-    c.with_rank(input_max, 0)
+    require_scalars(c, input_min, input_max)
     try:
         result = reshape(c, tensor, shape)
     except NotKnown:
@@ -155,12 +154,12 @@ def transpose(c: InferenceContext, x: Value, perm: Value) -> PartialTensor:
     if None not in axes and len(set(axes)) < rank:
         warn(c, "perm must name all axes once", axes)
     if order is None or set(axes) != set(range(rank)):
-        return PartialTensor(x.dtype, _partly_permuted(c, shape, axes), None)
+        return PartialTensor(x.dtype, _permute_known_axes(c, shape, axes), None)
     ranked = x if x.shape.dims is not None else PartialTensor(x.dtype, shape, None)
     return transpose_axes(ranked, [axis for axis in axes if axis is not None])
 
 
-def _partly_permuted(c: InferenceContext, x: Shape, axes: Sequence[int | None]) -> Shape:
+def _permute_known_axes(c: InferenceContext, x: Shape, axes: Sequence[int | None]) -> Shape:
     """The shape where not all of a permutation is known: the last unknown axis is the one that is left."""
     left = [i for i in range(len(x)) if i not in axes]
     if axes.count(None) == 1 and len(left) == 1:
@@ -233,7 +232,7 @@ def reverse(c: InferenceContext, tensor: Value, dims: Value) -> PartialTensor:
         shape = c.with_rank(shape, rank)
     chosen = dims.array()
     axes = None if chosen is None else [i for i, flag in enumerate(chosen.tolist()) if flag]
-    return _reversed(tensor, shape, axes)
+    return _reverse(tensor, shape, axes)
 
 
 @tf("ReverseV2")
@@ -250,10 +249,10 @@ def reverse_axes(c: InferenceContext, tensor: Value, axis: Value) -> PartialTens
         c.axes(axes, len(shape.dims))
     elif c.concrete(named[0]) == 0:
         axes = ()
-    return _reversed(tensor, shape, axes)
+    return _reverse(tensor, shape, axes)
 
 
-def _reversed(tensor: PartialTensor, shape: Shape, axes: Sequence[int] | None) -> PartialTensor:
+def _reverse(tensor: PartialTensor, shape: Shape, axes: Sequence[int] | None) -> PartialTensor:
     if axes is None or shape.dims is None:
         return PartialTensor(tensor.dtype, shape, None)
     if not axes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
@@ -35,8 +36,7 @@ def quantized_resize_bilinear(
     c: InferenceContext, images: Shape, size: Value, least: Shape, most: Shape
 ) -> tuple[Shape, Shape, Shape]:
     """As ResizeBilinear, and the scalar range of the values."""
-    for scalar in (least, most):
-        c.with_rank(scalar, 0)
+    require_scalars(c, least, most)
     return resize(c, images, size), c.scalar(), c.scalar()
 
 

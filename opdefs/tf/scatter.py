@@ -39,7 +39,7 @@ def tensor_scatter_update(
     c: InferenceContext, x: Value, indices: Value, updates: Value, *, bad_indices_policy: str = ""
 ) -> PartialTensor:
     """The tensor with updates in the place of slices."""
-    shape = _scattered(c, x.shape, indices, updates.shape, bad_indices_policy)
+    shape = _scatter_shape(c, x.shape, indices, updates.shape, bad_indices_policy)
     known, depth = known_ints(indices), indices.shape.dims[-1] if indices.shape.dims else None
     if known is None or not isinstance(depth, int) or not _are_distinct(known, depth) or x.elements is None:
         return PartialTensor(x.dtype, shape, None)
@@ -53,7 +53,7 @@ def tensor_scatter(
     c: InferenceContext, x: Shape, indices: Value, updates: Shape, *, bad_indices_policy: str = ""
 ) -> Shape:
     """The shape of the tensor."""
-    return _scattered(c, x, indices, updates, bad_indices_policy)
+    return _scatter_shape(c, x, indices, updates, bad_indices_policy)
 
 
 @tf("ResourceScatterNdUpdate", "ResourceScatterNdAdd", "ResourceScatterNdSub")
@@ -62,11 +62,11 @@ def resource_scatter_nd(
     c: InferenceContext, ref: TensorType, indices: Value, updates: Shape, *, bad_indices_policy: str = ""
 ) -> tuple[Shape, ...]:
     """Updates slices of the variable; no output."""
-    _scattered(c, variable(c, ref).shape, indices, updates, bad_indices_policy)
+    _scatter_shape(c, variable(c, ref).shape, indices, updates, bad_indices_policy)
     return ()
 
 
-def _scattered(c: InferenceContext, x: Shape, indices: PartialTensor, updates: Shape, policy: str) -> Shape:
+def _scatter_shape(c: InferenceContext, x: Shape, indices: PartialTensor, updates: Shape, policy: str) -> Shape:
     """The shape of a tensor with updated slices: [*D], with [*I, k] indices and [*I, *D[k:]] updates."""
     shape = c.with_rank_at_least(x, 1)
     c.with_rank_at_least(indices.shape, 1)

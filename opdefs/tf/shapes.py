@@ -1,10 +1,11 @@
-"""Shapes as tensors, and what broadcasting makes of them."""
+"""Shapes as tensors, and the broadcast of shapes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from opdefs.rules.elements import known_dims
+from opdefs.tf.common import align_dims
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import declared_shape, read_value
 from opdefs.tf.variables import variable_value
@@ -16,7 +17,7 @@ from shapeinf.ops import InferenceContext, Value
 
 @tf("Shape")
 def shape(c: InferenceContext, x: Shape) -> PartialTensor:
-    """The sizes of the input."""
+    """[*S] -> [rank]: the sizes of the input."""
     if x.dims is None:
         return PartialTensor(None, c.vector(c.fresh("rank")), None)
     return PartialTensor(None, Shape((len(x.dims),)), x.dims)
@@ -24,37 +25,37 @@ def shape(c: InferenceContext, x: Shape) -> PartialTensor:
 
 @tf("ShapeN")
 def shapes(c: InferenceContext, *xs: Shape) -> tuple[PartialTensor, ...]:
-    """The sizes of each input."""
+    """[*S]... -> [rank]...: the sizes of each input."""
     return tuple(shape(c, x) for x in xs)
 
 
 @tf("VariableShape")
 def variable_shape(c: InferenceContext, handle: TensorType) -> PartialTensor:
-    """The sizes of the variable behind a handle."""
+    """[] -> [rank]: the sizes of the variable behind a handle."""
     return shape(c, variable(c, handle).shape)
 
 
 def variable(c: InferenceContext, handle: TensorType) -> TensorType:
-    """The type of the variable behind a handle."""
+    """The type of the variable behind a handle; of unknown rank if that is unknown."""
     value = variable_value(c, handle, None)
     return TensorType(None, c.unknown_shape()) if value is None else read_value(c, value)
 
 
 @tf("Size")
 def size(c: InferenceContext, x: Shape) -> PartialTensor:
-    """The number of elements."""
+    """[*S] -> []: the number of elements."""
     return PartialTensor(None, c.scalar(), None if x.dims is None else (c.num_elements(x),))
 
 
 @tf("Rank")
 def rank(c: InferenceContext, x: Shape) -> PartialTensor:
-    """The number of axes."""
+    """[*S] -> []: the number of axes."""
     return PartialTensor(None, c.scalar(), None if x.dims is None else (len(x.dims),))
 
 
 @tf("EnsureShape", views={0: 0})
 def ensure_shape(c: InferenceContext, x: Value, *, shape: DeclaredType) -> PartialTensor:
-    """The input, which must have the shape in the attribute."""
+    """[*S] -> [*S]: the input, which must have the shape in the attribute."""
     if shape.dims is None:
         return x
     if x.shape.dims is not None:
@@ -65,28 +66,25 @@ def ensure_shape(c: InferenceContext, x: Value, *, shape: DeclaredType) -> Parti
 
 @tf("BroadcastArgs")
 def broadcast_args(c: InferenceContext, s0: Value, s1: Value) -> PartialTensor:
-    """The shape that two shapes broadcast to: as long as the longer one."""
+    """[R], [S] -> [max(R, S)]: the shape to which two shapes broadcast."""
     first, second = c.with_rank(s0.shape, 1)[0], c.with_rank(s1.shape, 1)[0]
-    pair = _aligned(c, s0, s1)
-    if pair is None:
+    pairs = _align_sizes(s0, s1)
+    if pairs is None:
         if isinstance(first, int) and isinstance(second, int):
             return PartialTensor(None, c.vector(max(first, second)), None)
         return PartialTensor(None, c.vector(c.max(first, second)), None)
-    sizes = [_broadcast_size(c, a, b) for a, b in zip(*pair, strict=True)]
+    sizes = [_broadcast_size(c, a, b) for a, b in pairs]
     return PartialTensor(None, c.vector(len(sizes)), sizes)
 
 
-def _aligned(c: InferenceContext, s0: PartialTensor, s1: PartialTensor) -> tuple[list[Dim | None], ...] | None:
-    """The sizes of two shapes, the shorter one with leading ones; None where nothing is known of one of them."""
+def _align_sizes(s0: PartialTensor, s1: PartialTensor) -> list[tuple[Dim | None, Dim | None]] | None:
+    """The pairs of sizes of two shapes, aligned for broadcasting; None where one of the shapes is unknown."""
     left, right = known_dims(s0), known_dims(s1)
-    if left is None or right is None:
-        return None
-    longest = max(len(left), len(right))
-    return tuple([*(1 for _ in range(longest - len(sizes))), *sizes] for sizes in (left, right))
+    return None if left is None or right is None else align_dims(left, right)
 
 
 def _broadcast_size(c: InferenceContext, a: Dim | None, b: Dim | None) -> Dim | None:
-    """The broadcast of two sizes: that of the other one where one is unknown and the other one is not 1."""
+    """The broadcast of two sizes; if one is unknown, the other one where that is not 1, else None."""
     if a is not None and b is not None:
         return c.broadcast_dim(a, b)
     known = a if b is None else b
@@ -95,24 +93,25 @@ def _broadcast_size(c: InferenceContext, a: Dim | None, b: Dim | None) -> Dim | 
 
 @tf("BroadcastGradientArgs")
 def broadcast_gradient_args(c: InferenceContext, s0: Value, s1: Value) -> tuple[PartialTensor, ...]:
-    """The axes along which the gradient of each operand of a broadcast is summed.
+    """[R], [S] -> [A], [B]: the axes along which the gradient of each operand of a broadcast is summed.
 
-    These are the axes of size 1 or absent in the operand. Where both sizes are 1 it is an axis of both operands,
-    unless the shapes are equal: then there are none at all.
+    These are the axes of size 1, or missing, in the operand; also if they have size 1 in both operands. There are none
+    if the shapes are equal.
     """
     first, second = c.with_rank(s0.shape, 1)[0], c.with_rank(s1.shape, 1)[0]
-    pair = _aligned(c, s0, s1)
-    if pair is None:
+    pairs = _align_sizes(s0, s1)
+    if pairs is None:
         longest = c.max(first, second)
         return tuple(PartialTensor(None, c.vector(c.fresh_at_most(longest, f"axes.{i}")), None) for i in (0, 1))
-    equal = _are_equal(c, first, second, *pair)
-    return tuple(_summed_axes(c, sizes, pair[1 - i], equal, i) for i, sizes in enumerate(pair))
+    left, right = [a for a, _ in pairs], [b for _, b in pairs]
+    equal = _are_equal(c, first, second, left, right)
+    return _summed_axes(c, left, right, equal, 0), _summed_axes(c, right, left, equal, 1)
 
 
 def _are_equal(
     c: InferenceContext, first: Dim, second: Dim, left: Sequence[Dim | None], right: Sequence[Dim | None]
 ) -> bool | None:
-    """Whether two shapes are equal; None where it is undecided."""
+    """Whether two shapes, of lengths `first` and `second`, are equal; None where that is undecided."""
     if first != second:
         return False
     verdicts = [None if a is None or b is None else c.prove_eq(a, b) for a, b in zip(left, right, strict=True)]
@@ -122,7 +121,7 @@ def _are_equal(
 def _summed_axes(
     c: InferenceContext, sizes: Sequence[Dim | None], others: Sequence[Dim | None], equal: bool | None, index: int
 ) -> PartialTensor:
-    """The axes of size 1, where the shapes are not equal; a vector of unknown length where that is undecided."""
+    """The axes of size 1 of an operand, none if the shapes are equal; of unknown length where either is undecided."""
     if equal:
         return PartialTensor(None, c.vector(0), ())
     verdicts = [None if size is None else c.prove_eq(size, 1) for size in sizes]

@@ -136,10 +136,10 @@ def sparse_cross(
     c: InferenceContext, *inputs: Value, sparse_types: tuple[str, ...], dense_types: tuple[str, ...]
 ) -> SparseShapes:
     """[batch, *]: crosses of the features of each row of the batch."""
-    return _crossed(c, inputs, len(sparse_types), len(dense_types))
+    return _cross(c, inputs, len(sparse_types), len(dense_types))
 
 
-def _crossed(c: InferenceContext, inputs: tuple[PartialTensor, ...], sparse: int, dense: int) -> SparseShapes:
+def _cross(c: InferenceContext, inputs: tuple[PartialTensor, ...], sparse: int, dense: int) -> SparseShapes:
     """`sparse` tensors of rank 2 and then `dense` matrices, all with one row for each example."""
     if 3 * sparse + dense > len(inputs):
         c.fail(f"{sparse} sparse and {dense} dense features do not fit {len(inputs)} inputs")

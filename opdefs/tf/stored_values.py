@@ -84,18 +84,18 @@ def connect(graph: Graph) -> Graph:
     readers = _readers(nodes)
     for node in nodes:
         if node.op in RESOURCES and _is_private(node):
-            changed.update(_connected(nodes, node, readers, graph.outputs))
+            changed.update(_connect_resource(nodes, node, readers, graph.outputs))
     if not changed:
         return graph
     connected = attrs.evolve(graph, nodes=[changed.get(index, node) for index, node in enumerate(nodes)])
-    circular = _circular(connected, changed, nodes)
+    circular = _circular_loads(connected, changed, nodes)
     if circular:
         remaining = [node if index in circular else changed.get(index, node) for index, node in enumerate(nodes)]
         connected = attrs.evolve(graph, nodes=remaining)
     return connected
 
 
-def _circular(connected: Graph, changed: Mapping[int, Node], nodes: list[Node]) -> set[int]:
+def _circular_loads(connected: Graph, changed: Mapping[int, Node], nodes: list[Node]) -> set[int]:
     """The nodes that load what depends on themselves: these are better left unconnected."""
     if not connected.cyclic and topological_order(connected) is not None:
         return set()
@@ -131,7 +131,7 @@ def _readers(nodes: list[Node]) -> dict[str, list[tuple[int, int]]]:
     return readers
 
 
-def _connected(
+def _connect_resource(
     nodes: list[Node], resource: Node, readers: dict[str, list[tuple[int, int]]], outputs: list[str]
 ) -> Iterator[tuple[int, Node]]:
     """The nodes that load from a resource, with more inputs; none where a use of its handle is not understood."""

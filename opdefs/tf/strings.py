@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opdefs.rules.elements import known_ints
+from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Value
@@ -34,8 +35,7 @@ def regex_full_match(c: InferenceContext, input: Shape, pattern: Shape) -> Shape
 @tf("RegexReplace")
 def regex_replace(c: InferenceContext, input: Shape, pattern: Shape, rewrite: Shape) -> Shape:
     """The same shape, for a scalar pattern and a scalar replacement."""
-    c.with_rank(pattern, 0)
-    c.with_rank(rewrite, 0)
+    require_scalars(c, pattern, rewrite)
     return input
 
 

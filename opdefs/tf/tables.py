@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import create_handle, declared_shape, require_handle, values_behind
 from shapeinf.graph import DeclaredType
@@ -145,5 +146,4 @@ def initialize_from_file(c: InferenceContext, table_handle: Shape, filename: Sha
 @tf("InitializeTableFromDataset")
 def initialize_from_dataset(c: InferenceContext, table_handle: Shape, dataset: Shape) -> None:
     """No outputs."""
-    c.with_rank(table_handle, 0)
-    c.with_rank(dataset, 0)
+    require_scalars(c, table_handle, dataset)

@@ -124,7 +124,7 @@ def reserve(c: InferenceContext, element_shape: Value, num_elements: Value, *, e
 
 
 @tf("TensorListFromTensor")
-def from_tensor(c: InferenceContext, tensor: TensorType, element_shape: Value) -> HandleType:
+def list_from_tensor(c: InferenceContext, tensor: TensorType, element_shape: Value) -> HandleType:
     """The rows of a tensor."""
     return list_of((tail_of(c, tensor, shape_in(c, 1)),), c.dim(tensor.shape, 0))
 
@@ -134,7 +134,7 @@ def scatter(c: InferenceContext, tensor: TensorType, indices: Value, element_sha
     """The rows of a tensor at these positions of a list, which ends with the last one."""
     known = known_ints(indices)
     length = None if known is None else max((0, *(index + 1 for index in known)))
-    return _scattered(c, tensor, indices, shape_in(c, 2), length)
+    return _scatter(c, tensor, indices, shape_in(c, 2), length)
 
 
 @tf("TensorListScatterV2")
@@ -148,10 +148,10 @@ def scatter_to_length(
         return scatter(c, tensor, indices, element_shape)
     if length is not None and c.prove_le(0, length) is not True:
         length = None
-    return _scattered(c, tensor, indices, shape_in(c, 2), length)
+    return _scatter(c, tensor, indices, shape_in(c, 2), length)
 
 
-def _scattered(
+def _scatter(
     c: InferenceContext, tensor: TensorType, indices: PartialTensor, declared: Shape, length: Dim | None
 ) -> HandleType:
     row = tail_of(c, tensor, declared)

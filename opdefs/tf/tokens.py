@@ -37,7 +37,7 @@ def string_ngrams(c: InferenceContext, data: Shape, data_splits: Shape) -> tuple
     return c.vector(c.fresh("ngrams")), c.with_rank(data_splits, 1)
 
 
-def _decoded(c: InferenceContext, strings: Shape) -> tuple[Shape, Shape]:
+def _decode(c: InferenceContext, strings: Shape) -> tuple[Shape, Shape]:
     """Row splits of all strings, flat, and the code points."""
     shape = c.store.canon_shape(strings)
     count = c.fresh("strings") if shape.dims is None else c.num_elements(shape)
@@ -47,13 +47,13 @@ def _decoded(c: InferenceContext, strings: Shape) -> tuple[Shape, Shape]:
 @tf("UnicodeDecode")
 def unicode_decode(c: InferenceContext, input: Shape) -> tuple[Shape, Shape]:
     """The code points of all strings, with one row for each string."""
-    return _decoded(c, input)
+    return _decode(c, input)
 
 
 @tf("UnicodeDecodeWithOffsets")
 def unicode_decode_with_offsets(c: InferenceContext, input: Shape) -> tuple[Shape, Shape, Shape]:
     """As UnicodeDecode, with the first byte of each code point."""
-    splits, points = _decoded(c, input)
+    splits, points = _decode(c, input)
     return splits, points, points
 
 

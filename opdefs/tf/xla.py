@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from opdefs.rules.contraction import einsum
 from opdefs.rules.elements import known_dims, known_ints
 from opdefs.rules.operands import require_broadcast_size
+from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from opdefs.tf.handles import declared_shape
 from shapeinf.expr import Dim, minimum
@@ -66,10 +67,10 @@ def pad(
     rank = c.concrete(c.merge(c.merge(lengths[0], lengths[1]), lengths[2]))
     shape = x if rank is None else c.with_rank(x, rank)
     amounts = [known_dims(v) or (None,) * len(shape) for v in vectors]
-    return Shape(_padded(c, d, *along) for d, *along in zip(shape, *amounts, strict=True))
+    return Shape(_padded_size(c, d, *along) for d, *along in zip(shape, *amounts, strict=True))
 
 
-def _padded(c: InferenceContext, size: Dim, low: Dim | None, high: Dim | None, interior: Dim | None) -> Dim:
+def _padded_size(c: InferenceContext, size: Dim, low: Dim | None, high: Dim | None, interior: Dim | None) -> Dim:
     if low is None or high is None or interior is None:
         return c.fresh("pad")
     if isinstance(interior, int) and interior < 0:
@@ -113,16 +114,16 @@ def insert_axes_to_broadcast(c: InferenceContext, lhs: Shape, rhs: Shape, broadc
 @tf("XlaReduce")
 def reduce(c: InferenceContext, x: Shape, init_value: Shape, *, dimensions_to_reduce: Ints) -> Shape:
     """The axes that are not reduced."""
-    return _reduced(c, x, dimensions_to_reduce)
+    return _remove_axes(c, x, dimensions_to_reduce)
 
 
 @tf("XlaVariadicReduce", "XlaVariadicReduceV2")
 def reduce_many(c: InferenceContext, *inputs: Shape, dimensions_to_reduce: Ints) -> tuple[Shape, ...]:
     """The axes that are not reduced, of the values in the first half of the inputs."""
-    return tuple(_reduced(c, x, dimensions_to_reduce) for x in inputs[: len(inputs) // 2])
+    return tuple(_remove_axes(c, x, dimensions_to_reduce) for x in inputs[: len(inputs) // 2])
 
 
-def _reduced(c: InferenceContext, x: Shape, axes: Ints) -> Shape:
+def _remove_axes(c: InferenceContext, x: Shape, axes: Ints) -> Shape:
     reduced = c.axes(axes, len(x))
     return Shape(d for axis, d in enumerate(x) if axis not in reduced)
 
@@ -156,8 +157,7 @@ def select_and_scatter(
 @tf("XlaSetDynamicDimensionSize")
 def set_dynamic_size(c: InferenceContext, x: Shape, dim_index: Value, size: Value) -> Shape:
     """The input with one axis cut to a size."""
-    c.with_rank(dim_index.shape, 0)
-    c.with_rank(size.shape, 0)
+    require_scalars(c, dim_index.shape, size.shape)
     axis = known_ints(dim_index)
     if not axis:
         return Shape(c.fresh_at_most(d, f"dynamic.{i}") for i, d in enumerate(x))

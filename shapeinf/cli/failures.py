@@ -11,6 +11,7 @@ import click
 
 from shapeinf.cli.output import FAILURE, USAGE, VIOLATION, echo_lines, stop
 from shapeinf.errors import (
+    Contradiction,
     DimSyntaxError,
     ExpressionError,
     MissingPackageError,
@@ -57,9 +58,11 @@ def readable_errors() -> Iterator[None]:
 
 
 def _end_with_violation(error: ShapeError) -> NoReturn:
-    """A rule violated at a node is a diagnostic of the model; one violated by user values is a usage error."""
-    if error.node is None:
-        because = f" (because {error.because})" if error.because else ""
-        raise click.UsageError(error.headline + because) from None
-    echo_lines(error.as_diagnostic(error.node, error.op or "").render(), err=True)
-    sys.exit(VIOLATION)
+    """End with 1 where a node does not allow the sizes; contradictory values of the user are usage errors."""
+    if error.node is not None:
+        echo_lines(error.as_diagnostic(error.node, error.op or "").render(), err=True)
+        sys.exit(VIOLATION)
+    because = f" (because {error.because})" if error.because else ""
+    if isinstance(error, Contradiction) and error.second is not None and error.second.node:
+        stop(VIOLATION, error.headline + because)
+    raise click.UsageError(error.headline + because) from None

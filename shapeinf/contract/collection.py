@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import attrs
 
-from shapeinf.constraints.common import States, added_between
+from shapeinf.constraints.common import States, new_constraints
 from shapeinf.contract.preconditions import Precondition
 from shapeinf.contract.reader import PreconditionReader
 from shapeinf.engine.declarations import trusts_declarations
@@ -37,7 +37,7 @@ def body_preconditions(inference: Inference, budget: Budget) -> Iterator[Precond
     """
     for where, states in _bodies(inference):
         store = inference.store.copy()
-        for constraint in added_between(*states):
+        for constraint in new_constraints(*states):
             with suppress(ShapeError):  # the rest of the graph contradicts it
                 store.add(constraint)
         reader = PreconditionReader(inference, budget, inference.store, store)

@@ -12,7 +12,8 @@ from shapeinf.contract.preconditions import Precondition
 from shapeinf.contract.reader import PreconditionReader
 from shapeinf.contract.sizes import LegalSizes, probe_sizes, sort_sizes
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.engine.inference import Inference, certain_violations, violations
+from shapeinf.engine.diagnostics import certain_violations, violations
+from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import find_symbol
 from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeError, Source
@@ -139,9 +140,9 @@ class Contract:
         UnknownNameError for a dim that no input has.
         """
         binding = as_sizes({**(sizes or {}), **more})
-        return self._for(binding)._check(binding)
+        return self._contract_for(binding)._check(binding)
 
-    def _for(self, sizes: Mapping[str, int]) -> Contract:
+    def _contract_for(self, sizes: Mapping[str, int]) -> Contract:
         """The contract for these sizes: another one where the inference excludes them.
 
         They are below `min_dim`, or a node assumes that they are larger.
@@ -199,7 +200,7 @@ class Contract:
         UnknownNameError.
         """
         sizes = sort_sizes(values)
-        wide = self._for({name: sizes[0]} if sizes else {})
+        wide = self._contract_for({name: sizes[0]} if sizes else {})
         return wide._solve(name, sizes, Budget(work))
 
     def _solve(self, name: str, sizes: list[int], budget: Budget) -> LegalSizes:

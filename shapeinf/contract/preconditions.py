@@ -177,7 +177,7 @@ class Origins:
         symbols = symbols_of(terms)
         frame = GraphFrame(origin.inference)
         for slot in origin.step.arguments:
-            argument = None if slot == MISSING else origin.inference.current(slot)
+            argument = None if slot == MISSING else origin.inference.type_of(slot)
             for axis in range(len(argument.shape.dims or ()) if isinstance(argument, TensorType) else 0):
                 steps, last = trace(Point(frame, slot, "axis", axis))
                 if steps and symbols & _initial_symbols(last):

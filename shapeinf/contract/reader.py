@@ -53,7 +53,7 @@ class PreconditionReader:
 
     def read(self) -> Iterator[Precondition]:
         """The preconditions, all equations and divisibilities of one symbol as one where they come to one."""
-        preconditions = self._tightest()
+        preconditions = self._read_tightest()
         groups: dict[Dimension, list[Precondition]] = {}
         for precondition in preconditions:
             if _is_zero(precondition) and len(precondition.free_symbols) == 1 and precondition.kind != "assumption":
@@ -91,12 +91,12 @@ class PreconditionReader:
                 text = f"not {self.format(low)} <= {self.format(high)}"
                 yield from self._precondition("relation", text, relation.source, low, high, clauses=())
 
-    def _tightest(self) -> list[Precondition]:
+    def _read_tightest(self) -> list[Precondition]:
         """All conditions, kind after kind, each in the order added; of bounds of a dim on a side only the tightest.
 
         Of those that are as tight the first; where the tightest is an assumption, the tightest requirement as well.
         """
-        preconditions = [*self._all(), *self._advice()]
+        preconditions = [*self._read_all(), *self._read_advice()]
         sides: dict[tuple[Dim, bool], list[Precondition]] = {}
         for precondition in preconditions:
             if precondition.bound is not None:
@@ -109,7 +109,7 @@ class PreconditionReader:
                 tightest[id(ordered[i])] = attrs.evolve(ordered[i], weaker=tuple(ordered[:i]))
         return [tightest.get(id(c), c) for c in preconditions if c.bound is None or id(c) in tightest]
 
-    def _all(self) -> Iterator[Precondition]:
+    def _read_all(self) -> Iterator[Precondition]:
         """Solved equalities, then the kinds in order, then all others as they were added."""
         groups: dict[str, list[Constraint]] = {kind: [] for kind in ("", *_ORDER, "pending")}
         for constraint in self.store.constraints(beyond=self.before):
@@ -120,12 +120,12 @@ class PreconditionReader:
 
     def _read(self, constraint: Constraint) -> Iterator[Precondition]:
         if constraint.is_solved:
-            return self._solved(constraint)
+            return self._read_equality(constraint)
         if constraint.kind == "divisibility":
-            return self._divisibility(constraint)
+            return self._read_divisibility(constraint)
         if constraint.kind == "range":
-            return self._range(constraint)
-        return self._relation(constraint) if constraint.kind == "relation" else self._pending(constraint)
+            return self._read_range(constraint)
+        return self._read_relation(constraint) if constraint.kind == "relation" else self._read_pending(constraint)
 
     def _precondition(
         self, kind: Kind, text: str, source: Source, *terms: Dim, clauses: tuple[Clause, ...], least: int | None = None
@@ -152,9 +152,9 @@ class PreconditionReader:
         low, high = self.before.bounds(clause.expression)
         return low == high == 0 if clause.zero else low >= 0
 
-    def _solved(self, constraint: Constraint) -> Iterator[Precondition]:
+    def _read_equality(self, constraint: Constraint) -> Iterator[Precondition]:
         symbol, value = constraint.symbol, constraint.operands[1]
-        if self._names_unknown(constraint.source, symbol) or self._infers(symbol, value):
+        if self._names_unknown(constraint.source, symbol) or self._only_defines_unknown(symbol, value):
             return
         kind: Kind = "value" if isinstance(value, int) else "equality"
         text = f"{self.format(symbol)} == {self.format(value)}"
@@ -164,7 +164,7 @@ class PreconditionReader:
         """Whether a node defines an unknown of its own, which requires nothing."""
         return symbol not in self.labels and symbol.symbol.name.startswith(f"{source.node}.")
 
-    def _infers(self, symbol: Dimension, value: Dim) -> bool:
+    def _only_defines_unknown(self, symbol: Dimension, value: Dim) -> bool:
         """Whether an equation with an unknown of a node only defines that unknown.
 
         It does where an input has the other name, and where the unknown is a count that nothing limits.
@@ -174,7 +174,7 @@ class PreconditionReader:
         limits = self.store.scope.limits
         return symbol in self.labels or not (symbol in limits and value in limits)
 
-    def _divisibility(self, constraint: Constraint) -> Iterator[Precondition]:
+    def _read_divisibility(self, constraint: Constraint) -> Iterator[Precondition]:
         canonical = constraint.rewrite(self.store.canon)
         (clause,) = canonical.clauses
         if clause.expression == 0:
@@ -189,13 +189,13 @@ class PreconditionReader:
             clauses=(clause,),
         )
 
-    def _range(self, constraint: Constraint) -> Iterator[Precondition]:
+    def _read_range(self, constraint: Constraint) -> Iterator[Precondition]:
         symbol, source = constraint.symbol, constraint.source
         # an assumption may be the reason for which a size is solved
         if source.assumed or not (symbol in self.store.solved or self._names_unknown(source, symbol)):
-            yield from self._bound(symbol, constraint.clauses, source)
+            yield from self._read_bound(symbol, constraint.clauses, source)
 
-    def _bound(
+    def _read_bound(
         self, symbol: Dimension, clauses: tuple[Clause, ...], source: Source, about: tuple[Dim, ...] = ()
     ) -> Iterator[Precondition]:
         """A bound of a symbol, `symbol - least >= 0` or `most - symbol >= 0`."""
@@ -207,17 +207,17 @@ class PreconditionReader:
             text = f"{self.format(symbol)} <= {clauses[0].expression + symbol}"
             yield from self._precondition("range", text, source, symbol, *about, clauses=clauses)
 
-    def _relation(self, constraint: Constraint) -> Iterator[Precondition]:
+    def _read_relation(self, constraint: Constraint) -> Iterator[Precondition]:
         expression = self.store.canon(constraint.expression)
         if constraint.source.assumed and isinstance(expression, int):
             expression = constraint.expression
         if self.store.bounds(expression)[0] < 0:
-            yield from self._at_least_zero(expression, constraint.source)
+            yield from self._read_nonnegative(expression, constraint.source)
 
-    def _at_least_zero(self, expression: Dim, source: Source) -> Iterator[Precondition]:
+    def _read_nonnegative(self, expression: Dim, source: Source) -> Iterator[Precondition]:
         """Bounds of the only symbol of an expression, or a relation."""
         constraint = Constraint("relation", source, expression)
-        bounds = self._interval(constraint)
+        bounds = self._read_interval(constraint)
         if bounds is None:
             text = self._compare(expression, "<=")
             return self._precondition("relation", text, source, expression, clauses=constraint.clauses)
@@ -236,11 +236,11 @@ class PreconditionReader:
             return f"{self.format(more)} {'>=' if sign == '<=' else sign} {less}"
         return f"{self.format(less)} {sign} {self.format(more)}"
 
-    def _pending(self, constraint: Constraint) -> Iterator[Precondition]:
+    def _read_pending(self, constraint: Constraint) -> Iterator[Precondition]:
         """A disjunction or an unsolved equality: the bounds that it is equivalent to, or itself."""
         canonical = constraint.rewrite(self.store.canon)
         about = canonical.operands if constraint.equation is None else (constraint.equation,)
-        bounds = self._interval(canonical, about)
+        bounds = self._read_interval(canonical, about)
         if bounds is not None:
             return iter(bounds)
         if constraint.equation is not None:
@@ -248,9 +248,9 @@ class PreconditionReader:
             return self._precondition(
                 "equality", self._compare(e, "=="), constraint.source, e, clauses=canonical.clauses
             )
-        return self._disjunction(constraint, canonical)
+        return self._read_disjunction(constraint, canonical)
 
-    def _disjunction(self, constraint: Constraint, canonical: Constraint) -> Iterator[Precondition]:
+    def _read_disjunction(self, constraint: Constraint, canonical: Constraint) -> Iterator[Precondition]:
         """A disjunction without the clauses that cannot hold; none where a clause always holds."""
         operands, clauses = canonical.operands, canonical.clauses
         if not clauses:
@@ -265,13 +265,13 @@ class PreconditionReader:
         left = tuple(clauses[i] for i in undecided)
         yield from self._precondition("alternative", text, constraint.source, *operands, clauses=left)
 
-    def _advice(self) -> Iterator[Precondition]:
+    def _read_advice(self) -> Iterator[Precondition]:
         for relation in self.store.advice:
             low, high = map(self.store.canon, relation.operands)
             if self.store.prove_le(low, high) is None:
-                yield from self._at_least_zero(high - low, relation.source)
+                yield from self._read_nonnegative(high - low, relation.source)
 
-    def _interval(self, canonical: Constraint, about: tuple[Dim, ...] = ()) -> list[Precondition] | None:
+    def _read_interval(self, canonical: Constraint, about: tuple[Dim, ...] = ()) -> list[Precondition] | None:
         """The bounds that a constraint on one symbol is equivalent to, if any; `about` are further dims of these."""
         symbols = symbols_of([canonical.expression, *canonical.operands])
         if len(symbols) != 1 or not symbols <= self.labels.keys():
@@ -285,7 +285,7 @@ class PreconditionReader:
         ends: list[Dim] = [symbol - least] if least > low else []
         ends += [most - symbol] if most is not None and most < high else []
         clauses = [(Clause(end, False),) for end in ends]
-        return [c for clause in clauses for c in self._bound(symbol, clause, canonical.source, about)]
+        return [c for clause in clauses for c in self._read_bound(symbol, clause, canonical.source, about)]
 
     def _solution_interval(self, symbol: Dimension, constraint: Constraint) -> tuple[int, int | None] | None:
         """The bounds of a symbol for which a constraint on it alone holds; None where that is no interval."""

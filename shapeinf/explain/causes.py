@@ -44,7 +44,7 @@ class Roots:
         size = point.size
         if size is None or point.facet == "rank":
             return [self.root(point)]
-        roots = [self.root(_first(point, symbol)) for symbol in unknowns_in(size)]
+        roots = [self.root(_first_occurrence(point, symbol)) for symbol in unknowns_in(size)]
         return list({root.key: root for root in roots}.values())
 
     def root(self, point: Point) -> Root:
@@ -72,11 +72,11 @@ class Roots:
         frame = point.frame
         step = frame.producer(point.slot)
         if step is None:
-            return self._from_outside(point)
-        if verdict(frame, step) is not None:
+            return self._outer_root(point)
+        if failure_code(frame, step) is not None:
             return Root(frame, step, point)
         if frame.inner(step):
-            below = _below(point, step)
+            below = _inner_origin(point, step)
             return Root(frame, step, point) if below is None else self.root(below)
         blocking = blockers(point, step)
         if frame.budget.cut:
@@ -87,7 +87,7 @@ class Roots:
                 return above
         return Root(frame, step, point, tuple(blocking))
 
-    def _from_outside(self, point: Point) -> Root:
+    def _outer_root(self, point: Point) -> Root:
         """An input of the model, or of a body: the value that the outer node passes in, if that is unknown too."""
         outer, step = point.frame.outer, point.frame.step
         if outer is None or step is None:
@@ -99,14 +99,14 @@ class Roots:
         return Root(outer, step, Point(outer, slot, point.facet, point.at))
 
 
-def verdict(frame: GraphFrame, step: NodeStep) -> str | None:
+def failure_code(frame: GraphFrame, step: NodeStep) -> str | None:
     """The code of the diagnostic that makes all outputs of a node unknown: no rule, or a violation."""
     reason = frame.reason(step)
     codes = (note.code for note in frame.inference.node_diagnostics.get(step.index, ()) if note.message == reason)
     return next((code for code in codes if code != "S202"), None) if reason else None
 
 
-def _first(point: Point, symbol: Dimension) -> Point:
+def _first_occurrence(point: Point, symbol: Dimension) -> Point:
     """The first occurrence of a symbol in the graph; the point itself for one that is only a length."""
     return point.frame.first.get(symbol, point)
 
@@ -121,7 +121,7 @@ def outer_point(point: Point) -> Point | None:
         return None
     name = point.frame.inference.compiled.names[slot]
     if name in step.operation.captures:
-        return point._replace(frame=outer, slot=step.captured[step.operation.captures.index(name)])
+        return point._replace(frame=outer, slot=step.captures[step.operation.captures.index(name)])
     inputs = point.frame.inference.compiled.graph.inputs
     if name not in inputs:
         return None
@@ -144,7 +144,7 @@ def inner_point(point: Point, frame: GraphFrame, step: NodeStep) -> Point | None
     return point._replace(frame=frame, slot=compiled.slots[compiled.graph.outputs[position]])
 
 
-def _below(point: Point, step: NodeStep) -> Point | None:
+def _inner_origin(point: Point, step: NodeStep) -> Point | None:
     """Where an unknown of a node with bodies originates inside of them; None when the node itself creates it."""
     frames = point.frame.inner(step).values()
     size = point.size

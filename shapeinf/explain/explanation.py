@@ -55,7 +55,7 @@ def explain(inference: Inference, name: str, axis: int, work: int = WORK) -> lis
     The last step reports that the budget is exhausted. Raises UnknownNameError for an unknown tensor.
     """
     frame, slot = find_value(GraphFrame(inference, work=work), name)
-    tensor = tensor_of(frame.inference.current(slot))
+    tensor = tensor_of(frame.inference.type_of(slot))
     point = Point(frame, slot, "axis", axis)
     if tensor is None or tensor.shape.dims is None:
         point = Point(frame, slot, "rank", 0)

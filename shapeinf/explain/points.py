@@ -47,7 +47,7 @@ class GraphFrame:
         """The name of a value; inside a body it starts with the path of the body."""
         name = self.inference.compiled.names[slot]
         if self.outer is not None and self.step is not None and name in self.step.operation.captures:
-            return self.outer.name(self.step.captured[self.step.operation.captures.index(name)])
+            return self.outer.name(self.step.captures[self.step.operation.captures.index(name)])
         return self.inference.path + name
 
     def locate(self, step: NodeStep) -> str:
@@ -71,7 +71,7 @@ class GraphFrame:
         outputs = (slot for row in compiled.rows for slot in row[2] if slot != UNUSED)
         sources = (slot for slot in range(len(compiled.names)) if compiled.producers[slot] is None)
         for slot in (*sources, *outputs):
-            for symbol, facet, index in _symbols(self.inference.current(slot)):
+            for symbol, facet, index in _symbols(self.inference.type_of(slot)):
                 first.setdefault(symbol, Point(self, slot, facet, index))
         return first
 
@@ -104,7 +104,7 @@ class Point(NamedTuple):
     @property
     def type(self) -> Type | None:
         """The inferred type of the value."""
-        return self.frame.inference.current(self.slot)
+        return self.frame.inference.type_of(self.slot)
 
     @property
     def size(self) -> Dim | None:

@@ -51,7 +51,7 @@ def blockers(point: Point, step: NodeStep) -> list[Point]:
     if not probe.possible:
         return []
     for contents in (True,) if point.facet == "element" else (False, True):
-        unknown = [p for position in range(len(step.arguments)) for p in probe.unknown(position, contents)]
+        unknown = [p for position in range(len(step.arguments)) for p in probe.unknown_points(position, contents)]
         for rank in RANKS_TRIED if unknown else ():
             lifted = probe.lift(rank, contents)
             if probe.is_known(lifted):
@@ -76,7 +76,7 @@ class _Probe:
         self.possible = self.call is not None and not step.operation.bodies
         self.marks: dict[Dimension, Point] = {}
         self.terms: Terms = {}
-        self.types: Inputs = [None if s == MISSING else self.inference.current(s) for s in step.arguments]
+        self.types: Inputs = [None if s == MISSING else self.inference.type_of(s) for s in step.arguments]
 
     def run(self, inputs: Sequence[Type | None], terms: SizeTerms | None = None) -> Type | None:
         """The output type by the rule; None when the rule fails, and when the budget is exhausted."""
@@ -183,12 +183,12 @@ class _Probe:
 
     # -- causes of an unknown output --------------------------------------------------------------------------------
 
-    def unknown(self, position: int, contents: bool) -> list[Point]:
+    def unknown_points(self, position: int, contents: bool) -> list[Point]:
         """The unknowns of an input: its rank, its axes; with `contents` the numbers that the rule reads."""
         value, slot, frame = self.types[position], self.step.arguments[position], self.point.frame
         if slot == MISSING:
             return []
-        missing = self.open_elements(position) if contents else []
+        missing = self.unknown_elements(position) if contents else []
         if missing:
             return [Point(frame, slot, "element", i) for i in missing]
         tensor = tensor_of(value)
@@ -196,13 +196,13 @@ class _Probe:
             return [Point(frame, slot, "rank", 0)]
         return [Point(frame, slot, "axis", i) for i, d in enumerate(tensor.shape.dims) if unknowns_in(d)]
 
-    def open_elements(self, position: int) -> list[int]:
+    def unknown_elements(self, position: int) -> list[int]:
         """The unknown integers in an input that the rule reads; the first, where their number is unknown."""
         value = self.types[position]
         if not isinstance(value, TensorType) or "int" not in (value.dtype or "") or not self.reads(position):
             return []
         if value.elements is not None:
-            return [i for i, e in enumerate(value.elements) if e is None or _is_open(e)]
+            return [i for i, e in enumerate(value.elements) if e is None or _has_unknowns(e)]
         dims = value.shape.dims
         if dims is not None and len(dims) > 1:
             return []
@@ -217,9 +217,9 @@ class _Probe:
         for position, known in enumerate(self.types):
             if not isinstance(known, TensorType):
                 inputs.append(known)
-            elif contents and self.open_elements(position):
+            elif contents and self.unknown_elements(position):
                 inputs.append(self.replace_contents(position, known, rank))
-            elif self.unknown(position, contents=False):
+            elif self.unknown_points(position, contents=False):
                 inputs.append(self.replace_sizes(position, known, rank))
             else:
                 inputs.append(known)
@@ -230,7 +230,7 @@ class _Probe:
         slot, dims = self.step.arguments[position], known.shape.dims
         if dims is None:
             return TensorType(known.dtype, Shape([self.mark(slot, "axis", i, None) for i in range(rank)]))
-        if len(dims) == 1 and self.open_elements(position):
+        if len(dims) == 1 and self.unknown_elements(position):
             return TensorType(known.dtype, Shape((rank,)))
         pairs = enumerate(dims)
         return TensorType(
@@ -239,7 +239,7 @@ class _Probe:
 
     def replace_contents(self, position: int, known: TensorType, rank: int) -> TensorType:
         """An input with a marker instead of each unknown number."""
-        slot, missing = self.step.arguments[position], self.open_elements(position)
+        slot, missing = self.step.arguments[position], self.unknown_elements(position)
         if known.shape.is_concrete:
             elements = list(known.elements or [None] * len(missing))
             for index in missing:
@@ -273,5 +273,5 @@ class _Probe:
         return TensorType(known.dtype, Shape(dims))
 
 
-def _is_open(element: object) -> bool:
+def _has_unknowns(element: object) -> bool:
     return isinstance(element, Dimension) and bool(unknowns_in(element))

@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.engine.compiled import NodeStep
 from shapeinf.engine.inference import Inference
-from shapeinf.explain.causes import Root, Roots, inner_point, verdict
+from shapeinf.explain.causes import Root, Roots, failure_code, inner_point
 from shapeinf.explain.points import GraphFrame, Point, tensor_of, unknowns_in
 from shapeinf.explain.probe import is_late
 from shapeinf.graph import UNUSED
@@ -128,7 +128,7 @@ def _unknown_points(frame: GraphFrame, slot: int) -> list[Point]:
     """The unknown axes of a value, or its rank; none of a sequence with known items, or of a tuple of other values."""
     if _is_packed(frame.inference, slot):
         return []
-    value = frame.inference.current(slot)
+    value = frame.inference.type_of(slot)
     if isinstance(value, SequenceType) and value.items is not None and all(map(_is_fully_known, value.items)):
         return []
     tensor = tensor_of(value)
@@ -181,7 +181,7 @@ def _values(frame: GraphFrame, step: NodeStep) -> tuple[str, ...]:
 def _kind_and_reason(root: Root, step: NodeStep) -> tuple[CauseKind, str]:
     frame = root.frame
     reason = frame.reason(step)
-    code = verdict(frame, step)
+    code = failure_code(frame, step)
     if code is not None:
         return "operator" if code == "S201" else "error", reason
     if frame.inner(step):

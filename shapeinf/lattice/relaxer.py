@@ -4,6 +4,9 @@ A dim that is equal on both sides stays. Otherwise the result is the site's own 
 hull of the bounds so far. A bound that widens more than twice goes to its extreme, so loops reach a fixpoint (height
 per axis is at most 4: known, two widenings, no bound).
 
+A node in the body of a loop runs in several trips, with different sizes: trips that are inferred one by one are
+different *executions*, and each has sites of its own.
+
 The upper limit of a join is symbolic too, the maximum of both sides, where it means the same in every iteration: sides
 of the same iteration (the branches of an If) may hold any symbol, those of different iterations only named symbols.
 """
@@ -23,7 +26,11 @@ from shapeinf.lattice.shape import Shape
 MAX_WIDENINGS = 2
 
 MAX_SIDES = 8
-"""Distinct sides of a join site past which the site has no symbolic limit: it would be unreadable."""
+"""Distinct sides of a join site past which the site has no symbolic limit, which would be unreadable."""
+
+
+SiteKey = tuple[str, str, int]
+"""An execution, a site, and an axis of it."""
 
 
 @attrs.define
@@ -43,17 +50,19 @@ class Relaxer:
     """The join sites of one inference."""
 
     def __init__(self, store: ConstraintStore) -> None:
-        """Start without sites; `widenings` counts the changes of a site's bounds from then on."""
+        """Without sites; `widenings` counts the changes of bounds of sites."""
         self.store = store
-        self.sites: dict[tuple[str, int], _Site] = {}
-        self.unknown: dict[str, Shape] = {}
+        self.execution = ""
+        """The trips of loops, from the outermost in, in which joins are made now; empty outside of such trips."""
+        self.sites: dict[SiteKey, _Site] = {}
+        self.unknown: dict[tuple[str, str], Shape] = {}
         self.widenings = 0
         self.cycles = 0
-        """How many cycles of the graph are being iterated, one inside the other."""
-        self.iterated: dict[Dimension, tuple[str, int]] = {}
+        """The number of nested cycles of the graph that are being iterated."""
+        self.cycle_symbols: dict[Dimension, SiteKey] = {}
         """The symbols of joins in cycles, which differ between iterations, with their sites and axes."""
-        self.left: dict[Dimension, tuple[str, int]] = {}
-        """Those of them that a value after the cycle has, with the sites and axes of the last iteration."""
+        self.last_sites: dict[Dimension, SiteKey] = {}
+        """The key of the symbol that replaces each of them after its cycle; see `leave_cycle`."""
 
     def dim(
         self, a: Dim, b: Dim, site: str, axis: int = 0, least: Bound = -inf, *, same_iteration: bool = False
@@ -67,12 +76,13 @@ class Relaxer:
             return a
         low, high = _hull(self.store.bounds(a), self.store.bounds(b))
         hull = max(low, least), max(high, least)
-        state = self.sites.get((site, axis))
+        key = self.execution, site, axis
+        state = self.sites.get(key)
         if state is None:
             symbol = self.store.scope.fresh(f"{site}.{axis}", None, None)
-            state = self.sites[site, axis] = _Site(symbol, hull, [0, 0])
+            state = self.sites[key] = _Site(symbol, hull, [0, 0])
         if self.cycles:
-            self.iterated[state.symbol] = site, axis
+            self.cycle_symbols[state.symbol] = key
         self._extend(state, hull)
         self._limit(state, (a, b), same_iteration)
         return state.symbol
@@ -88,22 +98,22 @@ class Relaxer:
         self._publish(state)
         self.widenings += state.bounds != before
 
-    def last(self, d: Dim) -> Dim:
-        """A dim after the last iteration of a cycle: other symbols instead of those that differ between iterations.
+    def leave_cycle(self, d: Dim) -> Dim:
+        """A dim after the last iteration of a cycle, with new symbols instead of those that differ between iterations.
 
-        What holds of the last iteration says nothing of the others.
+        A constraint on the last iteration is none on the others.
         """
         symbols = d.symbols() if isinstance(d, Dimension) else frozenset()
-        renamed: dict[Dimension, Dim] = {s: self._last_symbol(s) for s in symbols if s in self.iterated}
+        renamed: dict[Dimension, Dim] = {s: self._last_symbol(s) for s in symbols if s in self.cycle_symbols}
         return substitute(d, renamed) if renamed else d
 
     def inner_names(self) -> dict[Dimension, Dim]:
-        """For symbols of `last` the symbol inside of the cycle, where no constraint tells the two apart.
+        """For each new symbol of `leave_cycle` the symbol that it replaces, where both have the same constraints.
 
-        The value after the last iteration is one of those inside: in reports both have one name.
+        Reports use the name of the symbol inside the cycle for both.
         """
         store = self.store
-        pairs = ((self.sites[site, axis].symbol, s) for s, (site, axis) in self.left.items())
+        pairs = ((self.sites[key].symbol, s) for s, key in self.last_sites.items())
         return {
             last: s
             for last, s in pairs
@@ -111,12 +121,12 @@ class Relaxer:
         }
 
     def _last_symbol(self, symbol: Dimension) -> Dimension:
-        site, axis = self.iterated[symbol]
-        key, bounds = (f"{site}.last", axis), self.store.bounds(symbol)
+        execution, site, axis = self.cycle_symbols[symbol]
+        key, bounds = (execution, f"{site}.last", axis), self.store.bounds(symbol)
         if key not in self.sites:
             self.sites[key] = _Site(self.store.scope.fresh(f"{site}.last.{axis}", None, None), bounds, [0, 0])
         self._extend(self.sites[key], bounds)
-        self.left[symbol] = key
+        self.last_sites[symbol] = key
         return self.sites[key].symbol
 
     def _limit(self, site: _Site, sides: tuple[Dim, Dim], same_iteration: bool) -> None:
@@ -151,12 +161,16 @@ class Relaxer:
         self.store.set_bounds(site.symbol, site.bounds, Source("", "either may be true here"))
 
     def symbols_below(self, site: str) -> set[Dimension]:
-        """The symbols of a site, of its labels, and of the sites inside its bodies."""
+        """The symbols of a site, of its labels, and of the sites inside its bodies; in the current execution."""
         inside = (f"{site}.", f"{site}/", f"{site}:")
-        return {state.symbol for (name, _), state in self.sites.items() if name == site or name.startswith(inside)}
+        return {
+            state.symbol
+            for (execution, name, _), state in self.sites.items()
+            if execution.startswith(self.execution) and (name == site or name.startswith(inside))
+        }
 
     def is_joined(self, symbol: Dimension) -> bool:
-        """Whether a symbol is that of a site."""
+        """Whether a symbol belongs to a site."""
         return any(state.symbol is symbol for state in self.sites.values())
 
     def shape(self, a: Shape, b: Shape, site: str, *, same_iteration: bool = False) -> Shape:
@@ -164,7 +178,7 @@ class Relaxer:
         if a is b or a == b:
             return a
         if a.dims is None or b.dims is None or len(a.dims) != len(b.dims):
-            return self.unknown.setdefault(site, Shape.unknown())
+            return self.unknown.setdefault((self.execution, site), Shape.unknown())
         pairs = enumerate(zip(a.dims, b.dims, strict=True))
         return Shape(tuple(self.dim(x, y, site, i, 0, same_iteration=same_iteration) for i, (x, y) in pairs))
 

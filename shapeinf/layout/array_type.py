@@ -47,7 +47,7 @@ class ArrayType:
         layout: Layout | None = None,
         dynamic: Iterable[bool] | None = None,
     ) -> None:
-        """Check everything; see the class."""
+        """Check all arguments; see the class."""
         try:
             sizes = tuple(map(_size, dims))
         except NotKnown:
@@ -171,7 +171,7 @@ PhysicalType = ArrayType | TupleType | OpaqueType
 
 
 def product(sizes: Iterable[Dim]) -> Dim:
-    """The product; 1 of nothing.
+    """The product of sizes; 1 for none.
 
     >>> product([2, 3])
     6

@@ -1,4 +1,4 @@
-"""Multi-dimensional indices of elements and their linear indices in memory, one to the other and in order."""
+"""Multi-dimensional indices of elements and their linear indices in memory: conversion and iteration."""
 
 from __future__ import annotations
 
@@ -123,9 +123,9 @@ def indices(
     [(2, 3), (4, 3)]
     """
     sizes = _known_sizes(array)
-    bases = _per_dim(array, base, "base", [0] * array.rank)
-    counts = _per_dim(array, count, "count", [s - b for s, b in zip(sizes, bases, strict=True)])
-    strides = _per_dim(array, step, "step", [1] * array.rank)
+    bases = _dim_values(array, base, "base", [0] * array.rank)
+    counts = _dim_values(array, count, "count", [s - b for s, b in zip(sizes, bases, strict=True)])
+    strides = _dim_values(array, step, "step", [1] * array.rank)
     if 0 in sizes:
         return iter(())
     ranges = []
@@ -162,7 +162,7 @@ def _known_sizes(array: ArrayType) -> tuple[int, ...]:
     return sizes
 
 
-def _per_dim(array: ArrayType, values: Sequence[int] | None, name: str, default: list[int]) -> list[int]:
+def _dim_values(array: ArrayType, values: Sequence[int] | None, name: str, default: list[int]) -> list[int]:
     if values is None:
         values = [max(v, 0) for v in default]
     if len(values) != array.rank:

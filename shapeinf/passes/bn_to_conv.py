@@ -54,4 +54,4 @@ def _rewrite(editor: Editor, node: ir.Node) -> None:
         node.replace_input_with(index, inputs[index] if index < len(inputs) else None)
     node.resize_inputs(len(inputs))
     editor.drop_unread(old)
-    editor.changed(node, f"is a Conv of {channels} groups")
+    editor.record_change(node, f"is a Conv of {channels} groups")

@@ -30,7 +30,7 @@ def _lift(editor: Editor, node: ir.Node) -> None:
         raise Leave("it is an output")
     tensor = _tensor(node)
     editor.replace_by_constant(node, tensor)
-    editor.changed(node, "is an initializer")
+    editor.record_change(node, "is an initializer")
 
 
 def _tensor(node: ir.Node) -> Any:

@@ -46,7 +46,7 @@ def _merge_equal(editor: Editor, scope: ir.Graph, values: list[ir.Value]) -> Non
                 continue
             for reader, index in value.uses():
                 reader.replace_input_with(index, group[0])
-            editor.changed(value, f"is '{group[0].name}'")
+            editor.record_change(value, f"is '{group[0].name}'")
             editor.drop_unread([value])
 
 

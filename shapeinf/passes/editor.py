@@ -20,7 +20,7 @@ from shapeinf.passes.report import Change, Left
 from shapeinf.passes.schemas import fits_schema
 from shapeinf.passes.skeleton import sizes
 from shapeinf.passes.types import Types, bodies, values
-from shapeinf.passes.weights import contents, renamed
+from shapeinf.passes.weights import contents, rename_tensor
 
 OVERRIDABLE_SINCE = 4
 """The IR version from which on an initializer that is an input is a default, which a caller may replace."""
@@ -30,8 +30,8 @@ QUANTIZATION = "quant_parameter_tensor_names"
 """The key in the metadata of a value under which onnx-ir stores its quantization annotation."""
 
 
-class Leave(Exception):  # noqa: N818  (a decision, not an error)
-    """A pass leaves a place alone; the text is the reason."""
+class Leave(Exception):  # noqa: N818  (internal, no error)
+    """A pass leaves a place alone; the text is the reason. Internal: caught in every pass, such as `passes.fuse_bn`."""
 
 
 class Editor:
@@ -139,7 +139,7 @@ class Editor:
             return Shape(sizes(value.const_value))
         return self.types.shape(value)
 
-    def reader(self, value: ir.Value) -> ir.Node:
+    def only_reader(self, value: ir.Value) -> ir.Node:
         """The only reader of a value, in the scope that it is produced in. Raises Leave where there is no such."""
         readers = {use.node for use in value.uses()}
         if value.is_graph_output():
@@ -214,7 +214,7 @@ class Editor:
         """A further initializer with the same tensor, in the same scope."""
         assert value.graph is not None and value.const_value is not None
         name = self.unused_name(value.name or "constant")
-        tensor = renamed(value.const_value, name)
+        tensor = rename_tensor(value.const_value, name)
         copy = ir.Value(name=name, shape=value.shape, type=value.type, const_value=tensor)
         self.add_initializer(value.graph, copy)
         return copy
@@ -238,7 +238,7 @@ class Editor:
             reader.replace_input_with(index, value)
         self.remove(node)
         value.name = name
-        value.const_value = renamed(tensor, name or "")
+        value.const_value = rename_tensor(tensor, name or "")
         self.add_initializer(scope, value)
 
     def set_input(self, node: ir.Node, index: int, value: ir.Value | None) -> None:
@@ -322,7 +322,7 @@ class Editor:
 
     # -- report ------------------------------------------------------------------------------------------------------
 
-    def changed(self, node: ir.Node | ir.Value, text: str) -> None:
+    def record_change(self, node: ir.Node | ir.Value, text: str) -> None:
         """Record a change."""
         self.changes.append(Change(self.name, _label(node), text))
 

@@ -41,14 +41,14 @@ def _fold(editor: Editor, node: ir.Node) -> None:
         raise Leave("its target type is unknown")
     if editor.dtype(source) == target:
         editor.bypass(node, source)
-        editor.changed(node, f"removed: {target} already")
+        editor.record_change(node, f"removed: {target} already")
         return
     array = editor.array(source)
     if result.is_graph_output():
         raise Leave("its result is an output")
     tensor = ir.Tensor(cast(array, target))
     editor.replace_by_constant(node, tensor)
-    editor.changed(node, f"computed: {target}")
+    editor.record_change(node, f"computed: {target}")
 
 
 def cast(array: npt.NDArray[Any], target: str) -> npt.NDArray[Any]:

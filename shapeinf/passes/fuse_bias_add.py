@@ -39,12 +39,12 @@ def _fuse(editor: Editor, node: ir.Node) -> None:
     assert producer is not None
     if editor.opset < 7:
         raise Leave("Add broadcasts by attributes before opset 7")
-    editor.reader(source)
+    editor.only_reader(source)
     editor.check_bypass(node, source)
     product = Product.read(editor, producer)
-    addend = _by_channel(to_double(editor.array(constant)), product)
+    addend = _channel_numbers(to_double(editor.array(constant)), product)
     product.write(editor, None, round_to(product.dtype, product.bias + addend))
-    editor.changed(node, f"fused into {producer.op_type} '{producer.name or source.name}'")
+    editor.record_change(node, f"fused into {producer.op_type} '{producer.name or source.name}'")
     editor.bypass(node, source)
 
 
@@ -57,7 +57,7 @@ def _operands(editor: Editor, node: ir.Node) -> tuple[ir.Value, ir.Value]:
     raise Leave("no operand is the result of a Conv, ConvTranspose or Gemm")
 
 
-def _by_channel(array: npt.NDArray[Any], product: Product) -> npt.NDArray[np.float64]:
+def _channel_numbers(array: npt.NDArray[Any], product: Product) -> npt.NDArray[np.float64]:
     """The constant as one number for each channel. Raises Leave where it is none."""
     if array.ndim > product.rank:
         raise Leave("the constant has more axes than the result")

@@ -43,15 +43,15 @@ def _fuse(editor: Editor, node: ir.Node) -> None:
     producer = None if source is None else source.producer()
     if source is None or producer is None or not editor.is_operator(producer, *PRODUCTS):
         raise Leave("its input is not the result of a Conv, ConvTranspose or Gemm")
-    editor.reader(source)
+    editor.only_reader(source)
     editor.check_bypass(node, source)
     scale = channel_scale(editor, node)
     product = Product.read(editor, producer)
     product.check_channels(len(scale.factor), "the batch normalization")
-    weight = product.weight_by_channel(scale.factor)
+    weight = product.scale_channels(scale.factor)
     bias = (product.bias - scale.mean) * scale.factor + scale.offset
     product.write(editor, round_to(product.dtype, weight), round_to(product.dtype, bias))
-    editor.changed(node, f"fused into {producer.op_type} '{producer.name or source.name}'")
+    editor.record_change(node, f"fused into {producer.op_type} '{producer.name or source.name}'")
     editor.bypass(node, source)
 
 

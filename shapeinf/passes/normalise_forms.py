@@ -27,7 +27,7 @@ def normalise_forms(editor: Editor) -> None:
         editor.raise_opset(target)
         for node, version in forms:
             if version <= target:
-                editor.changed(node, f"has the form of opset {version}")
+                editor.record_change(node, f"has the form of opset {version}")
         return
 
 

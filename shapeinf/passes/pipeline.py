@@ -16,7 +16,7 @@ from shapeinf.passes.fold_cast import fold_cast
 from shapeinf.passes.fuse_bias_add import fuse_bias_add
 from shapeinf.passes.fuse_bn import fuse_bn
 from shapeinf.passes.normalise_forms import normalise_forms
-from shapeinf.passes.proof import Proved, differences
+from shapeinf.passes.proof import Snapshot, differences
 from shapeinf.passes.remove_dead import remove_dead
 from shapeinf.passes.remove_identity import remove_identity
 from shapeinf.passes.report import CleanReport, PassReport
@@ -64,36 +64,36 @@ def run_passes(model: ir.Model, names: Sequence[str] = DEFAULT_ORDER) -> tuple[i
     for name in names:
         if name not in PASSES:
             raise UnknownNameError("pass", name, PASSES)
-    proved, copy = Proved.of(model), model.clone()
+    current, copy = Snapshot.take(model), model.clone()
     before = Editor(model).opset
     reports: list[PassReport] = []
     for _ in range(1 if len(names) == 1 or set(ON_REQUEST) <= set(names) else MAX_RUNS):
-        runs, proved, copy = _run_each(names, proved, copy)
+        runs, current, copy = _run_each(names, current, copy)
         reports += runs
         # A pass may make a place for one before it: a dead node was a reader, an Add follows a normalization that went.
         if not any(run.outcome == "changed" for run in runs):
             break
-    return proved.model, CleanReport(tuple(reports), before, Editor(proved.model).opset)
+    return current.model, CleanReport(tuple(reports), before, Editor(current.model).opset)
 
 
-def _run_each(names: Sequence[str], proved: Proved, copy: ir.Model) -> tuple[list[PassReport], Proved, ir.Model]:
+def _run_each(names: Sequence[str], current: Snapshot, copy: ir.Model) -> tuple[list[PassReport], Snapshot, ir.Model]:
     """The runs of each pass until it changes nothing or is undone, the model after them, and a copy of it."""
     reports = []
     for name in names:
         for _ in range(MAX_RUNS):
-            report, proved = _run(name, proved, copy)
+            report, current = _run(name, current, copy)
             reports.append(report)
             if report.outcome == "unchanged":
                 break
-            copy = proved.model.clone()
+            copy = current.model.clone()
             if report.outcome == "undone":
                 break
         else:
             raise LimitError(f"{name} still changes the model after {MAX_RUNS} runs")
-    return reports, proved, copy
+    return reports, current, copy
 
 
-def _run(name: str, before: Proved, copy: ir.Model) -> tuple[PassReport, Proved]:
+def _run(name: str, before: Snapshot, copy: ir.Model) -> tuple[PassReport, Snapshot]:
     """One run of a pass: its report, and the model after it, or its copy from before where the proof fails."""
     editor = Editor(before.model)
     editor.start(name, before.types)
@@ -101,15 +101,15 @@ def _run(name: str, before: Proved, copy: ir.Model) -> tuple[PassReport, Proved]
         PASSES[name](editor)
     except Exception as error:  # the model before the pass is at hand: no fault of ours or of onnx-ir loses it
         reason = f"the pass failed: {type(error).__name__}: {' '.join(str(error).split())}"
-        return PassReport(name, tuple(editor.changes), tuple(editor.left), "undone", reason), Proved.of(copy)
+        return PassReport(name, tuple(editor.changes), tuple(editor.left), "undone", reason), Snapshot.take(copy)
     changes, left = tuple(editor.changes), tuple(editor.left)
     if not changes:
         return PassReport(name, (), left), before
     try:
-        after = Proved.of(before.model)
+        after = Snapshot.take(before.model)
         reason = next(differences(before, after), "")
     except ShapeInferenceError as error:
         reason = str(error)
     if reason:
-        return PassReport(name, changes, left, "undone", reason), Proved.of(copy)
+        return PassReport(name, changes, left, "undone", reason), Snapshot.take(copy)
     return PassReport(name, changes, left, "changed"), after

@@ -48,7 +48,7 @@ class Product:
         if count != self.channels:
             raise Leave(f"{of} has {count} channels, and {self.node.op_type} has {self.channels}")
 
-    def weight_by_channel(self, factor: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def scale_channels(self, factor: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """The weight with each output channel multiplied by its factor."""
         weight, ones = self.weight, (1,) * (self.weight.ndim - 2)
         if self.node.op_type == "Conv":

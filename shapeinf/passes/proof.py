@@ -10,14 +10,14 @@ import onnx_ir as ir
 
 from shapeinf.expr import Dim, Dimension
 from shapeinf.formats.annotation import Info
-from shapeinf.passes.skeleton import checkable, skeleton
+from shapeinf.passes.skeleton import checker_input, skeleton
 from shapeinf.passes.types import Types
 
 Interface = tuple[tuple[str, ...], ...]
 
 
 @attrs.frozen
-class Proved:
+class Snapshot:
     """A model with the inferred types of its values, its interface, and why the checker refuses it, if it does."""
 
     model: ir.Model
@@ -26,7 +26,7 @@ class Proved:
     refusal: str
 
     @classmethod
-    def of(cls, model: ir.Model) -> Proved:
+    def take(cls, model: ir.Model) -> Snapshot:
         """Check and infer a model. Raises what `infer_shapes` raises."""
         proto = skeleton(model)
         return cls(model, Types.infer(model, proto), interface(proto, model.ir_version), _refusal(proto))
@@ -35,7 +35,7 @@ class Proved:
 def _refusal(proto: onnx.ModelProto) -> str:
     """Why the checker refuses a model; empty where it accepts it."""
     try:
-        onnx.checker.check_model(checkable(proto))
+        onnx.checker.check_model(checker_input(proto))
     except onnx.checker.ValidationError as error:
         return " ".join(str(error).split())
     return ""
@@ -53,7 +53,7 @@ def _declared(value: onnx.ValueInfoProto) -> str:
     return bytes(value.type.SerializeToString(deterministic=True)).hex()
 
 
-def differences(before: Proved, after: Proved) -> Iterator[str]:
+def differences(before: Snapshot, after: Snapshot) -> Iterator[str]:
     """What differs, as texts: the checker's verdict, the interface, and types of values that both have."""
     if after.refusal and not before.refusal:
         yield f"the checker refuses the result: {after.refusal}"

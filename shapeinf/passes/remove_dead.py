@@ -15,7 +15,7 @@ def remove_dead(editor: Editor) -> None:
     for scope in editor.scopes():
         for value in list(scope.initializers.values()):
             if editor.is_unread(value):
-                editor.changed(value, "removed: nothing reads it")
+                editor.record_change(value, "removed: nothing reads it")
                 editor.drop_unread([value])
 
 
@@ -27,7 +27,7 @@ def _remove_nodes(editor: Editor, scope: ir.Graph) -> None:
                 _remove_nodes(editor, body)
         else:
             _release(node)
-            editor.changed(node, "removed: nothing reads it")
+            editor.record_change(node, "removed: nothing reads it")
             editor.remove(node)
 
 

@@ -15,4 +15,4 @@ def remove_identity(editor: Editor) -> None:
         except Leave as reason:
             editor.leave(node, reason)
         else:
-            editor.changed(node, "removed")
+            editor.record_change(node, "removed")

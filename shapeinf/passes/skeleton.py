@@ -10,7 +10,7 @@ import onnx_ir as ir
 from shapeinf.errors import ModelError
 from shapeinf.formats.contents import wants_contents
 from shapeinf.lattice.dtypes import ONNX_NAMES
-from shapeinf.passes.weights import in_memory
+from shapeinf.passes.weights import load_tensor
 
 MAX_CONTENTS = 1 << 16
 """Constants with more bytes than this decide no shapes (`lattice.MAX_ELEMENTS` int64 take half of it)."""
@@ -136,7 +136,7 @@ def _without_contents(value: ir.Value, tensor: ir.TensorProtocol) -> ir.TensorPr
 
 def _with_contents(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
     try:
-        return in_memory(tensor)
+        return load_tensor(tensor)
     except ModelError:  # inference does without
         return tensor
 
@@ -154,7 +154,7 @@ def sizes(tensor: ir.TensorProtocol) -> tuple[int, ...]:
     return tuple(d for d in tensor.shape if isinstance(d, int))
 
 
-def checkable(proto: onnx.ModelProto) -> onnx.ModelProto:
+def checker_input(proto: onnx.ModelProto) -> onnx.ModelProto:
     """The skeleton as the checker takes it.
 
     Initializers of the main graph without contents are inputs, and outputs whose shape is not declared have some.

@@ -14,7 +14,7 @@ def split_parameters(editor: Editor) -> None:
                 for reader, index in uses if value.is_graph_output() else uses[1:]:
                     editor.set_input(reader, index, editor.copy_constant(value))
                 if len(uses) > 1 or (uses and value.is_graph_output()):
-                    editor.changed(value, f"has a copy for each of its {len(uses)} readers")
+                    editor.record_change(value, f"has a copy for each of its {len(uses)} readers")
             elif len(value.uses()) > 1:
                 reason = "has a quantization annotation" if editor.is_constant(value) else "a caller can override it"
                 editor.leave(value, reason)

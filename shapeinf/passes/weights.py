@@ -52,7 +52,7 @@ def external_bytes(tensor: ir.ExternalTensor) -> bytes:
         raise ModelError(f"its data cannot be read: {error.strerror}", node=tensor.name) from error
 
 
-def in_memory(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
+def load_tensor(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
     """The tensor with its bytes in memory. Raises ModelError where they cannot be read."""
     if not isinstance(tensor, ir.ExternalTensor):
         return tensor
@@ -63,7 +63,7 @@ def in_memory(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
 
 def contents(tensor: ir.TensorProtocol) -> npt.NDArray[Any]:
     """The numbers of a tensor. Raises ModelError where they cannot be read, or are not as many as the shape has."""
-    loaded = in_memory(tensor)
+    loaded = load_tensor(tensor)
     try:
         return loaded.numpy()
     except Exception as error:  # onnx-ir raises errors of many classes for damaged tensors
@@ -76,7 +76,7 @@ def raw_bytes(tensor: ir.TensorProtocol) -> bytes:
     return bytes(contents(tensor).tobytes()) if isinstance(tensor, ir.ExternalTensor) else bytes(tensor.tobytes())
 
 
-def renamed(tensor: ir.TensorProtocol, name: str) -> ir.TensorProtocol:
+def rename_tensor(tensor: ir.TensorProtocol, name: str) -> ir.TensorProtocol:
     """The same tensor under another name; the contents are shared, and the original keeps its name."""
     if isinstance(tensor, ir.ExternalTensor):
         where = (tensor.location, tensor.offset, tensor.length, tensor.dtype)

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from shapeinf.engine.input_symbols import find_symbol
-from shapeinf.errors import IllegalSizeError, LimitError, MissingSizeError
+from shapeinf.errors import BindingError, IllegalSizeError, LimitError, MissingSizeError
 from shapeinf.expr import Dimension, quote_name
 from shapeinf.expr.many_bindings import INT64_MAX, INT64_MIN, Flags, Ints, Number, run, run_exactly
 from shapeinf.expr.straight_line import StraightLine
 from shapeinf.lattice import ShapeStore
-from shapeinf.program.preconditions import Requirement, Requirements
+from shapeinf.program.requirements import Requirement, Requirements
 
 MAX_BINDINGS = 1 << 24
 
@@ -50,7 +50,7 @@ class Bindings:
             raise MissingSizeError(missing, _GIVE)
         return [self.values[s] for s in program.symbols]
 
-    def at(self, binding: int) -> dict[str, int]:
+    def sizes_at(self, binding: int) -> dict[str, int]:
         """The sizes of one binding, by name."""
         return {self.labels[s]: _size_at(v, binding) for s, v in self.values.items()}
 
@@ -82,17 +82,17 @@ class Binder:
         return list(symbols)
 
     def bind(self, sizes: Mapping[str, Size] | None, more: Mapping[str, Size]) -> Bindings:
-        """The sizes as arguments. Raises UnknownNameError, MissingSizeError, and ValueError for invalid sizes."""
+        """The sizes as arguments. Raises UnknownNameError, MissingSizeError, and BindingError for invalid sizes."""
         sizes_of: dict[Dimension, Number] = {}
         for name, size in [*(sizes or {}).items(), *more.items()]:
             symbol = self.symbol(name)
             if symbol in sizes_of:
-                raise ValueError(f"the size of {name!r} is specified twice")
+                raise BindingError(f"the size of {name!r} is specified twice")
             sizes_of[symbol] = _numbers(name, size)
         lengths = {len(v): self.labels[s] for s, v in sizes_of.items() if not isinstance(v, int)}
         if len(lengths) > 1:
             listed = ", ".join(f"{name} has {length}" for length, name in lengths.items())
-            raise ValueError(f"all arrays of sizes must have one length, but {listed}")
+            raise BindingError(f"all arrays of sizes must have one length, but {listed}")
         count = next(iter(lengths), 1)
         if count > MAX_BINDINGS:
             raise LimitError(f"{count} bindings at once; the limit is {MAX_BINDINGS}")
@@ -149,7 +149,7 @@ class Binder:
 
     @staticmethod
     def _error(bindings: Bindings, requirement: Requirement, binding: int) -> IllegalSizeError:
-        sizes = bindings.at(binding)
+        sizes = bindings.sizes_at(binding)
         return IllegalSizeError(requirement.text, requirement.source, binding, sizes, bindings.count)
 
 
@@ -159,11 +159,11 @@ def _numbers(name: str, size: Size) -> Number:
     if array.dtype == object or array.dtype.kind == "u":  # ints past int64, or other objects
         plain = array.reshape(-1).tolist()
         if any(type(v) is not int or not INT64_MIN <= v <= INT64_MAX for v in plain):
-            raise ValueError(f"sizes of {name!r} must be integers of 64 bits")
+            raise BindingError(f"sizes of {name!r} must be integers of 64 bits")
     elif array.dtype.kind != "i" and array.size:
-        raise ValueError(f"sizes of {name!r} must be integers, not {array.dtype}")
+        raise BindingError(f"sizes of {name!r} must be integers, not {array.dtype}")
     if array.ndim > 1:
-        raise ValueError(f"sizes of {name!r} must be one number or a list of numbers, not of {array.ndim} dimensions")
+        raise BindingError(f"sizes of {name!r} must be one number or a list of numbers, not of {array.ndim} dimensions")
     if array.ndim == 0:
         return int(array)
     numbers: Ints = array.astype(np.int64)

@@ -7,13 +7,13 @@ from threading import RLock
 
 import numpy as np
 
-from shapeinf.errors import IllegalSizeError, NoSizeError, SizeOverflowError, format_binding
+from shapeinf.errors import IllegalSizeError, NoSizeError, SizeOverflowError
 from shapeinf.expr.many_bindings import Flags, Ints, Values, run
 from shapeinf.expr.straight_line import StraightLine
 from shapeinf.program.bindings import Bindings
 from shapeinf.program.lower import Lowered
 from shapeinf.sharing import synchronized
-from shapeinf.texts import format_count
+from shapeinf.texts import format_binding, format_count
 
 
 @synchronized
@@ -147,11 +147,11 @@ class EvaluatedShapes:
             return np.ma.MaskedArray(array, mask)
         if undefined is not None:
             binding = int(np.argmax(undefined))
-            at = format_binding(binding, self._bindings.at(binding), self._bindings.count)
+            at = format_binding(binding, self._bindings.sizes_at(binding), self._bindings.count)
             raise NoSizeError(quantity, f"it divides by zero at {at}")
         if overflow is not None:
             binding = int(np.argmax(overflow))
-            raise SizeOverflowError(quantity, binding, self._bindings.at(binding), self._bindings.count)
+            raise SizeOverflowError(quantity, binding, self._bindings.sizes_at(binding), self._bindings.count)
         return array
 
 

@@ -88,14 +88,14 @@ class Lowered:
         """Lowers the dims; the rest on access."""
         self.table = table
         self._peak = peak
-        self._missing = [self._unbound(d, bound) for d in table.dims]
+        self._missing = [self._unbound_symbols(d, bound) for d in table.dims]
         self._elimination = Elimination(table.store, bound.__contains__)
         lowering = Lowering()
         known = zip(table.dims, self._missing, strict=True)
         self.dims = lowering.program([lowering.dim(0 if missing else d) for d, missing in known])
 
     @staticmethod
-    def _unbound(d: Dim, bound: frozenset[Dimension]) -> frozenset[Dimension]:
+    def _unbound_symbols(d: Dim, bound: frozenset[Dimension]) -> frozenset[Dimension]:
         return d.symbols() - bound if isinstance(d, Dimension) else frozenset()
 
     def missing(self, name: str) -> list[Dimension]:

@@ -35,7 +35,7 @@ def limit_memory(limit: int | None) -> bool:
 
 
 def limit_processor_time(seconds: float) -> None:
-    """The processor time from now on after which the system ends this process; no limit where there is none."""
+    """Let the system end this process after this much more processor time; no effect on platforms without the limit."""
     try:
         import resource
     except ImportError:
@@ -67,7 +67,7 @@ def scan_request(request: dict[str, Any]) -> tuple[ModelRow, bool]:
     try:
         return scan_model(candidate, options, request["file"]), True
     except MemoryError:
-        return ModelRow.of(candidate, "memory", "the model needs more memory than --memory allows"), False
+        return ModelRow.from_candidate(candidate, "memory", "the model needs more memory than --memory allows"), False
     finally:
         faulthandler.cancel_dump_traceback_later()
 

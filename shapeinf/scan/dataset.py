@@ -1,8 +1,8 @@
 """The results of a scan: a folder with a Parquet dataset, which grows part by part and survives a kill at any moment.
 
 A part has one file a table, all of one name. Rows go to a journal as they come; a full part is written table by table,
-that of `models` last, and its journal is removed. So a row of `models` is what counts: files of other tables without a
-file of `models` are of a part that was interrupted, whose rows are still in its journal.
+that of `models` last, and then its journal is removed. A part is complete if it has a file of `models`; the rows of any
+other part are still in its journal.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from shapeinf.scan.tables import (
 
 PART_ROWS = 2000
 PART_CHARACTERS = 32 << 20
-"""A part is written when it has so many rows, or so much text."""
+"""A part is written when it has this number of rows, or of characters in them."""
 PART_SECONDS = 60.0
 """A part that is older is written with the next row, for readers of a scan that runs."""
 _INDEX_COLUMNS = ["path", "size", "mtime_ns", "sha256", "outcome"]
@@ -96,7 +96,7 @@ class Dataset:
         self._part, self._rows, self._characters = self._new_part(), [], 0
 
     def close(self) -> None:
-        """Leave the dataset to others, without the last rows as a part: they are in the journal."""
+        """Unlock the dataset. Rows since the last `flush` stay in the journal."""
         if self._pending is not None:
             with suppress(OSError):
                 self._pending.close()
@@ -195,7 +195,7 @@ class Dataset:
 
 
 class _Writing:
-    """Turns errors of the disk into one that says how to go on."""
+    """Turn errors of the disk into a ScanError with the way to go on."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -208,7 +208,7 @@ class _Writing:
             reason = error.strerror or str(error)
             raise ScanError(
                 f"{self._folder} cannot be written: {reason}; all earlier rows are saved: "
-                "the same command goes on from there once this is repaired"
+                "the same command continues from there once this is repaired"
             ) from None
 
 

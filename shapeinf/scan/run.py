@@ -1,4 +1,4 @@
-"""A scan from beginning to end: candidates that are not done yet, an executor, and rows in a dataset."""
+"""A scan: candidates that a dataset does not have yet, an executor for them, and their rows in the dataset."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ScanProgress:
 
     @property
     def rate(self) -> float:
-        """Rows a second."""
+        """Rows per second."""
         return self.rows / max(time.monotonic() - self.started, 1e-9)
 
     @property

@@ -77,7 +77,7 @@ def _as_text(expected: Expected) -> str:
 def _differences(result: Result, name: str, text: str) -> Iterator[str]:
     """Lines about a tensor that differs; none where it is as expected."""
     info = result.tensor(name)
-    expected = _read(result, text)
+    expected = _parse_expected(result, text)
     axes = _differing_axes(result, info, expected)
     other_type = expected.dtype not in (None, info.dtype) or info.kind != "tensor"
     if not (other_type or axes or info.shape.rank != _expected_rank(expected, info)):
@@ -96,7 +96,7 @@ def _differences(result: Result, name: str, text: str) -> Iterator[str]:
         yield from _explanation(result, name, axis)
 
 
-def _read(result: Result, text: str) -> TypeText:
+def _parse_expected(result: Result, text: str) -> TypeText:
     """The expected type in the symbols of a result. Raises UnknownNameError for a name that it does not have."""
     for symbol in sorted(parse_type(text, Scope()).symbols, key=str):
         if not result.scope.has(symbol.name):

@@ -82,7 +82,7 @@ def test_reasons_that_concern_the_user_are_printed(tmp_path: Path) -> None:
     assert "fuse_bias_add" in result.stdout
     assert "left: 'c' has 2 readers" in result.stdout
     decoder = run(Path(__file__).parents[2] / "examples" / "decoder.onnx", "--dry-run")
-    assert decoder.stdout == "nothing to do\n"  # its Adds follow no Conv: no news
+    assert decoder.stdout == "nothing to do\n"  # its Adds follow no Conv: nothing to report
 
 
 def test_json(model: Path, tmp_path: Path) -> None:

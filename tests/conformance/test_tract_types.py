@@ -3,8 +3,8 @@
 import pytest
 
 from shapeinf import NnefOptions, infer_shapes
+from shapeinf.errors import NnefError
 from shapeinf.expr import evaluate
-from shapeinf.formats.nnef.language.diagnostics import NnefError
 from tests.conformance.conftest import ROOT
 from tests.conformance.tract_types import ELSEWHERE, difference, pieces
 

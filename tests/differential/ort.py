@@ -7,7 +7,7 @@ must contain the real ones, in every variant of the declarations.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shapeinf import infer_shapes
-from shapeinf.expr import evaluate
+from shapeinf.expr import Dimension, evaluate
 from tests.differential.cases import KNOWN, Case, Variant, create_binding, create_model, distinct_variants
 from tests.differential.draws import Draw
 
@@ -64,6 +64,7 @@ def contradictions(c: Case, variant: Variant, real: dict[str, Any], exact: bool)
     if result.coverage.unknown_ops:
         pytest.skip(f"operators without a rule: {', '.join(result.coverage.unknown_ops)}")
     binding = create_binding(c)
+    sizes = observed_sizes(result, real, binding)
     yield from (d.render() for d in result.diagnostics if d.severity == "error")
     for name, value in real.items():
         info = result.tensors[name]
@@ -76,12 +77,26 @@ def contradictions(c: Case, variant: Variant, real: dict[str, Any], exact: bool)
             dtype = "string" if item.dtype.kind == "O" else item.dtype.name
             if info.dtype not in (None, dtype) or (exact and info.dtype is None):
                 yield f"{name}: {info.dtype} is not {dtype}"
-            if not contains(result, info.shape, item.shape, binding, exact):
+            if not contains(result, info.shape, item.shape, binding if isinstance(value, list) else sizes, exact):
                 yield f"{name}: {info.shape} is not {list(item.shape)}"
 
 
-def contains(result: Any, shape: Any, real: tuple[int, ...], binding: dict[str, int], exact: bool) -> bool:
-    """Whether an inferred shape contains a real one; with `exact`, only that one."""
+def observed_sizes(result: Any, real: Mapping[str, Any], binding: Mapping[str, int]) -> dict[str, int]:
+    """A binding, with the sizes that unknowns have in a run: each has one size in all tensors, and in known contents.
+
+    Items of a sequence may differ where its type has an unknown.
+    """
+    sizes = dict(binding)
+    for name, value in real.items():
+        dims = result.tensors[name].shape.dims
+        for dim, size in zip(dims or (), () if isinstance(value, list) else np.shape(value), strict=False):
+            if isinstance(dim, Dimension) and dim.is_symbol:
+                sizes.setdefault(dim.name, int(size))
+    return sizes
+
+
+def contains(result: Any, shape: Any, real: tuple[int, ...], sizes: Mapping[str, int], exact: bool) -> bool:
+    """Whether an inferred shape contains a real one, where symbols have these sizes; with `exact`, only that one."""
     if shape.dims is None:
         return not exact
     if len(shape) != len(real):
@@ -89,7 +104,8 @@ def contains(result: Any, shape: Any, real: tuple[int, ...], binding: dict[str, 
     for dim, size in zip(shape, real, strict=True):
         if size not in result.interval(dim) or (exact and not isinstance(dim, int)):
             return False
-        if (isinstance(dim, int) or not dim.is_anonymous) and evaluate(dim, binding) != size:
+        named = isinstance(dim, int) or not dim.is_anonymous or all(s.name in sizes for s in dim.symbols())
+        if named and evaluate(dim, sizes) != size:
             return False
     return True
 

@@ -10,7 +10,7 @@ import pytest
 
 from opdefs.nnef.library import LAYERS, library
 from shapeinf import infer_shapes
-from shapeinf.formats.nnef.language.diagnostics import NnefError
+from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.versions import FINAL, PROVISIONAL, TRACT, VERSIONS
 from shapeinf.graph import DeclaredType, Graph, InputContents, Node, NodeKind
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore

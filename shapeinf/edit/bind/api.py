@@ -13,7 +13,7 @@ from shapeinf.diagnostics import Diagnostic
 from shapeinf.edit.bind.limits import check_ranges
 from shapeinf.edit.bind.request import BindRequest, sort_requests
 from shapeinf.edit.bind.rewriting import Rewriting
-from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.tensor_info import TensorInfo, annotation
 from shapeinf.errors import BindError, ShapeInferenceError
 from shapeinf.formats import save
@@ -52,7 +52,7 @@ class Bound:
         return object_text(f"Bound of {self.result.source or 'a model'}: {self._rewriting.request}", inputs)
 
     def __reduce__(self) -> NoReturn:
-        """Raises TypeError."""
+        """Raises UnpicklableError."""
         refuse_pickle(self, "save the model and pass on its path, or pickle its `result`")
 
     def save(self, target: str | os.PathLike[str] | TextIO, *, external_data: ExternalData | None = None) -> None:
@@ -103,19 +103,19 @@ def _reject(violations: Sequence[Diagnostic], graph: Graph, options: InferenceOp
     """Raises BindError for violations that the dims or the shapes of the user cause, and for errors without them."""
     plain = attrs.evolve(options, dims=None, bind=None, assume=(), progress=None)
     before = certain_violations(infer(graph, plain).inference)
-    new = _added(violations, before)
+    new = _new_violations(violations, before)
     if new:
         raise BindError(f"the graph cannot run with {request}", new)
     errors = [violation for violation in violations if violation.severity == "error"]
     if errors and options.inputs:
         declared = certain_violations(infer(graph, attrs.evolve(plain, inputs=None)).inference)
-        new = _added(errors, declared)
+        new = _new_violations(errors, declared)
         if new:
             raise BindError("the graph cannot run with the requested shapes of its inputs", new)
     if errors:
         raise BindError("the graph fails, whatever its dims are", errors)
 
 
-def _added(violations: Sequence[Diagnostic], before: Sequence[Diagnostic]) -> list[Diagnostic]:
+def _new_violations(violations: Sequence[Diagnostic], before: Sequence[Diagnostic]) -> list[Diagnostic]:
     known = {(violation.code, violation.node) for violation in before}
     return [violation for violation in violations if (violation.code, violation.node) not in known]

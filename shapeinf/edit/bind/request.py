@@ -88,7 +88,7 @@ def _known_names(
 
     Last those that are replaced, with the input.
     """
-    reader = InputReader.of_graph(graph, ShapeStore(), min_dim)
+    reader = InputReader.from_graph(graph, ShapeStore(), min_dim)
     names = input_names(graph)
     current: dict[str, None] = {}
     replaced: dict[str, str] = {}

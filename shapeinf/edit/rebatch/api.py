@@ -16,7 +16,7 @@ from shapeinf.formats import save
 from shapeinf.formats.files import ExternalData
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
-from shapeinf.inputs.reader import by_input, find_input, input_names
+from shapeinf.inputs.reader import find_input, input_names, key_by_input
 from shapeinf.lattice import PartialTensor
 from shapeinf.pickling import refuse_pickle
 from shapeinf.result import Result
@@ -42,7 +42,7 @@ class Rebatched:
         return object_text(title, [*inputs, *map(str, self.rewrites)])
 
     def __reduce__(self) -> NoReturn:
-        """Raises TypeError."""
+        """Raises UnpicklableError."""
         refuse_pickle(self, "save the model and pass on its path, or pickle its `result`")
 
     def save(self, target: str | os.PathLike[str] | TextIO, *, external_data: ExternalData | None = None) -> None:
@@ -83,7 +83,7 @@ def rebatch(
     """
     graph, options = as_graph(model, options), attrs.evolve(options, declared="ignore", format_options=None)
     base = infer(graph, options)
-    own = by_input(axes or {}, graph)
+    own = key_by_input(axes or {}, graph)
     names = [*own, *(find_input(graph, other, input_names(graph)) for other in inputs)]
     chosen, old = _fixed_axes(base, axis, own, names if inputs else [])
     if base.scope.has(name):
@@ -96,7 +96,7 @@ def rebatch(
     result, obstacle = search.solve()
     if obstacle is not None:
         done = [f"rewritten before: {rewrite}" for rewrite in search.rewrites]
-        others = [f"not proved to be the batch: {item}" for item in search.others(result, obstacle)]
+        others = [f"not proved to be the batch: {item}" for item in search.unproved_items(result, obstacle)]
         raise RebatchError(f"{which} cannot be made dynamic: {obstacle.text}", [*done, *others])
     for size in (old + 1, 2 * old + 3):
         if not search.holds_at(result, size):
@@ -128,7 +128,7 @@ def _fold_constants(base: Result) -> Graph:
     graph, inference = base.graph, base.inference
     constants: dict[str, PartialTensor] = {}
     for step in inference.compiled.steps:
-        computed = None if step.inputs or len(step.outputs) != 1 else inference.current(step.outputs[0])
+        computed = None if step.inputs or len(step.outputs) != 1 else inference.type_of(step.outputs[0])
         if isinstance(computed, PartialTensor) and computed.elements is not None:
             constants[step.node.outputs[0]] = computed
     nodes = [node for node in graph.nodes if not (len(node.outputs) == 1 and node.outputs[0] in constants)]

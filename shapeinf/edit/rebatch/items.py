@@ -22,13 +22,13 @@ def mixing_node(inference: Inference, symbol: Dimension) -> NodeStep | None:
     compiled = inference.compiled
     for name in compiled.graph.inputs:
         slot = compiled.slots[name]
-        if _axes(inference.current(slot), symbol) == [0]:
+        if _axes(inference.type_of(slot), symbol) == [0]:
             contiguous.add(slot)
     for step in compiled.steps:
         if step.operation.op_def is not None and step.operation.op_def.container:
             continue  # the same values
-        holders = [s for s in step.inputs if s != MISSING and _axes(inference.current(s), symbol)]
-        counts = [s for s in step.inputs if s != MISSING and _contents_have(inference.current(s), symbol)]
+        holders = [s for s in step.inputs if s != MISSING and _axes(inference.type_of(s), symbol)]
+        counts = [s for s in step.inputs if s != MISSING and _contents_have(inference.type_of(s), symbol)]
         if not holders and not counts:
             continue
         if step.operation.call is None or step.operation.bodies:
@@ -46,7 +46,7 @@ def _keeps_separate(
     for position, slot in enumerate(step.outputs):
         if slot == UNUSED:
             continue
-        computed = inference.current(slot)
+        computed = inference.type_of(slot)
         axes = _axes(computed, symbol)
         if not axes:
             if holders and (not isinstance(computed, TensorType) or computed.elements is None):
@@ -77,7 +77,7 @@ def _run_with_symbols(
     marks: dict[Dim, Dimension] = {}
     inputs: list[Type | None] = []
     for position, slot in enumerate(step.arguments):
-        type_ = None if slot == MISSING else inference.current(slot)
+        type_ = None if slot == MISSING else inference.type_of(slot)
         reads = step.operation.call.reads(position) and isinstance(type_, TensorType) and type_.elements is not None
         if isinstance(type_, TensorType) and type_.shape.dims is not None and not reads:
             dims = [_mark(store, d, f"{slot}.{axis}", symbol, marks, batch) for axis, d in enumerate(type_.shape.dims)]

@@ -8,9 +8,9 @@ import attrs
 
 from shapeinf.api import infer
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.edit.rebatch.flows import constants_above, is_list, only_sizes
+from shapeinf.edit.rebatch.flows import is_integer_list, is_only_size, upstream_constants
 from shapeinf.edit.rebatch.items import mixing_node
-from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.expr import Dim, Dimension, substitute
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import InferenceOptions
@@ -80,16 +80,16 @@ class Search:
         for precondition in result.contract.preconditions:
             if any(isinstance(d, Dimension) and symbol in d.symbols() for d in precondition.terms):
                 obstacles.append(Obstacle(_index_of(result, precondition.node), str(precondition)))
-        obstacles += self._outputs(result, symbol)
+        obstacles += self._output_obstacles(result, symbol)
         first = min(obstacles, key=lambda obstacle: obstacle.index, default=None)
-        return self._mixing(result, first) or first
+        return self._mixing_obstacle(result, first) or first
 
     def _new_violations(self, result: Result) -> list[Diagnostic]:
         """The violations that the model does not have with the old size."""
         known = {(violation.code, violation.node) for violation in certain_violations(self.base.inference)}
         return [v for v in certain_violations(result.inference) if (v.code, v.node) not in known]
 
-    def _mixing(self, result: Result, first: Obstacle | None) -> Obstacle | None:
+    def _mixing_obstacle(self, result: Result, first: Obstacle | None) -> Obstacle | None:
         """The first node upstream of that obstacle that may mix items; there the symbol is still free."""
         if first is not None:
             steps = result.inference.compiled.steps[: first.index]
@@ -101,7 +101,7 @@ class Search:
         text = f"{step.operation.kind.op} {step.site} may mix the items of the batch"
         return Obstacle(step.index, text)
 
-    def _outputs(self, result: Result, symbol: Dimension) -> Iterator[Obstacle]:
+    def _output_obstacles(self, result: Result, symbol: Dimension) -> Iterator[Obstacle]:
         """Outputs that keep the old size in such an axis and have the new one in another."""
         compiled, axes = result.inference.compiled, set(self.axes.values())
         for name in self.graph.outputs:
@@ -117,25 +117,25 @@ class Search:
         result = self.infer(self.name)
         obstacle = self.first_obstacle(result)
         while obstacle is not None:
-            attempt = self._next(result, obstacle)
+            attempt = self._next_attempt(result, obstacle)
             if attempt is None:
                 return result, obstacle
             rewrites, self.constants, result, obstacle = attempt
             self.rewrites += rewrites
         return result, None
 
-    def _next(self, result: Result, obstacle: Obstacle) -> _Attempt | None:
+    def _next_attempt(self, result: Result, obstacle: Obstacle) -> _Attempt | None:
         """The only rewrite that removes an obstacle and preserves all shapes; None where none or several do.
 
         A copy of an axis (0) is preferred to the rest of the elements (-1): it is unambiguous. Where another item
         already is the rest, that one becomes the number that it stands for.
         """
-        for name in constants_above(result.inference, obstacle.index):
+        for name in upstream_constants(result.inference, obstacle.index):
             constant = result.graph.constants[name]
             for after in (COPY, REST):
                 fitting = []
                 for index, before in enumerate(constant.elements or ()):
-                    if not self._may_be_batch(before, index, after) or not only_sizes(result.inference, name, index):
+                    if not self._may_be_batch(before, index, after) or not is_only_size(result.inference, name, index):
                         continue
                     assert isinstance(before, int)
                     freed = self._free_rest(result, name, index) if after == REST else ()
@@ -157,7 +157,7 @@ class Search:
         if not taken:
             return ()
         compiled, (other, *more) = result.inference.compiled, taken
-        if more or not only_sizes(result.inference, name, other):
+        if more or not is_only_size(result.inference, name, other):
             return None
         for consumer in compiled.consumers[compiled.slots[name]]:
             for output in compiled.step(consumer).node.outputs:
@@ -167,21 +167,22 @@ class Search:
                     return (Rewrite(name, other, REST, size),)
         return None
 
-    def others(self, result: Result, obstacle: Obstacle) -> list[str]:
+    def unproved_items(self, result: Result, obstacle: Obstacle) -> list[str]:
         """The items with the old size that are not proved to stand for the axis.
 
         Those upstream of the obstacle come first, the nearest first; then those of the rest of the graph that are used
         in shapes.
         """
         inference = result.inference
-        upstream = list(constants_above(inference, obstacle.index))
-        rest = [name for name, value in result.graph.constants.items() if name not in upstream and is_list(value)]
+        upstream = list(upstream_constants(inference, obstacle.index))
+        others = ((name, value) for name, value in result.graph.constants.items() if name not in upstream)
+        rest = [name for name, value in others if is_integer_list(value)]
         items = [
             f"{name}[{index}] = {item}"
             for names, everywhere in ((upstream, True), (rest, False))
             for name in names
             for index, item in enumerate(result.graph.constants[name].elements or ())
-            if item == self.old and (everywhere or only_sizes(inference, name, index))
+            if item == self.old and (everywhere or is_only_size(inference, name, index))
         ]
         more = [f"and {len(items) - MAX_OTHERS} more"] if len(items) > MAX_OTHERS else []
         return items[:MAX_OTHERS] + more

@@ -38,5 +38,5 @@ def _write(graph: Graph, annotation: Annotation, target: Target) -> None:
 
 __all__ = ["PNNX", "codes"]
 
-PNNX = Format("pnnx", "PNNX", _sniff, _read, _write, is_model_path=_is_model_path, begins=sniffing.is_param_file)
+PNNX = Format("pnnx", "PNNX", _sniff, _read, _write, is_model_path=_is_model_path, is_model_head=sniffing.is_param_file)
 """The format of PNNX's networks."""

@@ -103,11 +103,11 @@ def parse(text: str, source: str) -> Document:
 
 
 class _MalformedError(ValueError):
-    """A line that is malformed."""
+    """A line that is malformed. Internal: caught in `formats.pnnx.document`."""
 
 
 class _TooLargeError(ValueError):
-    """A line past a limit."""
+    """A line past a limit. Internal: caught in `formats.pnnx.document`."""
 
 
 def _split(line: str) -> list[str]:

@@ -13,7 +13,7 @@ from shapeinf.formats.pnnx.codes import WRONG_COUNT
 from shapeinf.formats.pnnx.document import ARGUMENT, CONSTANT, INPUT, OUTPUT, TUPLE, WEIGHT, Document, Operator, parse
 from shapeinf.formats.pnnx.sniffing import is_companion, is_ncnn, is_network_text, network_hint, weights_path
 from shapeinf.formats.pnnx.values import TensorText
-from shapeinf.formats.pnnx.weights import attach
+from shapeinf.formats.pnnx.weights import defer_contents
 from shapeinf.graph import DeclaredType, Graph, InputContents, Node, NodeKind
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.texts import format_count
@@ -75,7 +75,7 @@ def build(document: Document, weights: str | None = None) -> Graph:
 
     Raises ModelError for an input, output or constant that is malformed.
     """
-    builder = _enter(document)
+    builder = _fill_builder(document)
     graph = builder.graph
     graph.outputs = list(_items(graph.outputs, builder.tuples))
     count = document.count_blobs()
@@ -83,17 +83,17 @@ def build(document: Document, weights: str | None = None) -> Graph:
         message = f"the file has {count} blobs, not {document.blobs} as its second line has it"
         graph.diagnostics.append(Diagnostic("warning", WRONG_COUNT, message))
     if weights is not None and os.path.isfile(weights):
-        attach(graph, builder.members, weights)
+        defer_contents(graph, builder.members, weights)
         graph.external = bool(graph.unread)
     return graph
 
 
 def weight_files(document: Document) -> dict[str, str]:
     """The file of each constant of a network in the archive of weights."""
-    return _enter(document).members
+    return _fill_builder(document).members
 
 
-def _enter(document: Document) -> _Builder:
+def _fill_builder(document: Document) -> _Builder:
     builder = _Builder(document)
     for operator in document.operators:
         builder.add(operator)

@@ -86,7 +86,7 @@ def byte_count(constant: PartialTensor) -> int:
     return prod(sizes_of(constant)) * (element_bits(constant.dtype) or 0) // 8
 
 
-def attach(graph: Graph, members: Mapping[str, str], path: str) -> None:
+def defer_contents(graph: Graph, members: Mapping[str, str], path: str) -> None:
     """Defer the reading of the small constants of a graph; `members` are the names of their files in the archive."""
     small = {}
     for name, member in members.items():

@@ -35,7 +35,7 @@ def message_name(source: str | bytes) -> str | None:
 
     names: list[str] = []
     try:
-        with _opened(source) as (file, where):
+        with _open_archive(source) as (file, where):
             for _ in zip_members(file, where, MAX_FILES, lambda name, _: names.append(name)):
                 pass
     except (ShapeInferenceError, OSError):
@@ -53,7 +53,7 @@ def read_message(source: str | bytes) -> bytes:
     from shapeinf.formats.zipped import zip_members
 
     wanted = message_name(source)
-    with _opened(source) as (file, where):
+    with _open_archive(source) as (file, where):
         if wanted is None:
             raise UnknownFormatError("is an archive without a SavedModel", node=where)
         size = file.seek(0, os.SEEK_END)
@@ -73,7 +73,7 @@ def read_message(source: str | bytes) -> bytes:
 
 
 @contextmanager
-def _opened(source: str | bytes) -> Iterator[tuple[BinaryIO, str]]:
+def _open_archive(source: str | bytes) -> Iterator[tuple[BinaryIO, str]]:
     """The archive as a file, and its name in messages."""
     if isinstance(source, bytes):
         yield BytesIO(source), "<bytes>"

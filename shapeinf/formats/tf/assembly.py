@@ -110,7 +110,7 @@ class Assembly:
     def fill(self, resolve: Resolve, read: Iterable[bytes] = (), *, placeholders: bool) -> None:
         """Add constants, inputs (where `placeholders` are inputs) and nodes; `read` are values read from outside."""
         records, self.graph.cyclic = execution_order(self.records)
-        counts = self._referenced(resolve, read)
+        counts = self._count_read_outputs(resolve, read)
         nodes = NodeTable()
         for record in records:
             name, inputs, attributes = record
@@ -150,7 +150,7 @@ class Assembly:
             raise LimitError(f"the nodes with several outputs have more than {MAX_VALUES}", node=text(name))
         return [b"%s:%d" % (name, index) for index in range(count)]
 
-    def _referenced(self, resolve: Resolve, read: Iterable[bytes]) -> dict[bytes, int]:
+    def _count_read_outputs(self, resolve: Resolve, read: Iterable[bytes]) -> dict[bytes, int]:
         """The number of outputs of the nodes that nothing defines: as many as are read."""
         counts = dict.fromkeys([name for name, outputs in self.outputs.items() if outputs is None], 0)
         if counts:
@@ -225,7 +225,7 @@ def merge_dims(
     return tuple([b if a is None else a for a, b in zip(first, second, strict=True)])
 
 
-def unread_values(nodes: NodeTable) -> list[str]:
+def unconsumed_values(nodes: NodeTable) -> list[str]:
     """The values of the nodes that no other node reads."""
     read = {number for _, inputs, _, _ in nodes.rows for number in inputs}
     rows = (outputs for _, _, outputs, _ in nodes.rows if not read.intersection(outputs))

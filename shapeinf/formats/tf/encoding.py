@@ -48,7 +48,10 @@ ALTERNATIVES = {message: frozenset(names.split()) for message, names in _ALTERNA
 
 
 class UnfitValueError(ValueError):
-    """A value does not fit its field; the text is the reason."""
+    """A value does not fit its field; the text is the reason.
+
+    Internal: caught in `formats.tf.text` and `formats.tf.json_form`, which add the path of the field.
+    """
 
 
 def check_integer(field: Field, value: int) -> int:

@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, decode_packed, fields, to_signed
-from shapeinf.formats.tf.assembly import Assembly, FlatNames, unread_values
+from shapeinf.formats.tf.assembly import Assembly, FlatNames, unconsumed_values
 from shapeinf.formats.tf.attributes import text
 from shapeinf.formats.tf.definitions import CONSUMER, Definitions
 from shapeinf.formats.tf.functions import FunctionReader, FunctionSpans, read_signature
@@ -48,7 +48,7 @@ def read_graph_def(
     assembly.fed = {} if signature is None else fed_values(signature)
     assembly.fill(FlatNames().__getitem__, placeholders=True)
     assert isinstance(graph.nodes, NodeTable)
-    graph.outputs = unread_values(graph.nodes)
+    graph.outputs = unconsumed_values(graph.nodes)
     graph.aliases = _aliases(graph, records)
     reader = FunctionReader(definitions, scanner)
     for function in parts.functions:

@@ -42,7 +42,7 @@ def _handles_of(
                 for position, name in enumerate(node.inputs):
                     handle = None
                     if name in names and position >= offset >= 0:
-                        handle = _behind(model, function, position - offset, known, depth)
+                        handle = _type_behind(model, function, position - offset, known, depth)
                     if handle is not None:
                         yield name, handle
 
@@ -55,7 +55,7 @@ def _functions(model: Graph, node: Node) -> Iterator[Graph]:
             yield model.functions[key]
 
 
-def _behind(model: Graph, function: Graph, position: int, known: _Known, depth: int) -> DeclaredType | None:
+def _type_behind(model: Graph, function: Graph, position: int, known: _Known, depth: int) -> DeclaredType | None:
     """The type behind an argument of a function."""
     name, key = function.inputs[position], (function.name, position)
     declared = function.declared.get(name)

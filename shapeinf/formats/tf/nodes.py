@@ -56,11 +56,11 @@ class NodeScanner:
         if end - pos <= _COPIED:
             buffer, pos, end = buffer[pos:end], 0, end - pos
         try:
-            return self._usual(buffer, pos, end) or self._any(buffer, pos, end)
+            return self._scan_usual(buffer, pos, end) or self._scan_any(buffer, pos, end)
         except ModelError as error:
             raise type(error)(error.cause, node=text(self._name(buffer, pos, end))) from error
 
-    def _usual(self, data: Buffer, at: int, end: int) -> Record | None:
+    def _scan_usual(self, data: Buffer, at: int, end: int) -> Record | None:
         """A node as writers write it, with attributes that were decoded before; None for any other.
 
         The hot loop of loading: name, operator, inputs, device, then attributes up to the end of the node.
@@ -95,7 +95,7 @@ class NodeScanner:
         attributes = self._by_tail.get((op, data[at:end]))
         return None if attributes is None or not name else Record(name, inputs, attributes)
 
-    def _any(self, buffer: Buffer, pos: int, end: int) -> Record:
+    def _scan_any(self, buffer: Buffer, pos: int, end: int) -> Record:
         """Any NodeDef, field by field."""
         name = op = b""
         inputs: list[bytes] = []

@@ -36,7 +36,7 @@ def execution_order(records: Sequence[Record]) -> tuple[Sequence[Record], bool]:
             back_edges |= len(forward) < len(listed)
             listed = forward
         producers.append(listed)
-    return [records[index] for index in _sorted(records, producers)], back_edges
+    return [records[index] for index in _sort_depth_first(records, producers)], back_edges
 
 
 def _is_ordered(records: Iterable[Record]) -> bool:
@@ -49,7 +49,7 @@ def _is_ordered(records: Iterable[Record]) -> bool:
     return True
 
 
-def _sorted(records: Sequence[Record], producers: Sequence[Sequence[int]]) -> list[int]:
+def _sort_depth_first(records: Sequence[Record], producers: Sequence[Sequence[int]]) -> list[int]:
     """Depth first from each node in the order of the file."""
     order: list[int] = []
     reached, done = [False] * len(records), [False] * len(records)

@@ -91,10 +91,10 @@ def _fixed_text(field: Field, value: float) -> str:
         return repr(value)
     texts = (f"{value:.{digits}g}" for digits in (6, 7, 8))
     # rounding up may exceed the largest float, which cannot be packed
-    return next((t for t in texts if abs(float(t)) < 3.4e38 and _round(float(t)) == value), f"{value:.9g}")
+    return next((t for t in texts if abs(float(t)) < 3.4e38 and _round_to_float32(float(t)) == value), f"{value:.9g}")
 
 
-def _round(value: float) -> float:
+def _round_to_float32(value: float) -> float:
     """The value as a float of 32 bits."""
     (rounded,) = struct.unpack("<f", struct.pack("<f", value))
     return float(rounded)

@@ -20,7 +20,6 @@ from shapeinf.formats.tf.graph_def import read_graph_def
 from shapeinf.formats.tf.handles import declare_handles
 from shapeinf.formats.tf.json_form import parse_document
 from shapeinf.formats.tf.meta_graph import MetaGraph, Signature, read_meta_graph, saved_meta_graphs, select_meta_graph
-from shapeinf.formats.tf.model import TensorFlowModel
 from shapeinf.formats.tf.options import TensorFlowOptions
 from shapeinf.formats.tf.saved_objects import add_captured_types, captured_types
 from shapeinf.formats.tf.signatures import add_signatures, select_signature
@@ -30,6 +29,21 @@ from shapeinf.formats.tf.web import read_web_model
 from shapeinf.graph import Graph
 
 _MESSAGES: tuple[MessageKind, ...] = ("GraphDef", "MetaGraphDef", "SavedModel")
+
+
+@attrs.frozen
+class TensorFlowModel:
+    """A message that a graph was read from.
+
+    Args:
+        kind: the message.
+        graph: where its GraphDef is, in binary form.
+        data: a message that lies in no file of its own; None for the file `Graph.source`.
+    """
+
+    kind: MessageKind
+    graph: tuple[int, int]
+    data: bytes | None = None
 
 
 def read(model: Any, options: TensorFlowOptions) -> Graph:

@@ -25,7 +25,7 @@ from shapeinf.formats.protobuf.wire import (
     to_signed,
     varint,
 )
-from shapeinf.formats.ranges import MAX_AT_ONCE, wants_range
+from shapeinf.formats.ranges import MAX_EAGER_BYTES, wants_range
 from shapeinf.formats.raw_data import raw_elements
 from shapeinf.formats.tf.types import dtype_name
 from shapeinf.lattice import BoundedTensor, Element, PartialTensor, Shape, element_bits, numpy_dtype
@@ -108,7 +108,7 @@ def read_tensor(buffer: Buffer, pos: int, end: int) -> PartialTensor:
             values.content = start, stop
         elif number in _VALUES:
             values.lists.setdefault(number, []).append((kind, start, stop))
-    dtype, dims = dtype_name(code), _static(shape)
+    dtype, dims = dtype_name(code), _static_dims(shape)
     if dtype is None:
         return PartialTensor(None, Shape(dims), None)
     if values.content is not None:
@@ -162,15 +162,15 @@ def _read_range(dtype: str, dims: Sequence[int], values: _Values) -> BoundedTens
     if values.content is not None:
         import numpy as np
 
-        array = np.frombuffer(values.buffer, _storage(dtype), prod(dims), values.content[0])
+        array = np.frombuffer(values.buffer, _storage_dtype(dtype), prod(dims), values.content[0])
         return BoundedTensor(dtype, Shape(dims), int(array.min()), int(array.max()))
-    if values.length() > MAX_AT_ONCE:
+    if values.length() > MAX_EAGER_BYTES:
         return None
     listed = values.ints(_LISTS.get(dtype, _INT_LIST))[: prod(dims)] or [0]
     return BoundedTensor(dtype, Shape(dims), min(listed), max(listed))
 
 
-def _static(dims: tuple[int | None, ...] | None) -> tuple[int, ...]:
+def _static_dims(dims: tuple[int | None, ...] | None) -> tuple[int, ...]:
     if dims is None or None in dims:
         raise ModelError("the shape of a constant has unknown sizes")
     sizes = tuple([d for d in dims if d is not None])
@@ -190,7 +190,7 @@ def _check_content(dtype: str, dims: Sequence[int], length: int) -> None:
         raise ModelError(f"the data of a {dtype} constant of the shape {list(dims)} are {length} bytes, not {expected}")
 
 
-def _storage(dtype: str) -> np.dtype[np.generic] | None:
+def _storage_dtype(dtype: str) -> np.dtype[np.generic] | None:
     """The numpy type of the elements of raw data, little endian; None for strings, handles and quantized numbers."""
     if KINDS[dtype] in ("string", "handle", "quantized"):
         return None
@@ -206,7 +206,7 @@ def decode_content(dtype: str, dims: Sequence[int], data: bytes) -> list[Element
     plain = raw_elements(dtype, bytes(data))
     if plain is not None:
         return list(plain)
-    kind = _storage(dtype)
+    kind = _storage_dtype(dtype)
     if kind is None:
         return None
     import numpy as np

@@ -148,32 +148,32 @@ def _breadth_order(blocks: Blocks) -> Ints:
     breadth = np.zeros(end + 1, dtype=np.int64)
     np.add.at(breadth, blocks.lower, blocks.size)
     np.subtract.at(breadth, blocks.upper, blocks.size)
-    by_size = _order_by(blocks, -blocks.size)
-    lower, upper = blocks.lower[by_size], blocks.upper[by_size].copy()
+    size_order = _order_by(blocks, -blocks.size)
+    lower, upper = blocks.lower[size_order], blocks.upper[size_order].copy()
     order: list[Ints] = []
     for t in np.argsort(-np.cumsum(breadth)[:end], kind="stable").tolist():
         alive = (lower <= t) & (t < upper)
-        order.append(by_size[alive])
+        order.append(size_order[alive])
         upper[alive] = -1
-    return np.concatenate(order) if order else by_size
+    return np.concatenate(order) if order else size_order
 
 
 def _candidates(problem: Problem, blocks: Blocks, least: int, searches: int) -> Iterator[Ints]:
     """Offsets by many orders, the named planners first; then the best two of the skyline orders, improved."""
-    by_size, by_start = _order_by(blocks, -blocks.size), _order_by(blocks, blocks.lower)
-    yield pack(blocks, by_size, "first")
-    yield pack(blocks, by_start, "best")
+    size_order, start_order = _order_by(blocks, -blocks.size), _order_by(blocks, blocks.lower)
+    yield pack(blocks, size_order, "first")
+    yield pack(blocks, start_order, "best")
     yield pack(blocks, _breadth_order(blocks), "best")
     if len(blocks) >= MANY:
         return
-    by_duration = _order_by_key(problem, lambda r: (r.lower - r.upper, -r.size))
-    by_area = _order_by_key(problem, lambda r: r.size * (r.lower - r.upper))
+    duration_order = _order_by_key(problem, lambda r: (r.lower - r.upper, -r.size))
+    area_order = _order_by_key(problem, lambda r: r.size * (r.lower - r.upper))
     fits: tuple[Fit, Fit] = ("first", "best")
-    for order in (by_size, by_start, by_duration, by_area):
+    for order in (size_order, start_order, duration_order, area_order):
         for fit in fits:
             yield pack(blocks, order, fit)
     keys = (blocks.lower, -blocks.upper, blocks.lower - blocks.upper, -_conflicts(blocks))
-    orders = (by_area, by_duration, *(_order_by(blocks, key) for key in keys))
+    orders = (area_order, duration_order, *(_order_by(blocks, key) for key in keys))
     packed = [(pack_skyline(blocks, order), order) for order in orders]
     for offsets, _ in packed:
         yield offsets

@@ -173,7 +173,7 @@ class _Verifier:
                 yield _violation(OVERLAP, a.name, f"{a.extent} and {b.name}: {b.extent} share memory{suffix}", b.name)
 
     def _blocks(self, of_plan: bool) -> list[OccupiedBlock]:
-        """The slots; those of one buffer that begin at the same byte are merged."""
+        """The slots as blocks; those of one buffer that begin at the same byte are merged."""
         merged: dict[tuple[str, int], OccupiedBlock] = {}
         for block in (self._block(slot, of_plan) for slot in self.plan.slots):
             key = block.owner, block.bottom

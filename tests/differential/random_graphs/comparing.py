@@ -17,9 +17,10 @@ from onnx.reference import ReferenceEvaluator
 from shapeinf import Result, infer_shapes
 from shapeinf.expr import Dimension, evaluate
 from shapeinf.program import EvaluatedShapes
-from tests.differential.ort import contains, session_of
+from tests.differential.ort import contains, observed_sizes, session_of
 from tests.differential.random_graphs.drawing import Arrays, Drawn
 from tests.differential.random_graphs.eager import model_of_nodes, read
+from tests.differential.random_graphs.strict import with_strict_concats
 
 SECONDS = 20
 """A graph that takes longer to infer hangs; onnxruntime is killed after as long."""
@@ -84,7 +85,7 @@ def executed(drawn: Drawn) -> Executed:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(SECONDS)
     try:
-        session = session_of(drawn.model)
+        session = session_of(with_strict_concats(drawn.model))
     except Exception as refusal:  # onnxruntime has no class of its own for what it refuses
         return [str(refusal)] * len(drawn.feeds)
     else:
@@ -191,10 +192,14 @@ def contradicted(run: Run, result: Result, shapes: EvaluatedShapes | None) -> It
     assumed = _as_assumed(result, run.binding)
     claimed = (result, static) if assumed else (static,)
     own = _of_loops_without_trips(run.model, run.computed)
-    for name, value in run.computed.items():  # in the order of the nodes: the first that is wrong is the cause
-        if name in own:
-            continue
-        texts = [text for known in claimed for text in _differences(known, name, value, run.binding)]
+    defined = {name: value for name, value in run.computed.items() if name not in own}
+    bindings = [observed_sizes(known, defined, run.binding) for known in claimed]
+    for name, value in defined.items():  # in the order of the nodes: the first that is wrong is the cause
+        texts = [
+            text
+            for known, sizes in zip(claimed, bindings, strict=True)
+            for text in _differences(known, name, value, run.binding if isinstance(value, list) else sizes)
+        ]
         texts += _miscalculated(shapes, name, value, run.turn) if shapes is not None and assumed else []
         yield from (Discrepancy("shape", run.turn, text, name) for text in texts)
     for words, known in (("for any sizes", result), ("for these sizes", static)):
@@ -264,14 +269,15 @@ def _differences(result: Result, name: str, value: Any, binding: dict[str, int])
 def contents(result: Result, name: str) -> tuple[Any, ...]:
     """The known elements of a tensor."""
     inference = result.inference
-    return getattr(inference.current(inference.compiled.slots[name]), "elements", None) or ()
+    return getattr(inference.type_of(inference.compiled.slots[name]), "elements", None) or ()
 
 
 def fits(result: Result, element: Any, real: Any, binding: dict[str, int]) -> bool:
     """Whether an element may be what it is."""
     if isinstance(element, Dimension):
         inside = int(real) in result.interval(element)
-        return inside and (element.is_anonymous or evaluate(element, binding) == real)
+        known = not element.is_anonymous or all(symbol.name in binding for symbol in element.symbols())
+        return inside and (not known or evaluate(element, binding) == real)
     return not isinstance(element, (int, float)) or element == real
 
 

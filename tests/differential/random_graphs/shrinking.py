@@ -63,7 +63,7 @@ def _without(drawn: Drawn, index: int) -> Iterator[Drawn]:
         return
     alone = _rebuilt(drawn, list(drawn.model.graph.node[: index + 1]), {})
     (real,) = executed(alone)
-    if not isinstance(real, str) and all(isinstance(real[name], np.ndarray) for name in used):
+    if not isinstance(real, str) and all(isinstance(real.get(name), np.ndarray) for name in used):
         yield _rebuilt(drawn, rest, {name: real[name] for name in used})
 
 

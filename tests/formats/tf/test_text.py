@@ -115,7 +115,7 @@ INVALID = [
     ("AttrValue", r's: "ab\q"', "line 1, column 7: not an escape sequence"),
     ("AttrValue", r's: "é\xg"', "line 1, column 6: not an escape sequence"),
     ("AttrValue", r's: "\777"', "not an escape sequence"),
-    ("AttrValue", 's: "ab\ud800"', "line 1, column 7: not a character of Unicode"),
+    ("AttrValue", 's: "ab\ud800"', "line 1, column 7: not a Unicode character"),
     ("AttrValue", r's: "\ud800"', "not an escape sequence"),
     ("AttrValue", r's: "\U00110000"', "not an escape sequence"),
     (

@@ -9,7 +9,9 @@ from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Value
 
 
-def _counted(c: InferenceContext, values: Dim, rows: tuple[Dim, ...], minlength: int, maxlength: int) -> SparseShapes:
+def _sparse_counts(
+    c: InferenceContext, values: Dim, rows: tuple[Dim, ...], minlength: int, maxlength: int
+) -> SparseShapes:
     """At most one count for each value; `maxlength` columns, without it as many as the largest value requires."""
     columns: Dim = maxlength if maxlength > 0 else c.fresh("columns", max(minlength, 0))
     return sparse_output(c, c.fresh_at_most(values, "nnz"), len(rows) + 1, [*rows, columns])
@@ -28,7 +30,7 @@ def dense_count(
     shape = c.with_rank_at_most(c.with_rank_at_least(values, 1), 2)
     if shape.dims is None:
         return sparse_output(c, c.fresh("nnz"), c.fresh("rank", 1, 2))
-    return _counted(c, c.num_elements(shape), shape.dims[:-1], minlength, maxlength)
+    return _sparse_counts(c, c.num_elements(shape), shape.dims[:-1], minlength, maxlength)
 
 
 @tf("SparseCountSparseOutput")
@@ -48,7 +50,7 @@ def sparse_count(
     if length not in (1, 2):
         return sparse_output(c, c.fresh_at_most(count, "nnz"), rank)
     rows = (size_or_fresh(c, known_sizes(c, dense_shape), 0, "rows"),) if length == 2 else ()
-    return _counted(c, count, rows, minlength, maxlength)
+    return _sparse_counts(c, count, rows, minlength, maxlength)
 
 
 @tf("RaggedCountSparseOutput")
@@ -63,4 +65,4 @@ def ragged_count(
 ) -> SparseShapes:
     """Rows of values -> their counts, a sparse [B, *]."""
     rows = c.subtract(c.with_rank(splits, 1)[0], 1)
-    return _counted(c, c.with_rank(values, 1)[0], (rows,), minlength, maxlength)
+    return _sparse_counts(c, c.with_rank(values, 1)[0], (rows,), minlength, maxlength)
