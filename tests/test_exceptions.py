@@ -122,8 +122,8 @@ def test_no_package_exports_an_internal_exception() -> None:
     exported = {
         element.value
         for path in SOURCES
-        for node in tree(path).body
-        if isinstance(node, ast.Assign) and names(node.targets) <= {"__all__", "_MODULES"}
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Assign) and names(node.targets) & {"__all__", "_MODULES"}
         for element in ast.walk(node.value)
         if isinstance(element, ast.Constant)
     }

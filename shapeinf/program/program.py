@@ -77,7 +77,7 @@ class ShapeProgram:
         return [*inputs, *((name, str(i), "depends on data") for name, i in self.data_dependent.items())]
 
     def __reduce__(self) -> NoReturn:
-        """Raises TypeError."""
+        """Raises UnpicklableError."""
         refuse_pickle(self, "pickle the arrays that it returns, or infer the model in the other process")
 
     def __copy__(self) -> ShapeProgram:
