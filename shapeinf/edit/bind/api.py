@@ -52,7 +52,7 @@ class Bound:
         return object_text(f"Bound of {self.result.source or 'a model'}: {self._rewriting.request}", inputs)
 
     def __reduce__(self) -> NoReturn:
-        """Raises TypeError."""
+        """Raises UnpicklableError."""
         refuse_pickle(self, "save the model and pass on its path, or pickle its `result`")
 
     def save(self, target: str | os.PathLike[str] | TextIO, *, external_data: ExternalData | None = None) -> None:

@@ -42,7 +42,7 @@ class Rebatched:
         return object_text(title, [*inputs, *map(str, self.rewrites)])
 
     def __reduce__(self) -> NoReturn:
-        """Raises TypeError."""
+        """Raises UnpicklableError."""
         refuse_pickle(self, "save the model and pass on its path, or pickle its `result`")
 
     def save(self, target: str | os.PathLike[str] | TextIO, *, external_data: ExternalData | None = None) -> None:
