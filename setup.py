@@ -15,7 +15,7 @@ COMPILED = {
     "shapeinf/constraints": "common congruences index records store",
     "shapeinf/engine": "compiled declarations inference session tensor_info type_table",
     "shapeinf/expr": "atoms dimension division equations evaluation extremum interval",
-    "shapeinf/formats/onnx": "assembly attributes payloads scanner tensors types",
+    "shapeinf/formats/onnx": "assembly attributes scanner tensors types",
     "shapeinf/formats/protobuf": "wire",
     "shapeinf/graph": "topology",
     "shapeinf/lattice": "joins mapping relaxer shape shape_store types",

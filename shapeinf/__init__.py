@@ -5,103 +5,60 @@
 '0.1.0'
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from shapeinf.lazy_names import import_on_first_use
 
-    from shapeinf.api import infer_shapes
-    from shapeinf.diagnostics import Diagnostic
-    from shapeinf.edit.bind import Bound, bind
-    from shapeinf.edit.comparison import Difference, diff
-    from shapeinf.edit.rebatch import Rebatched, rebatch
-    from shapeinf.engine.tensor_info import TensorInfo
-    from shapeinf.errors import (
-        AxisError,
-        BindError,
-        BudgetError,
-        Contradiction,
-        CyclicGraphError,
-        IllegalSizeError,
-        LayoutError,
-        LimitError,
-        MissingSizeError,
-        ModelError,
-        NoSizeError,
-        NotPickledError,
-        RebatchError,
-        ShapeError,
-        ShapeInferenceError,
-        SizeOverflowError,
-        SymbolicSizeError,
-        UnknownFormatError,
-        UnknownNameError,
-        UnknownOperatorError,
-    )
-    from shapeinf.explain.unknowns import Cause, Unknown, UnknownGroup
-    from shapeinf.expr import Dim, Dimension, Interval
-    from shapeinf.formats.nnef.language.diagnostics import NnefError
-    from shapeinf.formats.nnef.options import NnefOptions
-    from shapeinf.formats.tf.options import TensorFlowOptions
-    from shapeinf.graph import DeclaredType, Graph, Node
-    from shapeinf.inputs.named_dims import NamedDim
-    from shapeinf.inputs.options import InferenceOptions
-    from shapeinf.lattice import Shape
-    from shapeinf.pickled_result import Coverage, PickledResult
-    from shapeinf.result import Result
+if TYPE_CHECKING:
+    from shapeinf.api import infer_shapes as infer_shapes
+    from shapeinf.diagnostics import Diagnostic as Diagnostic
+    from shapeinf.edit.bind import Bound as Bound
+    from shapeinf.edit.bind import bind as bind
+    from shapeinf.edit.comparison import Difference as Difference
+    from shapeinf.edit.comparison import diff as diff
+    from shapeinf.edit.rebatch import Rebatched as Rebatched
+    from shapeinf.edit.rebatch import rebatch as rebatch
+    from shapeinf.engine.tensor_info import TensorInfo as TensorInfo
+    from shapeinf.errors import AxisError as AxisError
+    from shapeinf.errors import BindError as BindError
+    from shapeinf.errors import BudgetError as BudgetError
+    from shapeinf.errors import Contradiction as Contradiction
+    from shapeinf.errors import CyclicGraphError as CyclicGraphError
+    from shapeinf.errors import IllegalSizeError as IllegalSizeError
+    from shapeinf.errors import LayoutError as LayoutError
+    from shapeinf.errors import LimitError as LimitError
+    from shapeinf.errors import MissingSizeError as MissingSizeError
+    from shapeinf.errors import ModelError as ModelError
+    from shapeinf.errors import NnefError as NnefError
+    from shapeinf.errors import NoSizeError as NoSizeError
+    from shapeinf.errors import NotPickledError as NotPickledError
+    from shapeinf.errors import RebatchError as RebatchError
+    from shapeinf.errors import ShapeError as ShapeError
+    from shapeinf.errors import ShapeInferenceError as ShapeInferenceError
+    from shapeinf.errors import SizeOverflowError as SizeOverflowError
+    from shapeinf.errors import SymbolicSizeError as SymbolicSizeError
+    from shapeinf.errors import UnknownFormatError as UnknownFormatError
+    from shapeinf.errors import UnknownNameError as UnknownNameError
+    from shapeinf.errors import UnknownOperatorError as UnknownOperatorError
+    from shapeinf.explain.unknowns import Cause as Cause
+    from shapeinf.explain.unknowns import Unknown as Unknown
+    from shapeinf.explain.unknowns import UnknownGroup as UnknownGroup
+    from shapeinf.expr import Dim as Dim
+    from shapeinf.expr import Dimension as Dimension
+    from shapeinf.expr import Interval as Interval
+    from shapeinf.formats.nnef.options import NnefOptions as NnefOptions
+    from shapeinf.formats.tf.options import TensorFlowOptions as TensorFlowOptions
+    from shapeinf.graph import DeclaredType as DeclaredType
+    from shapeinf.graph import Graph as Graph
+    from shapeinf.graph import Node as Node
+    from shapeinf.inputs.named_dims import NamedDim as NamedDim
+    from shapeinf.inputs.options import InferenceOptions as InferenceOptions
+    from shapeinf.lattice import Shape as Shape
+    from shapeinf.pickled_result import Coverage as Coverage
+    from shapeinf.pickled_result import PickledResult as PickledResult
+    from shapeinf.result import Result as Result
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "AxisError",
-    "BindError",
-    "Bound",
-    "BudgetError",
-    "Cause",
-    "Contradiction",
-    "Coverage",
-    "CyclicGraphError",
-    "DeclaredType",
-    "Diagnostic",
-    "Difference",
-    "Dim",
-    "Dimension",
-    "Graph",
-    "IllegalSizeError",
-    "InferenceOptions",
-    "Interval",
-    "LayoutError",
-    "LimitError",
-    "MissingSizeError",
-    "ModelError",
-    "NamedDim",
-    "NnefError",
-    "NnefOptions",
-    "NoSizeError",
-    "Node",
-    "NotPickledError",
-    "PickledResult",
-    "RebatchError",
-    "Rebatched",
-    "Result",
-    "Shape",
-    "ShapeError",
-    "ShapeInferenceError",
-    "SizeOverflowError",
-    "SymbolicSizeError",
-    "TensorFlowOptions",
-    "TensorInfo",
-    "Unknown",
-    "UnknownFormatError",
-    "UnknownGroup",
-    "UnknownNameError",
-    "UnknownOperatorError",
-    "bind",
-    "diff",
-    "infer_shapes",
-    "rebatch",
-]
 
 _MODULES = {
     "AxisError": "shapeinf.errors",
@@ -126,7 +83,7 @@ _MODULES = {
     "MissingSizeError": "shapeinf.errors",
     "ModelError": "shapeinf.errors",
     "NamedDim": "shapeinf.inputs.named_dims",
-    "NnefError": "shapeinf.formats.nnef.language.diagnostics",
+    "NnefError": "shapeinf.errors",
     "NnefOptions": "shapeinf.formats.nnef.options",
     "NoSizeError": "shapeinf.errors",
     "Node": "shapeinf.graph",
@@ -152,26 +109,12 @@ _MODULES = {
     "infer_shapes": "shapeinf.api",
     "rebatch": "shapeinf.edit.rebatch",
 }
-"""The module of each public name. It is imported when the name is first used: the command line does without most, and
-the pytest plugin, which every run of pytest imports, without all.
+"""The module of each public name. The command line needs few of them, and the pytest plugin, which every run of pytest
+imports, none.
 """
 
-
-def import_on_first_use(package: str, modules: "Mapping[str, str]") -> "Callable[[str], object]":
-    """The `__getattr__` of a package whose public names are in these modules, by name."""
-
-    def import_name(name: str) -> object:
-        module = modules.get(name)
-        if module is None:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(module), name)
-        setattr(import_module(package), name, value)
-        return value
-
-    return import_name
-
-
-if not TYPE_CHECKING:  # type checkers see the imports above, and report names that are not there
+if not TYPE_CHECKING:  # type checkers read the imports above, and report names that do not exist
+    __all__ = list(_MODULES)
     __getattr__ = import_on_first_use(__name__, _MODULES)
 
     def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""How this build was made, and what mypyc has to know of classes that it compiles. Itself never compiled."""
+"""Whether this build is compiled, and the options of classes for mypyc. This module is never compiled."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ else:
     Class = TypeVar("Class", bound=type)
 
     def mypyc_attr(*_names: str, **_options: object) -> Callable[[Class], Class]:
-        """Options of a class for mypyc; without meaning at run time."""
+        """Set options of a class for mypyc; without effect at run time."""
         return lambda cls: cls
 
 
 def is_compiled() -> bool:
-    """Whether mypyc compiled the modules of the straight path; nothing is imported to find out."""
+    """Whether mypyc compiled the modules that every inference runs; looks for a file, and imports nothing."""
     module = Path(__file__).parent / "expr" / "dimension"
     return any(module.with_suffix(suffix).is_file() for suffix in EXTENSION_SUFFIXES)
 

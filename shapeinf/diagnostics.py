@@ -26,12 +26,12 @@ class Diagnostic:
         message: one sentence, with the node or tensor as its subject.
         node: the node; empty for a report about a tensor or the entire model.
         op: the operator of the node.
-        operands: the operands of the node as lines of text (name, type, where it comes from).
+        operands: the operands of the node as lines of text (name, type, producer).
         tensor: the tensor.
         axis: the axis of the tensor.
         because: the constraint or declaration that decides it.
         help: the repair, where it is unique.
-        location: where the source text writes the node, as `graph.nnef:3:5`, for formats that have one.
+        location: the position of the node in the text of the model, such as `graph.nnef:3:5`, for text formats.
         calls: the locations of the calls around it, innermost first.
         cause: the node (or input) that is likely wrong, where this report only follows from it.
     """
@@ -101,8 +101,14 @@ class Diagnostic:
         return SEVERITIES.index(self.severity)
 
 
+def text_position(diagnostic: Diagnostic) -> tuple[int, int]:
+    """The line and the column, from 1, of a diagnostic whose location is in a text."""
+    _, line, column = diagnostic.location.rsplit(":", 2)
+    return int(line), int(column)
+
+
 class Diagnostics(list[Diagnostic]):
-    """A list of diagnostics, which a notebook shows as a table.
+    """A list of diagnostics, which a notebook displays as a table.
 
     >>> Diagnostics().counts
     'no diagnostics'
@@ -110,7 +116,7 @@ class Diagnostics(list[Diagnostic]):
 
     @property
     def counts(self) -> str:
-        """How many of each severity: `1 error, 2 warnings`."""
+        """The number of each severity, such as `1 error, 2 warnings`."""
         counts = Counter(diagnostic.severity for diagnostic in self)
         return ", ".join(format_count(counts[name], name) for name in SEVERITIES if counts[name]) or "no diagnostics"
 

@@ -6,14 +6,12 @@ Errors carry fields for programs; the message is rendered from them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
 
 import attrs
 
-from shapeinf.diagnostics import Diagnostic, Severity
-from shapeinf.texts import escape_lines, escape_unprintable
+from shapeinf.diagnostics import Diagnostic, Severity, text_position
+from shapeinf.texts import escape_lines, escape_unprintable, format_binding, nearest_names
 
-_MAX_SIZES = 12
 _MAX_NAMES = 8
 _CONTEXT = 40
 
@@ -30,7 +28,7 @@ class Source:
     assumed: bool = False
 
     def __str__(self) -> str:
-        """Read as "reason (node)"."""
+        """`reason (node)`."""
         return f"{self.reason} ({self.node})" if self.node else self.reason
 
 
@@ -75,7 +73,7 @@ class ShapeError(ShapeInferenceError):
         because: str | None = None,
         help: str | None = None,
     ) -> None:
-        """Keep the fields; the engine adds the node."""
+        """Store the fields; the engine adds the node."""
         super().__init__(message)
         self.message = message
         self.code = code
@@ -123,7 +121,7 @@ class Contradiction(ShapeError):  # noqa: N818  (a contradiction, as the literat
     """Two constraints that cannot both hold, with their sources."""
 
     def __init__(self, message: str, first: Source, second: Source | None = None, operands: Iterable[str] = ()) -> None:
-        """Keep both sources; `first` is that of the newer constraint."""
+        """Store both sources; `first` is that of the newer constraint."""
         because = str(second) if second is not None and second != first else None
         super().__init__(message, operands=operands, because=because)
         self.first = first
@@ -131,11 +129,34 @@ class Contradiction(ShapeError):  # noqa: N818  (a contradiction, as the literat
 
 
 class AxisError(ShapeError, IndexError):
-    """An axis that a shape does not have; an IndexError too, as that of a tuple."""
+    """An axis that a shape does not have; also an IndexError, as for a tuple."""
 
 
 class SymbolicSizeError(ShapeInferenceError, TypeError):
-    """A number is needed where a dim is symbolic; a TypeError too, as any object raises that is no number."""
+    """A symbolic dim where a number is needed, as in `int(dim)`; also a TypeError."""
+
+
+class DimensionError(ShapeInferenceError, ValueError):
+    """Dims of two inferences in one expression, or the name of a dim that is not a symbol."""
+
+
+class NotKnown(ShapeInferenceError):  # noqa: N818  (a fact of an inference, not an error of the model)
+    """The rank of a shape, or something else that is read, is not known.
+
+    A rule that raises it, or lets it pass, has unknown outputs with this reason.
+
+    Args:
+        reason: what is not known, and why.
+        dtype: the element type of the outputs, where only the rule knows it.
+        shape: the `OptionalAxes` of the only output, where all but its rank is known.
+    """
+
+    def __init__(self, reason: str, dtype: str | None = None, shape: object = None) -> None:
+        """Store the fields."""
+        super().__init__(reason)
+        self.reason = reason
+        self.dtype = dtype
+        self.shape = shape
 
 
 class ModelError(ShapeInferenceError):
@@ -147,7 +168,7 @@ class ModelError(ShapeInferenceError):
     """
 
     def __init__(self, cause: str, *, node: str | None = None) -> None:
-        """Keep the fields."""
+        """Store the fields."""
         super().__init__(f"{node}: {cause}" if node else cause)
         self.cause = cause
         self.node = node
@@ -166,7 +187,7 @@ class LimitError(ModelError):
 
 
 class MissingDataWarning(UserWarning):
-    """A model was written that refers to files of weights that are absent."""
+    """A written model refers to files of weights that do not exist."""
 
 
 class ExpressionError(ModelError):
@@ -175,12 +196,12 @@ class ExpressionError(ModelError):
     Args:
         reason: what is wrong.
         text: the expression.
-        position: the index of the character where it is wrong; the length of the text at its end.
-        expected: what may stand there; empty where the reason says it.
+        position: the index of the wrong character; the length of the text where it ends too early.
+        expected: what the grammar expects there; empty where the reason includes it.
     """
 
     def __init__(self, reason: str, text: str, position: int, *, expected: str = "") -> None:
-        """Keep the fields; the message has the position and what was expected."""
+        """Store the fields; the message has the position and what was expected."""
         instead = f", expected {expected}" if expected and not reason.startswith("expected") else ""
         super().__init__(f"{reason} at position {position}{instead}")
         self.reason = reason
@@ -200,6 +221,27 @@ class ExpressionError(ModelError):
         return before + after, " " * len(before) + "^"
 
 
+class NnefError(ModelError):
+    """A document that violates rules of the NNEF specification.
+
+    Args:
+        diagnostics: at least one error, each with a location.
+        render: the text of an error, with an excerpt of the document.
+
+    Fields: `diagnostics` in the order of the document; `line` and `column` of the first one, from 1.
+    """
+
+    def __init__(self, diagnostics: Iterable[Diagnostic], render: Callable[[Diagnostic], str]) -> None:
+        """The message lists all errors."""
+        self.diagnostics = tuple(sorted(diagnostics, key=text_position))
+        self.line, self.column = text_position(self.diagnostics[0])
+        super().__init__("\n".join(map(render, self.diagnostics)))
+
+    def __str__(self) -> str:
+        """The lines of all errors."""
+        return str(self.args[0])
+
+
 class PlanError(ModelError):
     """A memory plan, a planning problem or a file of one is malformed; names the line or the buffer."""
 
@@ -213,7 +255,7 @@ class PlanFileError(PlanError):
     """
 
     def __init__(self, line: int, cause: str) -> None:
-        """Keep the fields."""
+        """Store the fields."""
         super().__init__(f"line {line}: {cause}")
         self.line = line
         self.cause = cause
@@ -227,7 +269,7 @@ class BindError(ShapeInferenceError):
     """The graph cannot run with the requested dims; `diagnostics` name the nodes and their requirements."""
 
     def __init__(self, headline: str, diagnostics: Sequence[Diagnostic]) -> None:
-        """Keep both."""
+        """Store both."""
         super().__init__("\n".join([headline, *map(str, diagnostics)]))
         self.headline = headline
         self.diagnostics = tuple(diagnostics)
@@ -241,7 +283,7 @@ class RebatchError(ShapeInferenceError):
     """The axis cannot be made dynamic; `reasons` name the causes."""
 
     def __init__(self, headline: str, reasons: Sequence[str] = ()) -> None:
-        """Keep both."""
+        """Store both."""
         super().__init__("\n".join([headline, *reasons]))
         self.headline = headline
         self.reasons = tuple(reasons)
@@ -262,7 +304,7 @@ class TextError(ShapeInferenceError, ValueError):
     """
 
     def __init__(self, text: str, position: int, expected: str, message: str = "") -> None:
-        """Keep the fields."""
+        """Store the fields."""
         super().__init__(message or f"{_abbreviate(text, 80)!r}: expected {expected} at character {position + 1}")
         self.text = text
         self.position = position
@@ -273,7 +315,7 @@ class DimSyntaxError(TextError):
     """A dimension with a syntax error."""
 
     def __init__(self, text: str, position: int, expected: str, message: str = "") -> None:
-        """Keep the fields."""
+        """Store the fields."""
         at = f"expected {expected} at character {position + 1}"
         super().__init__(text, position, expected, message or f"{_abbreviate(text, 60)!r} is not a dimension: {at}")
 
@@ -282,7 +324,7 @@ class AssumptionSyntaxError(DimSyntaxError):
     """An assumption with a syntax error, or in a form that is not supported."""
 
     def __init__(self, text: str, position: int, expected: str) -> None:
-        """Keep the fields."""
+        """Store the fields."""
         at = f"at character {position + 1}, expected {expected}"
         super().__init__(text, position, expected, f"{text!r} cannot be assumed: {at}")
 
@@ -292,11 +334,19 @@ class SpecError(TextError):
 
 
 class OpDefError(ShapeInferenceError, ValueError):
-    """The texts of an operator definition have errors; the message has a line for each."""
+    """The definition of an operator has errors, or there are two; the message has a line for each."""
 
     def __str__(self) -> str:
         """All lines."""
         return escape_lines(str(self.args[0]).split("\n"))
+
+
+class StaleTableError(ShapeInferenceError, RuntimeError):
+    """A table of signatures (`signatures.txt`) differs from the rules in the source."""
+
+    def __init__(self, problem: str, command: str) -> None:
+        """The message has the command that writes the table."""
+        super().__init__(f"{problem}; run: {command}")
 
 
 def _abbreviate(text: str, most: int) -> str:
@@ -310,12 +360,12 @@ class UnknownNameError(ShapeInferenceError):
         kind: "dim", "input" or "tensor".
         name: the unknown name.
         choices: the existing names; the message lists the nearest.
-        reason: why there is no such name any more.
+        reason: why the model no longer has it.
         hint: what to write instead, in place of the nearest names.
     """
 
     def __init__(self, kind: str, name: str, choices: Iterable[str], *, reason: str = "", hint: str = "") -> None:
-        """Find the nearest names."""
+        """The message has the nearest names."""
         self.kind = kind
         self.name = name
         self.choices = sorted(set(choices))
@@ -323,25 +373,14 @@ class UnknownNameError(ShapeInferenceError):
         super().__init__(f"no {kind} is named {name!r}{because}; {hint or self._nearest()}")
 
     def _nearest(self) -> str:
-        """A hint at the nearest names, or at all."""
+        """A hint at the nearest names, or else at all."""
         near = nearest_names(self.name, self.choices)
         if near:
-            return f"did you mean {_quoted(near)}?"
+            return f"did you mean {_quote_names(near)}?"
         if not self.choices:
             return "none is available"
         more = len(self.choices) - _MAX_NAMES
-        return f"available: {_quoted(self.choices[:_MAX_NAMES])}" + (f" and {more} more" if more > 0 else "")
-
-
-def nearest_names(name: str, choices: Iterable[str]) -> list[str]:
-    """The names that a user may have meant, the nearest first; none where none is similar.
-
-    >>> nearest_names("logit", ["logits", "tokens"])
-    ['logits']
-    """
-    from difflib import get_close_matches
-
-    return get_close_matches(name, list(choices), n=3, cutoff=0.5)
+        return f"available: {_quote_names(self.choices[:_MAX_NAMES])}" + (f" and {more} more" if more > 0 else "")
 
 
 class UnnamedInputError(UnknownNameError):
@@ -360,8 +399,8 @@ class UnnamedInputError(UnknownNameError):
         self.args = (f"{shape} has no name, which needs a model with one input; this one has: {listed}",)
 
 
-def _quoted(names: Iterable[str]) -> str:
-    """The names in quotes: they may contain spaces and commas, or be words of the sentence."""
+def _quote_names(names: Iterable[str]) -> str:
+    """The names in quotes, since they may contain spaces and commas, or be words of the sentence."""
     return ", ".join(map(repr, names))
 
 
@@ -373,14 +412,14 @@ class PathPatternError(ShapeInferenceError):
     """A path or glob pattern of a command line that names no model."""
 
     def __init__(self, path: str, reason: str) -> None:
-        """Keep both."""
+        """Store both."""
         self.path = path
         self.reason = reason
         super().__init__(f"{path}: {reason}")
 
 
 class ScanError(ShapeInferenceError):
-    """A scan of many models cannot go on: its results cannot be read or written, or its cluster is not there."""
+    """A scan of many models cannot go on: its results cannot be read or written, or no cluster answers."""
 
 
 class DamagedPartError(ScanError):
@@ -392,7 +431,7 @@ class DamagedPartError(ScanError):
     """
 
     def __init__(self, file: str, reason: str) -> None:
-        """Keep both."""
+        """Store both."""
         super().__init__(
             f"{file} is damaged: {reason}; `shapeinf scan ... --repair` sets it aside and scans its models again"
         )
@@ -405,7 +444,7 @@ class MissingSizeError(ShapeInferenceError):
 
     Args:
         names: the dims.
-        help: how to give them.
+        help: how to specify them.
     """
 
     def __init__(self, names: Iterable[str], help: str) -> None:
@@ -419,10 +458,14 @@ class BudgetError(ShapeInferenceError):
     """A value that is not an amount of memory."""
 
     def __init__(self, budget: object) -> None:
-        """Keep the value; the message has the accepted forms."""
+        """Store the value; the message has the accepted forms."""
         self.budget = budget
         forms = "bytes as an int, or text such as '64MiB' or '1.5 GB'"
         super().__init__(f"{budget!r} is not an amount of memory: expected {forms}")
+
+
+class BindingError(ShapeInferenceError, ValueError):
+    """Sizes that are no binding: not integers of 64 bits, specified twice, or arrays of different lengths."""
 
 
 class IllegalSizeError(ShapeInferenceError):
@@ -439,7 +482,7 @@ class IllegalSizeError(ShapeInferenceError):
     def __init__(
         self, condition: str, source: Source | None, binding: int, sizes: Mapping[str, int], count: int = 1
     ) -> None:
-        """Keep the fields."""
+        """Store the fields."""
         self.condition = condition
         self.source = source
         self.binding = binding
@@ -457,7 +500,7 @@ class NoSizeError(ShapeInferenceError):
     """
 
     def __init__(self, subject: str, reason: str) -> None:
-        """Keep the fields."""
+        """Store the fields."""
         super().__init__(f"{subject} has no numeric value: {reason}")
         self.subject = subject
         self.reason = reason
@@ -474,24 +517,11 @@ class SizeOverflowError(ShapeInferenceError):
     """
 
     def __init__(self, subject: str, binding: int, sizes: Mapping[str, int], count: int = 1) -> None:
-        """Keep the fields."""
+        """Store the fields."""
         super().__init__(f"{format_binding(binding, sizes, count)}: 64-bit overflow in {subject}")
         self.subject = subject
         self.binding = binding
         self.sizes = dict(sizes)
-
-
-def format_binding(binding: int, sizes: Mapping[str, int], count: int) -> str:
-    """The text of one of `count` bindings in messages.
-
-    >>> format_binding(3, {"batch": 1, "seq": 512}, 8), format_binding(0, {"batch": 1}, 1)
-    ('binding 3 (batch=1, seq=512)', 'batch=1')
-    """
-    listed = ", ".join(f"{name}={size}" for name, size in islice(sizes.items(), _MAX_SIZES))
-    listed += ", ..." if len(sizes) > _MAX_SIZES else ""
-    if count == 1 and listed:
-        return listed
-    return f"binding {binding} ({listed})" if listed else f"binding {binding}"
 
 
 class UnknownOperatorError(ShapeInferenceError):
@@ -514,7 +544,7 @@ class MissingPackageError(ShapeInferenceError):
     """
 
     def __init__(self, feature: str, package: str, extra: str) -> None:
-        """Keep the fields; the message has the command that installs it."""
+        """Store the fields; the message has the command that installs it."""
         super().__init__(f"{feature} needs {package}, which is not installed: pip install 'shapeinf[{extra}]'")
         self.package = package
         self.extra = extra
@@ -528,7 +558,7 @@ class LayoutSyntaxError(LayoutError, TextError):
     """The text of an array type or layout has a syntax error."""
 
     def __init__(self, text: str, position: int, expected: str) -> None:
-        """Keep the fields; the message has the text around the position."""
+        """Store the fields; the message has the text around the position."""
         begin, end = max(position - _CONTEXT, 0), position + _CONTEXT
         excerpt = ("..." if begin else "") + text[begin:end] + ("..." if text[end:] else "")
         TextError.__init__(
@@ -537,7 +567,7 @@ class LayoutSyntaxError(LayoutError, TextError):
 
 
 class NotPickledError(ShapeInferenceError, AttributeError):
-    """A part of a result that its pickle does not have; an AttributeError too, so that `hasattr` answers.
+    """A part of a result that its pickle does not have; also an AttributeError, so that `hasattr` is False.
 
     Args:
         kind: what was pickled, such as "result".
@@ -545,7 +575,7 @@ class NotPickledError(ShapeInferenceError, AttributeError):
     """
 
     def __init__(self, kind: str, name: str) -> None:
-        """Keep the fields."""
+        """Store the fields."""
         super().__init__(
             f"this {kind} was pickled, and a pickle has no {name!r}: use it where the model was inferred, or infer the "
             "model again"
@@ -554,11 +584,5 @@ class NotPickledError(ShapeInferenceError, AttributeError):
         self.name = name
 
 
-class NotKnown(Exception):  # noqa: N818  (no error of the model)
-    """Raised inside a rule: the outputs are unknown for this reason."""
-
-    def __init__(self, reason: str, dtype: str | None = None) -> None:
-        """Keep the reason, and the element type where only the rule knows it."""
-        super().__init__(reason)
-        self.reason = reason
-        self.dtype = dtype
+class UnpicklableError(ShapeInferenceError, TypeError):
+    """An object that cannot be pickled; also a TypeError, as Python raises for such objects."""

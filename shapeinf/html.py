@@ -1,4 +1,4 @@
-"""HTML for pages and notebooks: escaping of text and of JSON, tables, and the blocks that a notebook shows."""
+"""HTML for pages and notebooks: escaped text and JSON, tables, and the notebook views of objects."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def script_json(data: object) -> str:
 
 
 def html_table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> str:
-    """A table of texts, which are escaped. It sets no colours: light and dark notebooks have their own.
+    """A table of texts, which are escaped. It sets no colors: light and dark notebooks have their own.
 
     >>> html_table(["dim"], [["a < b"]])
     '<table><thead><tr><th scope="col">dim</th></tr></thead><tbody><tr><td>a &lt; b</td></tr></tbody></table>'
@@ -50,7 +50,7 @@ def html_table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, caption
 
 
 def html_rows(headers: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "") -> str:
-    """A table of the first rows, and how many more there are.
+    """A table of the first `MAX_ROWS` rows, and the number of the others.
 
     >>> html_rows(["n"], [[str(n)] for n in range(50)]).endswith("<p>10 more</p>")
     True
@@ -60,7 +60,7 @@ def html_rows(headers: Sequence[str], rows: Sequence[Sequence[str]], *, caption:
 
 
 def html_fields(fields: Iterable[tuple[str, str]]) -> str:
-    """Names with their texts, a line each.
+    """A table of names and texts, a row each; both are escaped.
 
     >>> html_fields([("coverage", "7 nodes")])
     '<table><tbody><tr><th scope="row">coverage</th><td>7 nodes</td></tr></tbody></table>'
@@ -70,12 +70,12 @@ def html_fields(fields: Iterable[tuple[str, str]]) -> str:
 
 
 def html_details(summary: str, body: str) -> str:
-    """A part that opens when its summary is chosen; `body` is HTML."""
+    """A collapsed section with this summary; `body` is HTML."""
     return f"<details><summary>{escape_html(summary)}</summary>{body}</details>"
 
 
 def html_block(title: str, *parts: str) -> str:
-    """What a notebook shows of an object: its title, then parts that are HTML. Text is left-aligned, as in a shell."""
+    """The notebook view of an object: its title, then `parts`, which are HTML. Text is left-aligned, as in a shell."""
     style = ".shapeinf-block td, .shapeinf-block th { text-align: left; vertical-align: top }"
     return (
         f'<div class="shapeinf-block"><style scoped>{style}</style>'

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-from shapeinf.errors import NotPickledError
+from shapeinf.errors import NotPickledError, UnpicklableError
 
 
 class Pickled:
-    """Base of the records that are loaded from the pickle of a result, a contract or memory: they only have data.
+    """Base of the records that are loaded from the pickle of a result, a contract or memory: they have only data.
 
     Every other attribute of the original raises NotPickledError.
     """
@@ -27,5 +27,5 @@ class Pickled:
 
 
 def refuse_pickle(owner: object, help: str) -> NoReturn:
-    """Raises TypeError, as Python does for what cannot be pickled, with what to do instead."""
-    raise TypeError(f"a {type(owner).__name__} cannot be pickled: {help}")
+    """Raise UnpicklableError; `help` is what to do instead."""
+    raise UnpicklableError(f"a {type(owner).__name__} cannot be pickled: {help}")

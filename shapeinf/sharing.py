@@ -36,17 +36,17 @@ class Lockable(Protocol):
 class cached_property(Generic[T]):  # noqa: N801  (as functools has it)
     """A property that is computed once.
 
-    Up to Python 3.11 that of functools holds one lock for all objects of a class while it computes: two threads with
-    two results could deadlock. This one has no lock; `synchronized` adds the lock of the object.
+    Up to Python 3.11 `functools.cached_property` holds one lock for all objects of a class while it computes: two
+    threads with two results could deadlock. This one has no lock; `synchronized` adds the lock of the object.
     """
 
     def __init__(self, function: Callable[[Any], T]) -> None:
-        """Decorates a method."""
+        """Decorate a method."""
         self.function = function
         self.__doc__ = function.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """The name of the property; a compiled function does not know it."""
+        """Store the name of the property, which a compiled function does not know."""
         self.name = name
 
     @overload
@@ -62,7 +62,7 @@ class cached_property(Generic[T]):  # noqa: N801  (as functools has it)
 
 
 def build_once(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorator that caches results for ever; only one thread computes each of them."""
+    """Decorator that caches results as long as the process runs; one thread computes each of them."""
     cached = lru_cache(maxsize=None)(function)
 
     @wraps(function)
@@ -109,19 +109,19 @@ def _with_lock(function: Callable[..., Any]) -> Callable[..., Any]:
         raise TypeError(f"{function.__qualname__} is a generator: its body would run without the lock")
 
     @wraps(function)
-    def guarded(self: Lockable, *args: Any, **kwargs: Any) -> Any:
+    def run_locked(self: Lockable, *args: Any, **kwargs: Any) -> Any:
         with self.lock:
             return function(self, *args, **kwargs)
 
-    return guarded
+    return run_locked
 
 
 def _compute_with_lock(function: Callable[[Any], T], name: str) -> Callable[[Any], T]:
-    """A thread that had to wait takes the result of the other one."""
+    """The function under the lock; a thread that had to wait returns the value that another one has stored."""
 
     @wraps(function)
-    def guarded(self: Any) -> T:
+    def run_locked(self: Any) -> T:
         with self.lock:
             return self.__dict__[name] if name in self.__dict__ else function(self)
 
-    return guarded
+    return run_locked

@@ -1,19 +1,23 @@
-"""Texts for users: names from files, numbers of bytes, ticks of axes."""
+"""Text for users: escaped and shortened names, hints at similar names, numbers with units, ticks of axes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from unicodedata import combining, east_asian_width
 
 MAX_LINE = 160
 """Characters of a line in the `repr` of an object."""
+
+MAX_SIZES = 12
+"""The most sizes of a binding that a message lists."""
 
 DECIMAL_UNITS = ("M", "G", "T", "P", "E")
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def escape_unprintable(text: str) -> str:
-    r"""The text for a terminal, on one line: control characters, line ends and marks of direction as their escapes.
+    r"""The text for a terminal, on one line: control characters, line ends and bidirectional marks as their escapes.
 
     Names come from untrusted files.
 
@@ -47,7 +51,7 @@ def escape_lines(lines: Iterable[str]) -> str:
 
 
 def object_text(title: str, lines: Iterable[str] = (), limit: int = 8) -> str:
-    """The `repr` of an object that is no record: its title, and at most `limit` indented lines.
+    """The `repr` of an object: its title, and at most `limit` indented lines.
 
     >>> print(object_text("Contract: 2 preconditions", ["height % 2 == 0", "width % 2 == 0"]))
     <Contract: 2 preconditions
@@ -93,6 +97,30 @@ def fit_text(text: str, columns: int) -> str:
     return next((short for short in cut if display_width(short) <= columns), "...")
 
 
+def nearest_names(name: str, choices: Iterable[str]) -> list[str]:
+    """Up to three choices that are similar to a name, the nearest first.
+
+    >>> nearest_names("logit", ["logits", "tokens"])
+    ['logits']
+    """
+    from difflib import get_close_matches
+
+    return get_close_matches(name, list(choices), n=3, cutoff=0.5)
+
+
+def format_binding(binding: int, sizes: Mapping[str, int], count: int) -> str:
+    """The text of one of `count` bindings in messages.
+
+    >>> format_binding(3, {"batch": 1, "seq": 512}, 8), format_binding(0, {"batch": 1}, 1)
+    ('binding 3 (batch=1, seq=512)', 'batch=1')
+    """
+    listed = ", ".join(f"{name}={size}" for name, size in islice(sizes.items(), MAX_SIZES))
+    listed += ", ..." if len(sizes) > MAX_SIZES else ""
+    if count == 1 and listed:
+        return listed
+    return f"binding {binding} ({listed})" if listed else f"binding {binding}"
+
+
 def format_bytes(count: int) -> str:
     """A number of bytes in a suitable unit, with three digits.
 
@@ -124,7 +152,7 @@ def exact_count(count: int) -> str:
 
 
 def format_count(count: int, noun: str) -> str:
-    """A number with its noun.
+    """A number with its noun, in the plural unless it is 1.
 
     >>> format_count(1, "slot"), format_count(2000, "slot")
     ('1 slot', '2,000 slots')
@@ -141,7 +169,7 @@ def byte_unit(count: int) -> int:
 
 
 def byte_ticks(largest: int, wanted: int = 5) -> list[int]:
-    """Numbers of bytes for an axis from 0: a power of two apart, the last at or above `largest`.
+    """About `wanted` numbers of bytes for an axis from 0: a power of two apart, the last at or above `largest`.
 
     >>> byte_ticks(129 << 20) == [n << 20 for n in (0, 32, 64, 96, 128, 160)]
     True
@@ -153,7 +181,7 @@ def byte_ticks(largest: int, wanted: int = 5) -> list[int]:
 
 
 def axis_ticks(window: range, wanted: int = 10) -> list[int]:
-    """Numbers for an axis: 1, 2 or 5 times a power of ten apart.
+    """About `wanted` numbers for an axis: 1, 2 or 5 times a power of ten apart.
 
     >>> axis_ticks(range(6)), axis_ticks(range(7, 45))
     ([0, 1, 2, 3, 4, 5], [10, 15, 20, 25, 30, 35, 40])

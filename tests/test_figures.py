@@ -11,15 +11,15 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def _figures() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("figures", ROOT / "tools" / "bench" / "figures.py")
+def _module(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / "bench" / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-FIGURES = _figures()
+FIGURES, TIMING = map(_module, ("figures", "timing"))
 
 
 @pytest.mark.parametrize("page", FIGURES.PAGES, ids=lambda page: page.name)
@@ -57,3 +57,21 @@ def test_a_section_is_replaced_and_the_others_stay(tmp_path: Path, monkeypatch: 
     figures = FIGURES.load()
     assert [r["name"] for r in figures["onnx, pure Python"]["rows"]] == ["b"]
     assert figures["cold, pure Python"]["rows"] == []
+
+
+def test_a_peer_that_writes_into_the_current_directory_leaves_nothing_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("model").write_text("a model", encoding="utf-8")
+
+    def litter(path: str) -> None:
+        Path("scratch").write_text(Path(path).read_text(encoding="utf-8"), encoding="utf-8")
+
+    def fail(path: str) -> None:
+        Path("scratch").write_text(path, encoding="utf-8")
+        raise ValueError(path)
+
+    times = TIMING.medians("model", {"litter": litter, "fail": fail}, 2)
+    assert times["litter"] < times["fail"] == float("inf")
+    assert Path.cwd() == tmp_path and [path.name for path in tmp_path.iterdir()] == ["model"]

@@ -6,6 +6,9 @@ import ast
 import importlib.util
 import pydoc
 import re
+import shutil
+import subprocess
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -33,6 +36,14 @@ def _floor_plan() -> ModuleType:
 
 
 FLOOR_PLAN = _floor_plan()
+
+
+TOP_LEVEL_FILES = (
+    *(".gitignore", ".pre-commit-hooks.yaml", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE"),
+    *("MANIFEST.in", "Makefile", "README.md", "RELEASE.md", "SECURITY.md", "action.yml", "noxfile.py"),
+    *("pyproject.toml", "setup.py"),
+)
+TOP_LEVEL_FOLDERS = (".ci", ".github", "docs", "examples", "opdefs", "shapeinf", "tests", "tools")
 
 
 def name_of(path: Path) -> str:
@@ -85,6 +96,16 @@ def test_the_pages_show_the_floor_plan_of_today() -> None:
 def test_files_are_short(path: Path) -> None:
     lines = len(path.read_text(encoding="utf-8").splitlines())
     assert lines < MAX_LINES, f"{name_of(path)} has {lines} lines and wants a split"
+
+
+def test_only_known_entries_are_tracked_at_the_root() -> None:
+    """Scratch files of other tools have been committed by mistake."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        warnings.warn("this is no clone, or git is missing: tracked files are not checked", stacklevel=1)
+        pytest.skip("this is no clone, or git is missing")
+    command = ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-z"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert {name.partition("/")[0] for name in listed.split("\0") if name} == {*TOP_LEVEL_FILES, *TOP_LEVEL_FOLDERS}
 
 
 def test_both_packages_are_typed() -> None:

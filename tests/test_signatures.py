@@ -10,8 +10,9 @@ import attrs
 import pytest
 
 from opdefs.onnx.conv import conv
+from shapeinf.errors import OpDefError, StaleTableError
 from shapeinf.ops import Dialect, Rule, SignatureTable, default_registry
-from shapeinf.ops.signatures import StaleTableError, checksum
+from shapeinf.ops.signatures import checksum
 
 ROOT = Path(__file__).resolve().parent.parent
 DIALECTS = ("nnef", "onnx", "pnnx", "tf")
@@ -160,6 +161,13 @@ def test_a_module_registers_what_its_table_has(package, rules, problem):
     assert str(error.value) == f"{problem}; run: python tools/make_signatures.py"
 
 
+def test_a_cost_rule_may_stand_next_to_its_operator(package):
+    toy = package(RULES + '\n@toy.cost("Same")\ndef cost_of_same(c):\n    raise NotImplementedError\n')
+    assert "toy_package.rules" not in sys.modules
+    assert toy.cost_rule("", "Other", 3) is None
+    assert toy.cost_rule("", "Same", 3).__name__ == "cost_of_same"
+
+
 def test_rules_of_others_are_added_to_those_of_a_table(package):
     toy = package()
     toy("Same", since=7)(defined(SAME))
@@ -177,7 +185,7 @@ def test_a_second_rule_for_a_version_of_the_table_is_an_error(package, looked_up
     toy = package()
     if looked_up_before:
         toy.lookup("", "Same", 3)
-    with pytest.raises(ValueError, match=r"toy has two rules for \.Same since version 3"):
+    with pytest.raises(OpDefError, match=r"toy has two rules for \.Same since version 3"):
         toy("Same", since=3)(defined(SAME))
 
 

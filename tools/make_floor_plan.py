@@ -10,6 +10,7 @@ those that follow from others.
 
 from __future__ import annotations
 
+import argparse
 import ast
 import itertools
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ GUIDE = ROOT / "CONTRIBUTING.md"
 ARCHITECTURE = ROOT / "docs" / "dev" / "architecture.md"
 
 ORDER = (
+    "lazy_names",
     "compilation",
     "schemas",
     "texts",
@@ -66,7 +68,7 @@ ORDER = (
 
 
 def path_of(name: str) -> Path:
-    """The file whose docstring describes a package or module."""
+    """The file of a package or module: its `__init__.py`, or the module itself."""
     package = SOURCE / name / "__init__.py"
     return package if package.exists() else SOURCE / f"{name}.py"
 
@@ -84,9 +86,15 @@ def package_name(path: Path) -> str:
 
 
 def imports(path: Path) -> Iterator[tuple[int, str]]:
-    """The line and module of every import of a file, lazy ones and those for annotations too."""
+    """The line and module of every import of a file, also lazy ones and those for annotations.
+
+    `from shapeinf import NAME` counts as an import of `shapeinf.NAME`.
+    """
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module:
+        if isinstance(node, ast.ImportFrom) and node.module == "shapeinf":
+            for alias in node.names:
+                yield node.lineno, f"shapeinf.{alias.name}"
+        elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.lineno, node.module
         elif isinstance(node, ast.Import):
             for alias in node.names:
@@ -134,7 +142,10 @@ def pages() -> Iterator[tuple[Path, str]]:
 
 
 def violations() -> Iterator[str]:
-    """Every import of a package that does not stand below the importing one."""
+    """Every import of a package that does not stand below the importing one, and of the top package.
+
+    The top package stands above all others: its names are those of packages everywhere. Only its version is no import.
+    """
     heights = dict(zip(ORDER, itertools.count(), strict=False))
     for path in sorted(SOURCE.rglob("*.py")):
         here = package_name(path)
@@ -142,10 +153,15 @@ def violations() -> Iterator[str]:
             top, *rest = module.split(".")
             if top == "opdefs":
                 yield f"{path.relative_to(ROOT)}:{line} imports operators; dialects are found by entry point"
-            elif top == "shapeinf" and rest and here in heights and heights[rest[0]] > heights[here]:
+            elif top != "shapeinf" or here not in heights or rest == ["__version__"]:
+                continue
+            elif not rest or rest[0] not in heights:
+                yield f"{path.relative_to(ROOT)}:{line} imports {module}, a name of the top package"
+            elif heights[rest[0]] > heights[here]:
                 yield f"{path.relative_to(ROOT)}:{line} imports {module}, which stands above {here}"
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     for target, text in pages():
         target.write_text(text, encoding="utf-8")

@@ -34,7 +34,7 @@ TERMINAL = {
 """The commands whose output is drawn, by the name of the picture."""
 
 VIEWS = {"report": (1200, 900, False), "report-dark": (1200, 900, True), "report-phone": (390, 844, False)}
-"""Width, height and colours of the pictures of the report."""
+"""Width, height and colors of the pictures of the report."""
 
 FONT_FACES = re.compile(r"@font-face \{\{.*?\}\}\s*", re.DOTALL)
 

@@ -238,13 +238,20 @@ class _Loop:
             outputs = self.trip.run(number, True, state, certain=True, accumulate=number > 0)
             state = outputs[1 : 1 + width]
             if number and outputs[1 + width :] != scanned:
-                scanned = [_join_elements(a, b) for a, b in zip(scanned, outputs[1 + width :], strict=True)]
+                scanned = [self._merge_elements(a, b) for a, b in zip(scanned, outputs[1 + width :], strict=True)]
             else:
                 scanned = outputs[1 + width :]
             again = _known_condition(outputs[0])
             if again is not True and number + 1 != self.limit:
                 return LoopResult(number + 1, state, scanned) if again is False else None
         return None if self.limit is None else LoopResult(most, state, scanned)
+
+    def _merge_elements(self, a: Type, b: Type) -> Type:
+        """The element type of a scan output from two trips: an element has one shape in all of them."""
+        if isinstance(a, TensorType) and isinstance(b, TensorType):
+            shape = self.c.merge(a.shape, b.shape, "a scan output must have the same shape in every iteration")
+            return PartialTensor(a.dtype, shape, None)
+        return PartialTensor(a.dtype if isinstance(a, TensorType) else None, Shape.unknown(), None)
 
     # -- fixpoint ----------------------------------------------------------------------------------------------------
 
@@ -375,10 +382,3 @@ def _trip_limits(c: InferenceContext, condition: Truth, after: Type, number: Dim
 
 def _unknown_scans(c: InferenceContext, trip: Trip, width: int) -> list[Type]:
     return [TensorType(None, c.unknown_shape()) for _ in range(trip.count_scans(width))]
-
-
-def _join_elements(a: Type, b: Type) -> Type:
-    """The type of a scan's elements, of types `a` and `b`: without contents, of unknown rank if the shapes differ."""
-    if isinstance(a, TensorType) and isinstance(b, TensorType) and a.shape == b.shape:
-        return PartialTensor(a.dtype, a.shape, None)
-    return PartialTensor(a.dtype if isinstance(a, TensorType) else None, Shape.unknown(), None)

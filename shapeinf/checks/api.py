@@ -22,7 +22,7 @@ def check(result: Result, ranges: Mapping[str, object] | None = None) -> list[Di
     """All diagnostics of a model that was inferred with `declared="check"`, in the order of the graph; notes last.
 
     The first one is the nearest to the cause. One that follows from another comes after it and names its node as the
-    `cause`. `ranges` are the dims with bounds of the user: a case within these bounds is more than a note.
+    `cause`. `ranges` has the dims with bounds of the user: a tensor that overflows within these is no mere note.
     """
     with hold_locks(result):
         model = CheckedModel(result, ranges)
@@ -46,7 +46,7 @@ def _run_checks(model: CheckedModel) -> Iterator[Diagnostic]:
 
 
 def _sort(diagnostics: Iterable[Diagnostic], model: CheckedModel) -> list[Diagnostic]:
-    """Without duplicates: failures before notes, in graph order of the node or its cause; inputs and model first."""
+    """Diagnostics without duplicates: failures before notes, each in graph order of the cause or node; inputs first."""
 
     def rank(diagnostic: Diagnostic) -> tuple[object, ...]:
         node = diagnostic.cause or diagnostic.node
@@ -79,7 +79,7 @@ def _put_cause_first(diagnostics: list[Diagnostic], model: CheckedModel) -> list
 
 
 def _remaining_with_declarations(failures: list[Diagnostic], model: CheckedModel) -> list[Diagnostic]:
-    """The failures that remain where the inference trusts every declaration, if these explain all failures."""
+    """The failures of an inference that trusts all declarations, if these explain all failures; else none."""
     trusted = trust_declarations(model)
     if trusted is None:
         return []
@@ -91,7 +91,7 @@ def _remaining_with_declarations(failures: list[Diagnostic], model: CheckedModel
 
 
 def _lead_with(first: list[Diagnostic], diagnostics: list[Diagnostic], cause: str) -> list[Diagnostic]:
-    """These first, then the other diagnostics; the failures that the cause explains name it."""
+    """The `first` diagnostics, then the others; failures at other nodes get the `cause`, unless it is empty."""
     subjects, reported = {d.subject for d in first}, {(d.code, d.subject, d.tensor) for d in first}
     rest = [d for d in diagnostics if (d.code, d.subject, d.tensor) not in reported]
     return [*first, *(attrs.evolve(d, cause=cause) if d.fails and d.subject not in subjects else d for d in rest)]

@@ -17,12 +17,13 @@ from shapeinf.solver.sampling import FAR, LARGE, MOST, Binding, legality_test, s
 _MAX_LISTED = 4
 """The most legal sizes that are listed; past it the message has their count."""
 _COUPLING_KINDS = ("equality", "alternative", "divisibility")
-"""Bounds do not couple axes: a table of positions for the cells of an image has an end."""
+"""The kinds of preconditions that couple axes. A bound does not: it may be the end of a table of positions."""
 _MAX_SAMPLES = 1024
+"""The most sampled bindings that are searched for legal ones."""
 _MAX_MIXED = 12
-"""The number of legal bindings that are mixed with each other."""
+"""The number of legal bindings whose sizes are exchanged with each other."""
 _LEAST_SIZES = (2, LARGE)
-"""Sizes to begin with: an axis of 1 broadcasts where others do not, small ones become one after a division."""
+"""The least sizes of samples: an axis of 1 broadcasts, and small sizes may become 1 after a division."""
 
 
 def _report(
@@ -41,10 +42,10 @@ def _report(
     "C101",
     "warning",
     "a dynamic axis that can only take one value",
-    "Or one of a few values, or none that is large. Usually a constant of the export holds the size.",
+    "Or a few values, or only small ones. Usually a constant of the export contains the size.",
 )
 def over_constrained_axes(model: CheckedModel) -> Iterator[Diagnostic]:
-    """Symbols of inputs that nodes fix, and products of them that nodes fix."""
+    """Symbols of inputs, and products and sums of them, for which the nodes allow few sizes."""
     for precondition in model.preconditions:
         symbol = precondition.terms[0]
         if precondition.kind == "value" and isinstance(symbol, Dimension):
@@ -61,7 +62,7 @@ def over_constrained_axes(model: CheckedModel) -> Iterator[Diagnostic]:
 
 
 def _upper_bound(model: CheckedModel, precondition: Precondition) -> Iterator[Diagnostic]:
-    """An upper bound that leaves few sizes, or follows from an equation; not the end of a table with many rows."""
+    """An upper bound that leaves few sizes, or follows from an equation; not the end of a long table."""
     symbol, *equation = precondition.terms
     if precondition.least is None and isinstance(symbol, Dimension):
         most, least = precondition.bound, _lower_bound(model, symbol)
@@ -99,7 +100,7 @@ def _alternative(model: CheckedModel, precondition: Precondition) -> Iterator[Di
 
 
 def _no_large_solution(model: CheckedModel, precondition: Precondition) -> Iterator[Diagnostic]:
-    """A precondition that of all tested sizes none above 1, or only small ones, satisfy."""
+    """A precondition that no tested size above 1, or no large one, satisfies."""
     symbols = precondition.free_symbols
     has_maxima = _has_maxima(precondition.terms)
     if len(symbols) == 1 and has_maxima:
@@ -129,7 +130,7 @@ def _are_all_illegal(precondition: Precondition, samples: Iterable[Binding]) -> 
 
 
 def _few_solutions(model: CheckedModel, precondition: Precondition) -> Iterator[Diagnostic]:
-    """A precondition on one dim that few sizes satisfy, for another reason than the end of a table."""
+    """A precondition on one dim that few sizes satisfy, unless a table of positions ends there."""
     (symbol,) = precondition.free_symbols
     bounds = model.store.interval(symbol)
     sizes = range(max(1, bounds.lo or 0), MOST + 1 if bounds.hi is None else min(bounds.hi, MOST) + 1)
@@ -143,13 +144,13 @@ def _few_solutions(model: CheckedModel, precondition: Precondition) -> Iterator[
 
 
 def _may_continue(legal: list[int], sizes: range) -> bool:
-    """Whether larger sizes may be legal: no gap between legal sizes is wider than the rest of the range."""
+    """Whether larger sizes may be legal: a gap between legal sizes is at least as wide as the rest of the range."""
     gaps = [b - a for a, b in itertools.pairwise(legal)]
     return sizes[-1] - legal[-1] <= max(gaps, default=0)
 
 
 def _has_maxima(dims: Iterable[Dim]) -> bool:
-    """Whether sizes are cut off, as by a table of positions: then the end of the legal sizes is intended."""
+    """Whether sizes are limited by a maximum, such as the end of a table of positions, which is intended."""
     return any(True for _ in maxima(dims))
 
 
@@ -194,7 +195,7 @@ def _axes_in(model: CheckedModel, dims: Iterable[Dim]) -> str:
 
 
 def _fixed_product(model: CheckedModel, equation: Dim) -> tuple[str, int] | None:
-    """`("batch*seq", 128)` for `batch*seq - 128 == 0`: only few sizes of its symbols satisfy it."""
+    """`("batch*seq", 128)` for `batch*seq - 128 == 0`, which few sizes satisfy; None for other equations."""
     if isinstance(equation, int):
         return None
     constant = equation.constant
@@ -221,7 +222,7 @@ def merged_names(model: CheckedModel) -> Iterator[Diagnostic]:
     """Named symbols of inputs that nodes require to be equal, always or unless one of them is 1."""
     for precondition in model.preconditions:
         dims = [d for d in precondition.terms if isinstance(d, Dimension)]
-        if len(dims) != 2 or dims[0] is dims[1] or not all(d in model.named for d in dims):
+        if len(dims) != 2 or dims[0] is dims[1] or not all(d in model.named_symbols for d in dims):
             continue
         if precondition.kind in ("equality", "alternative"):
             unless = "" if precondition.kind == "equality" else ", unless one of them is 1"
@@ -245,15 +246,15 @@ def merged_names(model: CheckedModel) -> Iterator[Diagnostic]:
 def coupled_axes(model: CheckedModel) -> Iterator[Diagnostic]:
     """Preconditions that relate independent axes, with a legal binding that one changed size makes illegal.
 
-    One for each node. Two names that must be equal are C102. Axes of different inputs often are related
-    (`total == past + seq`).
+    One is reported for each node. Names that must be equal are C102. Axes of different inputs are often related
+    (`total == past + seq`), which is no mistake.
     """
     nodes: set[str] = set()
     for precondition in model.preconditions:
         symbols = precondition.free_symbols
-        if precondition.kind not in _COUPLING_KINDS or len(symbols) < 2 or set(precondition.terms) <= model.named:
+        if precondition.kind not in _COUPLING_KINDS or len(symbols) < 2 or precondition.node in nodes:
             continue
-        if precondition.node in nodes or not model.are_independent(symbols):
+        if set(precondition.terms) <= model.named_symbols or not model.are_independent(symbols):
             continue
         example = _coupling_example(model, precondition)
         if example is not None:
@@ -273,7 +274,7 @@ def coupled_axes(model: CheckedModel) -> Iterator[Diagnostic]:
 
 
 def _coupling_example(model: CheckedModel, precondition: Precondition) -> tuple[Binding, Binding] | None:
-    """A legal binding, and an illegal one that differs in one size, which another legal binding has."""
+    """A legal binding, and an illegal one that differs in a size of another legal binding; None where there is none."""
     symbols = precondition.free_symbols
     names = {symbol.name for symbol in symbols}
     is_legal = legality_test(model.initial_store, names)

@@ -1,4 +1,4 @@
-"""Baselines: a file with the diagnostics of models that are known, so that a check reports only others."""
+"""Baselines: files of known diagnostics, which a check does not report again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KEYS = ("code", "node", "tensor", "message")
 
 @attrs.frozen(order=True)
 class KnownDiagnostic:
-    """A diagnostic of a model by what identifies it: `model` is its path relative to the folder of the baseline."""
+    """The fields that identify a diagnostic; `model` is the path of its model relative to that of the baseline."""
 
     model: str
     code: str
@@ -28,8 +28,8 @@ class KnownDiagnostic:
     message: str
 
     @classmethod
-    def of(cls, model: str, diagnostic: Diagnostic) -> KnownDiagnostic:
-        """That of a diagnostic."""
+    def from_diagnostic(cls, model: str, diagnostic: Diagnostic) -> KnownDiagnostic:
+        """The entry of a diagnostic of the model with this path."""
         return cls(model, diagnostic.code, diagnostic.node, diagnostic.tensor, diagnostic.message)
 
     def __str__(self) -> str:
@@ -39,33 +39,40 @@ class KnownDiagnostic:
 
 @attrs.frozen
 class Baseline:
-    """Known diagnostics; `path` is that of the file, whose folder the paths of models are relative to."""
+    """Known diagnostics, and the path of their file: the paths of models are relative to its folder."""
 
     path: str
     known: frozenset[KnownDiagnostic] = frozenset()
 
     def model_name(self, path: str) -> str:
-        """The path of a model in this file."""
+        """The path of a model in the entries of this baseline."""
         return relative_path(path, os.path.dirname(self.path))
 
     def includes(self, path: str, diagnostic: Diagnostic) -> bool:
         """Whether a diagnostic of a model is known."""
-        return KnownDiagnostic.of(self.model_name(path), diagnostic) in self.known
+        return KnownDiagnostic.from_diagnostic(self.model_name(path), diagnostic) in self.known
 
-    def stale(self, checked: Mapping[str, Iterable[Diagnostic]]) -> list[KnownDiagnostic]:
-        """The entries that the checked models no longer have, and those of models that do not exist any more."""
-        present = {self.model_name(path): diagnostics for path, diagnostics in checked.items()}
-        current = {KnownDiagnostic.of(name, d) for name, diagnostics in present.items() for d in diagnostics}
+    def entries(self, checked: Mapping[str, Iterable[Diagnostic]]) -> set[KnownDiagnostic]:
+        """The entries of diagnostics, by the path of their model."""
+        return {
+            KnownDiagnostic.from_diagnostic(self.model_name(path), diagnostic)
+            for path, diagnostics in checked.items()
+            for diagnostic in diagnostics
+        }
+
+    def stale_entries(self, checked: Mapping[str, Iterable[Diagnostic]]) -> list[KnownDiagnostic]:
+        """The sorted entries that no longer occur in the checked models, and those of models that no longer exist."""
+        present = {self.model_name(path) for path in checked}
         folder = os.path.dirname(self.path)
         return sorted(
             entry
-            for entry in self.known - current
+            for entry in self.known - self.entries(checked)
             if entry.model in present or not os.path.lexists(os.path.join(folder, entry.model))
         )
 
 
 def read_baseline(path: str) -> Baseline:
-    """Read a file of `write_baseline`. Raises OSError, and ConfigError for a file of another form."""
+    """Read a file in the form of `baseline_as_json`. Raises OSError, and ConfigError for a file of another form."""
     with open(path, encoding="utf-8") as file:
         try:
             data = json.load(file)
@@ -86,10 +93,7 @@ def _read_entry(path: str, entry: object) -> KnownDiagnostic:
 
 
 def baseline_as_json(path: str, checked: Mapping[str, Iterable[Diagnostic]]) -> dict[str, Any]:
-    """The baseline of these diagnostics, by path of their model, in a file with this path."""
+    """The JSON object of a baseline with these diagnostics, by the path of their model, for a file with this path."""
     empty = Baseline(path)
-    entries = sorted(
-        {KnownDiagnostic.of(empty.model_name(model), d) for model, diagnostics in checked.items() for d in diagnostics}
-    )
-    records = [{key: getattr(entry, key) for key in ("model", *_KEYS)} for entry in entries]
+    records = [{key: getattr(entry, key) for key in ("model", *_KEYS)} for entry in sorted(empty.entries(checked))]
     return {"schema": BASELINE, "findings": records}

@@ -1,7 +1,7 @@
-"""Small changes of one node: its possible state before an edit broke it.
+"""Small changes of one node: what it may have been before an edit broke it.
 
-A change replaces what the node states (an attribute, a constant that it reads, its list of inputs), or leaves what it
-computes unknown: then the what-if run determines the size that the rest of the graph requires there.
+A change replaces an attribute of the node, a constant that it reads, or its list of inputs; or it makes a size that the
+node computes unknown, and the what-if run infers the size that the rest of the graph requires there.
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ from shapeinf.graph import MISSING, UNUSED, NodeKind
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 
 ATTRIBUTE, INPUT, NUMBERS, SOLVED, OUTLINE = range(5)
-"""How well a change explains, best first: another attribute of a node, two axes of an input exchanged, other numbers
+"""The weights of changes, most likely first: another attribute of a node, two axes of an input exchanged, other numbers
 (of which there are many candidates), a size that the rest of the graph determines, an outline that fits."""
 _MAX_RANK = 6
 """The highest rank for which an axis is added or removed."""
 _MAX_NUMBERS = 8
 """The most numbers of a constant that are changed."""
 _MAX_PERMUTED = 4
-"""Permutations up to this length are tried in all orders, longer ones with two positions exchanged."""
+"""Up to this length all permutations are tried; of longer ones, those with two positions exchanged."""
 _DISTANCE = 4
+"""The largest difference of a near number."""
 _OPEN_END = 2**63 - 1
 """The end of a slice that is open."""
 
 Prepare = Callable[[Inference], None]
+"""Sets an inference up before it runs."""
 
 
 @attrs.frozen
@@ -39,13 +41,13 @@ class Change:
 
     Args:
         text: the change as text: `perm (0, 2, 1) instead of (0, 1, 2)`.
-        weight: how well it explains (less is better).
-        kind: another operator or other attributes.
+        weight: the kind of change; a lower one is more likely.
+        kind: the node with other attributes.
         inputs: other input slots.
-        constant: a slot and its contents for this node alone.
-        prepare: replaces the outputs of the node by unknowns in an inference.
-        required: with `prepare`: the size that the rest of the graph then requires, as text; None where it is not
-            determined, so that the change is no repair.
+        constant: a slot, and its contents for this node only.
+        prepare: makes an inference replace outputs of the node, by unknowns or other dims.
+        solution: with unknowns: describes the size that the rest of the graph requires after the run; None where it
+            requires none, so that the change is no repair.
     """
 
     text: str
@@ -54,14 +56,14 @@ class Change:
     inputs: tuple[int, ...] | None = None
     constant: tuple[int, Type] | None = None
     prepare: Prepare | None = None
-    required: Callable[[], str | None] | None = None
+    solution: Callable[[], str | None] | None = None
 
 
-# -- what the node states --------------------------------------------------------------------------------------------
+# -- attributes, inputs and constants of the node --------------------------------------------------------------------
 
 
 def attribute_changes(step: NodeStep) -> Iterator[Change]:
-    """Other attributes of a node."""
+    """Changes of one attribute of a node to a near value, and of all integers by one."""
     kind = step.operation.kind
     for name, value in kind.attrs.items():
         for other in other_values(value):
@@ -79,7 +81,7 @@ def _value_text(value: object) -> str:
 
 
 def operand_changes(inference: Inference, step: NodeStep) -> Iterator[Change]:
-    """The first two inputs exchanged; an input of a list removed; other numbers in the constants that it reads."""
+    """The first two inputs exchanged, one of a list of inputs removed, other numbers in constants of the node."""
     call = step.operation.call
     if call is not None and not call.rule.variadic and len(step.arguments) > 1:
         yield Change("its first two inputs exchanged", ATTRIBUTE, inputs=(*step.inputs[1::-1], *step.inputs[2:]))
@@ -97,7 +99,7 @@ def operand_changes(inference: Inference, step: NodeStep) -> Iterator[Change]:
 
 
 def _small_constant(inference: Inference, slot: int) -> PartialTensor | None:
-    """The constant of a few integers in a slot, also one that a node without inputs produces."""
+    """The constant of at most `_MAX_NUMBERS` integers in a slot, also one that a node without inputs produces."""
     producer = None if slot == MISSING else inference.compiled.producers[slot]
     if slot == MISSING or (producer is not None and inference.compiled.rows[producer][1]):
         return None
@@ -106,13 +108,14 @@ def _small_constant(inference: Inference, slot: int) -> PartialTensor | None:
     return constant if 0 < len(elements) <= _MAX_NUMBERS and all(isinstance(e, int) for e in elements) else None
 
 
-# -- what the node computes ------------------------------------------------------------------------------------------
+# -- outputs of the node ---------------------------------------------------------------------------------------------
 
 
 def size_changes(inference: Inference, step: NodeStep, own_sizes: bool, constants: set[int]) -> Iterator[Change]:
-    """Other sizes of the axes that a node computes: each axis, then all of them if none has a name.
+    """Unknown sizes on the axes of the output of a node: on each axis, then on all of them if all are numbers.
 
-    Of a node without sizes of its own, only the axes whose size a weight in one of these slots determines.
+    For a node without `own_sizes`, only axes whose size a weight in one of the slots `constants` determines, and near
+    numbers there too.
     """
     slot, dims = _single_output(inference, step)
     if dims is None:
@@ -133,7 +136,7 @@ def size_changes(inference: Inference, step: NodeStep, own_sizes: bool, constant
 
 
 def _single_output(inference: Inference, step: NodeStep) -> tuple[int, tuple[Dim, ...] | None]:
-    """The slot and the dims of the only output of a node; no dims where it has several."""
+    """The slot and the dims of the only output of a node; no dims for several outputs or an unknown rank."""
     outputs = [slot for slot in step.outputs if slot != UNUSED]
     if len(outputs) != 1:
         return UNUSED, None
@@ -141,26 +144,26 @@ def _single_output(inference: Inference, step: NodeStep) -> tuple[int, tuple[Dim
 
 
 def preserves_shape(inference: Inference, step: NodeStep) -> bool:
-    """Whether a node passes on the shape of an input, up to axes of 1."""
+    """Whether the only output of a node has the shape of one of its inputs, apart from axes of 1."""
     outputs = [slot for slot in step.outputs if slot != UNUSED]
-    dims = outline(inference.current(outputs[0]))[1] if len(outputs) == 1 else None
-    inputs = (outline(inference.current(slot))[1] for slot in step.arguments if slot != MISSING)
+    dims = outline(inference.type_of(outputs[0]))[1] if len(outputs) == 1 else None
+    inputs = (outline(inference.type_of(slot))[1] for slot in step.arguments if slot != MISSING)
     return dims is not None and any(_drop_unit_axes(shape) == _drop_unit_axes(dims) for shape in inputs)
 
 
 def _axes_of_weights(inference: Inference, step: NodeStep, dims: tuple[Dim, ...], constants: set[int]) -> Iterator[int]:
-    """The axes whose size a weight has, and no other input of the node."""
+    """The axes of the output with a size that an axis of a weight has, and no axis of another input."""
     sizes: dict[bool, set[Dim]] = {True: set(), False: set()}
     for slot in step.arguments:
         if slot != MISSING:
-            sizes[slot in constants].update(outline(inference.current(slot))[1] or ())
+            sizes[slot in constants].update(outline(inference.type_of(slot))[1] or ())
     for axis, dim in enumerate(dims):
         if dim != 1 and dim in sizes[True] - sizes[False]:
             yield axis
 
 
 def has_own_sizes(inference: Inference, step: NodeStep, constants: set[int]) -> bool:
-    """Whether constants or the number of its inputs determine the outputs of a node."""
+    """Whether a node reads a constant of integers, or takes any number of inputs: these decide sizes of its outputs."""
     types = [inference.table.types[inference.numbers[slot]] for slot in step.arguments if slot in constants]
     call = step.operation.call
     return any(integers_in(type_) is not None for type_ in types) or (call is not None and call.rule.variadic)
@@ -182,9 +185,9 @@ def _replace_axes_by_unknowns(slot: int, axes: tuple[int, ...]) -> Change:
             runs.append((fresh, dims, list(computed.shape.dims)))
             return fresh.table.add(PartialTensor(computed.dtype, Shape(dims), None))
 
-        fresh.declared[slot] = replace
+        fresh.refiners[slot] = replace
 
-    def required() -> str | None:
+    def solution() -> str | None:
         if not runs:
             return None
         fresh, dims, old = runs[-1]
@@ -192,11 +195,11 @@ def _replace_axes_by_unknowns(slot: int, axes: tuple[int, ...]) -> Change:
             return f"other sizes instead of {Shape(old)}"
         return _required_size(fresh, axes[0], dims[axes[0]], old[axes[0]])
 
-    return Change("", SOLVED, prepare=prepare, required=required)
+    return Change("", SOLVED, prepare=prepare, solution=solution)
 
 
 def _required_size(fresh: Inference, axis: int, unknown: Dim, old: Dim) -> str | None:
-    """The size that the rest of the graph requires of an unknown axis, as text; None for an open or the old size."""
+    """The size that the graph requires of an unknown axis, as text; None where it requires none, or the old size."""
     size = fresh.store.canon(unknown)
     known = isinstance(size, int) or not any(s.is_anonymous for s in size.symbols())
     if not known or fresh.store.prove_eq(size, old) is True:
@@ -205,7 +208,7 @@ def _required_size(fresh: Inference, axis: int, unknown: Dim, old: Dim) -> str |
 
 
 def list_changes(inference: Inference, step: NodeStep, sizes: Iterable[Dim]) -> Iterator[Change]:
-    """A number added to the list that a node computes: one that the rest of the graph determines, or one of these."""
+    """A number added to the list that a node computes: one of `sizes`, or one that the rest of the graph determines."""
     outputs = [slot for slot in step.outputs if slot != UNUSED]
     numbers = integers_in(inference.table.types[inference.numbers[outputs[0]]]) if len(outputs) == 1 else None
     if numbers is not None and numbers.shape.rank == 1 and len(numbers.elements or ()) <= _MAX_RANK:
@@ -228,14 +231,14 @@ def _insert_number(slot: int, index: int, number: Dim | None) -> Change:
             elements = [*(computed.elements or ())[:index], added, *(computed.elements or ())[index:]]
             return fresh.table.add(PartialTensor(computed.dtype, Shape([len(elements)]), elements))
 
-        fresh.declared[slot] = insert
+        fresh.refiners[slot] = insert
 
-    def required() -> str | None:
+    def solution() -> str | None:
         size = runs[-1][0].store.canon(runs[-1][1]) if runs else None
         known = isinstance(size, int) or (size is not None and not size.is_anonymous)
         return f"an added number, {size}, at index {index} of its output" if known else None
 
-    return Change("", SOLVED, prepare=prepare, required=required)
+    return Change("", SOLVED, prepare=prepare, solution=solution)
 
 
 def outline_changes(inference: Inference, step: NodeStep) -> Iterator[Change]:
@@ -252,7 +255,7 @@ def outline_changes(inference: Inference, step: NodeStep) -> Iterator[Change]:
 
 
 def _replace_dims(slot: int, old: tuple[Dim, ...], new: tuple[Dim, ...]) -> Prepare:
-    """Replaces the dims of a value, if they still are the old ones."""
+    """Makes an inference replace the dims of a value, where they are the old ones."""
 
     def prepare(fresh: Inference) -> None:
         def reshape(_: Inference, number: int, __: int) -> int:
@@ -262,19 +265,19 @@ def _replace_dims(slot: int, old: tuple[Dim, ...], new: tuple[Dim, ...]) -> Prep
             elements = computed.elements if _drop_unit_axes(old) == _drop_unit_axes(new) else None
             return fresh.table.add(PartialTensor(computed.dtype, Shape(new), elements))
 
-        fresh.declared[slot] = reshape
+        fresh.refiners[slot] = reshape
 
     return prepare
 
 
 def integers_in(type_: Type | None) -> PartialTensor | None:
-    """A tensor with known integers (sizes, axes, ends); None for another value."""
+    """The type of a tensor whose contents are known integers; None for any other value."""
     known = isinstance(type_, PartialTensor) and type_.elements is not None and type_.dtype in ("int32", "int64")
     return type_ if known else None  # type: ignore[return-value]
 
 
 def outline(type_: Type | None) -> tuple[str | None, tuple[Dim, ...] | None]:
-    """The element type and the dims of a tensor."""
+    """The element type and the dims of a tensor; None for each that is unknown."""
     return (type_.dtype, type_.shape.dims) if isinstance(type_, TensorType) else (None, None)
 
 
@@ -286,7 +289,7 @@ def _drop_unit_axes(dims: tuple[Dim, ...] | None) -> list[Dim] | None:
 
 
 def other_values(value: object) -> Iterator[object]:
-    """Near values of an attribute: of an int, of a tuple of ints, other orders of a permutation."""
+    """Near values of an attribute: numbers near an int or the ints of a tuple, other orders of a permutation."""
     if isinstance(value, bool):
         return
     if isinstance(value, int):
@@ -306,18 +309,18 @@ def _other_permutations(value: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 
 def _other_tuples(value: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """One number changed by one, or all of them where all are equal."""
+    """Tuples with one number changed by one, or with all of them, where all are equal."""
     head = enumerate(value[: 2 * _MAX_PERMUTED])
     near = ((*value[:i], m, *value[i + 1 :]) for i, n in head for m in (n - 1, n + 1))
     uniform = len(value) > 1 and len(set(value)) == 1
     all_changed = [(value[0] + d,) * len(value) for d in (-1, 1)] if uniform else []
-    for other in (*near, *all_changed):  # the numbers of windows often are equal on all axes: a repair preserves that
+    for other in (*near, *all_changed):  # the sizes of a window are often equal on all axes: a repair preserves that
         if min(other) >= 0 and len(set(other)) <= len(set(value)):
             yield other
 
 
 def other_numbers(numbers: tuple[object, ...]) -> Iterator[tuple[int, ...]]:
-    """The numbers with one of them changed to a near one, doubled, halved, or an open end for a negative one.
+    """The numbers with one of them replaced by those of `near_numbers`.
 
     >>> list(other_numbers((1,)))
     [(0,), (2,), (3,), (4,), (5,)]
@@ -330,7 +333,7 @@ def other_numbers(numbers: tuple[object, ...]) -> Iterator[tuple[int, ...]]:
 
 
 def near_numbers(number: object) -> Iterator[int]:
-    """Near numbers, the double and the half; an open end for a number that counts from the end."""
+    """Numbers near an int, its double and its half; for a negative one, the open end of a slice."""
     if isinstance(number, int):
         near = [n for n in other_values(number) if isinstance(n, int)]
         more = [number * 2, number // 2] if number > _DISTANCE + 1 else [_OPEN_END] if number < 0 else []
@@ -338,7 +341,7 @@ def near_numbers(number: object) -> Iterator[int]:
 
 
 def other_orders(length: int) -> Iterator[tuple[int, ...]]:
-    """Other orders of `length` axes: first two exchanged, then all others of a few."""
+    """Other orders of `length` axes: those with two axes exchanged, then, for a few axes, all others."""
     identity = tuple(range(length))
     swaps = list(_swaps(identity))
     yield from swaps

@@ -1,4 +1,4 @@
-"""The input of every check: an inferred model, declarations and user bounds apart from the requirements of nodes."""
+"""The input of every check: an inferred model, with declarations and user bounds apart from what nodes require."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from shapeinf.sharing import cached_property
 from shapeinf.solver.sampling import Binding, legal_bindings
 
 MAX_EXAMPLES = 64
+"""The most bindings of symbols that a check tests."""
 
 
 class CheckedModel:
-    """The result that checks read.
+    """An inferred model as checks read it; they do not change the result.
 
     Args:
         result: of an inference with `declared="check"`.
@@ -28,7 +29,7 @@ class CheckedModel:
     """
 
     def __init__(self, result: Result, ranges: Mapping[str, object] | None = None, what_if: bool = False) -> None:
-        """Keep the fields; checks do not change the result."""
+        """Nothing is computed yet."""
         self.result = result
         self.what_if = what_if
         self.ranges = dict(ranges or {})
@@ -69,8 +70,8 @@ class CheckedModel:
         return axes
 
     @cached_property
-    def named(self) -> set[Dimension]:
-        """The symbols of the inputs that the file or the user names."""
+    def named_symbols(self) -> set[Dimension]:
+        """The symbols of the inputs that have a name of the file or the user."""
         return {s for s in self.axes if not s.symbol.anonymous and not GENERATED.fullmatch(s.name)}
 
     def are_independent(self, symbols: Iterable[Dimension]) -> bool:
@@ -85,7 +86,7 @@ class CheckedModel:
 
     @cached_property
     def nodes(self) -> dict[str, Node]:
-        """The nodes by the name in diagnostics: their own, else that of their first output."""
+        """The nodes by their names in diagnostics: the own name, else the first output."""
         nodes: dict[str, Node] = {}
         for node in self.graph.nodes:
             nodes.setdefault(node.name or next((o for o in node.outputs if o), node.op), node)
@@ -103,13 +104,13 @@ class CheckedModel:
 
     @cached_property
     def declared(self) -> dict[str, DeclaredType]:
-        """The declarations of values that nodes produce; none where those of a traced run may not hold."""
+        """The declared types of values that nodes produce; none where the sizes of a traced run may not hold."""
         if not includes_traced_sizes(self.result.inference):
             return {}
         return {name: declared for name, declared in self.graph.declared.items() if name in self.producers}
 
     def examples(self, symbols: Iterable[Dimension]) -> list[Binding]:
-        """Some bindings of symbols under which all present constraints on them hold."""
+        """Up to `MAX_EXAMPLES` bindings of symbols that satisfy all constraints on them."""
         key = frozenset(symbols), self.store.version
         if key not in self._examples:
             self._examples[key] = list(itertools.islice(legal_bindings(self.store, key[0]), MAX_EXAMPLES))
@@ -148,5 +149,5 @@ class CheckedModel:
 
 
 def dim_spec(dim: Dim) -> int | str | None:
-    """A dim as the spec of another inference: a number, a text, or None for an unknown."""
+    """A dim as a spec for another inference: a number, a text, or None for an unknown size."""
     return dim if isinstance(dim, int) else None if dim.is_anonymous else str(dim)

@@ -1,4 +1,4 @@
-"""The config of a check of many models: the table `[tool.shapeinf]` of pyproject.toml, or a TOML file of its own."""
+"""The config of a check of many models: the table `[tool.shapeinf]` of pyproject.toml, or a separate TOML file."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ TABLE = "shapeinf"
 """The name of the table, under `tool`."""
 
 _TABLE_NAME = re.compile(rb"tool\s*\.\s*[\"']?shapeinf|^\s*[\"']?shapeinf[\"']?\s*=", re.MULTILINE)
-"""What a file with the table has, as a text."""
+"""The text that every file with the table contains."""
 
 _OWN_KEYS = ("select", "ignore", "exclude", "per-file-ignores", "baseline", "models")
 KEYS = (*CONFIG_KEYS, *_OWN_KEYS)
-"""The keys of a file; the first ones are also those of the tables of `models`."""
+"""The keys of a file. Those of `CONFIG_KEYS` are also keys of the tables under `models`."""
 
 
 @attrs.frozen
@@ -35,18 +35,18 @@ class ModelsConfig:
 
 @attrs.frozen
 class CheckConfig:
-    """What a check of many models reports and assumes; empty by default.
+    """The codes that a check of many models reports, and its assumptions; empty by default.
 
     Args:
-        select: codes and prefixes of codes that are reported; None for all.
-        ignore: those that are not.
+        select: codes, and prefixes of codes, to report; None for all.
+        ignore: codes and prefixes not to report.
         exclude: patterns of paths that are not checked.
-        per_file_ignores: by pattern, codes that are not reported of the matching models.
+        per_file_ignores: codes and prefixes not to report for models whose path matches a pattern, by pattern.
         baseline: the path of a file with known diagnostics.
         inference: assumptions about all models.
         models: assumptions about the models of a pattern, which take precedence; later ones over earlier ones.
-        folder: the folder that patterns are relative to: that of the file.
-        path: the file, empty where there is none.
+        folder: the folder of the file, to which patterns are relative.
+        path: the file; empty for a config without one.
     """
 
     select: tuple[str, ...] | None = None
@@ -71,7 +71,7 @@ class CheckConfig:
         check_selectors(self.ignore)
 
     def inference_of(self, path: str | None) -> Config:
-        """The assumptions about a model; without a path, those about all."""
+        """The assumptions about the model with a path; None: those about all models."""
         config = self.inference
         if path is None:
             return config
@@ -98,8 +98,8 @@ def load_check_config(path: str) -> CheckConfig:
 def find_project_file(start: str = "") -> str | None:
     """The nearest pyproject.toml with a table `[tool.shapeinf]`, in a folder or one above it.
 
-    One that is not TOML counts as without the table: its own tools report that. Raises MissingPackageError where the
-    table is there but nothing reads TOML.
+    None where there is none. A file that is not TOML is skipped: other tools report it. Raises MissingPackageError for
+    a file with the table where no TOML reader is installed.
     """
     folder = os.path.abspath(start or os.curdir)
     while True:
@@ -116,7 +116,7 @@ def _has_table(path: str) -> bool:
     try:
         with open(path, "rb") as file:
             if not _TABLE_NAME.search(file.read()):
-                return False  # without a TOML reader, projects that do not configure shapeinf still work
+                return False  # without a TOML reader, projects without this table still work
         tools = load_toml(path).get("tool")
     except (OSError, ConfigError):
         return False

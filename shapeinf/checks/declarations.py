@@ -1,4 +1,4 @@
-"""Checks of the declarations of values inside the graph and of outputs, against the computed shapes."""
+"""Checks of declared types, of outputs and of values inside the graph, against the inferred ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ C111 = register_code(
     "Also a number where the inferred size is a symbol.",
 )
 COMPARISONS = ("C110", C111)
-"""The codes of declarations that differ."""
+"""The codes of declarations that differ from the inferred type."""
 
 
 # -- C110, C111: declared and computed shapes ------------------------------------------------------------------------
@@ -41,7 +41,7 @@ COMPARISONS = ("C110", C111)
     "The declaration is stale, or the node was changed and is wrong.",
 )
 def stale_declarations(model: CheckedModel) -> Iterator[Diagnostic]:
-    """Each declaration of a value that a node produces; C111 for outputs of the graph."""
+    """The declarations of values that nodes produce; C111 for outputs of the graph."""
     reported = set()
     earlier, solved_by = compare_before_requirements(model)
     for tensor, declared in model.declared.items():
@@ -56,7 +56,7 @@ def stale_declarations(model: CheckedModel) -> Iterator[Diagnostic]:
 
 
 def compare(model: CheckedModel, tensor: str, declared: DeclaredType, computed: TensorInfo) -> Iterator[Diagnostic]:
-    """The differences of one declaration from the computed value."""
+    """The differences of one declaration from the inferred type of its value."""
     for message, axis in _differences(model, declared, computed):
         yield _report(model, tensor, message, axis)
 
@@ -80,7 +80,7 @@ def _report(model: CheckedModel, tensor: str, message: str, axis: int | None = N
 
 
 def _differences(model: CheckedModel, declared: DeclaredType, computed: TensorInfo) -> Iterator[tuple[str, int | None]]:
-    """Each difference as text, with the axis that it concerns."""
+    """Each difference as text, with its axis; None for one of the element type, the kind or the rank."""
     known = computed.dtype is not None or computed.shape.dims is not None
     if declared.kind != computed.kind.split("(")[0]:
         if known:
@@ -106,7 +106,10 @@ def _differences(model: CheckedModel, declared: DeclaredType, computed: TensorIn
 
 
 def _difference_example(model: CheckedModel, declared_dim: int | str | None, size: Dim) -> str | None:
-    """An example of how a declared size differs from the computed one; None where they may be equal."""
+    """A binding at which a declared size differs from the inferred one, as text; None where they may be equal.
+
+    Empty where they differ and no binding is needed to show it.
+    """
     declared = declared_size(model.store, declared_dim)
     if declared is None or model.store.prove_eq(declared, size) is True:
         return None
@@ -123,7 +126,7 @@ def _difference_example(model: CheckedModel, declared_dim: int | str | None, siz
 
 
 def declared_size(store: ShapeStore, declared_dim: int | str | None) -> Dim | None:
-    """The size that a declaration states; None where it states none: names that no input has are arbitrary."""
+    """The dim of a declared size; None for an unknown one, and for names that no input has: these are arbitrary."""
     if declared_dim is None or isinstance(declared_dim, int):
         return declared_dim if declared_dim is None or declared_dim >= 0 else None
     scope = store.scope
@@ -141,9 +144,9 @@ def declared_size(store: ShapeStore, declared_dim: int | str | None) -> Dim | No
 
 
 def is_alias(model: CheckedModel, declared: Dim | None, size: Dim) -> bool:
-    """Whether a declaration may only name an expression of other names: `total` for `past + seq`.
+    """Whether a declared dim may be a name for an expression of other names: `total` for `past + seq`.
 
-    Axes of one input are independent sizes: `batch` is no name for `width//4` where both are axes of an image.
+    Axes of one input are independent: `batch` is no name for `width//4` where both are axes of an image.
     """
     if not isinstance(declared, Dimension) or not isinstance(size, Dimension) or size.is_symbol:
         return False
@@ -159,10 +162,10 @@ def is_alias(model: CheckedModel, declared: Dim | None, size: Dim) -> bool:
     "C112",
     "note",
     "a name of an input that is declared for an expression of other names",
-    "Decoders do so: `total` for `past + seq`.",
+    "Files of decoders declare `total` for `past + seq`.",
 )
 def aliases(model: CheckedModel) -> Iterator[Diagnostic]:
-    """Each pair of a name and an expression once; files of decoders state with it that both are equal."""
+    """Each pair of a name and an expression once. In files of decoders, the declaration means that they are equal."""
     reported: set[tuple[str, Dim]] = set()
     for tensor, axis, name, computed_size in _declared_names(model):
         size = model.store.canon(computed_size)
@@ -182,7 +185,7 @@ def aliases(model: CheckedModel) -> Iterator[Diagnostic]:
     "The graph computes two sizes for axes that are declared with one name.",
 )
 def overloaded_names(model: CheckedModel) -> Iterator[Diagnostic]:
-    """Names that no input has, declared for values of which the graph computes different sizes."""
+    """Names that no input has, declared for axes with different inferred sizes."""
     first: dict[str, tuple[str, int, Dim]] = {}
     input_names = {symbol.name for symbol in model.axes}
     for tensor, axis, name, size in _declared_names(model):
@@ -196,7 +199,7 @@ def overloaded_names(model: CheckedModel) -> Iterator[Diagnostic]:
 
 
 def _declared_names(model: CheckedModel) -> Iterator[tuple[str, int, str, Dim]]:
-    """Each axis that is declared with a name: tensor, axis, name and computed size."""
+    """Each axis that is declared with a name: the tensor, the axis, the name and the inferred size."""
     for tensor, declared in model.declared.items():
         computed = model.result.tensors.get(tensor)
         if computed is None or computed.shape.dims is None or len(computed.shape.dims) != len(declared.dims or ()):
@@ -209,13 +212,13 @@ def _declared_names(model: CheckedModel) -> Iterator[tuple[str, int, str, Dim]]:
 # -- sizes before the requirements of later nodes --------------------------------------------------------------------
 #
 # A declaration holds for all sizes of the inputs. Where a later node requires `seq == 2*batch`, it is still wrong to
-# declare `2*batch` for an axis that is `seq`. Only what nodes require of single dims (multiples, bounds) applies to
-# declarations of earlier values too, and what the file itself states of its names up to there.
+# declare `2*batch` for an axis that is `seq`. Of the requirements of later nodes, only those on single dims (multiples,
+# bounds) apply to the declaration of an earlier value, and of the aliases in the file, those before it.
 
 
 @attrs.frozen
 class EarlyDifference:
-    """An axis that is declared with another size than its node computes; `example` has a binding that proves it."""
+    """An axis that is declared with another size than its node computes; `example` is a binding that proves it."""
 
     tensor: str
     axis: int
@@ -229,10 +232,10 @@ class EarlyDifference:
 
 
 def compare_before_requirements(model: CheckedModel) -> tuple[list[EarlyDifference], dict[str, str]]:
-    """The sizes that differ until a later node requires them to be equal; none where nodes require no equality.
+    """The declared sizes that differ until a later node requires equality; none where nodes require no equality.
 
-    Also the declared values that match when their node has run, each with the node whose requirement solves one of
-    their dims later.
+    And the values that match their declaration when their node has run, each with the node whose requirement solves one
+    of their dims later.
     """
     inference = model.result.inference
     if model.what_if or model.graph.traced or inference.compiled.groups is not None or not _has_new_equalities(model):
@@ -243,7 +246,7 @@ def compare_before_requirements(model: CheckedModel) -> tuple[list[EarlyDifferen
     def begin(fresh: Inference) -> None:
         snapshots = _Snapshots(model, fresh)
         for name, declared in model.declared.items():
-            fresh.declared[fresh.compiled.slots[name]] = _DeclarationObserver(
+            fresh.refiners[fresh.compiled.slots[name]] = _DeclarationObserver(
                 snapshots, name, declared, observed, matching
             )
 
@@ -265,7 +268,7 @@ def _first_solver(model: CheckedModel, symbols: set[Dimension]) -> str:
 def _has_new_equalities(model: CheckedModel) -> bool:
     """Whether nodes solve a dim of the inputs, or relate several of them."""
     store, before = model.store, model.initial_store
-    if any(symbol in model.named and symbol not in before.solved for symbol in store.solved):
+    if any(symbol in model.named_symbols and symbol not in before.solved for symbol in store.solved):
         return True
     return any(
         disjunction.equation is not None and disjunction not in before.disjunctions
@@ -275,7 +278,7 @@ def _has_new_equalities(model: CheckedModel) -> bool:
 
 @attrs.frozen
 class _ObservedSize:
-    """A declared size (as declared, and as a dim) and the computed one, with the constraints when the node had run."""
+    """A declared size (as declared, and as a dim), the inferred one, and the constraints right after the node."""
 
     tensor: str
     axis: int
@@ -286,7 +289,7 @@ class _ObservedSize:
 
 
 class _Snapshots:
-    """The constraints of a run so far and those of names in the file; copied when they have changed."""
+    """Copies of the constraints of a run, with the aliases of the file so far; a new copy after each change."""
 
     def __init__(self, model: CheckedModel, inference: Inference) -> None:
         self.model = model
@@ -296,14 +299,14 @@ class _Snapshots:
         self.aliases: list[tuple[Dim, Dim]] = []
 
     def take(self) -> ShapeStore:
-        """A copy of the present constraints with the aliases."""
+        """The current constraints with the aliases; do not change it."""
         version = self.inference.store.version + len(self.aliases)
         if self.version != version:
             self.version = version
             self.store = self.inference.store.copy()
             for name, size in self.aliases:
                 with suppress(ShapeError):
-                    self.store.add_equal(name, size, Source("", f"the file calls {size} {name}"))
+                    self.store.add_equal(name, size, Source("", f"the file declares {size} as {name}"))
         return self.store
 
 
@@ -318,7 +321,7 @@ class _DeclarationObserver:
     matching: dict[str, set[Dimension]]
 
     def __call__(self, inference: Inference, number: int, index: int) -> int:
-        """The unchanged number of the type."""
+        """Compare, and return the unchanged number of the type."""
         computed = inference.table.get(number)
         dims = self.declared.dims
         if not isinstance(computed, TensorType) or computed.shape.dims is None:
@@ -342,10 +345,10 @@ class _DeclarationObserver:
 
 
 def _early_example(model: CheckedModel, observed: _ObservedSize) -> str | None:
-    """A binding of named dims that proves the difference, as text."""
+    """A binding of named dims at which the sizes differ, as text; None where there is none."""
     dims = (observed.declared_size, observed.size)
     symbols = {s for d in dims if isinstance(d, Dimension) for s in d.symbols()}
-    if not symbols <= model.named:
+    if not symbols <= model.named_symbols:
         return None
     for binding in legal_bindings(observed.store, symbols, later=model.store):
         a, b = try_evaluate(observed.declared_size, binding), try_evaluate(observed.size, binding)

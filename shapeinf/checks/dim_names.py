@@ -20,13 +20,13 @@ from shapeinf.lattice import TensorType
 from shapeinf.result import Result
 
 _MIN_LETTERS = 5
-"""Shorter words are too similar to each other to decide: `past` and `mask`, `seq` and `sep`."""
+"""Shorter words are not compared, since many of them are similar: `past` and `mask`, `seq` and `sep`."""
 
 _MAX_LETTERS = 100
 """Longer names are not compared."""
 
 _MAX_SIMILAR = 32
-"""Names that differ in one letter at the same position, of which more are no misspellings of each other."""
+"""The most names that are compared of those that differ in one letter at the same position."""
 
 
 # -- C120 ----------------------------------------------------------------------------------------------------------
@@ -76,9 +76,9 @@ def _are_different_sizes(model: CheckedModel, first: str, second: str) -> bool:
 
 
 def similar_pairs(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Pairs of names that one edit may turn into each other, in the order of the names; a few others may be among them.
+    """Pairs of names that may differ by one edit, in the order of the names; a few other pairs may be among them.
 
-    Both share a text that each becomes without one of its letters: a model may have thousands of names.
+    Names are grouped by the texts that remain without one letter, not compared in pairs: a model may have thousands.
 
     >>> list(similar_pairs(["batch", "seq", "batsh", "length", "bacth"]))
     [('batch', 'batsh'), ('batch', 'bacth'), ('batsh', 'bacth')]
@@ -99,7 +99,7 @@ def _plain(name: str) -> str:
 
 
 def is_misspelling(a: str, b: str) -> bool:
-    """Whether two names differ as a name and its misspelling do; names with digits and short words do not count.
+    """Whether one of two names may be a misspelling of the other; False for words that are short or have digits.
 
     >>> is_misspelling("batch", "batsh"), is_misspelling("batch_size", "batch _size"), is_misspelling("seq", "seq2")
     (True, True, False)
@@ -121,12 +121,12 @@ def is_misspelling(a: str, b: str) -> bool:
 
 
 def _consists_of_words(name: str) -> bool:
-    """False for expressions and names of values."""
+    """Whether a name has only words, with blanks next to underscores; False for expressions and generated names."""
     return bool(re.fullmatch(r"[^\W\d](\w|\s(?=_)|(?<=_)\s)*", name))
 
 
 def _is_typing_error(a: str, b: str) -> bool:
-    """A letter added, removed, replaced, or two exchanged; neither the first letter nor a final s."""
+    """Whether one letter is added, removed or replaced, or two are exchanged; not the first letter, nor a final s."""
     if min(len(a), len(b)) < _MIN_LETTERS - 1 or max(len(a), len(b)) < _MIN_LETTERS or a[0] != b[0]:
         return False
     if any(c.isdigit() for c in a + b) or a + "s" == b or b + "s" == a:
@@ -139,10 +139,10 @@ def _is_typing_error(a: str, b: str) -> bool:
 
 @register_check("C104", "error", "one name of inputs that must have two values")
 def conflicting_names(model: CheckedModel) -> Iterator[Diagnostic]:
-    """Names for which nodes require two values, where the errors vanish in a what-if run with a name for each axis."""
+    """Names that must have two values: the errors vanish in a what-if run that gives each axis its own name."""
     if not any(d.severity == "error" for d in model.result.diagnostics):
         return
-    shared = {s for s in model.named if len(model.axes[s]) > 1}
+    shared = {s for s in model.named_symbols if len(model.axes[s]) > 1}
     split = _infer_with_split_names(model, shared) if shared else None
     if split is None:
         return
@@ -161,7 +161,7 @@ def conflicting_names(model: CheckedModel) -> Iterator[Diagnostic]:
 
 
 def _infer_with_split_names(model: CheckedModel, shared: set[Dimension]) -> Result | None:
-    """The inference with a name for each axis; None where it fails or has errors too."""
+    """The inference with a name for each axis of these symbols; None where it fails or has errors too."""
     inputs: dict[str, SpecLike] = {}
     for name, dims in model.input_dims.items():
         own = [f"`{name}.shape[{axis}]`" if dim in shared else "" for axis, dim in enumerate(dims)]

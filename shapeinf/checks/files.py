@@ -11,6 +11,7 @@ from shapeinf.formats import FORMATS
 from shapeinf.texts import format_count
 
 _MAX_NAMES = 3
+"""The most tensors that a message names."""
 
 
 @register_check(
@@ -21,11 +22,11 @@ _MAX_NAMES = 3
     static=True,
 )
 def missing_data(model: CheckedModel) -> Iterator[Diagnostic]:
-    """Data in other files that are missing; one report a file and reason."""
+    """Missing data in other files: one diagnostic for each file and reason."""
     for missing in FORMATS.missing_data(model.graph):
         first = missing.tensors[0]
         others = [repr(name) for name in missing.tensors[1:_MAX_NAMES]]
         more = len(missing.tensors) - 1 - len(others)
         listed = ", ".join([*others, *([format_count(more, "other tensor")] if more else [])])
-        also = f"; so for {listed}" if listed else ""
-        yield Diagnostic("error", "C170", f"the data of {first!r} are not there: {missing.reason}{also}", tensor=first)
+        also = f"; also those of {listed}" if listed else ""
+        yield Diagnostic("error", "C170", f"the data of {first!r} are missing: {missing.reason}{also}", tensor=first)

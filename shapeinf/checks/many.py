@@ -1,4 +1,4 @@
-"""Checks of many models: one after the other, with one config; a model that cannot be read does not stop the others."""
+"""Checks of many models, one after the other, with one config; a model that cannot be read does not end the run."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ DeploymentCheck = Callable[[CheckedModel], Iterable[Diagnostic]]
 """Diagnostics of a deployment of a model, such as a profile."""
 
 Option = tuple[str, str]
-"""An assumption of a config: its key, and the name or text under it."""
+"""An assumption of a config: its key, and the name or text of one entry."""
 
 FORMAT_OPTION: Option = ("format", "")
-"""The options of a format, as an assumption."""
+"""The options of a format, counted as one assumption."""
 
 register_code(
     UNREADABLE,
@@ -47,8 +47,8 @@ class ModelCheck:
 
     Args:
         path: of the model.
-        diagnostics: those that are reported; of a model that cannot be checked, that alone (C100).
-        known: selected diagnostics that the baseline has.
+        diagnostics: those to report; only C100 for a model that cannot be checked.
+        known: selected diagnostics that are in the baseline.
         checked: whether the model could be read and checked.
     """
 
@@ -68,12 +68,12 @@ class ModelChecker:
     """Checks models with one config.
 
     Args:
-        config: what is reported and assumed. Names that a model does not have are not used for it.
+        config: the codes to report, and assumptions; those about names that a model does not have are not used for it.
         options: further assumptions, which take precedence, such as those of a command line.
-        format_options: how to read files of one format; they are not used for files of another.
+        format_options: how to read files of one format; they are not used for files of other formats.
         baseline: known diagnostics.
         deployments: further checks of each model.
-        strict: whether names of `options` that a model does not have are errors, as they should be for a single model.
+        strict: whether a name in `options` that a model does not have is an error, as for a single model.
         progress: called with (done, total) after every node of a model.
         read: the graph of a path, with the options of its format.
     """
@@ -87,17 +87,17 @@ class ModelChecker:
     progress: Progress | None = None
     read: Callable[[str, InferenceOptions], Graph] = as_graph
     unused: dict[Option, ShapeInferenceError] = attrs.field(factory=dict, init=False)
-    """Assumptions that no model has used so far, each with an error that has the names of these models."""
+    """Assumptions that no model has used so far, each with the error for the unknown name."""
     _used: set[Option] = attrs.field(factory=set, init=False)
 
     def __attrs_post_init__(self) -> None:
-        """Refuse what a check cannot do."""
+        """Raise ConfigError where declarations are to be trusted."""
         inferences = (self.config.inference, *(models.inference for models in self.config.models), self.options)
         if any(inference.declared == "trust" for inference in inferences):
             raise ConfigError("declared must be check or ignore: a check does not trust declarations")
 
     def check_safely(self, path: str) -> ModelCheck:
-        """The check of a model; an error of the file becomes its diagnostic, if not `strict` every error."""
+        """The check of a model; an error becomes a diagnostic (C100), if `strict` only one of the file."""
         try:
             return self.check(path)
         except ModelError as error:
@@ -129,14 +129,14 @@ class ModelChecker:
                 (known if is_known else reported).append(diagnostic)
         return ModelCheck(path, tuple(sorted(reported, key=lambda d: not d.fails)), tuple(known))
 
-    def stale(self, checks: Iterable[ModelCheck]) -> list[KnownDiagnostic]:
-        """The entries of the baseline that the checked models no longer have."""
+    def stale_entries(self, checks: Iterable[ModelCheck]) -> list[KnownDiagnostic]:
+        """The entries of the baseline that no longer occur in the checked models; none without a baseline."""
         if self.baseline is None:
             return []
-        return self.baseline.stale({c.path: c.known for c in checks if c.checked})
+        return self.baseline.stale_entries({c.path: c.known for c in checks if c.checked})
 
     def infer(self, path: str) -> tuple[Result, Config]:
-        """The inference of a model, and the assumptions that were used for it. Raises as `check`."""
+        """The inference of a model, and the assumptions that were used for it. Raises what `check` raises."""
         config = self.config.inference_of(path).merge(self.options)
         graph = self._read(path)
         if config.declared == "ignore":
@@ -173,11 +173,11 @@ class ModelChecker:
             self.unused.pop(option, None)
 
     def _is_own(self, config: Config, smaller: Config) -> bool:
-        """Whether the names that the smaller config lacks are from `options`."""
+        """Whether the smaller config lacks a name of `options`."""
         return bool((_options(config) - _options(smaller)) & _options(self.options))
 
     def unused_options(self) -> list[ShapeInferenceError]:
-        """The errors of names in `options` that no model has; none where no model could be read."""
+        """The errors for names in `options` that no model has; none where no model could be read."""
         own = {*_options(self.options), FORMAT_OPTION}
         return [error for option, error in self.unused.items() if option in own and option not in self._used]
 
@@ -189,7 +189,7 @@ class ModelChecker:
 
 
 def _with_choices_of(error: UnknownNameError, other: ShapeInferenceError | None) -> ShapeInferenceError:
-    """The error of a name that neither of two models has, with the names of both."""
+    """The error for a name that neither of two models has, with the names of both."""
     if not isinstance(other, UnknownNameError) or isinstance(error, UnnamedInputError):
         return error
     return UnknownNameError(error.kind, error.name, {*error.choices, *other.choices})
@@ -199,8 +199,8 @@ def check_files(paths: str | Iterable[str], config: CheckConfig | None = None, *
     """Check the models that paths, folders and glob patterns name.
 
     Args:
-        paths: one or several.
-        config: what is reported and assumed (see `load_check_config`); with its baseline, where it has one.
+        paths: one path or several.
+        config: the codes to report, assumptions, and a baseline (see `load_check_config`).
         assumptions: further keys of a `Config`, such as `dims={"batch": "1..8"}`.
 
     Raises PathPatternError for a path that names no model, and UnknownNameError for an assumption that fits no model.
@@ -220,13 +220,13 @@ def check_files(paths: str | Iterable[str], config: CheckConfig | None = None, *
 
 
 def without_declarations(graph: Graph) -> Graph:
-    """The graph without the declared types of what nodes compute."""
+    """The graph without the declared types of values that nodes compute."""
     declared = {name: declared for name, declared in graph.declared.items() if name in graph.inputs}
     return attrs.evolve(graph, declared=declared)
 
 
 def without_name(config: Config, error: UnknownNameError) -> Config | None:
-    """The config without the assumptions about a name; None where it has none."""
+    """The config without the assumptions about the unknown name of an error; None where it has none."""
     changes: dict[str, Any] = {}
     unknown = None if isinstance(error, UnnamedInputError) else error.name
     for field in attrs.fields(Config):

@@ -1,4 +1,4 @@
-"""The models that paths, glob patterns and folders of a command line name."""
+"""Paths of models: files, folders and glob patterns, as a command line has them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from shapeinf.errors import PathPatternError
 from shapeinf.formats import FORMATS
 
 STANDARD_INPUT = "-"
+"""The path that stands for standard input."""
 
 
 @attrs.frozen
@@ -20,9 +21,9 @@ class ModelPaths:
     """The models of some paths.
 
     Args:
-        paths: of the models, each once, in the order of the paths; those of a folder or pattern are sorted.
+        paths: of the models, each once, in the order of the requested paths; those of a folder or pattern are sorted.
         excluded: the number of models that a pattern excludes.
-        single: whether one path names one model itself, rather than a folder or a pattern.
+        single: whether a single path was requested, that of a model, not of a folder or a pattern.
     """
 
     paths: tuple[str, ...]
@@ -31,13 +32,13 @@ class ModelPaths:
 
 
 def find_models(paths: Iterable[str], exclude: Iterable[str] = (), folder: str = "") -> ModelPaths:
-    """The models that paths name: files, folders (searched to any depth) and glob patterns.
+    """The models at paths of files, folders (searched to any depth) and glob patterns.
 
-    A file that is named is a model, whatever its name. Of folders and patterns, the formats decide which files are;
-    hidden files and folders are skipped. A folder that is one model itself, such as a SavedModel, is that model.
-    Patterns of `exclude` are relative to `folder` and apply to all paths.
+    A path of a file is a model, whatever its name. In folders, and among the matches of a pattern, the formats decide
+    which files are models; hidden files and folders are skipped. A folder that is a model, such as a SavedModel, is
+    one path. Patterns of `exclude` are relative to `folder` and apply to all paths.
 
-    Raises PathPatternError for a path that names no model.
+    Raises PathPatternError for a folder or a pattern without models.
     """
     requested = list(paths)
     patterns = tuple(exclude)
@@ -76,17 +77,17 @@ def _matches_of(pattern: str) -> Iterator[str]:
 
 
 def _walk(folder: str) -> Iterator[str]:
-    """The model files in a folder, without hidden ones; links to folders are not followed."""
+    """The models in a folder, without hidden ones; links to folders are not followed."""
     return (path for path in walk_files(folder) if FORMATS.is_model_path(path))
 
 
 def walk_files(
     folder: str, *, on_error: Callable[[OSError], None] | None = None, follow_links: bool = False
 ) -> Iterator[str]:
-    """The files in a folder and its folders, without hidden ones, in the order of their names.
+    """The files in a folder, to any depth, without hidden ones, in the order of their names.
 
-    `on_error` is called for a folder that cannot be read; the walk goes on. With `follow_links`, a folder that is
-    reached in several ways is walked once.
+    `on_error` is called for a folder that cannot be read; the walk goes on. With `follow_links`, links to folders are
+    followed, and a folder is visited once.
     """
     visited: set[tuple[int, int]] = set()
     for parent, folders, files in os.walk(folder, onerror=on_error, followlinks=follow_links):

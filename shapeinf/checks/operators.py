@@ -10,7 +10,7 @@ from shapeinf.checks.registry import register_check
 from shapeinf.diagnostics import Diagnostic
 
 _MIN_REPLACED = 6
-"""Letters from which on a replaced letter is a typing error: shorter operators differ in one, such as Selu and Silu."""
+"""The least length of a word in which a replaced letter is a typing error: Selu and Silu are two operators."""
 
 _OUTLINE = re.compile(r"[A-Z\d._:>]|(?:(?<=[._:>])|^)[a-z]")
 """The letters that begin the words of a name, its digits and its separators."""
@@ -18,11 +18,12 @@ _OUTLINE = re.compile(r"[A-Z\d._:>]|(?:(?<=[._:>])|^)[a-z]")
 _SEPARATORS = re.compile(r"[._:>]+")
 
 _MIN_OPERATOR = 4
+"""The least length of a misspelled word in the name of an operator."""
 _MIN_LOWERCASE = 7
-"""Letters of a word without capitals: many short ones differ in one letter, such as irfft and ihfft."""
+"""The same for any typing error in a word without capitals: irfft and ihfft are two operators."""
 
 _MIN_DOMAIN = 6
-
+"""The least length of a misspelled domain."""
 
 MISSPELLED_OPERATOR = "C121"
 
@@ -31,12 +32,12 @@ MISSPELLED_OPERATOR = "C121"
     MISSPELLED_OPERATOR,
     "error",
     "an operator or a domain that is likely misspelled",
-    "No installed dialect has it, and the name differs by one typing error from one that a dialect has. An operator "
-    "of a domain that is no misspelling is never reported: it may be known to its runtime.",
+    "No installed dialect has it, and its name differs by one typing error from one that a dialect has. An operator "
+    "of a domain that is no misspelling is never reported: its runtime may have it.",
     static=True,
 )
 def misspelled_operators(model: CheckedModel) -> Iterator[Diagnostic]:
-    """Operators without a definition, near one of the same domain, or with the name of one in a domain near theirs."""
+    """Operators without a definition, if an operator or a domain of a similar name has one."""
     inference = model.result.inference
     dialect = inference.compiled.registry.dialect(model.graph.dialect)
     if dialect is None:
@@ -55,7 +56,7 @@ def misspelled_operators(model: CheckedModel) -> Iterator[Diagnostic]:
 
 
 def _nearest(known: Mapping[str, set[str]], domain: str, op: str) -> tuple[str, str, str] | None:
-    """The misspelled name, the right one and which of the two it is; None for an operator that may be a custom one.
+    """The misspelled name, the right name, and "operator" or "domain"; None for what may be a custom operator.
 
     `known` has the operators of each domain.
     """
@@ -74,8 +75,8 @@ def _only(names: Iterable[str]) -> str | None:
 def is_misspelled_operator(name: str, known: str) -> bool:
     """Whether a name is a known operator with one typing error, or in another case.
 
-    Digits and the letters that begin words must agree, and neither begins with the other: `RRelu` is another operator
-    than `Relu`, `ATen` than `Atan`, `F.celu` than `F.elu`, `Acosh` than `Acos`.
+    Digits and the first letters of words must be equal, and neither name may begin with the other: `RRelu` and `Relu`,
+    `ATen` and `Atan`, `F.celu` and `F.elu`, `Acosh` and `Acos` are different operators.
 
     >>> is_misspelled_operator("Rellu", "Relu"), is_misspelled_operator("relu", "Relu")
     (True, True)
@@ -109,7 +110,7 @@ def is_misspelled_domain(name: str, known: str) -> bool:
 
 
 def is_single_edit(a: str, b: str, min_replaced: int = 0) -> bool:
-    """Whether a letter is added or removed, or two are exchanged, or one replaced in words of this length.
+    """Whether a letter is added or removed, or two are exchanged, or one is replaced in names of at least this length.
 
     >>> is_single_edit("Tahn", "Tanh"), is_single_edit("Silu", "Selu", 6)
     (True, False)

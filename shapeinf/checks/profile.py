@@ -17,7 +17,7 @@ from shapeinf.diagnostics import Diagnostic, register_code
 from shapeinf.errors import ModelError, ShapeInferenceError, SpecError, UnknownNameError
 from shapeinf.expr import Dimension, Scope
 from shapeinf.inputs.options import InferenceOptions
-from shapeinf.inputs.reader import SpecLike, by_input
+from shapeinf.inputs.reader import SpecLike, key_by_input
 from shapeinf.inputs.spec import parse_shape_spec, split_specs
 from shapeinf.solver.sampling import Binding, central_bindings, spread_bindings
 
@@ -27,10 +27,12 @@ C152 = register_code("C152", "error", "shapes of a profile with which the graph 
 C153 = register_code("C153", "error", "shapes between those of a profile with which the graph cannot run")
 
 CORNERS = ("min", "opt", "max")
+"""The shapes that a profile has of each input."""
 MAX_BETWEEN = 24
-"""Bindings between the corners that are tested by a what-if run each."""
+"""The most bindings between the corners that are tested, each by a what-if run."""
 
 Shapes = dict[str, tuple[int, ...]]
+"""Shapes of inputs by name."""
 
 
 @attrs.frozen
@@ -41,7 +43,7 @@ class Profile:
 
     @classmethod
     def complete(cls, least: Shapes, usual: Shapes, largest: Shapes) -> Profile:
-        """A profile of partial corners: a missing shape of an input is that of the nearest corner."""
+        """A profile from corners that lack inputs: a missing shape is that of the next corner that has one."""
         names = dict.fromkeys([*least, *usual, *largest])
         middle = {n: usual.get(n, largest.get(n, least.get(n, ()))) for n in names}
         low = {n: least.get(n, middle[n]) for n in names}
@@ -49,7 +51,7 @@ class Profile:
 
 
 def parse_shapes(text: str) -> Shapes:
-    """Shapes in the syntax of trtexec. Raises SpecError.
+    """Read shapes in the syntax of trtexec. Raises SpecError.
 
     >>> parse_shapes("ids:1x128,mask:1x128")
     {'ids': (1, 128), 'mask': (1, 128)}
@@ -68,7 +70,10 @@ def parse_shapes(text: str) -> Shapes:
 
 
 def read_profiles(path: str) -> list[Profile]:
-    """The profiles of a JSON file: `{"ids": {"min": [1, 1], "opt": [1, 128], "max": [8, 512]}}`, or a list of such."""
+    """Read a JSON file of one or several profiles: `{"ids": {"min": [1, 1], "opt": [1, 128], "max": [8, 512]}}`.
+
+    Raises OSError, and ModelError for a file of another form.
+    """
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
@@ -94,11 +99,13 @@ def _sizes(data: object, label: str, path: str) -> tuple[int, ...]:
 
 
 def check_profile(model: CheckedModel, profile: Profile) -> list[Diagnostic]:
-    """All diagnostics of a profile; shapes between its corners are tested only where the corners fit.
+    """All diagnostics of a profile. Shapes between its corners are tested only where the graph runs at the corners.
 
     Raises UnknownNameError for an input that the model does not have.
     """
-    profile = attrs.evolve(profile, corners={c: by_input(shapes, model.graph) for c, shapes in profile.corners.items()})
+    profile = attrs.evolve(
+        profile, corners={c: key_by_input(shapes, model.graph) for c, shapes in profile.corners.items()}
+    )
     for name in profile.corners["opt"]:
         if name not in model.input_dims:
             raise UnknownNameError("input", name, model.input_dims)
@@ -134,7 +141,7 @@ def _check_order(profile: Profile) -> Iterator[Diagnostic]:
 
 
 def _check_names(model: CheckedModel, profile: Profile) -> Iterator[Diagnostic]:
-    """A name must have one size in all inputs of a corner."""
+    """Names with two sizes in the inputs of a corner."""
     for corner in CORNERS:
         first: dict[Dimension, tuple[str, int]] = {}
         for name, shape in profile.corners[corner].items():
@@ -149,7 +156,7 @@ def _check_names(model: CheckedModel, profile: Profile) -> Iterator[Diagnostic]:
 
 
 def _check_between(model: CheckedModel, profile: Profile) -> Iterator[Diagnostic]:
-    """The first binding between the corners with which the graph fails, proved by a what-if run."""
+    """The first tested binding between the corners at which the graph fails."""
     box = _box(model, profile)
     if not box:
         return
@@ -163,7 +170,7 @@ def _check_between(model: CheckedModel, profile: Profile) -> Iterator[Diagnostic
 
 
 def _check_sizes(model: CheckedModel, profile: Profile) -> Iterator[Diagnostic]:
-    """The sizes that overflow or lose their bound within the ranges of the profile."""
+    """Tensors whose size overflows, or has no upper bound, within the ranges of the profile."""
     box = _box(model, profile)
     inputs: dict[str, SpecLike] = {
         name: [box[d] if isinstance(d, Dimension) and d in box and d.symbol.anonymous else dim_spec(d) for d in dims]
@@ -182,7 +189,7 @@ def _check_sizes(model: CheckedModel, profile: Profile) -> Iterator[Diagnostic]:
 
 
 def _box(model: CheckedModel, profile: Profile) -> dict[Dimension, tuple[int, int]]:
-    """The least and largest size of each symbol that is an axis of an input."""
+    """The least and the largest size of each symbol that is an axis of an input."""
     box: dict[Dimension, tuple[int, int]] = {}
     for name, dims in model.input_dims.items():
         if name in profile.corners["min"]:
@@ -194,7 +201,7 @@ def _box(model: CheckedModel, profile: Profile) -> dict[Dimension, tuple[int, in
 
 
 def _candidates(model: CheckedModel, box: Mapping[Dimension, tuple[int, int]]) -> Iterator[Binding]:
-    """Bindings that violate preconditions first, then the middle and the neighbors of the corners."""
+    """Bindings between the corners: some that violate a precondition, then the middle, the ends and next to them."""
     illegal = (
         binding
         for binding in spread_bindings(box)

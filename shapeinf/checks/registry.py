@@ -8,12 +8,13 @@ from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.diagnostics import Diagnostic, Severity, register_code
 
 Check = Callable[[CheckedModel], Iterable[Diagnostic]]
+"""A check of a model: all its diagnostics."""
 
 CHECKS: dict[str, Check] = {}
-"""The checks of shapes by the code of their diagnostics, in the order in which they run; what-if runs repeat them."""
+"""The checks of shapes by the code of their diagnostics, in the order in which they run, also in what-if runs."""
 
 STATIC_CHECKS: dict[str, Check] = {}
-"""The checks that no change of a shape affects, such as those of names of operators: they run once."""
+"""The checks that no change of a shape affects, such as that of misspelled operators: they run once."""
 
 
 def register_check(
@@ -24,7 +25,10 @@ def register_check(
     *,
     static: bool = False,
 ) -> Callable[[Check], Check]:
-    """Register a check, of shapes or `static`, and the code of its diagnostics (see `register_code`)."""
+    """A decorator that registers a check, and the code of its diagnostics (see `register_code`).
+
+    `static`: no change of a shape affects the check, so that it does not run in what-if runs.
+    """
 
     def register(check: Check) -> Check:
         checks = STATIC_CHECKS if static else CHECKS

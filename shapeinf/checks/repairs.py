@@ -1,8 +1,8 @@
-"""Repairs: small changes of one node with which the failures vanish, which point to the node that is wrong.
+"""Repairs: small changes of one node with which failures vanish. They indicate the node that is wrong.
 
 Where the file declares nothing, the first failure is at a node downstream of the wrong one. So each node upstream of it
-is changed in a what-if run: an attribute, a constant, or one size that it computes. A change without remaining failures
-is a repair; where all repairs are of one node, that node is the likely cause.
+is changed in a what-if run: an attribute, a constant, or a size that it computes. A change that removes the first
+failure and adds none is a repair; where all repairs are of one node, that node is the likely cause.
 """
 
 from __future__ import annotations
@@ -40,12 +40,14 @@ from shapeinf.graph import MISSING, UNUSED, Node
 from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 
 Candidates = Literal["all", "inputs", "sizes"]
-"""The candidates for a change: nodes and inputs, inputs only, nodes that compute sizes for the first failure."""
+"""What is changed: nodes and inputs, only inputs, or only nodes that compute sizes for that of the first failure."""
 _MAX_NODES = 300
+"""The most nodes that are changed."""
 _MAX_NUMBERS_IN_STATES = 1_000_000
 """The most type numbers that the states before all candidate nodes may hold."""
 _MAX_NAMES = 4
 """The number of names of inputs that are candidates for a missing size."""
+
 C114 = register_code(
     "C114", "warning", "a node or input that is likely wrong", "With a small change of it no other diagnostic remains."
 )
@@ -60,7 +62,7 @@ class Repair:
         op: the operator.
         change: the change as text: `perm (0, 2, 1) instead of (0, 1, 2)`.
         remaining: the number of failures that remain.
-        weight: how well the change explains (less is better).
+        weight: the kind of the change; a lower one is more likely.
     """
 
     node: str
@@ -75,13 +77,13 @@ def likely_cause(
 ) -> tuple[Diagnostic, bool] | None:
     """C114: the input or node whose change repairs the model, and whether it is the only one.
 
-    None where the first failure is at the wrong node itself. Where one node certainly fails because of constants and
-    its attributes, only other attributes and numbers are an explanation, no sizes or orders of axes that would fit.
+    None where there is no repair, or the best one is of the node of the first failure. Where a single node fails, and
+    reads one value besides constants, only repairs of attributes and numbers count.
     """
     repairs, is_complete = find_repairs(model, failures, run_checks, candidates)
     if candidates == "sizes":
         repairs = [repair for repair in repairs if repair.remaining == 0]
-    if _fails_by_itself(model, failures):
+    if _is_local_failure(model, failures):
         repairs = [repair for repair in repairs if repair.weight in (ATTRIBUTE, NUMBERS)]
     nodes = [repair.node for repair in repairs]
     if not nodes or nodes[0] == failures[0].node:
@@ -102,7 +104,7 @@ def find_repairs(
 ) -> tuple[list[Repair], bool]:
     """The repairs of the first failure, and whether every candidate was tested.
 
-    Those with the fewest remaining failures come first, of these attributes before computed sizes, then the nearest.
+    Those with the fewest remaining failures come first; of these, those of a lower weight, then the nearest.
     """
     first, inference = failures[0], model.result.inference
     if first.code in ("C101", "C102") and _reads_integer_constant(model, first.node):
@@ -128,7 +130,7 @@ def find_repairs(
     return sorted(search.repairs, key=lambda repair: (repair.remaining, repair.weight)), is_complete
 
 
-def _fails_by_itself(model: CheckedModel, failures: list[Diagnostic]) -> bool:
+def _is_local_failure(model: CheckedModel, failures: list[Diagnostic]) -> bool:
     """Whether all failures are errors at one node that reads one value besides constants."""
     node = model.nodes.get(failures[0].node)
     if node is None or any(f.severity != "error" or f.node != failures[0].node for f in failures):
@@ -148,8 +150,8 @@ def _reads_integer_constant(model: CheckedModel, name: str) -> bool:
 
 
 def _node_index(model: CheckedModel, first: Diagnostic) -> int | None:
-    """The index of the node of a failure, or of the node around it for one in a body."""
-    node = model.nodes.get(first.node) or _node_around(model, first.node)
+    """The index of the node of a failure, or of the node whose body contains it; None for no node of the graph."""
+    node = model.nodes.get(first.node) or _enclosing_node(model, first.node)
     if node is None:
         return None
     output = next((name for name in node.outputs if name), None)
@@ -157,8 +159,8 @@ def _node_index(model: CheckedModel, first: Diagnostic) -> int | None:
     return None if output is None else compiled.producers[compiled.slots[output]]
 
 
-def _node_around(model: CheckedModel, inner: str) -> Node | None:
-    """The node whose body contains a node: `loop` of `loop/add`."""
+def _enclosing_node(model: CheckedModel, inner: str) -> Node | None:
+    """The node whose body contains a node: `loop` for `loop/add`; None for a node outside of bodies."""
     around = [name for name in model.nodes if name and inner.startswith(f"{name}/")]
     return model.nodes[max(around, key=len)] if around else None
 
@@ -181,7 +183,7 @@ def _nearby_nodes(inference: Inference, index: int) -> set[int]:
 
 
 def _upstream_nodes(inference: Inference, index: int | None, by_sizes: bool) -> list[int]:
-    """A node and all nodes upstream (with `by_sizes` through integers only), the nearest (latest) first."""
+    """A node and those upstream of it (`by_sizes`: through integers only), the latest first; none in cyclic graphs."""
     if index is None or inference.compiled.groups is not None:
         return []
     upstream, stack = {index}, [index]
@@ -203,7 +205,7 @@ class _RepairSearch:
     """Tests changes of nodes and inputs, and collects the repairs."""
 
     def __init__(self, model: CheckedModel, runs: WhatIfRuns, is_error: bool) -> None:
-        """`is_error` states that a node certainly fails, so that a weight may be wrong."""
+        """`is_error`: a node certainly fails, so that a weight may be wrong."""
         self.model = model
         self.runs = runs
         self.repairs: list[Repair] = []
@@ -214,19 +216,19 @@ class _RepairSearch:
         self.weights = self.constants if is_error else set()
 
     def operand_changes(self, step: NodeStep) -> Iterator[Change]:
-        """Other operands of a node."""
+        """Changes of the operands of a node."""
         return operand_changes(self.model.result.inference, step)
 
     def size_changes(self, step: NodeStep) -> Iterator[Change]:
-        """Unknown sizes instead of those that a node computes."""
+        """Changes of the sizes that a node computes."""
         inference = self.model.result.inference
         own_sizes = has_own_sizes(inference, step, self.constants)
         yield from size_changes(inference, step, own_sizes, self.weights)
-        sizes: list[Dim] = [*sorted(self.model.named, key=str)[:_MAX_NAMES], -1]
+        sizes: list[Dim] = [*sorted(self.model.named_symbols, key=str)[:_MAX_NAMES], -1]
         yield from list_changes(inference, step, sizes) if own_sizes else ()
 
     def test_changes(self, step: NodeStep, changes: Iterable[Change]) -> None:
-        """Tests the changes of one node up to the first without remaining failures; none where it has one already."""
+        """Test the changes of one node up to the first that leaves no failure; none where there was one already."""
         if self.runs.affordable and all(r.node != step.site or r.remaining for r in self.repairs):
             any(self._changes_outputs(step, change) and self._test(step, change) for change in changes)
 
@@ -241,7 +243,7 @@ class _RepairSearch:
         return remaining == 0
 
     def test_input(self, name: str, input_type: TensorType) -> None:
-        """Tests two axes of an input exchanged."""
+        """Test exchanges of two axes of an input, up to the first repair."""
         dims = list(input_type.shape.dims or ())
         for a, b in itertools.combinations(range(len(dims)), 2):
             if dims[a] == dims[b]:
@@ -259,7 +261,7 @@ class _RepairSearch:
                 return
 
     def _changes_outputs(self, step: NodeStep, change: Change) -> bool:
-        """Whether a change changes the outputs of its node, but no element type, and loses no known size."""
+        """Whether a change gives the outputs of its node other shapes or contents, and none that is less known."""
         if change.prepare is not None:
             return True
         inference = self.model.result.inference
@@ -288,7 +290,7 @@ class _RepairSearch:
 
 
 def _is_as_known(old: tuple[object, ...], new: tuple[object, ...]) -> bool:
-    """Whether the element type and the numbers of known sizes and integers are the same."""
+    """Whether a new type has the element type of the old one, and no more unknown sizes and integers."""
     same_type = old[0] in (None, new[0])
     return same_type and all(_count_unknown(b) <= _count_unknown(a) for a, b in zip(old[1:], new[1:], strict=True))
 
@@ -307,6 +309,6 @@ def _count_unknown(sizes: object) -> float:
 
 
 def _contents(type_: Type | None) -> tuple[object, ...]:
-    """Element type, dims and known integers of a tensor."""
+    """The element type, dims and known integers of a tensor; None for each that is unknown."""
     integers = integers_in(type_)
     return (*outline(type_), None if integers is None else integers.elements)

@@ -1,4 +1,4 @@
-"""Checks of the ranges that the user gives: sizes within them that a node does not allow."""
+"""Checks of the ranges that the user requests: sizes in them that a node does not allow."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from shapeinf.expr import Dimension, Interval
     "C106",
     "warning",
     "a requested range that a node does not allow",
-    "A bound of the user, of --dim or a config, is outside of what the graph requires. A range from 1 says nothing of "
-    "the least size.",
+    "A bound of --dim or of a config is outside of what the graph requires. A range from 1 on does not count as a "
+    "bound below.",
     static=True,
 )
 def forbidden_sizes(model: CheckedModel) -> Iterator[Diagnostic]:
-    """The tightest bound of each dim with a range of the user, where that range passes it."""
+    """The tightest bound of each dim for which the user requests a range with sizes outside of it."""
     for precondition in model.result.contract.always if model.ranges else ():
         symbol = precondition.terms[0] if precondition.kind == "range" else None
         if isinstance(symbol, Dimension) and symbol in model.axes and model.symbol_text(symbol) in model.ranges:
@@ -53,5 +53,5 @@ def _report(model: CheckedModel, symbol: Dimension, precondition: Precondition) 
 
 
 def _is_reported(model: CheckedModel, precondition: Precondition) -> bool:
-    """Whether C101 reports it: few sizes are left."""
+    """Whether C101 reports the node, because few sizes are left."""
     return any(diagnostic.node == precondition.node for diagnostic in over_constrained_axes(model))

@@ -1,4 +1,4 @@
-"""Which diagnostics of a check are reported: codes and their prefixes, for all models or for those of a pattern."""
+"""The selection of the diagnostics to report: by codes and prefixes of codes, for all models or those of a pattern."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _is_selector(text: str) -> bool:
 
 
 def matches_path(path: str, pattern: str, folder: str = "") -> bool:
-    """Whether a pattern matches a path, a folder that contains it, or a name of either.
+    """Whether a pattern matches a path, a folder above it, or the name of either.
 
     A pattern is relative to `folder`. `*` stands for any characters, also for `/`.
 
@@ -62,16 +62,16 @@ def relative_path(path: str, folder: str = "") -> str:
 
 @attrs.frozen
 class Selection:
-    """The codes that are reported.
+    """The codes to report.
 
     The longest selector that matches a code decides: `ignore=["C1"]` with `select=["C101"]` reports C101. A code that
-    is both selected and ignored by selectors of one length is ignored.
+    is selected and ignored by selectors of the same length is ignored.
 
     Args:
-        select: what is reported; everything by default.
-        ignore: what is not.
-        per_file_ignores: what is not reported of the models that a pattern matches, in addition.
-        folder: the folder that patterns are relative to.
+        select: codes, and prefixes of codes, to report; all by default.
+        ignore: codes and prefixes not to report.
+        per_file_ignores: further codes and prefixes not to report for models whose path matches a pattern.
+        folder: the folder to which patterns are relative.
     """
 
     select: tuple[str, ...] = attrs.field(default=(ALL,), converter=check_selectors)
@@ -85,7 +85,7 @@ class Selection:
             check_selectors(selectors)
 
     def includes(self, code: str, path: str | None = None) -> bool:
-        """Whether a code is reported, of a model with this path.
+        """Whether a code is reported, for a model with this path.
 
         >>> Selection(ignore=["C1"], select=["ALL", "C101"]).includes("C101")
         True

@@ -33,7 +33,7 @@ _TRITON_DTYPES = {
 
 @attrs.frozen
 class Port:
-    """An input or output of a config: its dims with the batch axis, None for a dynamic axis."""
+    """An input or output of a config; its dims include the batch axis, None is a dynamic axis."""
 
     name: str
     dtype: str
@@ -42,7 +42,7 @@ class Port:
 
 @attrs.frozen
 class ServingConfig:
-    """The shapes of a `config.pbtxt`."""
+    """The inputs and outputs of a `config.pbtxt`; a `max_batch_size` of 0 means that no batch axis is added."""
 
     max_batch_size: int
     inputs: tuple[Port, ...]
@@ -50,7 +50,7 @@ class ServingConfig:
 
 
 def read_serving_config(path: str) -> ServingConfig:
-    """Read a `config.pbtxt`. Raises ModelError."""
+    """Read a `config.pbtxt`. Raises OSError, and ModelError for a malformed one."""
     message = parse_text(Path(path).read_text(encoding="utf-8", errors="replace"), path)
     batch = message.get("max_batch_size", [0])[-1]
     if not isinstance(batch, int) or batch < 0:
@@ -85,7 +85,7 @@ def check_serving(model: CheckedModel, config: ServingConfig) -> list[Diagnostic
     for port in config.inputs:
         if port.name in inputs:
             diagnostics += _check_port(model, config, port, model.input_dims[port.name])
-    if not diagnostics:  # the graph takes these inputs; the cause of a wrong output comes before the output itself
+    if not diagnostics:  # the graph takes these inputs; a failure is reported before the wrong output that it causes
         diagnostics += _check_batches(model, config)
     for port in config.outputs:
         if port.name in outputs:
@@ -123,7 +123,7 @@ def _check_port(
 
 
 def _explain_axis(model: CheckedModel, config: ServingConfig, axis: int, served: int | None, dim: Dim) -> str:
-    """How an axis differs from the model; empty where it does not."""
+    """How an axis of the config differs from that of the model; empty where it does not."""
     if axis == 0 and config.max_batch_size and isinstance(dim, int):
         return f"is the batch of up to {config.max_batch_size} in the config, but always {dim} in the model"
     if served is None:
@@ -134,7 +134,7 @@ def _explain_axis(model: CheckedModel, config: ServingConfig, axis: int, served:
 
 
 def _check_batches(model: CheckedModel, config: ServingConfig) -> Iterator[Diagnostic]:
-    """What-if runs at the smallest and the largest batch, where the config fixes the other sizes."""
+    """The first failure of what-if runs at the smallest and the largest batch."""
     for batch in dict.fromkeys((1, config.max_batch_size)) if config.max_batch_size else ():
         shapes = {port.name: _shape_at_batch(model, port, batch) for port in config.inputs}
         for violation in run_at_shapes(model, shapes):
@@ -143,7 +143,7 @@ def _check_batches(model: CheckedModel, config: ServingConfig) -> Iterator[Diagn
 
 
 def _shape_at_batch(model: CheckedModel, port: Port, batch: int) -> list[Any]:
-    """The shape of an input at a batch; dynamic axes keep the name of the model."""
+    """The spec of the shape of an input at a batch; a dynamic axis has its name in the model, or None."""
     dims = model.input_dims[port.name]
     named = [str(d) if isinstance(d, Dimension) and not d.is_anonymous else None for d in dims]
     return [batch if i == 0 else named[i] if size is None else size for i, size in enumerate(port.dims)]

@@ -20,7 +20,7 @@ INT64 = 2**63 - 1
 
 @attrs.frozen
 class _Limit:
-    """A limit of a count (in `unit`), and the severity of exceeding it."""
+    """A limit on a number of bytes or elements (`unit`), and the severity of exceeding it."""
 
     unit: str
     number: int
@@ -42,7 +42,7 @@ LIMITS = (
     "Its element count or byte size can exceed 2^31 - 1 or 2^63 - 1.",
 )
 def overflowing_sizes(model: CheckedModel) -> Iterator[Diagnostic]:
-    """The size of each tensor with all symbols at their upper bounds; one diagnostic for each limit."""
+    """Tensors that are too large with all symbols at their upper bounds; one diagnostic for each limit."""
     bounds = {symbol.name: model.store.interval(symbol).hi for symbol in model.axes}
     binding = {name: hi for name, hi in bounds.items() if hi is not None}
     exceeding: dict[_Limit, list[tuple[str, int]]] = {}
@@ -90,10 +90,10 @@ def _element_count(model: CheckedModel, info: TensorInfo, binding: dict[str, int
     "C140",
     "note",
     "a tensor without an upper bound though all inputs have one",
-    "The node is the one that loses the bound.",
+    "The node is the first one whose output has no bound.",
 )
 def unbounded_sizes(model: CheckedModel) -> Iterator[Diagnostic]:
-    """The first tensor of each unknown without an upper bound; none where an input has no bound either."""
+    """The first tensor with each unknown size without an upper bound; none where an input has no bound either."""
     if any(model.store.interval(symbol).hi is None for symbol in model.axes):
         return
     reported: set[Dimension] = set()

@@ -1,7 +1,7 @@
-"""A what-if run that trusts each declaration, so that only a node that itself violates one is reported.
+"""A what-if run that trusts declarations, so that only a node that violates its own declaration is reported.
 
-A wrong node corrupts everything downstream. Where the file declares what the node should compute, this run
-continues downstream with the declaration: what it still reports is reported at the wrong node itself.
+A wrong node makes the shapes downstream wrong. Where the file declares the output of the node, this run continues
+downstream with the declared type, so that the remaining failures are at wrong nodes.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from shapeinf.result import Result
 
 
 def trust_declarations(model: CheckedModel) -> tuple[CheckedModel, list[Diagnostic]] | None:
-    """The what-if run, and the declarations that nodes violate in it.
+    """The what-if run, and a diagnostic for each declaration that a node violates in it.
 
     None where the file declares nothing inside the graph, where it declares the sizes of a traced run and the inputs
-    may have others, and for graphs with cycles.
+    may have other sizes, and for graphs with cycles.
     """
     inference = model.result.inference
     if inference.compiled.groups is not None or not has_traced_sizes(inference):
@@ -42,7 +42,7 @@ def trust_declarations(model: CheckedModel) -> tuple[CheckedModel, list[Diagnost
         trusted.append(CheckedModel(Result(fresh, reader), model.ranges, what_if=True))
         slots = fresh.compiled.slots
         for name, declared in model.declared.items():
-            fresh.declared[slots[name]] = _TrustedDeclaration(trusted[0], name, declared, violations)
+            fresh.refiners[slots[name]] = _TrustedDeclaration(trusted[0], name, declared, violations)
 
     rerun(inference, store, begin)
     return trusted[0], violations
@@ -50,7 +50,7 @@ def trust_declarations(model: CheckedModel) -> tuple[CheckedModel, list[Diagnost
 
 @attrs.frozen
 class _TrustedDeclaration:
-    """Compares a value with its declaration when its node has run; continues with the declaration if they differ."""
+    """Compares a value with its declaration when its node has run; the run continues with the declaration."""
 
     model: CheckedModel
     name: str
@@ -70,7 +70,7 @@ class _TrustedDeclaration:
         return number
 
     def _declared_type(self, computed: TensorType) -> Type:
-        """The declared type; undeclared axes are unknown, since the computed ones are not trusted."""
+        """The declared type; axes without a declared size are unknown, since those of a wrong node are not trusted."""
         dims = [self._size(axis) for axis in range(len(self.declared.dims or ()))]
         return PartialTensor(self.declared.dtype or computed.dtype, Shape(dims), None)
 

@@ -1,6 +1,6 @@
-"""What-if runs: inferences of a graph with one change, as far as it takes to see whether the change is a repair.
+"""What-if runs: inferences of a graph with one change, to see whether the change is a repair.
 
-The nodes before the change run once for all what-if runs; a run ends at the first new error.
+The nodes before the change run once for all what-if runs. A run ends at the first new error.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from shapeinf.checks.checked_model import CheckedModel
 from shapeinf.checks.numeric_runs import generic_bindings, violations_at
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
+from shapeinf.engine.diagnostics import collect_diagnostics
 from shapeinf.engine.inference import Inference
 from shapeinf.engine.session import rerun
 from shapeinf.errors import ShapeInferenceError
@@ -23,35 +24,37 @@ from shapeinf.result import Result
 from shapeinf.solver.sampling import Binding
 
 MAX_VISITS = 60_000
-"""The nodes that all what-if runs of one search may run; about a second."""
+"""The most nodes that the what-if runs of one search visit: about a second of work."""
 _CHECKS_COST = 4
-"""The cost of all checks of a what-if run, in visits of each of its nodes."""
+"""The cost of the checks after a what-if run, in visits of each of its nodes."""
 _START_COST = 10
-"""The cost of a run from the first node on, in visits, and more for each axis of an input."""
+"""The cost of a run from the first node on, in visits, apart from that of the axes of inputs."""
 _TERMS_PER_VISIT = 50
-"""The number of computed terms of dims that costs as much as the visit of a node."""
+"""The number of computed terms of dims that cost as much as the visit of a node."""
 _NUMERIC_RUNS = 2
-"""The number of sets of sizes that prove that a repaired graph runs."""
+"""The number of bindings at which a repaired graph must run."""
+
 RunChecks = Callable[[CheckedModel], Iterable[Diagnostic]]
+"""All diagnostics of a model."""
 
 
-class _HopelessError(Exception):
-    """A what-if run has a new error."""
+class _NoRepairError(Exception):
+    """A what-if run shows that its change is no repair. Internal: caught in `checks.what_if`."""
 
 
 class _InputRequirements:
-    """Requirements of nodes on the inputs: a what-if run that adds some, or repeats the first diagnostic, may end."""
+    """What nodes require of the inputs before a change: a what-if run that requires more is no repair."""
 
     def __init__(self, model: CheckedModel, diagnostics: list[Diagnostic]) -> None:
         first = diagnostics[0]
-        self.symbols, self.named = set(model.axes), model.named
+        self.symbols, self.named_symbols = set(model.axes), model.named_symbols
         self.subjects = {diagnostic.subject for diagnostic in diagnostics}
         self.first = first.subject if first.code in ("C101", "C102") else ""
         self.disjunctions = {d for d in model.store.disjunctions if d.source.node == self.first}
         self.version = -1
 
     def are_exceeded(self, run: Inference, except_node: str) -> bool:
-        """Whether the new constraints of a node (but one) would be a new C101 or C102, or repeat the first one."""
+        """Whether new constraints of nodes but `except_node` are a new C101 or C102, or repeat the first one."""
         store = run.store
         if store.version == self.version:
             return False
@@ -66,24 +69,24 @@ class _InputRequirements:
         )
 
     def _would_be_reported(self, dims: Sequence[Dim], node: str) -> bool:
-        """Whether a node fixes a dim or merges two names without a diagnostic of it before the change."""
+        """Whether a node fixes a dim or merges two names, and had no diagnostic before the change, or had the first."""
         numbers = [dim for dim in dims if isinstance(dim, int)]
-        names = {dim for dim in dims if isinstance(dim, Dimension) and dim in self.named}
+        names = {dim for dim in dims if isinstance(dim, Dimension) and dim in self.named_symbols}
         if not node or len(names) + len(numbers) < len(dims) or len(names) + bool(numbers) != 2:
             return False
         return node == self.first or node not in self.subjects
 
 
 class WhatIfRuns:
-    """Runs changes of a graph against its diagnostics, within a budget of node visits."""
+    """Runs changes of a graph within a budget of node visits, and compares the diagnostics with those before."""
 
     def __init__(
         self, model: CheckedModel, diagnostics: list[Diagnostic], run_checks: RunChecks, nodes: Collection[int]
     ) -> None:
-        """`nodes` are the indices of the nodes that may change, `run_checks` yields all diagnostics."""
+        """`diagnostics` are those without a change, `nodes` the indices of the nodes that may be changed."""
         self.model = model
-        self.before = {(d.code, d.subject) for d in diagnostics}
-        self.unknown = {(d.code, d.node) for d in model.result.inference.diagnostics}
+        self.reported = {(d.code, d.subject) for d in diagnostics}
+        self.inferred = {(d.code, d.node) for d in collect_diagnostics(model.result.inference)}
         self.first = (diagnostics[0].code, diagnostics[0].subject)
         self.run_checks = run_checks
         self._requirements = _InputRequirements(model, diagnostics)
@@ -107,25 +110,24 @@ class WhatIfRuns:
     def remaining_with_change(self, step: NodeStep, change: Change) -> tuple[int, str] | None:
         """The number of failures that remain with a change, and its text; None where it is no repair.
 
-        A repair removes the first diagnostic. With a change that makes the output of a node unknown, the requirements
-        of the node itself do not count. A change that loses a known shape, or with which the graph fails at sizes that
-        it then allows, is no repair.
+        A repair removes the first diagnostic, loses no known shape, and the graph runs with it at sizes that it then
+        allows. With a change that makes the output of a node unknown, failures of the node itself do not count.
         """
         if not self.affordable:
             return None
         run = self.starts[step.index].fork(_apply_change(self.model.result.inference.compiled, step, change))
-        after_node = _begin_at(run, step, change)
+        finish_node = _begin_at(run, step, change)
         except_node = "" if change.prepare is None else step.site
-        run.progress = self._stop_at_new_errors(run, after_node, except_node)
+        run.progress = self._stop_at_new_errors(run, finish_node, except_node)
         try:
             run.run_straight(step.index)
-        except (_HopelessError, ShapeInferenceError):
+        except (_NoRepairError, ShapeInferenceError):
             return None
         changed = self._as_model(run)
         remaining = self._count_remaining(changed, except_node)
         if remaining is None:
             return None
-        text = change.text if change.required is None else change.required()
+        text = change.text if change.solution is None else change.solution()
         return (remaining, text) if text is not None and self._runs_with_change(changed, step, change) else None
 
     def remaining_with_input(self, name: str, input_type: TensorType) -> int | None:
@@ -142,25 +144,27 @@ class WhatIfRuns:
 
         try:
             rerun(inference, inference.initial_store.copy(), begin)
-        except (_HopelessError, ShapeInferenceError):
+        except (_NoRepairError, ShapeInferenceError):
             return None
         changed = self._as_model(runs[0])
         remaining = self._count_remaining(changed)
         return remaining if remaining is not None and self._runs_at_numbers(changed, lambda _: None) else None
 
-    def _stop_at_new_errors(self, run: Inference, after_node: Callable[[int], None], except_node: str = "") -> Progress:
-        """Ends a run at the first new error, and where the first diagnostic recurs."""
+    def _stop_at_new_errors(
+        self, run: Inference, finish_node: Callable[[int], None], except_node: str = ""
+    ) -> Progress:
+        """A progress callback that ends a run at the first new error, and where the first diagnostic recurs."""
 
         def progress(done: int, _: int) -> None:
             self.visits += 1
-            after_node(done)
+            finish_node(done)
             if self._requirements.are_exceeded(run, except_node):
-                raise _HopelessError
+                raise _NoRepairError
             for diagnostic in run.node_diagnostics.get(done - 1, ()):
                 key = (diagnostic.code, diagnostic.node)
-                lost = diagnostic.code.startswith("S2") and key not in self.unknown
-                if lost or (diagnostic.severity == "error" and (key == self.first or key not in self.before)):
-                    raise _HopelessError
+                lost = diagnostic.code.startswith("S2") and key not in self.inferred
+                if lost or (diagnostic.severity == "error" and (key == self.first or key not in self.reported)):
+                    raise _NoRepairError
 
         return progress
 
@@ -174,7 +178,7 @@ class WhatIfRuns:
         for diagnostic in self.run_checks(changed):
             key = (diagnostic.code, diagnostic.subject)
             if diagnostic.fails and diagnostic.subject != except_node:
-                if key == self.first or key not in self.before:
+                if key == self.first or key not in self.reported:
                     return None
                 remaining += 1
         return remaining
@@ -183,17 +187,17 @@ class WhatIfRuns:
         """Whether the changed graph runs at generic sizes that it allows."""
 
         def prepare(fresh: Inference) -> None:
-            before, after = _around_node(fresh, change)
+            replace, restore = _constant_swap(fresh, change)
 
             def progress(done: int, _: int) -> None:
                 if done == step.index:
-                    before()
+                    replace()
                 elif done == step.index + 1:
-                    after()
+                    restore()
 
             fresh.progress = progress
             if step.index == 0:
-                before()
+                replace()
 
         return self._runs_at_numbers(changed, prepare)
 
@@ -208,8 +212,8 @@ class WhatIfRuns:
         return runs > 0
 
     def _has_new_violations(self, violations: list[Diagnostic], binding: Binding) -> bool:
-        """Whether nodes fail at these sizes that do not fail without the change, or the first one does."""
-        new = {(v.code, v.node) for v in violations} - self.before
+        """Whether a node fails at these sizes that does not fail without the change, or the first one still fails."""
+        new = {(v.code, v.node) for v in violations} - self.reported
         if not new:
             return False
         without = violations_at(self.model.result.inference, binding) or []
@@ -217,7 +221,7 @@ class WhatIfRuns:
 
 
 def _apply_change(compiled: CompiledGraph, step: NodeStep, change: Change) -> CompiledGraph:
-    """The graph with another kind of node at an index, or with other inputs of it."""
+    """The graph with the attributes or the inputs of a node changed."""
     if change.kind is not None:
         return compiled.replace_node(step.index, change.kind)
     if change.inputs is None:
@@ -230,8 +234,8 @@ def _apply_change(compiled: CompiledGraph, step: NodeStep, change: Change) -> Co
     return edited
 
 
-def _around_node(fresh: Inference, change: Change) -> tuple[Callable[[], None], Callable[[], None]]:
-    """Functions to call before and after the changed node runs: they replace a constant for it alone."""
+def _constant_swap(fresh: Inference, change: Change) -> tuple[Callable[[], None], Callable[[], None]]:
+    """Prepares a run; returns functions to call before and after the changed node, which replace a constant for it."""
     if change.prepare is not None:
         change.prepare(fresh)
     if change.constant is None:
@@ -239,26 +243,26 @@ def _around_node(fresh: Inference, change: Change) -> tuple[Callable[[], None], 
     slot, new = change.constant
     old: list[int] = []
 
-    def before() -> None:
+    def replace() -> None:
         old.append(fresh.numbers[slot])
         fresh.numbers[slot] = fresh.table.add(new)
 
-    def after() -> None:
+    def restore() -> None:
         fresh.numbers[slot] = old.pop()
 
-    return before, after
+    return replace, restore
 
 
 def _begin_at(run: Inference, step: NodeStep, change: Change) -> Callable[[int], None]:
-    """Prepares a run that begins at the changed node; returns the function to call after each node."""
-    before, after = _around_node(run, change)
-    before()
+    """Prepares a run that begins at the changed node; returns a function to call with the index after each node."""
+    replace, restore = _constant_swap(run, change)
+    replace()
 
-    def after_node(done: int) -> None:
+    def finish_node(done: int) -> None:
         if done == step.index + 1:
-            after()
+            restore()
 
-    return after_node
+    return finish_node
 
 
 def _states_before(inference: Inference, nodes: Collection[int]) -> dict[int, Inference]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 import click
@@ -15,65 +15,32 @@ from shapeinf.checks import (
     ModelCheck,
     ModelChecker,
     ModelPaths,
-    Profile,
     baseline_as_json,
-    check_profile,
     check_selectors,
-    check_serving,
     find_models,
     find_project_file,
-    parse_shapes,
     read_baseline,
-    read_profiles,
-    read_serving_config,
 )
-from shapeinf.checks.many import DeploymentCheck
-from shapeinf.checks.profile import Shapes
 from shapeinf.cli.config import read_config_file
+from shapeinf.cli.deployment import Deployment, deployment_options
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options, read_graph
 from shapeinf.cli.options import check_bindings, check_outputs, output_option
 from shapeinf.cli.output import FAILURE, VIOLATION, LateProgress, echo, echo_diagnostic, echo_lines
 from shapeinf.cli.sections import SectionedCommand
-from shapeinf.errors import ShapeInferenceError, SpecError
+from shapeinf.errors import ShapeInferenceError
 from shapeinf.formats.files import write_text
 from shapeinf.inputs.config import Config
-from shapeinf.report import (
-    as_github_commands,
-    as_markdown,
-    check_as_json,
-    check_lines,
-    checks_as_github_commands,
-    checks_as_json,
-    checks_as_markdown,
-    checks_as_sarif,
-    count_checks,
-    severity_counts,
-)
+from shapeinf.report import check_total, render_checks, severity_counts
+from shapeinf.schemas import json_text
 from shapeinf.texts import format_count
 
-TEXT = "text"
+if TYPE_CHECKING:
+    from shapeinf.report.check_report import Form
+
+TEXT: Form = "text"
 _FORMS = "shapeinf.check.forms"
 """The key of the forms of the report in the context of the command."""
-
-
-def _read_shapes(_: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> Shapes:
-    try:
-        return parse_shapes(",".join(texts)) if texts else {}
-    except SpecError as error:
-        raise click.BadParameter(str(error), param=parameter) from None
-
-
-def _corner_option(corner: str, adjective: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The option of trtexec for one corner of a profile."""
-    return click.option(
-        f"--{corner}Shapes",
-        corner,
-        multiple=True,
-        callback=_read_shapes,
-        metavar="NAME:SHAPE,...",
-        help=f"The {adjective} shapes of inputs, in the grammar of trtexec: ids:1x128,mask:1x128.",
-    )
 
 
 def _read_selectors(_: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -88,7 +55,7 @@ def _selector_option(name: str, help: str) -> Callable[[Callable[..., None]], Ca
     return click.option(f"--{name}", multiple=True, callback=_read_selectors, metavar="CODE,...", help=help)
 
 
-def _form_option(form: str, help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def _form_option(form: Form, help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """The option of a form; the command finds those that are typed in the context."""
 
     def note_form(context: click.Context, _: click.Parameter, typed: bool) -> None:
@@ -98,42 +65,12 @@ def _form_option(form: str, help: str) -> Callable[[Callable[..., None]], Callab
     return click.option(f"--{form}", is_flag=True, callback=note_form, expose_value=False, help=help)
 
 
-def _typed_form() -> str | None:
+def _typed_form() -> Form | None:
     """The form that the command line names; None for text."""
-    forms: list[str] = click.get_current_context().meta.get(_FORMS, [])
+    forms: list[Form] = click.get_current_context().meta.get(_FORMS, [])
     if len(forms) > 1:
         raise click.UsageError(f"--{forms[0]} and --{forms[1]} are two forms of one report: choose one")
     return forms[0] if forms else None
-
-
-@attrs.frozen
-class Deployment:
-    """The options that describe a deployment of one model."""
-
-    profile: str | None
-    triton: str | None
-    corners: dict[str, Shapes]
-
-    def options(self) -> list[str]:
-        """Those that are typed."""
-        named = {"--profile": self.profile, "--triton": self.triton}
-        named.update((f"--{corner}Shapes", shapes or None) for corner, shapes in self.corners.items())  # type: ignore[misc]
-        return [name for name, value in named.items() if value is not None]
-
-    def checks(self) -> tuple[DeploymentCheck, ...]:
-        """The checks of a model, in the order of their reports."""
-        profiles = [] if self.profile is None else read_profiles(self.profile)
-        if any(self.corners.values()):
-            profiles.append(Profile.complete(self.corners["min"], self.corners["opt"], self.corners["max"]))
-        checks: list[DeploymentCheck] = [_profile_check(profile) for profile in profiles]
-        if self.triton is not None:
-            config = read_serving_config(self.triton)
-            checks.append(lambda model: check_serving(model, config))
-        return tuple(checks)
-
-
-def _profile_check(profile: Profile) -> DeploymentCheck:
-    return lambda model: check_profile(model, profile)
 
 
 @click.command(name="check", cls=SectionedCommand)
@@ -150,16 +87,7 @@ def _profile_check(profile: Profile) -> DeploymentCheck:
 @_form_option("github", "Print workflow commands, which GitHub shows at the files.")
 @_form_option("sarif", "Print a SARIF 2.1.0 log, for code hosts and editors.")
 @output_option("Write the report to OUT instead of standard output.")
-@click.option(
-    "--profile",
-    type=click.Path(),
-    metavar="FILE",
-    help='JSON with the shapes of one or several profiles: {"x": {"min": [1, 3], "opt": [4, 3], "max": [8, 3]}}.',
-)
-@_corner_option("min", "minimum")
-@_corner_option("opt", "optimum")
-@_corner_option("max", "maximum")
-@click.option("--triton", type=click.Path(), metavar="CONFIG", help="A serving config of Triton, `config.pbtxt`.")
+@deployment_options
 def check_command(
     models: tuple[str, ...],
     options: ModelOptions,
@@ -171,28 +99,27 @@ def check_command(
     baseline: str | None,
     write_baseline: str | None,
     output: str | None,
-    profile: str | None,
-    triton: str | None,
-    **corners: Shapes,
+    deployment: Deployment,
 ) -> None:
-    """Check the declarations of models, and profiles and serving configs for one, against their graphs.
+    """Check the declarations of models, or the profiles and serving config of one, against their graphs.
 
     A MODEL is a file, a folder (searched for models), or a quoted glob pattern. Settings are read from the table
     [tool.shapeinf] of the nearest pyproject.toml, or from the file of --config.
 
-    Exit codes: 0 no errors or warnings, 1 errors or warnings, 2 usage, 3 a model cannot be read: the others are checked
-    nevertheless, and 3 takes precedence over 1.
+    Exit codes: 0 no errors or warnings, 1 errors or warnings, 2 usage, 3 a file cannot be read or written; the other
+    models are still checked.
     """
     form = _typed_form()
     if write_baseline is not None and (form is not None or output is not None):
         raise click.UsageError("--write-baseline writes no report: choose one of them")
     check_outputs(output=output, write_baseline=write_baseline)
-    deployment = Deployment(profile, triton, corners)
     with readable_errors():
         settings = _settings(config, isolated, select, ignore, baseline)
         named = _find_models(models, settings, exclude)
-        if not named.single and deployment.options():
-            raise click.UsageError(f"{deployment.options()[0]} describes a deployment of one model: name one file")
+        if not named.single and deployment.typed_options():
+            raise click.UsageError(
+                f"{deployment.typed_options()[0]} describes a deployment of one model: name one file"
+            )
         checker = ModelChecker(
             settings,
             _typed_config(options, settings),
@@ -207,7 +134,7 @@ def check_command(
         if write_baseline:
             _write_baseline(write_baseline, checks)
         else:
-            _report(checks, notes, form or TEXT, output, named.single)
+            _report(checks, notes, form or TEXT, output, named.single and bool(checks))
     unchecked = any(not check.checked for check in checks)
     failing = any(check.fails for check in checks) and not write_baseline
     raise click.exceptions.Exit(FAILURE if unchecked else VIOLATION if failing else 0)
@@ -251,7 +178,7 @@ def _find_models(paths: Sequence[str], settings: CheckConfig, exclude: Sequence[
     return attrs.evolve(remaining, excluded=named.excluded + remaining.excluded, single=named.single)
 
 
-def _run(checker: ModelChecker, named: ModelPaths, form: str | None, stream: bool) -> list[ModelCheck]:
+def _run(checker: ModelChecker, named: ModelPaths, form: Form | None, stream: bool) -> list[ModelCheck]:
     """The checks of all models; in text form, each is printed when it is done."""
     checks = []
     for path in named.paths:
@@ -276,8 +203,8 @@ def _print(check: ModelCheck, single: bool) -> None:
 
 
 def _notes(checker: ModelChecker, checks: Sequence[ModelCheck], named: ModelPaths) -> list[str]:
-    """What is worth knowing of the run, rather than of a model."""
-    notes = [f"no longer in the model, remove it from the baseline: {entry}" for entry in checker.stale(checks)]
+    """Remarks on the run: stale entries of the baseline, names of the config that no model has, no models at all."""
+    notes = [f"no longer in the model, remove it from the baseline: {entry}" for entry in checker.stale_entries(checks)]
     unused = checker.unused_in_config()
     notes += [f"{checker.config.path}: {option}: no checked model has this name" for option in unused]
     if named.excluded and not named.paths:
@@ -287,62 +214,24 @@ def _notes(checker: ModelChecker, checks: Sequence[ModelCheck], named: ModelPath
 
 def _write_baseline(path: str, checks: Sequence[ModelCheck]) -> None:
     if os.path.exists(path):
-        read_baseline(path)  # a file that is none is not overwritten
-    checked = {check.path: check.diagnostics for check in checks if check.checked}
-    data = baseline_as_json(path, checked)
-    _write(path, json.dumps(data, indent=2))
+        read_baseline(path)  # a file that is no baseline is not overwritten
+    data = baseline_as_json(path, {check.path: check.diagnostics for check in checks if check.checked})
+    write_text(path, f"{json_text(data)}\n")
     for check in checks:
         if not check.checked:
             _print(check, single=False)
     echo(f"wrote {format_count(len(data['findings']), 'finding')} to {path}", err=True)
 
 
-def _report(checks: Sequence[ModelCheck], notes: Sequence[str], form: str, output: str | None, single: bool) -> None:
-    """The report of a form; its notes, where the form has no room for them, go to standard error."""
-    first = checks[0] if single and checks else None
-    if form == TEXT:
-        text = _total(checks, first)
-        if output is not None:
-            text = "\n".join([*(line for check in checks for line in check_lines(check, single)), text])
-    else:
-        text = _single_form(form, first) if first is not None else _form(form, checks, notes)
+def _report(checks: Sequence[ModelCheck], notes: Sequence[str], form: Form, output: str | None, single: bool) -> None:
+    """Print or write the report; notes for which its form has no place go to standard error."""
     if output is not None:
-        _write(output, text)
-        echo(f"{_total(checks, first)}; the report is in {output}", err=True)
-    elif text:
+        text = render_checks(form, checks, notes, single=single)
+        write_text(output, f"{text}\n" if text else "")
+        echo(f"{check_total(checks, single=single)}; the report is in {output}", err=True)
+    elif form == TEXT:
+        echo(check_total(checks, single=single))  # each model is printed already
+    elif text := render_checks(form, checks, notes, single=single):
         echo_lines(text)
-    if form == TEXT or (first is not None and form != "sarif"):
+    if form == TEXT or (single and form != "sarif"):
         echo(*(f"note: {note}" for note in notes), err=True)
-
-
-def _total(checks: Sequence[ModelCheck], first: ModelCheck | None) -> str:
-    if first is None:
-        return count_checks(checks)
-    known = f" ({len(first.known)} of the baseline not shown)" if first.known else ""
-    return severity_counts(first.diagnostics) + known
-
-
-def _single_form(form: str, check: ModelCheck) -> str:
-    """The report of a single model."""
-    if form == "json":
-        return json.dumps(check_as_json(check.path, check.diagnostics), indent=2)
-    if form == "markdown":
-        return as_markdown(check.path, check.diagnostics)
-    if form == "github":
-        return as_github_commands(check.path, check.diagnostics)
-    return _form(form, [check], [])
-
-
-def _form(form: str, checks: Sequence[ModelCheck], notes: Sequence[str]) -> str:
-    """The report of several models."""
-    if form == "json":
-        return json.dumps(checks_as_json(checks, notes), indent=2)
-    if form == "markdown":
-        return checks_as_markdown(checks, notes)
-    if form == "github":
-        return checks_as_github_commands(checks, notes)
-    return json.dumps(checks_as_sarif(checks, notes), indent=2)
-
-
-def _write(path: str, text: str) -> None:
-    write_text(path, f"{text}\n" if text else "")

@@ -49,7 +49,7 @@ def clean_command(
     seed: int,
     json_wanted: bool,
 ) -> None:
-    """Clean the ONNX file MODEL up and write it to OUT.
+    """Clean up the ONNX file MODEL and write it to OUT.
 
     Each pass is proved to leave all shapes and the interface the same; one that cannot be proved is undone and
     reported. With --verify nothing is written unless the numbers agree. The model runs in this process: verify only
@@ -77,7 +77,7 @@ def clean_command(
 
 def _print(model: str, cleaned: Cleaned, written: str | None, json_wanted: bool) -> None:
     if json_wanted:
-        echo_json({"model": model, "output": written, **clean_as_json(cleaned)})
+        echo_json(clean_as_json(model, written, cleaned))
         return
     rows = clean_rows(cleaned)
     if rows:

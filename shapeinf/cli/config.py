@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def load_config(_: click.Context, parameter: click.Parameter, path: str | None) -> CheckConfig | None:
-    """Read the file of `--config`; its mistakes are usage errors that name the key."""
+    """Read the file of `--config`; its errors are usage errors that name the key."""
     return None if path is None else read_config_file(path, parameter)
 
 
 def read_config_file(path: str, parameter: click.Parameter | None = None) -> CheckConfig:
-    """The config of a file; its mistakes are usage errors with the file and the key."""
+    """The config of a file; its errors are usage errors with the file and the key."""
     from shapeinf.checks.config import load_check_config  # commands without a config do not import the checks
 
     try:

@@ -29,11 +29,11 @@ from shapeinf.report.cost_report import By, cost_as_csv, cost_as_json, cost_line
     "--depth",
     type=click.IntRange(min=1),
     metavar="N",
-    help="With --by module: how many parts of the path in a node's name are a module; by default as many as it takes "
-    "to have several.",
+    help="With --by module, the number of parts of the path in a node's name that are a module; by default the least "
+    "that leads to several modules.",
 )
 @click.option(
-    "--top", type=click.IntRange(min=0), metavar="N", default=20, show_default=True, help="How many rows are listed."
+    "--top", type=click.IntRange(min=0), metavar="N", default=20, show_default=True, help="The number of listed rows."
 )
 @click.option(
     "--csv",
@@ -46,11 +46,12 @@ from shapeinf.report.cost_report import By, cost_as_csv, cost_as_json, cost_line
 def cost_command(
     model: str, options: ModelOptions, by: By, depth: int | None, top: int, csv_file: str | None, json_wanted: bool
 ) -> None:
-    """Count what MODEL computes: multiply-accumulates, floating-point operations, parameters and bytes moved.
+    """Count what MODEL computes: multiply-accumulates (MACs), floating-point operations, parameters and bytes moved.
 
     The totals are formulas, and numbers at the sizes of --bind. What is not counted is listed, with the reason.
 
-    Exit codes: 0 counted, 1 the model has errors, 2 usage, 3 a file cannot be read or written.
+    Exit codes: 0 counted, 1 errors in the model, also at the sizes of --bind, 2 usage, 3 a file cannot be read or
+    written.
     """
     check_outputs(csv=csv_file)
     with readable_errors():

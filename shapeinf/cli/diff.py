@@ -18,7 +18,7 @@ from shapeinf.report.text import difference_lines
 @click.argument("before", metavar="A", type=click.Path())
 @click.argument("after", metavar="B", type=click.Path())
 @model_options(without=("strict", "format_options"))
-@click.option("--all", "every", is_flag=True, help="Every tensor that only one model has; JSON always has them.")
+@click.option("--all", "every", is_flag=True, help="List every tensor that only one model has; JSON always has them.")
 @json_option
 def diff(before: str, after: str, options: ModelOptions, every: bool, json_wanted: bool) -> None:
     """Compare the shapes and contracts of two models, of any formats; the options of dims hold for both models.

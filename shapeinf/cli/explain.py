@@ -32,9 +32,11 @@ DIM = "dim:"
 @click.command(cls=SectionedCommand)
 @click.argument("model", type=click.Path())
 @click.argument("target", metavar="[TENSOR[.AXIS]|DIM]", required=False)
-@click.option("--tensor", "-t", metavar="NAME", help="The tensor, as an option.")
+@click.option("--tensor", "-t", metavar="NAME", help="The tensor to explain, instead of the argument.")
 @click.option("--axis", "-k", type=int, metavar="K", help="The axis to explain, from 0; all axes by default.")
-@click.option("--all", "every", is_flag=True, help="Every step, also those that keep a size; JSON always has them.")
+@click.option(
+    "--all", "every", is_flag=True, help="List every step, also those that keep a size; JSON always has them."
+)
 @model_options()
 @json_option
 def explain(
@@ -46,13 +48,13 @@ def explain(
     every: bool,
     json_wanted: bool,
 ) -> None:
-    """Explain why an axis of a tensor of MODEL has its size: a line a step, back to the first cause.
+    """Explain why an axis of a tensor of MODEL has its size: one line per step, back to the first cause.
 
     TENSOR.AXIS is also written TENSOR[AXIS]; without an axis, all axes are explained. A named DIM is explained by the
     constraints on it (`dim:NAME` where a tensor has the name too). With neither, all unknown axes and ranks are
     listed, grouped by the node or input that causes them.
 
-    Exit codes: 0 explained, 2 usage (also an unknown tensor or axis), 3 the model cannot be read.
+    Exit codes: 0 explained, 1 errors with --strict, 2 usage (also an unknown tensor or axis), 3 a file cannot be read.
     """
     if tensor is not None and target is not None:
         raise click.UsageError(f"the tensor is named twice: {target} and --tensor {tensor}")
@@ -61,20 +63,22 @@ def explain(
     with readable_errors():
         result = options.infer(model)
         if tensor is not None:
-            data, lines = _explain_tensor(result, tensor, axis, every)
+            data, lines = _explain_tensor(model, result, tensor, axis, every)
         elif target is not None:
-            data, lines = _explain_target(result, target, axis, every)
+            data, lines = _explain_target(model, result, target, axis, every)
         else:
             groups = result.unknowns()
-            data, lines = unknowns_as_json(groups), unknown_lines(groups)
+            data, lines = unknowns_as_json(model, groups), unknown_lines(groups)
         if json_wanted:
-            echo_json({"model": model, **data})
+            echo_json(data)
         else:
             echo(*lines)
         note_errors(model, result.diagnostics)
 
 
-def _explain_target(result: Result, target: str, axis: int | None, every: bool) -> tuple[dict[str, Any], Iterable[str]]:
+def _explain_target(
+    model: str, result: Result, target: str, axis: int | None, every: bool
+) -> tuple[dict[str, Any], Iterable[str]]:
     dim = explain_dim(result, target.removeprefix(DIM))
     if is_tensor(result, target):
         if dim is not None:
@@ -82,13 +86,15 @@ def _explain_target(result: Result, target: str, axis: int | None, every: bool) 
     elif dim is not None:
         if axis is not None:
             raise click.UsageError(f"--axis needs a tensor: {target} is a dim")
-        return dim_as_json(dim), dim_lines(dim)
+        return dim_as_json(model, dim), dim_lines(dim)
     name, own = parse_target(result, target)
     if own is not None and axis is not None:
         raise click.UsageError(f"the axis is named twice: {target} and --axis {axis}")
-    return _explain_tensor(result, name, axis if own is None else own, every)
+    return _explain_tensor(model, result, name, axis if own is None else own, every)
 
 
-def _explain_tensor(result: Result, tensor: str, axis: int | None, every: bool) -> tuple[dict[str, Any], Iterable[str]]:
+def _explain_tensor(
+    model: str, result: Result, tensor: str, axis: int | None, every: bool
+) -> tuple[dict[str, Any], Iterable[str]]:
     explanation = explain_tensor(result, tensor, axis)
-    return explanation_as_json(explanation), explanation_lines(explanation, every=every)
+    return explanation_as_json(model, explanation), explanation_lines(explanation, every=every)

@@ -13,15 +13,19 @@ from shapeinf.report.expression_report import expression_as_json, expression_lin
 @click.command()
 @click.argument("expression", metavar="EXPRESSION")
 @click.argument("shapes", metavar="[SHAPE]...", nargs=-1)
-@click.option("--kuiper", is_flag=True, help="The subset of KuiperInfer: its numbers of tokens and nodes, and its log.")
+@click.option(
+    "--kuiper",
+    is_flag=True,
+    help="Read the subset of KuiperInfer, and show its numbers of tokens and nodes and its log.",
+)
 @json_option
 def expression(expression: str, shapes: tuple[str, ...], kuiper: bool, json_wanted: bool) -> None:
-    """Tokens, tree and reverse Polish order of an expression of a PNNX network.
+    """Show the tokens, tree and reverse Polish order of an expression of a PNNX network.
 
-    SHAPE, such as '[N,3,224,224]' or '[N,8]i64', is that of an input: of @0, @1 and so on. With shapes, the type of
-    the value is inferred; numbers and lists have their contents.
+    Each SHAPE, such as '[N,3,224,224]' or '[N,8]i64', is the shape of an input: of @0, @1 and so on. With shapes, the
+    type of the value is inferred, and the contents of numbers and lists.
 
-    Exit codes: 0 fine, 1 the expression is not defined for these shapes, 2 usage (also a malformed expression).
+    Exit codes: 0 parsed, 1 the expression is not defined for these shapes, 2 usage (also a malformed expression).
     """
     with readable_errors():
         report = report_expression(expression, shapes, as_kuiper=kuiper)

@@ -27,14 +27,14 @@ from shapeinf.report.text import TENSOR_COLUMNS, summary_lines, tensor_cells
 from shapeinf.result import Result
 
 _QUERY = (
-    click.option("--inputs", is_flag=True, help="Only the inputs of the graph; with --outputs both."),
-    click.option("--outputs", is_flag=True, help="Only the outputs of the graph."),
+    click.option("--inputs", is_flag=True, help="List only the inputs of the graph; with --outputs, both."),
+    click.option("--outputs", is_flag=True, help="List only the outputs of the graph."),
     click.option(
         "--filter",
         "names",
         multiple=True,
         metavar="NAME|GLOB",
-        help="Only tensors of this name, or whose name matches: 'encoder/*'. Repeatable: any of them.",
+        help="List only tensors with this name, or whose name matches a glob: 'encoder/*'. Repeatable.",
     ),
     click.option(
         "--op",
@@ -42,12 +42,14 @@ _QUERY = (
         multiple=True,
         callback=lambda _, __, texts: _split(texts),
         metavar="OP,...",
-        help="Only outputs of these operators, in any case; also globs: 'conv*'. Repeatable.",
+        help="List only outputs of these operators, in any case; also globs: 'conv*'. Repeatable.",
     ),
-    click.option("--unknown", is_flag=True, help="Only tensors with an unknown dim or rank."),
-    click.option("--constants", is_flag=True, help="Constants too; JSON always has them."),
-    click.option("--bodies", is_flag=True, help="The tensors inside of functions, loops and branches too."),
-    click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N tensors, and how many more."),
+    click.option("--unknown", is_flag=True, help="List only tensors with an unknown dim or rank."),
+    click.option("--constants", is_flag=True, help="List constants too; JSON always has them."),
+    click.option("--bodies", is_flag=True, help="List tensors inside of functions, loops and branches too."),
+    click.option(
+        "--limit", type=click.IntRange(min=0), metavar="N", help="List at most N tensors, and the number of the others."
+    ),
 )
 
 
@@ -72,7 +74,7 @@ def _query_options(command: Command) -> Command:
     default=2,
     show_default=True,
     metavar="N",
-    help="With --tree, the levels of modules; those below are collapsed.",
+    help="With --tree, the number of levels of modules; deeper ones are collapsed.",
 )
 @json_option
 @model_output(
@@ -108,7 +110,7 @@ def infer(
 
             report = build_report(result, attrs.evolve(query, constants=True))
             _print_note(report.note)
-            echo_json({"model": model, **report_as_json(report)})
+            echo_json(report_as_json(report, model))
         else:
             _print_table(result, query, depth if tree else None)
             _print_summary(result)
@@ -116,7 +118,7 @@ def infer(
 
 
 def _print_table(result: Result, query: TensorQuery, depth: int | None) -> None:
-    """The tensors of the query, as a tree where a depth is given."""
+    """The tensors of the query, as a tree of this depth, or as a list for None."""
     tensors = TensorRows(result, query)
     echo_rows(TENSOR_COLUMNS, tensor_cells(tensors) if depth is None else module_rows(tensors, depth))
     if tensors.omitted:

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
-import attrs
 import click
 
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.options import json_option, timeline_options
+from shapeinf.cli.options import Lifetimes, json_option, lifetime_options
 from shapeinf.cli.output import echo, echo_json, fail_on, note_errors
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
 from shapeinf.formats.files import write_text
-from shapeinf.memory import Memory
 from shapeinf.memory.peak import parse_budget
-from shapeinf.report.memory_report import MemorySummary, memory_as_json, memory_lines, summarize_memory
-from shapeinf.result import Result
+from shapeinf.report.memory_report import MemorySummary, memory_as_json, memory_lines, summarize_memory, view_of_summary
 
 
 @click.command(name="memory", cls=SectionedCommand)
 @click.argument("model", type=click.Path())
 @model_options()
-@timeline_options
+@lifetime_options
 @click.option(
     "--budget", metavar="AMOUNT", help="Exit with 1 where the peak is not known to fit: 64MiB, 1.5GB, or bytes."
 )
@@ -34,7 +30,7 @@ from shapeinf.result import Result
     metavar="N",
     default=10,
     show_default=True,
-    help="How many tensors in use at the peak are listed.",
+    help="The number of listed tensors in use at the peak.",
 )
 @click.option(
     "--html",
@@ -62,10 +58,7 @@ from shapeinf.result import Result
 def memory_command(
     model: str,
     options: ModelOptions,
-    order: Literal["file", "least"],
-    aliases: bool,
-    in_place: bool,
-    work: int,
+    lifetimes: Lifetimes,
     budget: str | None,
     top: int,
     html: str | None,
@@ -79,20 +72,18 @@ def memory_command(
     The peak counts the outputs of nodes; inputs and weights are listed apart. Where dims have no size it is bounded
     over their ranges (--dim, --assume). Pictures need all sizes.
 
-    Exit codes: 0 the peak fits, 1 it is not known to fit into --budget, or the model has errors, 2 usage, 3 a file
-    cannot be read or written.
+    Exit codes: 0 the peak fits, 1 it is not known to fit into --budget, or errors in the model, also at the sizes of
+    --bind, 2 usage, 3 a file cannot be read or written.
     """
     check_outputs(html=html, png=png, output=output)
     if plan is not None and html is None and png is None:
         raise click.UsageError("--plan is drawn into a picture: add --html or --png")
     with readable_errors():
         limit = None if budget is None else parse_budget(budget)
-
-        def memory_of(result: Result) -> Memory:
-            return result.memory(order=order, aliases=aliases, in_place=in_place, work=work)
-
         result, bound = options.infer_unbound(model)
-        summary = summarize_memory(memory_of(result), bound, limit, lambda: memory_of(options.infer(model)))
+        summary = summarize_memory(
+            lifetimes.memory(result), bound, limit, lambda: lifetimes.memory(options.infer(model))
+        )
         if html is not None or png is not None:
             _draw(summary, model, html, png, plan)
         if output is not None:
@@ -110,11 +101,8 @@ def memory_command(
 def _draw(summary: MemorySummary, model: str, html: str | None, png: str | None, plan: str | None) -> None:
     from shapeinf.memory.planning import load_plan
     from shapeinf.report.memory_picture import memory_page
-    from shapeinf.report.memory_view import view_of_memory
 
-    slots = () if plan is None else load_plan(plan).slots
-    sizes = {} if summary.bound is not summary.memory else summary.sizes
-    view = attrs.evolve(view_of_memory(summary.bound, sizes, Path(model).name, slots), sizes=summary.binding)
+    view = view_of_summary(summary, Path(model).name, () if plan is None else load_plan(plan).slots)
     if html is not None:
         with saving(html):
             write_text(html, memory_page(view))

@@ -101,7 +101,7 @@ class ModelOptions:
             return infer(graph, self.options_for(graph, progress.listener))
 
     def infer_unbound(self, model: str) -> tuple[Result, dict[str, int]]:
-        """The inference with symbols for the dims of --bind, and their sizes; sizes that nodes create are put in.
+        """The inference with symbols for the dims of --bind, and their sizes; sizes that nodes create are bound.
 
         Raises UnknownNameError for a name that is neither.
         """
@@ -134,7 +134,7 @@ _OPTIONS: dict[str, Callable[[Command], Command]] = {
         multiple=True,
         callback=dim_ranges,
         metavar="NAME=LO..HI",
-        help="Bounds of a dim by its name, as shapes show it: also of an axis without a name ('x.shape[0]=1..8') or of "
+        help="Bounds of a dim, by the name that shapes show; also of an axis without a name ('x.shape[0]=1..8') or of "
         "a size that depends on data. Also LO:HI, LO.., ..HI or a number. Repeatable.",
     ),
     "bind": _option(

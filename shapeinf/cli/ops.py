@@ -33,10 +33,10 @@ _dialect_option = click.option("--dialect", metavar="NAME", help="Operators of o
 
 @click.group(cls=CommandGroup)
 def ops() -> None:
-    """The operators that are installed, by dialect, and those of a model that have no rule.
+    """List installed operators by dialect, and operators of a model that have no rule.
 
-    Exit codes: 0 fine, 1 a model has operators without a rule (`missing`) or an entry point is not used (`packages`),
-    2 usage (also an unknown operator or dialect), 3 a file cannot be read.
+    Exit codes: 0 listed, 1 a model has operators without a rule (`missing`) or an entry point is not used
+    (`packages`), 2 usage (also an unknown operator or dialect), 3 a file cannot be read.
     """
 
 
@@ -100,7 +100,8 @@ def show(operator: str, dialect: str | None, version: int | None, json_wanted: b
 def missing(models: tuple[str, ...], json_wanted: bool, **format_options: object) -> None:
     """List the operators of each MODEL without a rule, with the number of their nodes and the nearest names.
 
-    Exit codes: 0 none, 1 some, 2 usage, 3 a file cannot be read; the other models are still listed.
+    Exit codes: 0 all operators have a rule, 1 some have none, 2 usage, 3 a file cannot be read; the other models are
+    still listed.
     """
     codes: list[int] = []
     results = _missing_operators(models, format_options, codes)
@@ -131,10 +132,10 @@ def _missing_operators(
         yield model, operators
 
 
-@ops.command(short_help="List the packages that bring operators.", epilog="Example: shapeinf ops packages")
+@ops.command(short_help="List the packages that provide operators.", epilog="Example: shapeinf ops packages")
 @json_option
 def packages(json_wanted: bool) -> None:
-    """List the entry points of the group shapeinf.opdefs: the packages that bring operators.
+    """List the entry points of the group shapeinf.opdefs: the packages that provide operators.
 
     An entry point that cannot be loaded, or adds to no dialect, is listed with the reason.
 

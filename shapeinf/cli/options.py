@@ -1,9 +1,10 @@
-"""Options that several commands share, and the parsers of their texts; mistakes are usage errors."""
+"""Options that several commands share, and the parsers of their texts; their errors are usage errors."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import click
 
@@ -18,6 +19,10 @@ from shapeinf.inputs.spec import parse_bindings, parse_dim_range, parse_shape_sp
 from shapeinf.inputs.values import parse_value_option
 from shapeinf.solver.budget import WORK
 
+if TYPE_CHECKING:
+    from shapeinf.memory import Memory
+    from shapeinf.result import Result
+
 Command = Callable[..., None]
 Range = tuple["int | None", "int | None"]
 T = TypeVar("T")
@@ -31,7 +36,7 @@ json_option = click.option(
 
 _option = section_options(LIFETIMES)
 
-_TIMELINE_OPTIONS = (
+_LIFETIME_OPTIONS = (
     _option(
         "--order",
         type=click.Choice(["file", "least"]),
@@ -47,16 +52,35 @@ _TIMELINE_OPTIONS = (
         metavar="N",
         default=WORK,
         show_default=True,
-        help="The budget of each question, in machine-independent steps; results report where it was reached.",
+        help="The work budget of each query, in machine-independent steps; results state where it was reached.",
     ),
 )
 
 
-def timeline_options(command: Command) -> Command:
+class Lifetimes(NamedTuple):
     """The options that decide the lifetimes of tensors."""
-    for option in reversed(_TIMELINE_OPTIONS):
-        command = option(command)
-    return command
+
+    order: Literal["file", "least"]
+    aliases: bool
+    in_place: bool
+    work: int
+
+    def memory(self, result: Result) -> Memory:
+        """The memory of a model with these options."""
+        return result.memory(order=self.order, aliases=self.aliases, in_place=self.in_place, work=self.work)
+
+
+def lifetime_options(command: Command) -> Command:
+    """Add the options of `Lifetimes` to a command, which receives them as its argument `lifetimes`."""
+
+    @functools.wraps(command)
+    def run(order: Literal["file", "least"], aliases: bool, in_place: bool, work: int, **arguments: Any) -> None:
+        command(lifetimes=Lifetimes(order, aliases, in_place, work), **arguments)
+
+    decorated: Command = run
+    for option in reversed(_LIFETIME_OPTIONS):
+        decorated = option(decorated)
+    return decorated
 
 
 def dim_ranges(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, Range]:
@@ -152,7 +176,7 @@ def named_inputs(shapes: Mapping[str | None, SpecLike], names: Sequence[str]) ->
 
 
 def check_bindings(ranges: Mapping[str, RangeLike], bound: Mapping[str, int]) -> None:
-    """A usage error where a size lies outside of the range of `--dim`."""
+    """Raise a usage error where a size lies outside of the range of `--dim`."""
     for name, value in bound.items():
         dim = to_named_dim(name, ranges[name]) if name in ranges else NamedDim(name)
         lo, hi = dim.min, dim.max

@@ -1,4 +1,4 @@
-"""What the commands print and how they end: every text goes through `escape_unprintable`, every exit code is here.
+"""Output and exit codes of commands: every text goes through `escape_unprintable`, every exit code is here.
 
 Exit codes: 0 fine, 1 findings (the model or a plan is wrong), 2 usage, 3 a file cannot be read, written or run,
 130 Ctrl-C, 141 the reader of standard output has left.
@@ -52,9 +52,9 @@ def echo_lines(text: str, *, err: bool = False) -> None:
 
 def echo_json(data: object) -> None:
     """Print JSON, which is ASCII."""
-    import json
+    from shapeinf.schemas import json_text
 
-    click.echo(json.dumps(data, indent=2))
+    click.echo(json_text(data))
 
 
 def echo_json_line(data: object) -> None:
@@ -85,7 +85,7 @@ def echo_rows(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
 
     lines = table_lines(columns, rows, width=output_width(), rule=_rule())
     for heading in islice(lines, 1):
-        click.echo(_styled(heading, bold=True), color=use_colour())
+        click.echo(_style(heading, bold=True), color=use_colour())
     while chunk := list(islice(lines, _LINES)):
         click.echo("\n".join(chunk))
 
@@ -111,7 +111,7 @@ def use_colour() -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def _styled(text: str, *, bold: bool | None = None, colour: str | None = None) -> str:
+def _style(text: str, *, bold: bool | None = None, colour: str | None = None) -> str:
     return click.style(text, fg=colour, bold=bold) if use_colour() else text
 
 
@@ -128,11 +128,11 @@ def echo_diagnostic(diagnostic: Diagnostic) -> None:
     """Print a diagnostic in the colour of its severity."""
     colour = {"error": "red", "warning": "yellow"}.get(diagnostic.severity)
     for line in diagnostic.render().split("\n"):
-        click.echo(_styled(escape_unprintable(line), colour=colour), color=use_colour())
+        click.echo(_style(escape_unprintable(line), colour=colour), color=use_colour())
 
 
 def note_errors(model: str, diagnostics: Iterable[Diagnostic]) -> bool:
-    """Whether a model has errors; a note on stderr says so, for commands that do not print them."""
+    """Whether a model has errors, which a note on stderr states: for commands that do not print them."""
     count = sum(diagnostic.severity == "error" for diagnostic in diagnostics)
     if count:
         echo(
@@ -155,7 +155,7 @@ def stop(code: int, message: str) -> NoReturn:
 
 
 class LateProgress:
-    """Called with (done, total); shows a bar on a terminal's stderr once `DELAY` seconds have passed.
+    """A listener to the progress of an inference: a bar on a terminal's stderr once `DELAY` seconds have passed.
 
     >>> with LateProgress() as progress:
     ...     progress(1, 2)
@@ -174,7 +174,7 @@ class LateProgress:
 
     @property
     def listener(self) -> LateProgress | None:
-        """The progress itself; None where it never shows anything, so that an inference need not call it."""
+        """The progress itself; None off a terminal, so that an inference need not call it."""
         return self if self._terminal else None
 
     def __call__(self, done: int, total: int) -> None:

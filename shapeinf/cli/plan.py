@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import click
 
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.options import json_option, timeline_options
+from shapeinf.cli.options import Lifetimes, json_option, lifetime_options
 from shapeinf.cli.output import echo, echo_json, fail_on, note_errors
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option, saving
@@ -30,7 +30,7 @@ class _PlanCommand(SectionedCommand):
 @click.command(cls=_PlanCommand)
 @click.argument("model", type=click.Path())
 @model_options()
-@timeline_options
+@lifetime_options
 @click.option(
     "--planner",
     type=click.Choice([*PLANNERS, "omnimalloc"]),
@@ -52,17 +52,14 @@ class _PlanCommand(SectionedCommand):
     metavar="N",
     default=20,
     show_default=True,
-    help="How many slots are listed, the largest ones; OUT and JSON have all.",
+    help="The number of listed slots, the largest ones; OUT and JSON have all.",
 )
 @output_option("Write the plan to OUT: JSON where it ends in .json, else minimalloc's CSV.")
 @json_option
 def plan(
     model: str,
     options: ModelOptions,
-    order: Literal["file", "least"],
-    aliases: bool,
-    in_place: bool,
-    work: int,
+    lifetimes: Lifetimes,
     planner: str,
     alignment: int,
     top: int,
@@ -74,13 +71,13 @@ def plan(
     With --bind of all dims the plan is for these sizes. With ranges (--dim, --assume) every slot has the maximum size
     of its tensor. `shapeinf plan verify PLAN --model MODEL` checks a plan of any tool.
 
-    Exit codes: 0 all tensors are placed, 1 some are not (they are listed), or the model has errors, 2 usage, 3 a file
-    cannot be read or written.
+    Exit codes: 0 all tensors are placed, 1 some are not (they are listed), or errors in the model, also at the sizes of
+    --bind, 2 usage, 3 a file cannot be read or written.
     """
     check_outputs(output=output)
     with readable_errors():
         result = options.infer(model)
-        memory = result.memory(order=order, aliases=aliases, in_place=in_place, work=work)
+        memory = lifetimes.memory(result)
         placed = memory.plan(planner=planner, alignment=alignment)
         if output is not None:
             with saving(output):
@@ -96,7 +93,7 @@ def plan(
 @click.argument("plan", type=click.Path())
 @click.option("--model", "-m", required=True, type=click.Path(), help="The model of the plan.")
 @model_options()
-@timeline_options
+@lifetime_options
 @click.option(
     "--alignment",
     type=click.IntRange(1, 2**30),
@@ -108,10 +105,7 @@ def verify(
     plan: str,
     model: str,
     options: ModelOptions,
-    order: Literal["file", "least"],
-    aliases: bool,
-    in_place: bool,
-    work: int,
+    lifetimes: Lifetimes,
     alignment: int | None,
     json_wanted: bool,
 ) -> None:
@@ -120,12 +114,13 @@ def verify(
     PLAN is minimalloc's CSV (id,lower,upper,size,offset), or JSON as `shapeinf plan -o plan.json` writes it. Ids are
     names of tensors; lifetimes count the nodes from 0.
 
-    Exit codes: 0 valid, 1 not valid, or the model has errors, 2 usage, 3 a file cannot be read.
+    Exit codes: 0 valid, 1 not valid, or errors in the model, also at the sizes of --bind, 2 usage, 3 a file cannot be
+    read.
     """
     with readable_errors():
         loaded = load_plan(plan)
         result = options.infer(model)
-        memory = result.memory(order=order, aliases=aliases, in_place=in_place, work=work)
+        memory = lifetimes.memory(result)
         problems = memory.verify_plan(loaded, alignment=alignment)
         if json_wanted:
             echo_json(plan_check_as_json(plan, model, problems))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 import click
 
 from shapeinf.checks import check
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.options import check_bindings, timeline_options
-from shapeinf.cli.output import echo, fail_on
+from shapeinf.cli.options import Lifetimes, check_bindings, lifetime_options
+from shapeinf.cli.output import VIOLATION, echo, fail_on, stop
 from shapeinf.cli.sections import SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option
 from shapeinf.formats.files import is_same_file
@@ -22,23 +21,21 @@ from shapeinf.report.live import save_report
 @click.command(name="report", cls=SectionedCommand)
 @click.argument("model", type=click.Path())
 @model_options()
-@timeline_options
+@lifetime_options
 @output_option("The page to write; required.")
 def report_command(
     model: str,
     options: ModelOptions,
-    order: Literal["file", "least"],
-    aliases: bool,
-    in_place: bool,
-    work: int,
+    lifetimes: Lifetimes,
     output: str | None,
 ) -> None:
     """Write one HTML page about MODEL that needs no network: shapes, requirements, findings, memory and cost.
 
-    The page has a field and a slider for each dim, and evaluates all sizes exactly as they move. --bind has the sizes
+    The page has a field and a slider for each dim, and evaluates all sizes exactly as they move. --bind sets the sizes
     that it starts with, --dim the ranges of the sliders.
 
-    Exit codes: 0 no errors in the model, 1 errors, 2 usage, 3 a file cannot be read or written.
+    Exit codes: 0 no errors, 1 errors in the model, also at the sizes of --bind, 2 usage, 3 a file cannot be read or
+    written.
     """
     if output is None:
         raise click.UsageError("name the page to write: -o report.html")
@@ -53,8 +50,8 @@ def report_command(
         answer = result.contract.check(sizes) if sizes else None
         if answer is not None and answer.verdict is False:
             text = ", ".join(f"{name}={size}" for name, size in sizes.items())
-            raise click.UsageError(f"the model cannot run with {text}: {'; '.join(answer.reasons)}")
-        memory = result.memory(order=order, aliases=aliases, in_place=in_place, work=work)
+            stop(VIOLATION, f"the model cannot run with {text}: {'; '.join(answer.reasons)}")
+        memory = lifetimes.memory(result)
         checked = symbolic.evolve(declared="check", mode="best").infer(model)
         diagnostics = check(checked, options.dims)
         save_report(result, output, title=Path(model).name, sizes=sizes, diagnostics=diagnostics, memory=memory)

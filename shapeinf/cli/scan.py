@@ -37,10 +37,9 @@ from shapeinf.report.scan_report import scan_report_as_json, scan_report_html, s
 from shapeinf.scan.candidates import find_candidates
 from shapeinf.scan.copies import is_url
 from shapeinf.scan.dataset import Dataset
-from shapeinf.scan.records import ModelRow, ScanOptions, config_as_table, format_options_as_table
+from shapeinf.scan.records import ModelRow, ScanOptions, config_as_table, format_options_as_table, row_as_json
 from shapeinf.scan.run import ScanProgress, count_in_background, make_executor, run_scan
 from shapeinf.scan.statistics import read_report
-from shapeinf.schemas import SCAN_ROW
 from shapeinf.texts import format_count
 
 MIN_MEMORY = 512 << 20
@@ -74,7 +73,7 @@ def _read_memory(_: click.Context, parameter: click.Parameter, text: str) -> int
 
 @attrs.frozen
 class _Execution:
-    """Where and how models are scanned, as options of the command line."""
+    """The options that decide where and how models are scanned."""
 
     jobs: int | None
     dask: str | None
@@ -100,7 +99,7 @@ class _Execution:
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="The time for each model.",
+    help="The time limit for each model.",
 )
 @click.option(
     "--memory",
@@ -108,19 +107,21 @@ class _Execution:
     show_default=True,
     callback=_read_memory,
     metavar="SIZE",
-    help="The address space of the process of a model, such as 2GiB; none for no limit.",
+    help="The limit on the address space of each process, such as 2GiB; `none` for no limit.",
 )
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes; by default one a processor core.")
-@click.option("--dask", metavar="ADDRESS", help="Scan on the Dask cluster with this scheduler; local starts one here.")
+@click.option(
+    "--jobs", type=click.IntRange(1), metavar="N", help="The number of processes; by default one per processor core."
+)
+@click.option("--dask", metavar="ADDRESS", help="Scan on the Dask cluster with this scheduler; `local` starts one.")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Paths that are not scanned. Repeatable.")
 @click.option("--follow-links", is_flag=True, help="Follow links out of the folders, and links to folders.")
 @click.option("--checksum", is_flag=True, help="Add the SHA-256 of each file.")
-@click.option("--tensors", is_flag=True, help="List all tensors too.")
+@click.option("--tensors", is_flag=True, help="Add a table of all tensors.")
 @click.option(
     "--retry", is_flag=True, help="Repeat the models that have no result: timeout, memory, crash, unreadable."
 )
 @click.option("--repair", is_flag=True, help="Set damaged files of OUT aside, and scan their models again.")
-@click.option("--json-lines", is_flag=True, help="Print each row as JSON, a line each.")
+@click.option("--json-lines", is_flag=True, help="Print each row as one line of JSON.")
 def scan(
     paths: tuple[str, ...],
     output: str,
@@ -136,10 +137,11 @@ def scan(
     """Scan the models that each PATH names, and write a row for each to a Parquet dataset in the folder OUT.
 
     A PATH is a file, a folder (searched for models of all formats), a quoted glob pattern or a URL of fsspec. Each
-    model runs in a process with limits: a crash, a hang or a lack of memory is a row. The same command again skips what
-    is done and unchanged. `shapeinf scan report OUT` shows what is in OUT.
+    model has a process with limits of time and memory: a crash, a hang or a lack of memory is a row. The same command
+    again skips unchanged models that have a row. `shapeinf scan report OUT` shows the results.
 
-    Exit codes: 0 every path has a result, 1 some have none, 2 usage, 3 the scan cannot go on, 130 Ctrl-C.
+    Exit codes: 0 every path has a result, 1 some have none, 2 usage, 3 the scan cannot go on, 130 ended by
+    Ctrl-C.
     """
     how = _Execution(**execution)
     check_bindings(options.dims, options.inference.bind)
@@ -176,7 +178,7 @@ def _scan(paths: tuple[str, ...], dataset: Dataset, options: ScanOptions, how: _
 
     def on_row(row: ModelRow) -> None:
         if how.json_lines:
-            echo_json_line({"schema": SCAN_ROW, **row.as_json()})
+            echo_json_line(row_as_json(row))
         printer.update()
 
     candidates = find_candidates(paths, how.exclude, follow_links=how.follow_links)
@@ -188,7 +190,7 @@ def _scan(paths: tuple[str, ...], dataset: Dataset, options: ScanOptions, how: _
             return run_scan(candidates, dataset, executor, on_row, progress)
     except KeyboardInterrupt:
         printer.end()
-        stop(INTERRUPTED, f"stopped: {_progress_text(progress)}; the same command goes on from here")
+        stop(INTERRUPTED, f"stopped: {_progress_text(progress)}; the same command continues from here")
     finally:
         printer.end()
 
@@ -214,7 +216,7 @@ def _stopping_on_termination() -> Iterator[None]:
 def _progress_text(progress: ScanProgress) -> str:
     text = f"{format_count(progress.rows, 'path')} scanned, {progress.failed} without a result"
     if progress.skipped:
-        text += f", {progress.skipped} done before"
+        text += f", {progress.skipped} already done"
     return text
 
 

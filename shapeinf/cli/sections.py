@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from click.types import OptionHelpExtra
 
 SECTIONS = INFERENCE, LIFETIMES, FORMAT = "Dims, inputs and inference", "Lifetimes of tensors", "Formats of models"
 
@@ -16,6 +19,13 @@ class SharedOption(click.Option):
     def __init__(self, *arguments: Any, section: str, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.section = section
+
+    def get_help_extra(self, ctx: click.Context) -> OptionHelpExtra:
+        """The default and the range, in words; upper ends are limits on numbers, which no user meets."""
+        extra = super().get_help_extra(ctx)
+        if isinstance(self.type, click.IntRange):
+            extra["range"] = f"{self.type.min} or more"
+        return extra
 
 
 def section_options(section: str) -> functools.partial[Any]:
@@ -30,7 +40,7 @@ class SectionedCommand(click.Command):
         """Write the sections: that of the command's own options is the first."""
         sections: dict[str, list[tuple[str, str]]] = {name: [] for name in ("Options", *SECTIONS)}
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if record is not None:
                 section = parameter.section if isinstance(parameter, SharedOption) else "Options"
                 sections[section].append(record)

@@ -17,7 +17,7 @@ MAX_STDIN = 1 << 31
 """Bytes of a model on standard input: more than protobuf reads."""
 
 _LABELS = ("<bytes>", "<text>", "<archive>")
-"""What readers call a model without a path."""
+"""Names that readers give to a model without a path."""
 
 
 def path_or_stdin(model: str) -> str | bytes:
@@ -27,7 +27,7 @@ def path_or_stdin(model: str) -> str | bytes:
 
 @contextmanager
 def stdin_errors(model: str) -> Iterator[None]:
-    """Errors of readers that name standard input."""
+    """Replace the label of a model without a path by `<stdin>` in errors of readers."""
     try:
         yield
     except ModelError as error:

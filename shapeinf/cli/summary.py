@@ -23,16 +23,16 @@ _WRAPPING: Any = {"subsequent_indent": " " * 14, "break_long_words": False, "bre
 @click.command(name="summary", cls=SectionedCommand)
 @click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path())
 @model_options()
-@click.option("--table", is_flag=True, help="Print a line a model.")
+@click.option("--table", is_flag=True, help="Print one line per model.")
 @json_option
 def summary_command(models: tuple[str, ...], options: ModelOptions, table: bool, json_wanted: bool) -> None:
-    """Show what is in each MODEL: format, inputs and outputs, what they require, operators, weights, cost, unknowns.
+    """Show what is in each MODEL: format, inputs, outputs, contract, operators, weights, cost and unknown sizes.
 
-    Multiply-accumulates and the peak of memory are formulas in the dims of the inputs, and numbers at the sizes of
-    --bind. `shapeinf infer`, `memory`, `cost` and `explain` have the details.
+    Multiply-accumulates (MACs) and the peak of memory are formulas in the dims of the inputs, and numbers at the sizes
+    of --bind. `shapeinf infer`, `memory`, `cost` and `explain` have the details.
 
-    Exit codes: 0 no errors, 1 errors in a model, 2 usage (also a dim that a model does not have), 3 a file cannot be
-    read. Of several models the others are still shown.
+    Exit codes: 0 no errors, 1 errors in a model, also at the sizes of --bind, 2 usage (also a dim that a model does not
+    have), 3 a file cannot be read; the other models are still shown.
     """
     if table and json_wanted:
         raise click.UsageError("--table and --json are two forms of the output: choose one")
@@ -53,7 +53,7 @@ def _summaries(models: tuple[str, ...], options: ModelOptions, codes: list[int])
     """The summaries of the models that can be read; `codes` gets the exit code of each model."""
     for model in models:
         try:
-            with readable_errors():
+            with readable_errors(model if len(models) > 1 else ""):
                 result = options.evolve(bind={}).infer(model)
                 summary = summarize(result, options.inference.bind)
         except SystemExit as end:  # its message is printed

@@ -50,7 +50,7 @@ _EXTERNAL_DATA = click.option(
     help="Weights of an ONNX model in other files stay there (keep, the default), are copied to OUT.data, or are "
     "embedded in OUT.",
 )
-_FORCE = click.option("--force", is_flag=True, help="Overwrite OUT also where it is a file that is no model.")
+_FORCE = click.option("--force", is_flag=True, help="Overwrite OUT even if it is a file that is no model.")
 
 
 class ModelTarget(NamedTuple):
@@ -126,7 +126,7 @@ def check_outputs(**outputs: str | None) -> None:
 
 @contextmanager
 def saving(*paths: str) -> Iterator[None]:
-    """Write files, then say on stderr that they are saved, and what the writer warned of."""
+    """After the block has written files, report them, and warnings about missing data, on stderr."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MissingDataWarning)
         yield
@@ -144,7 +144,7 @@ def _has_content(path: str) -> bool:
 
 
 def _check_writable(path: str, *, folder: bool) -> None:
-    """End the command where no file can be written under a path; `folder` says that it may be a folder."""
+    """End the command where no file can be written under a path; it may be a folder with `folder`."""
     parent = os.path.dirname(os.path.realpath(path)) if is_path(path) else ""
     if not parent:
         reason = "is not a file path"

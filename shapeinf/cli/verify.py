@@ -92,9 +92,9 @@ def verify_command(
     """Run MODEL and compare the type of every tensor with the inferred one.
 
     MODEL is an ONNX file (onnxruntime, openvino), a model of TensorFlow (tensorflow), or a network of PNNX (torch,
-    ncnn). A second run writes the outputs into buffers of exactly the inferred sizes, where the
-    runtime can. Dims without a size get a small one. The model runs in this process (that of ncnn in one of its own):
-    run only models that you trust.
+    ncnn). A second run writes the outputs into buffers of exactly the inferred sizes, where the runtime can. Dims
+    without a size get a small one. The model runs in this process (ncnn in a separate one): run only models that you
+    trust.
 
     Exit codes: 0 all types are as inferred, 1 some are not, 2 usage, 3 the runtime is not installed or refuses the
     model (its message is printed), or a file cannot be read.
@@ -113,7 +113,7 @@ def verify_command(
             options=options.options_for(graph),
         )
         if json_wanted:
-            echo_json({"model": model, **verification_as_json(verification)})
+            echo_json(verification_as_json(model, verification))
         else:
             echo_lines(str(verification))
     fail_on(verification.mismatches)

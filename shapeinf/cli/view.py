@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import signal
@@ -22,6 +21,7 @@ from shapeinf.errors import MissingPackageError
 from shapeinf.formats.files import write_text
 from shapeinf.report.model_explorer import QUANTITIES, Quantity, node_data
 from shapeinf.result import Result
+from shapeinf.schemas import json_text
 
 HOST = "localhost"
 _ARCHIVES = (".gz", ".tar", ".tgz", ".zip")
@@ -44,7 +44,7 @@ _ARCHIVES = (".gz", ".tar", ".tgz", ".zip")
 @click.option(
     "--quantity",
     type=click.Choice(QUANTITIES),
-    help="What --export writes of each node: the shapes or bytes of its outputs, or its multiply-accumulates "
+    help="What --export writes for each node: the shapes or bytes of its outputs, or its multiply-accumulates "
     "(the default).",
 )
 @output_option("Write the node data of --export to OUT.")
@@ -59,11 +59,11 @@ def view(
 ) -> None:
     """Show MODEL, annotated with the inferred shapes, in netron, until Ctrl-C; or export values of its nodes.
 
-    netron is a package of its own: pip install netron. Its server runs on this machine and shows a temporary copy of
+    netron is a separate package: pip install netron. Its server runs on this machine and shows a temporary copy of
     the model and its weights, which is removed at the end.
 
-    Exit codes: 0 exported, 2 usage, 3 netron is not installed, a port is in use, or a file cannot be read or written,
-    130 ended by Ctrl-C.
+    Exit codes: 0 exported, 1 errors with --strict, 2 usage, 3 netron is not installed, a port is in use, or a file
+    cannot be read or written, 130 ended by Ctrl-C.
     """
     if (export is None) != (output is None) or (quantity is not None and export is None):
         raise click.UsageError("-o OUT and --quantity belong to --export: add --export model-explorer -o OUT")
@@ -79,9 +79,9 @@ def view(
 
 
 def _export(result: Result, quantity: Quantity, output: str) -> None:
-    data = node_data(result, quantity)
+    text = json_text(node_data(result, quantity))
     with saving(output):
-        write_text(output, json.dumps(data, indent=2) + "\n")
+        write_text(output, f"{text}\n")
 
 
 def _require_netron() -> None:

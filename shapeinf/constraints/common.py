@@ -1,4 +1,4 @@
-"""Constraints that two alternatives have in common, such as the branches of which one runs."""
+"""Constraints that two alternatives have in common, such as two branches of which one runs."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from shapeinf.expr.dimension import Dim, Dimension
 from shapeinf.expr.interval import as_interval
 
 States = tuple[ConstraintStore, ConstraintStore]
-"""The constraints before and after something."""
+"""A store before and after an alternative."""
 
 
-def added_between(before: ConstraintStore, after: ConstraintStore) -> Iterator[Constraint]:
-    """The constraints that nodes have added to the earlier ones."""
+def new_constraints(before: ConstraintStore, after: ConstraintStore) -> Iterator[Constraint]:
+    """The constraints of `after` that `before` does not have; of ranges only those that nodes have narrowed."""
     return (c for c in after.constraints(beyond=before) if c.kind != "range" or c.source.node)
 
 
 def add_common(store: ConstraintStore, first: States, second: States, source: Source) -> None:
-    """Add what both alternatives imply: one of them holds. `source` is that of the implied constraints."""
+    """Add the constraints that hold in both alternatives; `source` is that of a range that contains both ranges."""
     for states, (_, other) in ((first, second), (second, first)):
-        for constraint in (*added_between(*states), *_equal_symbols(*states)):
+        for constraint in (*new_constraints(*states), *_equal_symbols(*states)):
             if other.implies(constraint):
                 store.add(constraint)
     for symbol in _narrowed_symbols(*first) & _narrowed_symbols(*second):
@@ -39,7 +39,7 @@ def _narrowed_symbols(before: ConstraintStore, after: ConstraintStore) -> set[Di
 
 
 def _equal_symbols(before: ConstraintStore, after: ConstraintStore) -> Iterator[Constraint]:
-    """Equalities of symbols that have become one number or one dim, whatever that is."""
+    """Equalities of symbols that are solved by the same number or dim."""
     first: dict[Dim, Constraint] = {}
     for solved in after.constraints(beyond=before):
         if solved.is_solved:

@@ -22,8 +22,8 @@ from shapeinf.expr.extremum import maximum
 from shapeinf.expr.interval import Bounds, BoundsTable, declared_bounds
 
 
-class NoSolution(Exception):  # noqa: N818  (an answer, as StopIteration is)
-    """No integers satisfy the congruence."""
+class NoSolution(Exception):  # noqa: N818  (internal, no error)
+    """No integers satisfy the congruence. Internal: caught in `constraints.store`."""
 
 
 @attrs.frozen
@@ -55,7 +55,7 @@ class Congruences(dict[int, Congruence]):
     """The congruence of each symbol that has one, by the symbol's atom."""
 
     def __init__(self, scope: Scope, known: Congruences | None = None) -> None:
-        """Those of another table."""
+        """A copy of another table, or an empty one."""
         if known:
             super().__init__(known)
         self.scope = scope
@@ -74,7 +74,7 @@ class Congruences(dict[int, Congruence]):
         return bounds if congruence is None else congruence.tighten(bounds)
 
     def canonical(self, d: Dim) -> Dim:
-        """The canonical form of a dim under the congruences; the dim itself where the algebra gives up on it."""
+        """The canonical form of a dim under the congruences; the dim itself where that exceeds a cap of the algebra."""
         known = self.select(d)
         if not known:
             return d
@@ -84,28 +84,28 @@ class Congruences(dict[int, Congruence]):
         return form if len(self.scope.capped) == capped else d
 
     def inner(self, d: Dim) -> Dim:
-        """A dim written in quotients; for questions, never to be stored."""
+        """A dim written in quotients; only for queries, never to be stored."""
         known = self.select(d)
         return _Writer(known).dim(d) if known else d
 
     def outer(self, d: Dim) -> Dim:
         """A dim written in quotients, in symbols again."""
         symbols = d.symbols() if isinstance(d, Dimension) else ()
-        return _Writer([c for c in map(self.by_quotient, symbols) if c is not None]).back(d)
+        return _Writer([c for c in map(self.find_by_quotient, symbols) if c is not None]).back(d)
 
-    def no_root(self, e: Dimension) -> bool:
-        """True when no integers that satisfy the congruences make `e` zero."""
+    def has_no_root(self, e: Dimension) -> bool:
+        """Whether no integers that satisfy the congruences make `e` zero, as far as common factors decide."""
         inner = self.inner(e)
         return inner != 0 if isinstance(inner, int) else has_no_root(e) or has_no_root(inner)
 
     def solution(self, e: Dimension) -> tuple[Dimension, Dim] | None:
-        """A symbol for which `e == 0` can be solved, and its value."""
+        """A symbol for which `e == 0` can be solved, and its value; None where there is none."""
         chosen = pivot(e)
         if chosen is not None:
             return chosen[0], chosen[0] - e * chosen[1]
         inner = self.inner(e)
         chosen = None if isinstance(inner, int) else pivot(inner)
-        congruence = None if chosen is None else self.by_quotient(chosen[0])
+        congruence = None if chosen is None else self.find_by_quotient(chosen[0])
         if chosen is None or congruence is None:
             return None
         quotient = chosen[0] - inner * chosen[1]
@@ -113,12 +113,12 @@ class Congruences(dict[int, Congruence]):
         inside = () if isinstance(value, int) else value.symbols()
         return None if congruence.symbol in inside else (congruence.symbol, value)
 
-    def by_symbol(self, symbol: Dimension) -> Congruence | None:
-        """The congruence of a symbol."""
+    def find(self, symbol: Dimension) -> Congruence | None:
+        """The congruence of a symbol; None where it has none."""
         return self.get(symbol.atom)
 
-    def by_quotient(self, symbol: Dimension) -> Congruence | None:
-        """The congruence that a hidden symbol belongs to."""
+    def find_by_quotient(self, symbol: Dimension) -> Congruence | None:
+        """The congruence whose quotient is this hidden symbol; None for any other symbol."""
         congruence = self.get(self._atoms.get(symbol, -1))
         return congruence if congruence is not None and congruence.quotient is symbol else None
 
@@ -145,7 +145,7 @@ class Congruences(dict[int, Congruence]):
 
     def _lift(self, symbol: Dimension, modulus: int, rest: int, source: Source) -> Congruence:
         """The congruence of a symbol, or, for a hidden one, that of the symbol that it is the quotient of."""
-        old = self.by_quotient(symbol)
+        old = self.find_by_quotient(symbol)
         if old is not None:
             symbol, modulus, rest = old.symbol, old.modulus * modulus, old.modulus * rest + old.rest
         declared = symbol.symbol.lo
@@ -156,7 +156,7 @@ class Congruences(dict[int, Congruence]):
 
 
 def known_bounds(ranges: Mapping[int, Range], congruences: Congruences) -> BoundsTable:
-    """The bounds in a store. It does not refer to the store, which refers to it: no work for the garbage collector."""
+    """The bounds in a store, as a table that does not refer to the store: no cycle for the garbage collector."""
 
     def lookup(atom: int, symbol: Symbol) -> Bounds:
         known = declared_bounds(atom, symbol)
@@ -211,7 +211,7 @@ class _Writer(Substitution):
 
     def _term(self, scope: Scope, monomial: Sequence[int], coefficient: int) -> Dim:
         term: Dim = 1
-        for atom in sorted(monomial, key=self._order):  # the age of a hidden symbol is no order
+        for atom in sorted(monomial, key=self._order):  # hidden symbols are created in any order
             factor = scope.atom_dim(atom)
             congruence = self.congruences.get(factor)
             if congruence is None:

@@ -16,7 +16,7 @@ ConstraintSets = dict[Dimension, dict[Constraint, None]]
 
 
 class UndoLog:
-    """Writes to tables and lists; those of a transaction are undone when it fails."""
+    """A log of writes to tables and lists; those of a transaction are undone when it fails."""
 
     def __init__(self) -> None:
         """Nothing is recorded outside of transactions."""
@@ -67,10 +67,10 @@ class UndoLog:
 
 
 class Solutions(dict[Dimension, Dim]):
-    """Each solved symbol with what it equals; no solved symbol is in any value."""
+    """The value of each solved symbol; no value contains a solved symbol."""
 
     def __init__(self, solved: dict[Dimension, Dim] | None = None) -> None:
-        """Those of another table."""
+        """A copy of another table, or an empty one."""
         self._mentions: dict[Dimension, set[Dimension]] = {}
         if solved:
             super().__init__(solved)
@@ -78,7 +78,7 @@ class Solutions(dict[Dimension, Dim]):
                 self._mention(symbol, value)
 
     def solve(self, symbol: Dimension, value: Dim, undo_log: UndoLog) -> None:
-        """Enter a symbol, and replace it in the values of others."""
+        """Set the value of a symbol, and replace the symbol in other values."""
         replaced = {symbol: value}
         for other in tuple(self._mentions.get(symbol, ())):  # they stay: a solution may be undone
             if other in self:
@@ -98,7 +98,7 @@ class Uses:
     """The cached dims that depend on a symbol."""
 
     def __init__(self) -> None:
-        """None."""
+        """Without entries."""
         self._dims: dict[Dimension, list[Dimension]] = {}
 
     def add(self, dim: Dimension, depends: Dim) -> None:
@@ -124,7 +124,7 @@ class ConstraintIndex:
     """Pending constraints in the order added, each indexed by all symbols of its canonical form."""
 
     def __init__(self, undo_log: UndoLog, other: ConstraintIndex | None = None) -> None:
-        """Those of another index; changes are written through the undo log."""
+        """A copy of another index, or an empty one; changes are written through the undo log."""
         self._undo_log = undo_log
         self.relations: list[Constraint] = []
         self.divisibilities: list[Constraint] = []
@@ -133,7 +133,7 @@ class ConstraintIndex:
         self._texts: set[tuple[str, str, tuple[Dim, ...]]] = set()
         self._by_symbol: ConstraintSets = {}
         self._by_operand_symbol: ConstraintSets = {}
-        """Disjunctions by the symbols of their operands: apart, since no single expression stands for them."""
+        """Disjunctions by the symbols of their operands: a table of their own, since they have no single expression."""
         if other is not None:
             self._copy(other)
 
@@ -191,7 +191,7 @@ class ConstraintIndex:
         return tuple(self._by_operand_symbol.get(symbol, ()))
 
     def constraints_with(self, symbol: Dimension) -> tuple[Constraint, ...]:
-        """The other constraints that depend on a symbol."""
+        """The relations, divisibilities and pending equalities that depend on a symbol."""
         constraints = self._by_symbol.get(symbol, ())
         return tuple(c for c in constraints if c.kind != "equality" or c in self.disjunctions)
 
@@ -209,7 +209,7 @@ class ConstraintIndex:
         """The constraints that depend on some symbol of a dim: those of this very dim are among them."""
         return self.constraints_with(next(iter(e.symbols()))) if isinstance(e, Dimension) else ()
 
-    def related(self, d: Dim, canon: Callable[[Dim], Dim]) -> set[int]:
+    def related_ids(self, d: Dim, canon: Callable[[Dim], Dim]) -> set[int]:
         """The ids of all constraints that share a symbol with a canonical dim, or with another such constraint."""
         ids: set[int] = set()  # hashing a constraint takes long
         seen = set(d.symbols()) if isinstance(d, Dimension) else set()

@@ -19,7 +19,7 @@ ConstraintKind = Literal["equality", "range", "relation", "divisibility", "disju
 
 
 def try_evaluate(d: Dim, sizes: Mapping[str, int]) -> int | None:
-    """The value of a dim where symbols have these sizes, by name; None where it has none."""
+    """The value of a dim for these sizes of symbols, by name; None where a size is missing or it divides by zero."""
     try:
         return int(evaluate(d, sizes))
     except (KeyError, ZeroDivisionError, OverflowError):
@@ -34,7 +34,7 @@ class Clause:
     zero: bool
 
     def holds(self, sizes: Mapping[str, int]) -> bool | None:
-        """Whether it does where symbols have these sizes, by name; None where one has none."""
+        """Whether it holds for these sizes of symbols, by name; None where `try_evaluate` has no value."""
         value = try_evaluate(self.expression, sizes)
         if value is None:
             return None
@@ -42,7 +42,7 @@ class Clause:
 
 
 def any_holds(clauses: Iterable[Clause], sizes: Mapping[str, int]) -> bool | None:
-    """Whether one of the clauses holds; None where that is not known."""
+    """Whether one of the clauses holds for these sizes; None where that is not known."""
     unknown = False
     for clause in clauses:
         holds = clause.holds(sizes)
@@ -81,8 +81,8 @@ class Constraint:
     """A statement about dims: one of its clauses holds.
 
     Args:
-        kind: what it is. An equality is solved (then its operands are a symbol and its value) or pending.
-        source: where it comes from.
+        kind: an equality is solved (then its operands are a symbol and its value) or pending.
+        source: its provenance.
         expression: the dim that must be 0 (a pending equality), at least 0 (a relation, one end of a range) or a
             multiple of the divisor.
         divisor: of a divisibility.
@@ -156,7 +156,7 @@ class Constraint:
         return parse_alternatives(self.template) if self.operands else None
 
     def holds_for(self, values: Sequence[int | None]) -> bool | None:
-        """Whether an alternative is true where the operands have these values; None where one has none.
+        """Whether an alternative is true for these values of the operands; None where one is None.
 
         >>> broadcast = Constraint("disjunction", Source("add", "broadcast"), template="{0} == {1} or {0} == 1",
         ...                        operands=(3, 2))
@@ -187,7 +187,7 @@ class Range(NamedTuple):
         return reversed(steps)
 
     def constraints(self, symbol: Dimension, beyond: Range | None = None) -> Iterator[Constraint]:
-        """Each end that a step has moved, as a constraint; not those of steps that an earlier range has, too."""
+        """A constraint for each end that a step has moved; without the steps that `beyond` has, too."""
         known = set() if beyond is None else set(map(id, beyond.steps()))
         low, high = declared_bounds(0, symbol.symbol)
         for step in self.steps():

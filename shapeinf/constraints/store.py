@@ -49,7 +49,7 @@ class ConstraintStore:
     """The constraints of one inference on the symbols of one `Scope`."""
 
     def __init__(self, scope: Scope) -> None:
-        """Only the declared bounds of the symbols hold."""
+        """A store without constraints: only the declared bounds of the symbols hold."""
         self.scope = scope
         self.version = 0
         self.epoch = 0
@@ -89,7 +89,10 @@ class ConstraintStore:
         yield from self.pending(beyond)
 
     def pending(self, beyond: ConstraintStore | None = None) -> Iterator[Constraint]:
-        """Those that canonical forms and bounds do not show: relations, divisibilities, the rest in the order added."""
+        """The constraints that canonical forms and bounds do not contain, those of a kind in the order added.
+
+        Relations come first, then divisibilities, then disjunctions and equalities that could not be solved.
+        """
         added = chain(self.relations, self.divisibilities, self.disjunctions)
         if beyond is None:
             return added
@@ -139,7 +142,7 @@ class ConstraintStore:
         return form
 
     def bounds(self, d: Dim) -> Bounds:
-        """Bounds as numbers, infinities for none (the inside form of `interval`)."""
+        """Bounds of a dim under the constraints; an infinity is no bound, where `interval` has None."""
         if isinstance(d, int):
             return d, d
         bounds = self._bounds.get(d)
@@ -191,7 +194,7 @@ class ConstraintStore:
         if isinstance(e, int):
             return e == 0
         low, high = self.bounds(e)
-        if low > 0 or high < 0 or self.congruences.no_root(e):
+        if low > 0 or high < 0 or self.congruences.has_no_root(e):
             return False
         return True if low == high else None
 
@@ -205,9 +208,9 @@ class ConstraintStore:
         equal = self.prove_eq(a, b)
         return None if equal is None else not equal
 
-    def related(self, d: Dim) -> set[int]:
+    def related_ids(self, d: Dim) -> set[int]:
         """The ids of the relations, divisibilities and pending equalities on a dim, directly or by others."""
-        return self._pending.related(self.canon(d), self.canon)
+        return self._pending.related_ids(self.canon(d), self.canon)
 
     def copy(self) -> ConstraintStore:
         """An independent store over the same scope, for a what-if run."""
@@ -262,10 +265,7 @@ class ConstraintStore:
                 self._add_congruence(e, divisor, source, message)
 
     def set_bounds(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
-        """Set (not narrow) the bounds that a site gives its own unknown.
-
-        Those of a join may widen before its loop has ended.
-        """
+        """Set (not narrow) the bounds of the unknown of a site; those of a join may widen until its loop ends."""
         known = self.ranges.get(symbol.atom)
         if known is None or known.bounds != bounds:
             self.ranges[symbol.atom] = Range(bounds, source)
@@ -274,7 +274,7 @@ class ConstraintStore:
             self._invalidate(symbol)
 
     def add_disjunction(self, template: str, source: Source, *operands: Dim) -> None:
-        """Add a text about `{0}`, `{1}`..., such as `{0} == {1} or {0} == 1`; a node adds it only once."""
+        """Add a disjunction of the operands `{0}`, `{1}`..., such as `{0} == {1} or {0} == 1`; once for each node."""
         self._pending.add_disjunction(template, source, operands, map(self.canon, operands))
 
     def add(self, constraint: Constraint) -> None:
@@ -328,7 +328,7 @@ class ConstraintStore:
             self._bounds.pop(d, None)
 
     def _transaction(self) -> _Transaction:
-        """What is added inside stays, or nothing does when an error leaves it."""
+        """A context whose changes are undone when an error leaves it."""
         return _Transaction(self._undo_log, self)
 
     def _restore(self, before: ConstraintStore) -> None:
@@ -345,7 +345,7 @@ class ConstraintStore:
 
     def _equate(self, e: Dim, source: Source, operands: tuple[Dim | str, Dim | str], *about: Dim) -> None:
         """Add `e == 0` for a canonical `e`."""
-        e = primitive_part(e, self._positive)
+        e = primitive_part(e, self._is_positive)
         if e == 0 or self.bounds(e) == (0, 0):
             return
         if isinstance(e, int) or self.prove_eq(e, 0) is False:
@@ -386,7 +386,7 @@ class ConstraintStore:
             self._solve(symbol, int(low), source)
         self._recheck(symbol)
 
-    def _positive(self, d: Dim) -> bool:
+    def _is_positive(self, d: Dim) -> bool:
         return self.bounds(d)[0] >= 1
 
     def _solve(self, symbol: Dimension, value: Dim, source: Source) -> None:
@@ -425,6 +425,7 @@ class ConstraintStore:
             self._relate(e, bounds, source)
 
     def _relate(self, e: Dimension, bounds: Bounds, source: Source) -> None:
+        """Add bounds of a dim that bound no single symbol, as relations."""
         expressions = [e - int(bounds[0])] if bounds[0] > -inf else []
         if bounds[1] < inf:
             expressions.append(int(bounds[1]) - e)
@@ -482,7 +483,7 @@ class ConstraintStore:
             self._add_congruence(expression, constraint.divisor, constraint.source, message)
 
     def _recheck_equality(self, equality: Constraint) -> None:
-        equation = primitive_part(self.canon(equality.expression), self._positive)
+        equation = primitive_part(self.canon(equality.expression), self._is_positive)
         self._pending.drop(equality)
         if equation != 0:
             left, _, right = equality.template.partition(" == ")

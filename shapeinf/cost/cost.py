@@ -1,4 +1,4 @@
-"""`Cost`: what a model costs, symbolically and at sizes."""
+"""`Cost`: the cost of a model, symbolically and at sizes."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from shapeinf.memory.sizes import too_long
 from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget
 from shapeinf.solver.elimination import Elimination
-from shapeinf.solver.long_sums import canonical_form
+from shapeinf.solver.long_dims import canonical_form
 
 
 @attrs.frozen(slots=False)
 class CostAt(CostTable):
-    """The cost at given sizes: all amounts are ints.
+    """The cost at sizes of all dims: all amounts are ints.
 
     A node that counts with upper bounds, because sizes depend on data, is `bounded`; one without a bound is in
     `uncounted`.
@@ -44,7 +44,7 @@ class CostAt(CostTable):
 
 @synchronized
 class Cost:
-    """What a model costs: the amounts of every node as dims, and their sums.
+    """The cost of a model: the amounts of every node as dims, and their sums.
 
     `Result.cost` creates it. A node of a body or function has its path as its name and counts all of its runs. Nodes
     that cannot be counted are in `uncounted` with the reason, and in no sum but that of the parameters.
@@ -144,9 +144,9 @@ class Cost:
         bounded = self._bounded_table
         values = self._values(bounded, store)
         return CostAt(
-            tuple([_evaluated(node, values) for node in bounded.nodes]),
+            tuple([_evaluate_node(node, values) for node in bounded.nodes]),
             tuple([attrs.evolve(item, parameters=values[item.parameters]) for item in bounded.uncounted]),
-            tuple([_evaluated_branches(item, values) for item in bounded.branches]),
+            tuple([_evaluate_branches(item, values) for item in bounded.branches]),
             sizes,
         )
 
@@ -182,11 +182,11 @@ def _upper(node: NodeCost, elimination: Elimination) -> NodeCost | str:
     changes: dict[str, Dim] = {}
     for name in FIELDS:
         amount = getattr(node, name)
-        if isinstance(amount, int) or elimination.stays(canonical_form(elimination.store, amount)):
+        if isinstance(amount, int) or elimination.is_retained(canonical_form(elimination.store, amount)):
             continue
         upper = elimination.upper(amount)
         if upper is None:
-            symbols = elimination.unbounded(amount)
+            symbols = elimination.unbounded_symbols(amount)
             listed = ", ".join(map(str, symbols)) or str(amount)
             return too_long(symbols) or f"{listed} {'have' if len(symbols) > 1 else 'has'} no upper bound"
         changes[name] = upper
@@ -197,15 +197,15 @@ def _upper(node: NodeCost, elimination: Elimination) -> NodeCost | str:
 
 
 def _stays(amounts: Amounts, elimination: Elimination) -> bool:
-    return all(elimination.stays(canonical_form(elimination.store, getattr(amounts, name))) for name in FIELDS)
+    return all(elimination.is_retained(canonical_form(elimination.store, getattr(amounts, name))) for name in FIELDS)
 
 
-def _evaluated(node: NodeCost, values: Mapping[Dim, int]) -> NodeCost:
+def _evaluate_node(node: NodeCost, values: Mapping[Dim, int]) -> NodeCost:
     amounts = {name: values[getattr(node, name)] for name in FIELDS}
     return NodeCost(name=node.name, op=node.op, module=node.module, bounded=node.bounded, **amounts)
 
 
-def _evaluated_branches(item: Branches, values: Mapping[Dim, int]) -> Branches:
+def _evaluate_branches(item: Branches, values: Mapping[Dim, int]) -> Branches:
     evaluated = {
         label: Amounts(**{name: values[getattr(amounts, name)] for name in FIELDS})
         for label, amounts in item.branches.items()

@@ -16,14 +16,19 @@ from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type
 from shapeinf.lattice.dtypes import HANDLES
 from shapeinf.memory.sizes import size_of, too_long
 from shapeinf.ops import CostContext, OpCost, OpDef
-from shapeinf.solver.long_sums import sum_dims
+from shapeinf.solver.long_dims import sum_dims
 
 
 @attrs.frozen
 class RunCost:
-    """The cost of one run of a node, without its bodies. `reason`: why it is not counted, `unsized`: why bytes are not.
+    """The cost of one run of a node, without its bodies.
 
-    `unknown`: the reason is something that the inference does not know. `chooses`: one of the bodies runs, and not all.
+    Args:
+        macs, operations, bytes_read, bytes_written: as in `Amounts`.
+        reason: why the node is not counted; empty where it is.
+        unknown: whether the reason is something that is not inferred.
+        unsized: why its bytes are not counted; empty where they are.
+        chooses: whether one of its bodies runs, rather than all.
     """
 
     macs: Dim = 0
@@ -40,7 +45,7 @@ class NodeCosts:
     """The costs of nodes; equal calls are computed once."""
 
     def __init__(self) -> None:
-        """Nothing is computed."""
+        """Begin with an empty cache."""
         self._done: dict[tuple[object, ...], RunCost] = {}
 
     def cost_of(self, run: Inference, step: NodeStep) -> RunCost:
@@ -74,7 +79,7 @@ class _NodeCost:
     outputs: Sequence[Type | None]
 
     def compute(self) -> RunCost:
-        """The cost, or why there is none."""
+        """The cost; for a node that cannot be counted, the reason."""
         operation = self.step.operation
         if operation.op_def is None:
             return RunCost(reason="the operator is not known")
@@ -95,14 +100,14 @@ class _NodeCost:
             macs, operations = self.store.canon(cost.macs), self.store.canon(cost.operations)
         except NotKnown as unknown:
             return RunCost(reason=unknown.reason, unknown=True)
-        except Exception as error:  # there is a cost of every model, whatever a rule does with hostile attributes
+        except Exception as error:  # the cost of a model never fails, whatever a rule does with hostile attributes
             reason = f"the cost rule of this operator failed: {type(error).__name__}: {error}"
             return RunCost(reason=reason, unknown=True)
         if len(self.store.scope.capped) != capped:
             return RunCost(reason=_too_long([macs, operations]) or "the formula is too long")
-        return self._with_bytes(operation.op_def, cost, positions)
+        return self._add_bytes(operation.op_def, cost, positions)
 
-    def _with_bytes(self, op_def: OpDef, cost: OpCost, positions: Sequence[int]) -> RunCost:
+    def _add_bytes(self, op_def: OpDef, cost: OpCost, positions: Sequence[int]) -> RunCost:
         counted = RunCost(cost.macs, cost.operations, chooses=cost.bodies == "one")
         if moves_nothing(op_def, len(self.outputs)) and not cost.macs and not cost.operations:
             return counted

@@ -1,4 +1,4 @@
-"""The cost that a pickle has: the amounts of all nodes; and what a cost shows of itself."""
+"""`PickledCost`, which a pickle of a `Cost` contains, and the texts that both show in a console and a notebook."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def cost_text(title: str, table: CostTable) -> str:
 
 
 def cost_html(title: str, table: CostTable) -> str:
-    """What a notebook shows of a cost: the sums, those of each operator, and what is not counted."""
+    """The HTML that a notebook shows: the sums, those of each operator, and what is not counted."""
     total = html_rows(["", "amount"], [(name, _text(amount)) for name, amount in _amounts(table.total)])
     groups = [_group_row(group) for group in table.by_operator.values()]
     headers = ["operator", "nodes", *(name for name, _ in _amounts(table.total))]

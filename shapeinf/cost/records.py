@@ -9,7 +9,7 @@ import attrs
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import module_path
 from shapeinf.sharing import cached_property
-from shapeinf.solver.long_sums import sum_dims
+from shapeinf.solver.long_dims import sum_dims
 
 
 def add_dims(dims: Iterable[Dim]) -> Dim:
@@ -25,11 +25,11 @@ def add_dims(dims: Iterable[Dim]) -> Dim:
 
 @attrs.frozen(kw_only=True)
 class Amounts:
-    """What some nodes cost.
+    """The cost of some nodes.
 
     Args:
         macs: multiply-accumulates.
-        operations: other operations, such as additions, comparisons and exponentials: one an element.
+        operations: other operations, such as additions, comparisons and exponentials: one per element.
         flops: `2*macs + operations`.
         bytes_read: the bytes of the inputs that are read.
         bytes_written: the bytes of the outputs.
@@ -54,13 +54,13 @@ class Amounts:
 
     @property
     def intensity(self) -> float | None:
-        """The arithmetic intensity: operations a byte; None where nothing is moved, or sizes are symbolic."""
+        """The arithmetic intensity in operations per byte; None where nothing is moved, or sizes are symbolic."""
         flops, moved = self.flops, self.bytes
         return flops / moved if isinstance(flops, int) and isinstance(moved, int) and moved else None
 
 
 FIELDS = ("macs", "operations", "bytes_read", "bytes_written", "parameters")
-"""The amounts of which all others are computed."""
+"""The amounts from which all others are computed."""
 
 
 def sum_amounts(items: Iterable[Amounts]) -> Amounts:
@@ -97,8 +97,8 @@ class Uncounted:
     Args:
         node: the node.
         op: its operator.
-        reason: why.
-        amount: "bytes" where only the bytes that the node moves are not known; empty where nothing is.
+        reason: why it is not counted.
+        amount: "bytes" where only the bytes that the node moves are not counted; empty where the entire node is not.
         parameters: the elements of weights that the node is the first to read, which are counted.
     """
 
@@ -128,8 +128,8 @@ class CostGroup(Amounts):
 
     Args:
         name: the operator, or the path of the module with `/`; empty for nodes of no module.
-        nodes: how many nodes are counted.
-        uncounted: how many are not.
+        nodes: the number of counted nodes.
+        uncounted: the number of nodes that are not counted.
     """
 
     name: str

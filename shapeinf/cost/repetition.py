@@ -7,15 +7,14 @@ from shapeinf.errors import NotKnown
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.dimension import Monomial
 from shapeinf.lattice import ShapeStore
-from shapeinf.solver.long_products import product_of
-from shapeinf.solver.long_sums import sum_dims
+from shapeinf.solver.long_dims import product_of, sum_dims
 
 
 def repeat(store: ShapeStore, amount: Dim, repetition: Repetition) -> Dim:
     """The sum of an amount over all trips.
 
-    It is exact where the amount is a polynomial in the number of the trip; otherwise the number stays in it as a symbol
-    that depends on data, and the product with the number of trips has the upper bound of the sum.
+    It is exact for a polynomial in the trip number. Any other amount is multiplied by the number of trips and keeps the
+    trip number as a symbol that depends on data: an upper bound of that product is one of the sum.
 
     >>> store = ShapeStore()
     >>> n, i = store.scope.symbol("N"), store.scope.fresh("i", 0)
@@ -25,7 +24,7 @@ def repeat(store: ShapeStore, amount: Dim, repetition: Repetition) -> Dim:
     trips, number = store.canon(repetition.trips), repetition.number
     if amount == 0 or trips == 1:
         return amount
-    powers = None if number is None else _by_power(amount, number)
+    powers = None if number is None else _coefficients(amount, number)
     if powers is None:
         return _product(store, trips, amount)
     return sum_dims(
@@ -40,7 +39,7 @@ def _product(store: ShapeStore, *factors: Dim) -> Dim:
     return total
 
 
-def _by_power(amount: Dim, number: Dimension) -> dict[int, Dim] | None:
+def _coefficients(amount: Dim, number: Dimension) -> dict[int, Dim] | None:
     """The coefficients of the powers of a symbol; None where it occurs other than as a factor, or to a high power."""
     if isinstance(amount, int) or number not in amount.symbols():
         return None

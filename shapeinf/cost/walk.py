@@ -1,4 +1,4 @@
-"""The nodes of an inference with those of its bodies and functions, and what each of them costs over all its runs."""
+"""The nodes of an inference with those of its bodies and functions, and the cost of each over all of its runs."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from shapeinf.cost.records import FIELDS, Amounts, Branches, CostTable, NodeCost
 from shapeinf.cost.repetition import repeat
 from shapeinf.engine.body_tensors import body_path
 from shapeinf.engine.compiled import CompiledGraph, NodeStep
-from shapeinf.engine.inference import Inference, Repetition, certain_violations
+from shapeinf.engine.diagnostics import certain_violations
+from shapeinf.engine.inference import Inference, Repetition
 from shapeinf.errors import LimitError, NotKnown
 from shapeinf.expr import Dim, maximum
 from shapeinf.graph import MISSING, UNUSED, module_path
 from shapeinf.lattice import HandleType, TensorType, Type
-from shapeinf.solver.long_products import product_of
-from shapeinf.solver.long_sums import is_long
+from shapeinf.solver.long_dims import is_long, product_of
 
 MAX_NODES_IN_BODIES = 300_000
-"""Functions that call others twice double the count at every level."""
+"""Limit on the nodes of bodies: functions that call others twice double them at every level."""
 
-_CYCLE = "it is in a loop drawn as a back edge, whose number of trips is not known"
+_CYCLE = "it is in a cycle, whose number of iterations is not known"
 _PER_RUN = FIELDS[:4]
 """The amounts that every run adds."""
 
@@ -37,7 +37,7 @@ class Weight(NamedTuple):
 
 @attrs.define(eq=False)
 class _Row:
-    """What a node costs: one part for each run."""
+    """The cost of a node: one part for each run."""
 
     name: str
     op: str
@@ -49,7 +49,7 @@ class _Row:
 
 
 Rows = dict[tuple[str, int], _Row]
-"""By the path of the graph and the index of the node."""
+"""The costs of nodes by the path of the graph and the index of the node."""
 
 
 @attrs.frozen
@@ -126,11 +126,11 @@ class _Walk:
         row.reason, row.unsized = row.reason or cost.reason, row.unsized or cost.unsized
         if cost.reason:
             return
-        row.parts.append(self.repeated(row, _amounts(cost), instance.loops))
+        row.parts.append(self.sum_trips(row, _amounts(cost), instance.loops))
         if operation.bodies:
             self.bodies(instance, step, cost, row)
 
-    def repeated(self, row: _Row, amounts: Amounts, loops: Sequence[Repetition]) -> Amounts:
+    def sum_trips(self, row: _Row, amounts: Amounts, loops: Sequence[Repetition]) -> Amounts:
         """The amounts over all trips of the loops around a node."""
         try:
             for loop in loops:
@@ -154,7 +154,7 @@ class _Walk:
             name = operation.kind.op
         else:
             return None
-        call = run.same_call(step)
+        call = run.shared_call_key(step)
         child = run.children.get(step.index, {}).get(name)
         if child is not None:
             self.calls[call] = child
@@ -196,11 +196,11 @@ class _Walk:
         """Count the maximum of each amount over the branches of a node."""
         totals = [table.total for table in tables.values()]
         try:
-            most = Amounts(**{name: _most([getattr(total, name) for total in totals]) for name in _PER_RUN})
+            most = Amounts(**{name: _maximum([getattr(total, name) for total in totals]) for name in _PER_RUN})
         except NotKnown as unknown:
             row.reason = unknown.reason
             return
-        row.parts.append(self.repeated(row, most, instance.loops))
+        row.parts.append(self.sum_trips(row, most, instance.loops))
         row.bounded = True
         row.weights += [total.parameters for total in totals]
         uncounted = [item for table in tables.values() for item in table.uncounted]
@@ -218,7 +218,7 @@ class _Walk:
         while run is not None:
             compiled = run.compiled
             weights = self.constants(run)
-            for captured, slot in zip(step.operation.captures, step.captured, strict=True):
+            for captured, slot in zip(step.operation.captures, step.captures, strict=True):
                 if captured in compiled.slots:
                     weights[compiled.slots[captured]] = instance.weights[slot]
             loops = (run.repeated, *instance.loops)
@@ -246,7 +246,7 @@ class _Walk:
             passed_on = position in views.values()
             if weight is None or weight in self.claimed or passed_on:
                 continue
-            value = _stored_value(instance.run.current(slot))
+            value = _stored_value(instance.run.type_of(slot))
             if value is not None and value.shape.dims and _is_parameter(step, position, value.dtype):
                 self.claimed.add(weight)
                 elements = product_of(self.store, value.shape.dims)
@@ -284,7 +284,7 @@ def _amounts(cost: RunCost) -> Amounts:
     return Amounts(**{name: getattr(cost, name) for name in _PER_RUN})
 
 
-def _most(dims: Sequence[Dim]) -> Dim:
+def _maximum(dims: Sequence[Dim]) -> Dim:
     """The maximum of the amounts of branches."""
     if len(set(dims)) > 1 and any(map(is_long, dims)):
         raise NotKnown("the maximum of the costs of its branches is too long a formula")

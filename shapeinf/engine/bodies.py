@@ -1,7 +1,8 @@
 """Graphs inside graphs: the bodies of a node, functions of the model, operators defined in terms of others.
 
-An inner graph runs as an `Inference` of its own that shares the store, the types and the budget of the outer one; it is
-created here and not in `session`, since it is set up from the values of its node and not from what the user requests.
+An inner graph runs as an `Inference` of its own, a *child* of the outer one, and shares its store, types and budget. It
+is created here and not in `session`, since its inputs are values of a node and not shapes of a user. A rule runs the
+bodies of its node through the protocol `shapeinf.ops.Body`, which `BoundBody` implements.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import attrs
 
 from shapeinf.constraints.common import add_common
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, compile_graph
-from shapeinf.engine.inference import Inference, Repetition, violations
+from shapeinf.engine.diagnostics import violations
+from shapeinf.engine.inference import Inference, Repetition
 from shapeinf.engine.type_table import unknown_type
 from shapeinf.errors import LimitError, ModelError, NotKnown, ShapeError, Source
 from shapeinf.expr import Dim, Dimension
@@ -26,8 +28,11 @@ MAX_CALLS = 64
 
 
 @attrs.define(eq=False, slots=False)
-class BodyRun:
-    """A subgraph of a node, bound to the outer values that it captures, or a function that the node refers to."""
+class BoundBody:
+    """A subgraph of a node, bound to the outer values that it captures, or a function that an attribute refers to.
+
+    `name` is that of the attribute.
+    """
 
     outer: Inference
     step: NodeStep
@@ -43,18 +48,18 @@ class BodyRun:
 
     @property
     def label(self) -> str:
-        """The label of the body in the names of its tensors."""
+        """The label of the body in the names of its tensors; empty where its operator has none."""
         op_def = self.step.operation.op_def
         return "" if op_def is None else op_def.label(self.name)
 
     @property
     def num_inputs(self) -> int:
-        """Number of formal inputs."""
+        """The number of formal inputs."""
         return len(self.compiled.graph.inputs)
 
     @property
     def num_outputs(self) -> int:
-        """Number of outputs."""
+        """The number of outputs."""
         return len(self.compiled.graph.outputs)
 
     def declared_rank(self, index: int) -> int | None:
@@ -102,7 +107,7 @@ class BodyRun:
 
     def require_common(self, other: Body) -> None:
         """See `shapeinf.ops.Body`."""
-        assert isinstance(other, BodyRun)
+        assert isinstance(other, BoundBody)
         first, second = self._last.undone, other._last.undone
         if first is not None and second is not None:
             source = Source(
@@ -112,11 +117,11 @@ class BodyRun:
             self.outer.table.refresh()
 
     def _extend_calls(self, callee: FunctionReference, certain: bool) -> tuple[FunctionKey, ...]:
-        """The functions that are running in this one. Raises LimitError for too many of them.
+        """The call stack with this function on top. Raises LimitError for a stack that is too deep.
 
-        A call that may not happen ends a recursion: its outputs are unknown.
+        Raises NotKnown for a function that calls itself in a branch that may not run: a recursion ends there.
         """
-        calling = self.outer.calling
+        calling = self.outer.call_stack
         if callee.function in calling and not certain:
             raise NotKnown(f"the function {callee.function[1]} calls itself")
         if len(calling) >= MAX_CALLS:
@@ -125,6 +130,7 @@ class BodyRun:
 
     @property
     def _last(self) -> Inference:
+        """The last run of the body."""
         return self.outer.children[self.step.index][self.name]
 
     def require_inputs(self, inputs: Sequence[Type | None]) -> None:
@@ -148,21 +154,21 @@ class BodyRun:
         self.outer.created_unknowns |= child.created_unknowns
 
     def _child(self, inputs: Sequence[Type | None], certain: bool) -> Inference:
-        """The inference of the body, with its inputs and captures."""
+        """A new inference of the body, with its inputs and captures set."""
         child = _create_child(self.outer, self.step, self.compiled, certain, self.label)
         if isinstance(self.source, FunctionReference):
-            child.calling = self._extend_calls(self.source, certain)
+            child.call_stack = self._extend_calls(self.source, certain)
         for name, value in zip(self.compiled.graph.inputs, inputs, strict=False):
             child.set(name, value)
         captures = self.step.operation.captures
-        for name, slot in zip(captures, self.step.captured, strict=True):
+        for name, slot in zip(captures, self.step.captures, strict=True):
             if name in self.compiled.slots:
                 child.numbers[self.compiled.slots[name]] = self.outer.numbers[slot]
         return child
 
 
 def _drop_unlisted_contents(output: Type) -> Type:
-    """The type without contents that are not listed: loops compare types of iterations, and guess from listed ones."""
+    """The type without contents that are not a list of elements: loops compare the elements of iterations."""
     listed = isinstance(output, TensorType) and (output.elements is not None or isinstance(output, HandleType))
     if isinstance(output, TensorType) and not listed and output.contents is not None:
         return PartialTensor(output.dtype, output.shape, None)
@@ -173,22 +179,22 @@ def _drop_unlisted_contents(output: Type) -> Type:
 
 
 class Bodies:
-    """See `shapeinf.engine.inference.Inner`."""
+    """See `shapeinf.engine.inference.BodyRunner`."""
 
-    def bind_bodies(self, outer: Inference, step: NodeStep) -> Mapping[str, BodyRun]:
-        """The bodies of a node, by the name of their attribute."""
-        return {name: BodyRun(outer, step, name, body) for name, body in step.operation.bodies.items()}
+    def bind_bodies(self, outer: Inference, step: NodeStep) -> Mapping[str, BoundBody]:
+        """See `BodyRunner.bind_bodies`."""
+        return {name: BoundBody(outer, step, name, body) for name, body in step.operation.bodies.items()}
 
     def expand(self, outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
-        """The output types of a node that stands for a graph: a function of the model, or the operator's definition.
+        """See `BodyRunner.expand`.
 
-        None where the operator has no definition for these inputs. Raises ModelError for a function that calls itself.
+        Raises ModelError for a function that calls itself, LimitError for calls that are too deep or too many.
         """
         operation = step.operation
         key = operation.body or (operation.kind.domain, operation.kind.op, "")
-        if key in outer.calling:
+        if key in outer.call_stack:
             raise ModelError(f"the function {key[1]} calls itself", node=outer.path + step.site)
-        if len(outer.calling) >= MAX_CALLS:
+        if len(outer.call_stack) >= MAX_CALLS:
             raise LimitError(f"functions call functions deeper than {MAX_CALLS}", node=outer.path + step.site)
         compiled = _definition(outer, step, types)
         if compiled is None:
@@ -202,7 +208,7 @@ class Bodies:
             raise ShapeError(message, code="S103", operands=operands)
         child = _create_child(outer, step, compiled, outer.certain)
         outer.children.setdefault(step.index, {})[operation.kind.op] = child
-        child.calling = (*outer.calling, key)
+        child.call_stack = (*outer.call_stack, key)
         for name, value in zip(graph.inputs, types, strict=False):
             child.set(name, value)
         child.run()
@@ -211,25 +217,27 @@ class Bodies:
 
 
 def output_types(child: Inference) -> list[Type]:
-    """The output types of a body that has run."""
+    """The output types of a body that has run; unknown for an output that no node has computed."""
     compiled = child.compiled
-    outputs = (child.current(compiled.slots[name]) for name in compiled.graph.outputs)
+    outputs = (child.type_of(compiled.slots[name]) for name in compiled.graph.outputs)
     return [unknown_type() if output is None else output for output in outputs]
 
 
 def _create_child(
     outer: Inference, step: NodeStep, compiled: CompiledGraph, certain: bool, label: str = ""
 ) -> Inference:
-    """The inference of an inner graph, with its constants; its path begins with the node and the label of the body."""
+    """A new inference of an inner graph, with its constants set; its path is that of the node and the label."""
     path = f"{outer.path}{step.site}/{label}/" if label else f"{outer.path}{step.site}/"
-    child = Inference(compiled, outer.store, outer.strict, inner=outer.inner, outer=outer, path=path, certain=certain)
+    child = Inference(
+        compiled, outer.store, outer.strict, body_runner=outer.body_runner, outer=outer, path=path, certain=certain
+    )
     for name, constant in compiled.graph.constants.items():
         child.set(name, constant)
     return child
 
 
 def _definition(outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> CompiledGraph | None:
-    """The compiled graph that a node stands for."""
+    """The compiled graph that defines a node; None where the operator has no definition for these inputs."""
     operation, compiled = step.operation, outer.compiled
     if operation.body is not None:
         return compiled.functions.compile(operation.body, operation.kind.attrs)

@@ -1,8 +1,9 @@
-"""The values inside bodies and functions, over all runs of them.
+"""The values inside bodies and functions, and what computes each value of a model; for results and reports.
 
-A value is named by the path of its body: the nodes on the way to it, each with the label of the body where the operator
-has one (`call/x`, `loop/body/x`), else with the name of its attribute where the node has several bodies. What ran
-several times has the join of its types.
+The name of a value inside a body begins with the path of that body: the nodes on the way to it, each followed by the
+label of the body where the operator has one (`loop/body/x`), by the name of the attribute where the node has several
+bodies without labels, else by nothing (`call/x`). A body may run several times; the type of a value is the join of its
+types in all runs.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType, Typ
 
 
 def body_tensors(inference: Inference) -> dict[str, TensorInfo]:
-    """Every value of the bodies and functions that ran, by its path and name."""
+    """The types of all values of the bodies and functions that ran, by path and name."""
     if inference.table.epoch != inference.store.epoch:
         inference.table.refresh()
     bodies = _bodies((inference,), "", {})
@@ -27,9 +28,9 @@ def body_tensors(inference: Inference) -> dict[str, TensorInfo]:
 
 
 class Producer(NamedTuple):
-    """What computes a value: an operator and its node, or the operator `input` without a node.
+    """What computes a value: an operator and the name of its node, or the operator `input` without a node.
 
-    `constant`: the node has no inputs, and its number or numbers are known.
+    `constant`: the node has no inputs, and the elements of the value are known.
     """
 
     op: str
@@ -41,7 +42,7 @@ INPUT = Producer("input", "")
 
 
 def body_producers(inference: Inference) -> dict[str, Producer]:
-    """The producers of the values inside bodies, by the names of `body_tensors`; without constants."""
+    """The producers of the values inside bodies, by the names of `body_tensors`; without constants of the graphs."""
     return {
         body.path + name: producer._replace(node=body.path + producer.node) if producer.node else producer
         for body in _bodies((inference,), "", {})
@@ -55,7 +56,7 @@ def producers(inference: Inference) -> dict[str, Producer]:
 
 
 def iterate_producers(inference: Inference) -> Iterator[tuple[str, Producer]]:
-    """As `producers`, one by one."""
+    """The pairs of `producers`, one by one."""
     compiled = inference.compiled
     graph, names, operations = compiled.graph, compiled.names, compiled.operations
     yield from ((name, INPUT) for name in graph.inputs if name not in graph.constants)
@@ -68,8 +69,8 @@ def iterate_producers(inference: Inference) -> Iterator[tuple[str, Producer]]:
                 yield names[slot], Producer(operations[key].kind.op, site, constant)
 
 
-def count_computed(inference: Inference) -> int:
-    """The number of values that are no constants, and of outputs of the graph that are."""
+def count_computed_values(inference: Inference) -> int:
+    """The number of values that are computed: all but constants, unless these are outputs of the graph."""
     compiled = inference.compiled
     graph, outputs = compiled.graph, {compiled.slots[name] for name in compiled.graph.outputs}
     count = sum(name not in graph.constants for name in graph.inputs)
@@ -78,15 +79,15 @@ def count_computed(inference: Inference) -> int:
 
 
 def _constant_slots(inference: Inference) -> Iterator[int]:
-    """The outputs of nodes without inputs whose elements are known. Most graphs have none: then no node is visited."""
-    if any(map(_type_has_elements, inference.table.types)):
+    """The slots of outputs of nodes without inputs whose elements are known."""
+    if any(map(_type_has_elements, inference.table.types)):  # most graphs have none: no row is visited
         for _, inputs, outputs, _ in inference.compiled.rows:
             if not inputs:
                 yield from (slot for slot in outputs if slot != UNUSED and _has_elements(inference, slot))
 
 
 def _has_elements(inference: Inference, slot: int) -> bool:
-    return _type_has_elements(inference.current(slot))
+    return _type_has_elements(inference.type_of(slot))
 
 
 def _type_has_elements(value: Type | None) -> bool:
@@ -94,7 +95,7 @@ def _type_has_elements(value: Type | None) -> bool:
 
 
 class _Body(NamedTuple):
-    """A body or function: all runs of it, its path, and the outer values that it captures."""
+    """A body or function: all its runs, the prefix of the names of its values, and the names of its captures."""
 
     runs: Sequence[Inference]
     path: str
@@ -102,7 +103,7 @@ class _Body(NamedTuple):
 
 
 def body_path(path: str, step: NodeStep, body: str) -> str:
-    """The path of a body: its node and its label; bodies of one node without labels have the names of attributes."""
+    """The prefix of the names of the values in a body (the attribute `body`) of a node: `loop/body/`."""
     operation = step.operation
     label = "" if operation.op_def is None else operation.op_def.label(body)
     label = label or (body if len(operation.bodies) > 1 else "")
@@ -110,18 +111,22 @@ def body_path(path: str, step: NodeStep, body: str) -> str:
 
 
 def _bodies(outer: Sequence[Inference], path: str, calls: dict[Hashable, Mapping[str, Inference]]) -> Iterator[_Body]:
-    """The bodies inside the nodes of a graph, over these runs of it, each before those inside of it."""
+    """The bodies of the nodes of a graph, in order, each followed by the bodies inside it.
+
+    `outer` are the runs of the graph; `calls` has the children of nodes by `shared_call_key`, since of equal nodes only
+    the first one ran.
+    """
     compiled = outer[0].compiled
     for run in outer:
-        calls.update((run.same_call(compiled.step(index)), children) for index, children in run.children.items())
+        calls.update((run.shared_call_key(compiled.step(index)), children) for index, children in run.children.items())
     for index in range(len(compiled.rows)):
         operation = compiled.operations[compiled.rows[index][0]]
         if not operation.bodies and operation.call is not None:
             continue
         step = compiled.step(index)
         names = dict.fromkeys(name for run in outer for name in run.children.get(index, ()))
-        for name in names or calls.get(outer[0].same_call(step), {}):
-            bodies = [run.children.get(index) or calls.get(run.same_call(step), {}) for run in outer]
+        for name in names or calls.get(outer[0].shared_call_key(step), {}):
+            bodies = [run.children.get(index) or calls.get(run.shared_call_key(step), {}) for run in outer]
             runs = [run for body in bodies if name in body for run in _all_runs(body[name])]
             inner = body_path(path, step, name)
             yield _Body(runs, inner, frozenset(operation.captures))
@@ -129,7 +134,7 @@ def _bodies(outer: Sequence[Inference], path: str, calls: dict[Hashable, Mapping
 
 
 def _all_runs(last: Inference) -> Iterator[Inference]:
-    """A run of a body, and those before it that count as well."""
+    """A run of a body, and the previous ones that count as well: the iterations of a loop, the last one first."""
     run: Inference | None = last
     while run is not None:
         yield run
@@ -137,6 +142,7 @@ def _all_runs(last: Inference) -> Iterator[Inference]:
 
 
 def _values(body: _Body) -> Iterator[tuple[str, TensorInfo]]:
+    """The values of a body with their types, without captures."""
     runs, path = body.runs, body.path
     renamed = runs[0].store.relaxer.inner_names()
     for slot, name in enumerate(runs[0].compiled.names):

@@ -1,4 +1,10 @@
-"""A graph compiled into flat rows of (key of an operation, input slots, output slots, name)."""
+"""A graph compiled into rows, in execution order, for the loop of an inference.
+
+- A *slot* is the number of a value of the graph; `MISSING` and `UNUSED` stand for an absent input and output.
+- A *row* is a node as a tuple (key of its operation, input slots, output slots, name). A `NodeStep` is the object of a
+  row; it is created only for the few nodes that something besides their types is needed of.
+- An `Operation` is what equal nodes share: the call of the rule, with attributes bound, and the compiled subgraphs.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +42,11 @@ from shapeinf.sharing import cached_property
 
 
 class Operation:
-    """The data that equal nodes share: the call of the operator's rule, or the graph that defines it.
+    """What equal nodes share: the call of the operator's rule, or the graph that defines it.
 
-    `call` is None for an operator without a rule; it is then defined by `body`, a function of the model, or by
-    `op_def.expand`, a definition in terms of other operators.
+    `call` is None for an operator without a rule. It may be defined by `body`, a function of the model, or by
+    `op_def.expand`, a definition in terms of other operators. By attribute, `bodies` has the compiled subgraphs and the
+    references to functions; `captures` are the outer values that the subgraphs read.
     """
 
     __slots__ = (
@@ -58,7 +65,7 @@ class Operation:
     def __init__(
         self, kind: NodeKind, version: int, op_def: OpDef | None, call: Call | None, body: FunctionKey | None
     ) -> None:
-        """An operation without subgraphs; `version` is the one in messages, 0 for none."""
+        """The caller adds bodies and captures. `version` is displayed in messages, unless it is 0."""
         self.kind = kind
         self.version = version
         self.op_def = op_def
@@ -71,16 +78,16 @@ class Operation:
         self.known = call is not None or body is not None or expands
         """Whether the operator has a rule or a definition."""
         self.changes_conditions = op_def is not None and (op_def.conditions != 0 or op_def.back_edge)
-        """Whether other nodes run, or do not, because of nodes of this operator."""
+        """Whether nodes of this operator decide whether other nodes run."""
 
     def __str__(self) -> str:
-        """Operator, domain and version, as in messages."""
+        """Domain, operator and version, as in messages."""
         domain = f"{self.kind.domain}." if self.kind.domain else ""
         return f"{domain}{self.kind.op}" + (f" (version {self.version})" if self.version else "")
 
 
 class FunctionLibrary:
-    """The functions of a model; each is compiled once for equal attributes, when it is first called."""
+    """The functions of a model; each is compiled on its first call, once for each combination of attributes."""
 
     def __init__(self, graphs: Mapping[FunctionKey, Graph], registry: OpRegistry) -> None:
         """No function is compiled."""
@@ -94,7 +101,7 @@ class FunctionLibrary:
         return key in self.graphs
 
     def compile(self, key: FunctionKey, attributes: Mapping[str, object]) -> CompiledGraph:
-        """The compiled body of a function that is called with attributes. Raises ShapeError for an unknown function."""
+        """The compiled body of a function for the attributes of a call. Raises ShapeError for an unknown function."""
         graph = self.graphs.get(key)
         if graph is None:
             raise ShapeError(f"the function {key[1]!r} is not in the model", code="S103")
@@ -120,7 +127,7 @@ def _hashable(value: object) -> Hashable:
 
 
 class NodeStep:
-    """One node of a compiled graph. `inputs` ends with the slots of the values that its subgraphs capture."""
+    """One node of a compiled graph; `inputs` ends with the slots of the values that its subgraphs capture."""
 
     __slots__ = ("compiled", "index", "inputs", "operation", "outputs")
 
@@ -146,7 +153,7 @@ class NodeStep:
 
     @property
     def site(self) -> str:
-        """The name in its unknowns and sources: its own, else that of its first output, else the operator."""
+        """The name of the node in unknowns and sources: its own, else that of its first output, else the operator."""
         name = self.compiled.rows[self.index][3]
         if name:
             return name
@@ -155,12 +162,12 @@ class NodeStep:
 
     @property
     def arguments(self) -> tuple[int, ...]:
-        """The slots of the node's own inputs."""
+        """The slots of the inputs that the node lists, without captures."""
         captures = len(self.operation.captures)
         return self.inputs[: len(self.inputs) - captures] if captures else self.inputs
 
     @property
-    def captured(self) -> tuple[int, ...]:
+    def captures(self) -> tuple[int, ...]:
         """The slots of the values that its subgraphs capture."""
         return self.inputs[len(self.arguments) :]
 
@@ -170,9 +177,9 @@ _OUTPUTS_OF_ROW = itemgetter(2)
 
 @mypyc_attr(native_class=False)  # cached properties
 class CompiledGraph:
-    """The nodes of a graph in execution order, in groups: one node, or the nodes of a cycle.
+    """The nodes of a graph in execution order; `names[slot]` is the name of a value.
 
-    `names[slot]` is the name of a value; a `NodeStep` is created only for nodes that are queried.
+    The index of a node is that of its row; the file may have another order, see `file_order`.
     """
 
     def __init__(
@@ -186,7 +193,10 @@ class CompiledGraph:
         order: Sequence[int],
         groups: list[list[int]] | None = None,
     ) -> None:
-        """`order` has the node of each row; `groups` is None for an acyclic graph: each row runs once, in order."""
+        """`order` has the index in the file of each row's node.
+
+        `groups` is None for an acyclic graph; else the rows in groups, each a single row or those of a cycle.
+        """
         self.graph = graph
         self.registry = registry
         self.functions = functions
@@ -197,12 +207,12 @@ class CompiledGraph:
         self._order = order
 
     def step(self, index: int) -> NodeStep:
-        """The compiled node at an index of the order."""
+        """The node at an index, compiled."""
         key, inputs, outputs, _ = self.rows[index]
         return NodeStep(self, index, self.operations[key], inputs, outputs)
 
     def node(self, index: int) -> Node:
-        """The node of the graph at an index of the order."""
+        """The node at an index, as the file has it."""
         return self.graph.nodes[self._order[index]]
 
     @cached_property
@@ -212,19 +222,19 @@ class CompiledGraph:
 
     @cached_property
     def output_slots(self) -> list[int]:
-        """The slots of all outputs of nodes that have a name, in order."""
+        """The slots of all outputs of nodes, in order, without unused ones."""
         slots = list(itertools.chain.from_iterable(map(_OUTPUTS_OF_ROW, self.rows)))
         return [slot for slot in slots if slot != UNUSED] if UNUSED in slots else slots
 
     @property
     def file_order(self) -> Sequence[int]:
-        """The indices of the rows in the order of the file's nodes."""
+        """The indices of the rows in the order of the file."""
         if isinstance(self._order, range):
             return self._order
         return sorted(range(len(self.rows)), key=self._order.__getitem__)
 
     def replace_node(self, index: int, kind: NodeKind) -> CompiledGraph:
-        """A copy with another kind of node at an index; the graph itself is unchanged."""
+        """A copy in which the node at an index has another operator or other attributes; `graph` has the old node."""
         _, inputs, outputs, name = self.rows[index]
         rows = list(self.rows)
         key = row_key(kind, outputs)
@@ -244,14 +254,14 @@ class CompiledGraph:
 
     @cached_property
     def conditional(self) -> list[bool] | None:
-        """For each row whether it may not run, because of the nodes before it; None where all run."""
+        """For each row whether it may not run, see `conditions`; None where all rows run."""
         if not any([operation.changes_conditions for operation in self.operations.values()]):
             return None
         return conditional_rows(self.rows, {key: operation.op_def for key, operation in self.operations.items()})
 
     @cached_property
     def consumers(self) -> list[list[int]]:
-        """The indices of the nodes that read each slot."""
+        """For each slot the indices of the nodes that read it, in order."""
         readers: list[list[int]] = [[] for _ in self.names]
         for index, (_, inputs, _, _) in enumerate(self.rows):
             for slot in inputs:
@@ -261,7 +271,7 @@ class CompiledGraph:
 
     @cached_property
     def producers(self) -> list[int | None]:
-        """The index of the node that writes each slot."""
+        """For each slot the index of the node that computes it; None for an input or constant."""
         writers: list[int | None] = [None] * len(self.names)
         for index, (_, _, outputs, _) in enumerate(self.rows):
             for slot in outputs:
@@ -276,9 +286,9 @@ def compile_graph(
     functions: FunctionLibrary | None = None,
     captures: tuple[str, ...] = (),
 ) -> CompiledGraph:
-    """Compile a graph; `captures` are the names of outer values that it reads.
+    """Compile a graph; for a subgraph, `captures` are the names of the outer values that it reads.
 
-    Raises ModelError for dangling inputs, duplicate names, and cycles that the graph does not allow.
+    Raises ModelError for inputs that nothing computes, duplicate names, and cycles that the graph does not allow.
     """
     functions = FunctionLibrary(graph.functions, registry) if functions is None else functions
     dialect = registry.dialect(graph.dialect)
@@ -312,7 +322,7 @@ class _Compiler:
         self.operations: dict[RowKey, Operation] = {}
 
     def compile_table(self, table: NodeTable) -> CompiledGraph | None:
-        """Slots are the numbers of the table; None for a graph that is malformed or has a cycle."""
+        """The graph of a table, whose numbers are the slots; None for a graph that is malformed or has a cycle."""
         graph = self.graph
         slots = dict(table.numbers)
         sources = set(self.sources)
@@ -329,7 +339,7 @@ class _Compiler:
         if captures:
             if not captures.issubset(slots):
                 return None
-            rows = [self.with_captures(row, slots) for row in rows]
+            rows = [self.add_captures(row, slots) for row in rows]
         order = sort_rows(rows, len(slots)) if captures or not table.ordered else range(len(rows))
         if order is None:
             return None
@@ -339,8 +349,8 @@ class _Compiler:
         compiled.slots = slots
         return compiled
 
-    def with_captures(self, row: Row, slots: dict[str, int]) -> Row:
-        """A row that also reads the captures of the subgraphs of its node."""
+    def add_captures(self, row: Row, slots: dict[str, int]) -> Row:
+        """The row with the captures of its subgraphs as inputs."""
         captures = self.operations[row[0]].captures
         return (row[0], (*row[1], *(slots[name] for name in captures)), row[2], row[3]) if captures else row
 
@@ -351,7 +361,7 @@ class _Compiler:
         return CompiledGraph(self.graph, self.registry, self.functions, names, rows, self.operations, order, groups)
 
     def compile_nodes(self) -> CompiledGraph:
-        """For graphs built by hand, not in order, cyclic or malformed. Raises ModelError."""
+        """The graph of a list of nodes in any order, perhaps with cycles. Raises ModelError for a malformed one."""
         graph = self.graph
         validate(graph, self.captures, allow_cycles=graph.cyclic)
         order = topological_order(graph)
@@ -376,10 +386,10 @@ class _Compiler:
         if key not in self.operations:
             self.operations[key] = self.operation(key)
         inputs = tuple([slots[name] if name else MISSING for name in node.inputs])
-        return self.with_captures((key, inputs, outputs, node.name), slots)
+        return self.add_captures((key, inputs, outputs, node.name), slots)
 
     def operation(self, key: RowKey) -> Operation:
-        """The operation of all nodes of a key; graphs share those that do not depend on the graph."""
+        """The operation of all nodes of a key; graphs share those with a rule and without subgraphs."""
         kind = kind_of(key)
         version = self.graph.opsets.get(kind.domain, 0)
         op_def = None if self.dialect is None else self.dialect.lookup(kind.domain, kind.op, version)
@@ -412,7 +422,7 @@ class _Compiler:
 
 
 def _all_produced_once(table: NodeTable, sources: set[str]) -> bool:
-    """Whether each value of a table is produced by one node, or is one of these sources and no node produces it."""
+    """Whether each value of a table is either one of these sources or the output of exactly one node."""
     name_of = table.values.__getitem__
     if table.ordered:
         return sources == set(map(name_of, table.early))

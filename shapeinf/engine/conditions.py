@@ -1,4 +1,8 @@
-"""Nodes that may not run: those behind a node that makes its readers conditional, such as a switch."""
+"""Nodes that may not run: those behind a node that makes its readers conditional, such as a switch of TensorFlow.
+
+They add no constraints, and their errors are warnings. `OpDef.conditions` states how many more conditions the readers
+of a node depend on than the node itself: 1 for a switch, -1 for the join of its branches.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +12,14 @@ from shapeinf.graph import Row, RowKey
 from shapeinf.ops import OpDef
 
 _Guard = tuple[int, "_Guard | None"]
-"""The slot of the innermost condition that a row depends on, and the guard of the condition around it."""
+"""The conditions that a row depends on, as a linked list: the slot of the innermost one, and the guard around it."""
 
 
 def conditional_rows(rows: Sequence[Row], op_defs: Mapping[RowKey, OpDef | None]) -> list[bool]:
     """For each row whether it may not run.
 
-    The depth of a row is the number of conditions that have to hold for it to run: the largest one among its inputs. A
-    join ends a condition if its inputs depend on the same one; of several, none may hold.
+    The depth of a row is the number of conditions that must hold for it to run: the largest of the depths behind its
+    inputs. A join of inputs under the same condition ends that condition; of different conditions none may hold.
     """
     producers = {slot: index for index, row in enumerate(rows) for slot in row[2] if slot >= 0}
     returns = {index for index, row in enumerate(rows) if _is_back_edge(op_defs[row[0]])}
@@ -37,7 +41,7 @@ def conditional_rows(rows: Sequence[Row], op_defs: Mapping[RowKey, OpDef | None]
             for _ in range(-change):
                 guard = guard and guard[1]
         elif guard is not None and not same:
-            guard = -index - 1, guard[1]  # several conditions: one that no other row has
+            guard = -index - 1, guard[1]  # several conditions count as one that no other row has
         after[index] = depths[index] + max(change, 0)
         guards[index] = (inputs[-1], guard) if change > 0 else guard
     return [depth > 0 for depth in depths]
@@ -48,7 +52,7 @@ def _is_back_edge(op_def: OpDef | None) -> bool:
 
 
 def _order(rows: Sequence[Row], producers: Mapping[int, int], returns: set[int]) -> list[int]:
-    """The rows in an order in which each follows its producers except for back edges, without rows of other cycles."""
+    """The indices of the rows, each after its producers but for back edges; without rows of other cycles."""
     waiting = [0] * len(rows)
     readers: list[list[int]] = [[] for _ in rows]
     for index, (_, inputs, _, _) in enumerate(rows):

@@ -1,4 +1,8 @@
-"""Declared types of node outputs: constraints where inference leaves a size unknown, compared where it does not."""
+"""Declared types of node outputs: they complete what a rule leaves unknown, and are compared with what it infers.
+
+`set_refiners` gives an inference, and those of its bodies, a `Refiner` for each declared output; the inference calls it
+with the type that the rule inferred. `traced` decides what the declarations of a traced run may be used for.
+"""
 
 from __future__ import annotations
 
@@ -14,24 +18,24 @@ from shapeinf.inputs.reader import InputReader
 from shapeinf.lattice import OptionalAxes, Shape, TensorType, Type
 
 
-def declare(inference: Inference, reader: InputReader, declared: DeclaredMode) -> list[Diagnostic]:
-    """Set how declarations of node outputs are used, in this graph and in all bodies; notes on those that are not.
+def set_refiners(inference: Inference, reader: InputReader, mode: DeclaredMode) -> list[Diagnostic]:
+    """Set how a graph and its bodies use declarations; notes on declarations that are not used as requested.
 
-    The inputs are set, and all that the user specifies is in the store.
+    Call it when the inputs are set and all constraints of the user are in the store.
     """
-    inference.declared_mode = declared
-    if declared == "ignore":
+    inference.declared_mode = mode
+    if mode == "ignore":
         return []
-    usage = declaration_usage(inference, declared)
-    inference.declare = lambda graph_run: refiners(graph_run, reader, usage)
-    inference.declared = inference.declare(inference)
-    return list(describe_usage(inference.compiled.graph, declared, usage))
+    usage = declaration_usage(inference, mode)
+    inference.make_refiners = lambda graph_run: build_refiners(graph_run, reader, usage)
+    inference.refiners = inference.make_refiners(inference)
+    return list(describe_usage(inference.compiled.graph, mode, usage))
 
 
-def refiners(inference: Inference, reader: InputReader, usage: Usage) -> dict[int, Refine]:
-    """For each declared node output, the function that compares (and, if trusted, completes) its inferred type.
+def build_refiners(inference: Inference, reader: InputReader, usage: Usage) -> dict[int, Refine]:
+    """The refiner of each declared node output, by slot.
 
-    A node that may not run adds no constraint: its declaration is only compared.
+    A node that may not run adds no constraint: its declarations are only compared.
     """
     only_compare = Usage("nothing", usage.compare, False)
     compiled = inference.compiled
@@ -64,14 +68,14 @@ def declaration_source(name: str) -> Source:
 class Refiner:
     """Refines the inferred type of one node output by its declaration.
 
-    Unknown sizes become equal to the declared ones; known ones are never overwritten, only compared. A name that no
-    input has names an unknown; it is ignored for a known size, since exporters generate names freely.
+    Unknown sizes become equal to the declared ones; known ones are only compared, never overwritten. A declared
+    name that no input has names an unknown size; for a known size it is ignored, since exporters invent names.
     """
 
     __slots__ = ("declared", "name", "reader", "usage")
 
     def __init__(self, reader: InputReader, name: str, declared: DeclaredType, usage: Usage) -> None:
-        """The refiner of one declared value."""
+        """`name` is the declared value, `reader` parses its dims."""
         self.reader = reader
         self.name = name
         self.declared = declared
@@ -83,7 +87,7 @@ class Refiner:
         return self.usage.fill != "nothing"
 
     def __call__(self, inference: Inference, number: int, index: int) -> int:
-        """The number of the refined type."""
+        """The number of the refined type of the type `number`, which the row `index` computes; see `Refine`."""
         table = inference.table
         inferred = table.get(number)
         assert inferred is not None
@@ -108,7 +112,7 @@ class Refiner:
         return inferred.with_type(dtype, shape)
 
     def _refine_kind(self, inference: Inference, inferred: Type, index: int) -> Type:
-        """A sequence, optional or map: as declared where nothing is inferred."""
+        """The refined type where one of the two is no tensor: the declared one where nothing is inferred."""
         unknown = isinstance(inferred, TensorType) and inferred.dtype is None and inferred.shape.dims is None
         if unknown and self.fills and self.declared.kind != "tensor":
             return self.reader.read_declared(self.declared, self.name)
@@ -118,6 +122,7 @@ class Refiner:
         return inferred
 
     def _refine_shape(self, inference: Inference, shape: Shape, index: int) -> Shape:
+        """The refined shape; the same object when the declaration adds nothing."""
         dims = self.declared.dims
         if dims is None:
             return shape
@@ -132,18 +137,23 @@ class Refiner:
         if len(shape.dims) != len(dims):
             self._report(inference, index, f"the declared rank of {self.name} ({list(dims)})", str(shape))
             return shape
+        return self._refine_dims(inference, shape, dims, index)
+
+    def _refine_dims(self, inference: Inference, shape: Shape, dims: tuple[int | str | None, ...], index: int) -> Shape:
+        """The refined shape where the declared rank is the inferred one."""
         refined: list[Dim] | None = None
         find_symbol = inference.store.scope.find
-        for axis, (dim, declared) in enumerate(zip(shape.dims, dims, strict=True)):
+        for axis, (dim, declared) in enumerate(zip(shape, dims, strict=True)):
             if declared is None or dim == declared or (declared.__class__ is str and dim is find_symbol(declared)):
                 continue
             new = self._refine_axis(inference, index, axis, dim, declared)
             if new != dim:
-                refined = list(shape.dims) if refined is None else refined
+                refined = list(shape) if refined is None else refined
                 refined[axis] = new
         return shape if refined is None else Shape(refined)
 
     def _bind_shape(self, inference: Inference, shape: Shape, dims: tuple[int | str | None, ...]) -> Shape:
+        """A shape of unknown rank, bound to these declared dims; None is a dim that the declaration leaves open."""
         store = inference.store
         declared: list[Dim] = []
         for axis, dim in enumerate(dims):
@@ -169,16 +179,14 @@ class Refiner:
         """The refined size."""
         store = inference.store
         inferred = store.canon(inferred)
-        open_ = isinstance(inferred, Dimension) and inferred.is_anonymous
-        if isinstance(declared, str) and not self._is_informative(inference, declared, open_):
+        unknown = isinstance(inferred, Dimension) and inferred.is_anonymous
+        if isinstance(declared, str) and not self._is_informative(inference, declared, unknown):
             return inferred
         size = self._parse(inference, declared)
         if size is None:
             return inferred
         try:
-            if (
-                open_ and self.usage.open_sizes and not inference.path
-            ):  # in a loop the size may differ between iterations
+            if unknown and self.usage.open_sizes and not inference.path:  # iterations of a loop may differ in it
                 merged = store.add_equal(inferred, size, declaration_source(self.name))
                 return size if isinstance(size, int) else merged
             if store.prove_eq(inferred, size) is not False:
@@ -189,12 +197,16 @@ class Refiner:
         return inferred
 
     def _is_informative(self, inference: Inference, name: str, unknown: bool) -> bool:
-        """Whether a name identifies a size: in a body, which may run often, only names of inputs do."""
+        """Whether a declared name identifies a size: a name of inputs always, in a body, which may run often, no other.
+
+        `unknown`: the inferred size is unknown. Names that shapeinf or an exporter numbered never do.
+        """
         if inference.store.scope.has(name):
             return not GENERATED.fullmatch(name)
         return unknown and not inference.path and not GENERATED.fullmatch(name)
 
     def _report(self, inference: Inference, index: int, declared: str, inferred: str) -> None:
+        """Report S120, a difference: a warning of the node, in strict mode an error."""
         if not self.usage.compare:
             return
         step = inference.compiled.step(index)

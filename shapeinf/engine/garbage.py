@@ -1,4 +1,4 @@
-"""Python's garbage collector is paused during an inference, and runs now and then before one."""
+"""Pauses of Python's garbage collector during an inference, which creates many objects and little garbage."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 LEAST = 500_000
-"""The least number of new objects before a collection."""
+"""No collection runs here before this number of objects is created."""
 
 
 class _Pace:
@@ -18,7 +18,7 @@ class _Pace:
         self.threshold = LEAST
 
     def collect_if_due(self) -> None:
-        """Collect when as many objects were created as were alive at the last collection."""
+        """Collect once the number of new objects is that of all objects at the last collection."""
         if self.created >= self.threshold:
             gc.collect()
             self.created, self.threshold = 0, max(LEAST, len(gc.get_objects()))
@@ -29,11 +29,11 @@ _pace = _Pace()
 
 @contextmanager
 def pause_garbage_collection() -> Iterator[None]:
-    """Pause garbage collection: an inference creates many small objects and little garbage.
+    """Pause garbage collection while the context is open, for one inference at a time.
 
-    Its objects count as old afterwards (frozen and unfrozen at once), so that no young collection walks through them;
-    since Python rarely collects old objects, a full collection runs here from time to time: before an inference, when
-    earlier results may have been dropped, not after one, whose objects are all in use. A program that disables
+    Afterwards the new objects count as old (they are frozen and unfrozen at once), so that no young collection visits
+    them. Python rarely collects old objects, so a full collection runs here from time to time: before an inference,
+    when earlier results may be garbage, and not after one, whose objects are all in use. A program that disables
     collections, or freezes objects of its own, is left alone.
     """
     running = gc.isenabled()

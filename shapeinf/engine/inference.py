@@ -1,14 +1,19 @@
-"""Type propagation through a compiled graph: one pass where it is acyclic, a worklist to a fixpoint in a cycle.
+"""One inference: the rules of a compiled graph run in order, or to a fixpoint where the graph has a cycle.
 
-A rule is memoised on (operation, numbers of its inputs' types); contents of an input belong to the key only where the
-rule reads them. A call that created unknowns is not memoised, since unknowns are named by their site. Constraints are
-only added, so an entry stays sound; contradictions are not memoised and always name the current node.
+`Inference` is the state of a run. `session` creates those of whole models, `bodies` those of the graphs inside nodes,
+and results read them. What one needs to know:
+
+- A type has a number in the `TypeTable`; the inference has the number of each slot (a value of the graph).
+- A call of a rule is memoised by its operation and the numbers of its inputs' types; contents of an input belong to the
+  key only where the rule reads them. Constraints are only added, so that an entry stays sound. A call that created
+  unknowns is not memoised, since unknowns have the name of their node, and neither is a contradiction.
+- A node that may not run (`conditions`) has a memo of its own, and its constraints are undone.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from typing import Any, NamedTuple, Protocol
 
@@ -27,42 +32,42 @@ from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type,
 from shapeinf.ops import Body, Call, Contents, ElementTypes, Outcome
 
 Refine = Callable[["Inference", int, int], int]
-"""Checks the inferred type of a slot against its declaration: from its number, and that of the row, to the number of
-the refined type."""
+"""Compares the inferred type of a slot with its declaration: `refine(inference, number of the type, index of the row)`
+returns the number of the refined type."""
 
 MAX_VISITS = 64
 """Visits of one node of a cycle after which its outputs are relaxed at its own site."""
 MAX_WORK_IN_BODIES = 300_000
-"""Nodes of bodies that one inference runs; a few seconds' worth."""
+"""Nodes of bodies that one inference runs, in all iterations and calls: a few seconds of work."""
 
 
 @attrs.define
 class BodyBudget:
-    """How many nodes of bodies one inference may still run: nested loops run theirs many times."""
+    """The number of nodes of bodies that an inference may still run: nested loops run theirs many times."""
 
     left: int = attrs.Factory(lambda: MAX_WORK_IN_BODIES)
 
     def spend(self, nodes: int) -> bool:
-        """Whether a body of this many nodes may run; starting one costs as much as 30 nodes."""
+        """Count a run of this number of nodes, and 30 for its start; False when the budget is exhausted."""
         self.left -= nodes + 30
         return self.left >= 0
 
 
 class Repetition(NamedTuple):
-    """How often a run of a body is repeated at run time, and the symbol in it for the number of a trip, from 0 on."""
+    """The number of trips that one run of a body stands for, and its symbol for the number of a trip, from 0 on."""
 
     trips: Dim
     number: Dimension | None = None
 
 
-class Inner(Protocol):
-    """Runs the graphs inside a node; implemented in `bodies`, which imports this module."""
+class BodyRunner(Protocol):
+    """Runs the graphs inside a node; `bodies` implements it, and imports this module."""
 
     def bind_bodies(self, outer: Inference, step: NodeStep) -> Mapping[str, Body]:
-        """The bodies of a node, by the name of their attribute."""
+        """The bodies of a node, by the name of the attribute."""
 
     def expand(self, outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
-        """The output types of a node that stands for a graph; None where no graph is defined for these inputs."""
+        """The output types of a node that is defined by a graph; None where none is defined for these inputs."""
 
 
 Key = tuple[Any, ...]
@@ -71,13 +76,37 @@ Key = tuple[Any, ...]
 _NONE, _TOGETHER = Contents.NONE, Contents.TOGETHER
 
 
-@mypyc_attr(native_class=False)  # it is copied
+@mypyc_attr(native_class=False)  # it is copied, and its attributes have defaults
 class Inference:
     """The state of one inference: the number of a type for each slot, the store, the memo, the diagnostics.
 
     `outer` is the inference whose node runs this graph as a body; both share store, types and, where the body is
-    certain to run, the memo. `inner` runs the bodies of this graph. `session` creates the inferences of whole models.
+    certain to run, the memo. `path` is the prefix of the names of its nodes: empty for a model, else that of the body.
     """
+
+    visited = 0
+    """The number of nodes that the last run or update visited."""
+    created_unknowns = False
+    """Whether a call since the caller last reset this created unknowns."""
+    assumptions: tuple[str, ...] = ()
+    """What the user specifies besides the dims of inputs: values of inputs, sizes that depend on data."""
+    declared_mode: DeclaredMode = "ignore"
+    """How the declared types of node outputs are used."""
+    infer_smaller: Callable[[Mapping[str, int]], Inference] | None = None
+    """Infers again with named dims that may be as small as in its argument; None for a what-if run."""
+
+    # Of a body:
+    previous_run: Inference | None = None
+    """The run of the same body before this one, where both count: two iterations of a loop."""
+    repeated = Repetition(1)
+    """How many trips this run stands for."""
+    undone: tuple[ShapeStore, ShapeStore] | None = None
+    """The store before and after the run, where the constraints of the body were undone since it may not run."""
+
+    _conditional = False
+    """Whether the current node may not run."""
+    _saved: SavedStore | None = None
+    """The last copy of the store before such a node, or before a body that may not run."""
 
     def __init__(
         self,
@@ -86,23 +115,24 @@ class Inference:
         strict: bool,
         progress: Progress | None = None,
         *,
-        inner: Inner,
+        body_runner: BodyRunner,
         outer: Inference | None = None,
         path: str = "",
         certain: bool = True,
     ) -> None:
-        """No node has run; the caller fills the slots of inputs and constants."""
+        """No node has run; the caller sets the types of inputs and constants."""
         self.compiled = compiled
         self.store = store
         self.strict = strict
         self.progress = progress
-        self.inner = inner
+        self.body_runner = body_runner
         self.path = path
         self.certain = certain
         self.table: TypeTable = TypeTable(store) if outer is None else outer.table
-        self.calling: tuple[FunctionKey, ...] = () if outer is None else outer.calling
+        self.call_stack: tuple[FunctionKey, ...] = () if outer is None else outer.call_stack
+        """The functions whose bodies are running, this one included."""
         self.budget: BodyBudget = BodyBudget() if outer is None else outer.budget
-        self.numbers = [0] * (len(compiled.names) + 2)
+        self.numbers = [0] * (len(compiled.names) + 2)  # the last two for MISSING (-1) and UNUSED (-2)
         self.input_types: dict[str, Type | None] = {}
         """The types of inputs and constants before any node has run, by name."""
         self.node_diagnostics: dict[int, list[Diagnostic]] = {}
@@ -112,41 +142,27 @@ class Inference:
         """The first node of each operator without a rule, by domain and operator."""
         self.children: dict[int, dict[str, Inference]] = {}
         """The last run of each body of a node."""
-        self.previous_run: Inference | None = None
-        """The run of the same body before this one, where both count: two iterations of a loop."""
-        self.repeated = Repetition(1)
-        """How many runs this one stands for."""
         self.extra_runs: dict[int, list[Inference]] = {}
-        """Runs of bodies for inputs that are certain to occur, such as in the last iteration of a loop."""
-        self.declared_mode: DeclaredMode = "ignore"
-        self.infer_smaller: Callable[[Mapping[str, int]], Inference] | None = None
-        """The same inference with named dims that may be as small as this; None for a what-if run."""
-        self.declare: Callable[[Inference], dict[int, Refine]] | None = None if outer is None else outer.declare
-        """The refiners of a graph, by slot; None where declarations are ignored."""
-        self.declared: dict[int, Refine] = {} if self.declare is None else self.declare(self)
-        self.visited = 0
-        self.created_unknowns = False
+        """Runs of bodies for inputs that are certain to occur, such as those of the last iteration of a loop."""
+        self.make_refiners: Callable[[Inference], dict[int, Refine]] | None = (
+            None if outer is None else outer.make_refiners
+        )
+        """Makes the `refiners` of a graph; None where declarations are ignored."""
+        self.refiners: dict[int, Refine] = {} if self.make_refiners is None else self.make_refiners(self)
+        """For each slot with a declared type, what compares the inferred one with it."""
         self._initial_store: ShapeStore | None = store
         self._initial_version = store.version
-        self.assumptions: tuple[str, ...] = ()
-        """What the user specifies besides the dims of inputs: values of inputs, sizes that depend on data."""
-        self.undone: tuple[ShapeStore, ShapeStore] | None = None
-        """Of a body that may not run and added constraints that were undone: the store before and after it."""
         self._memo: dict[Key, Sequence[int]] = {} if outer is None or not certain else outer._memo
         self._conditional_memo: dict[Key, Sequence[int]] = {}
         """The memo of nodes that may not run: their constraints are undone."""
-        self._conditional = False
-        """Whether the current node may not run."""
-        self._saved: SavedStore | None = None
-        """The last copy of the store before such a node, or before a body that may not run."""
         self._repeatable: dict[tuple[str, tuple[int, ...]], tuple[int, Operation, Key, Sequence[int]]] = {}
         """By operator and input slots: the last node whose outputs have unknowns of its own, and these outputs."""
 
     def save_initial_store(self) -> None:
-        """Keep the constraints of inputs and users as they are before any node has run."""
+        """Store the constraints of file and user for `initial_store`; call it before the first node runs."""
         store = self.store
         self._initial_version = store.version
-        if store.is_empty:  # mostly: no type has another form, and the copy is made when it is first requested
+        if store.is_empty:  # mostly: all types are canonical, and the copy is made on first use
             self._initial_store = None
         else:
             self._initial_store = store.copy()
@@ -154,7 +170,7 @@ class Inference:
 
     @property
     def initial_store(self) -> ShapeStore:
-        """The constraints of inputs and users."""
+        """The constraints of file and user, without those of nodes."""
         if self._initial_store is None:
             self._initial_store = self.store.copy_empty()
         return self._initial_store
@@ -164,32 +180,16 @@ class Inference:
         """Whether nodes added constraints, which a run for other inputs must not keep."""
         return self.store.version != self._initial_version
 
-    @property
-    def diagnostics(self) -> list[Diagnostic]:
-        """All diagnostics, in the order of the graph; those of bodies after those of their node."""
-        diagnostics: list[Diagnostic] = []
-        locations = self.compiled.graph.locations
-        for index in sorted({*self.node_diagnostics, *self.children}):
-            notes = self.node_diagnostics.get(index, [])
-            at = locations.get(self.compiled.step(index).node.name, "") if locations else ""
-            diagnostics += [attrs.evolve(note, location=at) for note in notes] if at else notes
-            seen = set()
-            for note in (note for run in self.extra_runs.get(index, ()) for note in run.diagnostics):
-                if note.severity == "error" and (note.node, note.code) not in seen:
-                    seen.add((note.node, note.code))
-                    diagnostics.append(note)
-            for child in self.children.get(index, {}).values():
-                inside = child.diagnostics if child.certain else map(_as_warning, child.diagnostics)
-                diagnostics += (note for note in inside if (note.node, note.code) not in seen)
-        return diagnostics
-
     def set(self, name: str, new: Type | None) -> None:
-        """Put the type of an input or constant into its slot."""
+        """Set the type of an input or constant; None where nothing is known of it."""
         self.input_types[name] = new
         self.numbers[self.compiled.slots[name]] = 0 if new is None else self.table.add(new)
 
     def fork(self, compiled: CompiledGraph | None = None) -> Inference:
-        """An independent copy, perhaps with other nodes on the same slots; it ignores declarations."""
+        """An independent copy to run further; `compiled` may have other nodes on the same slots.
+
+        It ignores declarations and reports no progress.
+        """
         other = copy(self)
         if compiled is not None:
             other.compiled = compiled
@@ -200,7 +200,7 @@ class Inference:
         other.node_diagnostics = {index: list(notes) for index, notes in self.node_diagnostics.items()}
         other.children = {index: dict(bodies) for index, bodies in self.children.items()}
         other.extra_runs, other.visited, other.progress = {}, 0, None
-        other.declared_mode, other.declare, other.declared, other.infer_smaller = "ignore", None, {}, None
+        other.declared_mode, other.make_refiners, other.refiners, other.infer_smaller = "ignore", None, {}, None
         other._memo, other._repeatable = dict(self._memo), dict(self._repeatable)
         other._conditional_memo, other._saved = dict(self._conditional_memo), None
         return other
@@ -208,7 +208,7 @@ class Inference:
     # -- running -----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Run the graph: single nodes once, in order, cycles to their fixpoint."""
+        """Run all nodes in order; the nodes of a cycle until none of their outputs changes."""
         compiled = self.compiled
         if compiled.groups is None:
             self.run_straight()
@@ -221,13 +221,13 @@ class Inference:
                 self._run_cycle(group)
 
     def run_straight(self, start: int = 0) -> None:
-        """Run every node of an acyclic graph once, in order, from an index on."""
-        compiled, numbers, declared, progress = self.compiled, self.numbers, self.declared, self.progress
+        """Run the rows of an acyclic graph once, in order, from the index `start` on."""
+        compiled, numbers, refiners, progress = self.compiled, self.numbers, self.refiners, self.progress
         operations, memo, all_run = compiled.operations, self._memo, compiled.conditional is None
         type_only, canonical = self.table.type_only, self.table.canonical
         for index, row in enumerate(compiled.rows[start:] if start else compiled.rows, start):
-            kind, inputs, slots, _ = row
-            operation = operations[kind]
+            row_key, inputs, slots, _ = row
+            operation = operations[row_key]
             contents = operation.contents
             numbering = type_only if contents is _NONE else canonical
             if len(inputs) == 2:  # the keys of most nodes, without a call of `_key`: it costs more than the rest
@@ -242,21 +242,17 @@ class Inference:
             outputs = memo.get(key) if all_run else self._outputs_if_it_runs(index, row)
             if outputs is None:
                 outputs = self._call(index, row, operation, key)
-            if len(slots) == 1 and slots[0] not in declared:
+            if len(slots) == 1 and slots[0] not in refiners:
                 numbers[slots[0]] = outputs[0]
             else:
                 for slot, number in zip(slots, outputs, strict=False):
-                    numbers[slot] = declared[slot](self, number, index) if slot in declared else number
+                    numbers[slot] = refiners[slot](self, number, index) if slot in refiners else number
             if progress is not None:
                 progress(index + 1, len(compiled.rows))
         self.visited += len(compiled.rows) - start
 
     def _run_cycle(self, group: list[int]) -> None:
-        """A worklist in program order; values that no node has computed yet are absent (bottom).
-
-        When the bounds of a join site widen, what was proved under the narrower ones may not hold: store and memo go
-        back to where the cycle began, and all of its nodes run again. Widening allows that a few times a site.
-        """
+        """Run the nodes of a cycle to their fixpoint."""
         relaxer = self.store.relaxer
         relaxer.cycles += 1
         try:
@@ -265,6 +261,11 @@ class Inference:
             relaxer.cycles -= 1
 
     def _iterate_cycle(self, group: list[int]) -> None:
+        """Visit the nodes of a worklist, in order, until it is empty; values not computed yet are absent (bottom).
+
+        When the bounds of a join site widen, what was proved under the narrower ones may not hold: the store returns to
+        its state at the start, the memo is cleared, and all nodes run again. A site widens a few times at most.
+        """
         store, before = self.store, self.store.copy()
         widenings = store.relaxer.widenings
         inside = set(group)
@@ -291,14 +292,14 @@ class Inference:
                 heapq.heappush(heap, reader)
 
     def _is_ready(self, step: NodeStep) -> bool:
-        """A joining rule (variadic, of optional inputs) runs with some of its inputs, any other waits for all."""
+        """Whether a node can run: with all inputs present, a join (a variadic rule of optional inputs) with one."""
         present = [self.numbers[slot] != 0 for slot in step.inputs if slot != MISSING]
         call = step.operation.call
         joins = call is not None and call.rule.variadic and call.rule.params[-1].optional
         return any(present) if joins else all(present)
 
     def update(self, changed: Iterable[int]) -> None:
-        """Run again what depends on the changed slots; stop where an output is unchanged."""
+        """Visit the nodes that read a changed slot, then those that read a slot that this changes, and so on."""
         consumers = self.compiled.consumers
         heap = sorted({reader for slot in changed for reader in consumers[slot]})
         queued = set(heap)
@@ -311,7 +312,10 @@ class Inference:
                         heapq.heappush(heap, reader)
 
     def visit(self, step: NodeStep, relax: bool = False) -> list[int]:
-        """Run one node again; the slots whose type has changed."""
+        """Run one node, perhaps again; the slots whose type has changed.
+
+        With `relax` an output becomes the join of its old and its new type.
+        """
         self.visited += 1
         for table in (self.node_diagnostics, self.reasons, self.children, self.extra_runs):
             table.pop(step.index, None)
@@ -322,8 +326,8 @@ class Inference:
         for slot, number in zip(step.outputs, outputs, strict=False):
             if slot == UNUSED:
                 continue
-            if slot in self.declared:
-                number = self.declared[slot](self, number, step.index)
+            if slot in self.refiners:
+                number = self.refiners[slot](self, number, step.index)
             old = self.table.canonical[self.numbers[slot]]
             if relax and old:
                 number = self._join(old, number, f"{self.path}{step.site}:{slot}")
@@ -338,14 +342,14 @@ class Inference:
         assert left is not None and right is not None
         return self.table.add(relax_type(self.store.relaxer, left, right, site))
 
-    def current(self, slot: int) -> Type | None:
-        """The type of a slot, canonical under the constraints known now."""
+    def type_of(self, slot: int) -> Type | None:
+        """The type of a slot, in canonical form; None for a value that no node has computed."""
         if self.table.epoch != self.store.epoch:
             self.table.refresh()
         return self.table.get(self.numbers[slot])
 
-    def same_call(self, step: NodeStep) -> Hashable:
-        """Equal for nodes that share one memoised call: the first of them ran, the others took its outputs."""
+    def shared_call_key(self, step: NodeStep) -> Hashable:
+        """A key that is equal for nodes that share a memoised call: the first one ran, the others took its outputs."""
         if self.table.epoch != self.store.epoch:
             self.table.refresh()
         return (id(self._memo), step.operation, *(self.table.canonical[self.numbers[slot]] for slot in step.inputs))
@@ -360,7 +364,7 @@ class Inference:
         return self._call(index, row, operation, key) if outputs is None else outputs
 
     def _key(self, operation: Operation, inputs: Sequence[int]) -> Key:
-        """The key of a call: contents of inputs belong to it only where the rule reads them."""
+        """The key of a call in the memo: types without contents where the rule reads none."""
         contents = operation.contents
         numbering = self.table.type_only if contents is _NONE else self.table.canonical
         types = [*map(numbering.__getitem__, map(self.numbers.__getitem__, inputs))]
@@ -385,7 +389,7 @@ class Inference:
             self.restore_store(before)
 
     def save_store(self) -> SavedStore:
-        """A copy of the store, which is made once for as long as nothing changes."""
+        """A copy of the store; the last one again as long as nothing has changed."""
         if self._saved is None or self._saved.differs_from(self.store):
             self._saved = SavedStore.copy_of(self.store)
         return self._saved
@@ -398,7 +402,7 @@ class Inference:
             self._saved = SavedStore(saved.store, state_of(self.store))
 
     def _call(self, index: int, row: Row, operation: Operation, key: Key) -> Sequence[int]:
-        """Run the operation of a row, and memoise its outputs where that is sound."""
+        """The numbers of the output types of a row whose key is not in the memo; it is added where that is sound."""
         if self._repeatable:
             outputs = self._repeated_outputs(index, row, operation, key)
             if outputs is not None:
@@ -425,7 +429,7 @@ class Inference:
         return outputs
 
     def _repeated_outputs(self, index: int, row: Row, operation: Operation, key: Key) -> Sequence[int] | None:
-        """The outputs of an earlier node that this one repeats, unknowns included; None where there is none."""
+        """The outputs of an earlier node with an equal operation and the same inputs, unknowns included; else None."""
         first = self._repeatable.get((operation.kind.op, row[1]))
         if first is None:
             return None
@@ -434,14 +438,14 @@ class Inference:
         return outputs if repeats else None
 
     def _is_repeatable(self, index: int, row: Row, operation: Operation) -> bool:
-        """Whether an equal node of the same inputs has the same outputs, unknowns included."""
+        """Whether a later node with an equal operation and the same inputs has the same outputs, unknowns included."""
         silent = index not in self.node_diagnostics and index not in self.reasons
         plain = operation.call is not None and not operation.call.op_def.stateful and not operation.bodies
         straight = self.compiled.groups is None and not self._conditional
         return plain and silent and bool(row[1]) and straight
 
     def _run_step(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
-        """The outputs of a node in strict mode, of a node with bodies, and of an operator without a rule."""
+        """The outputs of a row that needs its node: in strict mode, with bodies, or of an operator without a rule."""
         operation = step.operation
         if operation.call is None:
             return self._expand(step, types) if operation.known else self._reject_operator(step, types)
@@ -449,18 +453,18 @@ class Inference:
             raise ShapeError("the element type of an input is not known", code="S104")
         bodies: Mapping[str, Body] | None = None
         if operation.bodies:
-            bodies = self.inner.bind_bodies(self, step)
+            bodies = self.body_runner.bind_bodies(self, step)
             types = types[: len(step.arguments)]
         row = self.compiled.rows[step.index]
         return self._apply_rule(step.index, row, operation, operation.call, types, bodies)
 
     def _handle_error(self, error: ShapeError, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
-        """Raise the error of a node in strict mode; otherwise its outputs are unknown."""
+        """The outputs of a node that failed: unknown, with a diagnostic. Raises the error in strict mode."""
         site = self.path + step.site
         if error.node is None:
             error.node, error.op = site, step.operation.kind.op
         may_raise = self.certain or (error.code != "S101" and not self._conditional)
-        if self.strict and may_raise:  # an invalid branch may never run
+        if self.strict and may_raise:  # a branch with an error may never run
             error.location = error.location or self.compiled.graph.locations.get(step.node.name, "")
             raise error
         return self._set_unknown(step, error.as_diagnostic(site, str(step.operation), self.operands(step)), types)
@@ -474,7 +478,7 @@ class Inference:
         types: Sequence[Type | None],
         bodies: Mapping[str, Body] | None = None,
     ) -> Sequence[int]:
-        """Call a rule; the numbers of its output types."""
+        """The numbers of the output types of a rule; unknown with a diagnostic (S301) where the rule itself fails."""
         site = self.path + (row[3] or self.compiled.step(index).site)
         try:
             outcome = call.run(types, self.store, site, bodies)
@@ -482,7 +486,7 @@ class Inference:
             numbers = [add(outputs[0])] if len(outputs) == 1 else [add(output) for output in outputs]
         except (ShapeError, ModelError):
             raise
-        except Exception as error:  # best mode has a result for every model, whatever a rule does
+        except Exception as error:  # an error of one rule must not stop the inference
             message = f"the rule of this operator failed: {type(error).__name__}: {error}"
             step = self.compiled.step(index)
             note = Diagnostic("error", "S301", message, site, str(operation), self.operands(step))
@@ -503,13 +507,14 @@ class Inference:
             self._note_unknown(step, outcome.unknown, types)
 
     def _expand(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
-        outputs = self.inner.expand(self, step, types)
+        """The outputs of a node that is defined by a graph: a function, or a definition by other operators."""
+        outputs = self.body_runner.expand(self, step, types)
         return self._reject_operator(step, types) if outputs is None else [self.table.add(output) for output in outputs]
 
     def _reject_operator(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
-        """The outputs of an operator without a rule: of the element types of its definition, of unknown shape.
+        """The outputs of an operator without a rule: unknown, with a warning (S201) of its first node only.
 
-        Only its first node has a warning.
+        Raises UnknownOperatorError in strict mode.
         """
         operation, site = step.operation, self.path + step.site
         if self.strict:
@@ -523,8 +528,9 @@ class Inference:
         return self._set_unknown(step, note, types)
 
     def _set_unknown(self, step: NodeStep, diagnostic: Diagnostic, types: Sequence[Type | None]) -> Sequence[int]:
+        """The unknown outputs of a node with this diagnostic, which is added."""
         self.created_unknowns = True
-        diagnostic = _as_warning(diagnostic) if self._conditional else diagnostic
+        diagnostic = downgrade(diagnostic) if self._conditional else diagnostic
         self.node_diagnostics.setdefault(step.index, []).append(diagnostic)
         self.reasons[step.index] = diagnostic.message
         return self._unknown_outputs(step, types)
@@ -540,7 +546,7 @@ class Inference:
         return [self.table.add(output) for output in outputs]
 
     def _note_unknown(self, step: NodeStep, reason: str, types: Sequence[Type | None]) -> None:
-        """Report an unknown where it originates: not where the rank of an input is already unknown."""
+        """Store why outputs are unknown; with a warning (S202), unless an input is of unknown rank already."""
         self.reasons[step.index] = reason
         if any(getattr(t, "shape", None) is not None and t.shape.dims is None for t in types):  # type: ignore[union-attr]
             return
@@ -549,50 +555,24 @@ class Inference:
         self.node_diagnostics.setdefault(step.index, []).append(note)
 
     def operands(self, step: NodeStep) -> tuple[str, ...]:
-        """The inputs as lines: name, type, and producer."""
+        """The inputs of a node, a line each: name, type, and producer."""
         lines = []
         for name, slot in zip(step.node.inputs, step.inputs, strict=False):
             if slot == MISSING:
                 continue
             producer = self.compiled.producers[slot]
             origin = f"from {self.compiled.step(producer).site}" if producer is not None else "an input or constant"
-            lines.append(f"{name}  {self.current(slot)!r}   {origin}")
+            lines.append(f"{name}  {self.type_of(slot)!r}   {origin}")
         return tuple(lines)
 
 
 def _is_same_operation(a: Operation, b: Operation) -> bool:
-    """Whether two operations with rules are equal; readers need not share one among equal nodes."""
+    """Whether two operations have the same rule and equal attributes: a reader need not share one among equal nodes."""
     if a is b or a.call is None or b.call is None:
         return a is b
     return a.op_def is b.op_def and a.call.wanted == b.call.wanted and a.kind.attrs == b.kind.attrs
 
 
-def _as_warning(diagnostic: Diagnostic) -> Diagnostic:
-    """An error in a body that may never run is a warning."""
+def downgrade(diagnostic: Diagnostic) -> Diagnostic:
+    """The diagnostic of a node that may never run: an error is a warning there."""
     return attrs.evolve(diagnostic, severity="warning") if diagnostic.severity == "error" else diagnostic
-
-
-def violations(inference: Inference, *, certain: bool = True) -> Iterator[tuple[Diagnostic, bool]]:
-    """The diagnostics of nodes that fail at run time, in the order of the graph, each with whether that is certain.
-
-    These are the errors, and the warnings of code S101: a violated constraint that no shape depends on. It is not
-    certain in a branch that may not run, nor where a rule failed.
-    """
-    compiled = inference.compiled
-    for index in sorted({*inference.node_diagnostics, *inference.children}):
-        at = compiled.graph.locations.get(compiled.step(index).node.name, "")
-        runs_always = certain and not (compiled.conditional is not None and compiled.conditional[index])
-        for note in inference.node_diagnostics.get(index, ()):
-            if note.severity == "error" or note.code == "S101":
-                yield attrs.evolve(note, location=at), runs_always and not note.code.startswith("S3")
-        seen = set()
-        for run in (*inference.extra_runs.get(index, ()), *inference.children.get(index, {}).values()):
-            for note, is_certain in violations(run, certain=runs_always and run.certain):
-                if (note.node, note.code, note.message) not in seen:  # iterations may repeat a violation
-                    seen.add((note.node, note.code, note.message))
-                    yield note, is_certain
-
-
-def certain_violations(inference: Inference) -> list[Diagnostic]:
-    """The diagnostics of nodes that are certain to fail at run time."""
-    return [diagnostic for diagnostic, certain in violations(inference) if certain]

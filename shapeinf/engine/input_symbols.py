@@ -1,4 +1,4 @@
-"""The symbols of the inputs, whose sizes users choose."""
+"""The symbols of the inputs, whose sizes users choose, and the labels by which users refer to them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from shapeinf.lattice.types import dims_in
 
 
 def input_symbols(inference: Inference) -> dict[Dimension, str]:
-    """The symbols of the inputs with their labels: their name, or the axis whose size they are.
+    """The symbols in shapes and values of inputs, each with its label: its name, or the axis whose size it is.
 
-    An input has its first alias in them.
+    In the label of an axis, an input has its first alias.
     """
     labels: dict[Dimension, str] = {}
     names = {value: alias for alias, value in reversed(list(inference.compiled.graph.aliases.items()))}
@@ -36,13 +36,13 @@ def input_symbols(inference: Inference) -> dict[Dimension, str]:
 
 
 def label_of_dim(name: str) -> str:
-    """The label of a named dim: quoted where it could be taken for the label of an axis."""
+    """The label of a named dim: its name, quoted unless it is an identifier."""
     quoted = quote_name(name)
     return quoted if quoted != name or name.isidentifier() else f"`{name}`"
 
 
 def find_symbol(labels: Mapping[Dimension, str], name: str) -> Dimension:
-    """The symbol that a user means: the one with this label, else the one with this name. Raises UnknownNameError.
+    """The symbol with this label, else the one with this name, or this name of an axis. Raises UnknownNameError.
 
     >>> from shapeinf.expr import Scope
     >>> scope = Scope()
@@ -60,7 +60,7 @@ def find_symbol(labels: Mapping[Dimension, str], name: str) -> Dimension:
         if name == symbol.name:
             return symbol
     if scope is not None and scope.has(name) and (symbol := scope.symbol(name)) in labels:
-        return symbol  # by another name of the input
+        return symbol  # an axis, by another name of its input
     if unquote_name(name) != name:
         return find_symbol(labels, unquote_name(name))
     raise unknown_dim(name, labels.values())

@@ -1,4 +1,13 @@
-"""Sessions: only here is an inference of a model set up, updated and run again with changes."""
+"""Sessions: every inference of a model is set up, updated and run again here, for `api` and `Result`.
+
+A `Session` is a compiled graph with the options of a user; it is immutable. `run` creates the `Inference`: types of
+inputs and constants, then the constraints of file and user, then the rules. Two things may make it start over:
+
+- `min_dim` is the least size of named dims, but a bound of the user goes before it. A symbol cannot be made smaller
+  later, so the inference is set up again with the dims in question *lowered*.
+- Rules may *assume* sizes, such as that a window fits into its input. Where nodes fail under assumptions, the result is
+  that without them.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +20,9 @@ import attrs
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.bodies import Bodies
 from shapeinf.engine.compiled import CompiledGraph, Operation
-from shapeinf.engine.declarations import declare
-from shapeinf.engine.inference import Inference, violations
+from shapeinf.engine.declarations import set_refiners
+from shapeinf.engine.diagnostics import violations
+from shapeinf.engine.inference import Inference
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import DimSyntaxError, ShapeError, ShapeInferenceError, UnknownNameError
 from shapeinf.expr import Dimension, Scope, quote_name
@@ -28,10 +38,14 @@ from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type
 
 @attrs.frozen(eq=False)
 class Session:
-    """A compiled graph and all that the user specifies of it.
+    """A compiled graph and all that the user specifies.
 
-    `updates` are later shapes of inputs, the last ones last. `lowest` has dims that may be smaller than `min_dim`, with
-    their least sizes. Without `assuming` nodes assume nothing of sizes that the user does not specify.
+    Args:
+        compiled: the graph.
+        options: the keywords of `infer_shapes`.
+        updates: later shapes of inputs by name, in the order of the calls of `update`.
+        lowest: dims that may be smaller than `min_dim`, with their least sizes.
+        assuming: whether rules may assume sizes that the user does not specify.
     """
 
     compiled: CompiledGraph
@@ -41,19 +55,17 @@ class Session:
     assuming: bool = True
 
     def allow_smaller(self, least: Mapping[str, int]) -> Session:
-        """The session where named dims may be as small as this, and nodes assume nothing of sizes."""
+        """The session in which these named dims may be this small, and rules assume no sizes."""
         return attrs.evolve(self, lowest={**self.lowest, **least}, assuming=False)
 
     def infer_smaller(self, least: Mapping[str, int]) -> Inference:
-        """The inference where named dims may be as small as this."""
+        """The inference in which these named dims may be this small, and rules assume no sizes."""
         return self.allow_smaller(least).run().inference
 
     def run(self) -> SessionResult:
-        """Set up and run.
+        """Set up an inference and run it; the result without assumptions where fewer nodes fail then.
 
-        Bounds of single dims take precedence over `min_dim`: where some are below it, the inference is set up again
-        with symbols that may be so small. Where nodes fail under what they assume, and not without it, the inference
-        is the one without assumptions.
+        Raises ShapeError in strict mode, for contradictory options, and for bounds of sizes of nodes that cannot hold.
         """
         inference, reader, notes = self._set_up()
         inference.infer_smaller = self.infer_smaller
@@ -63,13 +75,18 @@ class Session:
         except ShapeError:
             if not inference.store.assumed:
                 raise
-            return self.allow_smaller({}).run()
+            return self._run_without_assumptions()
         self._check_node_sizes(inference)
         result = SessionResult(inference, reader, _notes(self.compiled, notes, reader), self)
-        return self._run_without_assumptions(result) or result
+        failing = _count_violations(inference) if inference.store.assumed else 0
+        other = self._run_without_assumptions() if failing else result
+        return other if _count_violations(other.inference) < failing else result
 
     def _check_node_sizes(self, inference: Inference) -> None:
-        """Raise the first contradiction with the user's bounds of node sizes, UnknownNameError for one of no node."""
+        """Check what the user specifies of sizes of nodes, when all nodes have run.
+
+        Raises the first Contradiction with it, UnknownNameError for a name that no node has created.
+        """
         sizes = inference.store.sizes
         if sizes is None:
             return
@@ -78,67 +95,84 @@ class Session:
             raise sizes.conflict
         missing = sizes.missing()
         if missing is not None and inference.store.scope.has(missing):
-            reason = "it stands for sizes of several iterations or branches, or is another number of one size"
+            reason = "it stands for sizes of several iterations or branches, or is a later number of the same size"
             raise ShapeInferenceError(f"bounds of {quote_name(missing)} cannot be specified: {reason}")
         if missing is not None:
-            raise self._dim_names(inference).unknown(missing, map(quote_name, sizes.created))
+            raise self._dim_names(inference).unknown_name(missing, map(quote_name, sizes.created))
 
-    def _run_without_assumptions(self, result: SessionResult) -> SessionResult | None:
-        """The result where nodes assume nothing, if fewer nodes fail then."""
-        count = len(list(violations(result.inference))) if result.inference.store.assumed else 0
-        other = self.allow_smaller({}).run() if count else None
-        return other if other is not None and len(list(violations(other.inference))) < count else None
+    def _run_without_assumptions(self) -> SessionResult:
+        """The result in which rules assume no sizes; an update of it assumes again."""
+        return self.allow_smaller({}).run()._replace(session=self)
 
     def update(self, last: SessionResult, inputs: Mapping[str, SpecLike]) -> SessionResult:
-        """The result for other input shapes; see `Result.update`. The last one must not be used any more.
+        """The result for other shapes of inputs; see `Result.update`. The last result must not be used any more.
 
-        It equals a new one from all shapes so far. Only what depends on the changed inputs runs again where neither
-        nodes nor these shapes added constraints.
+        It equals the result of a new run with all shapes so far. Where only types of inputs change, only the nodes that
+        depend on them run again.
         """
         inference, reader, notes, _ = last
         session = attrs.evolve(self, updates=(*self.updates, dict(inputs)))
-        if (
-            _depends_on_inputs(inference)
-            or inference.nodes_added_constraints
-            or reader.lowered
-            or not reader.constraining.isdisjoint(inputs)
-        ):
+        types = session._replacing_types(inference, reader, inputs)
+        if types is None:
             return session.run()
-        store, compiled = inference.store, inference.compiled
-        version = store.version
-        types = {name: session.type_of(name, reader) for name in inputs}
-        if store.version != version or reader.lowered:
-            return session.run()
-        inference.visited = 0
+        slots = [inference.compiled.slots[name] for name in types]
         before = list(inference.numbers)
         for name, new in types.items():
             inference.set(name, new)
+        inference.table.refresh()  # the new types are canonical: a dim of them may be bound
+        inference.visited = 0
         inference.infer_smaller = session.infer_smaller
-        slots = [compiled.slots[name] for name in types]
         inference.update([slot for slot in slots if inference.numbers[slot] != before[slot]])
         return SessionResult(inference, reader, notes, session)
 
+    def _replacing_types(
+        self, inference: Inference, reader: InputReader, names: Iterable[str]
+    ) -> dict[str, Type] | None:
+        """The new types of inputs; None where all has to run again, since more than types changes.
+
+        That may be constraints, least sizes, notes, how declarations are used, or the fixpoint of a cycle.
+        """
+        if _uses_declarations_by_inputs(inference) or inference.nodes_added_constraints:
+            return None
+        if inference.store.assuming != self.assuming or inference.compiled.groups is not None:
+            return None
+        if reader.lowered or reader.lints or not reader.constraining.isdisjoint(names):
+            return None
+        version = inference.store.version
+        types = {name: self._input_type(name, reader) for name in names}
+        if inference.store.version != version or reader.lowered or reader.lints:
+            return None
+        values = [value for name in names for value in (types[name], inference.input_types[name])]
+        if self.options.limits_dims and any(map(_has_open_axes, values)):  # a limit may name x.shape[0]
+            return None
+        return types
+
     def find_dim(self, inference: Inference, name: str) -> str | None:
-        """The name of a dim of the inputs, which may be quoted; None for any other. Raises UnknownNameError."""
+        """The name of the symbol of a dim of the inputs; None where `name`, which may be quoted, is no such dim.
+
+        Raises UnknownNameError for a name that a later shape has replaced.
+        """
         names = self._dim_names(inference)
         known = names.find(name)
         symbol = None if known is None else inference.store.scope.symbol(known)
-        return known if symbol is not None and (symbol in names.current() or not symbol.is_anonymous) else None
+        return known if symbol is not None and (symbol in names.input_symbols() or not symbol.is_anonymous) else None
 
     # -- the state before any node has run ---------------------------------------------------------------------------
 
     def _set_up(self) -> tuple[Inference, InputReader, list[Diagnostic]]:
-        """A new inference, the reader of its inputs, and diagnostics of what the file states and is not used."""
+        """A new inference, the reader of its inputs, and diagnostics of statements of the file that are not used."""
         lowest, options = dict(self.lowest), self.options
         axes: set[str] = set()
         while True:
             store = ShapeStore()
             store.assuming = self.assuming
-            reader = InputReader.of_graph(self.compiled.graph, store, options.min_dim)
+            reader = InputReader.from_graph(self.compiled.graph, store, options.min_dim)
             reader.lowest = lowest
             for name in (name for name in lowest if name not in axes):
                 store.scope.symbol(name, lowest[name])
-            inference = Inference(self.compiled, store, options.mode == "strict", options.progress, inner=Bodies())
+            inference = Inference(
+                self.compiled, store, options.mode == "strict", options.progress, body_runner=Bodies()
+            )
             notes = self._add_inputs(inference, reader)
             if not reader.lowered:
                 reader.lowered.update(lowest)
@@ -147,7 +181,7 @@ class Session:
             axes.update(name for name in reader.lowered if store.scope.symbol(name).is_anonymous)
 
     def _add_assumptions(self, reader: InputReader, names: DimNames, sizes: NodeSizes) -> None:
-        """Add the relations of the user; those that name sizes of nodes are added when these are created."""
+        """Add the relations of the user; one that names sizes of nodes goes to `sizes`, until these are created."""
         from shapeinf.inputs.assumptions import add_assumptions, assumption_names
 
         for text in self.options.assume:
@@ -158,10 +192,13 @@ class Session:
                 reader.redundant.append(f"the assumption '{text}' is redundant: it follows from known constraints")
 
     def _add_inputs(self, inference: Inference, reader: InputReader) -> list[Diagnostic]:
-        """Add the types of inputs and all that file and user specify; diagnostics of what is not used of the file."""
+        """Set the types of inputs and constants, and add all constraints of file and user.
+
+        Returns diagnostics of statements of the file that are not used.
+        """
         store, graph = inference.store, self.compiled.graph
         for name in graph.inputs:
-            inference.set(name, self.type_of(name, reader))
+            inference.set(name, self._input_type(name, reader))
         _fill_constants(inference)
         names = self._dim_names(inference)
         sizes = NodeSizes()
@@ -175,13 +212,13 @@ class Session:
             self._add_assumptions(reader, names, sizes)
         store.sizes = sizes if sizes.names else None
         inference.assumptions = (*self._assumed_values(inference, reader), *sizes.texts)
-        unused = declare(inference, reader, self.options.declared_mode(graph))
+        unused = set_refiners(inference, reader, self.options.declared_mode(graph))
         return [*(Diagnostic("warning", "S111", text) for text in ignored), *unused]
 
-    def type_of(self, name: str, reader: InputReader) -> Type:
-        """The type of an input: as declared, then changed by each shape that the user specifies."""
+    def _input_type(self, name: str, reader: InputReader) -> Type:
+        """The type of an input: as declared, then changed by each shape that the user specifies, with its value."""
         version = reader.store.version
-        value = self._read(name, reader, self._specs(name)[1])
+        value = self._read_shapes(name, reader, self._specs(name)[1])
         contents = self._values
         if name in contents:
             from shapeinf.inputs.values import read_value
@@ -193,7 +230,8 @@ class Session:
         reader.name_axes(name, value)
         return value or PartialTensor(None, reader.shape(None, name), None)
 
-    def _read(self, name: str, reader: InputReader, specs: Iterable[SpecLike]) -> Type | None:
+    def _read_shapes(self, name: str, reader: InputReader, specs: Iterable[SpecLike]) -> Type | None:
+        """The declared type of an input, changed by these shapes; None where it has neither."""
         declaration = self.compiled.graph.declared.get(name)
         specs = list(specs)
         if declaration is None:
@@ -207,7 +245,7 @@ class Session:
         return value
 
     def _specs(self, name: str) -> tuple[list[SpecLike], list[SpecLike]]:
-        """The specs of an input before the last full shape, which replaces them, and those from it on."""
+        """The user's shapes of an input: those that the last full shape replaces, and those from it on."""
         if not (self.options.inputs or self.updates):
             return [], []
         first = self.options.inputs_by_name(self.compiled.graph)
@@ -232,7 +270,11 @@ class Session:
             yield f"{reader.user_name(name)} = {format_value(tensor)}"
 
     def _dim_names(self, inference: Inference) -> DimNames:
-        """The names of dims that the user may refer to; after an update also those that it replaced."""
+        """The names of dims that the user may refer to; after an update also those that it replaced.
+
+        Before an update a replaced name is an error, with its input. After one it is ignored: the options were written
+        for the earlier shapes.
+        """
         scope, graph = inference.store.scope, self.compiled.graph
         current = partial(input_symbols, inference)
         replaced = self._replaced_dims()
@@ -240,28 +282,28 @@ class Session:
             names = {symbol.name for symbol in current()}
             replaced = {dim: name for dim, name in replaced.items() if dim.name not in names}
         for dim in replaced:
-            if self.updates or not dim.is_anonymous:  # the file, or what the user specified before, may refer to it
+            if self.updates or not dim.is_anonymous:  # declarations, or options of the user, may refer to it
                 scope.symbol(dim.name, self.options.min_dim, anonymous=dim.is_anonymous)
         inputs = {} if self.updates else {dim.name: name for dim, name in replaced.items()}
         return DimNames(scope, current, inputs, _declared_names(graph))
 
     def _replaced_dims(self) -> dict[Dimension, str]:
-        """The symbols in shapes of inputs that later shapes replace in part or in full, with the input."""
+        """The symbols in shapes of inputs that a later shape changes or replaces, each with its input."""
         dims: dict[Dimension, str] = {}
         first = self.options.inputs_by_name(self.compiled.graph)
         for name in {**first, **{name: None for update in self.updates for name in update}}:
-            reader = InputReader.of_graph(self.compiled.graph, ShapeStore(), self.options.min_dim)
+            reader = InputReader.from_graph(self.compiled.graph, ShapeStore(), self.options.min_dim)
             earlier, later = self._specs(name)
             specs = [*earlier, *later]
             for count in range(len(specs)):
-                value = self._read(name, reader, specs[:count])
+                value = self._read_shapes(name, reader, specs[:count])
                 shape = value.shape if isinstance(value, TensorType) else Shape.unknown()
                 dims.update(dict.fromkeys(shape.symbols(), reader.user_name(name)))
         return dims
 
 
 class SessionResult(NamedTuple):
-    """A finished inference, the reader of its inputs, the diagnostics of file and user, and the session it is from."""
+    """A finished inference, the reader of its inputs, the diagnostics of file and user, and the session to update."""
 
     inference: Inference
     reader: InputReader
@@ -269,24 +311,35 @@ class SessionResult(NamedTuple):
     session: Session
 
 
-def _depends_on_inputs(inference: Inference) -> bool:
-    """Whether the shapes of inputs decide how declarations are used."""
+def _uses_declarations_by_inputs(inference: Inference) -> bool:
+    """Whether the shapes of inputs decide how declarations are used; see `traced`."""
     return inference.compiled.graph.traced and inference.declared_mode != "ignore"
 
 
-def rerun(inference: Inference, store: ShapeStore, prepare: Callable[[Inference], None] | None = None) -> Inference:
-    """A what-if run: the same graph and inputs from other constraints; the old inference is unchanged.
+def _count_violations(inference: Inference) -> int:
+    return len(list(violations(inference)))
 
-    `prepare` may change the new inference before any node runs.
+
+def _has_open_axes(value: Type | None) -> bool:
+    """Whether an axis of a tensor has a size without a name."""
+    dims = value.shape.dims if isinstance(value, TensorType) else None
+    return any(isinstance(dim, Dimension) and dim.is_symbol and dim.is_anonymous for dim in dims or ())
+
+
+def rerun(inference: Inference, store: ShapeStore, prepare: Callable[[Inference], None] | None = None) -> Inference:
+    """A what-if run: the inference of the same graph and inputs with the constraints of `store`, in best mode.
+
+    `prepare` may change the new inference before any node runs; the old one is unchanged. Declarations are compared,
+    never trusted.
     """
-    fresh = Inference(inference.compiled, store, strict=False, inner=inference.inner)
+    fresh = Inference(inference.compiled, store, strict=False, body_runner=inference.body_runner)
     fresh.assumptions = inference.assumptions
     slots, types, numbers = inference.compiled.slots, inference.table.types, inference.numbers
     for name in inference.compiled.graph.constants:
         fresh.set(name, types[numbers[slots[name]]])
     for name, value in inference.input_types.items():
         fresh.set(name, value)
-    declare(fresh, InputReader(store), "ignore" if inference.declared_mode == "ignore" else "check")
+    set_refiners(fresh, InputReader(store), "ignore" if inference.declared_mode == "ignore" else "check")
     if prepare is not None:
         prepare(fresh)
     fresh.save_initial_store()
@@ -302,7 +355,7 @@ def _is_full_shape(spec: SpecLike) -> bool:
 
 
 def _replaces_all_axes(spec: SpecLike) -> bool:
-    """Whether a spec is a full shape that reads nothing of the declared one."""
+    """Whether a spec is a full shape that needs nothing of the declared one."""
     if isinstance(spec, str):
         return _is_full_shape(spec)
     plain = isinstance(spec, (list, tuple)) and all(d is None or type(d) in (int, str, NamedDim) for d in spec)
@@ -310,7 +363,7 @@ def _replaces_all_axes(spec: SpecLike) -> bool:
 
 
 def _notes(compiled: CompiledGraph, notes: Iterable[Diagnostic], reader: InputReader) -> tuple[Diagnostic, ...]:
-    """Diagnostics of packages, of the file and of the user's options."""
+    """All diagnostics that belong to no node: of packages, of the file, of the user's options."""
     return (
         *_package_notes(compiled),
         *compiled.graph.diagnostics,
@@ -321,18 +374,18 @@ def _notes(compiled: CompiledGraph, notes: Iterable[Diagnostic], reader: InputRe
 
 
 def _package_notes(compiled: CompiledGraph) -> list[Diagnostic]:
-    """Errors of installed operator packages; where operators are missing, also the packages that are not in use."""
+    """Errors in packages of operators (S401); where an operator has no rule, also the unused packages (S402)."""
     registry, dialect = compiled.registry, compiled.graph.dialect
     notes = [Diagnostic("warning", "S401", problem) for problem in registry.problems(dialect)]
     if any(not operation.known for operation in compiled.operations.values()):
         hint = f"an entry point that adds to the dialect {dialect!r} is named '{dialect}.NAME'"
-        unused = registry.not_loaded(dialect)
+        unused = registry.unused_packages(dialect)
         notes += [Diagnostic("note", "S402", f"{package} is not in use: {hint}") for package in unused]
     return notes
 
 
 def _declared_names(graph: Graph) -> Callable[[], set[str]]:
-    """The names of dims that the file declares anywhere."""
+    """A function of the names of dims that the file declares anywhere."""
     return lambda: {d for declared in graph.declared.values() for d in declared.dims or () if isinstance(d, str)}
 
 
@@ -352,7 +405,7 @@ def _add_file_assumptions(store: ShapeStore, graph: Graph) -> list[str]:
 
 
 def _fill_constants(inference: Inference) -> None:
-    """Put the types of constants into their slots."""
+    """Set the types of constants; the contents of large ones are read from the file only where a rule needs them."""
     compiled = inference.compiled
     graph = compiled.graph
     numbers: dict[int, int] = {}  # readers share one object among constants of equal shape
@@ -366,7 +419,7 @@ def _fill_constants(inference: Inference) -> None:
 
 
 def _read_by_rules(compiled: CompiledGraph, names: Collection[str]) -> set[str]:
-    """The values whose contents a rule, or a body, reads."""
+    """The constants among `names` whose contents a rule or a body reads."""
     values: set[str] = set()
     slots = {compiled.slots[name]: name for name in names}
     if slots:
@@ -377,5 +430,6 @@ def _read_by_rules(compiled: CompiledGraph, names: Collection[str]) -> set[str]:
 
 
 def _reads(operation: Operation, position: int) -> bool:
+    """Whether an operation may read the contents of an input."""
     call = operation.call
     return call is None or bool(operation.bodies) or call.reads(position)

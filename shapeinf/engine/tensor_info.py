@@ -1,4 +1,4 @@
-"""The types of values as records: for users, and for annotated files."""
+"""The types of values as public records (`TensorInfo`), for users and for annotated files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shapeinf.graph import FunctionKey, FunctionReference
 from shapeinf.lattice import MapType, SequenceType, Shape, TensorType, Type, map_dims
 
 MAX_VISITS = 1 << 13
-"""Items of a sequence, and of the sequences in it, that are looked up to list its tensors."""
+"""The most items of a sequence, those of inner sequences included, that are visited to list its tensors."""
 
 
 @attrs.frozen
@@ -45,7 +45,7 @@ def has_unknowns(shape: Shape) -> bool:
 
 
 def tensor_infos(inference: Inference) -> dict[str, TensorInfo]:
-    """Every value of a graph by name; equal types share one record."""
+    """The types of all values of a graph by name; equal types share one record."""
     table = inference.table
     if table.epoch != inference.store.epoch:
         table.refresh()
@@ -59,7 +59,7 @@ def tensor_infos(inference: Inference) -> dict[str, TensorInfo]:
 
 
 def output_shapes(inference: Inference) -> list[tuple[Shape, int]]:
-    """The distinct shapes of the outputs of nodes, each with the number of values that have it."""
+    """The shapes of the outputs of nodes, each with a number of values that have it; a shape may be listed twice."""
     table, numbers = inference.table, inference.numbers
     if table.epoch != inference.store.epoch:
         table.refresh()
@@ -71,12 +71,12 @@ def output_shapes(inference: Inference) -> list[tuple[Shape, int]]:
 
 
 def rename(value: Type | None, names: Mapping[Dimension, Dim]) -> Type | None:
-    """A type with other symbols."""
+    """A type whose symbols are replaced by these dims."""
     return value if value is None or not names else map_dims(value, lambda d: substitute(d, names))
 
 
 def tensor_info(value: Type | None) -> TensorInfo:
-    """A type as the public record; unknown for a value that was never reached."""
+    """The public record of a type; all is unknown for None, the type of a value that no node has computed."""
     if value is None:
         return TensorInfo(None, Shape.unknown())
     if isinstance(value, TensorType):
@@ -87,13 +87,13 @@ def tensor_info(value: Type | None) -> TensorInfo:
 
 
 def item_infos(inference: Inference, name: str) -> list[TensorInfo] | None:
-    """The tensors in a sequence, and in the sequences in it, in order.
+    """The tensors in a sequence value, and in the sequences in it, in order.
 
-    None where not all of them are known, and where there are too many: a tuple of tuples may refer to one many times.
+    None where not all items are known, or where they are more than `MAX_VISITS`: nested tuples may share items.
     """
     renamed = inference.store.relaxer.inner_names()
     items: list[TensorInfo] = []
-    pending: list[Type | None] = [inference.current(inference.compiled.slots[name])]
+    pending: list[Type | None] = [inference.type_of(inference.compiled.slots[name])]
     for _ in range(MAX_VISITS):
         if not pending:
             return items
@@ -108,12 +108,12 @@ def item_infos(inference: Inference, name: str) -> list[TensorInfo] | None:
 
 
 def annotation(inference: Inference) -> Annotation:
-    """The values of all graphs and functions of a model, to be written into its file."""
+    """The types of the values of all graphs and functions of a model, to be written into its file."""
     return Annotation(tensor_infos(inference), _annotate_bodies(inference), _annotate_functions(inference))
 
 
 def _annotate_bodies(inference: Inference) -> dict[tuple[str, ...], dict[str, Annotation]]:
-    """The subgraphs of nodes; functions are no part of their callers."""
+    """The types of values in subgraphs, by the outputs of their node and the name of the attribute; no functions."""
     step = inference.compiled.step
     bodies: dict[tuple[str, ...], dict[str, Annotation]] = {}
     for index, children in inference.children.items():
@@ -125,7 +125,7 @@ def _annotate_bodies(inference: Inference) -> dict[tuple[str, ...], dict[str, An
 
 
 def _annotate_functions(inference: Inference) -> dict[FunctionKey, dict[str, TensorInfo]]:
-    """The types that are the same in all calls of each function."""
+    """For each function the types that are equal in all its calls."""
     common: dict[FunctionKey, dict[str, TensorInfo]] = {}
     for key, call in _function_calls(inference):
         known = {name: info for name, info in tensor_infos(call).items() if info.dtype is not None}
@@ -135,7 +135,7 @@ def _annotate_functions(inference: Inference) -> dict[FunctionKey, dict[str, Ten
 
 
 def _function_calls(inference: Inference) -> list[tuple[FunctionKey, Inference]]:
-    """The inferences of functions: of nodes that are calls, and of functions that attributes refer to."""
+    """The inference of each call of a function: by a node, or by an attribute that refers to the function."""
     step = inference.compiled.step
     calls: list[tuple[FunctionKey, Inference]] = []
     for index, children in inference.children.items():

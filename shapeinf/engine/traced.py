@@ -1,4 +1,7 @@
-"""What the declared types of a traced run say of an inference: they hold for the sizes of the inputs in that run."""
+"""The use of declared types that a tool recorded in a *traced* run of the model (PNNX).
+
+They hold for the sizes of the inputs in that run, so that an inference uses them only as far as its inputs agree.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ from shapeinf.lattice import ShapeStore, TensorType, Type
 
 
 class Usage(NamedTuple):
-    """What declarations of node outputs are used for.
+    """How declarations of node outputs are used.
 
     Args:
-        fill: what completes the inferred types: "types" are element types and ranks, "all" also sizes.
+        fill: what they complete in inferred types: "types" are element types and ranks, "all" also sizes.
         compare: whether a difference from the inferred type is reported.
-        open_sizes: whether a declared size replaces one that a rule leaves open.
+        open_sizes: whether a declared size is added as a constraint on an unknown size.
     """
 
     fill: Literal["nothing", "types", "all"]
@@ -29,12 +32,11 @@ class Usage(NamedTuple):
 
 
 def declaration_usage(inference: Inference, mode: DeclaredMode) -> Usage:
-    """How an inference whose inputs are set uses the declarations of its graph in a mode; "ignore" uses none.
+    """How an inference whose inputs are set uses the declarations of its graph in a mode.
 
-    The sizes of a traced run fill shapes of unknown rank only: where a rule leaves a size open, it depends on data.
-    Where the inputs may have other sizes than in that run, its sizes are not used at all, since a size that is the same
-    at two traced sizes may still depend on them. Element types and ranks are used as long as those of the inputs are
-    the traced ones.
+    Sizes of a traced run fill only shapes of unknown rank: a size that a rule leaves unknown depends on data. Where the
+    inputs may have other sizes than in that run, its sizes are not used at all, since any size may depend on them.
+    Element types and ranks are used as long as those of the inputs are the traced ones.
     """
     trust = mode == "trust"
     graph = inference.compiled.graph
@@ -49,7 +51,7 @@ def declaration_usage(inference: Inference, mode: DeclaredMode) -> Usage:
 
 
 def describe_usage(graph: Graph, mode: DeclaredMode, usage: Usage) -> Iterator[Diagnostic]:
-    """A note (S121) on what a user requested of the declarations of a traced run, and does not get."""
+    """A note (S121) where the mode requests a use of traced declarations that is not possible; else nothing."""
     if not graph.traced or mode == "ignore" or not _declares_outputs(graph):
         return
     reason = "they hold for the sizes of the inputs in a traced run, and the inputs have, or may have, others"
@@ -61,10 +63,10 @@ def describe_usage(graph: Graph, mode: DeclaredMode, usage: Usage) -> Iterator[D
 
 
 def includes_traced_sizes(inference: Inference) -> bool:
-    """Whether the sizes of the inputs in the traced run are among those of an inference; True for any other graph.
+    """Whether the shapes of the inputs include those of the traced run; True for a graph that is not traced.
 
-    That is so where each number is the traced one, and all other axes are free symbols: of at least 1, without
-    constraints, and not shared by axes that the file does not name alike.
+    They do where each known size is the traced one, and all other sizes are free symbols: of at least 1, without
+    constraints, and the same symbol only for axes of the same name in the file.
     """
     if not inference.compiled.graph.traced:
         return True
@@ -81,14 +83,14 @@ def includes_traced_sizes(inference: Inference) -> bool:
 
 
 def has_traced_sizes(inference: Inference) -> bool:
-    """Whether the inputs have the sizes of the traced run and no others; True for any other graph."""
+    """Whether the inputs have exactly the sizes of the traced run; True for a graph that is not traced."""
     if not inference.compiled.graph.traced:
         return True
     return includes_traced_sizes(inference) and all(isinstance(dim, int) for _, dim, _ in _input_sizes(inference))
 
 
 def _is_free(store: ShapeStore, dim: Dim) -> bool:
-    """Whether a dim is a symbol of any size of at least 1."""
+    """Whether a dim is a symbol that may have any size from 1 on."""
     if not isinstance(dim, Dimension) or not dim.is_symbol:
         return False
     bounds = store.interval(dim)
@@ -108,7 +110,7 @@ def _has_type(declared: DeclaredType, value: Type | None) -> bool:
 
 
 def _input_sizes(inference: Inference) -> Iterator[tuple[str, Dim, int | str | None]]:
-    """The label of each axis of the inputs, its size, and its declared size; inputs of other ranks are left out."""
+    """For each axis of the inputs its label, its size and its declared size; without inputs of another rank."""
     for name, declared, value in _inputs(inference):
         dims = value.shape.dims if isinstance(value, TensorType) else None
         if declared.dims is not None and dims is not None and len(dims) == len(declared.dims):
@@ -117,7 +119,7 @@ def _input_sizes(inference: Inference) -> Iterator[tuple[str, Dim, int | str | N
 
 
 def _inputs(inference: Inference) -> Iterator[tuple[str, DeclaredType, Type | None]]:
-    """Each input: name, declared type, and type before any node has run."""
+    """For each input its name, its declared type, and its type before any node has run."""
     graph = inference.compiled.graph
     for name in input_names(graph):
         yield name, graph.declared.get(name, DeclaredType()), inference.input_types.get(name)

@@ -1,4 +1,8 @@
-"""The types of one inference as small ints, so that calls are compared and hashed without looking into shapes."""
+"""The types of one inference as small ints, so that calls are compared and hashed without looking into shapes.
+
+A type is in *canonical form* when each dim is written with the representatives that the constraints choose: after
+`n == m` both `[n]` and `[m]` are `[n]`. New constraints change canonical forms; numbers of types stay.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +28,14 @@ NOTHING = 0
 
 
 class TypeTable:
-    """Numbers for types; equal types have equal numbers.
+    """Numbers of types; equal types have equal numbers.
 
-    `canonical[n]` is the number of type n in canonical form under the constraints known now, `type_only[n]` that of
-    the same type without contents. Call `refresh` whenever `store.epoch` has changed.
+    `canonical[n]` is the number of the canonical form of type n, `type_only[n]` that of the same form without contents.
+    Both hold for the constraints at the last `refresh`; call it whenever `store.epoch` has changed.
     """
 
     def __init__(self, store: ShapeStore) -> None:
-        """The table holds only "no type"."""
+        """A table with "no type" alone."""
         self.store = store
         self.epoch = store.epoch
         self.types: list[Type | None] = [None]
@@ -39,18 +43,18 @@ class TypeTable:
         self.type_only: list[int] = [NOTHING]
         self._numbers: dict[Hashable, int] = {}
         self._unranked: list[int] = []
-        """The types that can change by more than their symbols."""
+        """The types whose canonical form can change by more than their symbols; see `_symbols`."""
         self._using: dict[Dimension, list[int]] = {}
-        """The types in which a symbol occurs."""
+        """For each symbol the types in which it occurs."""
         self._same: dict[int, list[int]] = {}
-        """The types whose canonical form is this one."""
+        """For each canonical form the other types that have it."""
         self._new_numbers: list[int] = []
-        """Numbers since the last refresh: their dims are canonical, so that only new constraints can change them."""
+        """The types added since the last refresh."""
         self._read_changes = len(store.changed_symbols)
         self._ranks = (len(store.shapes), store.resets)
 
     def fork(self, store: ShapeStore) -> TypeTable:
-        """The same numbers over a copy of the store, independent of this table from here on."""
+        """A copy of the table for a copy of the store; later additions to one are not in the other."""
         self.refresh()
         other = TypeTable(store)
         other.types, other.canonical, other.type_only = list(self.types), list(self.canonical), list(self.type_only)
@@ -61,7 +65,7 @@ class TypeTable:
         return other
 
     def add(self, new: Type) -> int:
-        """The number of a type."""
+        """The number of a type, which is added if it is new."""
         if not isinstance(new, TensorType):
             return self._numbers.get(new) or self._append(new, new)
         contents = new.elements if new.__class__ is PartialTensor else new.contents
@@ -81,7 +85,7 @@ class TypeTable:
         return number
 
     def _append(self, key: Hashable, new: Type) -> int:
-        """The number of a new type, which is canonical and without contents so far."""
+        """Add a type and return its number; until the next refresh it is its own canonical form."""
         number = self._numbers[key] = len(self.types)
         self.types.append(new)
         self.canonical.append(number)
@@ -90,16 +94,16 @@ class TypeTable:
         return number
 
     def add_constant(self, constant: PartialTensor) -> int:
-        """The number of a type of the file, whose contents are known as numbers if at all."""
+        """The number of a constant's type, whose contents are numbers or unknown."""
         if not constant.shape.is_concrete:
             return self.add(constant)
         before = len(self._new_numbers)
         number = self.add(constant)
-        del self._new_numbers[before:]  # they have no symbols: no constraint changes them
+        del self._new_numbers[before:]  # without symbols, its canonical form never changes
         return number
 
     def refresh(self) -> None:
-        """Bring `canonical` and `type_only` up to date: only types with changed symbols are canonicalized again."""
+        """Update `canonical` and `type_only` for new types, and for those whose symbols have changed."""
         store = self.store
         self.epoch = store.epoch
         affected = {
@@ -129,24 +133,24 @@ class TypeTable:
         new = canonicalize(self.store, old)
         canonical = number if new is old else self.add(new)
         contents = isinstance(new, TensorType) and new.contents is not None
-        type_only = self.add(without_contents(new)) if contents else canonical
+        type_only = self.add(drop_contents(new)) if contents else canonical
         if canonical == number:
             self.canonical[number], self.type_only[number] = number, type_only
             return
         for equal in (number, *self._same.pop(number, ())):
             if equal != number and self.canonical[equal] != number:
-                continue  # it has another form since a constraint was undone
+                continue  # a constraint was undone since, and its canonical form is another one
             if self.canonical[equal] != canonical:
                 self._same.setdefault(canonical, []).append(equal)
             self.canonical[equal], self.type_only[equal] = canonical, type_only
 
     def get(self, number: int) -> Type | None:
-        """The type of a number, canonical."""
+        """The canonical form of the type with this number."""
         return self.types[self.canonical[number]]
 
 
 def _symbols(old: Type) -> frozenset[Dimension] | None:
-    """The symbols in a type; None when more than its symbols can change it (an unknown rank may become known)."""
+    """The symbols in a type; None where more than its symbols can change it, as a rank that becomes known."""
     if not isinstance(old, TensorType) or old.shape.dims is None:
         return None
     symbols = old.shape.symbols()
@@ -162,7 +166,7 @@ def _symbols(old: Type) -> frozenset[Dimension] | None:
 
 
 def _handle_symbols(old: HandleType, symbols: frozenset[Dimension]) -> frozenset[Dimension] | None:
-    """The symbols in a type of handles, besides those of its shape."""
+    """The symbols in a type of handles, those of its shape (`symbols`) included; None as in `_symbols`."""
     if isinstance(old.length, Dimension):
         symbols |= old.length.symbols()
     for value in old.values or ():
@@ -177,12 +181,12 @@ _SYMBOLIC = {Dimension, Quotient}
 
 
 def canonicalize(store: ShapeStore, old: Type) -> Type:
-    """A type with canonical dims and elements; the same object when it is canonical already."""
+    """The canonical form of a type; the same object when the type is canonical already."""
     return map_type(old, store.canon, store.canon_shape)
 
 
-def without_contents(old: Type) -> Type:
-    """The type with no element known."""
+def drop_contents(old: Type) -> Type:
+    """The type with no element known; the same object when none is."""
     if isinstance(old, TensorType) and old.contents is not None:
         return PartialTensor(old.dtype, old.shape, None)
     return old

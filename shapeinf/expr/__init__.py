@@ -1,4 +1,18 @@
-"""Integer expressions over symbols: interned canonical forms, intervals, evaluation and text."""
+"""Integer expressions over symbols: interned canonical forms, intervals, evaluation and text.
+
+Each file imports only files before it in this list:
+
+- `atoms`: symbols, rounded quotients and maxima.
+- `dimension`: `Dimension` and `Scope`, with sums and products.
+- `interval`: bounds.
+- `division`, `extremum`: canonical quotients, maxima and minima; both need bounds.
+- `equations`, `evaluation`: equations `e == 0`; substitution and values.
+- `parsing`, `printing`: from text, to text.
+- `straight_line`, `many_bindings`: programs for many dims, and their values at many bindings.
+
+Three operators of a `Dimension` are exceptions, since they need a later file: `//` needs `division`, which `dimension`
+imports at its end; text needs `printing`, and a sum past the caps `interval`, which are imported where they are used.
+"""
 
 from shapeinf.expr.dimension import Dim, Dimension, Scope
 from shapeinf.expr.division import ceildiv, exact_quotient

@@ -14,7 +14,7 @@ class Symbol:
     __slots__ = ("anonymous", "depth", "has_maximum", "hi", "lo", "name")
 
     def __init__(self, name: str, lo: int | None, hi: int | None, anonymous: bool) -> None:
-        """`anonymous`: not a name of the user."""
+        """`anonymous`: an unknown, whose name is not that of a dim of the user or the file."""
         self.name: Final = name
         self.lo: Final = lo
         self.hi: Final = hi

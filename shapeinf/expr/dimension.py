@@ -19,7 +19,7 @@ from __future__ import annotations
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Union
 
-from shapeinf.errors import SymbolicSizeError
+from shapeinf.errors import DimensionError, SymbolicSizeError
 from shapeinf.expr.atoms import Atom, Floor, Maximum, Symbol
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _NOT_LOADED = Symbol("", None, None, True)
 """An atom of a pickled scope that no dim in the pickle has."""
 
 _EMPTY: dict[Dim, Dim] = {}
-"""The table of every dimension without results so far; never written to."""
+"""The table of memoized results of a dimension that has none; never written to."""
 
 
 class Dimension:
@@ -55,7 +55,7 @@ class Dimension:
     terms: Terms
 
     def __init__(self, scope: Scope, terms: Terms) -> None:
-        """Only `Scope.make` calls this; it interns."""
+        """Only `Scope` calls this, which interns."""
         self.scope = scope
         self.terms = terms
         self._depth: int | None = None
@@ -67,7 +67,7 @@ class Dimension:
         self.quotients: dict[Dim, Dim] = _EMPTY
 
     def __reduce__(self) -> tuple[Callable[..., Dim], tuple[Scope, Terms, tuple[tuple[int, Atom], ...]]]:
-        """A pickle has a scope with the atoms of its dims: they stay equal to each other, and equal no others."""
+        """The dims of a pickle share a new scope with their atoms: they stay equal to each other, but to no others."""
         atoms = tuple((number, self.scope.atoms[number]) for number in sorted(set(self.atom_numbers())))
         return _load_dimension, (self.scope, self.terms, atoms)
 
@@ -162,16 +162,16 @@ class Dimension:
 
     @property
     def symbol(self) -> Symbol:
-        """The record of a symbol; ValueError for anything else."""
+        """The record of a symbol; DimensionError for anything else."""
         if not self.is_symbol:
-            raise ValueError(f"{self} is not a symbol")
+            raise DimensionError(f"{self} is not a symbol")
         atom = self.scope.atoms[self.atom]
         assert isinstance(atom, Symbol)
         return atom
 
     @property
     def name(self) -> str:
-        """The name of a symbol; ValueError for anything else."""
+        """The name of a symbol; DimensionError for anything else."""
         return self.symbol.name
 
     @property
@@ -233,7 +233,7 @@ Dim = Union[int, Dimension]  # noqa: UP007  (a Dimension is defined before it is
 
 
 class Scope:
-    """Owns the symbols and the interning tables of one inference."""
+    """The symbols and the interning tables of one inference."""
 
     def __init__(self) -> None:
         """Empty tables."""
@@ -244,7 +244,7 @@ class Scope:
         self.atoms: list[Atom] = []
         self.dims: dict[Terms, Dimension] = {}
         self.maxima: dict[tuple[Dim, ...], Dim] = {}
-        self.capped: dict[Dimension, str] = {}  # symbol instead of an expression past a cap: which cap
+        self.capped: dict[Dimension, str] = {}  # the exceeded cap, by the symbol that replaces an expression
         self.declared_bounds: dict[int, Bounds] = {}  # of atoms, by the declared bounds of symbols; see `interval`
         self.limits: dict[Dimension, Dim] = {}  # symbolic upper limits of unknowns
         self._names: dict[str, Dimension] = {}
@@ -258,7 +258,7 @@ class Scope:
         """A pickle has no atoms: each dim adds its own as it is loaded, under their numbers, which order terms."""
         return _load_scope, (len(self.atoms),)
 
-    def _add_loaded(self, number: int, atom: Atom) -> None:
+    def _load_atom(self, number: int, atom: Atom) -> None:
         """Add an atom of a pickle."""
         self.atoms += [_NOT_LOADED] * (number + 1 - len(self.atoms))
         self.atoms[number] = atom
@@ -271,7 +271,7 @@ class Scope:
             self.has_maxima = True
 
     def symbol(self, name: str, lo: int | None = 1, hi: int | None = None, *, anonymous: bool = False) -> Dimension:
-        """The symbol of this name; its bounds are those of its first mention. `anonymous`: not a name of the user."""
+        """The symbol of this name; its bounds are those of its first mention. `anonymous`: see `Symbol`."""
         symbol = self._names.get(name)
         if symbol is not None:
             return symbol
@@ -294,11 +294,11 @@ class Scope:
             self._names.setdefault(name, symbol)
 
     def names(self) -> list[str]:
-        """All named symbols, in order of first mention."""
+        """The names of all symbols that are not anonymous, in order of first mention."""
         return [name for name, dim in list(self._names.items()) if not dim.symbol.anonymous]
 
     def fresh(self, hint: str, lo: int | None = 0, hi: int | None = None) -> Dimension:
-        """A new unknown, equal to nothing else; `hint` (its site) starts its name."""
+        """A new unknown, equal to nothing else; its name begins with `hint`, its site."""
         with self.lock:
             count = self._hints.get(hint, 0)
             name = hint if count == 0 else f"{hint}#{count}"
@@ -392,7 +392,7 @@ class Scope:
         return result
 
     def combine(self, x: int, a: Dim, y: int, b: Dim) -> Dim | None:
-        """`x*a + y*b`, without the products by themselves; None past a cap."""
+        """`x*a + y*b`, without interning the products; None past a cap."""
         total = {m: x * c for m, c in terms_of(self, a)}
         for monomial, coefficient in terms_of(self, b):
             total[monomial] = total.get(monomial, 0) + y * coefficient
@@ -457,6 +457,7 @@ class Scope:
         return self.make(total)
 
     def _replace(self, operation: Operation, a: Dimension, b: Dim) -> Dimension:
+        """The symbol for a sum or product past a cap."""
         from shapeinf.expr.interval import rough_bounds
 
         lo, hi = rough_bounds(operation, a, b)
@@ -493,7 +494,7 @@ def _load_scope(count: int) -> Scope:
 
 def _load_dimension(scope: Scope, terms: Terms, atoms: tuple[tuple[int, Atom], ...]) -> Dim:
     for number, atom in atoms:
-        scope._add_loaded(number, atom)
+        scope._load_atom(number, atom)
     return scope.from_terms(terms)
 
 
@@ -525,10 +526,10 @@ def divide_monomial(monomial: Monomial, part: Monomial) -> Monomial | None:
 
 
 def terms_of(scope: Scope, d: Dim) -> Terms:
-    """The terms of an int or a Dimension of this scope; ValueError for another scope's."""
+    """The terms of an int or a Dimension of this scope; DimensionError for another scope's."""
     if isinstance(d, Dimension):
         if d.scope is not scope:
-            raise ValueError(f"{d} belongs to another inference")
+            raise DimensionError(f"{d} belongs to another inference")
         return d.terms
     return (((), int(d)),) if d else ()
 

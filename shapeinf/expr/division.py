@@ -134,7 +134,7 @@ def _nest(scope: Scope, r: Dimension, q: int) -> Dim | None:
 def _flatten_nested(scope: Scope, r: Dimension, q: int) -> Dim | None:
     """`floor((floor(n/d) + y)/q)` without the inner floor; None where there is no such term.
 
-    It is the only such term with a factor of 1, or else the only one of -1; with a divisor of 2 it may be both.
+    The term is the only floor whose factor is 1 modulo q, or else the only one with -1; a q of 2 makes these the same.
     """
     for factor in (1, -1):
         floors = [

@@ -15,7 +15,10 @@ def has_no_root(e: Dimension) -> bool:
 
 
 def pivot(e: Dimension) -> tuple[Dimension, int] | None:
-    """The symbol to solve for: linear with factor 1 or -1, nowhere else in `e`; unknowns and late names first."""
+    """The symbol to solve for and its factor, 1 or -1; None where no symbol is linear and nowhere else in `e`.
+
+    Unknowns are preferred to names, and late names to early ones.
+    """
     scope = e.scope
     best: tuple[bool, int] | None = None
     sign = 1

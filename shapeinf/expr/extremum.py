@@ -35,7 +35,7 @@ def minimum(*dims: Dim) -> Dim:
 
 
 def expand_maximum(d: Dim) -> list[Dim]:
-    """The dims whose maximum `rest + max(a, b)` is: `rest + a` and `rest + b`; of any other dim the dim itself.
+    """For `rest + max(a, b)` the dims `rest + a` and `rest + b`, of which it is the maximum; any other dim alone.
 
     >>> x = Scope().symbol("x")
     >>> sorted(str(part) for part in expand_maximum(maximum(x, 4) + 1))
@@ -74,7 +74,7 @@ def _flatten(scope: Scope, d: Dim) -> list[Dim]:
 
 
 def _drop_dominated(dims: list[Dim]) -> list[Dim]:
-    """Without the dims that another one never is below, by their bounds."""
+    """The dims without duplicates, and without those that bounds prove to be at most another one."""
     candidates: list[Dim] = []
     for d in dict.fromkeys(dims):
         if any(bounds_of(k - d)[0] >= 0 for k in candidates):

@@ -1,6 +1,6 @@
 """Bounds of dimensions: interval arithmetic with the cases that plain intervals lose.
 
-Inside, a bound is an int or an infinity (float); `Interval` shows None for no bound.
+A bound is an int, or an infinity (a float) for no bound; `Interval`, for users, has None instead.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _split_bounds(d: Dimension, known: BoundsTable, splits: int, left: _Splits) 
     """Bounds of a sum by its common factor, and through its outermost floor or maximum."""
     bounds = _factored_bounds(d, known, splits, left)
     coefficients = dict(d.terms)
-    for number in _by_depth(d):
+    for number in _atoms_by_depth(d):
         atom = d.scope.atoms[number]
         if isinstance(atom, Floor) and isinstance(atom.denominator, Dimension):
             bounds = _meet(bounds, _split_remainder(d, number, atom, known, splits - 1, left))
@@ -164,10 +164,10 @@ def _split_bounds(d: Dimension, known: BoundsTable, splits: int, left: _Splits) 
     return bounds
 
 
-def _by_depth(d: Dimension) -> list[int]:
+def _atoms_by_depth(d: Dimension) -> list[int]:
     """The floors and maxima of a dim, the most deeply nested first.
 
-    None of them contains an earlier one: what an opened one consists of still cancels against the others.
+    No atom contains an earlier one: the parts of an atom that is split still cancel against the other terms.
     """
     atoms = d.scope.atoms
     return sorted({a for a in d.atom_numbers() if atoms[a].depth}, key=lambda a: (-atoms[a].depth, a))

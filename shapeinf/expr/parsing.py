@@ -42,11 +42,11 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]{0,99}")
 """The usual name of a dim: there is nothing to parse."""
 _HYPHENATED = re.compile(r"[^\W\d]\w*(?:-\w+)+")
 _DOTTED = re.compile(r"[^\W\d]\w*(?:[.:]+\w+)+")
-"""Qualified names, as some exporters number dims: they mean nothing else."""
+"""Qualified names, as some exporters number dims; they are never expressions."""
 
 
 def parse_dim(text: str, scope: Scope, lo: int | None = 1) -> Dim:
-    """Read the strict grammar. New names get the lower bound `lo`.
+    """Read a dim in the strict grammar. New names get the lower bound `lo`.
 
     Raises DimSyntaxError, also for a division by 0 and for an expression past the caps of the algebra.
 
@@ -58,7 +58,9 @@ def parse_dim(text: str, scope: Scope, lo: int | None = 1) -> Dim:
 
 
 def parse_dim_lenient(text: str, scope: Scope, lo: int | None = 1) -> tuple[Dim | None, str | None]:
-    """Read a dim name from a file: (dim or None when it declares nothing, lint or None). Never raises.
+    """Read a dim name of a file: the dim and a note on an unusual name, each or None. Never raises.
+
+    The dim is None where the name declares no size.
 
     >>> s = Scope()
     >>> parse_dim_lenient("floor(H/2)", s)
@@ -272,7 +274,7 @@ class _Parser:
 
 
 def _alternative(character: str) -> str:
-    """The replacement of a character that no dim contains."""
+    """What is expected instead of a character that no dim contains."""
     if character in ("'", '"'):
         return "a name without quotes (an odd one in backquotes)"
     return _PRODUCT if character == "^" else "a number, a name or an operator"

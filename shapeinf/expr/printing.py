@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import MAX_TERMS, Dim, Dimension, Monomial, Scope, terms_of
 from shapeinf.expr.parsing import AXIS_OF_NAME, MAX_LENGTH
+from shapeinf.texts import format_count
 
 RESERVED = frozenset({"max", "min", "floordiv", "ceildiv", "mod", "floor", "ceil", "None", "Max", "Min"})
 
@@ -63,8 +64,8 @@ def format_dim(
     >>> half = (h + 1) // 2
     >>> format_dim(half * half + half, longest=36)
     '(let p1 = (H + 1)//2 in p1*p1 + p1)'
-    >>> format_dim(half * half + half, longest=30)[:57]
-    '<a dim of 2 terms and 1 symbols, too long to print, #4201'
+    >>> format_dim(half * half + half, longest=30)[:56]
+    '<a dim of 2 terms and 1 symbol, too long to print, #4201'
     """
     return try_format_dim(d, quote, labels, longest) or _summary(d)
 
@@ -72,7 +73,7 @@ def format_dim(
 def try_format_dim(
     d: Dim, quote: bool = True, labels: Mapping[Dimension, str] | None = None, longest: int = LONGEST_TEXT
 ) -> str | None:
-    """As `format_dim`, None for a dim that is too long: texts in files must be parsed again."""
+    """As `format_dim`, None for a dim that is too long: texts in files must be readable."""
     if isinstance(d, int):
         return str(d)
     if d.is_symbol:
@@ -91,7 +92,8 @@ def _summary(d: Dim) -> str:
     """The summary of a dim that is too long to print; different for different dims of a scope."""
     assert isinstance(d, Dimension)
     number = _digest(repr(d.terms))
-    return f"<a dim of {len(d.terms)} terms and {len(d.symbols())} symbols, too long to print, #{number}>"
+    terms, symbols = format_count(len(d.terms), "term"), format_count(len(d.symbols()), "symbol")
+    return f"<a dim of {terms} and {symbols}, too long to print, #{number}>"
 
 
 def dim_label(d: Dim) -> str:
@@ -120,8 +122,8 @@ PrintedAtom = tuple[str, bool]
 """Text and parentheses of an atom, whose coefficient is 1."""
 
 
-class _TooLong(Exception):  # noqa: N818  (an answer, as StopIteration is)
-    """The text exceeds the limit."""
+class _TooLong(Exception):  # noqa: N818  (internal, no error)
+    """The text exceeds the limit. Internal: caught in `expr.printing`."""
 
 
 class _Printer:

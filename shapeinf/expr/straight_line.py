@@ -87,7 +87,7 @@ _SIGNS = {"add": "+", "multiply": "*", "floordiv": "//"}
 
 
 class Lowering:
-    """Collects the instructions of many dims; each method returns the register of the value.
+    """The instructions of many dims; each method adds those of a value and returns its register.
 
     >>> from shapeinf.expr import Scope
     >>> s = Scope()
@@ -111,7 +111,7 @@ class Lowering:
         self._dims: dict[Dimension, int] = {}
 
     def dim(self, d: Dim) -> int:
-        """The value of a dim."""
+        """A dim."""
         if isinstance(d, int):
             return self.constant(d)
         if d not in self._dims:

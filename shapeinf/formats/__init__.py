@@ -1,4 +1,4 @@
-"""Readers and writers, a package a format."""
+"""Readers and writers of model files, a package a format."""
 
 from shapeinf.formats.nnef import NNEF
 from shapeinf.formats.onnx import ONNX

@@ -33,10 +33,10 @@ class Info(Protocol):
 
 @attrs.frozen
 class Annotation:
-    """The values of a graph by name, of subgraphs by (outputs of the node, attribute), of functions by key.
+    """Types of values by name: of a graph, of subgraphs by (outputs of the node, attribute), of functions by key.
 
-    `constants` are those with other contents, `inputs` the inputs of the graph whose declared type is to become
-    another; `assumptions` are the relations of dims that the file is to hold, None to leave those that it has.
+    `constants` have new contents for constants, `inputs` new declared types for inputs of the graph. `assumptions` are
+    the relations of dims to write, None to leave those of the file.
     """
 
     tensors: Mapping[str, Info]

@@ -14,7 +14,7 @@ _SHAPE_DTYPES = frozenset({"int64", "int32", "bool", "string"})
 
 
 def wants_contents(dtype: str | None, dims: Sequence[int]) -> bool:
-    """Whether the contents of a constant are read: small, and more likely a shape than a weight."""
+    """Whether the contents of a constant are read: if it is small, and more likely a shape than a weight."""
     if dtype is None:
         return False
     return prod(dims) <= (MAX_ELEMENTS if dtype in _SHAPE_DTYPES else MAX_FRACTIONS)

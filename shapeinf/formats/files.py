@@ -1,4 +1,4 @@
-"""Paths of model files, and files that are replaced as a unit."""
+"""Paths of model files, and files that are replaced atomically."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import BinaryIO, Literal, get_args
 from shapeinf.errors import ModelError
 
 ExternalData = Literal["keep", "copy", "embed"]
-"""What becomes of weights in other files when a model is written.
+"""How to write a model whose weights are in other files.
 
-"keep": they stay where they are, and the new model refers to them. "copy": they go to one file of the new model, its
-name with `.data` behind it. "embed": they go into the model.
+"keep": they stay where they are, and the new model refers to them. "copy": they are copied to one file, the name of the
+new model with `.data` appended. "embed": they are copied into the model.
 """
 
 EXTERNAL_DATA: tuple[ExternalData, ...] = get_args(ExternalData)
 
 _LONGEST_STEM = 64
-"""Characters of a file name that its temporary file begins with: names have at most 255 bytes."""
+"""Characters of a file name in the name of its temporary file: names have at most 255 bytes."""
 
 
 def check_path(path: str | os.PathLike[str]) -> str:
-    r"""A path as text. Raises ModelError for a text that cannot be one, such as a text with a NUL in it.
+    r"""A path as text. Raises ModelError for a text that is not a path, such as one with a NUL character.
 
     >>> check_path("model\0.onnx")
     Traceback (most recent call last):
@@ -36,7 +36,7 @@ def check_path(path: str | os.PathLike[str]) -> str:
 
 
 def is_path(text: str) -> bool:
-    """Whether the system could have a file of this name."""
+    """Whether a text can be the path of a file on this system."""
     try:
         return b"\0" not in os.fsencode(text)
     except UnicodeEncodeError:
@@ -44,7 +44,7 @@ def is_path(text: str) -> bool:
 
 
 def is_same_file(first: str, second: str) -> bool:
-    """Whether two paths are of one file, also one that does not exist yet: links, case and `..` are resolved."""
+    """Whether two paths refer to one file, which may not exist yet: links, case and `..` are resolved."""
     if os.path.exists(first) and os.path.exists(second):
         return os.path.samefile(first, second)
     folder, name = os.path.split(os.path.realpath(first))
@@ -55,17 +55,17 @@ def is_same_file(first: str, second: str) -> bool:
 
 
 def _ignores_case(folder: str) -> bool:
-    """Whether a folder has one file under names that differ in case, as far as its own name shows."""
+    """Whether names of files in a folder ignore case, judged by the name of the folder itself."""
     swapped = os.path.join(os.path.dirname(folder), os.path.basename(folder).swapcase())
     return swapped != folder and os.path.exists(swapped) and os.path.samefile(folder, swapped)
 
 
 @contextmanager
 def replace_file(path: str) -> Iterator[BinaryIO]:
-    """A file to write that appears under its path when it is complete, or not at all.
+    """A file to write, which replaces the file at `path` when it is complete; an error leaves that file as it was.
 
-    It is written next to its target, which keeps its permissions. A symbolic link stays one, and the file that it
-    leads to is replaced; a device or a pipe is written directly. Raises OSError where the file cannot be written.
+    It is written in the same folder, and the permissions stay. A symbolic link stays, and the file that it refers to is
+    replaced. A device or a pipe is written directly. Raises OSError if the file cannot be written.
     """
     target = os.path.realpath(path)
     if os.path.exists(target) and not os.path.isfile(target):
@@ -87,6 +87,6 @@ def replace_file(path: str) -> Iterator[BinaryIO]:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text as UTF-8, whole or not at all; characters that UTF-8 lacks are escaped. Raises OSError."""
+    """Write a text as UTF-8, atomically; characters that UTF-8 does not have are escaped. Raises OSError."""
     with replace_file(os.fspath(path)) as file:
         file.write(text.encode("utf-8", "backslashreplace"))

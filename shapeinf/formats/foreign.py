@@ -1,6 +1,6 @@
-"""What a file is that holds no model of any format: by its first bytes, else by its name; and what to do instead.
+"""Identifies files that are models of no format, by their first bytes or their names, with advice for messages.
 
-Nothing of such a file is read but its first bytes, and a pickle is never loaded.
+Only the first bytes of such a file are read, and a pickle is never loaded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from shapeinf.formats.protobuf.wire import BYTES, DamagedError, fields
 _EXPORT_TORCH = "export the model with torch.onnx.export"
 _EXPORT_KERAS = "save it with model.export('folder') and pass that folder, or convert it with tf2onnx"
 _LIST = 3
-"""Files of a folder that a message names."""
+"""The most files of a folder that a message names."""
 _FOLDER_FILES = 1000
 _MAX_SAFETENSORS_HEADER = 100_000_000
 _TAR_MAGIC = slice(257, 262)
@@ -32,21 +32,21 @@ _CAFFE_NAME, _CAFFE_OLD_LAYERS, _CAFFE_LAYERS = 1, 2, 100
 
 
 class Kind(NamedTuple):
-    """A kind of files: what a message says of one, what to do, and how one begins or is named."""
+    """A kind of file: its description and advice in messages, a test of the first bytes, and suffixes of names."""
 
     text: str
     advice: str
-    begins: Callable[[bytes], object] = lambda head: False
+    recognises: Callable[[bytes], object] = lambda head: False
     suffixes: Sequence[str] = ()
 
     def __str__(self) -> str:
-        """As a predicate of the file."""
+        """A predicate in messages, whose subject is the file."""
         return f"{self.text}: {self.advice}"
 
 
 @attrs.frozen
 class _Start:
-    """Whether a file begins with one of these bytes, and meets a condition."""
+    """Whether the first bytes of a file are one of `magic` and meet a condition."""
 
     magic: tuple[bytes, ...]
     condition: Callable[[bytes], object]
@@ -60,7 +60,7 @@ def _starts(*magic: bytes, condition: Callable[[bytes], object] = lambda head: T
 
 
 def _matches(pattern: bytes, *first: bytes) -> _Start:
-    """Whether a file matches a pattern, which begins with one of these bytes or with white space."""
+    """Whether the first bytes of a file match a pattern that starts with one of `first` or with white space."""
     return _Start((*first, b" ", b"\t", b"\r", b"\n", b"\v", b"\f"), re.compile(pattern, re.IGNORECASE).match)
 
 
@@ -96,20 +96,20 @@ _ALWAYS = (
     ),
     _PYTORCH,
     Kind(
-        "is a file of safetensors, weights without a graph",
-        "export the model that they belong to to ONNX, with torch.onnx.export or `optimum-cli export onnx`",
+        "is a safetensors file, weights without a graph",
+        "export their model to ONNX, with torch.onnx.export or `optimum-cli export onnx`",
         _is_safetensors,
         (".safetensors",),
     ),
     Kind(
         "is a GGUF file of llama.cpp, weights without a graph",
-        "export the model that they belong to to ONNX",
+        "export their model to ONNX",
         _starts(b"GGUF"),
         (".gguf",),
     ),
     Kind("is an HDF5 file, as Keras writes them", _EXPORT_KERAS, _starts(b"\x89HDF\r\n\x1a\n"), (".h5", ".hdf5")),
     Kind(
-        "is a model of Keras 3, a zip archive",
+        "is a Keras 3 model, a zip archive",
         _EXPORT_KERAS,
         _starts(b"PK\x03\x04", condition=lambda head: b"metadata.json" in head and b"config.json" in head),
         (".keras",),
@@ -127,27 +127,27 @@ _ALWAYS = (
         (".ort",),
     ),
     Kind(
-        "is an engine of TensorRT, compiled for one kind of GPU",
+        "is a TensorRT engine, compiled for one kind of GPU",
         "pass the ONNX model that it was built from",
         _starts(b"ptrt", b"ftrt"),
         (".engine", ".plan", ".trt"),
     ),
     Kind(
-        "is a network of OpenVINO",
+        "is an OpenVINO model",
         "pass the model that it was converted from",
         _matches(rb"\s*(?:<\?xml[^>]*>\s*)?<net\s", b"<"),
     ),
     Kind("is an array or an archive of numpy, not a model", "pass the model", _starts(b"\x93NUMPY"), (".npy", ".npz")),
     Kind("is a program or a library", "pass the model", _starts(b"\x7fELF", b"MZ\x90"), (".so", ".dll", ".exe")),
 )
-"""Kinds whose first bytes no format of ours has."""
+"""Kinds whose first bytes are never those of a model."""
 
 _COMPRESSED = (
     Kind("is compressed with gzip", "decompress it with gunzip", _starts(b"\x1f\x8b"), (".gz",)),
     Kind("is compressed with xz", "decompress it with unxz", _starts(b"\xfd7zXZ\0"), (".xz",)),
     Kind("is compressed with bzip2", "decompress it with bunzip2", _starts(b"BZh"), (".bz2",)),
 )
-"""One file each, where they hold no tar archive of a model."""
+"""Kinds of compressed files, unless they contain a tar archive, which may be a model."""
 
 _UNREAD = (
     Kind("is compressed with zstd", "decompress it with unzstd", _starts(b"\x28\xb5\x2f\xfd"), (".zst",)),
@@ -158,54 +158,56 @@ _UNREAD = (
         _starts(b"PK\x03\x04", b"PK\x05\x06"),
         (".zip",),
     ),
-    Kind("is a file of Caffe, which is not read", "convert it to ONNX", lambda head: _has_caffe_layers(head)),
+    Kind("is a Caffe model, a format that is not read", "convert it to ONNX", lambda head: _has_caffe_layers(head)),
 )
-"""Kinds whose first bytes formats of ours may have, for files that no format recognises."""
+"""Kinds whose first bytes may be those of a model, for files that no format recognises."""
 
 _NAMED = (
     *_ALWAYS,
     *_COMPRESSED,
     *_UNREAD,
-    Kind("is a file of Caffe", "convert it to ONNX", suffixes=(".prototxt", ".caffemodel")),
-    Kind("is a model of Core ML", "pass the model that it was converted from", suffixes=(".mlmodel",)),
-    Kind("is a model of Paddle", "convert it with paddle2onnx", suffixes=(".pdmodel", ".pdiparams")),
+    Kind("is a Caffe model", "convert it to ONNX", suffixes=(".prototxt", ".caffemodel")),
+    Kind("is a Core ML model", "pass the model that it was converted from", suffixes=(".mlmodel",)),
+    Kind("is a Paddle model", "convert it with paddle2onnx", suffixes=(".pdmodel", ".pdiparams")),
     Kind(
-        "has the weights of a model of OpenVINO, PNNX or PyTorch",
+        "has the weights of an OpenVINO, PNNX or PyTorch model",
         "pass its graph, such as a .pnnx.param file, or export it to ONNX",
         suffixes=(".bin",),
     ),
     Kind("is an XML file, but no model", "pass an ONNX model", _matches(rb"\s*<\?xml", b"<"), (".xml",)),
     Kind(
-        "is JSON, but neither a model of ONNX in JSON nor one of TensorFlow.js",
+        "is JSON, but neither an ONNX model in JSON nor a TensorFlow.js model",
         "pass the model, not its configuration",
         _matches(rb"\s*[{\[]", b"{", b"["),
         (".json",),
     ),
     Kind(
-        "is a GraphDef or a SavedModel of TensorFlow, but it has none",
+        "should be a GraphDef or a SavedModel of TensorFlow",
         "pass another file, or export the model again",
         suffixes=(".pb",),
     ),
 )
-"""Kinds by names too, for files that no reader understands."""
+"""All kinds, with those that only a name identifies, for files that a reader refuses."""
 
 
 def identify_by_content(head: bytes, recognised: bool) -> Kind | None:
-    """The kind of a file by its first bytes, None where they may begin a model.
+    """The kind of a file by its first bytes; None where these may be those of a model.
 
-    `recognised` files are those that a format sniffs by content; some kinds may be part of one.
+    `recognised`: a format recognises the file by its contents, such as an archive with a model.
     """
     for kind in _kinds_by_first_byte(head[:1], recognised):
-        if kind.begins(head):
+        if kind.recognises(head):
             return kind
     return None
 
 
 @cache
 def _kinds_by_first_byte(first: bytes, recognised: bool) -> Sequence[Kind]:
-    """The kinds of which `identify_by_content` chooses one that may begin with a byte: few, for most models."""
+    """The kinds among which `identify_by_content` chooses, for a first byte: few for most models."""
     kinds = _ALWAYS if recognised else (*_ALWAYS, *_UNREAD)
-    return tuple(kind for kind in kinds if not isinstance(kind.begins, _Start) or _may_begin(kind.begins, first))
+    return tuple(
+        kind for kind in kinds if not isinstance(kind.recognises, _Start) or _may_begin(kind.recognises, first)
+    )
 
 
 def _may_begin(start: _Start, first: bytes) -> bool:
@@ -213,8 +215,8 @@ def _may_begin(start: _Start, first: bytes) -> bool:
 
 
 def identify_compressed(path: str | None, head: bytes) -> Kind | None:
-    """How a single file is compressed; None for what is not compressed, and for a tar archive, which may be a model."""
-    kind = next((kind for kind in _COMPRESSED if kind.begins(head)), None)
+    """The kind of a compressed file; None for a file that is not compressed, and for a tar archive, maybe a model."""
+    kind = next((kind for kind in _COMPRESSED if kind.recognises(head)), None)
     if kind is None or (path is not None and path.lower().endswith(_TAR_NAMES)):
         return None
     start = _decompress(head)
@@ -223,11 +225,11 @@ def identify_compressed(path: str | None, head: bytes) -> Kind | None:
 
 
 def explain_failure(path: str, head: bytes, cause: str) -> str | None:
-    """What to say of a file that could not be read because of `cause`: its kind, by its first bytes or its name.
+    """The message for a file that a reader refused because of `cause`: its kind, by its first bytes or its name.
 
-    None for a file that is of no known kind.
+    None for a file of an unknown kind.
     """
-    kind = next((kind for kind in _NAMED if kind.begins(head)), None)
+    kind = next((kind for kind in _NAMED if kind.recognises(head)), None)
     if kind is not None:
         return str(kind)
     lowered = path.lower()
@@ -236,18 +238,21 @@ def explain_failure(path: str, head: bytes, cause: str) -> str | None:
 
 
 def identify_folder(path: str) -> str:
-    """What a message says of a folder that is no model: the files in it that may be one. Raises OSError."""
-    with os.scandir(path) as entries:
-        names = [entry.name for _, entry in zip(range(_FOLDER_FILES), entries, strict=False)]
+    """The message for a folder that is no model: it names files in the folder that may be models."""
+    try:
+        with os.scandir(path) as entries:
+            names = [entry.name for _, entry in zip(range(_FOLDER_FILES), entries, strict=False)]
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
     models = sorted(name for name in names if name.lower().endswith(_MODEL_NAMES))
     if not models:
         return "is a folder without a model"
     more = f" and {len(models) - _LIST} more" if len(models) > _LIST else ""
-    return f"is a folder: name the model in it, {', '.join(map(repr, models[:_LIST]))}{more}"
+    return f"is a folder: pass a model in it, such as {', '.join(map(repr, models[:_LIST]))}{more}"
 
 
 def _decompress(head: bytes) -> bytes:
-    """The first bytes of what is compressed, as far as the head gives them."""
+    """The first bytes of the decompressed contents, as many as the head yields."""
     import lzma  # few files are compressed
     import zlib
 
@@ -269,7 +274,7 @@ def _has_caffe_layers(head: bytes) -> bool:
     try:
         for number, kind, start, end in fields(head, 0, 1 << 62):  # the last one may end after the head
             if kind != BYTES and number == _CAFFE_NAME:
-                return False  # as that of each ONNX file
+                return False  # in each ONNX file, the field of this number is an integer
             if kind == BYTES and number == _CAFFE_LAYERS:
                 return True
             if kind == BYTES and number == _CAFFE_OLD_LAYERS and named:

@@ -1,4 +1,4 @@
-"""Objects of other libraries as models: those that hold a model that a format reads, and those that hold none."""
+"""Objects of other libraries: the models that they contain, and advice for objects that no format reads."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 from shapeinf.errors import UnknownFormatError
 
-_EXPORT = "export it first: torch.onnx.export(model, args, dynamo=True) returns a model that is read as it is"
+_EXPORT = "export it first: torch.onnx.export(model, args, dynamo=True) returns a model that can be passed directly"
 
-REFUSED = {
+UNREADABLE = {
     "torch": {
-        "ExportedProgram": "torch.onnx.export(program, dynamo=True) makes an ONNX model of it, which is read as it is",
+        "ExportedProgram": "convert it with torch.onnx.export(program, dynamo=True), and pass the result",
         "GraphModule": _EXPORT,
         "Module": _EXPORT,
         "ScriptModule": _EXPORT,
@@ -18,16 +18,17 @@ REFUSED = {
     "onnxruntime": {"InferenceSession": "a session has no graph: pass the path or the bytes that it was created from"},
     "tensorflow": {"Module": "save it with tf.saved_model.save, and pass the folder"},
     "keras": {"Model": "save it with model.export(folder), and pass the folder"},
-    "coremltools": {"MLModel": "models of Core ML are not read; convert the model that it was made from"},
-    "openvino": {"Model": "models of OpenVINO are not read; pass the ONNX or TensorFlow model that it was made from"},
+    "coremltools": {"MLModel": "Core ML models are not read; convert the model that it was made from"},
+    "openvino": {"Model": "OpenVINO models are not read; pass the ONNX or TensorFlow model that it was made from"},
 }
-"""By package and class (or one of its bases), what to do instead."""
+"""Advice by package and class, also for subclasses."""
 
 
 def model_of_object(model: Any) -> Any:
-    """The model that an object holds; any other object as it is. Raises UnknownFormatError for one that holds none.
+    """The model that an object contains; any other object unchanged, buffers as bytes.
 
-    torch's ONNXProgram has its model as `model` (of onnx_ir) and as `model_proto`. Buffers become bytes.
+    torch's ONNXProgram has its model as `model` (of onnx_ir) and as `model_proto`. Raises UnknownFormatError for an
+    object of a class in `UNREADABLE`, and for an open file.
 
     >>> model_of_object(bytearray(b"x")), model_of_object("model.onnx")
     (b'x', 'model.onnx')
@@ -43,7 +44,7 @@ def model_of_object(model: Any) -> Any:
     if _library(type(held)) == "onnx":
         return held
     for base in type(model).__mro__:
-        advice = REFUSED.get(_library(base), {}).get(base.__name__)
+        advice = UNREADABLE.get(_library(base), {}).get(base.__name__)
         if advice is not None:
             raise UnknownFormatError(f"a {_name(model)} is not read: {advice}")
     if hasattr(model, "read"):

@@ -1,4 +1,4 @@
-"""The range of the elements of large int constants, read when a rule needs their contents."""
+"""The least and the greatest element of large integer constants, read when a rule needs their contents."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from math import prod
 from shapeinf.lattice import MAX_ELEMENTS, BoundedTensor, PartialTensor, Shape, element_bits
 
 MAX_RANGED = 1 << 22
-"""Larger constants have no range; reading one takes some milliseconds at most."""
+"""Elements of the largest constant whose range is read, which takes some milliseconds."""
 
-MAX_AT_ONCE = 1 << 20
-"""Bytes of a constant inside of a node whose range is read with the file: a tenth of a millisecond."""
+MAX_EAGER_BYTES = 1 << 20
+"""Bytes of the largest constant in a node whose range is read with the file, in a tenth of a millisecond."""
 
 _KINDS = {"int32": "<i4", "int64": "<i8"}
-"""The element types of indices."""
+"""The element types of indices, with their numpy types."""
 
 
 def wants_range(dtype: str | None, dims: Sequence[int]) -> bool:
-    """Whether a constant may be indices that are too many to be listed, and not too many to be read."""
+    """Whether a constant may have indices, too many for contents, but few enough to read their range."""
     return dtype in _KINDS and MAX_ELEMENTS < prod(dims) <= MAX_RANGED
 
 
-class LaterRange:
+class DeferredRange:
     """Reads the range of a constant once, from bytes or from a file."""
 
     def __init__(self, dtype: str, dims: Sequence[int], source: bytes | str, start: int, length: int) -> None:
-        """The raw payload has `length` bytes from `start` on, in bytes or in the file of a path."""
+        """The raw payload is `length` bytes from `start` on, in `source`: bytes, or the path of a file."""
         self.tensor = PartialTensor(dtype, Shape(dims), None)
         self.source = source
         self.start = start
@@ -35,7 +35,7 @@ class LaterRange:
         self._result: PartialTensor | None = None
 
     def __call__(self) -> PartialTensor:
-        """The tensor with its range; without one where the payload does not fit the shape or cannot be read."""
+        """The tensor with its range; without a range if the payload does not fit the shape or cannot be read."""
         if self._result is None:
             self._result = self._read()
         return self._result
@@ -65,16 +65,16 @@ class LaterRange:
 
 
 def range_in_file(dtype: str, dims: Sequence[int], path: str, offset: str | None, length: str | None) -> PartialTensor:
-    """A large constant with its range from another file; `offset` and `length` as the model has them."""
+    """A large constant in another file with its range; `offset` and `length` in bytes, as the model has them."""
     size = prod(dims) * (element_bits(dtype) or 0) // 8
     try:
         start, count = int(offset or 0), int(length or size)
     except ValueError:
         start = count = -1
     inside = min(start, count) >= 0 and start + count <= os.path.getsize(path)
-    return LaterRange(dtype, dims, path, start, count)() if inside else PartialTensor(dtype, Shape(dims), None)
+    return DeferredRange(dtype, dims, path, start, count)() if inside else PartialTensor(dtype, Shape(dims), None)
 
 
-def read_now(tensor: PartialTensor, later: object) -> PartialTensor:
-    """A tensor that cannot be deferred, such as an attribute: with its range where that is cheap."""
-    return later() if isinstance(later, LaterRange) and later.length <= MAX_AT_ONCE else tensor
+def read_eagerly(tensor: PartialTensor, deferred: object) -> PartialTensor:
+    """A tensor that cannot be read later, such as an attribute: with its range if that is cheap to read."""
+    return deferred() if isinstance(deferred, DeferredRange) and deferred.length <= MAX_EAGER_BYTES else tensor

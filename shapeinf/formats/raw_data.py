@@ -1,4 +1,4 @@
-"""The elements of raw data, without numpy: most constants that are read have few."""
+"""The elements of raw data, without numpy: most constants whose contents are read are small."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Elements = tuple[int | float | bool, ...]
 
 
 def raw_elements(dtype: str | None, data: bytes) -> Elements | None:
-    """The elements of raw data, little endian; None where they are no whole number of elements of a plain type.
+    """The elements of raw data, little endian; None for types without a code, and for a length that does not fit.
 
     >>> raw_elements("int16", bytes([1, 0, 255, 255]))
     (1, -1)

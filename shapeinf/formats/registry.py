@@ -35,7 +35,7 @@ class FormatOptions:
 
 
 class CommandLineOption(NamedTuple):
-    """How the command line offers one field of an options record; `repeated` options collect their values."""
+    """The option of the command line for a field of an options record; a `repeated` one may be typed several times."""
 
     help: str
     choices: tuple[str, ...] = ()
@@ -63,14 +63,14 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        """Its name in messages: the path, but not the text where that is the model itself."""
+        """The name in messages: the path, `<text>` or `<bytes>`."""
         if self.text is None:
             return "<bytes>"
         return "<text>" if "\n" in self.text else escape_unprintable(self.text)
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes; none of an object, a folder, a pipe (it can be read only once) or what cannot be read."""
+        """The first bytes; empty for an object, a folder, a pipe (it can be read only once) and an unreadable file."""
         if isinstance(self.model, bytes):
             return self.model[:HEAD]
         if self.text is None:
@@ -83,7 +83,7 @@ class Candidate:
 
 
 class MissingData(NamedTuple):
-    """Data of tensors that should lie in another file: its path as the model has it, the reason, and the tensors."""
+    """Missing data of tensors in another file: its path as the model has it, the reason, and the tensors."""
 
     file: str
     reason: str
@@ -101,11 +101,11 @@ class Format(NamedTuple):
         write: write a graph with an annotation; it also changes the input types, constants and assumptions that the
             annotation lists. None for a format that is only read.
         options: the class of its options, None where it has none.
-        is_model_path: whether a path that nobody named, in a folder that is searched for models, is one of this
-            format. Stricter than `sniff`: other files of such a folder are no models, and their errors would be noise.
-        missing_data: the data of a read model that should lie in other files, but do not.
-        begins: whether a file that begins with these bytes is a model in a form that `write` writes.
-        writes_folders: whether `write` takes a folder too.
+        is_model_path: whether a path in a folder that is searched for models is a model of this format. Stricter than
+            `sniff`: other files of such a folder are no models, and errors about them would be noise.
+        missing_data: the data of a model that should be in other files, but are missing.
+        is_model_head: whether a file that begins with these bytes is a model, in a form that `write` can write.
+        writes_folders: whether the target of `write` may be a folder.
         write_external: like `write`, for a format whose models may have weights in other files; None for any other.
     """
 
@@ -117,7 +117,7 @@ class Format(NamedTuple):
     options: type[FormatOptions] | None = None
     is_model_path: Callable[[Candidate], bool] = lambda _: False
     missing_data: Callable[[Graph], Iterable[MissingData]] = lambda _: ()
-    begins: Callable[[bytes], bool] = lambda _: False
+    is_model_head: Callable[[bytes], bool] = lambda _: False
     writes_folders: bool = False
     write_external: Callable[[Graph, Annotation, Target, ExternalData], None] | None = None
 
@@ -133,13 +133,13 @@ class FormatRegistry:
 
     formats: Sequence[Format]
     default: Format
-    """The format of models that none recognises: its reader reports the error."""
+    """The format of models that no format recognises: its reader reports the error."""
 
     def load(self, model: Any, options: FormatOptions | None = None) -> Graph:
         """Read a model.
 
-        Raises UnknownFormatError for a file that holds no model, by what it is; ShapeInferenceError for options of
-        another format.
+        Raises UnknownFormatError for a file that is no model, with what it is instead; ShapeInferenceError for options
+        of another format.
         """
         model = model_of_object(model)
         candidate = Candidate(model)
@@ -161,8 +161,9 @@ class FormatRegistry:
     ) -> None:
         """Write an annotated graph in the format that it was read from.
 
-        `external_data` is for formats whose models may have weights in other files: None is "keep". Raises
-        ShapeInferenceError for any other format and for another word, ModelError for a file that cannot be written.
+        `external_data` applies to formats whose models may have weights in other files; None means "keep". Raises
+        ShapeInferenceError for any other format, UnknownNameError for an unknown value, ModelError if the file cannot
+        be written.
         """
         chosen = next((format_ for format_ in self.formats if format_.name == graph.dialect), self.default)
         if chosen.write is None:
@@ -170,7 +171,7 @@ class FormatRegistry:
         if external_data not in (None, *EXTERNAL_DATA):
             raise UnknownNameError("way to write external data", str(external_data), EXTERNAL_DATA)
         if external_data is not None and chosen.write_external is None:
-            raise ShapeInferenceError(f"external_data has no effect: a model of {chosen.title} has none")
+            raise ShapeInferenceError(f"external_data has no effect: {chosen.title} models have no external data")
         try:
             if external_data is not None and chosen.write_external is not None:
                 chosen.write_external(graph, annotation, target, external_data)
@@ -181,34 +182,34 @@ class FormatRegistry:
             raise ModelError(f"cannot be written: {error.strerror or error}", node=where) from error
 
     def is_model_path(self, path: str) -> bool:
-        """Whether a path in a folder that is searched for models is a model: a file, or a folder that is one itself."""
+        """Whether a path in a folder that is searched for models is a model: a file, or a folder of one model."""
         candidate = Candidate(path)
         return any(format_.is_model_path(candidate) for format_ in self.formats)
 
     def is_model_file(self, path: str) -> bool:
-        """Whether a file is a model by its first bytes, in a form that is written too."""
+        """Whether the first bytes of a file are those of a model, in a form that can be written."""
         head = Candidate(path).head
-        return any(format_.begins(head) for format_ in self.formats)
+        return any(format_.is_model_head(head) for format_ in self.formats)
 
     def writes_folder(self, model: Any) -> bool:
-        """Whether a model may be written into a folder."""
+        """Whether a model of this format may be written into a folder."""
         recognised = self.recognise(Candidate(model))
         return recognised is not None and recognised.writes_folders
 
     def accepts(self, model: Any, options: FormatOptions | None) -> bool:
-        """Whether a model may be read with these options: they are those of its format, as far as it is recognised."""
+        """Whether the options are those of the format of a model; true where no format recognises it."""
         if options is None:
             return True
         recognised = self.recognise(Candidate(model))
         return recognised is None or recognised.options is type(options)
 
     def missing_data(self, graph: Graph) -> list[MissingData]:
-        """The data of a read model that should lie in other files, but do not."""
-        own = (format_ for format_ in self.formats if format_.name == graph.dialect)
-        return [missing for format_ in own for missing in format_.missing_data(graph)]
+        """The data of the model of a graph that should be in other files, but are missing."""
+        formats = (format_ for format_ in self.formats if format_.name == graph.dialect)
+        return [missing for format_ in formats for missing in format_.missing_data(graph)]
 
     def recognise(self, candidate: Candidate) -> Format | None:
-        """The format of a model, as far as its name or its first bytes show it."""
+        """The format of a model by its name or its first bytes; None where these are those of no format."""
         return next((format_ for format_ in self.formats if format_.sniff(candidate)), None)
 
     def _format_of(self, recognised: Format | None, options: FormatOptions | None) -> Format:
@@ -229,8 +230,10 @@ class FormatRegistry:
     def options(self, values: Mapping[str, object]) -> FormatOptions | None:
         """The options record of values from the command line, by name; None where all have their defaults.
 
-        Raises ShapeInferenceError for options of two formats.
+        A value of None or () is that of an option that was not typed. Raises ShapeInferenceError for options of two
+        formats.
         """
+        values = {name: value for name, value in values.items() if value not in (None, ())}
         records = list(self._records(values))
         if len(records) > 1:
             raise ShapeInferenceError(f"the options belong to different formats: {records[0]!r}, {records[1]!r}")
@@ -245,9 +248,9 @@ class FormatRegistry:
 
 
 def refuse_foreign(candidate: Candidate, recognised: bool) -> None:
-    """Raise UnknownFormatError for a file whose first bytes are those of no model, by what it is.
+    """Raise UnknownFormatError for a file whose first bytes are not those of a model, with what it is instead.
 
-    `recognised` files are those of a format that sniffs them by their contents.
+    `recognised`: a format recognises the file by its contents.
     """
     head = candidate.head
     if not head:
@@ -258,13 +261,12 @@ def refuse_foreign(candidate: Candidate, recognised: bool) -> None:
 
 
 def _foreign_text(candidate: Candidate, recognised: Format | None, error: ModelError) -> str | None:
-    """What to say of a path that is no model instead of the reader's message; None where that is better."""
+    """The message for a path that is no model; None where the message of the reader is better."""
     path = candidate.text
     if path is None or not isinstance(error.node, str):
         return None
     if os.path.isdir(path):
-        is_model = any(name.endswith(".nnef") for name in os.listdir(path))
-        return None if is_model or not isinstance(error, UnknownFormatError) else identify_folder(path)
+        return identify_folder(path) if recognised is None else None
     if recognised is None and candidate.head:
         return explain_failure(path, candidate.head, error.cause)
     kind = identify_by_content(candidate.head, False) if isinstance(error, UnknownFormatError) else None

@@ -1,7 +1,7 @@
-"""Zip archives: the files that a model has, read where they lie, without anything unpacked.
+"""The files of a zip archive, read without unpacking it.
 
-A zip archive has its list of files at its end, so that unlike a tar it is no stream. Nothing of it is trusted: neither
-the sizes that the list claims, nor names, nor kinds.
+Its list of files is at its end, so it is not read as a stream, as a tar is. Sizes, names and kinds of files in the list
+are not trusted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import BinaryIO
 from shapeinf.errors import LimitError, ModelError
 
 MAX_LIST = 1 << 26
-"""Bytes of the list of files."""
+"""The most bytes of the list of files."""
 
 _END, _LOCATOR_64 = b"PK\x05\x06", b"PK\x06\x07"
 _END_LENGTH, _LOCATOR_LENGTH, _END_64_LENGTH, _LONGEST_COMMENT = 22, 20, 56, 1 << 16
@@ -31,8 +31,8 @@ def zip_members(
 ) -> Iterator[tuple[str, int, bytes]]:
     """Name, size and first bytes of the files of an archive.
 
-    `length_of` gives the bytes to read of a file by its name and size, None to skip it. `most` is the limit of files.
-    Raises ModelError for an illegal archive, LimitError past a limit.
+    `length_of` returns the number of bytes to read of a file, for its name and size; None skips it. `most` is the
+    largest number of files. Raises ModelError for an illegal archive, LimitError past a limit.
     """
     _check_list(file, archive_name)
     try:
@@ -79,7 +79,7 @@ def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, length: int) -> 
 
 
 def _check_list(file: BinaryIO, archive_name: str) -> None:
-    """Raises LimitError for a list of files that takes too much memory, before anything reads it."""
+    """Raise LimitError for a list of files that takes too much memory, before it is read."""
     size = file.seek(0, os.SEEK_END)
     start = max(0, size - _LONGEST_COMMENT - _END_LENGTH - _LOCATOR_LENGTH)
     file.seek(start)

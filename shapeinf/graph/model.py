@@ -37,7 +37,7 @@ class DeclaredType:
 
 @attrs.frozen
 class InputContents:
-    """An attribute, or an item of one, that is the contents of an input: the position among the inputs."""
+    """An attribute, or an item of an attribute, whose value is the contents of the input at this position."""
 
     input: int
 

@@ -15,7 +15,7 @@ UNUSED = -2
 """The number of an unused output."""
 
 RowKey = NodeKind | tuple[NodeKind | bool, ...]
-"""The shared key of equal rows: the kind of a node with one output, else the kind and for each output if it is used."""
+"""The shared key of equal rows: the kind of a node with one output, else the kind and whether each output is used."""
 
 Row = tuple[RowKey, tuple[int, ...], tuple[int, ...], str]
 """Key, numbers of inputs, numbers of outputs, name."""
@@ -85,8 +85,8 @@ class NodeTable(Sequence[Node]):
             self._values = list(self.numbers)
         return self._values
 
-    def output(self, name: str) -> int:
-        """The number of a value that a node produces."""
+    def add_output(self, name: str) -> int:
+        """Number a value that a node produces; returns the number, `UNUSED` for an empty name."""
         if not name:
             return UNUSED
         if name in self.numbers:
@@ -98,7 +98,7 @@ class NodeTable(Sequence[Node]):
     def add(self, kind: NodeKind, inputs: Iterable[str], outputs: Iterable[str], name: str) -> None:
         """Append a node."""
         read = tuple(map(self.numbers.__getitem__, inputs))
-        written = tuple(map(self.output, outputs))
+        written = tuple(map(self.add_output, outputs))
         self.rows.append((row_key(kind, written), read, written, name))
 
     def row_keys(self) -> set[RowKey]:

@@ -20,7 +20,8 @@ def validate(graph: Graph, captures: Iterable[str] = (), *, allow_cycles: bool =
         for name in node.inputs:
             if name and name not in producers and name not in outer:
                 raise ModelError(
-                    f"input {name!r} is not an input, a constant or a node's output", node=node_label(graph, index)
+                    f"reads {name!r}, which is neither an input, a constant nor an output of a node",
+                    node=node_label(graph, index),
                 )
     for name in graph.outputs:
         if name not in producers and name not in outer:
@@ -63,7 +64,10 @@ def topological_order(graph: Graph) -> Sequence[int] | None:
 
 
 def sort_rows(rows: Sequence[Row], values: int) -> Sequence[int] | None:
-    """`topological_order` of the rows of a table with so many values, which also read what their subgraphs capture."""
+    """`topological_order` of the rows of a table; `values` is the number of its values.
+
+    The inputs of a row include the values that its subgraphs capture.
+    """
     producers = [-1] * (values + 1)  # MISSING is the last one
     for index, row in enumerate(rows):
         for slot in row[2]:
@@ -77,7 +81,7 @@ def sort_rows(rows: Sequence[Row], values: int) -> Sequence[int] | None:
 
 
 def _sort(inputs: Sequence[set[int]]) -> Sequence[int] | None:
-    """The order of nodes, given the producers that each one reads."""
+    """A topological order of nodes, from the producers whose outputs each node reads; None for a cycle."""
     if all(max(producers, default=-1) < index for index, producers in enumerate(inputs)):
         return range(len(inputs))
     readers: list[list[int]] = [[] for _ in inputs]

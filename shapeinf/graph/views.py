@@ -22,7 +22,7 @@ from shapeinf.graph.model import DeclaredType, Graph, Node
 
 
 def to_networkx(graph: Graph) -> nx.DiGraph[Any]:
-    """One networkx node an operation (key: its name, or op and position), attributes `op`, `node`, `index`."""
+    """A view with a node for each operation, under its name (or op and position), with `op`, `node` and `index`."""
     view: nx.DiGraph[Any] = nx.DiGraph(
         name=graph.name,
         dialect=graph.dialect,
@@ -52,7 +52,7 @@ def to_networkx(graph: Graph) -> nx.DiGraph[Any]:
 
 
 def _keys(graph: Graph) -> list[str]:
-    """A unique key a node: its name where that is unique."""
+    """A unique key for each node: its name where that is unique."""
     keys: list[str] = []
     used: set[str] = set()
     for index, node in enumerate(graph.nodes):
@@ -75,7 +75,7 @@ def from_networkx(view: nx.DiGraph[Any]) -> Graph:
     declared = dict(data.get("declared", {}))
     inputs = data.get("inputs", {})
     if isinstance(inputs, Mapping):
-        declared.update({name: _declared(spec) for name, spec in inputs.items() if spec is not None})
+        declared.update({name: _declared_type(spec) for name, spec in inputs.items() if spec is not None})
     return Graph(
         name=str(data.get("name", "")),
         dialect=str(data.get("dialect", "")),
@@ -91,7 +91,7 @@ def from_networkx(view: nx.DiGraph[Any]) -> Graph:
     )
 
 
-def _declared(spec: DeclaredType | Iterable[int | str | None]) -> DeclaredType:
+def _declared_type(spec: DeclaredType | Iterable[int | str | None]) -> DeclaredType:
     return spec if isinstance(spec, DeclaredType) else DeclaredType(None, tuple(spec))
 
 

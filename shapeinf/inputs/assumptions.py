@@ -1,4 +1,4 @@
-"""Assumptions: from text to comparisons to constraints; contradicted and redundant ones are reported."""
+"""Assumptions of users and files: relations such as `past + seq <= 4096`, parsed and added as constraints."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Comparison(NamedTuple):
     divisor: int = 0
 
     def __str__(self) -> str:
-        """The canonical text; it parses back to the same comparison."""
+        """The canonical text, which parses to an equal comparison."""
         if self.kind != "%":
             return f"{self.left} {self.kind} {self.right}"
         atomic = isinstance(self.left, int) or self.left.is_symbol
@@ -41,7 +41,7 @@ class Comparison(NamedTuple):
             store.add_le(self.left, self.right, source)
 
     def decide(self, store: ShapeStore, budget: Budget | None = None) -> bool | None:
-        """Whether it always holds, never holds, or is undecided, under the constraints."""
+        """Whether it holds under the constraints: always (True), never (False) or undecided (None)."""
         from shapeinf.solver.integer_sets import decide_le, decide_ne
 
         left = self.left % self.divisor if self.kind == "%" else self.left
@@ -56,7 +56,9 @@ class Comparison(NamedTuple):
 
 
 def parse_assumption(text: str, scope: Scope) -> tuple[Comparison, ...]:
-    """Parse relations with `<= >= < > ==`, chained or joined by `and`. Raises AssumptionSyntaxError.
+    """The comparisons in a text: relations with `<= >= < > ==`, chained or joined by `and`.
+
+    Raises AssumptionSyntaxError.
 
     >>> [str(c) for c in parse_assumption("1 <= H < 512 and mod(H, 32) == 0", Scope())]
     ['1 <= H', 'H + 1 <= 512', 'H % 32 == 0']
@@ -77,7 +79,7 @@ def parse_assumption(text: str, scope: Scope) -> tuple[Comparison, ...]:
 
 
 def _parts(text: str) -> Iterator[tuple[int, int, str]]:
-    """The sides of relations as (begin, end, the operator that follows)."""
+    """The sides of relations as (begin, end, the operator that follows); empty after the last one."""
     begin = 0
     for match in _OPERATOR.finditer(text):
         sign = match[1] or match[2] or match[3]
@@ -115,7 +117,7 @@ def _comparison(left: Dim, sign: str, right: Dim) -> Comparison:
 
 
 def _modulo(e: Dim) -> Comparison | None:
-    """`e == 0` as `n % q == r`, where it is `t*(n - q*(n//q)) - t*r` for an int t."""
+    """`e == 0` as `n % q == r`, if `e` is `t*(n - q*(n//q)) - t*r` for an int t; else None."""
     if isinstance(e, int):
         return None
     for monomial, coefficient in e.terms:
@@ -130,9 +132,9 @@ def _modulo(e: Dim) -> Comparison | None:
 
 
 def add_assumptions(store: ShapeStore, assumptions: Iterable[str], assumed_by: str = "user") -> list[str]:
-    """Add relations such as `"past + seq <= 4096"` as constraints; returns the redundant ones.
+    """Add relations as constraints; returns the redundant ones, which follow from other constraints.
 
-    Raises AssumptionSyntaxError, UnknownNameError for a name that no input has, Contradiction with both sources.
+    Raises AssumptionSyntaxError, UnknownNameError for a name that no dim has, and Contradiction with both sources.
     """
     if isinstance(assumptions, str):
         assumptions = (assumptions,)
@@ -165,7 +167,7 @@ def _check_names(scope: Scope, text: str) -> None:
 
 
 def _add(store: ShapeStore, comparison: Comparison, source: Source, budget: Budget) -> bool:
-    """Add a comparison as a constraint; returns whether it held before."""
+    """Add a comparison as a constraint; returns whether it is redundant."""
     known = comparison.decide(store, budget)
     if known is True:
         return True
@@ -180,7 +182,7 @@ def _add(store: ShapeStore, comparison: Comparison, source: Source, budget: Budg
 
 
 def _other_sources(store: ShapeStore, comparison: Comparison, own: Source) -> Source | None:
-    """The sources of all other constraints on the symbols of a comparison, as one; None for only the policy."""
+    """The sources of all other constraints on the symbols of a comparison, as one; None where there are none."""
     names = {s for side in (comparison.left, comparison.right) if isinstance(side, Dimension) for s in side.symbols()}
     constraints = [(relation.expression, relation.source) for relation in store.relations]
     constraints += [(divisibility.expression, divisibility.source) for divisibility in store.divisibilities]

@@ -1,4 +1,4 @@
-"""The assumptions about a model in a TOML file, such as that of `--config`.
+"""Options of an inference in a TOML file, that of `--config`.
 
 min_dim = 1
 declared = "check"
@@ -37,7 +37,7 @@ DECLARED = get_args(DeclaredMode)
 
 @attrs.frozen
 class Config:
-    """The contents of the file; empty by default."""
+    """The contents of the file; empty by default. The fields are keywords of `infer_shapes`."""
 
     dims: dict[str, NamedDim] = attrs.Factory(dict)
     bind: dict[str, int] = attrs.Factory(dict)
@@ -49,12 +49,12 @@ class Config:
 
     @property
     def used_keys(self) -> list[str]:
-        """The keys that the file has."""
+        """The keys with a value."""
         empty = Config()
         return [f.name for f in attrs.fields(Config) if getattr(self, f.name) != getattr(empty, f.name)]
 
     def merge(self, other: Config) -> Config:
-        """Both; the other takes precedence, name by name; assumptions of both hold.
+        """The options of both: name by name those of `other` take precedence, and assumptions of both hold.
 
         >>> Config(bind={"a": 1, "b": 2}).merge(Config(bind={"b": 3}, assume=("a < b",))).bind
         {'a': 1, 'b': 3}
@@ -74,7 +74,7 @@ class Config:
 def load_toml(path: str) -> dict[str, Any]:
     """The table of a TOML file.
 
-    Raises OSError, ConfigError for what is no TOML, and MissingPackageError before Python 3.11 without tomli.
+    Raises OSError, ConfigError for a file that is no TOML, and MissingPackageError before Python 3.11 without tomli.
     """
     toml = _toml_reader()
     try:
@@ -95,7 +95,7 @@ def _toml_reader() -> Any:
 
 
 def check_keys(table: Mapping[str, Any], known: Sequence[str], where: str = "") -> None:
-    """Raise ConfigError, with the nearest name, for a key that is not known."""
+    """Raise ConfigError for a key that is not in `known`, with the most similar one; `where` begins the message."""
     for key in table:
         if key not in known:
             from difflib import get_close_matches
@@ -109,30 +109,30 @@ CONFIG_KEYS = tuple(field.name for field in attrs.fields(Config))
 
 
 def read_config(table: Mapping[str, Any]) -> Config:
-    """The config of a TOML table. Raises ConfigError, SpecError or ShapeInferenceError.
+    """The config of a TOML table. Raises ConfigError, SpecError or ShapeInferenceError for a wrong key or value.
 
     >>> read_config({"dims": {"H": {"max": 512, "multiple_of": 32}}, "bind": {"batch": 4}}).bind
     {'batch': 4}
     """
     check_keys(table, CONFIG_KEYS)
-    dims = {name: to_named_dim(name, value) for name, value in _table(table, "dims").items()}
-    bind = {name: _size(f"bind.{name}", value) for name, value in _table(table, "bind").items()}
-    min_dim = None if table.get("min_dim") is None else _size("min_dim", table["min_dim"])
+    dims = {name: to_named_dim(name, value) for name, value in _read_table(table, "dims").items()}
+    bind = {name: _read_size(f"bind.{name}", value) for name, value in _read_table(table, "bind").items()}
+    min_dim = None if table.get("min_dim") is None else _read_size("min_dim", table["min_dim"])
     declared = table.get("declared")
     if declared not in (None, *DECLARED):
         raise ConfigError(f"declared must be one of {', '.join(DECLARED)}, not {declared!r}")
-    values = dict(_table(table, "values"))
-    return Config(dims, bind, _inputs(table), values, _texts(table), min_dim, declared)
+    values = dict(_read_table(table, "values"))
+    return Config(dims, bind, _read_inputs(table), values, _read_texts(table), min_dim, declared)
 
 
-def _table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+def _read_table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     names = table.get(key, {})
     if not isinstance(names, Mapping):
         raise ConfigError(f"{key} must be a table of names, not {names!r}")
     return names
 
 
-def _size(key: str, value: object) -> int:
+def _read_size(key: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ConfigError(f"{key} must be an int of at least 0, not {value!r}")
     if value > MAX_NUMBER:
@@ -140,7 +140,7 @@ def _size(key: str, value: object) -> int:
     return value
 
 
-def _texts(table: Mapping[str, Any]) -> tuple[str, ...]:
+def _read_texts(table: Mapping[str, Any]) -> tuple[str, ...]:
     relations = table.get("assume", ())
     texts = (relations,) if isinstance(relations, str) else relations
     if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
@@ -148,8 +148,8 @@ def _texts(table: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _inputs(table: Mapping[str, Any]) -> dict[str | None, SpecLike]:
-    """Shapes by name; a single text has the grammar of `--input-shapes`."""
+def _read_inputs(table: Mapping[str, Any]) -> dict[str | None, SpecLike]:
+    """The shapes by input, None for an input without a name; one text for all has the grammar of `--input-shapes`."""
     inputs = table.get("inputs", {})
     if isinstance(inputs, str):
         pieces = split_specs(inputs) or [inputs]
@@ -157,7 +157,7 @@ def _inputs(table: Mapping[str, Any]) -> dict[str | None, SpecLike]:
         if len(shapes) < len(pieces):
             raise ConfigError(f"inputs has two shapes for one input: {inputs!r}")
         return shapes
-    for name, shape in _table(table, "inputs").items():
+    for name, shape in _read_table(table, "inputs").items():
         if not isinstance(shape, (str, list, Mapping)):
             raise ConfigError(f"inputs.{name} must be a text, a list or a table of axes, not {shape!r}")
         if isinstance(shape, str):

@@ -20,38 +20,38 @@ class DimNames:
 
     Args:
         scope: the owner of the symbols.
-        current: returns the symbols in shapes and values of inputs.
-        replaced: names that only replaced shapes have, with the input.
-        declared: returns the names that the file declares anywhere.
+        input_symbols: returns the symbols in shapes and values of inputs.
+        replaced: the names that only replaced shapes of inputs have, each with its input.
+        declared_names: returns the names of dims that the file declares anywhere.
     """
 
     scope: Scope
-    current: Callable[[], Collection[Dimension]]
+    input_symbols: Callable[[], Collection[Dimension]]
     replaced: Mapping[str, str] = attrs.Factory(dict)
-    declared: Callable[[], Collection[str]] = tuple
+    declared_names: Callable[[], Collection[str]] = tuple
 
     def find(self, name: str) -> str | None:
-        """The name of a symbol, which may be quoted; None for one that no input has: perhaps that of a node's size.
+        """The name of a symbol of the inputs or declarations; None for any other name, as of a size of a node.
 
-        Raises UnknownNameError for a name that a replaced shape had.
+        `name` may be quoted. Raises UnknownNameError for a name that only a replaced shape has.
         """
         for text in dict.fromkeys((name, unquote_name(name))):
             if text in self.replaced:
-                raise self.unknown(text)
+                raise self.unknown_name(text)
             if self.scope.has(text):
                 return text
-            if text in self.declared():
+            if text in self.declared_names():
                 self.scope.symbol(text, 0)
                 return text
         return None
 
-    def unknown(self, name: str, others: Iterable[str] = ()) -> UnknownNameError:
-        """The error for a name; `others` are more names that there are."""
-        return unknown_dim(name, [*map(str, self.current()), *others], self.replaced)
+    def unknown_name(self, name: str, others: Iterable[str] = ()) -> UnknownNameError:
+        """The error for a name that no dim has; `others` are names of dims besides those of inputs."""
+        return unknown_dim(name, [*map(str, self.input_symbols()), *others], self.replaced)
 
 
 def unknown_dim(name: str, names: Iterable[str], replaced: Mapping[str, str] | None = None) -> UnknownNameError:
-    """The error for a dim that there is not, with the reason where that is known.
+    """The error for a name that no dim has, with the names of the existing ones, and the reason where that is known.
 
     >>> str(unknown_dim("batch", ["seq"], {"batch": "ids"}))
     "no dim is named 'batch': the shape of input ids no longer has it; available: 'seq'"

@@ -1,4 +1,4 @@
-"""Sizes as objects: our own `NamedDim`, and those of other tools, recognized by their attributes, never imported."""
+"""Sizes as objects: `NamedDim`, and those of other tools, which are recognized by their attributes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from shapeinf.expr.parsing import MAX_NUMBER, TOO_LARGE
 Hint = Literal["AUTO", "STATIC", "DYNAMIC"]
 HINTS = ("AUTO", "STATIC", "DYNAMIC")
 _UNBOUNDED = 2**63 - 2
-"""From here on a number means no bound: torch's `sys.maxsize - 1`, OpenVINO's largest dimension."""
+"""Numbers from here on are no bounds: torch has `sys.maxsize - 1`, OpenVINO its largest dimension."""
 
 
-def _natural(dim: NamedDim, attribute: attrs.Attribute[Any], value: Any) -> None:
+def _check_natural(dim: NamedDim, attribute: attrs.Attribute[Any], value: Any) -> None:
     low = 1 if attribute.name == "multiple_of" else 0
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < low):
         raise ShapeInferenceError(f"{attribute.name} of {dim.name} must be an int of at least {low}, not {value!r}")
@@ -30,8 +30,8 @@ def _natural(dim: NamedDim, attribute: attrs.Attribute[Any], value: Any) -> None
 class NamedDim:
     """A named size with bounds (inclusive, None is no bound) and a divisor.
 
-    It is used for an axis in `inputs`, or in `dims`. It is not called `Dim`, as in torch.export, because
-    `shapeinf.Dim` is the type of every size. torch's own objects are accepted too.
+    Use it for an axis in `inputs`, or in `dims`; torch.export's `Dim` is accepted in its place. (`shapeinf.Dim` is the
+    type of every size.)
 
     >>> NamedDim("H", 32, 512, multiple_of=32).assumptions
     ('H >= 32', 'H <= 512', 'H % 32 == 0')
@@ -40,12 +40,12 @@ class NamedDim:
     """
 
     name: str = attrs.field(validator=attrs.validators.instance_of(str))
-    min: int | None = attrs.field(default=None, validator=_natural)
-    max: int | None = attrs.field(default=None, validator=_natural)
-    multiple_of: int = attrs.field(default=1, kw_only=True, validator=_natural)
+    min: int | None = attrs.field(default=None, validator=_check_natural)
+    max: int | None = attrs.field(default=None, validator=_check_natural)
+    multiple_of: int = attrs.field(default=1, kw_only=True, validator=_check_natural)
 
     def __attrs_post_init__(self) -> None:
-        """Reject bounds that no size meets."""
+        """Raise ShapeInferenceError for an empty name, and for bounds that no size meets."""
         if not self.name:
             raise ShapeInferenceError("a NamedDim needs a name")
         if self.min is not None and self.max is not None and self.min > self.max:
@@ -76,7 +76,7 @@ class NamedDim:
         return DerivedDim(self) + -minus
 
     def __str__(self) -> str:
-        """The name as in a shape."""
+        """The name, as in a shape."""
         return quote_name(self.name)
 
 
@@ -89,34 +89,34 @@ class DerivedDim:
     plus: int = 0
 
     def __mul__(self, times: int) -> DerivedDim:
-        """Both coefficients times an int."""
+        """`dim * 2`."""
         return DerivedDim(self.root, self.times * times, self.plus * times)
 
     __rmul__ = __mul__
 
     def __add__(self, plus: int) -> DerivedDim:
-        """Plus an int."""
+        """`dim + 1`."""
         return DerivedDim(self.root, self.times, self.plus + plus)
 
     __radd__ = __add__
 
     def __sub__(self, minus: int) -> DerivedDim:
-        """Minus an int."""
+        """`dim - 1`."""
         return self + -minus
 
     def fn(self, root: object) -> object:
-        """The size for one of the root; torch's derived dims have the same method."""
+        """The size for a size of the root; torch's derived dims have this method, too."""
         return root * self.times + self.plus  # type: ignore[operator]
 
     def __str__(self) -> str:
-        """An expression."""
+        """The size as an expression: `2*seq + 1`."""
         product = str(self.root) if self.times == 1 else f"{self.times}*{self.root}"
         return product if not self.plus else f"{product} {'+' if self.plus > 0 else '-'} {abs(self.plus)}"
 
 
 @attrs.frozen
 class DimBounds:
-    """A size without a name: bounds, and a hint how to use the declared size."""
+    """A size without a name: bounds, and a hint of torch.export how to use the declared size."""
 
     min: int | None
     max: int | None
@@ -124,7 +124,7 @@ class DimBounds:
 
 
 def recognize_dim(value: object) -> int | NamedDim | DimBounds | tuple[NamedDim, Callable[..., object]]:
-    """A dim from an object, by its attributes; a derived dim is its root and a function of it.
+    """A dim from an object, which is recognized by its attributes; a derived dim is its root and a function of that.
 
     Accepts ints of numpy, `NamedDim`, torch.export's `Dim`, dims derived from it and `Dim.AUTO`, `STATIC`, `DYNAMIC`,
     OpenVINO's `Dimension`, coremltools' `RangeDim`, and tables with a name, min, max (or maxSize) and multiple_of.
@@ -132,7 +132,7 @@ def recognize_dim(value: object) -> int | NamedDim | DimBounds | tuple[NamedDim,
     if isinstance(value, NamedDim):
         return value
     if isinstance(value, Mapping):
-        return _table(value)
+        return _read_table(value)
     derive = getattr(value, "fn", None)
     if hasattr(value, "root") and callable(derive):
         root = recognize_dim(value.root)
@@ -140,13 +140,13 @@ def recognize_dim(value: object) -> int | NamedDim | DimBounds | tuple[NamedDim,
             return root, derive
     hint = getattr(getattr(value, "type", value), "name", None)
     if hint in HINTS:
-        return DimBounds(_bound(getattr(value, "min", None)), _bound(getattr(value, "max", None)), hint)
+        return DimBounds(_read_bound(getattr(value, "min", None)), _read_bound(getattr(value, "max", None)), hint)
     if hasattr(value, "__name__") and hasattr(value, "min") and hasattr(value, "max"):
         name = str(value.__name__)
-        return int(name) if name.isdigit() else NamedDim(name, _bound(value.min) or None, _bound(value.max))
+        return int(name) if name.isdigit() else NamedDim(name, _read_bound(value.min) or None, _read_bound(value.max))
     for low, high in (("min_length", "max_length"), ("lower_bound", "upper_bound")):
         if hasattr(value, low) and hasattr(value, high):
-            return DimBounds(_bound(getattr(value, low)), _bound(getattr(value, high)))
+            return DimBounds(_read_bound(getattr(value, low)), _read_bound(getattr(value, high)))
     try:
         if not isinstance(value, bool):
             return operator.index(value)  # type: ignore[arg-type]
@@ -157,8 +157,8 @@ def recognize_dim(value: object) -> int | NamedDim | DimBounds | tuple[NamedDim,
     )
 
 
-def _bound(value: object) -> int | None:
-    """A bound of another tool: an infinity, -1 and the largest ints mean no bound."""
+def _read_bound(value: object) -> int | None:
+    """A bound of another tool; None for infinities, -1 and the largest ints, which are no bounds."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -166,7 +166,7 @@ def _bound(value: object) -> int | None:
     return number if 0 <= number < _UNBOUNDED else None
 
 
-def _table(table: Mapping[object, object]) -> NamedDim | DimBounds:
+def _read_table(table: Mapping[object, object]) -> NamedDim | DimBounds:
     unknown = sorted(str(key) for key in table if key not in ("name", "min", "max", "maxSize", "multiple_of"))
     if unknown:
         raise ShapeInferenceError(f"a dim has no {unknown[0]!r}: it has name, min, max (or maxSize) and multiple_of")

@@ -1,6 +1,6 @@
-"""What users specify of sizes that depend on data: bounds and relations of the unknowns that nodes create.
+"""Bounds and relations that users specify for sizes that depend on data: the unknowns that nodes create.
 
-Such a size has the name of its node and of what it is, as in the table of shapes: `/enc/Range.range`. It holds for
+The name of such a size is that of its node and its role, as in displayed shapes: `/enc/Range.range`. A bound holds for
 each size that the node creates under this name, also where the node runs again.
 """
 
@@ -24,19 +24,19 @@ _NUMBER = re.compile(r"(?<=.)#\d+\Z")
 
 @attrs.define
 class NodeSizes:
-    """The user's bounds and relations of sizes of nodes, for all runs of one session. See `lattice.SizePolicy`."""
+    """The user's bounds and relations of sizes of nodes, which a store applies as its `lattice.SizePolicy`."""
 
     bounds: dict[str, NamedDim] = attrs.Factory(dict)
     relations: dict[str, list[str]] = attrs.Factory(dict)
-    """Texts of relations by each name that no input has."""
+    """The texts of relations, by each name in them that no input has."""
     created: set[str] = attrs.Factory(set)
     """The names of all sizes that nodes have created."""
     conflict: Contradiction | None = None
-    """The first contradiction with what a node infers."""
+    """The first contradiction between a user's bound or relation and what is inferred."""
     _latest: dict[str, Dimension] = attrs.Factory(dict)
 
     def add(self, dim: NamedDim) -> None:
-        """Add bounds; a numbered name, as in a loop, stands for all. Raises Contradiction for an empty range."""
+        """Add bounds, for all numbered sizes of the name (`x.count#2`). Raises Contradiction for an empty range."""
         dim = attrs.evolve(dim, name=_NUMBER.sub("", dim.name))
         known = self.bounds.get(dim.name)
         if known is None:
@@ -49,23 +49,23 @@ class NodeSizes:
         self.bounds[dim.name] = NamedDim(dim.name, low, high, multiple_of=lcm(known.multiple_of, dim.multiple_of))
 
     def add_relation(self, text: str, names: Iterable[str]) -> None:
-        """Add a relation of sizes of nodes (`names`) and perhaps of dims of inputs."""
+        """Add a relation; `names` are the names in it that are no dims of inputs."""
         for name in names:
             self.relations.setdefault(name, []).append(text)
 
     @property
     def names(self) -> list[str]:
-        """The names that the user specifies something of."""
+        """The names with a bound or relation."""
         return [*self.bounds, *(name for name in self.relations if name not in self.bounds)]
 
     @property
     def texts(self) -> list[str]:
-        """All that is specified, as texts."""
+        """All bounds and relations, as texts."""
         texts = [text for dim in self.bounds.values() for text in _texts(dim)]
         return [*texts, *dict.fromkeys(text for group in self.relations.values() for text in group)]
 
     def missing(self) -> str | None:
-        """A name that the user specifies something of, and that no node created."""
+        """The first name with a bound or relation that no node has created; None where all are."""
         return next((name for name in self.names if name not in self.created), None)
 
     # -- see SizePolicy ------------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ class NodeSizes:
         return least, most
 
     def add_constraints(self, store: ShapeStore, name: str, symbol: Dimension) -> None:
-        """Add what else the user specifies of a new size. Raises Contradiction."""
+        """Add the user's divisor, value and relations of a new size. Raises Contradiction."""
         self._latest[name] = symbol
         dim = self.bounds.get(name)
         try:
@@ -101,7 +101,7 @@ class NodeSizes:
             raise self._fail(error) from None
 
     def _add_relation(self, store: ShapeStore, text: str) -> None:
-        """Add a relation once all of its sizes exist; of those that were created again, the latest."""
+        """Add a relation when all sizes in it exist; of several sizes of one name, it holds for the latest."""
         names = [name for name, texts in self.relations.items() if text in texts]
         if any(name not in self._latest for name in names):
             return

@@ -1,4 +1,4 @@
-"""The options of an inference: one record that every entry point passes on."""
+"""`InferenceOptions`: the keywords of `infer_shapes` as one record, for all functions and commands that take them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shapeinf.expr.parsing import MAX_NUMBER
 from shapeinf.formats import FormatOptions
 from shapeinf.graph import DeclaredType, Graph
 from shapeinf.inputs.named_dims import NamedDim
-from shapeinf.inputs.reader import RangeLike, SpecLike, by_name, specs_by_input
+from shapeinf.inputs.reader import RangeLike, SpecLike, key_by_name, specs_by_input
 from shapeinf.lattice import PartialTensor
 from shapeinf.ops import OpRegistry
 
@@ -24,7 +24,7 @@ DeclaredMode = Literal["trust", "check", "ignore"]
 DimRanges = Mapping[str, RangeLike] | Sequence[NamedDim]
 """Ranges of named dims."""
 InputSpecs = Mapping[str, SpecLike] | Sequence[SpecLike] | str
-"""Shapes of inputs by name, or in order; a text holds one or several."""
+"""Shapes of inputs by name, or in the order of the inputs; a text contains one or several."""
 
 
 def _convert_dims(dims: DimRanges | None) -> Mapping[str, RangeLike] | tuple[NamedDim, ...]:
@@ -90,8 +90,13 @@ class InferenceOptions:
     registry: OpRegistry | None = None
     progress: Progress | None = None
 
+    @property
+    def limits_dims(self) -> bool:
+        """Whether the user limits dims by name, besides those in shapes of inputs."""
+        return bool(self.dims or self.bind or self.assume)
+
     def declared_mode(self, graph: Graph) -> DeclaredMode:
-        """How the declarations of a graph are used; unless the user says so, those of a traced run are ignored."""
+        """How the declarations of a graph are used; by default they are trusted, those of a traced run ignored."""
         return self.declared or ("ignore" if graph.traced else "trust")
 
     def inputs_by_name(self, graph: Graph) -> Mapping[str, SpecLike]:
@@ -100,7 +105,7 @@ class InferenceOptions:
 
     def values_by_name(self, graph: Graph) -> dict[str, object]:
         """The values of inputs by name, also of those that have a default. Raises UnknownNameError."""
-        return by_name(self.values, graph, graph.inputs) if self.values else {}
+        return key_by_name(self.values, graph, graph.inputs) if self.values else {}
 
     def replace_defaults(self, graph: Graph) -> Graph:
         """The graph where inputs with a value of the user have no default value. Raises UnknownNameError."""

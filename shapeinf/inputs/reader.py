@@ -1,4 +1,8 @@
-"""The user's and the file's specs of inputs, as types and constraints."""
+"""`InputReader`: the types of inputs from declarations of the file and specs of the user, with their constraints.
+
+A *spec* is a shape of an input in any form that users may write: a text, a list, changes of single axes, objects of
+other tools. The functions below the class map names of users (aliases, quoted names) to inputs and dims.
+"""
 
 from __future__ import annotations
 
@@ -28,34 +32,35 @@ from shapeinf.lattice import (
 )
 
 RangeLike = int | str | tuple[int | None, int | None] | NamedDim
-"""Bounds of a named dim; torch.export's `Dim` is accepted too."""
+"""Bounds of a named dim: a size, a range as text or pair, a `NamedDim`, or a `Dim` of torch.export."""
 SpecLike = str | Sequence[object] | Mapping[int, object] | None
 Spec = TypeVar("Spec")
 
 
 @attrs.define
 class InputReader:
-    """Reads declarations and specs of inputs into types over one `ShapeStore`, and their bounds into constraints.
+    """Reads declarations and specs of inputs: their types, and their bounds as constraints of one `ShapeStore`.
 
-    No bounds are added to a symbol that cannot be as small as the user allows: its least size goes into `lowered`, and
-    all must be read again over a store with a symbol that can.
+    A bound below the least size of its symbol is not added. The bound goes into `lowered`, and the caller reads all
+    again over a new store, in which the symbol may be that small.
     """
 
     store: ShapeStore
     min_dim: int = 1
     aliases: Mapping[str, str] = attrs.Factory(dict)
-    """Inputs by other names that users may use."""
+    """The inputs by the other names that users may use for them."""
     dim_names: frozenset[str] = frozenset()
-    """The names that the file gives to dims of its inputs."""
+    """The names of dims in the declarations of inputs."""
     lints: list[str] = attrs.Factory(list)
+    """Messages about declared dims that are no expressions."""
     redundant: list[str] = attrs.Factory(list)
-    """Messages about specs of the user without effect."""
+    """Messages about assumptions of the user without effect."""
     lowest: Mapping[str, int] = attrs.Factory(dict)
-    """The least sizes of dims below `min_dim` that are known before reading."""
+    """The dims that may be smaller than `min_dim`, with their least sizes; known from an earlier reading."""
     lowered: dict[str, int] = attrs.Factory(dict)
-    """The least sizes of named dims that the user allows below `min_dim`."""
+    """The named dims that the user allows to be smaller than their symbol, with their least sizes."""
     constraining: set[str] = attrs.Factory(set)
-    """The inputs whose specs have more than sizes and names: bounds, divisors."""
+    """The inputs whose specs added constraints: bounds, divisors."""
     _user_names: dict[str, str] = attrs.field(init=False)
 
     @_user_names.default
@@ -63,30 +68,30 @@ class InputReader:
         return {value: alias for alias, value in reversed(list(self.aliases.items()))}
 
     def user_name(self, name: str) -> str:
-        """The name of an input in texts: its first alias."""
+        """The name of an input in messages and labels: its first alias, else its name."""
         return self._user_names.get(name, name)
 
     @classmethod
-    def of_graph(cls, graph: Graph, store: ShapeStore, min_dim: int = 1) -> InputReader:
-        """A reader of the inputs of a graph."""
+    def from_graph(cls, graph: Graph, store: ShapeStore, min_dim: int = 1) -> InputReader:
+        """A reader of the inputs of a graph, over a store."""
         shapes = (graph.declared[name].dims or () for name in graph.inputs if name in graph.declared)
         names = frozenset(d for dims in shapes for d in dims if isinstance(d, str))
         return cls(store, min_dim, graph.aliases, names)
 
     def axis_name(self, name: str, axis: int) -> str:
-        """The name of the size of an axis without a name; an input has its first alias in it."""
+        """The name of an unknown size: its axis, `x.shape[0]`, or `x.0` if the file has a dim of that name."""
         alias = self.user_name(name)
         label = axis_label(alias, axis)
         return f"{alias}.{axis}" if label in self.dim_names else label
 
     def new_axis(self, site: str) -> Dimension:
-        """A new unknown for the size of an axis without a name."""
+        """A new unknown of this name, for the size of an axis."""
         return self.store.scope.fresh(site, min(self.min_dim, self.lowest.get(site, self.min_dim)))
 
     # -- declarations ------------------------------------------------------------------------------------------------
 
     def read_declared(self, declared: DeclaredType, site: str) -> Type:
-        """The type that a file declares for a value; dims without a name become unknowns of the site."""
+        """The type that a file declares for a value; `site` is in the names of its unknown sizes."""
         if declared.kind == "tensor":
             shape = self.shape(declared.dims, site)
             if declared.of is None:
@@ -99,7 +104,7 @@ class InputReader:
         return SequenceType(inner) if declared.kind == "sequence" else OptionalType(inner)
 
     def shape(self, dims: Sequence[int | str | None] | None, site: str) -> Shape:
-        """The shape of declared dims: ints, names or expressions, None for an unknown one."""
+        """The shape of declared dims: sizes, names or expressions, None for an unknown size."""
         if dims is None:
             return Shape.unknown()
         return Shape([self._read_declared_dim(d, site, axis) for axis, d in enumerate(dims)])
@@ -114,7 +119,7 @@ class InputReader:
         return self.new_axis(self.axis_name(site, axis)) if dim is None else dim
 
     def name_axes(self, name: str, value: Type | None) -> None:
-        """Let users refer to the open axes of an input by both of its names."""
+        """Add the names of the unknown sizes of an input that has an alias, so that users may use either name."""
         if name == self.user_name(name) or not isinstance(value, TensorType):
             return
         for axis, dim in enumerate(value.shape.dims or ()):
@@ -122,7 +127,7 @@ class InputReader:
                 self.store.scope.add_name(axis_label(name, axis), dim)
 
     def presume(self, value: Type | None) -> None:
-        """Mark the least sizes of an input's dims as presumed, unless the user specifies them."""
+        """Mark the least sizes of the symbols of an input as presumed, unless the user specifies them."""
         if isinstance(value, TensorType):
             for d in value.shape.dims or ():
                 for symbol in d.symbols() if isinstance(d, Dimension) else ():
@@ -131,7 +136,7 @@ class InputReader:
     # -- specs of users ----------------------------------------------------------------------------------------------
 
     def read_spec(self, spec: SpecLike, declared: Type | None, name: str) -> TensorType:
-        """The type that a spec of an input describes; a torch-style mapping changes only the axes that it names."""
+        """The type of an input after a spec; `declared` is its type before. A mapping changes only the axes in it."""
         site = self.user_name(name)
         dtype = declared.dtype if isinstance(declared, TensorType) else None
         known = declared.shape if isinstance(declared, TensorType) else Shape.unknown()
@@ -151,14 +156,14 @@ class InputReader:
         return TensorType(dtype, self._read_shape(tuple(values), site, known))
 
     def _read_shape(self, values: Sequence[object], site: str, known: Shape | None = None) -> Shape:
-        """A full shape that replaces the declared one (`known`)."""
+        """A full shape, which replaces the one before (`known`)."""
         old = [None] * len(values) if known is None or known.dims is None else list(known.dims)
         old = old if len(old) == len(values) else [None] * len(values)
         pairs = enumerate(zip(values, old, strict=True))
         return Shape(tuple(self._read_dim(value, self.axis_name(site, i), declared) for i, (value, declared) in pairs))
 
     def _change_axes(self, spec: Mapping[int, object], known: Shape, site: str) -> Shape:
-        """The declared shape with some axes changed."""
+        """The shape before (`known`) with some axes changed."""
         if known.dims is None and spec:
             raise ShapeInferenceError(f"input {site} has no declared rank: specify its full shape, not single axes")
         dims = list(known)
@@ -172,7 +177,7 @@ class InputReader:
         return Shape(dims)
 
     def _read_dim(self, value: object, site: str, declared: Dim | None = None) -> Dim:
-        """One axis; `declared` is its declared size."""
+        """The size of an axis; `declared` is its size before, `site` the name of an unknown."""
         scope = self.store.scope
         if isinstance(value, str):
             return self._read_text(value, site, declared)
@@ -188,7 +193,7 @@ class InputReader:
             return self._read_range(DimRange(*value), site)
         dim = recognize_dim(value)
         if isinstance(dim, NamedDim):
-            return self.add_named(dim)
+            return self.add_named_dim(dim)
         if isinstance(dim, DimBounds):
             return self._read_bounds(dim, site, declared)
         if isinstance(dim, tuple):
@@ -199,8 +204,8 @@ class InputReader:
             raise ShapeInferenceError(f"{site}: expected {TOO_LARGE}, not {dim}")
         return self.new_axis(site) if dim == -1 else dim
 
-    def add_named(self, dim: NamedDim) -> Dimension:
-        """The symbol of a named dim; its bounds and divisor become constraints."""
+    def add_named_dim(self, dim: NamedDim) -> Dimension:
+        """The symbol of a named dim, whose bounds and divisor are added as constraints. Raises Contradiction."""
         symbol = self.store.scope.symbol(dim.name, self.min_dim)
         name = quote_name(dim.name)
         low = symbol.symbol.lo
@@ -212,14 +217,17 @@ class InputReader:
         bounds = DimRange(dim.min, dim.max)
         if dim.min is not None or dim.max is not None:
             text = f"{name}={bounds.lo}" if bounds.lo == bounds.hi else f"{name}={Interval(bounds.lo, bounds.hi)}"
-            self.add_specified(text, self.store.add_range, symbol, bounds.lo, bounds.hi)
+            self.add_user_constraint(text, self.store.add_range, symbol, bounds.lo, bounds.hi)
         if dim.multiple_of > 1:
             text = f"{name} % {dim.multiple_of} == 0"
-            self.add_specified(text, self.store.add_divisible, symbol, dim.multiple_of)
+            self.add_user_constraint(text, self.store.add_divisible, symbol, dim.multiple_of)
         return symbol
 
-    def add_specified(self, text: str, add: Callable[..., object], *operands: object) -> None:
-        """Call `add(*operands, source)` for what the user specifies. Raises Contradiction with both sources."""
+    def add_user_constraint(self, text: str, add: Callable[..., object], *operands: object) -> None:
+        """Add a constraint of the user, by `add(*operands, source)`; `text` describes it in the source.
+
+        Raises Contradiction with this source and that of the constraint that it contradicts.
+        """
         source = Source("", f"{text} is specified by the user")
         try:
             add(*operands, source)
@@ -236,13 +244,16 @@ class InputReader:
 
     def _read_range(self, bounds: DimRange, site: str) -> Dim:
         if bounds.name is not None:
-            return self.add_named(NamedDim(bounds.name, bounds.lo, bounds.hi))
+            return self.add_named_dim(NamedDim(bounds.name, bounds.lo, bounds.hi))
         symbol = self.store.scope.fresh(site, self.min_dim if bounds.lo is None else bounds.lo, bounds.hi)
         self.store.presumed[symbol] = bounds.lo is None
         return symbol
 
     def _read_bounds(self, bounds: DimBounds, site: str, declared: Dim | None) -> Dim:
-        """AUTO is the declared size, STATIC needs a number, DYNAMIC the declared name; without a hint any in bounds."""
+        """A size with bounds and a hint of torch.export; without a hint it is a new unknown within the bounds.
+
+        AUTO is the declared size, STATIC the declared number, DYNAMIC the declared symbol or a new unknown.
+        """
         if bounds.min is not None and bounds.min == bounds.max:
             return bounds.min
         if bounds.hint == "STATIC" and not isinstance(declared, int):
@@ -251,23 +262,23 @@ class InputReader:
         if declared is None or bounds.hint is None or (bounds.hint == "DYNAMIC" and isinstance(declared, int)):
             return self._read_range(limits, site)
         text = f"{site} in {Interval(limits.lo, limits.hi)}"
-        self.add_specified(text, self.store.add_range, declared, limits.lo, limits.hi)
+        self.add_user_constraint(text, self.store.add_range, declared, limits.lo, limits.hi)
         return declared
 
     def _read_derived(self, root: NamedDim, fn: Callable[..., object], site: str) -> Dim:
-        dim = fn(self.add_named(root))
+        dim = fn(self.add_named_dim(root))
         if not isinstance(dim, (int, Dimension)):
             raise ShapeInferenceError(f"{site}: the dim derived from {root} is not a size: {dim!r}")
-        self.add_specified(f"{site} = {dim}", self.store.add_le, 0, dim)
+        self.add_user_constraint(f"{site} = {dim}", self.store.add_le, 0, dim)
         return dim
 
 
 def add_ranges(
     reader: InputReader, dims: Mapping[str, RangeLike] | Iterable[NamedDim], names: DimNames
 ) -> Iterator[NamedDim]:
-    """Add the user's bounds of dims to the store; yields those of names that no input has: perhaps sizes of nodes.
+    """Add the user's bounds of dims of inputs; yields those of other names, which may be sizes of nodes.
 
-    Raises UnknownNameError for a name that a replaced shape had, Contradiction for a range that cannot hold.
+    Raises UnknownNameError for a name that only a replaced shape has, Contradiction for a range that cannot hold.
     """
     pairs = dims.items() if isinstance(dims, Mapping) else [(_require_name(dim).name, dim) for dim in dims]
     for name, value in pairs:
@@ -276,7 +287,7 @@ def add_ranges(
         if known is None:
             yield dim
         else:
-            reader.add_named(dim)
+            reader.add_named_dim(dim)
 
 
 def _require_name(value: object) -> NamedDim:
@@ -287,7 +298,7 @@ def _require_name(value: object) -> NamedDim:
 
 
 def as_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
-    """A user's sizes as Python ints; accepts those of numpy. Raises ShapeInferenceError that names the dim.
+    """A user's sizes as Python ints, from ints of Python or numpy. Raises ShapeInferenceError for other objects.
 
     >>> as_sizes({"batch": 4})
     {'batch': 4}
@@ -302,7 +313,9 @@ def as_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
 
 
 def to_named_dim(name: str, value: RangeLike) -> NamedDim:
-    """A user's range with its name: an int, `"lo..hi"`, a pair, a NamedDim or a similar object of another tool.
+    """A NamedDim from a user's range: an int, `"lo..hi"`, a pair, a NamedDim or a similar object of another tool.
+
+    Raises SpecError or ShapeInferenceError for what is no range of this dim.
 
     >>> to_named_dim("batch", "1..8"), to_named_dim("batch", 4)
     (NamedDim(name='batch', min=1, max=8, multiple_of=1), NamedDim(name='batch', min=4, max=4, multiple_of=1))
@@ -323,7 +336,7 @@ def to_named_dim(name: str, value: RangeLike) -> NamedDim:
 
 
 def specs_by_input(specs: Mapping[str, SpecLike] | Sequence[SpecLike] | str, graph: Graph) -> Mapping[str, SpecLike]:
-    """The user's specs by input; one text may hold several, a sequence goes by position.
+    """The user's specs by input; one text may contain several, a sequence has them in the order of the inputs.
 
     Raises UnknownNameError for an input that the graph does not have.
     """
@@ -341,19 +354,19 @@ def specs_by_input(specs: Mapping[str, SpecLike] | Sequence[SpecLike] | str, gra
             listed = ", ".join(names)
             raise ShapeInferenceError(f"inputs are a dict by name, or shapes in the order of the inputs: {listed}")
         specs = dict(zip(names, specs, strict=False))
-    return by_input(specs, graph)
+    return key_by_input(specs, graph)
 
 
-def by_input(specs: Mapping[str, Spec], graph: Graph) -> dict[str, Spec]:
-    """A mapping by the names that users use for inputs, by the names of the inputs.
+def key_by_input(specs: Mapping[str, Spec], graph: Graph) -> dict[str, Spec]:
+    """A mapping by inputs, from one by their names or aliases.
 
-    Raises UnknownNameError for an input that the graph does not have, ShapeInferenceError where two names are one's.
+    Raises UnknownNameError for an input that the graph does not have, ShapeInferenceError for two names of one input.
     """
-    return by_name(specs, graph, input_names(graph))
+    return key_by_name(specs, graph, input_names(graph))
 
 
-def by_name(specs: Mapping[str, Spec], graph: Graph, names: Sequence[str]) -> dict[str, Spec]:
-    """As `by_input`, for these inputs."""
+def key_by_name(specs: Mapping[str, Spec], graph: Graph, names: Sequence[str]) -> dict[str, Spec]:
+    """As `key_by_input`, where only the inputs in `names` are allowed."""
     named: dict[str, Spec] = {}
     for name, spec in specs.items():
         value = find_input(graph, name, names)
@@ -364,7 +377,7 @@ def by_name(specs: Mapping[str, Spec], graph: Graph, names: Sequence[str]) -> di
 
 
 def find_input(graph: Graph, name: str, names: Sequence[str]) -> str:
-    """The input of these that has this name or alias. Raises UnknownNameError, which lists both."""
+    """The input in `names` with this name or alias. Raises UnknownNameError, which lists names and aliases."""
     value = name if name in names else graph.aliases.get(name, "")
     if value not in names:
         raise UnknownNameError("input", name, [*names, *(alias for alias, v in graph.aliases.items() if v in names)])
@@ -372,5 +385,5 @@ def find_input(graph: Graph, name: str, names: Sequence[str]) -> str:
 
 
 def input_names(graph: Graph) -> list[str]:
-    """The inputs that a user may specify a shape of: graph inputs that are no constants."""
+    """The inputs whose shapes a user may specify: the inputs of the graph without a default value."""
     return [name for name in graph.inputs if name not in graph.constants]

@@ -1,13 +1,12 @@
-"""The grammar of shapes, ranges and values of dims that users write.
+"""The grammar of shapes, ranges and bindings of dims that users write.
 
     spec   := [NAME (":" | "=")] [dtype ":"] shape        # also NAME[shape]
     shape  := "..." | ["[" | "("] dim (("," | "x") dim)* ["]" | ")"] [dtype]
     dim    := INT | "?" | "-1" | "None" | LO".."HI | LO".." | ".."HI | LO"~"HI | expression | NAME"="LO".."HI
 
-`x` separates only when there is no comma, every piece is an int, `?` or a letter-led word without an x, and one piece
-is a number or `?` or all are single letters (so `1x3xHxW` and `hxw` are shapes, `context` and `max_len` are names).
-A name with blanks, commas or brackets is quoted in backquotes. A text that cannot be parsed is a `SpecError`, never
-a guess.
+`x` separates dims only if there is no comma, every piece is an int, `?` or a word that begins with a letter, and one
+piece is a number or `?`, or all are single letters: `1x3xHxW` and `hxw` are shapes, `context` and `max_len` are names.
+A name with blanks, commas or brackets is written in backquotes. A text that is not in the grammar is a `SpecError`.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _NEXT_SPEC = re.compile(r"[^\s,;:=\[\]()`]+(?:::?[^\s,;:=\[\]()`]+)*(?=[:\[])|`(
 
 @attrs.frozen
 class DimRange:
-    """Bounds of a dim; None is no bound. `name` is None inside a shape."""
+    """Bounds of a dim, None for no bound; `name` is None for a range without a name."""
 
     lo: int | None
     hi: int | None
@@ -40,7 +39,7 @@ class DimRange:
 
 @attrs.frozen
 class InputSpec:
-    """A user's spec of an input; `dims` is None for `...` (unchanged), a dim None for `?`."""
+    """A parsed spec of an input; `dims` is None for `...` (unchanged), and a dim is None for `?`."""
 
     name: str | None
     dtype: str | None
@@ -48,7 +47,7 @@ class InputSpec:
 
 
 def parse_shape_spec(text: str, scope: Scope, lo: int | None = 1) -> InputSpec:
-    """Read one spec; new names get the lower bound `lo`. Raises SpecError.
+    """Parse one spec; the symbols of new names are at least `lo`. Raises SpecError.
 
     >>> spec = parse_shape_spec("data:f32:1x3xHx224", Scope())
     >>> spec.name, spec.dtype, spec.dims
@@ -60,7 +59,7 @@ def parse_shape_spec(text: str, scope: Scope, lo: int | None = 1) -> InputSpec:
 
 
 def parse_axis(text: str, scope: Scope, lo: int | None = 1) -> Dim | DimRange | None:
-    """Read one dim of a shape; None for an unknown one. Raises SpecError.
+    """Parse one dim of a shape; None for an unknown size. Raises SpecError.
 
     >>> parse_axis("1..8", Scope()), parse_axis("2*seq + 1", Scope())
     (DimRange(lo=1, hi=8, name=None), 2*seq + 1)
@@ -69,7 +68,7 @@ def parse_axis(text: str, scope: Scope, lo: int | None = 1) -> Dim | DimRange | 
 
 
 def split_specs(text: str) -> list[str]:
-    """Split specs separated by blanks, `;` or commas, each with the name of its input.
+    """The specs in a text, each with the name of its input; they are separated by blanks, `;` or commas.
 
     >>> split_specs("ids:1x128,mask:[1, 128] x:0[2]; y:3,4")
     ['ids:1x128', 'mask:[1, 128]', 'x:0[2]', 'y:3,4']
@@ -85,7 +84,7 @@ def split_specs(text: str) -> list[str]:
 
 
 class _SpecReader:
-    """Parses one spec; errors have positions in the full text."""
+    """Parses one spec; the position in an error is that in the whole text."""
 
     def __init__(self, text: str, scope: Scope, lo: int | None) -> None:
         self.text = text
@@ -201,7 +200,7 @@ def unquote_name(name: str) -> str:
 
 
 def _top_level(text: str, chars: str, begin: int = 0, end: int | None = None) -> list[int]:
-    """Positions of these characters outside of brackets, parentheses and backquotes (an opening one is outside)."""
+    """The positions of these characters outside of brackets, parentheses and backquotes; an opening one is outside."""
     positions, depth, quoted = [], 0, False
     for i in range(begin, len(text) if end is None else end):
         char = text[i]
@@ -262,7 +261,7 @@ def _range(text: str, begin: int, piece: str) -> DimRange:
 
 
 def parse_dim_range(text: str) -> DimRange:
-    """Read `NAME=LO..HI` (also `NAME=LO:HI`, `NAME=4`). Raises SpecError.
+    """Parse `NAME=LO..HI`, `NAME=LO:HI` or `NAME=4`. Raises SpecError.
 
     >>> parse_dim_range("batch=1..8")
     DimRange(lo=1, hi=8, name='batch')
@@ -275,7 +274,7 @@ def parse_dim_range(text: str) -> DimRange:
 
 
 def parse_bindings(text: str) -> dict[str, int]:
-    """Read `name=4,name2=8` (also `name:4`). Raises SpecError.
+    """Parse `name=4,name2=8`, also with colons. Raises SpecError.
 
     >>> parse_bindings("batch=4,seq=128")
     {'batch': 4, 'seq': 128}

@@ -1,4 +1,4 @@
-"""Values of small inputs, as users specify them: checked against the declared type, then known contents of the input.
+"""Values of small inputs that users specify: parsed, checked against the type of the input, and then its contents.
 
     value := "[" [value ("," value)*] "]" | element
     element := number | "true" | "false" | "?" | expression of dims | text, perhaps in quotes
@@ -32,7 +32,7 @@ _BOOLS = {"true": True, "True": True, "1": True, "false": False, "False": False,
 
 
 def parse_value_option(text: str) -> tuple[str, object]:
-    """Read `NAME=VALUE` into the name and the value, a text or nested lists of texts. Raises SpecError.
+    """Parse `NAME=VALUE`: the name, and the value as a text or as nested lists of texts. Raises SpecError.
 
     >>> parse_value_option("axes=[0, 2]"), parse_value_option("`a=b`=max(n, 3)")
     (('axes', ['0', '2']), ('a=b', 'max(n, 3)'))
@@ -44,7 +44,7 @@ def parse_value_option(text: str) -> tuple[str, object]:
 
 
 def parse_value(text: str) -> object:
-    """Read a value as text into nested lists of texts. Raises SpecError.
+    """Parse a value: a text, or nested lists of texts. Raises SpecError.
 
     >>> parse_value("[[1, 2], [batch, ?]]")
     [['1', '2'], ['batch', '?']]
@@ -53,7 +53,7 @@ def parse_value(text: str) -> object:
 
 
 class _ValueReader:
-    """Reads one value; errors have positions in the full text."""
+    """Parses one value; the position in an error is that in the whole text."""
 
     def __init__(self, text: str, start: int) -> None:
         self.text = text
@@ -120,9 +120,9 @@ class _ValueReader:
 
 
 def read_value(value: object, declared: Type | None, name: str, reader: InputReader) -> PartialTensor:
-    """The type of an input with these contents; sizes of its axes become constraints on its dims.
+    """The type of an input with these contents; the sizes of the value become constraints on the dims of the input.
 
-    Raises ShapeInferenceError that names the input, what the model declares and the value.
+    Raises ShapeInferenceError, with the input, its type and the value, for a value that the input cannot have.
     """
     tensor = _require_tensor(declared, name)
     dims, leaves = _flatten(value, name, is_text=tensor.dtype == "string")
@@ -144,7 +144,7 @@ def _require_tensor(declared: Type | None, name: str) -> TensorType:
 
 
 def _flatten(value: object, name: str, is_text: bool) -> tuple[tuple[int, ...], list[object]]:
-    """The sizes of the axes, and the elements in row-major order."""
+    """The shape of a value, and its elements in row-major order."""
     if isinstance(value, str) and not is_text and _OPENING.match(value):
         value = parse_value(value)
     if hasattr(value, "tolist") and hasattr(value, "shape"):  # an array of numpy or another package
@@ -175,7 +175,7 @@ def _check_count(count: int, name: str) -> None:
 
 
 def _unify(dims: tuple[int, ...], declared: TensorType, name: str, reader: InputReader) -> Shape:
-    """The shape of a value, which must be the declared one."""
+    """The shape of a value; adds that it is the shape of the input."""
     known = declared.shape.dims
     text = f"the value of input {name} has the shape {Shape(dims)}, the model declares {declared!r}"
     if known is not None and len(known) != len(dims):
@@ -188,18 +188,18 @@ def _unify(dims: tuple[int, ...], declared: TensorType, name: str, reader: Input
         elif not dim.is_symbol:
             _add_size(reader, dim, size, f"{axis_label(name, axis)}={size}")
         elif not dim.is_anonymous:
-            reader.add_named(NamedDim(dim.name, size, size))
+            reader.add_named_dim(NamedDim(dim.name, size, size))
         elif not (dim.symbol.lo or 0) <= max(size, reader.min_dim) or size > (dim.symbol.hi or size):
             raise ShapeInferenceError(text)
     return Shape(dims)
 
 
 def _add_size(reader: InputReader, dim: Dimension, size: int, text: str) -> None:
-    reader.add_specified(text, reader.store.add_equal, dim, size)
+    reader.add_user_constraint(text, reader.store.add_equal, dim, size)
 
 
 class _Elements:
-    """Reads the elements of one input by its element type."""
+    """Converts the elements of a value by the element type of its input."""
 
     def __init__(self, tensor: TensorType, name: str, reader: InputReader) -> None:
         assert tensor.dtype is not None
@@ -259,28 +259,28 @@ class _Elements:
             number = operator.index(leaf)  # type: ignore[arg-type]
         except TypeError:
             raise self._refuse(leaf, "an integer") from None
-        return self._within(number, low, high)
+        return self._check_range(number, low, high)
 
-    def _within(self, number: int, low: int, high: int) -> int:
+    def _check_range(self, number: int, low: int, high: int) -> int:
         if not low <= number <= high:
             raise self._refuse(number, f"an integer of {self.dtype}, from {low} to {high}")
         return number
 
     def _size(self, text: str, low: int, high: int) -> Dim:
-        """An integer or an expression of dims, which the type must be able to hold."""
+        """An integer or an expression of dims; adds that it is in the range of the element type."""
         if re.fullmatch(r"[+-]?\d{1,4000}", text):
-            return self._within(int(text), low, high)
+            return self._check_range(int(text), low, high)
         store = self.reader.store
         try:
             size = parse_dim(text, store.scope, self.reader.min_dim)
         except DimSyntaxError as error:
             raise self._refuse(text, f"an integer, ? or an expression of dims ({error.expected})") from None
         if isinstance(size, int):
-            return self._within(size, low, high)
+            return self._check_range(size, low, high)
         bounds = store.interval(size)
         if bounds.lo is None or bounds.lo < low or ((bounds.hi is None or bounds.hi > high) and high < 2**63 - 1):
             text = f"{size} in {low}..{high}, as an element of {self.name},"
-            self.reader.add_specified(text, store.add_range, size, low, high)
+            self.reader.add_user_constraint(text, store.add_range, size, low, high)
         return size
 
 
@@ -290,7 +290,7 @@ def _is_bool(leaf: object) -> bool:
 
 
 def format_value(tensor: PartialTensor) -> str:
-    """The contents in brackets, the first ones of many.
+    """The contents in brackets; of many elements the type and the first ones.
 
     >>> format_value(PartialTensor("int64", Shape((2, 1)), (1, None)))
     '[[1], [?]]'

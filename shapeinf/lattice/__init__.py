@@ -11,7 +11,7 @@ from shapeinf.lattice.joins import (
 )
 from shapeinf.lattice.mapping import map_dims, map_type, type_symbols
 from shapeinf.lattice.relaxer import Relaxer
-from shapeinf.lattice.shape import SCALAR, OptionalAxes, RankNotKnown, Shape
+from shapeinf.lattice.shape import SCALAR, OptionalAxes, Shape
 from shapeinf.lattice.shape_store import ShapeStore
 from shapeinf.lattice.types import (
     MAX_ELEMENTS,
@@ -47,7 +47,6 @@ __all__ = [
     "PartialTensor",
     "Progression",
     "Quotient",
-    "RankNotKnown",
     "Relaxer",
     "SequenceType",
     "Shape",

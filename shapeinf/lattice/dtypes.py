@@ -15,8 +15,8 @@ class Dtype(NamedTuple):
         name: its name in shapeinf, such as `float32`.
         bits: the bits of one element; None where an element has no fixed width.
         kind: the kind of its values.
-        onnx: its code in ONNX's TensorProto.DataType; the name there is ours in capitals, but for FLOAT and DOUBLE.
-        tf: its name and code in TensorFlow, where `DT_` and the name in capitals is the name of the code.
+        onnx: its code in ONNX's TensorProto.DataType, where its name is ours in capitals, except FLOAT and DOUBLE.
+        tf: its name and code in TensorFlow; the name of the code is `DT_` and the name in capitals.
         short: its name in tract's documents and for users, such as `f32`.
         hlo: its name in XLA's text.
         torch: its name in torch, after `torch.`.

@@ -173,7 +173,7 @@ def _merge_tensors(store: ShapeStore, a: TensorType, b: TensorType, source: Sour
 def _merge_handles(
     store: ShapeStore, dtype: str | None, shape: Shape, a: TensorType, b: TensorType, source: Source
 ) -> TensorType:
-    """The handles of this type that are both."""
+    """The merge of two tensors of this type, at least one of which is a handle."""
     if not isinstance(a, HandleType) or not isinstance(b, HandleType):
         return (a if isinstance(a, HandleType) else b).with_type(dtype, shape)
     length = b.length if a.length is None else a.length
@@ -232,7 +232,7 @@ def relax_type(relaxer: Relaxer, a: Type, b: Type, site: str, *, same_iteration:
 def _relax_handles(
     relaxer: Relaxer, dtype: str | None, shape: Shape, a: HandleType, b: HandleType, site: str, same_iteration: bool
 ) -> HandleType:
-    """The join of handles at a site; a list without known items has none, or zeros of the shape of the others."""
+    """The join of handles at a site; a list without known items is empty, or has zeros of the shape of the others."""
     length: Dim | None = None
     if a.length is not None and b.length is not None:
         length = relaxer.dim(a.length, b.length, f"{site}.length", least=0, same_iteration=same_iteration)
@@ -251,7 +251,7 @@ def _relax_handles(
 
 
 def _items_of_either(other: HandleType, items: Sequence[TensorType]) -> list[TensorType]:
-    """The items of a list or of another one, which has none, or zeros of the shape of these items."""
+    """The items of the join of a list of `items` and another list, which is empty or has zeros of the same shape."""
     if other.length == 0:
         return list(items)
     return [v if isinstance(v, HandleType) else TensorType(v.dtype, v.shape) for v in items]
@@ -260,7 +260,7 @@ def _items_of_either(other: HandleType, items: Sequence[TensorType]) -> list[Ten
 def _relax_sequences(
     relaxer: Relaxer, a: SequenceType, b: SequenceType, site: str, same_iteration: bool
 ) -> SequenceType:
-    """The join of sequences: the element type of an empty one does not count; items stay separate in equal numbers."""
+    """The join of sequences; item by item where both have equally many. An empty one has no element type."""
     if a.length == 0 or b.length == 0:
         element = b.element if a.length == 0 else a.element
     else:

@@ -1,4 +1,4 @@
-"""Types with other dims in them."""
+"""Types with their dims replaced, and the symbols in types."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from shapeinf.lattice.shape import Shape
 MAX_WIDENINGS = 2
 
 MAX_SIDES = 8
-"""Distinct sides of a join site past which the site has no symbolic limit: it would be unreadable."""
+"""Distinct sides of a join site past which the site has no symbolic limit, which would be unreadable."""
 
 
 SiteKey = tuple[str, str, int]
@@ -50,7 +50,7 @@ class Relaxer:
     """The join sites of one inference."""
 
     def __init__(self, store: ConstraintStore) -> None:
-        """Start without sites; `widenings` counts the changes of a site's bounds from then on."""
+        """Without sites; `widenings` counts the changes of bounds of sites."""
         self.store = store
         self.execution = ""
         """The trips of loops, from the outermost in, in which joins are made now; empty outside of such trips."""
@@ -58,11 +58,11 @@ class Relaxer:
         self.unknown: dict[tuple[str, str], Shape] = {}
         self.widenings = 0
         self.cycles = 0
-        """How many cycles of the graph are being iterated, one inside the other."""
-        self.iterated: dict[Dimension, SiteKey] = {}
+        """The number of nested cycles of the graph that are being iterated."""
+        self.cycle_symbols: dict[Dimension, SiteKey] = {}
         """The symbols of joins in cycles, which differ between iterations, with their sites and axes."""
-        self.left: dict[Dimension, SiteKey] = {}
-        """Those of them that a value after the cycle has, with the sites and axes of the last iteration."""
+        self.last_sites: dict[Dimension, SiteKey] = {}
+        """The key of the symbol that replaces each of them after its cycle; see `leave_cycle`."""
 
     def dim(
         self, a: Dim, b: Dim, site: str, axis: int = 0, least: Bound = -inf, *, same_iteration: bool = False
@@ -82,7 +82,7 @@ class Relaxer:
             symbol = self.store.scope.fresh(f"{site}.{axis}", None, None)
             state = self.sites[key] = _Site(symbol, hull, [0, 0])
         if self.cycles:
-            self.iterated[state.symbol] = key
+            self.cycle_symbols[state.symbol] = key
         self._extend(state, hull)
         self._limit(state, (a, b), same_iteration)
         return state.symbol
@@ -98,22 +98,22 @@ class Relaxer:
         self._publish(state)
         self.widenings += state.bounds != before
 
-    def last(self, d: Dim) -> Dim:
-        """A dim after the last iteration of a cycle: other symbols instead of those that differ between iterations.
+    def leave_cycle(self, d: Dim) -> Dim:
+        """A dim after the last iteration of a cycle, with new symbols instead of those that differ between iterations.
 
-        What holds of the last iteration says nothing of the others.
+        A constraint on the last iteration is none on the others.
         """
         symbols = d.symbols() if isinstance(d, Dimension) else frozenset()
-        renamed: dict[Dimension, Dim] = {s: self._last_symbol(s) for s in symbols if s in self.iterated}
+        renamed: dict[Dimension, Dim] = {s: self._last_symbol(s) for s in symbols if s in self.cycle_symbols}
         return substitute(d, renamed) if renamed else d
 
     def inner_names(self) -> dict[Dimension, Dim]:
-        """For symbols of `last` the symbol inside of the cycle, where no constraint tells the two apart.
+        """For each new symbol of `leave_cycle` the symbol that it replaces, where both have the same constraints.
 
-        The value after the last iteration is one of those inside: in reports both have one name.
+        Reports use the name of the symbol inside the cycle for both.
         """
         store = self.store
-        pairs = ((self.sites[key].symbol, s) for s, key in self.left.items())
+        pairs = ((self.sites[key].symbol, s) for s, key in self.last_sites.items())
         return {
             last: s
             for last, s in pairs
@@ -121,12 +121,12 @@ class Relaxer:
         }
 
     def _last_symbol(self, symbol: Dimension) -> Dimension:
-        execution, site, axis = self.iterated[symbol]
+        execution, site, axis = self.cycle_symbols[symbol]
         key, bounds = (execution, f"{site}.last", axis), self.store.bounds(symbol)
         if key not in self.sites:
             self.sites[key] = _Site(self.store.scope.fresh(f"{site}.last.{axis}", None, None), bounds, [0, 0])
         self._extend(self.sites[key], bounds)
-        self.left[symbol] = key
+        self.last_sites[symbol] = key
         return self.sites[key].symbol
 
     def _limit(self, site: _Site, sides: tuple[Dim, Dim], same_iteration: bool) -> None:
@@ -170,7 +170,7 @@ class Relaxer:
         }
 
     def is_joined(self, symbol: Dimension) -> bool:
-        """Whether a symbol is that of a site."""
+        """Whether a symbol belongs to a site."""
         return any(state.symbol is symbol for state in self.sites.values())
 
     def shape(self, a: Shape, b: Shape, site: str, *, same_iteration: bool = False) -> Shape:

@@ -159,13 +159,4 @@ class OptionalAxes(Shape):
         return None
 
 
-class RankNotKnown(NotKnown):
-    """Raised inside a rule: the output's possible axes are known, its rank is not."""
-
-    def __init__(self, reason: str, shape: OptionalAxes) -> None:
-        """`shape` has the possible axes."""
-        super().__init__(reason)
-        self.shape = shape
-
-
 SCALAR = Shape(())

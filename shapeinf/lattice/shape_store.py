@@ -1,4 +1,4 @@
-"""Constraints on dims, shapes inferred for unknown ranks, and the assumptions of nodes."""
+"""The store of an inference: constraints on dims, shapes inferred for unknown ranks, and assumptions of nodes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shapeinf.lattice.shape import OptionalAxes, Shape
 
 
 class SizePolicy(Protocol):
-    """What the user specifies of sizes that nodes create; implemented in `inputs.node_sizes`."""
+    """The bounds and constraints of the user on sizes that nodes create; implemented in `inputs.node_sizes`."""
 
     def narrow(self, name: str, low: int | None, high: int | None) -> tuple[int | None, int | None]:
         """The bounds of a new size. Raises Contradiction."""
@@ -37,17 +37,17 @@ class ShapeStore(ConstraintStore):
         self.advice: list[Constraint] = []
         """Requirements of some runtimes beyond the operators' definitions: reported, never used in inference."""
         self.presumed: dict[Dimension, bool] = {}
-        """For each symbol of an input whether its least size is presumed, not that of the user. Copies share it."""
+        """For each symbol of an input whether its least size is presumed, not the user's. Copies share it."""
         self.open_ended: set[int] = set()
         """Atoms of symbols without an upper bound before any was assumed. Copies share it."""
         self.assuming = True
         """Whether nodes may assume anything: not where every size counts."""
         self.tentative = False
-        """Whether constraints are added to be undone, as by a body that may not run: no least size is assumed there."""
+        """Whether the constraints are undone later, as those of a body that may not run: no least size is assumed."""
         self.assumed: list[Constraint] = []
         """The assumptions of nodes about presumed sizes; without them they run, but with other shapes."""
         self.sizes: SizePolicy | None = None
-        """What the user specifies of sizes that nodes create. Copies share it."""
+        """The bounds and constraints of the user on sizes that nodes create. Copies share it."""
         self._relaxer: Relaxer | None = None
 
     @property
@@ -144,7 +144,7 @@ class ShapeStore(ConstraintStore):
             self.advice.append(Constraint("relation", source, b - a, operands=(a, b)))
 
     def assume_le(self, a: Dim, b: Dim, source: Source, *, include_user_sizes: bool = False) -> bool:
-        """Assume `a <= b` if that only excludes presumed sizes; whether it holds from now on.
+        """Assume `a <= b` if that only excludes presumed sizes; returns whether it holds from now on.
 
         With `include_user_sizes` it may exclude sizes of the user too, but never sizes that depend on data.
         """
@@ -153,7 +153,7 @@ class ShapeStore(ConstraintStore):
         )
 
     def assume_small(self, d: Dim, limit: int, source: Source) -> bool:
-        """Assume `d <= limit` if that only excludes sizes above every stated upper bound; whether it holds from now on.
+        """Assume `d <= limit` if that only excludes sizes past all upper bounds; returns whether it holds from now on.
 
         A size without an upper bound may be as small as needed, a size with one as large as the bound. An assumption in
         a body that may not run becomes a precondition of the body.
@@ -161,7 +161,7 @@ class ShapeStore(ConstraintStore):
         return self._assume(limit - d, source, lambda difference: self._least_of_unbounded(difference)[0] >= 0)
 
     def _assume(self, difference: Dim, source: Source, allowed: Callable[[Dimension], bool]) -> bool:
-        """Assume `difference >= 0`, unless it is known or must not be assumed; whether it holds from now on."""
+        """Assume `difference >= 0`, unless it is known or not `allowed`; returns whether it holds from now on."""
         difference = self.canon(difference)
         if not isinstance(difference, Dimension):
             return difference >= 0

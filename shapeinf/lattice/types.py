@@ -54,7 +54,7 @@ MAX_ELEMENTS = 4096
 """Tensors with more elements than this have no known contents."""
 
 MAX_RANK = 30
-"""Nor have tensors with more axes: numpy allows 32."""
+"""Tensors with more axes than this have no known contents; numpy allows 32."""
 
 MAX_PRINTED = 8
 """Elements that the text of a tensor lists."""
@@ -78,7 +78,7 @@ class TensorType:
 
     @property
     def contents(self) -> tuple[object, ...] | None:
-        """The known contents in whatever form: equal where the same is known."""
+        """The known contents, in the form of the subclass: equal where the same is known."""
         return self.elements
 
     def with_type(self, dtype: str | None, shape: Shape) -> TensorType:
@@ -309,7 +309,7 @@ class HandleType(PartialTensor):
     def __init__(
         self, dtype: str | None, shape: Shape, values: Iterable[TensorType] | None, length: Dim | None = None
     ) -> None:
-        """`dtype` is "resource" or "variant", and "float32" of the flow of a TensorArray."""
+        """`dtype` is "resource" or "variant", or "float32" for the flow of a TensorArray."""
         super().__init__(dtype, shape, None)
         self.values = None if values is None else tuple(values)
         self.length = length
@@ -324,7 +324,7 @@ class HandleType(PartialTensor):
         return HandleType(dtype, shape, self.values, self.length)
 
     def __eq__(self, other: object) -> bool:
-        """Same dtype and shape, and the same behind the handle."""
+        """Same dtype and shape, and the same types and length behind the handle."""
         return isinstance(other, HandleType) and super().__eq__(other)
 
     def __hash__(self) -> int:
@@ -341,7 +341,7 @@ class SequenceType:
     """A sequence of values; `element` is the join of their types.
 
     `length` is their number, None when unknown. `items` are the types of the single values, where these are known;
-    `total` counts them and all that is in them, and `depth` the levels.
+    `total` counts the items at all levels, and `depth` the levels.
     """
 
     __slots__ = ("depth", "element", "items", "length", "total")

@@ -47,7 +47,7 @@ class ArrayType:
         layout: Layout | None = None,
         dynamic: Iterable[bool] | None = None,
     ) -> None:
-        """Check everything; see the class."""
+        """Check all arguments; see the class."""
         try:
             sizes = tuple(map(_size, dims))
         except NotKnown:
@@ -109,7 +109,7 @@ class ArrayType:
         return integer(dimension, f"a dim of {self}", -rank, rank - 1) % rank
 
     def __str__(self) -> str:
-        """The text form; that of a scalar has a layout only where the layout has more than dims."""
+        """The text form; a scalar shows its layout only where it has more than dims."""
         dims = ",".join(map(_dim_text, self.dims, self.dynamic))
         layout = str(self.layout) if self.dims or self.layout.suffix else ""
         return f"{self.element.name}[{dims}]{layout}"
@@ -171,7 +171,7 @@ PhysicalType = ArrayType | TupleType | OpaqueType
 
 
 def product(sizes: Iterable[Dim]) -> Dim:
-    """The product; 1 of nothing.
+    """The product of sizes; 1 for none.
 
     >>> product([2, 3])
     6

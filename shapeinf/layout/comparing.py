@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 from shapeinf.constraints import ConstraintStore
+from shapeinf.errors import LayoutError
 from shapeinf.layout.array_type import ArrayType, PhysicalType, TupleType
 from shapeinf.layout.proofs import Proofs, every
 
@@ -25,7 +26,7 @@ def equal(
     """
     ignored_aspects = frozenset(ignoring)
     if not ignored_aspects <= _ASPECTS:
-        raise ValueError(f"cannot ignore {sorted(ignored_aspects - _ASPECTS)}, only {sorted(_ASPECTS)}")
+        raise LayoutError(f"cannot ignore {sorted(ignored_aspects - _ASPECTS)}, only {sorted(_ASPECTS)}")
 
     def arrays(x: ArrayType, y: ArrayType) -> bool | None:
         if "dynamic" not in ignored_aspects and x.dynamic != y.dynamic:
@@ -48,8 +49,8 @@ def compatible(
 ) -> bool | None:
     """Whether both have the same element types and dims, whatever their layouts and whichever dims are bounds.
 
-    A dim without a bound matches any. This is XLA's term; it does not mean that a value of one type is a value of the
-    other, as merging of shapes does.
+    A dim without a bound matches any. This is XLA's term: unlike merged shapes, compatible types need not
+    have a value in common.
 
     >>> compatible(ArrayType("f32", (4,), dynamic=(True,)), ArrayType("f32", (4,)))
     True

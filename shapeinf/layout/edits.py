@@ -24,7 +24,7 @@ def permute_dims(array: ArrayType, dims: Sequence[int]) -> ArrayType:
 
 
 def delete_dim(array: ArrayType, dim: int) -> ArrayType:
-    """Without a dim; the others keep their order in memory.
+    """The array without a dim; the others keep their order in memory.
 
     >>> delete_dim(ArrayType("f32", (2, 3, 5), Layout((0, 2, 1))), 0)
     f32[3,5]{1,0}
@@ -34,7 +34,7 @@ def delete_dim(array: ArrayType, dim: int) -> ArrayType:
 
 
 def drop_degenerate_dims(array: ArrayType, store: ConstraintStore | None = None) -> ArrayType:
-    """Without the dims that are 1, symbolic ones where constraints prove it.
+    """The array without the dims that are 1, symbolic ones where constraints prove it.
 
     >>> drop_degenerate_dims(ArrayType("f32", (2, 1, 3)))
     f32[2,3]{1,0}
@@ -47,7 +47,7 @@ def drop_degenerate_dims(array: ArrayType, store: ConstraintStore | None = None)
 def insert_dim(
     array: ArrayType, index: int, size: Dim | None, *, dynamic: bool = False, minor: bool = False
 ) -> ArrayType:
-    """With a new dim before dim `index` (the rank: at the end); in memory it is the most major one, or the most minor.
+    """The array with a new dim before dim `index`, in memory the most major one, or with `minor` the most minor.
 
     This is XLA's InsertDimensionAtIndex, PrependMajorDimension (`index` 0) and AppendMinorDimension (at the end, with
     `minor`) in one.
@@ -65,7 +65,7 @@ def insert_dim(
 
 
 def move_dim_to_major(layout: Layout, dim: int) -> Layout:
-    """With this dim as the most major one; the others keep their order.
+    """The layout with this dim as the most major one; the others keep their order.
 
     >>> move_dim_to_major(Layout((2, 1, 0)), 1)
     {2,0,1}
@@ -85,7 +85,7 @@ def descending(array: ArrayType) -> ArrayType:
 
 
 def _select(array: ArrayType, dims: Sequence[int]) -> ArrayType:
-    """With these dims only, in this order."""
+    """The array with these dims only, in this order."""
     position = {d: i for i, d in enumerate(dims)}
     layout = attrs.evolve(
         array.layout,

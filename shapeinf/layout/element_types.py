@@ -15,8 +15,8 @@ class ElementType:
     Args:
         name: its name in XLA's text, such as `f32`.
         dtype: its name in shapeinf, such as `float32`.
-        bits: how many bits of an element carry its value.
-        kind: the sort of number.
+        bits: the number of bits of an element that carry its value.
+        kind: the kind of number.
     """
 
     name: str
@@ -42,13 +42,13 @@ ELEMENT_TYPES: tuple[ElementType, ...] = tuple(
 """All element types that an array in memory can have (strings have no size there)."""
 
 BY_TEXT_NAME = {element.name: element for element in ELEMENT_TYPES}
-"""By the name in XLA's text."""
+"""The element types by their name in XLA's text."""
 
 _BY_ANY_NAME = {**{element.dtype: element for element in ELEMENT_TYPES}, **BY_TEXT_NAME}
 
 
 def element_type(name: str) -> ElementType:
-    """The element type of a name of either sort; UnknownNameError has the nearest names.
+    """The element type with a name in shapeinf or in XLA. Raises UnknownNameError, which has the nearest names.
 
     >>> element_type("f32").dtype, element_type("bfloat16").name
     ('float32', 'bf16')

@@ -80,7 +80,7 @@ def _dims(dims: Iterable[Dim]) -> tuple[Dim, ...]:
 class PaddedLayout:
     """The classic padded layout: each dim is padded at its end, then stored from minor to major.
 
-    XLA had this as `padded_dimensions` and `padding_value`; today it has tiles and tail padding. Padded dims may be
+    XLA once had `padded_dimensions` and `padding_value`; tiles and tail padding replaced them. Padded dims may be
     symbolic for sizes, not for `lay_out`.
 
     Args:
@@ -98,7 +98,7 @@ class PaddedLayout:
     padding_value: Any = 0
 
     def __attrs_post_init__(self) -> None:
-        """One padded size for each dim."""
+        """Require one padded size for each dim."""
         permutation(self.minor_to_major, "minor_to_major", len(self.padded_dimensions))
 
     def padded(self, array: ArrayType, store: ConstraintStore | None = None) -> ArrayType:
@@ -113,7 +113,7 @@ class PaddedLayout:
             raise LayoutError(f"{array} has {array.rank} dims, but {len(self.padded_dimensions)} are padded")
         proofs = Proofs(store, (*array.sizes, *self.padded_dimensions))
         for d, (size, padded) in enumerate(zip(array.sizes, self.padded_dimensions, strict=True)):
-            if proofs.at_most(size, padded) is False:
+            if proofs.less_equal(size, padded) is False:
                 raise LayoutError(f"dim {d} of {array} is {size}, but its padded size is {padded}")
         return ArrayType(array.dtype, self.padded_dimensions, Layout(self.minor_to_major))
 

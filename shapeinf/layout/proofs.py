@@ -1,4 +1,4 @@
-"""Three-valued queries on sizes that may be symbolic: yes, no, or not decided."""
+"""Three-valued queries on sizes that may be symbolic: True, False, or None where it is not decided."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Proofs:
         answer = self.store.prove_eq(a, b)
         return True if answer is None and self.store.bounds(a - b) == (0, 0) else answer
 
-    def at_most(self, a: Dim, b: Dim) -> bool | None:
+    def less_equal(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a <= b` always, never, or not decided."""
         if not isinstance(a, Dimension) and not isinstance(b, Dimension):
             return a <= b
@@ -45,12 +45,12 @@ class Proofs:
 
 
 def negate(answer: bool | None) -> bool | None:
-    """Not, of three values."""
+    """Three-valued `not`."""
     return None if answer is None else not answer
 
 
 def every(answers: Iterable[bool | None]) -> bool | None:
-    """And, of three values: False as soon as one is; True when all are.
+    """Three-valued `all`: False where an answer is False, True where all are True.
 
     >>> every([True, None]), every([None, False]), every([])
     (None, False, True)
@@ -64,7 +64,7 @@ def every(answers: Iterable[bool | None]) -> bool | None:
 
 
 def some(answers: Iterable[bool | None]) -> bool | None:
-    """Or, of three values.
+    """Three-valued `any`: True where an answer is True, False where all are False.
 
     >>> some([None, True]), some([False, None]), some([])
     (True, None, False)

@@ -1,4 +1,4 @@
-"""Reading the text form: `f32[2,3]{1,0:T(8,128)E(4)}`, `f32[<=10,?]`, `(f32[2], token[])`.
+"""The parser of the text form: `f32[2,3]{1,0:T(8,128)E(4)}`, `f32[<=10,?]`, `(f32[2], token[])`.
 
 The grammar is that of XLA's parser, with blanks and comments. Unlike XLA, layouts that are no permutation, empty tiles,
 open parentheses, sizes past 63 bits and sparse dims are errors.

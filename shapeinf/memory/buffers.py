@@ -17,7 +17,7 @@ from shapeinf.lattice import HandleType, Shape, TensorType, Type
 from shapeinf.layout import Layout, equal, reshape_is_bitcast
 from shapeinf.memory.layouts import LayoutAssignment, physical_array
 from shapeinf.memory.liveness import NO_VALUE, Event, Liveness, LiveRange, flatten
-from shapeinf.memory.sizes import Size, size_in_layout, size_of, size_of_items, size_of_stored
+from shapeinf.memory.sizes import Size, size_in_layout, size_of, size_of_items, size_of_weight
 from shapeinf.memory.timeline import Buffer, Timeline
 from shapeinf.sharing import cached_property
 
@@ -44,7 +44,7 @@ class TimelineBuilder:
         self._merged: dict[tuple[tuple[int, ...], Layout | None], Size] = {}
 
     def timeline(self, order: Sequence[int] | None = None) -> Timeline:
-        """The timeline of the nodes in the order of the program, or in another one."""
+        """The timeline of the nodes in a topological order, by default that of the program."""
         return self.timeline_of(flatten(self.inference, order))
 
     def timeline_of(self, liveness: Liveness) -> Timeline:
@@ -66,7 +66,7 @@ class TimelineBuilder:
         runs = live_range.instance.runs
         handle = self._handle(live_range)
         if handle is not None and live_range.role == "weight":
-            return size_of_stored(self.store, handle)
+            return size_of_weight(self.store, handle)
         if handle is not None and live_range.created:
             return size_of_items(self.store, handle)
         layout = self.layout(live_range)
@@ -75,7 +75,7 @@ class TimelineBuilder:
         return self._largest(tuple([self._type_index(run, live_range.slot) for run in runs]), runs[0], layout)
 
     def _handle(self, live_range: LiveRange) -> TensorType | None:
-        """The type of a resource."""
+        """The type of a resource handle; None for any other value."""
         value = self._types(live_range)[0]
         return value if isinstance(value, TensorType) and value.dtype == "resource" else None
 
@@ -86,7 +86,7 @@ class TimelineBuilder:
         return self.size(live_range).bytes if steady else None
 
     def layout(self, live_range: LiveRange) -> Layout | None:
-        """The layout that a user assigns to a value. Raises LayoutError where its rank is another."""
+        """The layout that the user assigns to a value, None for the default. Raises LayoutError for another rank."""
         if self.layouts is None:
             return None
         name = live_range.name
@@ -232,13 +232,13 @@ class _Storage:
         return self.root
 
     def _share_variables(self, event: Event) -> None:
-        """Give values that are read from variables the storage of these, which their handles have."""
+        """Let a value that is read from a variable share the storage of the variable, which its handle has."""
         for read, handle in zip(event.writes, event.reads, strict=False):
             if NO_VALUE not in (read, handle) and self.root[read] == read != self.root[handle]:
                 self._join(read, self.root[handle])
 
     def _share_view(self, event: Event, output: int, source: int) -> None:
-        """Give an output that is a view the storage of its source; without `aliases`, only views of weights.
+        """Let an output that is a view share the storage of its source; without `aliases`, only a view of a weight.
 
         An output of the model never shares storage with an input, a weight or another output.
         """

@@ -16,7 +16,7 @@ from shapeinf.memory.timeline import ProgramPoint, Role
 from shapeinf.ops import OpDef
 
 MAX_POINTS_IN_BODIES = 300_000
-"""Functions that call others twice double the count at every level."""
+"""Limit on the program points of bodies: functions that call others twice double them at every level."""
 
 NO_VALUE = -1
 """Stands for the index of a live range where an optional input or an unused output has none."""
@@ -60,7 +60,7 @@ class LiveRange:
     created: bool = False
     """Whether the node of this value reads no handles: a resource that it returns is a new one."""
     owners: tuple[int, ...] | None = None
-    """The live ranges whose storage a tuple, or an item of one, refers to; None of a value with storage of its own."""
+    """The live ranges whose storage a tuple, or an item of one, refers to; None for a value with storage of its own."""
 
 
 @attrs.frozen(eq=False)
@@ -103,7 +103,7 @@ def flatten(inference: Inference, order: Sequence[int] | None = None) -> Livenes
             live_range.reserved = True
             walk.extend([number], max(end - 1, 0))
     _claim_views_of_weights(walk.live_ranges, walk.events)
-    _find_created(walk.live_ranges, walk.events)
+    _mark_created(walk.live_ranges, walk.events)
     return Liveness(walk.points, walk.live_ranges, walk.events, walk.point_of, values)
 
 
@@ -122,8 +122,8 @@ def _claim_views_of_weights(live_ranges: Sequence[LiveRange], events: Iterable[E
                 live_ranges[written].role, live_ranges[written].reserved = "weight", True
 
 
-def _find_created(live_ranges: Sequence[LiveRange], events: Iterable[Event]) -> None:
-    """Mark what nodes without handles compute."""
+def _mark_created(live_ranges: Sequence[LiveRange], events: Iterable[Event]) -> None:
+    """Mark the outputs of nodes that read no handles."""
     handles = [not live_range.cause and _is_handle(live_range) for live_range in live_ranges]
     for event in events if any(handles) else ():
         if event.op_def is not None and not any(handles[number] for number in event.reads if number != NO_VALUE):
@@ -234,7 +234,7 @@ class _Walk:
         key, inputs, outputs, _ = instance.compiled.rows[index]
         operation = instance.compiled.operations[key]
         if operation.bodies or operation.body is not None:
-            self.compound(instance, values, instance.compiled.step(index))
+            self.node_with_bodies(instance, values, instance.compiled.step(index))
         elif operation.op_def is not None and operation.op_def.container:
             self.container(instance, values, instance.compiled.step(index), operation.op_def)
         else:
@@ -284,7 +284,7 @@ class _Walk:
 
     # -- nodes with bodies --------------------------------------------------------------------------------------
 
-    def compound(self, instance: GraphInstance, values: list[int], step: NodeStep) -> None:
+    def node_with_bodies(self, instance: GraphInstance, values: list[int], step: NodeStep) -> None:
         """Walk a node with bodies, or the call of a function."""
         reads = tuple([NO_VALUE if slot == MISSING else values[slot] for slot in step.inputs])
         callee = self.callee(instance, step)
@@ -310,8 +310,8 @@ class _Walk:
         for run in instance.runs:
             child = run.children.get(step.index, {}).get(name)
             if child is not None:
-                self.calls[run.same_call(step)] = child
-        calls = [self.calls.get(run.same_call(step)) for run in instance.runs]
+                self.calls[run.shared_call_key(step)] = child
+        calls = [self.calls.get(run.shared_call_key(step)) for run in instance.runs]
         runs = tuple([run for run in calls if run is not None])
         return GraphInstance(runs, f"{instance.path}{step.site}/", True) if len(runs) == len(calls) else None
 
@@ -356,7 +356,7 @@ class _Walk:
         inner = GraphInstance(tuple(runs), runs[0].path, True)
         compiled, start = inner.compiled, len(self.points)
         inner_values = self.sources(inner)
-        for captured, slot in zip(step.operation.captures, step.captured, strict=True):
+        for captured, slot in zip(step.operation.captures, step.captures, strict=True):
             if captured in compiled.slots:
                 inner_values[compiled.slots[captured]] = values[slot]
         own = [self.add_range(inner, compiled.slots[formal], "activation", start) for formal in compiled.graph.inputs]

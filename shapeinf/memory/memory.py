@@ -25,7 +25,7 @@ from shapeinf.memory.planning.from_timeline import PLANNED
 from shapeinf.memory.timeline import Buffer, Role, Timeline
 from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK
-from shapeinf.solver.long_sums import sum_dims
+from shapeinf.solver.long_dims import sum_dims
 
 if TYPE_CHECKING:
     from shapeinf.memory.peak import Peak
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Order = Literal["file", "least"]
 ORDERS = ("file", "least")
 MAX_POINTS = 1000
-"""The peak over more program points is only shown when it is computed: a `repr` must not take seconds."""
+"""A `repr` computes no peak over more program points, which may take seconds."""
 
 
 @attrs.frozen
@@ -105,13 +105,13 @@ class Memory:
         """
         from shapeinf.memory.peak import Peak
 
-        return Peak(self.timeline, self.store, labels=self.labels, smaller=self._smaller, work=self.work)
+        return Peak(self.timeline, self.store, labels=self.labels, smaller=self._smaller_peak, work=self.work)
 
-    def _smaller(self, lower: Mapping[str, int]) -> Peak | None:
-        memory = self._where_smaller(lower)
+    def _smaller_peak(self, lower: Mapping[str, int]) -> Peak | None:
+        memory = self._infer_smaller(lower)
         return None if memory is None else memory.peak
 
-    def _where_smaller(self, lower: Mapping[str, int]) -> Memory | None:
+    def _infer_smaller(self, lower: Mapping[str, int]) -> Memory | None:
         """The memory of the same model where dims may be this small; None for a what-if run."""
         again = self.inference.infer_smaller
         return (
@@ -120,12 +120,12 @@ class Memory:
             else Memory(again(lower), work=self.work, **attrs.asdict(self._options, recurse=False))
         )
 
-    def _for(self, sizes: Mapping[str, int] | None) -> Memory:
+    def _memory_for(self, sizes: Mapping[str, int] | None) -> Memory:
         """The memory to query for these sizes, which may be below the least that the inference assumes."""
         from shapeinf.memory.peak.query import SizeQuery
 
         lower = SizeQuery(self.store, self.labels).lowered_minimums(as_sizes(sizes or {}))
-        return (self._where_smaller(lower) if lower is not None else None) or self
+        return (self._infer_smaller(lower) if lower is not None else None) or self
 
     @cached_property
     def unsized(self) -> tuple[Buffer, ...]:
@@ -178,7 +178,7 @@ class Memory:
         roles: Collection[Role] = PLANNED,
     ) -> Plan:
         """Offsets in one arena, valid at these sizes or at all legal ones; see `shapeinf.memory.planning.plan`."""
-        memory = self._for(sizes)
+        memory = self._memory_for(sizes)
         return plan(
             memory.timeline,
             memory.store,
@@ -199,7 +199,7 @@ class Memory:
         roles: Collection[Role] = PLANNED,
     ) -> list[Diagnostic]:
         """The violations of a plan, whichever tool wrote it; see `shapeinf.memory.planning.verify_plan`."""
-        memory = self._for(sizes)
+        memory = self._memory_for(sizes)
         return verify_plan(
             plan,
             memory.timeline,

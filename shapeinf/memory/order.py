@@ -23,7 +23,7 @@ def least_timeline(
 ) -> tuple[Timeline, dict[str, int] | None]:
     """The timeline with the smallest peak of several orders, and the sizes at which they are compared.
 
-    It is that of the file, without sizes, where nodes run in cycles.
+    Where nodes run in cycles, the timeline of the file and None.
     """
     compiled = inference.compiled
     if compiled.groups is not None:
@@ -123,7 +123,7 @@ class _Greedy:
         heapq.heappush(self.heap, (self.costs[node], self.clock, node))
 
     def release(self, node: int) -> None:
-        """Count down what a node waits for."""
+        """Count down the tensors that a node waits for, and queue it when none is left."""
         self.pending[node] -= 1
         if self.pending[node] == 0:
             self.push(node)

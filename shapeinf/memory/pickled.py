@@ -1,4 +1,4 @@
-"""The memory that a pickle has: its peak as a formula and its totals; and what memory shows of itself."""
+"""`PickledMemory`, which a pickle of a `Memory` contains, and the texts that both show in a console and a notebook."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class PickledMemory(Pickled):
 
 
 class MemoryTotals(Protocol):
-    """What `Memory` and `PickledMemory` both have, with the peak as text."""
+    """The attributes that `Memory` and `PickledMemory` share."""
 
     @property
     def peak(self) -> object:
-        """The peak."""
+        """The peak, whose `str` is its formula."""
 
     @property
     def weights(self) -> Dim:
@@ -85,7 +85,7 @@ def memory_text(title: str, memory: MemoryTotals, with_peak: bool = True) -> str
 
 
 def memory_html(title: str, memory: MemoryTotals, with_peak: bool = True) -> str:
-    """What a notebook shows of memory."""
+    """The HTML that a notebook shows."""
     return html_block(title, html_rows(["", "bytes", "counted"], _rows(memory, with_peak)))
 
 

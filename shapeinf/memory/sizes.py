@@ -20,8 +20,7 @@ from shapeinf.lattice import (
 from shapeinf.lattice.dtypes import HANDLES
 from shapeinf.layout import Layout, physical_byte_size
 from shapeinf.memory.layouts import physical_array
-from shapeinf.solver.long_products import product_of
-from shapeinf.solver.long_sums import sum_dims
+from shapeinf.solver.long_dims import product_of, sum_dims
 
 
 class Size(NamedTuple):
@@ -67,18 +66,22 @@ def size_of_items(store: ShapeStore, handle: TensorType) -> Size:
         if _is_uniform(store, item)
         else Size(None, "the sizes of the items of a list are not known")
     )
-    return each if each.bytes is None else _sized(product_of(store, (each.bytes, store.canon(handle.length), *shape)))
+    return (
+        each
+        if each.bytes is None
+        else _size_or_cause(product_of(store, (each.bytes, store.canon(handle.length), *shape)))
+    )
 
 
-def size_of_stored(store: ShapeStore, value: Type) -> Size:
-    """The bytes of a weight: those of a variable are counted at its handle."""
+def size_of_weight(store: ShapeStore, value: Type) -> Size:
+    """The bytes of a weight; for the handle of a variable, those of the variable."""
     if isinstance(value, HandleType) and value.values is not None and len(value.values) == 1:
         return size_of(store, value.values[0])
     return size_of(store, value)
 
 
 def _is_uniform(store: ShapeStore, item: Type) -> bool:
-    """Whether all items of this type have the same size: an unknown size, unless of an input, may vary."""
+    """Whether all items of this type have one size: an unknown dim, unless of an input, may differ between items."""
     return isinstance(item, TensorType) and all(
         not s.symbol.anonymous or s in store.presumed for d in item.shape.symbols() for s in d.symbols()
     )
@@ -98,7 +101,7 @@ def size_of_tensor(store: ShapeStore, dtype: str | None, shape: Shape) -> Size:
         capped = len(store.scope.capped)
         total = (total + 7) // 8
         total = None if len(store.scope.capped) != capped else total
-    return _sized(total)
+    return _size_or_cause(total)
 
 
 def size_in_layout(store: ShapeStore, tensor: TensorType, layout: Layout) -> Size:
@@ -112,7 +115,7 @@ def size_in_layout(store: ShapeStore, tensor: TensorType, layout: Layout) -> Siz
     capped = len(store.scope.capped)
     array = physical_array(TensorType(tensor.dtype, store.canon_shape(tensor.shape)), layout)
     total = store.canon(physical_byte_size(array))
-    return _sized(None if len(store.scope.capped) != capped else total)
+    return _size_or_cause(None if len(store.scope.capped) != capped else total)
 
 
 def _no_width(dtype: str | None) -> str:
@@ -140,13 +143,13 @@ def _size_of_container(store: ShapeStore, container: SequenceType) -> Size:
     if container.length is None or not _is_uniform(store, inner):
         return Size(None, "the sizes of the items of a sequence are not known")
     each = size_of(store, inner)
-    return each if each.bytes is None else _sized(product_of(store, (each.bytes, container.length)))
+    return each if each.bytes is None else _size_or_cause(product_of(store, (each.bytes, container.length)))
 
 
 _TOO_LONG = "its size, or the formula of it, is too long"
 
 
-def _sized(total: Dim | None) -> Size:
+def _size_or_cause(total: Dim | None) -> Size:
     return Size(None, _TOO_LONG) if total is None else Size(total)
 
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from shapeinf import import_on_first_use
+from shapeinf.lazy_names import import_on_first_use
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.element_types import ElementTypes

@@ -1,4 +1,4 @@
-"""The interface of an operator's subgraphs to its rule: they run on types."""
+"""`Body`, the interface through which a rule runs a subgraph of its node on types; `engine.bodies` implements it."""
 
 from __future__ import annotations
 
@@ -10,48 +10,47 @@ from shapeinf.lattice import Type
 
 
 class Body(Protocol):
-    """A subgraph of the node whose rule runs; values of the outer graph that it reads are bound already."""
+    """A subgraph of the node whose rule runs, with the values of the outer graph that it captures."""
 
     @property
     def num_inputs(self) -> int:
-        """Number of formal inputs."""
+        """The number of formal inputs."""
 
     @property
     def num_outputs(self) -> int:
-        """Number of outputs."""
+        """The number of outputs."""
 
     def declared_rank(self, index: int) -> int | None:
-        """The declared rank of a formal input, None without a declaration."""
+        """The declared rank of a formal input; None where none is declared."""
 
     def run(
         self, inputs: Sequence[Type | None], *, certain: bool, accumulate: bool = False, trip: int | None = None
     ) -> list[Type]:
-        """The types of its outputs for these inputs.
+        """Run the body on inputs of these types; the types of its outputs.
 
-        A run replaces the results of earlier runs; with `accumulate` it is one more iteration, or element, and the body
-        is all of them together. The constraints of its nodes stay only when the body is `certain` to run. `trip` is the
-        number of the iteration or element that this run stands for, None where it stands for any of them: sizes of
-        different trips are different unknowns.
+        A run replaces the earlier ones of this body; with `accumulate` it is added to them, as one more iteration. The
+        constraints of its nodes stay only if the body is `certain` to run. `trip` is the number of the iteration or
+        element that this run stands for, None for any of them: sizes of different trips are different unknowns.
 
-        Raises ShapeError for a violation inside a body that is certain to run, in strict mode; NotKnown past the limit
-        on the number of runs.
+        Raises ShapeError in strict mode, for a violation in a body that is certain to run, and NotKnown when the budget
+        of runs is exhausted.
         """
 
     def repeat(self, trips: Dim, number: Dimension | None = None) -> None:
-        """Note that the last run stands for this many, numbered from 0; without this it is one.
+        """Record that the last run stands for `trips` runs instead of one.
 
         `number` is the symbol in it that stands for the number of a trip, from 0 on.
         """
 
     @property
     def failure(self) -> str:
-        """Why the last run is certain to fail at run time; empty where it is not."""
+        """Why the last run is certain to fail at run time; empty where that is not certain."""
 
     def require_common(self, other: Body) -> None:
-        """Add the constraints that two bodies share, of which exactly one runs."""
+        """Add the constraints that the last runs of this body and of `other` share, of which exactly one runs."""
 
     def require_inputs(self, inputs: Sequence[Type | None]) -> None:
-        """Add the constraints of its nodes on inputs that certainly occur in some iteration, and nothing else.
+        """Add the constraints of the body for inputs that are certain to occur in some iteration.
 
-        Raises as `run` does where the body is certain to run.
+        Raises ShapeError in strict mode for a violation, if the node is certain to run.
         """

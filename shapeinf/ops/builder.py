@@ -1,4 +1,4 @@
-"""TensorFlow's builder: OpDefs from small texts such as `"x: T"` and `"T: {float, int32} = DT_FLOAT"`.
+"""TensorFlow's `OpDefBuilder`: OpDefs from short texts such as `"x: T"` and `"T: {float, int32} = DT_FLOAT"`.
 
 The grammar (`tensorflow/core/framework/op_def_builder.cc`):
 
@@ -92,7 +92,7 @@ class OpDefBuilder:
         return self
 
     def stateful(self) -> OpDefBuilder:
-        """Mark the operator as stateful: it must not be folded."""
+        """Mark the operator as stateful: equal calls may have different results."""
         self._stateful = True
         return self
 
@@ -245,7 +245,7 @@ def _list(text: str, kind: str) -> tuple[object, ...]:
 
 
 def _split(text: str) -> list[str]:
-    """At commas outside of quotes and braces."""
+    """The parts of a text between commas outside of quotes and braces."""
     return [
         m.strip()
         for m in re.findall(r"(?:\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|[^,])+", text)

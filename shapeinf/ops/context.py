@@ -1,4 +1,8 @@
-"""InferenceContext: the interface of one call to its rule."""
+"""`InferenceContext`: what a rule reads of its node, and the methods by which it adds constraints.
+
+TensorFlow's shape functions port to it: names and semantics are those of its C++ `InferenceContext`. `RuleContext`, the
+base class, has the constraints; `StructureMixin` and `TensorsMixin` have TensorFlow's methods for shapes and contents.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +15,13 @@ from shapeinf.ops.from_tensors import Array, TensorsMixin
 from shapeinf.ops.opdef import ArgDef, OpDef
 
 HandleData = list[tuple[Shape, str]]
-"""Shapes and dtypes of the values that a resource or variant handle refers to; "INVALID" is an unknown dtype."""
+"""Shapes and element types of the values that a resource or variant handle refers to; `INVALID` is an unknown type."""
 
 INVALID = "INVALID"
 
 
 class InferenceContext(TensorsMixin):
-    """One call of a rule: inputs, outputs and attributes by index or name, besides the methods of its base classes.
-
-    Names and semantics of the methods with TensorFlow's names are those of its C++ `InferenceContext`.
-    """
+    """One call of a rule, with its inputs, outputs and attributes by index or name."""
 
     def __init__(
         self,
@@ -36,7 +37,7 @@ class InferenceContext(TensorsMixin):
         input_tensors_as_shapes: Sequence[Shape | None] | None = None,
         input_handles: Sequence[HandleData | None] = (),
     ) -> None:
-        """`site` names the node as the source of constraints and in the names of new unknowns.
+        """`site` is the name of the node in sources of constraints and in new unknowns.
 
         `input_tensors` and `input_tensors_as_shapes` replace the contents of `inputs`.
         """
@@ -54,7 +55,7 @@ class InferenceContext(TensorsMixin):
         if input_handles:
             self._handles = {("input", i): h for i, h in enumerate(input_handles) if h is not None}
 
-    # Few rules use these tables: they are created when they are first written.
+    # Few rules use these tables: they are created on their first write.
 
     _inputs: dict[int, Shape] | None = None
     _outputs: dict[int, Shape] | None = None
@@ -64,7 +65,7 @@ class InferenceContext(TensorsMixin):
 
     @property
     def num_inputs(self) -> int:
-        """Number of inputs."""
+        """The number of inputs."""
         return len(self.types)
 
     def input(self, which: int | str) -> Shape:
@@ -78,7 +79,7 @@ class InferenceContext(TensorsMixin):
         return self.store.canon_shape(tensor.shape)
 
     def output(self, which: int | str) -> Shape:
-        """The shape set for an output so far, unknown before it is set."""
+        """The shape that is set for an output; unknown before it is set."""
         index = which if isinstance(which, int) else self._index(which, self.op_def.outputs, "output")
         shape = None if self._outputs is None else self._outputs.get(index)
         if shape is None:
@@ -105,13 +106,13 @@ class InferenceContext(TensorsMixin):
             self._set_output(index, output)
 
     def expand_outputs(self, count: int) -> None:
-        """Add outputs to the op."""
+        """Set a larger number of outputs. Raises ShapeError for a smaller one."""
         if count < self.num_outputs:
             raise ShapeError("Trying to reduce number of outputs of op.")
         self.num_outputs = count
 
     def attr(self, name: str) -> Any:
-        """An attribute, or its default. Raises ShapeError when there is neither."""
+        """An attribute, or its default. Raises ShapeError where it has neither."""
         if name in self.attributes:
             return self.attributes[name]
         defined = self.op_def.attributes.get(name)
@@ -123,7 +124,7 @@ class InferenceContext(TensorsMixin):
         return self._range(name, args, kind)[0]
 
     def _range(self, name: str, args: Sequence[ArgDef], kind: str) -> tuple[int, int]:
-        """First index and number of the values of a named argument."""
+        """The index of the first value of a named argument, and the number of its values."""
         start = 0
         for arg in args:
             size = 1
@@ -183,7 +184,7 @@ class InferenceContext(TensorsMixin):
         self._handles[side, index] = data
 
     def output_type(self, index: int) -> Shape | HandleType:
-        """What the rule set for an output: its shape, with the handle data if there are some."""
+        """The shape that the rule set for an output; a handle where it set handle data as well."""
         data = self.output_handle(index)
         if data is None:
             return self.output(index)

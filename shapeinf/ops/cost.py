@@ -1,6 +1,6 @@
-"""What one call of an operator costs: the record that a cost rule returns, and the context that it reads.
+"""The cost of one call of an operator: the record that a cost rule returns, and the context that it reads.
 
-A cost rule is a second function of an operator, beside its shape function:
+A cost rule is a second function of an operator, next to its shape function:
 
     @onnx.cost("PatchMerge", domain="com.example")
     def patch_merge(c: CostContext) -> OpCost:
@@ -19,8 +19,7 @@ from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type
 from shapeinf.lattice.types import Element
 from shapeinf.ops.opdef import OpDef
-from shapeinf.solver.long_products import product_of
-from shapeinf.solver.long_sums import sum_dims
+from shapeinf.solver.long_dims import product_of, sum_dims
 
 
 @attrs.frozen
@@ -29,10 +28,10 @@ class OpCost:
 
     Args:
         macs: multiply-accumulates; each is two floating-point operations.
-        operations: all other operations: of an elementwise operator, one an element of the output.
-        reads: the inputs whose elements are read, by position; None for all.
-        partial: of inputs of which only some elements are read, such as the table of a lookup, how many.
-        bodies: of an operator with bodies, whether "all" of them run or "one".
+        operations: all other operations; an elementwise operator has one for each element of the output.
+        reads: the positions of the inputs whose elements are read; None for all.
+        partial: by position, the number of elements that are read of an input, such as the table of a lookup.
+        bodies: whether "all" bodies of the operator run, or "one" of them.
     """
 
     macs: Dim = 0
@@ -45,8 +44,7 @@ class OpCost:
 class CostContext:
     """One call of an operator with the types of its inputs and outputs.
 
-    The methods raise NotKnown where the inference does not know something: the node is then listed as not counted, with
-    that reason.
+    The methods raise NotKnown for what is not inferred: the node is then listed as not counted, with that reason.
     """
 
     def __init__(
@@ -111,7 +109,7 @@ class CostContext:
         return value if isinstance(value, str) else default
 
     def contents(self, index: int) -> tuple[Element, ...]:
-        """The elements of a small input."""
+        """The elements of an input. Raises NotKnown where they are not inferred."""
         value = self.types[index] if index < len(self.types) else None
         elements = value.elements if isinstance(value, PartialTensor) else None
         if elements is None:
@@ -119,14 +117,14 @@ class CostContext:
         return tuple(elements)
 
     def product(self, *factors: Dim) -> Dim:
-        """A product, also one that is too long for `*`."""
+        """The product of dims, also one that is too long for `*`."""
         total = product_of(self.store, factors)
         if total is None:
             raise NotKnown("the formula is too long")
         return total
 
     def sum(self, *terms: Dim) -> Dim:
-        """A sum, also one that is too long for `+`."""
+        """The sum of dims, also one that is too long for `+`."""
         return sum_dims(self.store.scope, terms)
 
     def elements(self, shape: Shape | Iterable[Dim]) -> Dim:

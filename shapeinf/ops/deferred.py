@@ -1,4 +1,4 @@
-"""Calls with an attribute that is the contents of an input (`InputContents`), known only when the inputs are."""
+"""Calls with an attribute that is the contents of an input (`InputContents`), which is known with the inputs only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UNKNOWN = "an attribute is the contents of an input, which are not known"
 
 
 class DeferredCall(Call):
-    """Replaces `InputContents` by the contents of inputs, then calls the rule on the other inputs."""
+    """A call that replaces `InputContents` by the contents of inputs, then calls the rule on the other inputs."""
 
     def __init__(
         self, op_def: OpDef, attributes: Mapping[str, object], version: int = 0, wanted: tuple[bool, ...] = (True,)
@@ -42,7 +42,7 @@ class DeferredCall(Call):
         bodies: Mapping[str, Body] | None = None,
         size_terms: SizeTerms | None = None,
     ) -> Outcome:
-        """See `Call.run`; the outputs are unknown where the contents are."""
+        """See `Call.run`; the outputs are unknown where the contents are unknown."""
         try:
             values, positions = self.operands(inputs)
         except NotKnown as unknown:
@@ -76,7 +76,7 @@ class DeferredCall(Call):
 
 
 def referenced_inputs(value: object) -> set[int]:
-    """The inputs whose contents an attribute refers to."""
+    """The positions of the inputs whose contents an attribute refers to."""
     if isinstance(value, InputContents):
         return {value.input}
     if not isinstance(value, tuple) or _PLAIN.issuperset(map(type, value)):  # a tree ensemble has thousands of ints
@@ -88,7 +88,7 @@ _PLAIN = frozenset({int, float, str, bool, type(None)})
 
 
 def resolve_contents(value: object, inputs: Sequence[Type | None]) -> object:
-    """An attribute with the contents of inputs inserted: a scalar's element, the nested tuples of any other tensor.
+    """An attribute with the contents of inputs inserted: the element of a scalar, nested tuples for any other tensor.
 
     Unknown elements are None. Raises NotKnown where not even the number of elements is known.
     """

@@ -10,17 +10,17 @@ from shapeinf.ops.opdef import ArgDef, OpDef
 
 
 class ElementTypes:
-    """The element types of the outputs of an operator with its attributes."""
+    """The element types of the outputs of an operator with these attributes."""
 
     def __init__(self, op_def: OpDef, attributes: Mapping[str, object], outputs: int) -> None:
-        """`outputs` is their number."""
+        """`outputs` is the number of outputs."""
         self.op_def = op_def
         self.attributes = attributes
         flat = op_def.flatten(attributes, 0, outputs)
         self._fixed = [_fixed_dtype(flat.output(i), attributes, op_def) for i in range(outputs)]
         self._variables = [_variable(flat.output(i)) for i in range(outputs)]
         self._sharing: list[tuple[int, list[int]]] = [(0, [])] * outputs
-        """For each output the inputs that share its type variable, among the first ones: the most so far."""
+        """For each output, a number of inputs and those among them that share its type variable."""
 
     def output(self, index: int, inputs: Sequence[Type | None]) -> str | None:
         """The element type of an output: its own, or that of the first input that shares its type variable."""
@@ -42,7 +42,7 @@ class ElementTypes:
         return None
 
     def _positions(self, variable: str | None, count: int) -> list[int]:
-        """The inputs, of this number, that have a type variable."""
+        """The positions of the inputs that have a type variable; `count` is the number of inputs."""
         flat = self.op_def.flatten(self.attributes, count, 0)
         return [i for i in range(count) if variable is not None and _variable(flat.input(i)) == variable]
 

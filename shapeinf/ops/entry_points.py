@@ -1,6 +1,6 @@
-"""Entry points of installed packages, read without `importlib.metadata` where that is enough: its import takes longer.
+"""Entry points of installed packages, read without `importlib.metadata` where possible: its import takes longer.
 
-A package has a folder next to it, `NAME-VERSION.dist-info` or `.egg-info`, whose file `entry_points.txt` lists them.
+An installed package has a folder `NAME-VERSION.dist-info` or `.egg-info` next to it, with the file `entry_points.txt`.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ _METADATA = (".dist-info", ".egg-info")
 
 
 class EntryPoint(Protocol):
-    """A name that a package gives to one of its objects; those of `importlib.metadata` are such too."""
+    """An entry point: `InstalledEntryPoint`, or one of `importlib.metadata`."""
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name, such as `onnx.acme`."""
 
     @property
     def value(self) -> str:
-        """The object: `acme.shapes:onnx`."""
+        """The object that it refers to: `acme.shapes:onnx`."""
 
     def load(self) -> Any:
-        """Import the object."""
+        """Import the object and return it."""
 
 
 class InstalledEntryPoint(NamedTuple):
-    """An entry point, with the folder of its package's metadata."""
+    """An entry point that is read from a file, with the folder of that file."""
 
     name: str
     value: str
     folder: str
 
     def load(self) -> Any:
-        """Import the object. Raises what the import raises, and AttributeError where the module does not have it.
+        """Import the object and return it. Raises what the import raises, AttributeError for a missing attribute.
 
         >>> InstalledEntryPoint("join", "os:path.join [extra]", "").load() is os.path.join
         True
@@ -55,7 +55,7 @@ class InstalledEntryPoint(NamedTuple):
 
     @property
     def dist(self) -> Distribution:
-        """The package, with its name and version."""
+        """The installed package, with its name and version."""
         from importlib.metadata import PathDistribution
         from pathlib import Path
 
@@ -63,7 +63,7 @@ class InstalledEntryPoint(NamedTuple):
 
 
 def installed_entry_points(group: str) -> list[EntryPoint]:
-    """The entry points of a group, of all packages that can be imported; of two versions of one only the first."""
+    """The entry points of a group in all installed packages; of two versions of a package those of the first."""
     folders = _folders(sys.path)
     if folders is None:
         from importlib.metadata import entry_points
@@ -73,7 +73,7 @@ def installed_entry_points(group: str) -> list[EntryPoint]:
 
 
 def _folders(path: Sequence[str]) -> list[str] | None:
-    """The folders of the metadata of all packages; None where some may be in archives, or found by other importers."""
+    """The metadata folders of all packages; None where packages may be in archives or have an importer of their own."""
     if any(finder is not PathFinder and hasattr(finder, "find_distributions") for finder in sys.meta_path):
         return None
     folders: dict[str, str] = {}
@@ -93,6 +93,7 @@ def _folders(path: Sequence[str]) -> list[str] | None:
 
 
 def _read(folder: str, group: str) -> Iterator[InstalledEntryPoint]:
+    """The entry points of a group in the file of one folder."""
     try:
         with open(os.path.join(folder, _FILE), encoding="utf-8", errors="replace") as file:
             text = file.read()

@@ -74,14 +74,14 @@ class TensorsMixin(StructureMixin):
         raise NotImplementedError
 
     def input_tensor(self, index: int) -> Array | None:
-        """The contents of an input when all are known."""
+        """The contents of an input as an array; None where not all are known."""
         if self.input_tensors is not None:
             return self.input_tensors[index] if index < len(self.input_tensors) else None
         tensor = self.value(index)
         return None if tensor is None else tensor.array()
 
     def _known_input(self, index: int) -> _KnownTensor | None:
-        """The contents of an input when all are known."""
+        """The contents of an input; None where not all are known."""
         if self.input_tensors is not None:
             array = self.input_tensor(index)
             return None if array is None else _from_array(array)
@@ -89,7 +89,7 @@ class TensorsMixin(StructureMixin):
         return None if tensor is None else _known_tensor(tensor)
 
     def input_tensor_as_shape(self, index: int) -> Shape | None:
-        """The contents of an input as a shape, unknown elements as unknown dims."""
+        """The contents of a vector as a shape, unknown elements as unknown dims; None where all or none are known."""
         if self.input_tensors_as_shapes is not None:
             shapes = self.input_tensors_as_shapes
             return shapes[index] if index < len(shapes) else None

@@ -1,4 +1,4 @@
-"""OpDef: the name, inputs, outputs and attributes of an operator."""
+"""`OpDef`: the name, inputs, outputs and attributes of an operator, and its properties besides shapes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Expansion = Callable[[Mapping[str, object], "Sequence[Type | None]", int], "Grap
 
 
 class ArgDef(NamedTuple):
-    """One input or output.
+    """One argument of an operator: an input or output, or a list of them.
 
-    Its element type is one of: `type` (fixed), `type_attr` (the type variable or attribute that names it) or
-    `type_list_attr` (an attribute that lists one type a value). `number_attr` repeats it N times (TensorFlow),
-    `variadic` any number of times (ONNX), but not fewer than `least`. `kind` is "tensor", "sequence", "optional" or
-    "map".
+    Its element type is `type` (fixed), or that of `type_attr` (a type variable, or an attribute), or those that the
+    attribute `type_list_attr` lists, one for each value. It stands for as many values as the attribute `number_attr`
+    states (TensorFlow), or if `variadic` for any number from `least` on (ONNX). `kind` is "tensor", "sequence",
+    "optional" or "map".
     """
 
     name: str
@@ -38,14 +38,14 @@ class ArgDef(NamedTuple):
 
     @property
     def repeated(self) -> bool:
-        """Whether an attribute decides how many values it stands for."""
+        """Whether an attribute states the number of its values."""
         return self.number_attr is not None or self.type_list_attr is not None
 
 
 def flat_args(args: Sequence[ArgDef], attributes: Mapping[str, object], limit: int) -> list[ArgDef]:
-    """One argument for each value, at most `limit`: `N * T` is N times `T`, a list of types is one argument a type.
+    """One argument for each value, at most `limit`: `N * T` is N times `T`, a list of types one argument for each type.
 
-    An argument whose number no attribute gives stays as a variadic one.
+    An argument whose number no attribute states becomes variadic.
 
     >>> values, axis = ArgDef("values", type_attr="T", number_attr="N"), ArgDef("axis", type="int32")
     >>> [arg.name for arg in flat_args([values, axis], {"N": 2}, 9)]
@@ -82,26 +82,32 @@ class AttrDef(NamedTuple):
 class OpDef:
     """An operator of one dialect and domain, from version `since` on; `rule` is its shape function.
 
-    An operator without a rule may be defined by others: `expand(attributes, inputs, outputs)` returns an equivalent
-    graph for these input types and this number of outputs, or None.
-
-    `views`: the input (by position) of which an output is a view, the same elements in the same order. `in_place`: the
-    inputs whose buffer the first output may overwrite, because each of its elements reads no element of that input but
-    the one at its own position. `stored`: the outputs are part of the model, as weights are, and take no memory at run
-    time: tensors, or the handles of variables with what they refer to. The outputs of a stored operator with inputs are
-    the variables behind these, one each. `deprecation`: the first version of graphs that may not use the operator, and
-    what to use instead. `labels`: the names of bodies in the names of their tensors, by attribute; a label of a list of
-    bodies is followed by the index.
-
-    `container`: the operator only packs its inputs into the sequence that is its output, or unpacks one into its items;
-    nothing is copied.
-
-    `calls` is the attribute with the function that an operator does nothing else than to call: its inputs and outputs
-    are those of the function.
-
-    Of operators that make control flow out of single nodes, `conditions` is how many more conditions have to hold for
-    the readers of a node than for the node itself to run (below 0: fewer). The outputs of a `back_edge` are read in the
-    next iteration; a join that reads one stands at the top of a loop, and ends no condition.
+    Args:
+        name: the operator.
+        dialect: its dialect.
+        domain: its domain.
+        since: the first version of its domain with this definition.
+        inputs: its inputs.
+        outputs: its outputs.
+        attributes: its attributes by name.
+        stateful: equal calls may have different results.
+        deprecated: the definition is deprecated.
+        deprecation: the first version of graphs that may not use the operator, and what to use instead.
+        rule: its shape function.
+        expand: defines the operator by others: `expand(attributes, inputs, outputs)` returns an equivalent graph for
+            these types of inputs and this number of outputs, or None.
+        views: by position of an output, the input of which it is a view: the same elements in the same order.
+        in_place: the inputs whose buffer the first output may overwrite: an element of it reads only the element at its
+            own position of that input.
+        stored: the outputs are part of the model, as weights are, and take no memory at run time: tensors, or handles
+            of variables with their values. If the operator has inputs, each output is the variable of its input.
+        labels: by attribute, the name of its body in the names of tensors; the index follows where it lists bodies.
+        calls: the attribute with the function that the operator calls with its inputs, to return the outputs.
+        conditions: for control flow of single nodes, how many more conditions must hold for the readers of a node to
+            run than for the node itself; negative for a join.
+        back_edge: the outputs are read in the next iteration. A join that reads one is at the top of a loop, and ends
+            no condition.
+        container: the operator only packs its inputs into a sequence, or unpacks one into its items; nothing is copied.
     """
 
     name: str
@@ -126,7 +132,7 @@ class OpDef:
     container: Literal["", "pack", "unpack"] = ""
 
     def flatten(self, attributes: Mapping[str, object], inputs: int, outputs: int) -> OpDef:
-        """The operator with one argument a value, for attributes and the numbers of values of a node."""
+        """The operator with one argument for each value of a node, whose attributes and numbers of values these are."""
         if not any(arg.repeated for arg in (*self.inputs, *self.outputs)):
             return self
         defaults = {name: attribute.default for name, attribute in self.attributes.items() if attribute.has_default}

@@ -1,4 +1,4 @@
-"""Data files of packages of operators."""
+"""Reads the data files of packages of operators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def read_package_text(package: str, file: str) -> str:
-    """The text of a file of a package, without `importlib.resources`: its import takes longer than to read a file."""
+    """The text of a file of a package; without `importlib.resources`, whose import takes longer than to read a file."""
     module = import_module(package)
     loader = cast("ResourceLoader", module.__loader__)
     return loader.get_data(os.path.join(os.path.dirname(module.__file__ or ""), file)).decode()

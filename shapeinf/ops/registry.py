@@ -1,4 +1,9 @@
-"""The registry of operators: dialects, each a set of rules by (domain, op, since-version)."""
+"""The registry of operators.
+
+A `Dialect` has the rules of a family of operators by (domain, operator, first version); it is also the decorator that
+registers them. Packages offer dialects as entry points (`InstalledDialects`); an `OpRegistry` has all that an inference
+may use, and the calls and operations that compiled graphs share.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import attrs
 
+from shapeinf.errors import OpDefError, StaleTableError
 from shapeinf.graph import Graph
 from shapeinf.ops.deferred import DeferredCall, referenced_inputs
 from shapeinf.ops.entry_points import EntryPoint, installed_entry_points
 from shapeinf.ops.opdef import OpDef
 from shapeinf.ops.rule import Rule
 from shapeinf.ops.run import Call
-from shapeinf.ops.signatures import Key, SignatureTable, StaleTableError
+from shapeinf.ops.signatures import COMMAND, Key, SignatureTable
 from shapeinf.sharing import BUILD_LOCK, build_once
 
 if TYPE_CHECKING:
@@ -26,7 +32,7 @@ if TYPE_CHECKING:
 ENTRY_POINTS = "shapeinf.opdefs"
 
 MAX_CALLS = 4096
-"""Calls in the cache of a registry, and operations."""
+"""The most calls, and the most operations, in the cache of a registry."""
 
 NO_VIEWS: Mapping[int, int] = MappingProxyType({})
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
@@ -41,7 +47,7 @@ Schemas = Callable[[str, str, int], "OpDef | None"]
 class _Registration:
     """A shape function with its first version and the properties of its operators; see `OpDef`.
 
-    Its signature is read when the rule is first needed, if a table has it.
+    `rule` is None until it is first needed, for a function whose signature is in a table.
     """
 
     since: int
@@ -61,9 +67,10 @@ class Dialect:
     """The operators of one family of models; also the decorator that registers a rule.
 
     Args:
-        name: the dialect's name, as graphs carry it.
-        schemas: the OpDef (without rule) of (domain, op, version), or None. Without it, OpDefs are those of `define`.
-        versioned: whether the version of an operator says something to users; otherwise messages do not show it.
+        name: the name of the dialect, as in `Graph.dialect`.
+        schemas: returns the OpDef, without its rule, of (domain, op, version), or None; without it, OpDefs come from
+            `define`.
+        versioned: whether messages display the version of an operator.
         costs: the modules that register cost rules; they are imported when a cost is first requested.
         signatures: the table of the rules of its own packages; a module of these is imported when an operator of it is
             first looked up. Other rules are inspected when they are registered.
@@ -91,20 +98,20 @@ class Dialect:
         self.schemas = schemas
         self.versioned = versioned
         self.declarations: Callable[[Any], tuple[Any, ...]] | None = None
-        """For formats that define operations as text: the syntax trees of the operations of a variant of the format."""
+        """For formats that define operations as text: returns the syntax trees of the operations of a variant."""
         self.connect: Callable[[Graph], Graph] | None = None
-        """For operators that share state: a graph with what nodes read from others by it as inputs of theirs."""
+        """For operators that share state: returns the graph with all values that a node reads by it as its inputs."""
         self._rules: dict[tuple[str, str], list[_Registration]] = {}
         self._complete: set[str] = set()
         """The modules of the table that are imported."""
         self._additions: list[tuple[Key, _Registration]] = []
-        """The rules that are registered and not in the table."""
+        """The registered rules that are not in the table."""
         self._defined: dict[tuple[str, str], OpDef] = {}
         self._lookups: dict[tuple[str, str, int], OpDef | None] = {}
         self._costs: dict[tuple[str, str], list[tuple[int, CostRule]]] = {}
         self._cost_modules = list(costs)
         self.cost_problems: list[str] = []
-        """The modules with cost rules that could not be imported, as texts."""
+        """Messages about modules with cost rules that could not be imported."""
 
     def __call__(
         self,
@@ -120,9 +127,9 @@ class Dialect:
         back_edge: bool = False,
         container: Literal["", "pack", "unpack"] = "",
     ) -> Callable[[Function], Function]:
-        """Register the decorated function as the rule of these operators from a version on.
+        """Register the decorated function as the rule of these operators, from the version `since` on.
 
-        The other arguments are properties of these operators; see `OpDef`.
+        The other arguments are properties of the operators; see `OpDef`.
         """
 
         def register(function: Function) -> Function:
@@ -138,12 +145,12 @@ class Dialect:
         return register
 
     def _register(self, key: Key, entry: _Registration) -> None:
-        """Add a rule. Raises ValueError if there is another one for this version."""
+        """Add a rule. Raises OpDefError if there is another one for this version."""
         versions = self._rules.setdefault(key[:2], [])
         previous = [other for other in versions if other.since == entry.since]
         module = self.signatures.module(key)
         if any(_origin(other) != _origin(entry) for other in previous) or (module and module not in sys.modules):
-            raise ValueError(f"{self.name} has two rules for {_label(key)}")
+            raise OpDefError(f"{self.name} has two rules for {_label(key)}")
         versions[:] = [other for other in versions if other not in previous]  # its module is reloaded
         versions.append(entry)
         versions.sort(key=lambda other: other.since)
@@ -159,12 +166,12 @@ class Dialect:
                 return
             before = len(self._additions)
             import_module(module)
-            for key in self.signatures.by_module[module]:
+            for key in self.signatures.keys_by_module[module]:
                 if all(entry.since != key[2] for entry in self._rules.get(key[:2], ())):
-                    raise StaleTableError(f"{module} has no rule for {_label(key)}")
+                    raise StaleTableError(f"{module} has no rule for {_label(key)}", COMMAND)
             for key, entry in self._additions[before:]:
-                if entry.function.__module__ in self.signatures.by_module:
-                    raise StaleTableError(f"the table of signatures has no rule for {_label(key)}")
+                if entry.function.__module__ in self.signatures.keys_by_module:
+                    raise StaleTableError(f"the table of signatures has no rule for {_label(key)}", COMMAND)
             self._complete.add(module)
 
     def cost(self, *names: str, since: int = 1, domain: str = "") -> Callable[[CostFunction], CostFunction]:
@@ -192,9 +199,14 @@ class Dialect:
         return set(self._costs)
 
     def cost_rule(self, domain: str, op: str, version: int) -> CostRule | None:
-        """The cost rule in force at a version of an operator; None where it has none."""
+        """The cost rule in force at a version of an operator; None where it has none.
+
+        It is registered by a module of `costs`, or by the module that has the operator's shape function.
+        """
         if self._cost_modules:
             self._import_costs()
+        for module in self.signatures.modules(domain, op) - self._complete:
+            self._import(module)
         rules = [rule for since, rule in self._costs.get((domain, op), ()) if since <= version or version <= 0]
         return rules[-1] if rules else None
 
@@ -210,17 +222,17 @@ class Dialect:
                 del self._cost_modules[0]
 
     def define(self, op_def: OpDef) -> None:
-        """Add an OpDef that comes from no schema source (TensorFlow's builder, a test)."""
+        """Add an OpDef that `schemas` does not have, such as one of `OpDefBuilder`."""
         self._defined[op_def.domain, op_def.name] = op_def
         self._lookups.clear()
 
     def has_rule(self, domain: str, op: str, version: int = 0) -> bool:
-        """Whether an operator has a rule, at this version or at any; no module is imported to answer."""
+        """Whether an operator has a rule, at this version or (0) at any; imports no module."""
         versions = {entry.since for entry in self._rules.get((domain, op), ())} | self.signatures.versions(domain, op)
         return any([since <= version or version <= 0 for since in versions])
 
     def lookup(self, domain: str, op: str, version: int) -> OpDef | None:
-        """The operator in force at a version, None when the dialect has none."""
+        """The operator in force at a version; None where the dialect has none."""
         key = (domain, op, version)
         try:
             return self._lookups[key]
@@ -237,7 +249,7 @@ class Dialect:
         schema = schema or OpDef(op, self.name, domain)
         return attrs.evolve(
             schema,
-            rule=schema.rule or self._signed(domain, op, registered),
+            rule=schema.rule or self._make_rule(domain, op, registered),
             views=registered.views,
             in_place=registered.in_place,
             stored=registered.stored,
@@ -248,8 +260,8 @@ class Dialect:
             container=registered.container,
         )
 
-    def _signed(self, domain: str, op: str, entry: _Registration) -> Rule:
-        """The rule of a shape function, from the table if that has it."""
+    def _make_rule(self, domain: str, op: str, entry: _Registration) -> Rule:
+        """The rule of a shape function, made from its line of the table where that has one."""
         if entry.rule is None:
             entry.rule = self.signatures.rule((domain, op, entry.since), entry.function)
         return entry.rule
@@ -301,7 +313,7 @@ class InstalledDialects:
     """
 
     def __init__(self, entries: Iterable[EntryPoint] | None = None) -> None:
-        """These entry points; those of all installed packages by default."""
+        """With these entry points; those of all installed packages by default."""
         self._entries: dict[str, list[EntryPoint]] = {}
         listed = installed_entry_points(ENTRY_POINTS) if entries is None else entries
         for entry in sorted(listed, key=lambda entry: entry.name):
@@ -344,8 +356,8 @@ class InstalledDialects:
                 records.append(DialectEntry(entry.name, entry.value, _package(entry), problem))
         return records
 
-    def not_loaded(self, name: str) -> list[str]:
-        """The dialects of packages other than that of this one that no model has used so far."""
+    def unused_packages(self, name: str) -> list[str]:
+        """The entry points of dialects of other packages that no model has used so far, as texts."""
         own = {_package(entry) for entry in self._entries.get(name, ()) if entry.name == name}
         others = (listed[0] for dialect, listed in self._entries.items() if dialect not in self._loaded)
         return [_title(entry) for entry in others if "." not in entry.name and _package(entry) not in own]
@@ -376,7 +388,7 @@ class OpRegistry:
         self._installed = InstalledDialects(())
         self._calls: dict[tuple[object, ...], Call] = {}
         self.operations: dict[Hashable, Any] = {}
-        """What compiled graphs share of equal nodes; see `share`."""
+        """The operations that compiled graphs share; see `share`."""
 
     def add(self, dialect: Dialect) -> None:
         """Add a dialect; the last one of a name wins."""
@@ -394,16 +406,16 @@ class OpRegistry:
         return registry
 
     def problems(self, dialect: str) -> list[str]:
-        """The errors in the entry points of a dialect; see `InstalledDialects.problems`."""
+        """See `InstalledDialects.problems`."""
         return self._installed.problems(dialect)
 
     def entries(self) -> list[DialectEntry]:
-        """All installed entry points of dialects; see `InstalledDialects.entries`."""
+        """See `InstalledDialects.entries`."""
         return self._installed.entries()
 
-    def not_loaded(self, dialect: str) -> list[str]:
-        """The entry points of other packages that no model has used so far, as texts."""
-        return self._installed.not_loaded(dialect)
+    def unused_packages(self, dialect: str) -> list[str]:
+        """See `InstalledDialects.unused_packages`."""
+        return self._installed.unused_packages(dialect)
 
     def lookup(self, dialect: str, domain: str, op: str, version: int) -> OpDef | None:
         """The operator in force at a version; None for an unknown dialect or operator."""
@@ -416,7 +428,7 @@ class OpRegistry:
         return None if operators is None else operators.cost_rule(domain, op, version)
 
     def is_versioned(self, dialect: str) -> bool:
-        """Whether messages show the versions of a dialect's operators; also true of an unknown dialect."""
+        """Whether messages display the versions of a dialect's operators; true for an unknown dialect."""
         operators = self.dialect(dialect)
         return operators is None or operators.versioned
 
@@ -425,8 +437,7 @@ class OpRegistry:
     ) -> Call | None:
         """The call of an operator with these attributes; None for one without a rule.
 
-        `kind` identifies operator and attributes: readers share one among equal nodes of many files. The cache holds at
-        most `MAX_CALLS`.
+        `kind` identifies operator and attributes in the cache, which is cleared at `MAX_CALLS`.
         """
         if op_def.rule is None:
             return None
@@ -440,7 +451,10 @@ class OpRegistry:
         return call
 
     def share(self, key: Hashable, operation: T) -> T:
-        """Add an operation, at most `MAX_CALLS`; where another thread has just added one, that one is returned."""
+        """Add an operation to the shared ones; returns the one that another thread has added first, if any.
+
+        The shared operations are cleared at `MAX_CALLS`.
+        """
         if len(self.operations) >= MAX_CALLS:
             self.operations.clear()
         shared: T = self.operations.setdefault(key, operation)
@@ -464,7 +478,10 @@ def _label(key: Key) -> str:
 
 
 def _misfit(loaded: object, name: str, dialect: Dialect | None) -> str:
-    """Why a loaded object is not the dialect of its entry point's name; empty where it is."""
+    """Why a loaded object cannot be the dialect of this name; empty where it can.
+
+    `dialect` is what another entry point of this name has defined, if any.
+    """
     if not isinstance(loaded, Dialect):
         return f"is an object of the type {type(loaded).__name__}, not a Dialect"
     if loaded.name != name:

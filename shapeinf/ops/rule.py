@@ -1,4 +1,4 @@
-"""Shape functions, with inputs and attributes read from their signatures."""
+"""`Rule`: a shape function with its inputs and attributes, which are read from its signature."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _shape_of: Callable[[object], Shape] = attrgetter("shape")
 
 
 class Param(NamedTuple):
-    """One input of a rule; `tensor`: it is no sequence, optional or map."""
+    """One input of a rule; `tensor`: it must be a tensor, and no sequence, optional or map."""
 
     name: str
     use: InputUse
@@ -69,15 +69,18 @@ class Param(NamedTuple):
 
 @attrs.frozen(eq=False)
 class Rule:
-    """A shape function with its inputs and attributes read once from its signature.
+    """A shape function with its inputs and attributes, read once from its signature.
 
-    The first parameter is the context; positional parameters are the inputs (`= None` or `| None` is optional, `*xs`
-    variadic, with `| None` of which some may be missing); the annotation `Shape` requests the shape, `Value` also the
-    contents, `Type` any kind of value; keyword-only parameters are attributes with their defaults (a trailing
-    underscore avoids Python's keywords; with the annotation `object` an unknown attribute is None), or an attrs class
-    whose fields are attributes that several operators share (unknown ones are None if its `open_to_unknowns` is true).
-    A function of the context alone is raw: it reads inputs
-    and attributes itself.
+    - The first parameter is the context.
+    - Positional parameters are the inputs: `= None` or `| None` is optional, `*xs` variadic, `*xs: Shape | None` also
+      with absent values. The annotation is the part that the rule reads: `Shape`, `Value` (also the contents),
+      `Operand` (the contents, if all such inputs have some) or `Type` (any kind of value).
+    - Keyword-only parameters are attributes with their defaults. A trailing underscore avoids a keyword of Python. With
+      the annotation `object` an unknown attribute is None.
+    - A keyword-only parameter of an attrs class has attributes that several operators share as its fields; unknown ones
+      are None if the class has `open_to_unknowns = True`.
+
+    A function of the context alone is *raw*: it reads inputs and attributes from the context.
     """
 
     function: Callable[..., object]
@@ -89,9 +92,9 @@ class Rule:
     raw: bool
     open: frozenset[str]
     _reads_shape: tuple[bool, ...] = attrs.field(init=False)
-    """Of each input whether only its shape is read; empty for a rule of any number of inputs or of none."""
+    """For each input whether only its shape is read; empty for a variadic rule."""
     _reads_shapes: bool | None = attrs.field(init=False)
-    """What `_reads_shape` has for all inputs; None where they differ."""
+    """The value of `_reads_shape` for all inputs; None where they differ, or there are none."""
 
     @_reads_shape.default
     def _shape_params(self) -> tuple[bool, ...]:
@@ -103,7 +106,7 @@ class Rule:
 
     @classmethod
     def from_function(cls, function: Callable[..., object]) -> Rule:
-        """Inspect a shape function."""
+        """The rule of a shape function, by inspection of its signature."""
         hints = typing.get_type_hints(function, include_extras=True)
         parameters = list(inspect.signature(function).parameters.values())[1:]
         params: list[Param] = []
@@ -138,22 +141,25 @@ class Rule:
 
     @property
     def attribute_names(self) -> set[str]:
-        """The attributes that the rule reads."""
+        """The names of the attributes that the rule reads."""
         return {*self.attributes, *(field.name for group in self.groups.values() for field in attrs.fields(group))}
 
     def param(self, index: int) -> Param | None:
-        """The parameter of an input by position."""
+        """The parameter of an input by position; None for a superfluous input."""
         if index < len(self.params):
             return self.params[index]
         return self.params[-1] if self.variadic else None
 
     def input_use(self, index: int) -> InputUse:
-        """The part of an input, by position, that the rule reads (a raw rule may read anything)."""
+        """The part of an input, by position, that the rule may read."""
         param = self.param(index)
         return InputUse.TYPE if self.raw else InputUse.SHAPE if param is None else param.use
 
     def arguments(self, inputs: Sequence[Type | None]) -> Sequence[object]:
-        """The positional arguments for these inputs. Raises ShapeError for a missing or superfluous input."""
+        """The positional arguments of the function for inputs of these types.
+
+        Raises ShapeError for a missing or superfluous input, and for one that must be a tensor and is none.
+        """
         reads_shape = self._reads_shape
         if reads_shape and len(inputs) == len(reads_shape) and _PARTIAL.issuperset(map(type, inputs)):  # most calls
             if self._reads_shapes is None:
@@ -183,7 +189,7 @@ class Rule:
         return args
 
     def keywords(self, attributes: Mapping[str, object]) -> dict[str, object]:
-        """The keyword arguments of the rule. Raises ShapeError for a missing required attribute."""
+        """The keyword arguments of the function. Raises ShapeError for a missing required attribute."""
         arguments: dict[str, object] = {}
         for name, default in self.attributes.items():
             if name in attributes:
@@ -200,17 +206,17 @@ class Rule:
 
 
 def group_kinds(group: type) -> dict[str, str]:
-    """The kinds of the attributes that the fields of an attrs class are."""
+    """The kinds of the attributes in the fields of an attrs class, by name."""
     return {name: kind for name, hint in typing.get_type_hints(group).items() if (kind := _kind(hint))}
 
 
 def open_fields(group: Any) -> list[str]:
-    """The fields of an attrs class that are None where the attribute is unknown."""
+    """The names of the fields of an attrs class that are None where the attribute is unknown."""
     return [field.name for field in attrs.fields(group)] if getattr(group, "open_to_unknowns", False) else []
 
 
 def _kind(hint: object) -> str:
-    """The kind of attribute of an annotation, with or without `| None`; empty for others."""
+    """The kind of attribute that an annotation stands for, with or without `| None`; empty where it stands for none."""
     members = [hint]
     if typing.get_origin(hint) in (types.UnionType, typing.Union):
         members = [member for member in typing.get_args(hint) if member is not type(None)]

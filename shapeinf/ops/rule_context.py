@@ -1,6 +1,6 @@
-"""The context of a rule: its inputs, and methods to add constraints, build shapes and query the store.
+"""`RuleContext`: the inputs of a rule, and methods to add constraints, build shapes and query the store.
 
-TensorFlow's own methods are in `structure`, `from_tensors` and `context`.
+TensorFlow's own methods are in `structure`, `from_tensors` and `context`, whose `InferenceContext` is what rules get.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.lattice import (
     OptionalAxes,
     PartialTensor,
-    RankNotKnown,
     Shape,
     ShapeStore,
     TensorType,
@@ -31,11 +30,11 @@ from shapeinf.ops.bodies import Body
 from shapeinf.ops.opdef import OpDef
 
 MAX_RANK = 1000
-"""No tensor has more axes: an attribute that requires more is damaged."""
+"""The largest rank that a rule may require: a larger one is that of a damaged file."""
 
 
 Terms = Mapping[str, "Dim | str | tuple[int, int]"]
-"""What a size is computed with besides other sizes, such as the kernel and the stride of a window."""
+"""The parameters in the formula of a size, by name, such as the kernel and the stride of a window."""
 SizeTerms = dict[Dim, Terms]
 
 _NO_BODIES: Final[Mapping[str, Body]] = MappingProxyType({})
@@ -43,7 +42,7 @@ _NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 class RuleContext:
-    """One call of a rule: its inputs, attributes, site and the store of constraints; `InferenceContext` creates it."""
+    """One call of a rule: its inputs, attributes, site and the store of constraints."""
 
     op_def: OpDef
     types: Sequence[Type | None]
@@ -60,9 +59,9 @@ class RuleContext:
     warnings: tuple[ShapeError, ...] = ()
     bodies: Mapping[str, Body] = _NO_BODIES
     written: Mapping[str, object] = _NOTHING
-    """The attributes of the node before the contents of inputs were inserted: with `InputContents` in them."""
+    """The attributes of the node as the file has them, with `InputContents` where they are contents of inputs."""
     size_terms: SizeTerms | None = None
-    """Where an explanation collects how sizes are computed; see `describe_size`."""
+    """A table for an explanation, which collects the parameters of sizes; see `describe_size`."""
     _relaxed = 0
 
     # -- constraints -------------------------------------------------------------------------------------------------
@@ -76,7 +75,10 @@ class RuleContext:
     @overload
     def merge(self, a: Shape, b: Shape, message: str | None = None) -> Shape: ...
     def merge(self, a: Dim | Shape, b: Dim | Shape, message: str | None = None) -> Dim | Shape:
-        """Add that two dims or shapes are equal. Raises ShapeError (`message`, else TF's text) when they cannot be."""
+        """Add that two dims or shapes are equal; the merged one. Raises ShapeError where they cannot be equal.
+
+        The error has `message`, by default TensorFlow's text.
+        """
         if a is b:
             return a
         if isinstance(a, Shape) and isinstance(b, Shape):
@@ -106,25 +108,25 @@ class RuleContext:
         return merge_shape(self.store, a, b, self.source("shapes must be equal"))
 
     def at_least(self, d: Dim, bound: Dim, message: str) -> None:
-        """Add `d >= bound`."""
+        """Add `d >= bound`. Raises Contradiction."""
         self._add_le(bound, d, message)
 
     def at_most(self, d: Dim, bound: Dim, message: str) -> None:
-        """Add `d <= bound`."""
+        """Add `d <= bound`. Raises Contradiction."""
         self._add_le(d, bound, message)
 
     def assume_at_most(self, d: Dim, bound: Dim, message: str, *, include_user_sizes: bool = False) -> bool:
-        """Assume `d <= bound` of presumed sizes, without which the node runs but has another output.
+        """Assume `d <= bound`, without which the node runs but has another output; returns whether it is assumed.
 
-        With `include_user_sizes` also of sizes of the user: where no useful graph runs otherwise. False where it must
-        not be assumed: then the output must be right without it.
+        Only presumed sizes are assumed to be smaller, with `include_user_sizes` also those that the user specifies, for
+        cases in which no useful graph runs otherwise. Where it is not assumed, the output must be right without it.
         """
         return self.store.assume_le(
             d, bound, Source(self.site, message, assumed=True), include_user_sizes=include_user_sizes
         )
 
     def assume_small(self, d: Dim, limit: int, message: str) -> bool:
-        """Assume `d <= limit` of sizes without a stated upper bound; False where it must not be assumed."""
+        """Assume `d <= limit` of a size without an upper bound; returns whether it is assumed."""
         return self.store.assume_small(d, limit, Source(self.site, message, assumed=True))
 
     def advise_at_most(self, d: Dim, bound: Dim, message: str) -> None:
@@ -140,7 +142,7 @@ class RuleContext:
             raise Contradiction(message, error.first, error.second, (str(a), str(b))) from None
 
     def divisible(self, d: Dim, divisor: int, message: str) -> None:
-        """Add that `divisor` divides `d`."""
+        """Add that `divisor` divides `d`. Raises Contradiction."""
         try:
             self.store.add_divisible(d, divisor, self.source(message))
         except Contradiction as error:
@@ -149,7 +151,7 @@ class RuleContext:
     def expect(self, a: Dim | Shape, b: Dim | Shape, message: str) -> None:
         """Add the equality of two sizes or shapes on which the outputs do not depend.
 
-        Where they cannot be equal the node fails when it runs: a warning, and inference goes on.
+        Where they cannot be equal, the node fails at run time: that is a warning, and the outputs stay known.
         """
         try:
             if isinstance(a, Shape) and isinstance(b, Shape):
@@ -160,10 +162,10 @@ class RuleContext:
             self.warnings = (*self.warnings, error)
 
     def same_count(self, total: Dim, known: Dim, message: str) -> None:
-        """Add that the number of elements present (`total`) is the number that the node requires (`known`).
+        """Add that the number of elements (`total`) is the one that the node requires (`known`).
 
-        Sizes are at least 1 only by assumption: a node that requires 0 of a symbolic number violates just the
-        assumption, which is a warning.
+        Named dims are at least 1 by policy only: a node that requires a symbolic number to be 0 violates the policy
+        alone, which is a warning.
         """
         if known == 0 and isinstance(total, Dimension):
             self.expect(total, 0, f"{message}: the count must be 0, but named dims are at least 1")
@@ -171,7 +173,7 @@ class RuleContext:
             self.merge(total, known, message)
 
     def describe_size(self, size: Dim, **terms: Dim | str | tuple[int, int]) -> None:
-        """Tell an explanation which terms an output size is computed with; otherwise nothing happens."""
+        """Record the parameters in the formula of an output size, if an explanation requests them."""
         if self.size_terms is not None:
             self.size_terms[size] = terms
 
@@ -182,7 +184,7 @@ class RuleContext:
     # -- shapes ------------------------------------------------------------------------------------------------------
 
     def broadcast(self, *shapes: Shape) -> Shape:
-        """Numpy broadcasting; unknown when any rank is."""
+        """Numpy broadcasting of shapes; unknown where a rank is unknown."""
         quick = quick_broadcast(shapes)
         if quick is not None:
             return quick
@@ -193,7 +195,7 @@ class RuleContext:
         return broadcast_dim(self.store, a, b, self.source("operands must broadcast"))
 
     def join(self, *shapes: Shape | None) -> Shape:
-        """The join at this site of shapes of which any may be true; those not inferred yet (None) do not count."""
+        """The join, at this site, of shapes of which any may be true; None is a shape that is not inferred yet."""
         inferred = [s for s in shapes if s is not None]
         self.created_unknowns = True
         joined = inferred[0]
@@ -204,7 +206,7 @@ class RuleContext:
     def relax_type(self, a: Type, b: Type, label: str, *, same_iteration: bool = False) -> Type:
         """The join of two types at a label of this site; unknown for types of different kinds.
 
-        `same_iteration`: both are of the same iteration of all loops around the node, as the branches of an If are.
+        `same_iteration`: both belong to the same iteration of all loops around the node, like branches of a condition.
         """
         if a == b:
             return a
@@ -216,21 +218,21 @@ class RuleContext:
 
     @property
     def widenings(self) -> int:
-        """How often the bounds of join sites have widened; at a fixpoint they do not."""
+        """The number of times that bounds of join sites have widened; constant at a fixpoint."""
         return self.store.relaxer.widenings
 
     def leave_cycle(self, value: TensorType) -> Type:
         """A value after the last iteration of a cycle of the graph; see `Relaxer.last`."""
-        left = map_dims(value, self.store.relaxer.last)
+        left = map_dims(value, self.store.relaxer.leave_cycle)
         self.created_unknowns = self.created_unknowns or left is not value
         return left
 
     def joined_symbols(self) -> set[Dimension]:
-        """The symbols of the joins at this site and inside its bodies, which differ between iterations."""
+        """The symbols of joins at this site and inside its bodies, whose values differ between iterations."""
         return self.store.relaxer.symbols_below(self.site)
 
     def same_rank(self, *shapes: Shape) -> int:
-        """The common rank; ShapeError when the ranks differ, NotKnown when one is unknown."""
+        """The common rank. Raises ShapeError where ranks differ, NotKnown where one is unknown."""
         ranks = {len(s) for s in shapes}
         if len(ranks) > 1:
             self.fail("inputs must be of equal rank", *shapes)
@@ -248,13 +250,13 @@ class RuleContext:
         return shape
 
     def axis(self, axis: int, rank: int) -> int:
-        """The axis counted from the front; ShapeError when it is out of range."""
+        """The axis counted from the front. Raises ShapeError where it is out of range."""
         if not -rank <= axis < rank:
             self.fail(f"axis {axis} is out of range for rank {rank}")
         return axis + rank if axis < 0 else axis
 
     def axes(self, axes: Iterable[int], rank: int) -> tuple[int, ...]:
-        """Several axes counted from the front; ShapeError when one is out of range or named twice."""
+        """Axes counted from the front. Raises ShapeError where one is out of range or listed twice."""
         normalized = tuple([self.axis(a, rank) for a in axes])
         if len(normalized) > 1 and len(set(normalized)) != len(normalized):
             self.fail("axes must be distinct", normalized)
@@ -272,7 +274,7 @@ class RuleContext:
         return self.store.new_size(f"{self.site}.{hint}" if hint else self.site, lo, hi)
 
     def fresh_at_most(self, most: Dim, hint: str, lo: int = 0) -> Dimension:
-        """A new unknown with the symbolic upper limit `most`, which follows from the operator: not a constraint."""
+        """A new unknown with the symbolic upper limit `most`, which holds by definition and is no constraint."""
         symbol = self.fresh(hint, lo, self.interval(most).hi)
         self.store.set_limit(symbol, most)
         return symbol
@@ -286,11 +288,11 @@ class RuleContext:
             self.store.set_limit(unknown, most)
 
     def limit_of(self, unknown: Dimension) -> Dim | None:
-        """The symbolic upper limit of an unknown, None where it has none."""
+        """The symbolic upper limit of an unknown; None where it has none."""
         return self.store.scope.limits.get(unknown)
 
     def unknowable(self, reason: str, dtype: str | None = None) -> NotKnown:
-        """The exception for outputs that cannot be inferred; the user sees the reason.
+        """The exception for outputs that cannot be inferred, with the reason in the message to the user.
 
         `dtype` is the element type of outputs whose definition has none.
         """
@@ -298,7 +300,7 @@ class RuleContext:
 
     def unknowable_rank(self, reason: str, shape: OptionalAxes) -> NotKnown:
         """The exception for an output of unknown rank: `shape` is resolved once the rank is inferred."""
-        return RankNotKnown(reason, shape)
+        return NotKnown(reason, shape=shape)
 
     def interval(self, d: Dim) -> Interval:
         """The bounds of a dim."""
@@ -309,7 +311,7 @@ class RuleContext:
         return self.store.prove_le(a, b)
 
     def prove_within_limits(self, d: Dim, most: Dim) -> bool:
-        """Whether `d <= most` always; also by the upper limit of an unknown in `d`, such as the number of a trip."""
+        """Whether `d <= most` is proved, also by symbolic limits of unknowns in `d`, such as the number of a trip."""
         if self.prove_le(d, most) is True:
             return True
         if isinstance(d, int):
@@ -328,23 +330,23 @@ class RuleContext:
         return self.store.prove_eq(a, b)
 
     def concrete(self, d: Dim) -> int | None:
-        """The value of a dim when it is known."""
+        """The value of a dim; None where it is not a known number."""
         form = self.store.canon(d)
         return form if isinstance(form, int) else None
 
     def dtype(self, index: int) -> str | None:
-        """The element type of an input, None when the input is missing or the type unknown."""
+        """The element type of an input; None where the input is absent, no tensor, or of unknown element type."""
         tensor = self.types[index] if index < len(self.types) else None
         return tensor.dtype if isinstance(tensor, TensorType) else None
 
     def value(self, index: int) -> PartialTensor | None:
-        """An input with known contents, else None."""
+        """An input whose contents are known, at least in part; else None."""
         tensor = self.types[index] if index < len(self.types) else None
         return tensor if isinstance(tensor, PartialTensor) and tensor.elements is not None else None
 
 
 def tf_shape(shape: Shape) -> str:
-    """A shape as TensorFlow's messages write it: `[1,?,3]`, `?` for every unknown size."""
+    """A shape as in TensorFlow's messages: `[1,?,3]`, with `?` for each symbolic size."""
     if shape.dims is None:
         return "?"
     return "[" + ",".join(str(d) if isinstance(d, int) else "?" for d in shape.dims) + "]"

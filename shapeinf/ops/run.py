@@ -1,4 +1,8 @@
-"""Calls of rules: bind inputs and attributes, fill in element types, turn NotKnown into unknown outputs."""
+"""`Call`: an operator with its attributes, called with the types of inputs.
+
+A call checks the attributes, passes the rule what its signature requests, fills in element types, and turns NotKnown
+into unknown outputs.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,6 @@ from shapeinf.lattice import (
     HandleType,
     OptionalType,
     PartialTensor,
-    RankNotKnown,
     SequenceType,
     Shape,
     ShapeStore,
@@ -27,14 +30,14 @@ from shapeinf.ops.rule import InputUse
 from shapeinf.ops.rule_context import SizeTerms
 
 MAX_VALUES = 1 << 16
-"""The most values that one argument of an operator has; a larger number in a file is an error or an attack."""
+"""The most values that one argument of an operator may stand for; a file with more is damaged or hostile."""
 
 
 class Outcome:
     """The output types of one call.
 
-    `unknown` is the reason why they are unknown, else None. `fresh`: the call created unknowns; these belong to its
-    site, so another node must not reuse the outcome. `warnings` are violations that the types do not depend on.
+    `unknown` is the reason why they are unknown, else None. `fresh`: the call created unknowns, which have the name of
+    its node, so that no other node may reuse the outcome. `warnings` are violations that the types do not depend on.
     """
 
     __slots__ = ("fresh", "types", "unknown", "warnings")
@@ -50,7 +53,7 @@ class Outcome:
 
 
 class Contents(enum.Enum):
-    """The inputs whose contents a call depends on: none, any that it requests, or all operands together."""
+    """The inputs whose contents a call depends on: none, any, or all operands if each of them has contents."""
 
     NONE = enum.auto()
     ANY = enum.auto()
@@ -58,9 +61,9 @@ class Contents(enum.Enum):
 
 
 class Call:
-    """An operator with its attributes, ready for inputs; built once for all equal nodes of a graph.
+    """An operator with its attributes, ready for inputs; built once for all equal nodes.
 
-    Everything that does not depend on the inputs is computed here: a call takes a few microseconds in all.
+    All that does not depend on the inputs is computed here: a run takes a few microseconds.
     """
 
     def __init__(
@@ -71,10 +74,10 @@ class Call:
         wanted: tuple[bool, ...] = (True,),
         written: Mapping[str, object] | None = None,
     ) -> None:
-        """For an operator that has a rule.
+        """`op_def` must have a rule.
 
-        `wanted`: for each output that a node lists, whether it has a name. `written`: the attributes of the node before
-        the contents of inputs were inserted.
+        `wanted`: for each output that a node lists, whether it has a name. `written`: the attributes as the file has
+        them, where the contents of inputs were inserted.
         """
         assert op_def.rule is not None
         self.op_def = op_def
@@ -83,7 +86,7 @@ class Call:
         self.version = version
         self.wanted = wanted
         self.outputs = len(wanted)
-        self.contents = _contents(op_def)
+        self.contents = _read_contents(op_def)
         self._least = sum(arg.least for arg in op_def.inputs if arg.variadic)
         self._count = _input_count(op_def, attributes)
         self._counted = self._least > 0 or self._count is not None
@@ -102,9 +105,9 @@ class Call:
         return self.rule.input_use(position) is not InputUse.SHAPE
 
     def operands(self, inputs: Sequence[Type | None]) -> tuple[Mapping[str, object], Sequence[int]]:
-        """The attributes for inputs of these types, and the positions of the inputs that the rule takes.
+        """The attributes for inputs of these types, and the positions of the inputs that the rule reads.
 
-        Raises NotKnown where an attribute is the contents of an input that are not known.
+        Raises NotKnown where an attribute is the contents of an input that are unknown.
         """
         return self.attributes, range(len(inputs))
 
@@ -116,9 +119,10 @@ class Call:
         bodies: Mapping[str, Body] | None = None,
         size_terms: SizeTerms | None = None,
     ) -> Outcome:
-        """Call the rule, which adds to `size_terms` how it computes sizes.
+        """Run the rule; `site` is the name of the node. The rule adds the parameters of sizes to `size_terms`.
 
-        Raises ShapeError when the operator's requirements are violated. NotKnown in the rule gives unknown outputs.
+        Raises ShapeError where the inputs violate a requirement of the operator. NotKnown of the rule becomes unknown
+        outputs.
         """
         if not inputs and self._constant is not None:
             return self._constant
@@ -137,7 +141,7 @@ class Call:
             keywords = self._read_keywords() if self._keywords is None else self._keywords
             result = self._run_raw(c) if rule.raw else rule.function(c, *rule.arguments(inputs), **keywords)
         except NotKnown as unknown:
-            return Outcome(self._unknown(unknown, inputs), unknown.reason, True, c.warnings)
+            return Outcome(self._unknown_types(unknown, inputs), unknown.reason, True, c.warnings)
         if self.outputs == 1 and not isinstance(result, tuple):
             outcome = Outcome((self.fill_type(result, 0, inputs),), None, c.created_unknowns, c.warnings)
             if not inputs and not c.created_unknowns:
@@ -156,7 +160,7 @@ class Call:
     def _run_raw(self, c: InferenceContext) -> tuple[Shape | HandleType, ...]:
         """The outputs that a raw rule sets."""
         self.rule.function(c)
-        c.created_unknowns = True  # perhaps by itself, and not with a method of the context
+        c.created_unknowns = True  # perhaps in the scope or the store, and not by a method of the context
         return tuple([c.output_type(i) for i in range(self.outputs)])
 
     def _check_count(self, count: int) -> None:
@@ -167,15 +171,18 @@ class Call:
         if self._count is not None and count != self._count:
             raise ShapeError(f"takes {self._count} inputs by its attributes, got {count}", code="S103")
 
-    def _unknown(self, error: NotKnown, inputs: Sequence[Type | None]) -> list[Type]:
+    def _unknown_types(self, error: NotKnown, inputs: Sequence[Type | None]) -> list[Type]:
         """The output types after NotKnown."""
-        if isinstance(error, RankNotKnown):
+        if error.shape is not None:
             return [self.fill_type(error.shape, 0, inputs)]
         nothing = None if error.dtype is None else PartialTensor(error.dtype, Shape.unknown(), None)
         return [self.fill_type(nothing, i, inputs) for i in range(self.outputs)]
 
     def fill_type(self, result: object, index: int, inputs: Sequence[Type | None]) -> Type:
-        """The type of an output: a Shape gets the element type of its definition, a dtype of None is filled in."""
+        """The type of an output from what a rule returned for it: a Shape, a type, or None for an unknown shape.
+
+        An element type that the rule does not state is that of the operator's definition.
+        """
         if result is None:
             result = Shape.unknown()
         if isinstance(result, Shape):
@@ -259,9 +266,9 @@ def _check_attributes(op_def: OpDef, attributes: Mapping[str, object]) -> None:
 
 
 def _input_count(op_def: OpDef, attributes: Mapping[str, object]) -> int | None:
-    """The number of inputs, with what the attributes state for repeated arguments; None where it may vary.
+    """The number of inputs, where attributes decide it or the rule is raw; None where it is not checked here.
 
-    Rules with parameters check an unrepeated number of inputs themselves.
+    A rule with parameters checks a number that does not depend on attributes itself.
     """
     raw = op_def.rule is not None and op_def.rule.raw
     if not op_def.inputs or any(arg.optional or arg.variadic for arg in op_def.inputs):
@@ -274,7 +281,7 @@ def _input_count(op_def: OpDef, attributes: Mapping[str, object]) -> int | None:
 
 
 def _value_count(arg: ArgDef, attributes: Mapping[str, object]) -> int | None:
-    """The number of values of one argument."""
+    """The number of values of one argument; None where no attribute states it."""
     stated = attributes.get(arg.number_attr or arg.type_list_attr or "") if arg.repeated else 1
     return len(stated) if isinstance(stated, tuple) else stated if isinstance(stated, int) else None
 
@@ -289,12 +296,12 @@ _KINDS: dict[str, type[SequenceType]] = {"sequence": SequenceType, "optional": O
 
 
 def _containers(op_def: OpDef, outputs: int) -> list[type[SequenceType] | None]:
-    """For each output the class of what contains its tensor, None for a plain tensor."""
+    """For each output the class of the sequence or optional that it is; None for a tensor."""
     args = [op_def.output(i) for i in range(outputs)]
     return [None if arg is None else _KINDS.get(arg.kind) for arg in args]
 
 
-def _contents(op_def: OpDef) -> Contents:
+def _read_contents(op_def: OpDef) -> Contents:
     rule = op_def.rule
     assert rule is not None
     uses = {p.use for p in rule.params}

@@ -31,10 +31,10 @@ CLASSES = "classes"
 """The title of the section of attrs classes."""
 
 COMMAND = "python tools/make_signatures.py"
-"""What a developer runs after a change of a signature."""
+"""The command to run after a change of a signature."""
 
 UNKNOWN_KIND = "object"
-"""The kind of an attribute that is None where it is unknown."""
+"""The kind of an attribute that a rule reads as None where it is unknown."""
 
 _USES = {
     "": (InputUse.SHAPE, True),
@@ -47,14 +47,6 @@ _USE_NAMES = {use: name for name, use in _USES.items()}
 
 Key = tuple[str, str, int]
 """Domain, operator, first version."""
-
-
-class StaleTableError(RuntimeError):
-    """A table of signatures does not agree with the source."""
-
-    def __init__(self, problem: str) -> None:
-        """For a developer; tests find all such problems before a release."""
-        super().__init__(f"{problem}; run: {COMMAND}")
 
 
 class _Line(NamedTuple):
@@ -89,11 +81,11 @@ class SignatureTable:
         return operators
 
     def versions(self, domain: str, name: str) -> set[int]:
-        """The first versions of the rules of an operator."""
+        """The first version of each rule of an operator."""
         return {*self._operators.get((domain, name), ())}
 
     def __iter__(self) -> Iterator[Key]:
-        """All rules."""
+        """The keys of all rules."""
         for (domain, name), versions in self._operators.items():
             for since in versions:
                 yield domain, name, since
@@ -108,7 +100,7 @@ class SignatureTable:
         return "" if line is None else line.module
 
     @cached_property
-    def by_module(self) -> dict[str, list[Key]]:
+    def keys_by_module(self) -> dict[str, list[Key]]:
         """The rules that each module registers."""
         modules: dict[str, list[Key]] = {}
         for key in self:
@@ -116,7 +108,7 @@ class SignatureTable:
         return modules
 
     def rule(self, key: Key, function: Callable[..., object]) -> Rule:
-        """The rule of a function by its line; by inspection where the signature has changed since."""
+        """The rule of a function, from its line; by inspection where the signature has changed since."""
         entry = json.loads(self._operators[key[:2]][key[2]].text)
         if checksum(function) not in ("", entry["crc"]):
             return Rule.from_function(function)
@@ -124,9 +116,9 @@ class SignatureTable:
 
 
 def checksum(function: Callable[..., object]) -> str:
-    """A checksum of the names, annotations and defaults of the parameters; empty of a compiled function.
+    """A checksum of the names, annotations and defaults of the parameters; empty for a compiled function.
 
-    It finds every change of a signature in the source, but none of an alias in an annotation: a test finds that.
+    It changes with the text of a signature, not with the meaning of an alias in an annotation; a test compares that.
     """
     if not hasattr(function, "__code__"):
         return ""

@@ -17,7 +17,7 @@ INT64_MAX = 2**63 - 1
 INT32_MAX = 2**31 - 1
 
 MAX_UNKNOWN_RANK = 2**16
-"""More unknown sizes are of a damaged model: tensors have at most 254 axes in TensorFlow."""
+"""The largest rank of a shape of unknown sizes; a file with a larger one is damaged."""
 
 
 class StructureMixin(RuleContext):
@@ -130,12 +130,12 @@ class StructureMixin(RuleContext):
         return Shape((*merged, *full.dims[len(merged) :])), Shape(merged)
 
     def relax(self, old: Shape, new: Shape) -> Shape:
-        """The join of shapes of which either may be true, where TensorFlow's is an update (see the docs)."""
+        """The join of two shapes of which either may be true; see docs/tensorflow-api.md."""
         self.created_unknowns = True
         return self.store.relaxer.shape(old, new, self._relax_site())
 
     def relax_dim(self, old: Dim, new: Dim) -> Dim:
-        """The join of sizes of which either may be true."""
+        """The join of two sizes of which either may be true."""
         self.created_unknowns = True
         return self.store.relaxer.dim(old, new, self._relax_site())
 

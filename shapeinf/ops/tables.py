@@ -1,4 +1,4 @@
-r"""Tables of operators as text, which tools write: a diff shows what changed, and little is parsed on reading.
+r"""Tables of operators as text files, which tools write: their diffs are readable, and only used lines are parsed.
 
 A section `[TITLE]` has lines of names, each with the first version if that is not 1, a tab, and JSON:
 
@@ -15,7 +15,7 @@ from shapeinf.ops.package_data import read_package_text
 
 
 class TableLine(NamedTuple):
-    """One name of a line: the title of its section, the name, the first version, and the JSON."""
+    """One name of a line, with the title of its section, the first version, and the JSON."""
 
     section: str
     name: str

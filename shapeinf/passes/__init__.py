@@ -2,47 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shapeinf.errors import MissingPackageError
+from shapeinf.lazy_names import import_on_first_use
 
 if TYPE_CHECKING:
-    from shapeinf.passes.cleaning import Cleaned, clean
-    from shapeinf.passes.pipeline import DEFAULT_ORDER, PASSES
-    from shapeinf.passes.report import Change, CleanReport, Left, PassReport
-
-__all__ = [
-    "DEFAULT_ORDER",
-    "PASSES",
-    "Change",
-    "CleanReport",
-    "Cleaned",
-    "Left",
-    "PassReport",
-    "clean",
-]
+    from shapeinf.passes.cleaning import Cleaned as Cleaned
+    from shapeinf.passes.cleaning import clean as clean
+    from shapeinf.passes.pipeline import DEFAULT_ORDER as DEFAULT_ORDER
+    from shapeinf.passes.pipeline import PASSES as PASSES
+    from shapeinf.passes.report import Change as Change
+    from shapeinf.passes.report import CleanReport as CleanReport
+    from shapeinf.passes.report import Left as Left
+    from shapeinf.passes.report import PassReport as PassReport
 
 _MODULES = {
-    "Change": "report",
-    "CleanReport": "report",
-    "Cleaned": "cleaning",
-    "DEFAULT_ORDER": "pipeline",
-    "Left": "report",
-    "PASSES": "pipeline",
-    "PassReport": "report",
-    "clean": "cleaning",
+    "Change": "shapeinf.passes.report",
+    "CleanReport": "shapeinf.passes.report",
+    "Cleaned": "shapeinf.passes.cleaning",
+    "DEFAULT_ORDER": "shapeinf.passes.pipeline",
+    "Left": "shapeinf.passes.report",
+    "PASSES": "shapeinf.passes.pipeline",
+    "PassReport": "shapeinf.passes.report",
+    "clean": "shapeinf.passes.cleaning",
 }
+"""The module of each public name."""
 
+if not TYPE_CHECKING:
+    __all__ = list(_MODULES)
+    _import_name = import_on_first_use(__name__, _MODULES)
 
-def __getattr__(name: str) -> Any:
-    """Import on first use: onnx-ir is an extra. Raises MissingPackageError."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib
+    def __getattr__(name: str) -> object:
+        """Import a name on its first use. Raises MissingPackageError where onnx-ir, an extra, is not installed."""
+        try:
+            return _import_name(name)
+        except ImportError as error:
+            if error.name is not None and error.name.partition(".")[0] == "onnx_ir":
+                raise MissingPackageError("clean", "onnx-ir", "clean") from error
+            raise
 
-    try:
-        return getattr(importlib.import_module(f"shapeinf.passes.{_MODULES[name]}"), name)
-    except ImportError as error:
-        if error.name is not None and error.name.partition(".")[0] == "onnx_ir":
-            raise MissingPackageError("clean", "onnx-ir", "clean") from error
-        raise
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -1,6 +1,6 @@
-"""Compares the numbers of two models in onnxruntime, on random inputs of several sizes.
+"""The comparison of the outputs of two models in onnxruntime, on random inputs of several sizes.
 
-Fused weights are rounded once more, and sums are taken in another order; so floats may differ by a multiple of the
+Fused weights are rounded once more, and terms are summed in another order. So floats may differ by a multiple of the
 precision of their type, relative to the largest number of the output (`TOLERANCES`). All other values must be equal.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 import onnx_ir as ir
 
 from shapeinf.api import as_graph, infer
-from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.errors import MissingPackageError, ShapeInferenceError
 from shapeinf.formats.onnx.external_tensors import DataFolder
 from shapeinf.formats.onnx.saving import embed_small
@@ -27,6 +27,7 @@ from shapeinf.passes.skeleton import skeleton, to_proto
 from shapeinf.passes.weights import external_tensors
 from shapeinf.result import Result
 from shapeinf.runtime.feeds import feeds
+from shapeinf.runtime.onnx_runtime import create_session, import_onnxruntime
 from shapeinf.runtime.protocol import Refusal, refusals
 from shapeinf.runtime.sizes import RunSizes, choose_sizes
 
@@ -34,12 +35,10 @@ TOLERANCES: Mapping[str, float] = {"float16": 1e-2, "bfloat16": 8e-2, "float32":
 """The largest difference, relative to the largest number of an output: about ten roundings of float16 and bfloat16,
 a thousand of float32 and of float64, whose networks are deeper."""
 
-_FOLDER_KEY = "session.model_external_initializers_file_folder_path"
-
 
 @attrs.frozen
 class Comparison:
-    """The runs of two models: the sizes of each, what differs, and why nothing was compared, if so."""
+    """The runs of two models: the sizes of each run, the differences, and why nothing was compared (else empty)."""
 
     bindings: tuple[Mapping[str, int], ...]
     differences: tuple[str, ...]
@@ -52,14 +51,14 @@ class Comparison:
 
 
 def compare(original: ir.Model, cleaned: ir.Model, seed: int = 0) -> Comparison:
-    """Run both models at two bindings, at one where no size is open. Raises MissingPackageError."""
+    """Run both models at two bindings (one where all sizes are fixed) and compare. Raises MissingPackageError."""
     graph = as_graph(skeleton(original), DEFAULT_OPTIONS)
     bindings: list[Mapping[str, int]] = []
     differences: list[str] = []
     refused = ""
     try:
         session = _session(original)
-        with _results():
+        with _cleaned_refusals():
             sessions = [session, _session(cleaned)]
         for sizes in _bindings(graph):
             try:
@@ -77,12 +76,15 @@ def compare(original: ir.Model, cleaned: ir.Model, seed: int = 0) -> Comparison:
 
 
 class _ResultRefusedError(Exception):
-    """The runtime does not load or run the cleaned model; the text is the runtime's own."""
+    """The runtime does not load or run the cleaned model; the text is its message.
+
+    Internal: caught in `passes.comparison`.
+    """
 
 
 @contextmanager
-def _results() -> Iterator[None]:
-    """Refusals of the cleaned model, which the original did not have."""
+def _cleaned_refusals() -> Iterator[None]:
+    """Turn a Refusal of the cleaned model into a _ResultRefusedError: the original is not refused."""
     try:
         with refusals():
             yield
@@ -91,29 +93,20 @@ def _results() -> Iterator[None]:
 
 
 def _session(model: ir.Model) -> Any:
-    """A session without the optimisations of the runtime, which clean up too."""
-    try:
-        import onnxruntime
-    except ImportError as error:
-        raise MissingPackageError("clean --verify", "onnxruntime", "verify") from error
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 4
+    """A session without the optimisations of the runtime, which would clean the model up too."""
+    package = import_onnxruntime("clean --verify")
     folders = {os.path.abspath(tensor.base_dir) if tensor.base_dir else "" for tensor in external_tensors(model)}
-    data = to_proto(model).SerializeToString()
+    data, folder = to_proto(model).SerializeToString(), None
     if folders:
         if len(folders) > 1 or "" in folders:
-            raise Refusal("its weights lie in no folder that is known, or in several")
+            raise Refusal("its weights are in a folder that is unknown, or in several folders")
         folder = folders.pop()
-        options.add_session_config_entry(_FOLDER_KEY, folder)
         data = embed_small(data, DataFolder(folder))  # onnxruntime reads no shapes from other files
-    with refusals():
-        return onnxruntime.InferenceSession(data, options, ["CPUExecutionProvider"])
+    return create_session(package, data, folder, optimised=False)
 
 
 def _bindings(graph: Graph) -> Iterator[RunSizes]:
-    """Small legal sizes, then others one larger where that is legal."""
+    """Small legal sizes, then sizes larger by one, where these are legal."""
 
     def run(bind: Mapping[str, int], inputs: Mapping[str, SpecLike]) -> Result:
         return infer(graph, attrs.evolve(DEFAULT_OPTIONS, bind=bind, inputs=inputs))
@@ -129,7 +122,7 @@ def _bindings(graph: Graph) -> Iterator[RunSizes]:
 
 
 def _compare_run(sessions: list[Any], sizes: RunSizes, seed: int) -> list[str]:
-    """What differs between the outputs on the first kind of random inputs that the original runs with."""
+    """The outputs that differ, on the first random inputs that the original runs with. Raises Refusal."""
     refusal: Refusal | None = None
     for _, arrays in feeds(sizes.result, sizes.shapes, {}, seed):
         try:
@@ -138,14 +131,14 @@ def _compare_run(sessions: list[Any], sizes: RunSizes, seed: int) -> list[str]:
         except Refusal as error:
             refusal = refusal or error
             continue
-        with _results():
+        with _cleaned_refusals():
             results = sessions[1].run(None, arrays)
         names = [output.name for output in sessions[0].get_outputs()]
         pairs = zip(names, expected, repeated, results, strict=True)
         where = ", ".join(f"{name}={size}" for name, size in sizes.sizes.items())
         texts = [(name, _difference(a, c)) for name, a, b, c in pairs if not _difference(a, b)]
         return [f"{name}: {text}" + (f" at {where}" if where else "") for name, text in texts if text]
-    raise refusal or Refusal("no inputs can be made up")
+    raise refusal or Refusal("there are no values for its inputs")
 
 
 def _difference(expected: Any, result: Any) -> str:

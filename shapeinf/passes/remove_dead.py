@@ -1,4 +1,4 @@
-"""Removes the nodes and initializers on no path to an output, in every scope."""
+"""`remove_dead`: nodes and initializers that no output depends on are removed, in every scope."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from shapeinf.passes.types import bodies
 
 
 def remove_dead(editor: Editor) -> None:
-    """Remove them from the last node to the first: what only a dead node reads is dead too."""
+    """Remove nodes from the last to the first, since what only a dead node reads is dead too; then initializers."""
     for root in (editor.model.graph, *(function.graph for function in editor.model.functions.values())):
         _remove_nodes(editor, root)
     for scope in editor.scopes():
         for value in list(scope.initializers.values()):
             if editor.is_unread(value):
-                editor.changed(value, "removed: nothing reads it")
+                editor.record_change(value, "removed: nothing reads it")
                 editor.drop_unread([value])
 
 
 def _remove_nodes(editor: Editor, scope: ir.Graph) -> None:
-    """The bodies of a node come before the nodes that they may read."""
+    """Remove the dead nodes of a scope; the bodies of a node before the nodes that they may read."""
     for node in reversed(list(scope)):
         if any(output.uses() or output.is_graph_output() for output in node.outputs):
             for body in bodies(node):
                 _remove_nodes(editor, body)
         else:
             _release(node)
-            editor.changed(node, "removed: nothing reads it")
+            editor.record_change(node, "removed: nothing reads it")
             editor.remove(node)
 
 
 def _release(node: ir.Node) -> None:
-    """Make the nodes in the bodies of a dead node readers of nothing."""
+    """Disconnect the inputs of all nodes in the bodies of a dead node."""
     for body in bodies(node):
         for inner in body:
             _release(inner)

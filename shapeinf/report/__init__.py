@@ -5,68 +5,38 @@
 
 from typing import TYPE_CHECKING
 
-from shapeinf import import_on_first_use
+from shapeinf.lazy_names import import_on_first_use
 
 if TYPE_CHECKING:
-    from shapeinf.report.explanations import explain_tensor, explanation_as_json, explanation_lines
-    from shapeinf.report.json_form import (
-        as_json,
-        check_as_json,
-        checks_as_json,
-        diff_as_json,
-        report_as_json,
-        summaries_as_json,
-        summary_as_json,
-        unknowns_as_json,
-        verification_as_json,
-    )
-    from shapeinf.report.model import ModelReport, build_report
-    from shapeinf.report.pull_request import (
-        as_github_commands,
-        as_markdown,
-        check_lines,
-        checks_as_github_commands,
-        checks_as_markdown,
-        count_checks,
-    )
-    from shapeinf.report.sarif import checks_as_sarif
-    from shapeinf.report.summary import Summary, summarize
-    from shapeinf.report.text import (
-        severity_counts,
-        summary_lines,
-        tensor_cells,
-        unknown_lines,
-    )
-
-__all__ = [
-    "ModelReport",
-    "Summary",
-    "as_github_commands",
-    "as_json",
-    "as_markdown",
-    "build_report",
-    "check_as_json",
-    "check_lines",
-    "checks_as_github_commands",
-    "checks_as_json",
-    "checks_as_markdown",
-    "checks_as_sarif",
-    "count_checks",
-    "diff_as_json",
-    "explain_tensor",
-    "explanation_as_json",
-    "explanation_lines",
-    "report_as_json",
-    "severity_counts",
-    "summaries_as_json",
-    "summarize",
-    "summary_as_json",
-    "summary_lines",
-    "tensor_cells",
-    "unknown_lines",
-    "unknowns_as_json",
-    "verification_as_json",
-]
+    from shapeinf.report.check_report import render_checks as render_checks
+    from shapeinf.report.explanations import explain_tensor as explain_tensor
+    from shapeinf.report.explanations import explanation_as_json as explanation_as_json
+    from shapeinf.report.explanations import explanation_lines as explanation_lines
+    from shapeinf.report.json_form import as_json as as_json
+    from shapeinf.report.json_form import check_as_json as check_as_json
+    from shapeinf.report.json_form import checks_as_json as checks_as_json
+    from shapeinf.report.json_form import diff_as_json as diff_as_json
+    from shapeinf.report.json_form import report_as_json as report_as_json
+    from shapeinf.report.json_form import summaries_as_json as summaries_as_json
+    from shapeinf.report.json_form import summary_as_json as summary_as_json
+    from shapeinf.report.json_form import unknowns_as_json as unknowns_as_json
+    from shapeinf.report.json_form import verification_as_json as verification_as_json
+    from shapeinf.report.model import ModelReport as ModelReport
+    from shapeinf.report.model import build_report as build_report
+    from shapeinf.report.pull_request import as_github_commands as as_github_commands
+    from shapeinf.report.pull_request import as_markdown as as_markdown
+    from shapeinf.report.pull_request import checks_as_github_commands as checks_as_github_commands
+    from shapeinf.report.pull_request import checks_as_markdown as checks_as_markdown
+    from shapeinf.report.sarif import checks_as_sarif as checks_as_sarif
+    from shapeinf.report.summary import Summary as Summary
+    from shapeinf.report.summary import summarize as summarize
+    from shapeinf.report.text import check_lines as check_lines
+    from shapeinf.report.text import check_total as check_total
+    from shapeinf.report.text import count_checks as count_checks
+    from shapeinf.report.text import severity_counts as severity_counts
+    from shapeinf.report.text import summary_lines as summary_lines
+    from shapeinf.report.text import tensor_cells as tensor_cells
+    from shapeinf.report.text import unknown_lines as unknown_lines
 
 _MODULES = {
     "ModelReport": "shapeinf.report.model",
@@ -76,16 +46,18 @@ _MODULES = {
     "as_markdown": "shapeinf.report.pull_request",
     "build_report": "shapeinf.report.model",
     "check_as_json": "shapeinf.report.json_form",
-    "check_lines": "shapeinf.report.pull_request",
+    "check_lines": "shapeinf.report.text",
+    "check_total": "shapeinf.report.text",
     "checks_as_github_commands": "shapeinf.report.pull_request",
     "checks_as_json": "shapeinf.report.json_form",
     "checks_as_markdown": "shapeinf.report.pull_request",
     "checks_as_sarif": "shapeinf.report.sarif",
-    "count_checks": "shapeinf.report.pull_request",
+    "count_checks": "shapeinf.report.text",
     "diff_as_json": "shapeinf.report.json_form",
     "explain_tensor": "shapeinf.report.explanations",
     "explanation_as_json": "shapeinf.report.explanations",
     "explanation_lines": "shapeinf.report.explanations",
+    "render_checks": "shapeinf.report.check_report",
     "report_as_json": "shapeinf.report.json_form",
     "severity_counts": "shapeinf.report.text",
     "summaries_as_json": "shapeinf.report.json_form",
@@ -100,6 +72,7 @@ _MODULES = {
 """The module of each public name: a command needs few of them."""
 
 if not TYPE_CHECKING:
+    __all__ = list(_MODULES)
     __getattr__ = import_on_first_use(__name__, _MODULES)
 
     def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""The graphs inside of a graph."""
+"""The bodies and functions of a graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a clean-up: what was done where, and what was left alone and why."""
+"""The report of a clean-up: the changes of each pass, and the reasons for what it left unchanged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_LISTED = 20
 """Kinds of changes or reasons of one pass that the table lists; the JSON has all."""
 
 Row = tuple[str, str, str]
-"""A pass, where, and what."""
+"""A pass, a place, and the change or the reason."""
 
 _NAME = re.compile(r"'[^']*'")
 
@@ -26,7 +26,7 @@ CLEAN_COLUMNS = (Column("pass"), Column("where", 20), Column("done or left"))
 
 
 def clean_rows(cleaned: Cleaned) -> list[Row]:
-    """A row for each kind of change of a pass, then one for each reason why places were left alone.
+    """A row for each kind of change of a pass, then one for each reason why it left places unchanged.
 
     Changes with the same text are one row, and so are reasons that differ in names only.
     """
@@ -34,7 +34,7 @@ def clean_rows(cleaned: Cleaned) -> list[Row]:
     changes = [(change.pass_name, change.where, change.text) for change in report.changes]
     undone = [(run.name, f"{len(run.changes)} changes", f"undone: {run.reason}") for run in _undone(cleaned)]
     left = [(item.pass_name, item.where, f"left: {item.reason}") for item in report.left]
-    return [*_limited(_grouped(changes)), *undone, *_limited(_grouped(left, without_names=True))]
+    return [*_limit_rows(_group_rows(changes)), *undone, *_limit_rows(_group_rows(left, without_names=True))]
 
 
 def _undone(cleaned: Cleaned) -> Iterator[PassReport]:
@@ -42,8 +42,8 @@ def _undone(cleaned: Cleaned) -> Iterator[PassReport]:
     return (run for run in cleaned.report.passes if run.outcome == "undone")
 
 
-def _grouped(rows: Iterable[Row], *, without_names: bool = False) -> list[Row]:
-    """The first of the rows that say the same of a pass, and how many more there are."""
+def _group_rows(rows: Iterable[Row], *, without_names: bool = False) -> list[Row]:
+    """One row for all rows of a pass with the same text: the first of them, and the number of the others."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row[0], _NAME.sub("", row[2]) if without_names else row[2]), []).append(row)
@@ -51,8 +51,8 @@ def _grouped(rows: Iterable[Row], *, without_names: bool = False) -> list[Row]:
     return [(name, where + (f" and {more} more" if more else ""), text) for (name, where, text), more in firsts]
 
 
-def _limited(rows: list[Row]) -> Iterator[Row]:
-    """The first rows of each pass, and how many more there are."""
+def _limit_rows(rows: list[Row]) -> Iterator[Row]:
+    """The first rows of each pass, and a row with the number of the others."""
     for name, group in groupby(rows, key=lambda row: row[0]):
         listed = list(group)
         yield from listed[:MAX_LISTED]
@@ -82,11 +82,13 @@ def clean_summary(cleaned: Cleaned) -> Iterator[str]:
         yield f"verified: the numbers of {count} run{'s' * (count != 1)} agree"
 
 
-def clean_as_json(cleaned: Cleaned) -> dict[str, object]:
-    """The report as JSON (schema `shapeinf.clean/1`)."""
+def clean_as_json(model: str, output: str | None, cleaned: Cleaned) -> dict[str, object]:
+    """The clean-up of the model in a file; `output` is the file that was written, None where none was."""
     report, comparison = cleaned.report, cleaned.comparison
     return {
         "schema": CLEAN,
+        "model": model,
+        "output": output,
         "opset": {"before": report.opset_before, "after": report.opset_after},
         "changes": [{"pass": c.pass_name, "where": c.where, "text": c.text} for c in report.changes],
         "left": [{"pass": item.pass_name, "where": item.where, "reason": item.reason} for item in report.left],

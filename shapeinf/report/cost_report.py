@@ -18,9 +18,9 @@ By = Literal["operator", "module", "node"]
 
 AMOUNTS = ("macs", "operations", "flops", "bytes_read", "bytes_written", "parameters")
 MAX_FORMULA = 400
-"""Characters of a formula in the text; JSON and CSV have all."""
+"""Characters of a formula in the text; JSON and CSV have all of it."""
 TYPICAL = 64
-"""The size of dims without one, where formulas are sorted."""
+"""The size that unbound dims have where rows are sorted."""
 MAX_CELL = 60
 """Characters of a formula in a table."""
 
@@ -41,7 +41,7 @@ class CostSummary:
 
     @property
     def table(self) -> CostTable:
-        """What the report lists: at sizes where there are all of them, else with symbols."""
+        """The costs that the report lists: at sizes where all dims have one, else with symbols."""
         return self.cost.table if self.at is None else self.at
 
     @property
@@ -65,7 +65,8 @@ class CostRow:
 def summarize_cost(cost: Cost, sizes: dict[str, int], infer_bound: Callable[[], Cost]) -> CostSummary:
     """The cost at these sizes.
 
-    `infer_bound` infers with them bound: that counts what has no polynomial, and bounds more sizes that depend on data.
+    `infer_bound` infers with the sizes bound, which counts amounts that are no polynomials, and bounds more sizes that
+    depend on data.
     """
     try:
         at = cost.at(sizes)
@@ -84,19 +85,21 @@ def least_depth(summary: CostSummary) -> int:
 
 
 def cost_rows(summary: CostSummary, by: By, depth: int) -> list[CostRow]:
-    """The rows of a table, those with the most operations first; without sizes, those of dims of size 64."""
+    """The rows of a table, the most operations first; without sizes, the operations where every dim is 64."""
     symbolic, at = _groups(summary.cost.table, by, depth), summary.at
     concrete = None if at is None else _groups(at, by, depth)
     rows = []
     for key in dict.fromkeys([*symbolic, *(concrete or ())]):
         op, nodes, uncounted, amounts = (symbolic if key in symbolic else concrete or {})[key]
-        rows.append(CostRow(key, op, nodes, uncounted, amounts, None if concrete is None else _at(concrete, key)))
+        rows.append(
+            CostRow(key, op, nodes, uncounted, amounts, None if concrete is None else _amounts_of(concrete, key))
+        )
     rows.sort(key=lambda row: -_weight(row.amounts.flops) if concrete is None else -_flops(row))
     return rows
 
 
 def _weight(formula: Dim) -> int:
-    """An amount at a size of 64 for every dim, to sort formulas by."""
+    """The value of a formula where every dim is 64, to sort by."""
     if isinstance(formula, int):
         return formula
     try:
@@ -115,7 +118,7 @@ def _groups(table: CostTable, by: By, depth: int) -> dict[str, _Group]:
     return {name: ("", group.nodes, group.uncounted, group) for name, group in groups.items()}
 
 
-def _at(groups: Mapping[str, _Group], key: str) -> Amounts | None:
+def _amounts_of(groups: Mapping[str, _Group], key: str) -> Amounts | None:
     return groups[key][3] if key in groups else None
 
 
@@ -127,7 +130,7 @@ def _flops(row: CostRow) -> int:
 # -- text --------------------------------------------------------------------------------------------------------------
 
 _TITLES = {
-    "macs": "macs",
+    "macs": "MACs",
     "operations": "operations",
     "flops": "flops",
     "bytes_read": "read",
@@ -169,7 +172,7 @@ def _totals_at(at: CostAt) -> str:
     assert isinstance(total.bytes, int) and isinstance(total.flops, int) and isinstance(total.macs, int)
     bound = "at least " if at.at_least else "at most " if at.at_most else ""
     intensity = "" if total.intensity is None else f", {total.intensity:.3g} flops a byte"
-    return f"{bound}{total.macs:,} macs, {total.flops:,} flops, {exact_bytes(total.bytes)} moved{intensity}"
+    return f"{bound}{total.macs:,} MACs, {total.flops:,} flops, {exact_bytes(total.bytes)} moved{intensity}"
 
 
 def _table(summary: CostSummary, rows: Sequence[CostRow], by: By) -> Iterator[str]:
@@ -181,7 +184,7 @@ def _table(summary: CostSummary, rows: Sequence[CostRow], by: By) -> Iterator[st
         return
     total = summary.at.total.flops
     assert isinstance(total, int)
-    lines = [[*heads, "macs", "flops", "share", "moved", "flops/byte", "parameters"]]
+    lines = [[*heads, "MACs", "flops", "share", "moved", "flops/byte", "parameters"]]
     lines += [[*_key(row, by), *_cells_at(row, total)] for row in rows]
     yield from _align(lines, ("<<" if by == "node" else "<>") + ">>>>>>")
 

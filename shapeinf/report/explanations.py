@@ -19,7 +19,7 @@ from shapeinf.schemas import EXPLAIN, EXPLAIN_DIM
 from shapeinf.texts import format_count
 
 LEAST_COLLAPSED = 3
-"""Fewer steps in a row that keep a size are all listed."""
+"""The number of steps in a row that keep a size from which on they are one line."""
 MAX_OPERATORS = 4
 """Operators of collapsed steps that are listed, the most frequent first."""
 _SUFFIXES = (r"\.(-?\d+)", r"\[(-?\d+)\]", r"\.shape\[(-?\d+)\]")
@@ -48,13 +48,13 @@ class TensorExplanation:
 
 @attrs.frozen
 class DimExplanation:
-    """What is known of a named dim.
+    """The bounds of a named dim, and the constraints on it.
 
     Args:
         name: the dim.
         bounds: its bounds and congruence, under all constraints.
-        size: what it is equal to, where a constraint replaces it: a size or another dim; else None.
-        axes: the axes of inputs that it is the size of: `tokens.shape[1]`.
+        size: the size or dim by which a constraint replaces it; else None.
+        axes: the axes of inputs that have this size: `tokens.shape[1]`.
         reasons: the constraints on it with their sources, those of the user and the file first.
     """
 
@@ -68,7 +68,7 @@ class DimExplanation:
 def parse_target(result: Result, text: str) -> tuple[str, int | None]:
     """A tensor, and the axis of `TENSOR.AXIS`, `TENSOR[AXIS]` or `TENSOR.shape[AXIS]`.
 
-    Names may contain dots and brackets: a text that is the name of a tensor is nothing else. Raises UnknownNameError.
+    Names may contain dots and brackets, so the name of a tensor takes precedence. Raises UnknownNameError.
     """
     if not is_tensor(result, text):
         for suffix in _SUFFIXES:
@@ -105,7 +105,7 @@ def _axis(result: Result, tensor: str, dims: tuple[Dim, ...], axis: int) -> Axis
 
 
 def explain_dim(result: Result, name: str) -> DimExplanation | None:
-    """What is known of a named dim; None where the model has no dim of this name."""
+    """The explanation of a named dim; None where the model has no dim of this name."""
     with result.lock:
         symbol = _dims_by_name(result).get(name)
         if symbol is None:
@@ -150,7 +150,7 @@ def _reasons(result: Result, symbol: Dimension) -> Iterator[str]:
 
 
 def explanation_lines(explanation: TensorExplanation, *, every: bool = False) -> Iterator[str]:
-    """The steps of each axis, indented after the first one; without `every`, those in a row that keep a size as one."""
+    """The steps of each axis, indented after the first; steps in a row that keep a size are one line unless `every`."""
     if not explanation.axes:
         yield f"{explanation.tensor} is a scalar: it has no axes"
     for axis in explanation.axes:
@@ -182,7 +182,7 @@ def _collapse_row(row: Sequence[Step]) -> Iterator[str]:
 
 
 def dim_lines(explanation: DimExplanation) -> Iterator[str]:
-    """A line with the bounds of the dim, then the axes of inputs that have it, then a line a constraint."""
+    """A line with the bounds of the dim, one with the axes of inputs that have it, and one for each constraint."""
     if explanation.size is not None:
         yield f"{explanation.name} = {explanation.size}"
     elif explanation.bounds is not None:
@@ -194,8 +194,8 @@ def dim_lines(explanation: DimExplanation) -> Iterator[str]:
     yield from (f"  {reason}" for reason in explanation.reasons)
 
 
-def explanation_as_json(explanation: TensorExplanation) -> dict[str, Any]:
-    """The explanation of a tensor; `axis` is null where the rank is unknown."""
+def explanation_as_json(model: str, explanation: TensorExplanation) -> dict[str, Any]:
+    """The explanation of a tensor of the model in a file; `axis` is null where the rank is unknown."""
     axes = [
         {
             "axis": item.axis,
@@ -205,7 +205,13 @@ def explanation_as_json(explanation: TensorExplanation) -> dict[str, Any]:
         }
         for item in explanation.axes
     ]
-    return {"schema": EXPLAIN, "tensor": explanation.tensor, "type": explanation.type, "axes": axes}
+    return {
+        "schema": EXPLAIN,
+        "model": model,
+        "tensor": explanation.tensor,
+        "type": explanation.type,
+        "axes": axes,
+    }
 
 
 def _step_as_json(step: Step) -> dict[str, Any]:
@@ -222,11 +228,12 @@ def _step_as_json(step: Step) -> dict[str, Any]:
     }
 
 
-def dim_as_json(explanation: DimExplanation) -> dict[str, Any]:
-    """The explanation of a dim; `size` is null where no constraint replaces the dim."""
+def dim_as_json(model: str, explanation: DimExplanation) -> dict[str, Any]:
+    """The explanation of a dim of the model in a file; `size` is null where no constraint replaces the dim."""
     bounds = explanation.bounds
     return {
         "schema": EXPLAIN_DIM,
+        "model": model,
         "dim": explanation.name,
         "size": explanation.size,
         "min": None if bounds is None else bounds.bounds.lo,

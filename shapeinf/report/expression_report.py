@@ -26,7 +26,7 @@ from shapeinf.schemas import EXPRESSION
 
 @attrs.frozen
 class TokenRecord:
-    """A token: its kind (KuiperInfer: its number), its text, its first position and the one behind its last."""
+    """A token: its kind (a number in KuiperInfer), and its text at the positions `start <= p < end`."""
 
     kind: str | int
     text: str
@@ -36,7 +36,7 @@ class TokenRecord:
 
 @attrs.frozen
 class ExpressionReport:
-    """A parsed expression; `codes` and `log` are those of KuiperInfer, `value` is None where no shapes were given."""
+    """A parsed expression; `codes` and `log` are KuiperInfer's, `value` is None without shapes of its inputs."""
 
     text: str
     tokens: tuple[TokenRecord, ...]
@@ -48,7 +48,7 @@ class ExpressionReport:
 
 
 def report_expression(text: str, shapes: Sequence[InputShape] = (), *, as_kuiper: bool = False) -> ExpressionReport:
-    """The report of an expression, with its value for these shapes of its inputs; raises what evaluation raises."""
+    """The report of an expression, with its value for these shapes of its inputs. Raises as `evaluate_expression`."""
     records: tuple[TokenRecord, ...]
     if as_kuiper:
         tree = kuiper.parse(text)

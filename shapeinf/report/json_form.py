@@ -29,10 +29,11 @@ def as_json(result: Result) -> dict[str, Any]:
     return report_as_json(build_report(result))
 
 
-def report_as_json(report: ModelReport) -> dict[str, Any]:
-    """The report of an inference."""
+def report_as_json(report: ModelReport, model: str | None = None) -> dict[str, Any]:
+    """The report of an inference; `model` is the path of its file, which a result does not have."""
     return {
         "schema": INFER,
+        **({} if model is None else {"model": model}),
         "policy": report.policy,
         **({"assumptions": list(report.assumptions)} if report.assumptions else {}),
         "inputs": list(report.inputs),
@@ -146,10 +147,11 @@ def _amount_as_json(amount: Amount) -> dict[str, Any]:
     return {"formula": amount.formula, "value": amount.value, "note": amount.note}
 
 
-def unknowns_as_json(groups: Iterable[UnknownGroup]) -> dict[str, Any]:
-    """The unknowns of a model by first cause."""
+def unknowns_as_json(model: str, groups: Iterable[UnknownGroup]) -> dict[str, Any]:
+    """The unknown sizes and ranks of the model in a file, by first cause."""
     return {
         "schema": UNKNOWNS,
+        "model": model,
         "groups": [
             {
                 "count": group.count,
@@ -218,10 +220,11 @@ def diff_as_json(before: str, after: str, differences: Iterable[Difference]) -> 
     return {"schema": DIFF, "before": before, "after": after, "differences": records}
 
 
-def verification_as_json(verification: Verification) -> dict[str, Any]:
-    """The runs of a verification."""
+def verification_as_json(model: str, verification: Verification) -> dict[str, Any]:
+    """The runs of a verification of the model in a file."""
     return {
         "schema": VERIFY,
+        "model": model,
         "runtime": verification.runtime,
         "ok": verification.ok,
         "verdict": verification.verdict,

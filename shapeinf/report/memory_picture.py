@@ -20,7 +20,7 @@ COLOURS = (
     "#9c755f",
     "#7b86c6",
 )
-"""The colours of the named tensors, in the order of `MemoryView.named`."""
+"""The colours of the named tensors, in the order of `MemoryView.named_blocks`."""
 
 ROWS = 40
 """Rows of a table; the others are counted in one row."""
@@ -74,11 +74,11 @@ def _body(view: MemoryView, title: str) -> Iterator[str]:
     yield (
         f"<p><b>Peak {view.peak_as(exact_bytes)}</b> at {quote_text(view.at(view.peak), 160)}, "
         f"of {format_count(len(view.points), 'node')} and {format_count(len(view.blocks), 'tensor')}. "
-        f"Apart: weights {format_bytes(view.apart['weight'])}, inputs {format_bytes(view.apart['input'])}.</p>"
+        f"Not counted: weights {format_bytes(view.apart['weight'])}, inputs {format_bytes(view.apart['input'])}.</p>"
     )
     if view.unknown:
         unknown = format_count(len(view.unknown), "tensor")
-        yield f'<p class="warn">{unknown} of unknown size on top: listed below.</p>'
+        yield f'<p class="warn">Not counted either: {unknown} of unknown size, listed below.</p>'
     yield _scrollable(draw_areas(view))
     window = near_peak(view)
     if window is not None:
@@ -94,7 +94,7 @@ def _tables(view: MemoryView) -> Iterator[str]:
     alive = view.alive(view.peak)
     yield f"<h2>Live at the peak: {len(alive)} of {len(view.blocks)}</h2>"
     yield from _table(view, alive)
-    others = [block for block in view.named if not block.birth <= view.peak < block.death]
+    others = [block for block in view.named_blocks if not block.birth <= view.peak < block.death]
     if others:
         yield "<h2>Largest other tensors</h2>"
         yield from _table(view, others)
@@ -108,7 +108,7 @@ def _tables(view: MemoryView) -> Iterator[str]:
 
 
 def _table(view: MemoryView, blocks: Sequence[Block]) -> Iterator[str]:
-    colours = {id(block): f"c{i}" for i, block in enumerate(view.named)}
+    colours = {id(block): f"c{i}" for i, block in enumerate(view.named_blocks)}
     yield (
         '<div class="wide"><table><tr><th></th><th>tensor</th><th>type</th><th class="n">bytes</th>'
         '<th class="n">of the peak</th><th>in use from</th><th class="n">to</th></tr>'
@@ -128,7 +128,7 @@ def _table(view: MemoryView, blocks: Sequence[Block]) -> Iterator[str]:
 
 
 def _scrollable(drawing: str) -> str:
-    """A part that a narrow screen scrolls instead of shrinking."""
+    """A drawing that a narrow screen scrolls instead of shrinking."""
     return f'<div class="wide">{drawing}</div>'
 
 

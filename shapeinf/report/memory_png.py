@@ -51,7 +51,7 @@ def _draw_areas(axes: Any, view: MemoryView, window: range) -> None:
     drawn = columns(view, window)
     named, rest = areas(view, drawn)
     steps_of = {id(block): steps for block, steps in named}
-    for block, colour in zip(view.named, COLOURS, strict=False):
+    for block, colour in zip(view.named_blocks, COLOURS, strict=False):
         _fill(axes, steps_of[id(block)], colour, f"{format_bytes(block.size)}  {_text(block.name, MAX_NAME)}")
     _fill(axes, rest, REST, "all others")
     if window:
@@ -65,7 +65,7 @@ def _draw_areas(axes: Any, view: MemoryView, window: range) -> None:
 
 
 def _fill(axes: Any, steps: Sequence[AreaStep], colour: str, label: str) -> None:
-    """One collection of rectangles, as wide as their steps are long."""
+    """Draw steps as one collection of rectangles."""
     from matplotlib.collections import PolyCollection
 
     corners = [((s.first, s.low), (s.last, s.low), (s.last, s.high), (s.first, s.high)) for s in steps]
@@ -73,7 +73,7 @@ def _fill(axes: Any, steps: Sequence[AreaStep], colour: str, label: str) -> None
 
 
 def _draw_plan(axes: Any, view: MemoryView) -> None:
-    colours = {(block.name, block.birth): COLOURS[i] for i, block in enumerate(view.named)}
+    colours = {(block.name, block.birth): COLOURS[i] for i, block in enumerate(view.named_blocks)}
     groups: dict[str, list[AreaStep]] = {}
     for slot in view.slots:
         step = AreaStep(slot.lower, slot.upper, slot.offset, slot.offset + slot.size)
@@ -102,5 +102,5 @@ def _axes(axes: Any, window: range, limit: int) -> None:
 
 
 def _text(text: str, limit: int) -> str:
-    """A name without the marks of a formula of matplotlib."""
+    """A shortened text with `$` escaped, which begins a formula in matplotlib."""
     return shorten_text(text, limit).replace("$", r"\$")

@@ -15,6 +15,7 @@ from shapeinf.memory.peak import PeakAt, PeakBound
 from shapeinf.memory.peak.answers import qualify
 from shapeinf.memory.planning import KINDS, Plan, Slot
 from shapeinf.memory.planning.verification import UNBOUNDED
+from shapeinf.report.memory_view import MemoryView, PlannedSlot, view_of_memory
 from shapeinf.report.model import named_dims
 from shapeinf.report.text import dims_text
 from shapeinf.result import Result
@@ -23,11 +24,11 @@ from shapeinf.solver.budget import cut_text
 from shapeinf.texts import exact_bytes, format_bytes, format_count
 
 MAX_UNCOUNTED = 4
-"""Tensors without a size that are listed of one cause; the JSON has all."""
+"""Limit on the listed tensors without a size of one cause; the JSON has all."""
 MAX_PROBLEMS = 10
-"""Problems of a plan that are listed of one code; the JSON has all."""
+"""Limit on the listed problems of a plan of one code; the JSON has all."""
 MAX_FORMULA = 400
-"""Characters of a symbolic peak in the text; the JSON has all."""
+"""Characters of a symbolic peak in the text; the JSON has all of it."""
 
 
 @attrs.frozen
@@ -120,6 +121,12 @@ def summarize_memory(
     return MemorySummary(memory, bound, sizes, peak, budget)
 
 
+def view_of_summary(summary: MemorySummary, title: str, slots: Iterable[PlannedSlot] = ()) -> MemoryView:
+    """The view of the memory at the user's sizes, for pictures. Raises MissingSizeError where some are missing."""
+    sizes = {} if summary.bound is not summary.memory else summary.sizes
+    return attrs.evolve(view_of_memory(summary.bound, sizes, title, slots), sizes=summary.binding)
+
+
 def memory_lines(summary: MemorySummary, top: int) -> Iterator[str]:
     """The peak with the `top` largest tensors in use at it, the totals by role, and the budget."""
     memory = summary.memory
@@ -176,10 +183,10 @@ def _share(size: int, peak: PeakAt) -> str:
 
 def _bound_line(summary: MemorySummary) -> str:
     assert isinstance(summary.peak, PeakBound)
-    return f"  for all sizes{' with ' + summary.binding if summary.binding else ''}: {_bound(summary.peak)}"
+    return f"  for all sizes{' with ' + summary.binding if summary.binding else ''}: {_bound_text(summary.peak)}"
 
 
-def _bound(peak: PeakBound) -> str:
+def _bound_text(peak: PeakBound) -> str:
     if peak.cause:
         return f"no bound: {peak.cause}"
     if peak.value is None:
@@ -261,7 +268,7 @@ def plan_lines(plan: Plan, result: Result, memory: Memory, top: int) -> Iterator
     if plan.slots:
         yield from _slot_table(sorted(plan.slots, key=lambda slot: -slot.size)[:top])
     if len(plan.slots) > top:
-        yield f"  {len(plan.slots) - top:,} smaller ones (--top)"
+        yield f"  {len(plan.slots) - top:,} smaller slots (--top)"
     if plan.cut:
         yield f"upper bounds of sizes, and so the arena, may be too large: {cut_text('--work')}"
     for tensor in plan.unplaced[:top]:

@@ -96,7 +96,7 @@ def draw_areas(view: MemoryView, window: range | None = None) -> str:
     drawn = columns(view, window)
     frame = Axes(window, byte_ticks(view.peak_bytes)[-1])
     named, rest = areas(view, drawn)
-    colours = {id(block): i for i, block in enumerate(view.named)}
+    colours = {id(block): i for i, block in enumerate(view.named_blocks)}
     parts = [*frame.grid()]
     for block, steps in named:
         parts += [_area(frame, run, f"c{colours[id(block)]}", _tooltip(block)) for run in runs(steps)]
@@ -112,7 +112,7 @@ def draw_areas(view: MemoryView, window: range | None = None) -> str:
 def draw_plan(view: MemoryView) -> str:
     """The slots of a plan: time from left to right, offsets from the bottom up."""
     frame = Axes(range(len(view.points)), byte_ticks(view.arena)[-1])
-    colours = {(block.name, block.birth): i for i, block in enumerate(view.named)}
+    colours = {(block.name, block.birth): i for i, block in enumerate(view.named_blocks)}
     parts = [*frame.grid()]
     slots = sorted((s for s in view.slots if s.size), key=lambda s: -s.size)
     for slot in slots[:MAX_SLOTS]:

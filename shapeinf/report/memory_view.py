@@ -18,13 +18,13 @@ from shapeinf.solver.budget import Budget
 from shapeinf.texts import format_bytes
 
 COUNTED: tuple[Role, ...] = ("activation", "output")
-"""Outputs of nodes. Of inputs and weights only the sums are shown."""
+"""The roles of the outputs of nodes; inputs and weights are totals only."""
 
 MAX_NAMED = 10
-"""Tensors with a colour and a name of their own; all others are one area."""
+"""The tensors with a colour and a name; all others are one area."""
 
 MIN_NAMED_SHARE = 0.005
-"""The smallest visible part of the peak: smaller tensors need no colour."""
+"""The least part of the peak that is visible: smaller tensors have no colour."""
 
 
 class PlannedSlot(Protocol):
@@ -67,7 +67,7 @@ class Block:
 
 @attrs.frozen(eq=False, slots=False)
 class MemoryView:
-    """Everything that the pictures show.
+    """The data of a picture.
 
     Args:
         title: the model.
@@ -75,7 +75,7 @@ class MemoryView:
         points: the nodes in execution order.
         blocks: the outputs of nodes, of known size.
         apart: bytes of weights and inputs, by role.
-        unknown: the buffers without an upper bound, with the cause: they come on top.
+        unknown: the names of the buffers without an upper bound, with causes; no total counts them.
         slots: a plan; empty without one.
         at_most: whether sizes that depend on data have their upper bounds.
     """
@@ -118,7 +118,7 @@ class MemoryView:
         return sorted((b for b in self.blocks if b.birth <= point < b.death), key=lambda b: (-b.size, b.birth))
 
     @cached_property
-    def named(self) -> tuple[Block, ...]:
+    def named_blocks(self) -> tuple[Block, ...]:
         """The blocks with a colour and a name: the largest at the peak, then the largest of all."""
         largest = sorted(self.blocks, key=lambda b: (-b.size, b.birth))
         alive = self.alive(self.peak)[: MAX_NAMED * 2 // 3]
@@ -127,9 +127,9 @@ class MemoryView:
         return tuple(block for block in candidates.values() if block.size >= least)[:MAX_NAMED]
 
     @cached_property
-    def stacked(self) -> tuple[Block, ...]:
+    def stacked_blocks(self) -> tuple[Block, ...]:
         """The named blocks from the bottom up, the longest lifetimes first."""
-        return tuple(sorted(self.named, key=lambda b: (b.birth - b.death, b.birth)))
+        return tuple(sorted(self.named_blocks, key=lambda b: (b.birth - b.death, b.birth)))
 
     @property
     def headline(self) -> str:
@@ -222,7 +222,7 @@ def _evaluator(sizes: Mapping[str, int]) -> Callable[[Buffer], int | None]:
 
 
 MAX_COLUMNS = 1200
-"""More are not distinguishable; a column of several points has the values of the one with most bytes in use."""
+"""Limit on the columns of a drawing; a column of several points has the values of the one with most bytes in use."""
 
 
 @attrs.frozen
@@ -258,7 +258,7 @@ def areas(view: MemoryView, drawn: Sequence[Column]) -> tuple[list[tuple[Block, 
     """The steps of each named tensor, from the bottom up, and those of all others together on top."""
     heights = [0] * len(drawn)
     named = []
-    for block in view.stacked:
+    for block in view.stacked_blocks:
         steps: list[AreaStep] = []
         for i, column in enumerate(drawn):
             if block.birth <= column.at < block.death:
@@ -273,7 +273,7 @@ def areas(view: MemoryView, drawn: Sequence[Column]) -> tuple[list[tuple[Block, 
 
 
 def outline(view: MemoryView, drawn: Sequence[Column]) -> list[AreaStep]:
-    """The total."""
+    """The steps of the total."""
     steps: list[AreaStep] = []
     for column in drawn:
         _append(steps, AreaStep(column.first, column.last, 0, view.totals[column.at]))

@@ -57,7 +57,7 @@ class PreconditionRecord:
 
 @attrs.frozen
 class ModelReport:
-    """Everything that is inferred of a model.
+    """The report of an inference.
 
     Args:
         inputs: the names of the inputs without a default value.
@@ -68,10 +68,10 @@ class ModelReport:
         diagnostics: lints of the file first, then in the order of the graph.
         coverage: the numbers of known tensors.
         policy: the assumption that holds for all named dims.
-        assumptions: what the user specifies besides dims of inputs, and the report holds for: `sr = 16000`.
-        bodies: the tensors inside of bodies and functions by path and name, where they are wanted; else empty.
+        assumptions: those of the user, other than dims of inputs, under which the report holds: `sr = 16000`.
+        bodies: the tensors inside of bodies and functions by path and name, where the query includes them.
         omitted: the number of tensors that the limit of a query leaves out.
-        note: that no tensor matches a query, with the nearest names; else empty.
+        note: a remark where no tensor matches the query, with the nearest names; else empty.
     """
 
     inputs: tuple[str, ...]
@@ -90,9 +90,9 @@ class ModelReport:
 
 
 def build_report(result: Result, query: TensorQuery | None = EVERYTHING) -> ModelReport:
-    """The report of an inference with the tensors that match a query: by default all of the graph, for None none.
+    """The report of an inference with the tensors that match a query: by default all of the graph; none for None.
 
-    Raises UnknownNameError for a tensor or operator of the query that is not there.
+    Raises UnknownNameError for a tensor or operator of the query that the model does not have.
     """
     graph = result.graph
     rows = None if query is None else TensorRows(result, query)
@@ -120,7 +120,7 @@ def named_dims(result: Result) -> tuple[NamedDimRecord, ...]:
 
 
 def _named_dim(result: Result, symbol: Dimension) -> NamedDimRecord:
-    congruence = result.store.congruences.by_symbol(symbol)
+    congruence = result.store.congruences.find(symbol)
     bounds = result.interval(symbol)
     if congruence is None:
         return NamedDimRecord(str(symbol), bounds)

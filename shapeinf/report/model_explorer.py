@@ -64,5 +64,5 @@ def _shapes(result: Result, step: NodeStep) -> str:
 
 def _bytes(result: Result, step: NodeStep) -> Dim | None:
     """The bytes of all outputs; None where one of them is not known."""
-    sizes = [size_of(result.store, result.inference.current(slot)).bytes for slot in step.outputs if slot != UNUSED]
+    sizes = [size_of(result.store, result.inference.type_of(slot)).bytes for slot in step.outputs if slot != UNUSED]
     return None if None in sizes else sum(size for size in sizes if isinstance(size, int))

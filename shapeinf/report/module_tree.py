@@ -1,4 +1,4 @@
-"""The tensors of a model as a tree of the modules that the names of its nodes hold."""
+"""The tensors of a model as a tree of modules, which are parts of the names of its nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shapeinf.report.text import tensor_cells
 from shapeinf.texts import format_count
 
 MAX_DEPTH = 64
-"""Parts of a path; a longer one is cut there."""
+"""The parts of a path that are read."""
 MAX_OPERATORS = 3
 """Operators of a module that are listed, the most frequent first."""
 
@@ -19,7 +19,7 @@ Row = tuple[str, ...]
 
 
 class _Module:
-    """A module: its modules and tensors in the order of the graph, and what they are in total."""
+    """A module: its modules and tensors in the order of the graph, and totals over all tensors inside of it."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""The installed operators as records: lists, signatures, the packages that bring them, and those that a model lacks."""
+"""The installed operators as records: lists, signatures, and the operators of a model that have no rule."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from fnmatch import fnmatchcase
 
 import attrs
 
-from shapeinf.errors import UnknownNameError, nearest_names
+from shapeinf.errors import UnknownNameError
 from shapeinf.graph import Graph, Node
 from shapeinf.ops import ArgDef, AttrDef, Dialect, DialectEntry, OpDef, OpRegistry, Rule
 from shapeinf.report.bodies import inner_graphs
+from shapeinf.texts import nearest_names
 
 MAX_NAMES = 3
-"""Near names, and nodes, that are listed."""
+"""Limit on the listed near names, and on the listed nodes."""
 
 
 @attrs.frozen
 class OperatorRecord:
-    """An operator with a rule; `versions` are those of its domain at which it begins or changes, the oldest first."""
+    """An operator with a rule; `versions` are the versions of its domain that add or change it, the oldest first."""
 
     dialect: str
     domain: str
@@ -65,9 +66,9 @@ class OperatorDescription:
         rule: the function that infers its outputs, by module and name; empty where it has none.
         package: the package that has this function, with its version; empty where that is not known.
         text: the docstring of the rule.
-        expands: the operator is defined by others, and inferred through these.
+        expands: the operator is defined by other operators, from which it is inferred.
         cost: whether a cost rule counts its multiply-accumulates and operations.
-        deprecated: whether models may not use it any more.
+        deprecated: whether it is deprecated at this version.
     """
 
     operator: OperatorRecord
@@ -248,7 +249,7 @@ def missing_operators(registry: OpRegistry, graph: Graph) -> list[MissingOperato
         for node in body.nodes:
             if (node.domain, node.op, node.kind.overload) not in graph.functions:
                 nodes.setdefault((node.domain, node.op, body.opsets.get(node.domain, 0)), []).append(node)
-    missing = [(key, listed) for key, listed in nodes.items() if not _is_known(registry, graph.dialect, *key)]
+    missing = [(key, listed) for key, listed in nodes.items() if not _is_supported(registry, graph.dialect, *key)]
     missing.sort(key=lambda item: -len(item[1]))
     known = list_operators(registry, "*", graph.dialect) if missing else []
     return [
@@ -272,6 +273,6 @@ def _near_operators(known: Sequence[OperatorRecord], domain: str, op: str) -> tu
     return tuple([record.full_name for record in known if record.name == op][:MAX_NAMES])
 
 
-def _is_known(registry: OpRegistry, dialect: str, domain: str, op: str, version: int) -> bool:
+def _is_supported(registry: OpRegistry, dialect: str, domain: str, op: str, version: int) -> bool:
     op_def = registry.lookup(dialect, domain, op, version)
     return op_def is not None and (op_def.rule is not None or op_def.expand is not None)

@@ -25,13 +25,13 @@ PACKAGE_COLUMNS = (*map(Column, ("entry point", "package", "object")), Column("s
 
 
 def operator_cells(operators: Iterable[OperatorRecord]) -> Iterator[list[str]]:
-    """A row an operator."""
+    """One row per operator."""
     for op in operators:
         yield [op.dialect, op.domain, op.name, ", ".join(map(str, op.versions))]
 
 
 def package_cells(entries: Iterable[DialectEntry]) -> Iterator[list[str]]:
-    """A row an entry point; one that is not used has the reason."""
+    """One row per entry point; for one that is not used, with the reason."""
     for entry in entries:
         yield [entry.name, entry.package or "?", entry.target, entry.problem or "used"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.report.text import severity_counts
-from shapeinf.texts import escape_unprintable, format_count
+from shapeinf.report.text import count_checks, severity_counts
+from shapeinf.texts import escape_unprintable
 
 if TYPE_CHECKING:
     from shapeinf.checks import ModelCheck
@@ -42,43 +42,9 @@ def checks_as_markdown(checks: Sequence[ModelCheck], notes: Sequence[str] = ()) 
 
 
 def checks_as_github_commands(checks: Sequence[ModelCheck], notes: Sequence[str] = ()) -> str:
-    """A workflow command a diagnostic of several models, and one a note."""
+    """One workflow command for each diagnostic of several models, and for each note."""
     lines = [as_github_commands(check.path, check.diagnostics) for check in checks if check.diagnostics]
     return "\n".join([*lines, *(f"::notice title=shapeinf::{_data(note)}" for note in notes)])
-
-
-def check_lines(check: ModelCheck, single: bool = False) -> list[str]:
-    """The diagnostics of a model as text; unless it is the only one, under its path."""
-    if not check.diagnostics:
-        return []
-    heading = [] if single else [escape_unprintable(f"{check.path}: {severity_counts(check.diagnostics)}")]
-    return [*heading, *(f"{diagnostic.render()}\n" for diagnostic in check.diagnostics)]
-
-
-def count_checks(checks: Sequence[ModelCheck]) -> str:
-    """The total of several checks.
-
-    >>> from shapeinf.checks import ModelCheck
-    >>> count_checks([ModelCheck("a.onnx"), ModelCheck("b.onnx", checked=False)])
-    '2 models checked: 1 without findings, 1 cannot be checked'
-    >>> count_checks([ModelCheck("a.onnx", diagnostics=(Diagnostic("note", "C140", "has no upper bound"),))])
-    '1 model checked: 1 without findings, 1 note'
-    """
-    failing = [check for check in checks if check.checked and check.fails]
-    unchecked = sum(not check.checked for check in checks)
-    known = sum(len(check.known) for check in checks)
-    parts = [f"{len(checks) - len(failing) - unchecked} without findings"]
-    if failing:
-        counts = severity_counts([d for check in failing for d in check.diagnostics if d.fails])
-        parts.append(f"{len(failing)} with findings ({counts})")
-    if unchecked:
-        parts.append(f"{unchecked} cannot be checked")
-    if known:
-        parts.append(f"{format_count(known, 'finding')} of the baseline not shown")
-    notes = sum(not diagnostic.fails for check in checks for diagnostic in check.diagnostics)
-    if notes:
-        parts.append(format_count(notes, "note"))
-    return f"{format_count(len(checks), 'model')} checked: {', '.join(parts)}"
 
 
 def _row(diagnostic: Diagnostic) -> str:
@@ -107,7 +73,7 @@ def _plain(text: str) -> str:
 
 
 def as_github_commands(model: str, diagnostics: Iterable[Diagnostic]) -> str:
-    r"""A workflow command a diagnostic; GitHub shows it at the file.
+    r"""One workflow command for each diagnostic; GitHub shows it at the file.
 
     >>> print(as_github_commands("a,b.onnx", [Diagnostic("warning", "C101", "50% is\nodd")]))
     ::warning file=a%2Cb.onnx,title=C101::50%25 is%0Aodd
@@ -127,10 +93,10 @@ def _command(model: str, diagnostic: Diagnostic) -> str:
 
 
 def _data(text: str) -> str:
-    """Escaped as GitHub's runner reads the message of a workflow command."""
+    """A text escaped for the message of a workflow command, as GitHub's runner reads it."""
     return "%0A".join(escape_unprintable(line).replace("%", "%25") for line in text.split("\n"))
 
 
 def _property(text: str) -> str:
-    """Escaped as GitHub's runner reads a property of a workflow command."""
+    """A text escaped for a property of a workflow command, as GitHub's runner reads it."""
     return escape_unprintable(text).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")

@@ -21,7 +21,7 @@ VERSION = "2.1.0"
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 FINGERPRINT = "shapeinfDiagnostic/v1"
-"""The key of our fingerprints; its number changes when what they are made of does."""
+"""The key of our fingerprints; its number changes when other fields are hashed."""
 
 _LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "note"}
 _POSITION = re.compile(r":(\d+):(\d+)$")

@@ -17,7 +17,7 @@ from shapeinf.texts import exact_count, format_bytes, format_count
 
 @attrs.frozen
 class ModelRecord:
-    """A model in a list of those with the most of something; `amount` is how much."""
+    """A model in a list of `ScanReport.most`; `amount` is its value there."""
 
     path: str
     format: str
@@ -36,7 +36,7 @@ class ProblemRecord:
 
 @attrs.frozen
 class DiagnosticRecord:
-    """The diagnostics of one code: how many, in how many models, and the first of these."""
+    """The diagnostics of one code: their number, the number of models that have them, and the first of these models."""
 
     code: str
     severity: str
@@ -47,7 +47,7 @@ class DiagnosticRecord:
 
 @attrs.frozen
 class OperatorRecord:
-    """An operator without a rule: how many nodes, in how many models, and the first of these."""
+    """An operator without a rule: the number of its nodes and of the models that have it, and the first of these."""
 
     op: str
     domain: str
@@ -58,18 +58,18 @@ class OperatorRecord:
 
 @attrs.frozen(kw_only=True)
 class ScanReport:
-    """What is in the dataset of a scan.
+    """The contents of the dataset of a scan.
 
     Args:
         dataset: its folder.
         folder: the folder of all scanned paths; empty where they have none in common.
         outcomes: the number of paths by outcome.
         formats: the number of models by format.
-        nodes: the nodes of all models; `tensors` are their values, `known` those of which every dim is known.
-        seconds: the time that all models took, one after the other.
+        nodes: the number of nodes of all models; `tensors` of their values, `known` of values without unknown dims.
+        seconds: the sum of the times of all models.
         problems: paths without a result.
         most: the models with the most "seconds", "size", "parameters", "macs" and "peak_bytes".
-        diagnostics: those of all models by code, those of the most models first.
+        diagnostics: the diagnostics of all models by code, those of the most models first.
         operators: the operators without a rule, those of the most models first.
     """
 

@@ -1,4 +1,4 @@
-"""First contact with a model: what is in it, what it requires, what it costs, and what is unknown, as one record."""
+"""The summary of a model as one record: its contents, requirements, cost, memory and unknowns."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from shapeinf.result import Result
 from shapeinf.solver.budget import WORK
 
 AT_LEAST, AT_MOST = BOUNDS = ("at least", "at most")
-"""How values are bounds: not all of it is counted, or sizes that depend on data are counted with their upper bounds."""
+"""Notes of amounts that are bounds: something is not counted, or sizes that depend on data have their upper bounds."""
 
 LEGAL_SIZES = 1024
-"""Sizes of one dim that are tried, to list the legal ones."""
+"""Limit on the sizes of one dim that are tried for the list of legal sizes."""
 
 
 _LATER = {"assumption": 1, "guard": 2}
@@ -35,7 +35,7 @@ class Amount:
     """An amount of something, such as bytes.
 
     Args:
-        formula: in the dims of the inputs; the number where it is one; empty where there is none.
+        formula: in the dims of the inputs, or a number; empty where it passes a limit.
         value: the number, at the sizes of the summary; None where it is not known.
         note: how to read the value, such as "at least", or why there is none.
     """
@@ -47,7 +47,7 @@ class Amount:
 
 @attrs.frozen
 class OperatorCount:
-    """How many nodes of a graph have an operator; `domain` is empty for that of the format."""
+    """The number of nodes with an operator; `domain` is empty for that of the format."""
 
     op: str
     domain: str
@@ -60,7 +60,7 @@ class OperatorCount:
 
 @attrs.frozen
 class UnknownCount:
-    """How many axes and ranks are unknown for the same causes, which are texts."""
+    """The number of axes and ranks that are unknown for the same causes, which are texts."""
 
     count: int
     causes: tuple[str, ...]
@@ -68,10 +68,10 @@ class UnknownCount:
 
 @attrs.frozen
 class Summary:
-    """What is in a model.
+    """The summary of a model.
 
     Args:
-        format: the title of its format, such as "ONNX"; `file_version` is the version of that, in the file's words.
+        format: the title of its format, such as "ONNX"; `file_version` is its version as the file states it.
         producer: the tool that wrote the file; empty where the file does not state it.
         name: the name of the graph.
         opsets: the versions of the operators by domain; empty for formats whose operators have none.
@@ -120,7 +120,7 @@ class Summary:
 def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: int = WORK) -> Summary:
     """The summary of a model, with all amounts as formulas, and as numbers at these sizes.
 
-    `work` is the budget of each question, in steps that are the same on every machine. Raises UnknownNameError for a
+    `work` is the budget of each query, in steps that are the same on every machine. Raises UnknownNameError for a
     dim that no input has, Contradiction for sizes with which the model does not run.
 
     >>> from shapeinf import infer_shapes
@@ -188,7 +188,7 @@ def _bytes_of(total: Dim, incomplete: bool) -> Amount:
 
 
 def _legal_sizes(result: Result, report: ModelReport, work: int) -> dict[str, str]:
-    """The legal sizes of the dims that preconditions name but do not list, where only a part of a finite range is."""
+    """The legal sizes of dims whose preconditions do not list them, where only a part of a finite range is legal."""
     names = {
         name
         for record in report.preconditions

@@ -1,4 +1,4 @@
-"""Summaries of models as text for a terminal: one on a screen, several as a table."""
+"""Summaries of models as text for a terminal: a screen for each, or a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shapeinf.report.text import dims_text
 from shapeinf.texts import exact_bytes, exact_count, format_bytes, format_count, shorten_end, shorten_text
 
 MAX_ROWS = 6
-"""Inputs, outputs, preconditions and causes that are listed; of more, the number of the others."""
+"""Limit on the listed inputs, outputs, preconditions and causes; the others are counted."""
 MAX_OPERATORS = 10
 MAX_NAME = 60
 MAX_FORMULA = 160
@@ -45,7 +45,7 @@ def _sections(summary: Summary) -> Iterator[tuple[str, list[str]]]:
 
 
 def _limit(lines: Sequence[str]) -> list[str]:
-    """The first lines, and how many more there are."""
+    """The first lines, and the number of the others."""
     if len(lines) <= MAX_ROWS + 1:
         return list(lines)
     return [*lines[:MAX_ROWS], f"... and {len(lines) - MAX_ROWS} more"]

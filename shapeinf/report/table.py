@@ -9,7 +9,7 @@ from typing import NamedTuple
 from shapeinf.texts import display_width, escape_unprintable, fit_text
 
 MEASURED = 500
-"""Rows that are measured before the first line is made, and at a time after them."""
+"""The number of rows that are measured at a time, the first of them before the first line is made."""
 GAP = "   "
 
 

@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 import attrs
 
-from shapeinf.engine.body_tensors import INPUT, Producer, body_producers, count_computed, iterate_producers
+from shapeinf.engine.body_tensors import INPUT, Producer, body_producers, count_computed_values, iterate_producers
 from shapeinf.engine.tensor_info import TensorInfo, has_unknowns, item_infos
-from shapeinf.errors import UnknownNameError, nearest_names
+from shapeinf.errors import UnknownNameError
 from shapeinf.expr import Dim, Interval
 from shapeinf.result import Result
+from shapeinf.texts import nearest_names
 
 _CONSTANT = Producer("", "", constant=True)
 
@@ -66,14 +67,14 @@ class TensorQuery:
     """Which tensors of an inference are listed. Conditions of different kinds must all hold.
 
     Args:
-        inputs, outputs: only inputs of the graph, only outputs, or both.
+        inputs, outputs: list only inputs of the graph, only outputs, or only both.
         names: only tensors whose name is one of these, or matches one as a glob (`*`, `?`, `[abc]`).
         operators: only outputs of these operators; in any case, with or without their domain, or globs.
         unknown: only tensors with an unknown dim or rank.
         constants: constants too, of the graph and of nodes; those that `names` spells out, those of `operators` and
             outputs are always listed.
         bodies: tensors inside of bodies and functions too; those that `names` spells out are always listed.
-        limit: at most this many.
+        limit: the most tensors that are listed; None for no limit.
     """
 
     inputs: bool = False
@@ -132,7 +133,7 @@ class TensorRows:
         for candidate in self._candidates():
             if self._matches(candidate):
                 if self.listed == limit and self._lists_all_computed:
-                    self.omitted = count_computed(self._result.inference) - self.listed
+                    self.omitted = count_computed_values(self._result.inference) - self.listed
                     return
                 if self.listed == limit:
                     self.omitted += 1

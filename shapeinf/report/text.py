@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING
 
 from shapeinf.diagnostics import Diagnostic, Diagnostics
 from shapeinf.report.table import Column
+from shapeinf.texts import escape_unprintable, format_count
 
 if TYPE_CHECKING:
+    from shapeinf.checks import ModelCheck
     from shapeinf.edit.comparison import Difference
     from shapeinf.explain.unknowns import UnknownGroup
     from shapeinf.report.model import ModelReport, NamedDimRecord, TensorRecord
 
 MAX_ITEMS = 8
-"""Items of a sequence that are listed; of a longer one, the shape that all of them have."""
+"""Limit on the listed items of a sequence; for a longer one, the shape of all items."""
 MAX_SINGLE = 10
-"""Tensors that only one of two models has that are listed, of each of the two."""
+"""Limit on the listed tensors that only one of two models has, for each of the two."""
 MAX_UNKNOWNS = 8
-"""Unknowns of one cause that are listed; the others are counted."""
+"""Limit on the listed unknowns of one cause; the others are counted."""
 
 
 TENSOR_COLUMNS = (
@@ -28,7 +30,7 @@ TENSOR_COLUMNS = (
     Column("range", 8, turn=1),
     Column("producer", 8, turn=3),
 )
-"""Of a tensor: name, element type, shape, range of the shape where dims are bounded, operator."""
+"""The columns of a tensor: name, element type, shape, its range where dims are bounded, and operator."""
 
 
 def tensor_cells(tensors: Iterable[TensorRecord]) -> Iterator[tuple[str, ...]]:
@@ -44,7 +46,7 @@ def tensor_cells(tensors: Iterable[TensorRecord]) -> Iterator[tuple[str, ...]]:
 
 
 def _shape_lines(tensor: TensorRecord) -> list[str]:
-    """The type of a sequence: a line an item, or what all items are where these are not known one by one."""
+    """The type of a sequence: a line for each item, or one for all where the items are not known one by one."""
     if tensor.items is not None and len(tensor.items) <= MAX_ITEMS:
         return [f"{tensor.kind} of", *tensor.items] if tensor.items else [f"empty {tensor.kind}"]
     return [f"{tensor.kind} of {tensor.shape}"]
@@ -61,7 +63,7 @@ def summary_lines(report: ModelReport) -> Iterator[str]:
 
 
 def _guard_lines(report: ModelReport) -> Iterator[str]:
-    """The first guard of each rule of each node, and how many more there are: an index of many elements has many."""
+    """The first guard of each rule of each node, and the number of the others: an index of many elements has many."""
     groups: dict[tuple[str, str, str], list[str]] = {}
     for guard in report.preconditions:
         if guard.kind == "guard":
@@ -98,7 +100,7 @@ def unknown_lines(groups: Sequence[UnknownGroup]) -> Iterator[str]:
 
 
 def difference_lines(differences: Sequence[Difference], *, every: bool) -> Iterator[str]:
-    """The differences, those of tensors that only one model has last, and of these the first unless `every`."""
+    """The differences; tensors that only one model has come last, limited in number unless `every`."""
     if not differences:
         yield "no difference"
     single: dict[str, list[Difference]] = {"removed": [], "added": []}
@@ -114,9 +116,52 @@ def difference_lines(differences: Sequence[Difference], *, every: bool) -> Itera
 
 
 def severity_counts(diagnostics: Iterable[Diagnostic]) -> str:
-    """How many of each severity: `1 error, 2 warnings`.
+    """The number of diagnostics by severity: `1 error, 2 warnings`.
 
     >>> severity_counts([])
     'no diagnostics'
     """
     return Diagnostics(diagnostics).counts
+
+
+def check_total(checks: Sequence[ModelCheck], *, single: bool = False) -> str:
+    """The last line of a report in text: the diagnostics of the only check, else the total of all."""
+    if not single:
+        return count_checks(checks)
+    (check,) = checks
+    known = f" ({len(check.known)} of the baseline not shown)" if check.known else ""
+    return severity_counts(check.diagnostics) + known
+
+
+def check_lines(check: ModelCheck, single: bool = False) -> list[str]:
+    """The diagnostics of a model as text; unless it is the only one, under its path."""
+    if not check.diagnostics:
+        return []
+    heading = [] if single else [escape_unprintable(f"{check.path}: {severity_counts(check.diagnostics)}")]
+    return [*heading, *(f"{diagnostic.render()}\n" for diagnostic in check.diagnostics)]
+
+
+def count_checks(checks: Sequence[ModelCheck]) -> str:
+    """The total of several checks.
+
+    >>> from shapeinf.checks import ModelCheck
+    >>> count_checks([ModelCheck("a.onnx"), ModelCheck("b.onnx", checked=False)])
+    '2 models checked: 1 without findings, 1 cannot be checked'
+    >>> count_checks([ModelCheck("a.onnx", diagnostics=(Diagnostic("note", "C140", "has no upper bound"),))])
+    '1 model checked: 1 without findings, 1 note'
+    """
+    failing = [check for check in checks if check.checked and check.fails]
+    unchecked = sum(not check.checked for check in checks)
+    known = sum(len(check.known) for check in checks)
+    parts = [f"{len(checks) - len(failing) - unchecked} without findings"]
+    if failing:
+        counts = severity_counts([d for check in failing for d in check.diagnostics if d.fails])
+        parts.append(f"{len(failing)} with findings ({counts})")
+    if unchecked:
+        parts.append(f"{unchecked} cannot be checked")
+    if known:
+        parts.append(f"{format_count(known, 'finding')} of the baseline not shown")
+    notes = sum(not diagnostic.fails for check in checks for diagnostic in check.diagnostics)
+    if notes:
+        parts.append(format_count(notes, "note"))
+    return f"{format_count(len(checks), 'model')} checked: {', '.join(parts)}"

@@ -14,14 +14,14 @@ from shapeinf.runtime.protocol import Buffer, LoadedModel, ObservedType, Refusal
 from shapeinf.runtime.records import Mismatch, Skipped
 
 PACKED = frozenset(dtype.name for dtype in DTYPES if dtype.bits is not None and dtype.bits <= 4)
-"""Several elements of these share a byte."""
+"""The element types of which several elements share a byte."""
 MAX_BYTES = 1 << 33
-"""Larger buffers are not allocated."""
+"""The most bytes of a buffer."""
 
 
 @attrs.define
 class BoundOutputs:
-    """The outputs of a run that have a buffer, those that have none, and the results of the run."""
+    """The buffers of the outputs of a run, the outputs without one, and the results of the run."""
 
     buffers: list[Buffer] = attrs.Factory(list)
     unbound: list[Skipped] = attrs.Factory(list)
@@ -32,8 +32,8 @@ class BoundOutputs:
     def allocate(self, name: str, info: TensorInfo, max_bytes: int | None, observed: object) -> None:
         """Allocate the buffer of an output; `observed` is its type in the first run.
 
-        A runtime refuses a buffer of another shape than that of the run. So an output of which only bounds are known
-        gets no buffer, but must fit into the bytes that its bounds allow.
+        A runtime refuses a buffer of another shape than that of the run. So an output with a size that depends on data
+        gets no buffer, but must fit into `max_bytes`, the bytes that its bounds allow.
         """
         reason = _binding_obstacle(info, max_bytes)
         if not reason and isinstance(info.shape.dims, tuple) and all(isinstance(d, int) for d in info.shape.dims):
@@ -50,7 +50,7 @@ class BoundOutputs:
         """Run the model with its outputs in the buffers and check them. Raises Refusal."""
         outputs = model.run_into(self.buffers, feeds)
         if not all(buffer.intact for buffer in self.buffers):
-            raise Refusal("it wrote outside of a buffer whose shape it had accepted")
+            raise Refusal("the runtime wrote outside of a buffer whose shape it had accepted")
         for buffer, output in zip(self.buffers, outputs, strict=True):
             self._check(buffer, output)
 
@@ -66,7 +66,7 @@ class BoundOutputs:
 
 
 def _binding_obstacle(info: TensorInfo, max_bytes: int | None) -> str:
-    """Why an output cannot have a buffer, whatever its size."""
+    """Why an output cannot have a buffer; empty where it can, if its sizes are known."""
     if info.kind != "tensor":
         return f"a {info.kind} has no buffer of its own"
     if info.dtype == "string":
@@ -75,4 +75,4 @@ def _binding_obstacle(info: TensorInfo, max_bytes: int | None) -> str:
         return f"several elements of {info.dtype} share a byte"
     if max_bytes is None:
         return "its size has no upper bound"
-    return f"{max_bytes} bytes are too many for a buffer here" if max_bytes > MAX_BYTES else ""
+    return f"a buffer of {max_bytes} bytes is not allocated" if max_bytes > MAX_BYTES else ""

@@ -14,14 +14,14 @@ Verdict = Literal["exact", "bounded", "unknown", "wrong"]
 
 
 class InferredTypes:
-    """One inference, with the sizes that its symbols have in a run.
+    """One inference, with the sizes of its symbols in a run.
 
-    Sizes that depend on data are taken from the run: a symbol has one size in all tensors, so the first tensor with
-    it gives the size, and every other one must agree.
+    Sizes that depend on data are read from the run: a symbol has one size in all tensors, so the first tensor with it
+    determines the size, and all others must agree.
     """
 
     def __init__(self, result: Result, inputs: Mapping[str, tuple[int, ...]], sizes: Mapping[str, int]) -> None:
-        """`inputs`: the shapes of the inputs in the run; `sizes`: those of named dims."""
+        """`inputs`: the shapes of the inputs in the run; `sizes`: the sizes of named dims."""
         self.result = result
         self.sizes = dict(sizes)
         for name, shape in inputs.items():
@@ -29,7 +29,7 @@ class InferredTypes:
         self.bound = frozenset(self.sizes)
 
     def learn(self, observed: Iterable[tuple[str, ObservedType]]) -> None:
-        """Read the sizes of symbols from tensors of the run."""
+        """Read the sizes of symbols from the types of tensors in the run, by name."""
         for name, type_ in observed:
             self._learn(self.result.tensors[name].shape.dims or (), type_.shape)
 
@@ -39,7 +39,7 @@ class InferredTypes:
                 self.sizes.setdefault(dim.name, size)
 
     def verdict(self, info: TensorInfo, observed: ObservedType, *, item: bool = False) -> Verdict:
-        """How an inferred type fits; in an `item` of a sequence a symbol may have another size than elsewhere."""
+        """How an inferred type fits; in an `item` of a sequence, symbols that depend on data may have other sizes."""
         if info.dtype is not None and observed.dtype is not None and info.dtype != observed.dtype:
             return "wrong"
         dims = info.shape.dims
@@ -68,7 +68,7 @@ class InferredTypes:
             return False
 
     def describe(self, info: TensorInfo) -> str:
-        """An inferred type, with the sizes that its symbols have in the run."""
+        """An inferred type as text, with the sizes of its symbols in the run."""
         names = {symbol.name for symbol in info.shape.symbols() if symbol.name in self.sizes}
         sizes = ", ".join(f"{name} = {self.sizes[name]}" for name in sorted(names))
         return f"{info} with {sizes}" if sizes else str(info)

@@ -1,4 +1,4 @@
-"""Values for the inputs of a run: random, and legal wherever the type decides that."""
+"""Values for the inputs of a run: random floats, and integers that are legal as indices and counts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ MAX_BYTES = 1 << 32
 """The most bytes of all inputs together."""
 
 MAX_COMPARED = 8
-"""Numbers that are tried for an input of one integer."""
+"""The most numbers that are tried for an input of one integer."""
 
-WAYS = {"0 and 1 at random": (0, 1), "all 0": (0, 0), "all 1": (1, 1)}
-"""How integer inputs are filled (least, most); where the runtime refuses one way, the next is tried. Small numbers are
-legal as indices, positions, lengths and masks; a scalar is 1 where others are random."""
+INTEGER_FILLS = {"0 and 1 at random": (0, 1), "all 0": (0, 0), "all 1": (1, 1)}
+"""The least and the largest number of integer inputs; where the runtime refuses the first pair, the next is tried.
+
+Small numbers are legal as indices, positions, lengths and masks; a scalar is 1 where others are random.
+"""
 
 
 def feeds(
@@ -32,10 +34,10 @@ def feeds(
     seed: int,
     elements: Mapping[str, tuple[Element, ...]] | None = None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Arrays for all inputs, in each of the ways that differ, with the name of the way.
+    """Arrays for all inputs, several times with other integers, each time with a description of these.
 
-    `elements` are known elements of inputs; those that are None are filled as others.
-    Raises Refusal for an input that cannot be filled.
+    `arrays` are those of the user, `elements` known elements of inputs; None is an unknown one.
+    Raises Refusal for an input that cannot be filled, and for inputs of more than `MAX_BYTES`.
     """
     types = {name: _dtype(result, name, arrays) for name in _fed_inputs(result)}
     known = elements or {}
@@ -44,27 +46,27 @@ def feeds(
         raise Refusal(f"its inputs would take {exact_bytes(total)}: bind smaller sizes")
     drawn = [name for name, dtype in types.items() if name not in arrays and numpy_type(dtype).kind in "biu"]
 
-    def fill(way: str, values: Mapping[str, tuple[Element, ...]]) -> dict[str, Any]:
+    def make_arrays(integers: str, values: Mapping[str, tuple[Element, ...]]) -> dict[str, Any]:
         rng = np.random.default_rng(seed)
         return {
             name: arrays[name]
             if name in arrays
-            else _with_elements(_array(rng, way, dtype, shapes[name]), values.get(name))
+            else _set_elements(_array(rng, integers, dtype, shapes[name]), values.get(name))
             for name, dtype in types.items()
         }
 
-    for way in WAYS if drawn else ["given"]:
-        yield way, fill(way, known)
+    for integers in INTEGER_FILLS if drawn else ["given"]:
+        yield integers, make_arrays(integers, known)
     single = [name for name in drawn if name not in known and np.prod(shapes[name], dtype=object) == 1]
     for name in single:
         for value in compared_values(result, name):
-            yield f"{name}={value}", fill(next(iter(WAYS)), {**known, name: (value,)})
+            yield f"{name}={value}", make_arrays(next(iter(INTEGER_FILLS)), {**known, name: (value,)})
 
 
 def compared_values(result: Result, name: str) -> list[int]:
-    """The numbers that nodes combine an input with, such as those that decide about a branch; at most `MAX_COMPARED`.
+    """The constants that nodes combine an input with, such as those of a branch; at most `MAX_COMPARED`.
 
-    An input may pass through nodes with a single operand first, such as a cast.
+    The input may pass through nodes with a single operand first, such as a cast.
     """
     compiled, inference = result.inference.compiled, result.inference
     passed = {compiled.slots[name]}
@@ -76,7 +78,7 @@ def compared_values(result: Result, name: str) -> list[int]:
         if not others:
             passed.update(slot for slot in outputs if slot != UNUSED)
         for slot in others:
-            value = inference.current(slot)
+            value = inference.type_of(slot)
             contents = value.elements if isinstance(value, TensorType) and value.elements else ()
             if len(contents) == 1 and isinstance(contents[0], int):
                 values.setdefault(int(contents[0]))
@@ -92,7 +94,7 @@ def _dtype(result: Result, name: str, arrays: Mapping[str, Any]) -> str:
     if info.kind != "tensor":
         raise Refusal(f"input {name} is a {info.kind}: only tensors are filled")
     if info.dtype is None:
-        raise Refusal(f"the element type of input {name} is not known")
+        raise Refusal(f"the element type of input {name} is unknown")
     if not has_arrays(info.dtype):
         raise Refusal(f"input {name} is a {info.dtype}: only tensors of numbers and strings are filled")
     if name in arrays and info.dtype != "string" and arrays[name].dtype != numpy_type(info.dtype):
@@ -100,7 +102,7 @@ def _dtype(result: Result, name: str, arrays: Mapping[str, Any]) -> str:
     return info.dtype
 
 
-def _with_elements(array: Any, elements: tuple[Element, ...] | None) -> Any:
+def _set_elements(array: Any, elements: tuple[Element, ...] | None) -> Any:
     flat = array.reshape(-1)
     for i, element in enumerate(elements or ()):
         if element is not None:
@@ -108,12 +110,12 @@ def _with_elements(array: Any, elements: tuple[Element, ...] | None) -> Any:
     return flat.reshape(array.shape)
 
 
-def _array(rng: np.random.Generator, way: str, dtype: str, shape: tuple[int, ...]) -> Any:
+def _array(rng: np.random.Generator, integers: str, dtype: str, shape: tuple[int, ...]) -> Any:
     kind = numpy_type(dtype)
     if dtype == "string":
         return np.full(shape, "a", dtype=object)
-    if kind.kind in "iu" and not shape and WAYS[way] == (0, 1):
+    if kind.kind in "iu" and not shape and INTEGER_FILLS[integers] == (0, 1):
         return np.ones(shape, kind)  # most likely a count: with 0 there is little to compare
     if kind.kind in "biu":
-        return np.asarray(rng.integers(*WAYS[way], shape, endpoint=True)).astype(kind)
+        return np.asarray(rng.integers(*INTEGER_FILLS[integers], shape, endpoint=True)).astype(kind)
     return np.asarray(rng.standard_normal(shape)).astype(kind)

@@ -1,4 +1,4 @@
-"""A graph as the ONNX model that it was read from, for runtimes that load one."""
+"""The ONNX model that a graph was read from, for runtimes that load ONNX models."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shapeinf.runtime.protocol import Refusal
 _KINDS = {dtype.name: dtype.kind for dtype in DTYPES}
 
 MAX_PROTO = (1 << 31) - 1
-"""The most bytes that a protobuf may have; larger models keep their weights in external files."""
+"""The most bytes of a protobuf; larger models have their weights in other files."""
 
 
 def path_or_bytes(graph: Graph) -> str | bytes:
@@ -26,7 +26,7 @@ def path_or_bytes(graph: Graph) -> str | bytes:
 
 
 def model_bytes(graph: Graph) -> bytes:
-    """The model as it was read. Raises ModelError for a model that is not ONNX or is too large for a protobuf."""
+    """The bytes of the model. Raises ModelError for one that is not ONNX or too large, Refusal for a file over 2 GB."""
     if graph.dialect != "onnx":
         raise ModelError("only an ONNX model can be run here", node=graph.source)
     if isinstance(graph.model, bytes):
@@ -45,12 +45,12 @@ def model_bytes(graph: Graph) -> bytes:
 
 
 def numpy_type(dtype: str) -> np.dtype[Any]:
-    """The numpy type of an element type; strings are objects. Raises Refusal for types of which there are no arrays."""
+    """The numpy type of an element type; strings are objects. Raises Refusal for a type that has no arrays."""
     if not has_arrays(dtype):
-        raise Refusal(f"there are no arrays of the element type {dtype}")
+        raise Refusal(f"numpy has no arrays of element type {dtype}")
     return np.dtype(numpy_dtype(dtype))
 
 
 def has_arrays(dtype: str) -> bool:
-    """Whether numpy, with the types of `ml_dtypes`, has arrays of an element type; not so of handles."""
+    """Whether numpy with `ml_dtypes` has arrays of an element type; it has none of handles and quantized types."""
     return _KINDS[dtype] not in ("handle", "quantized") and dtype not in WITHOUT_NUMPY_TYPE

@@ -1,8 +1,8 @@
-"""A run of ncnn in a process of its own, which may crash: `python ncnn_child.py FOLDER`, where `task.json` says what.
+"""A run of ncnn in a process of its own, which may crash: `python ncnn_child.py FOLDER`.
 
-The task has the paths of the `.param` and `.bin` files, and the batch axis of each input and output (233: none). The
-inputs are `NAME.npy` files of the folder. `done.json` gets the shape of each output, or the reason why it has none;
-of a network that does not run, only `refused`.
+`FOLDER/task.json` has the paths of the `.param` and `.bin` files, and the batch axis of each input and output (233:
+none); inputs are the files `FOLDER/NAME.npy`. The process writes `FOLDER/done.json`: the shape of each output, or the
+reason why it has none; for a network that does not run, only `refused`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 
 def main(folder: str) -> None:
-    """Run the task of a folder."""
+    """Run the task in a folder."""
     import ncnn
 
     with open(os.path.join(folder, "task.json"), encoding="utf-8") as file:
@@ -29,15 +29,15 @@ def _run(ncnn: Any, task: dict[str, Any], folder: str) -> dict[str, Any]:
     with ncnn.Net() as net:
         net.opt.num_threads = 1
         if net.load_param(task["param"]) != 0:
-            return {"refused": f"it does not load {os.path.basename(task['param'])}"}
+            return {"refused": f"ncnn does not load {os.path.basename(task['param'])}"}
         if net.load_model(task["bin"]) != 0:
-            return {"refused": f"it does not load {os.path.basename(task['bin'])}"}
+            return {"refused": f"ncnn does not load {os.path.basename(task['bin'])}"}
         outputs: dict[str, Any] = {}
         with net.create_extractor() as extractor:
             for name, axis in task["inputs"].items():
                 array = np.load(os.path.join(folder, f"{name}.npy"), allow_pickle=False)
                 if extractor.input(name, ncnn.Mat(array, batch_index=axis).clone()) != 0:
-                    return {"refused": f"it has no input {name}"}
+                    return {"refused": f"ncnn's network has no input {name}"}
             for name, axis in task["outputs"].items():
                 code, matrix = extractor.extract(name)
                 failed = f"ncnn does not compute it: code {code}"

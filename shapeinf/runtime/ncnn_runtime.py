@@ -1,8 +1,8 @@
-"""ncnn behind the protocol: the files that PNNX writes for ncnn beside a network, run in a process of their own.
+"""ncnn: the files that PNNX writes for ncnn in the folder of a network, run in a process of their own.
 
-PNNX renames and fuses operators for ncnn, so that only the outputs of the network have a counterpart that is certain:
-`out0` is the first one. ncnn's tensors have no batch axis; which axis of an input or output PNNX takes for it stands
-in the Python program beside the files, which is read as a text and never executed.
+PNNX renames and fuses operators for ncnn, so that only the outputs of the network have certain counterparts: `out0` is
+the first one. ncnn's tensors have no batch axis; the axis of each input and output that PNNX removed is in the Python
+program in the same folder, which is read as text and never executed.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ from shapeinf.runtime.protocol import Buffer, Observation, ObservedType, Refusal
 _PARAM = ".pnnx.param"
 _AXIS = re.compile(r'"in(\d+)", ncnn\.Mat\(.*batch_index=(\d+)|out(\d+)\.numpy\(batch_index=(\d+)')
 _ARRAYS = {"float16": "float32", "float64": "float32", "int64": "int32"}
-"""Element types of inputs that PNNX replaces for ncnn."""
+"""The element types of inputs that are converted for ncnn."""
 _INPUTS = frozenset({"float32", "int32", *_ARRAYS})
+"""The element types that inputs may have."""
 MAX_PROGRAM = 1 << 24
-"""The most characters of the Python program beside a network."""
+"""The most characters of the Python program."""
 
 
 def runtime() -> Ncnn:
@@ -50,7 +51,7 @@ class Ncnn:
     name: str = "ncnn"
 
     def open(self, graph: Graph, timeout: float | None) -> NcnnNetwork:
-        """The network that PNNX wrote for ncnn. Raises ModelError for a model that is not a file of PNNX."""
+        """The network that PNNX wrote for ncnn. Raises ModelError for a model that is not in a file of PNNX."""
         if graph.dialect != "pnnx" or graph.source is None or not graph.source.endswith(_PARAM):
             raise ModelError(f"only a network in a file NAME{_PARAM} can be run in ncnn", node=graph.source)
         return NcnnNetwork(graph, graph.source.removesuffix(_PARAM), timeout)
@@ -75,7 +76,7 @@ class NcnnNetwork:
         if self._axes is None:
             for path in (f"{self.stem}.ncnn.param", f"{self.stem}.ncnn.bin", f"{self.stem}_ncnn.py"):
                 if not os.path.isfile(path):
-                    raise Refusal(f"{path} is not there: PNNX writes it beside the network")
+                    raise Refusal(f"{path} does not exist: PNNX writes it into the folder of the network")
             with open(f"{self.stem}_ncnn.py", encoding="utf-8", errors="replace") as file:
                 matches = _AXIS.findall(file.read(MAX_PROGRAM))
             inputs = {f"in{m[0]}": int(m[1]) for m in matches if m[0]}
@@ -87,10 +88,10 @@ class NcnnNetwork:
 
     def _check_count(self, noun: str, count: int, expected: int) -> None:
         if count != expected:
-            raise Refusal(f"the network of ncnn has {count} {noun}, that of PNNX {expected}: they have no counterparts")
+            raise Refusal(f"the network of ncnn has {count} {noun}, that of PNNX has {expected}")
 
     def tensor_names(self) -> frozenset[str]:
-        """The outputs of the network: of other blobs it is not certain which one of ncnn is theirs."""
+        """The outputs of the network; the counterparts of other blobs are not certain."""
         return frozenset(self.graph.outputs)
 
     def prepare(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> dict[str, Any]:
@@ -107,7 +108,7 @@ class NcnnNetwork:
         return [_observation(shapes.get(numbers[name], "ncnn has no such output")) for name in names]
 
     def _run(self, feeds: Mapping[str, Any]) -> dict[str, Any]:
-        """The shapes of all outputs, or why there are none, by ncnn's names."""
+        """The shape of each output, or the reason why it has none, by ncnn's names. Raises Refusal."""
         inputs, outputs = self.axes()
         task = {
             "param": os.path.abspath(f"{self.stem}.ncnn.param"),

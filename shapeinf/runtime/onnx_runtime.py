@@ -1,4 +1,4 @@
-"""onnxruntime behind the protocol: a session of the model, and one with every tensor as an output."""
+"""onnxruntime: a session of the model, and one of a copy with every tensor as an output."""
 
 from __future__ import annotations
 
@@ -23,11 +23,32 @@ _FOLDER_KEY = "session.model_external_initializers_file_folder_path"
 
 def runtime() -> OnnxRuntime:
     """The installed onnxruntime. Raises MissingPackageError."""
+    return OnnxRuntime(import_onnxruntime("verify"))
+
+
+def import_onnxruntime(command: str) -> Any:
+    """The package, for a command that needs it. Raises MissingPackageError."""
     try:
         import onnxruntime
     except ImportError as error:
-        raise MissingPackageError("verify", "onnxruntime", "verify") from error
-    return OnnxRuntime(onnxruntime)
+        raise MissingPackageError(command, "onnxruntime", "verify") from error
+    return onnxruntime
+
+
+def create_session(package: Any, model: str | bytes, folder: str | None, *, optimised: bool) -> Any:
+    """A session on the CPU, with one thread and no log. Raises Refusal.
+
+    `folder` has the external data of a model in bytes. `optimised`: with all graph optimisations, else with none.
+    """
+    options = package.SessionOptions()
+    level = package.GraphOptimizationLevel
+    options.graph_optimization_level = level.ORT_ENABLE_ALL if optimised else level.ORT_DISABLE_ALL
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    if isinstance(model, bytes) and folder is not None:
+        options.add_session_config_entry(_FOLDER_KEY, folder)
+    with refusals():
+        return package.InferenceSession(model, options, ["CPUExecutionProvider"])
 
 
 @attrs.frozen
@@ -49,14 +70,14 @@ class OnnxRuntime:
 
 @attrs.frozen
 class Feeds:
-    """The inputs of a run: as arrays, and as values of the runtime; None with strings, which have no OrtValue."""
+    """The inputs of a run as arrays, and as OrtValues; None where some are strings, which have no OrtValue."""
 
     arrays: Mapping[str, Any]
     values: Mapping[str, Any] | None
 
 
 class OnnxRuntimeModel:
-    """The sessions of one model, each created on first use. Weights are neither changed nor copied."""
+    """The sessions of one model, each created on first use. Weights in other files stay there."""
 
     def __init__(self, package: Any, graph: Graph, timeout: float | None) -> None:
         """`timeout`: the most seconds that one run may take."""
@@ -68,35 +89,28 @@ class OnnxRuntimeModel:
 
     def load(self) -> None:
         """Load the model unchanged, with all optimisations."""
-        self.plain()
+        self.plain_session()
 
-    def plain(self) -> Any:
+    def plain_session(self) -> Any:
         """The session of the unchanged model."""
         if self._plain is None:
             self._plain = self._session(path_or_bytes(self.graph), optimised=True)
         return self._plain
 
-    def exposed(self) -> Any:
-        """The session of a copy with every output of a top-level node as an output of the graph, not optimised."""
+    def exposed_session(self) -> Any:
+        """The session, without optimisations, of a copy whose outputs are those of all top-level nodes."""
         if self._exposed is None:
-            self._exposed = self._session(exposed_bytes(self.graph), optimised=False)
+            self._exposed = self._session(bytes_with_all_outputs(self.graph), optimised=False)
         return self._exposed
 
     def _session(self, model: str | bytes, optimised: bool) -> Any:
-        package = self.package
-        options = package.SessionOptions()
-        level = package.GraphOptimizationLevel
-        options.graph_optimization_level = level.ORT_ENABLE_ALL if optimised else level.ORT_DISABLE_ALL
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 4
-        if isinstance(model, bytes) and self.graph.source is not None:
-            options.add_session_config_entry(_FOLDER_KEY, os.path.dirname(os.path.abspath(self.graph.source)))
-        with refusals():
-            return package.InferenceSession(model, options, ["CPUExecutionProvider"])
+        source = self.graph.source
+        folder = None if source is None else os.path.dirname(os.path.abspath(source))
+        return create_session(self.package, model, folder, optimised=optimised)
 
     def tensor_names(self) -> frozenset[str]:
         """The outputs of nodes that are tensors, not sequences, optionals or maps."""
-        outputs = self.exposed().get_outputs()
+        outputs = self.exposed_session().get_outputs()
         return frozenset(output.name for output in outputs if output.type.startswith("tensor("))
 
     @contextmanager
@@ -139,8 +153,8 @@ class OnnxRuntimeModel:
         return value.ortvalue_from_numpy_with_onnx_type(array, ONNX_CODES[dtype])
 
     def observe(self, names: Sequence[str], feeds: Feeds) -> list[ObservedType]:
-        """The types of these tensors in a run of the exposed model."""
-        session = self.exposed()
+        """The types of these tensors in a run of the copy with all outputs."""
+        session = self.exposed_session()
         with self._running() as options:
             if feeds.values is None:
                 values = session.run(list(names), dict(feeds.arrays), options)
@@ -149,22 +163,22 @@ class OnnxRuntimeModel:
         return [_observe_type(value) for value in values]
 
     def fetch(self, name: str, feeds: Feeds) -> Any:
-        """A sequence, optional or map of the exposed model as a Python value."""
-        session = self.exposed()
+        """A sequence, optional or map of the copy with all outputs as a Python value."""
+        session = self.exposed_session()
         with self._running() as options:
             return session.run([name], dict(feeds.arrays), options)[0]
 
     def binding_refusal(self, feeds: Feeds) -> str:
-        """Inputs of strings cannot be bound, so no output can be."""
+        """Inputs of strings cannot be bound, hence no outputs either."""
         return "outputs cannot be bound with string inputs" if feeds.values is None else ""
 
     def run_into(self, buffers: Sequence[Buffer], feeds: Feeds) -> list[WrittenOutput]:
-        """Run with an IOBinding of the buffers; onnxruntime refuses one that contradicts the file's declaration."""
-        session = self.plain()
+        """Run with an IOBinding of the buffers; if the file declares other shapes, a copy with those of the buffers."""
+        session = self.plain_session()
         declared = {output.name: output.shape for output in session.get_outputs()}
         wrong = {b.name: b.shape for b in buffers if not _agrees(declared.get(b.name), b.shape)}
         if wrong:
-            session = self._session(redeclared_bytes(self.graph, wrong), optimised=True)
+            session = self._session(bytes_with_declared_shapes(self.graph, wrong), optimised=True)
         binding = session.io_binding()
         for name, value in (feeds.values or {}).items():
             binding.bind_ortvalue_input(name, value)
@@ -191,7 +205,7 @@ def _observe_type(value: Any) -> ObservedType:
 
 
 def _agrees(declared: Sequence[int | str | None] | None, shape: tuple[int, ...]) -> bool:
-    """Whether a declared shape allows a buffer; `[]` also stands for no declaration."""
+    """Whether a declared shape allows a buffer; an empty one also stands for no declaration."""
     if not declared:
         return True
     return len(declared) == len(shape) and all(
@@ -199,8 +213,8 @@ def _agrees(declared: Sequence[int | str | None] | None, shape: tuple[int, ...])
     )
 
 
-def redeclared_bytes(graph: Graph, shapes: Mapping[str, tuple[int, ...]]) -> bytes:
-    """The bytes of the model with other declared shapes of these outputs."""
+def bytes_with_declared_shapes(graph: Graph, shapes: Mapping[str, tuple[int, ...]]) -> bytes:
+    """The bytes of the model with these declared shapes of outputs."""
     model = onnx.load_from_string(model_bytes(graph))
     for output in model.graph.output:
         if output.name in shapes:
@@ -211,10 +225,10 @@ def redeclared_bytes(graph: Graph, shapes: Mapping[str, tuple[int, ...]]) -> byt
     return bytes(model.SerializeToString())
 
 
-def exposed_bytes(graph: Graph) -> bytes:
-    """The bytes of the model with all outputs of top-level nodes as outputs.
+def bytes_with_all_outputs(graph: Graph) -> bytes:
+    """The bytes of the model with the outputs of all top-level nodes as outputs of the graph.
 
-    Two concatenated protobufs merge into one: the second holds only the added outputs, so that nothing is decoded.
+    Two concatenated protobufs are merged by readers: the second has only the added outputs, so that nothing is decoded.
     """
     added = onnx.ModelProto()
     outputs = {*graph.outputs, ""}

@@ -1,4 +1,4 @@
-"""OpenVINO behind the protocol: its ONNX front end preserves names of tensors, and each of them can be an output."""
+"""OpenVINO: its ONNX front end preserves the names of tensors, and each of these can be made an output."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ _DTYPES = {
     "u4": "uint4",
     **{short: name for short, name in SHORT_NAMES.items() if short != "bool"},
 }
-"""Element types by OpenVINO's names."""
+"""Our element types by OpenVINO's names."""
 
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+"""OpenVINO's names of our element types."""
 
 
 def runtime() -> OpenVino:
@@ -54,10 +55,10 @@ class OpenVino:
 
 
 class OpenVinoModel:
-    """The compiled models of one graph: the unchanged one, and the last one with more tensors as outputs.
+    """The compiled models of one graph: the unchanged one, and the latest one with more tensors as outputs.
 
-    Dims stay dynamic: the shapes of a run are those of the tensors that the run returns. A tensor that OpenVINO's
-    front end folds away, or builds under no name, cannot be compared.
+    Dims stay dynamic: shapes are those of the tensors that a run returns. A tensor that OpenVINO's front end folds
+    away, or creates without a name, cannot be compared.
     """
 
     def __init__(self, package: Any, graph: Graph, timeout: float | None) -> None:
@@ -71,10 +72,10 @@ class OpenVinoModel:
 
     def load(self) -> None:
         """Read and compile the unchanged model."""
-        self.plain()
+        self.compile_plain()
 
-    def plain(self) -> tuple[dict[str, int], Any]:
-        """The outputs of the unchanged model by name, and the compiled model."""
+    def compile_plain(self) -> tuple[dict[str, int], Any]:
+        """The indices of the outputs of the unchanged model by name, and the compiled model."""
         if self._plain is None:
             model = self._read()
             self._plain = _output_indices(model), self._compile(model)
@@ -90,9 +91,9 @@ class OpenVinoModel:
             return self.package.Core().compile_model(model, "CPU", {"INFERENCE_NUM_THREADS": 1})
 
     def tensor_names(self) -> frozenset[str]:
-        """The outputs of nodes that the model of OpenVINO has under their names, and that can be its outputs.
+        """The outputs of nodes whose names OpenVINO's model has, and that can be outputs of the model.
 
-        A constant that is also a result of a body of a loop cannot.
+        A constant that is also a result of the body of a loop cannot be an output.
         """
         if self._names is None:
             model = self._read()
@@ -102,10 +103,10 @@ class OpenVinoModel:
         return self._names
 
     def prepare(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> dict[str, Any]:
-        """Arrays as tensors of OpenVINO. Raises Refusal for strings and for element types that it does not have."""
+        """Arrays as tensors of OpenVINO. Raises Refusal for strings and for types that OpenVINO does not have."""
         for name, dtype in dtypes.items():
             if dtype not in _NAMES or dtype == "string":
-                raise Refusal(f"input {name} has element type {dtype}, which is not run in OpenVINO here")
+                raise Refusal(f"input {name} has element type {dtype}, which is not supported in OpenVINO")
         with refusals():
             return {name: self._tensor(array, dtypes[name]) for name, array in arrays.items()}
 
@@ -119,7 +120,7 @@ class OpenVinoModel:
         return getattr(self.package.Type, _NAMES[dtype])
 
     def observe(self, names: Sequence[str], feeds: Mapping[str, Any]) -> list[ObservedType]:
-        """The types of these tensors in a run of the model that has them as outputs too."""
+        """The types of these tensors in a run of a copy that has them as outputs."""
         if self._exposed is None or self._exposed[0] != list(names):
             model = self._read()
             self._exposed = list(names), _add_outputs(model, names), self._compile(model)
@@ -128,16 +129,16 @@ class OpenVinoModel:
         return [_observe_type(request.get_output_tensor(indices[name])) for name in names]
 
     def fetch(self, name: str, feeds: Mapping[str, Any]) -> Any:
-        """Sequences and optionals are not tensors of OpenVINO, and some tensors are folded away."""
+        """OpenVINO has no sequences and optionals, and no tensors that its front end folds away."""
         raise Refusal("OpenVINO has no tensor of this name")
 
     def binding_refusal(self, feeds: Mapping[str, Any]) -> str:
-        """Outputs of all runs can be bound."""
+        """Outputs can be bound in every run."""
         return ""
 
     def run_into(self, buffers: Sequence[Buffer], feeds: Mapping[str, Any]) -> list[WrittenOutput]:
         """Run with the buffers as output tensors."""
-        indices, compiled = self.plain()
+        indices, compiled = self.compile_plain()
         memory = {}
         for buffer in buffers:
             if buffer.name not in indices:
@@ -150,7 +151,7 @@ class OpenVinoModel:
         return [WrittenOutput(_observe_type(tensor), tensor.data.ctypes.data) for tensor in outputs]
 
     def _run(self, compiled: Any, feeds: Mapping[str, Any], outputs: Mapping[int, Any] | None = None) -> Any:
-        """One run; where it takes too long it is cancelled (which no loop obeys) and raises Refusal."""
+        """The request of one run. A run that takes too long is cancelled (not inside of a loop) and raises Refusal."""
         with refusals():
             request = compiled.create_infer_request()
             for index, parameter in enumerate(compiled.inputs):
@@ -168,7 +169,7 @@ class OpenVinoModel:
 
 
 def _add_outputs(model: Any, names: Sequence[str]) -> dict[str, int]:
-    """Make these tensors outputs too; the index of the output for each name."""
+    """Make these tensors outputs of a model; returns the index of the output for each name."""
     indices = _output_indices(model)
     with refusals():
         model.add_outputs([name for name in names if name not in indices])
@@ -176,7 +177,7 @@ def _add_outputs(model: Any, names: Sequence[str]) -> dict[str, int]:
 
 
 def _output_indices(model: Any) -> dict[str, int]:
-    """The index of the output for each name of a tensor: several tensors may be one in OpenVINO, and so one output."""
+    """The index of the output for each name of a tensor; several names may be one tensor, and so one output."""
     return {
         name: index
         for index, result in enumerate(model.get_results())

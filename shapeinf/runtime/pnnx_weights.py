@@ -1,4 +1,4 @@
-"""The constants of a PNNX network as tensors of torch: those of its `.bin` file, else random ones of their types."""
+"""The constants of a PNNX network as tensors of torch, from its `.bin` file or random."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ MAX_BYTES = 1 << 33
 class Weights:
     """The constants of one graph, each a tensor on first use.
 
-    The `.bin` file is used where it lies beside the network and has a member of exactly the declared bytes; constants
-    without one are random, as integers 0 or 1, and floats of 32 bits where the file states no element type.
+    A constant is read from the `.bin` file in the folder of the network if that has a member of exactly the declared
+    bytes. Others are random, integers 0 or 1; they are float32 where the file declares no element type.
     """
 
     def __init__(self, torch: Any, graph: Graph) -> None:
@@ -34,19 +34,19 @@ class Weights:
         self.constants = {n: PartialTensor(c.dtype or "float32", c.shape, None) for n, c in graph.constants.items()}
         files = weight_files(graph.model) if isinstance(graph.model, Document) else {}
         self.names = {file: name for name, file in files.items()}
-        """The constants by the names of their files."""
+        """The names of the constants by the files in the archive."""
         self.path = None if graph.source is None else weights_path(graph.source)
         self._contents: dict[str, bytes] | None = None
         self._tensors: dict[str, Any] = {}
 
     def refuse_huge(self) -> None:
-        """Raise Refusal where the constants would take too much memory."""
+        """Raise Refusal where the constants would take more than `MAX_BYTES`."""
         total = sum(byte_count(constant) for constant in self.constants.values())
         if total > MAX_BYTES:
             raise Refusal(f"its weights would take {exact_bytes(total)}")
 
     def tensor(self, name: str) -> Any:
-        """A constant. Raises Refusal for an element type without arrays, ModelError for a damaged archive."""
+        """A constant as a tensor. Raises Refusal for a type without arrays, ModelError for a damaged archive."""
         if name not in self._tensors:
             self._tensors[name] = self.torch.from_numpy(self._array(name, self.constants[name]))
         return self._tensors[name]
@@ -62,7 +62,7 @@ class Weights:
         return np.asarray(rng.standard_normal(shape) * 0.1).astype(kind)
 
     def _read(self) -> dict[str, bytes]:
-        """The contents of the constants that the archive has."""
+        """The bytes of the constants in the archive, by name."""
         if self._contents is None:
             self._contents = {}
             if self.path is not None and os.path.isfile(self.path):
@@ -72,7 +72,7 @@ class Weights:
         return self._contents
 
     def _length(self, member: str, size: int) -> int | None:
-        """The bytes to read of a file of the archive; None to skip one that is no constant of these bytes."""
+        """The bytes to read of a file in the archive; None for one that is no constant of this size."""
         name = self.names.get(member)
         constant = None if name is None else self.constants.get(name)
         return size if constant is not None and size == byte_count(constant) else None

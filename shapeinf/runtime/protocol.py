@@ -17,9 +17,11 @@ from shapeinf.errors import ModelError, ShapeInferenceError, UnknownNameError
 from shapeinf.graph import Graph
 
 GUARD = 256
-"""Bytes before and after a buffer that a run must not write."""
+"""The bytes before and after a buffer that a run must not change."""
 ALIGNMENT = 64
+"""The alignment of a buffer, in bytes."""
 PATTERN = 0xA5
+"""The value of all bytes of a guard."""
 
 RUNTIMES = {
     "onnxruntime": "shapeinf.runtime.onnx_runtime",
@@ -30,13 +32,15 @@ RUNTIMES = {
 }
 """The module of each runtime; its function `runtime()` returns the `Runtime`, or raises MissingPackageError."""
 
-
 DIALECTS = {"onnxruntime": "onnx", "openvino": "onnx", "tensorflow": "tf", "torch": "pnnx", "ncnn": "pnnx"}
-"""The dialect of the graphs that each runtime runs; of several runtimes of one dialect, the first is the default."""
+"""The dialect of the graphs that each runtime runs; the first runtime of a dialect is its default."""
 
 
-class Refusal(Exception):  # noqa: N818  (not an error of shapeinf: a message of the runtime)
-    """The runtime does not load or run the model; the text is the runtime's own."""
+class Refusal(Exception):  # noqa: N818  (internal, no error)
+    """The runtime does not load or run the model; the text is the reason, mostly the runtime's message.
+
+    Internal: caught in `runtime.verification` and `passes.comparison`.
+    """
 
 
 @contextmanager
@@ -52,7 +56,7 @@ def refusals() -> Iterator[None]:
 
 @attrs.frozen
 class ObservedType:
-    """The element type (None for an item without one) and the shape of a tensor in a run."""
+    """The element type (None where the runtime has none) and the shape of a tensor in a run."""
 
     dtype: str | None
     shape: tuple[int, ...]
@@ -68,12 +72,12 @@ class ObservedType:
 
 
 Observation = ObservedType | list[ObservedType | None] | str
-"""What a run shows of a value: its type, those of the items of a sequence, or why it has none in this run."""
+"""The type of a value in a run, the types of the items of a sequence, or the reason why the run has no type."""
 
 
 @attrs.frozen
 class Buffer:
-    """The memory of one output: `size` bytes at `start` of `memory`, with guards around them."""
+    """The memory for one output: `size` bytes from `start` of `memory` on, between two guards."""
 
     name: str
     dtype: str
@@ -84,7 +88,7 @@ class Buffer:
 
     @classmethod
     def allocate(cls, name: str, dtype: str, shape: tuple[int, ...], size: int) -> Buffer:
-        """A buffer of `size` bytes at an aligned address."""
+        """Allocate a buffer of `size` bytes at an aligned address."""
         memory = np.full(size + 2 * GUARD + ALIGNMENT, PATTERN, np.uint8)
         start = GUARD + -(memory.ctypes.data + GUARD) % ALIGNMENT
         return cls(name, dtype, shape, memory, start, size)
@@ -109,9 +113,9 @@ class Buffer:
 
 @attrs.frozen
 class WrittenOutput:
-    """An output of a run with a buffer: its type, and the address at which the runtime has it.
+    """An output after a run with its buffer: its type, and the address of its data in the runtime.
 
-    `redeclared`: the file declares another shape, for which the runtime refuses the buffer; it was bound in a copy of
+    `redeclared`: the file declares another shape, so that the runtime refuses the buffer; the run was one of a copy of
     the model that declares the shape of the buffer.
     """
 
@@ -123,29 +127,29 @@ class WrittenOutput:
 class LoadedModel(Protocol):
     """One model in a runtime. Every method raises Refusal where the runtime does not load or run the model.
 
-    `feeds` is what `prepare` returns: only the runtime itself looks into it.
+    `feeds` are the inputs as `prepare` returns them; their type is private to the runtime.
     """
 
     def load(self) -> None:
         """Load the model unchanged, optimised as the runtime does by default."""
 
     def tensor_names(self) -> frozenset[str]:
-        """The outputs of nodes whose types `observe` returns; a copy of the model with more outputs may be loaded."""
+        """The outputs of nodes that `observe` takes. A copy of the model with more outputs may be loaded."""
 
     def prepare(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> Any:
-        """The inputs of a run, also of element types that numpy does not have."""
+        """The inputs of a run from arrays, and their element types, of which numpy may lack some (bfloat16)."""
 
     def observe(self, names: Sequence[str], feeds: Any) -> Sequence[Observation]:
-        """Run the model; what it shows of each of these values."""
+        """Run the model, and return the observation of each of these values, in order."""
 
     def fetch(self, name: str, feeds: Any) -> Any:
-        """Run the model; a sequence, optional or map as a Python value."""
+        """Run the model, and return a sequence, optional or map as a Python value of lists and arrays."""
 
     def binding_refusal(self, feeds: Any) -> str:
-        """Why no output of a run with these inputs can be written to a buffer; empty where it can."""
+        """Why no output of a run with these inputs can be written to a buffer; empty where outputs can."""
 
     def run_into(self, buffers: Sequence[Buffer], feeds: Any) -> list[WrittenOutput]:
-        """Run the unchanged model with its outputs in buffers; other outputs are where the runtime allocates them."""
+        """Run the unchanged model with these outputs in buffers, and return the outputs in the order of the buffers."""
 
 
 class Runtime(Protocol):
@@ -153,20 +157,23 @@ class Runtime(Protocol):
 
     @property
     def name(self) -> str:
-        """The name that `RUNTIMES` has."""
+        """The name in `RUNTIMES`."""
 
     @property
     def version(self) -> str:
         """The version of the package."""
 
     def open(self, graph: Graph, timeout: float | None) -> LoadedModel:
-        """A model, loaded when a method needs it; a run of more than `timeout` seconds is refused."""
+        """The model of a graph, loaded when a method needs it. A run of more than `timeout` seconds raises Refusal.
+
+        Raises ModelError for a graph that cannot be run.
+        """
 
 
 def choose_runtime(graph: Graph, name: str | None) -> Runtime:
-    """The runtime of this name, or else the default one of the graph's format.
+    """The runtime of this name; None: the default runtime of the graph's dialect.
 
-    Raises UnknownNameError; ModelError for a runtime that does not run the format, and for a format without a runtime;
+    Raises UnknownNameError, ModelError for a runtime that does not run the dialect and for a dialect without a runtime,
     MissingPackageError where the runtime is not installed.
     """
     if name is not None and name not in RUNTIMES:

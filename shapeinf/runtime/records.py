@@ -9,10 +9,10 @@ import attrs
 from shapeinf.texts import escape_lines, format_count
 
 MAX_ALIKE = 4
-"""Tensors with the same reason that are listed one by one."""
+"""The most tensors with the same reason that are listed one by one."""
 
 MAX_LINES = 20
-"""Lines of one kind that are printed: a wrong size propagates to all consumers."""
+"""The most lines of one kind that are printed: a wrong size propagates to all consumers."""
 
 
 @attrs.frozen
@@ -37,7 +37,7 @@ class Mismatch:
     by: str
 
     def __str__(self) -> str:
-        """Read as "y (node 'n', op): float32[2, 3] in the runtime, float32[2, 4] by inference (bound)"."""
+        """`y (Relu 'n'): float32[2, 3] in the runtime, float32[2, 4] by inference (bound)`."""
         node = f" ({self.op} '{self.node}')" if self.op else ""
         sides = f"{self.observed} in the runtime, {self.inferred} by inference ({self.by})"
         return f"{self.tensor or 'the model'}{node}: {sides}"
@@ -45,7 +45,7 @@ class Mismatch:
 
 @attrs.frozen
 class Skipped:
-    """A tensor that was not compared, or an output that was not bound, and why."""
+    """A tensor that was not compared, or an output that was not bound, with the reason."""
 
     tensor: str
     reason: str
@@ -53,24 +53,24 @@ class Skipped:
 
 @attrs.frozen
 class Run:
-    """One set of sizes, run and compared.
+    """One run of a model, compared with the inference.
 
     Args:
         sizes: the sizes of the dims.
         chosen: those of them without a user value: small sizes that the graph can run with.
         inputs: the type of each input in the run, as text.
-        values: how integer inputs were filled.
-        tensors: tensors compared.
-        exact: those with every size inferred exactly.
-        bounded: those with a size that depends on data, which lies within its bounds.
-        unknown: those with an unknown rank or element type.
-        bound: outputs that were written into buffers of exactly the inferred size.
+        values: the values of integer inputs, as text.
+        tensors: the number of tensors that were compared.
+        exact: the number of those with all sizes inferred.
+        bounded: the number of those with a size that depends on data and lies within its bounds.
+        unknown: the number of those with an unknown rank or element type.
+        bound: the number of outputs that were written into buffers of exactly the inferred size.
         bound_bytes: the bytes of these buffers.
-        redeclared: those of them of which the file declares another shape, bound in a copy with the inferred one.
+        redeclared: bound outputs with another declared shape, run in a copy of the model with the inferred one.
         mismatches: tensors whose observed type is not the inferred one.
         skipped: tensors that were not compared.
         unbound: outputs without a buffer.
-        refused: why the runtime did not load or run the model, in its own words; empty when it ran.
+        refused: why the runtime did not load or run the model, mostly its own message; empty where it ran.
     """
 
     sizes: Mapping[str, int]
@@ -91,7 +91,7 @@ class Run:
 
     @property
     def ok(self) -> bool:
-        """Whether it ran and nothing differs."""
+        """Whether the model ran and nothing differs."""
         return not self.refused and not self.mismatches
 
     def __str__(self) -> str:
@@ -113,16 +113,16 @@ class Run:
             f"  {name}: the file declares another shape; bound in a copy of the model with the inferred one"
             for name in self.redeclared
         )
-        lines += _first_lines(f"  not bound: {text}" for text in _by_reason(self.unbound, "output"))
-        lines += _first_lines(f"  skipped: {text}" for text in _by_reason(self.skipped, "tensor"))
+        lines += _first_lines(f"  not bound: {text}" for text in _group_by_reason(self.unbound, "output"))
+        lines += _first_lines(f"  skipped: {text}" for text in _group_by_reason(self.skipped, "tensor"))
         lines += _first_lines(f"  WRONG {mismatch}" for mismatch in self.mismatches)
         if self.refused:
             lines.append(f"  refused: {self.refused}")
         return escape_lines(lines)
 
 
-def _by_reason(items: Iterable[Skipped], noun: str) -> Iterator[str]:
-    """A text for each reason that many items have, and for each other item."""
+def _group_by_reason(items: Iterable[Skipped], noun: str) -> Iterator[str]:
+    """One text for each reason that more than `MAX_ALIKE` items share, and one for each other item."""
     groups: dict[str, list[str]] = {}
     for item in items:
         groups.setdefault(item.reason, []).append(item.tensor)
@@ -134,7 +134,7 @@ def _by_reason(items: Iterable[Skipped], noun: str) -> Iterator[str]:
 
 
 def _first_lines(lines: Iterable[str]) -> list[str]:
-    """The first lines, in the order of the nodes, and the number of all others."""
+    """The first `MAX_LINES` lines, and a line with the number of the others."""
     lines = list(lines)
     left = len(lines) - MAX_LINES
     return [*lines[:MAX_LINES], f"  and {left} more (--json has all)"] if left > 0 else lines
@@ -142,7 +142,7 @@ def _first_lines(lines: Iterable[str]) -> list[str]:
 
 @attrs.frozen
 class Verification:
-    """All runs of a model; `assumptions` are what the user specifies of values and of sizes that depend on data."""
+    """All runs of a model in a runtime (its name and version), and the assumptions of the inference, as texts."""
 
     runtime: str
     runs: tuple[Run, ...]
@@ -164,7 +164,7 @@ class Verification:
         return any(run.refused for run in self.runs)
 
     def __str__(self) -> str:
-        """The runtime, every run, and the verdict."""
+        """The runtime, the runs and the verdict."""
         return "\n".join([self.runtime, *map(str, self.runs), self.verdict])
 
     @property

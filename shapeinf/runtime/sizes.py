@@ -1,4 +1,4 @@
-"""The sizes of a run: those that the user gives, those of the user's arrays, and small legal ones for all others."""
+"""The sizes of a run: those of the user, those of the user's arrays, and small legal ones for all other dims."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dim, Dimension, axis_label, evaluate, quote_name
-from shapeinf.inputs.reader import SpecLike, by_input, input_names
+from shapeinf.inputs.reader import SpecLike, input_names, key_by_input
 from shapeinf.lattice import Element, TensorType
 from shapeinf.result import Result
 from shapeinf.solver.sampling import Binding, distinct_bindings
 
 MAX_CHECKED = 12
-"""Bindings that are tried on the graph; the first that breaks no rule is taken."""
+"""The most bindings with which the graph is inferred; the first one without a violation is chosen."""
 
 Infer = Callable[[Mapping[str, int], Mapping[str, SpecLike]], Result]
-"""Inference with these sizes of named dims and shapes of inputs, under the user's assumptions."""
+"""Runs the inference with these sizes of named dims and shapes of inputs, under the user's assumptions."""
 
 
 @attrs.frozen
@@ -28,10 +28,10 @@ class RunSizes:
 
     Args:
         sizes: the size of every dim of the inputs by its label.
-        chosen: those of them that the user did not give.
+        chosen: those that were chosen here.
         shapes: the shape of every input.
-        result: the inference with these sizes put in.
-        elements: of inputs whose value the user specifies, with numbers for all dims; None for an unknown one.
+        result: the inference at these sizes.
+        elements: the elements of the inputs whose values the user specifies; None for an unknown element.
     """
 
     sizes: dict[str, int]
@@ -44,13 +44,14 @@ class RunSizes:
 def choose_sizes(
     symbolic: Result, infer: Infer, sizes: Mapping[str, int], arrays: Mapping[str, tuple[int, ...]]
 ) -> RunSizes:
-    """Sizes for a run at the user's ones; `arrays` has the shapes of the user's arrays by input.
+    """Sizes for a run: the user's, with small legal ones for all other dims.
 
-    Raises UnknownNameError for a dim or input that the model does not have, ShapeInferenceError where the shapes of
-    arrays contradict the model or each other, and where no small sizes are legal.
+    `arrays` has the shapes of the user's arrays by input. Raises UnknownNameError for a dim or input that the model
+    does not have, ShapeInferenceError where the shapes of arrays contradict the model or each other, and where no
+    small sizes are legal.
     """
     names = input_names(symbolic.graph)
-    arrays = by_input(arrays, symbolic.graph)
+    arrays = key_by_input(arrays, symbolic.graph)
     bind = _add_sizes_of_arrays(symbolic, sizes, arrays)
     first = infer(bind, {name: list(shape) for name, shape in arrays.items()})
     open_dims = _open_dims(first, names)
@@ -93,7 +94,7 @@ def _add_sizes_of_arrays(
 
 
 def _open_dims(result: Result, names: list[str]) -> dict[Dimension, str]:
-    """The symbols of the inputs that have no size yet, each with its label. Raises where not even a rank is known."""
+    """The symbols of the inputs without a size, with their labels. Raises ShapeInferenceError for an unknown rank."""
     labels: dict[Dimension, str] = {}
     aliases = {value: alias for alias, value in reversed(list(result.graph.aliases.items()))}
     for symbol, label in input_symbols(result.inference).items():
@@ -113,18 +114,18 @@ def _open_dims(result: Result, names: list[str]) -> dict[Dimension, str]:
 
 
 def _candidates(result: Result, open_dims: Mapping[Dimension, str]) -> list[Binding]:
-    """Bindings of the open dims that satisfy all constraints on them; one empty binding where there are none."""
+    """Small bindings that satisfy all constraints on the open dims; one empty binding where there are no such dims."""
     if not open_dims:
         return [{}]
     bindings = distinct_bindings(result.store, open_dims, MAX_CHECKED)
     if not bindings:
         names = ", ".join(sorted(map(str, open_dims)))
-        raise ShapeInferenceError(f"no small sizes can be found for {names}: specify them")
+        raise ShapeInferenceError(f"no small sizes of {names} are legal: specify sizes")
     return bindings
 
 
 def _elements(result: Result, names: list[str]) -> dict[str, tuple[Element, ...]]:
-    """The elements of the inputs with known contents."""
+    """The elements of the inputs with known contents, by name."""
     types = ((name, result.inference.input_types.get(name)) for name in names)
     known = {name: t.elements for name, t in types if isinstance(t, TensorType) and t.elements is not None}
     canon = result.store.canon

@@ -1,7 +1,7 @@
-"""TensorFlow behind the protocol: a session of the GraphDef that traces the shape of every output of every node.
+"""TensorFlow: a session of the GraphDef, with a trace of the types of all outputs of nodes.
 
-Source: `RunOptions.FULL_TRACE`, whose step statistics have the type of each output of each kernel that ran, also inside
-of loops of version 1 and of branches; nothing is fetched. All rewrites of graphs are off, so that each node exists.
+The trace (`RunOptions.FULL_TRACE`) has step statistics with the type of each output of each kernel that ran, also in
+loops and branches of version 1; nothing is fetched. All rewrites of graphs are off, so that each node exists.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _INITIALIZERS = frozenset({"LookupTableImportV2", "InitializeTableV2", "Initiali
 _KERNEL_MESSAGE = re.compile(
     r"^Node: '(?P<node>[^']*)'\n(?P<text>.*?)\s*(?:\[\[\{\{node|$(?!.))", re.DOTALL | re.MULTILINE
 )
-"""The message of a kernel in that of a run, which goes on with stack traces."""
+"""The message of a kernel in that of a run, where stack traces follow."""
 
 _INIT_SIGNATURE = "__saved_model_init_op"
 _VARIABLES = {"VarHandleOp": "AssignVariableOp", "VariableV2": "Assign", "Variable": "Assign"}
@@ -37,7 +37,7 @@ _VARIABLES = {"VarHandleOp": "AssignVariableOp", "VariableV2": "Assign", "Variab
 def runtime() -> TensorFlow:
     """The installed TensorFlow. Raises MissingPackageError."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # its pass fuses nodes, whatever the session asks for
+    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # its pass fuses nodes, whatever the config of the session
     try:
         import tensorflow
     except ImportError as error:
@@ -63,9 +63,9 @@ class TensorFlow:
 
 
 class TensorFlowSession:
-    """One imported graph and its session. Only the nodes run that the outputs of the graph need.
+    """One imported graph and its session; only nodes that the outputs of the graph need are run.
 
-    Variables have random values of the shapes that the file declares: files of graphs have no others.
+    Variables have random values of their declared shapes: the file of a graph has no values of them.
     """
 
     def __init__(self, package: Any, graph: Graph, timeout: float | None) -> None:
@@ -106,11 +106,11 @@ class TensorFlowSession:
         return config
 
     def _initialise(self, session: Any, initializers: Iterable[str]) -> None:
-        """Run what fills tables and iterators, and assign random values to variables."""
+        """Run the initialisers of tables and iterators, and assign random values to variables."""
         operations = session.graph.get_operations()
         others = [op.name for op in operations if op.type in _INITIALIZERS]
         for name in [*(value.partition(":")[0] for value in initializers), *others]:
-            with contextlib.suppress(self.package.errors.OpError):  # it needs a file or an input that is not there
+            with contextlib.suppress(self.package.errors.OpError):  # it needs a file or an input that does not exist
                 session.run(session.graph.get_operation_by_name(name))
         with refusals(), session.graph.as_default():
             rng = np.random.default_rng(0)
@@ -118,7 +118,7 @@ class TensorFlowSession:
                 self._assign(session, variable, rng)
 
     def _assign(self, session: Any, variable: Any, rng: np.random.Generator) -> None:
-        """Give a variable a value. Raises Refusal for one of an unknown shape."""
+        """Assign a random value to a variable. Raises Refusal for one of an unknown shape."""
         raw, dtype = self.package.raw_ops, variable.get_attr("dtype")
         shape = self.package.TensorShape(variable.get_attr("shape"))
         if not shape.is_fully_defined():
@@ -136,21 +136,21 @@ class TensorFlowSession:
         session.run(assignment, {value: array})
 
     def tensor_names(self) -> frozenset[str]:
-        """The outputs of all nodes; `observe` reports those that a run does not execute."""
+        """The outputs of all nodes; `observe` has a reason for those of nodes that a run does not execute."""
         return frozenset(name for node in self.graph.nodes for name in node.outputs)
 
     def prepare(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> dict[str, Any]:
-        """Arrays as numpy has them."""
+        """The arrays themselves."""
         return dict(arrays)
 
     def observe(self, names: Sequence[str], feeds: Mapping[str, Any]) -> list[ObservedType | str]:
-        """The types of these tensors in a traced run; all groups of names share one."""
+        """The types of these tensors in a traced run; all calls with the same feeds share one run."""
         if self._traced is None or self._traced[0] is not feeds:
             self._traced = feeds, self._trace(feeds)
         return [_unique_type(self._traced[1].get(name, set())) for name in names]
 
     def _trace(self, feeds: Mapping[str, Any]) -> dict[str, set[ObservedType]]:
-        """The types that each output of each node has in one run."""
+        """The types of each output of each node in one run; a node in a loop may have several."""
         v1, session = self.package.compat.v1, self.session()
         options = v1.RunOptions(trace_level=v1.RunOptions.FULL_TRACE)
         if self.timeout:
@@ -183,11 +183,11 @@ class TensorFlowSession:
             raise Refusal(f"{' '.join(match['text'].split())} (node '{match['node']}')") from error
 
     def fetch(self, name: str, feeds: Mapping[str, Any]) -> Any:
-        """There are no sequences, optionals or maps."""
+        """A graph has no sequences, optionals or maps."""
         raise Refusal("the graph has no node of this name")
 
     def binding_refusal(self, feeds: Mapping[str, Any]) -> str:
-        """TensorFlow allocates outputs itself."""
+        """Outputs cannot be bound: TensorFlow allocates them."""
         return "TensorFlow writes no outputs into buffers"
 
     def run_into(self, buffers: Sequence[Buffer], feeds: Mapping[str, Any]) -> list[WrittenOutput]:
@@ -201,7 +201,7 @@ def _described_type(description: Any) -> ObservedType:
 
 
 def _unique_type(types: set[ObservedType]) -> ObservedType | str:
-    """The type of a tensor, or why it has none in a run."""
+    """The only type of a tensor, or the reason why it has none."""
     if len(types) == 1:
         return next(iter(types))
-    return "nodes of its name have several shapes in one run" if types else "the run does not execute its node"
+    return "its node has several shapes in one run" if types else "the run does not execute its node"

@@ -11,13 +11,13 @@ import attrs
 from shapeinf.graph import InputContents, Node
 from shapeinf.runtime.protocol import Refusal
 from shapeinf.runtime.torch_indexing import advanced_index, slice_index
-from shapeinf.runtime.torch_names import constant, resolve
+from shapeinf.runtime.torch_names import find_constant, find_function
 
 _NUMBERS_AS_TENSORS = {"torch.where": ("input", "other"), "Tensor.index_put": ("values",)}
 """Arguments that are tensors in torch, for which files have numbers."""
 _KEEPS_SIZES = ("AdaptiveAvgPool", "AdaptiveMaxPool", "adaptive_avg_pool", "adaptive_max_pool")
 """The names of operators in whose `output_size` 0 stands for None, unless they are those of one axis."""
-_SPREAD = frozenset({"Tensor.reshape", "Tensor.view", "Tensor.expand", "Tensor.repeat"})
+_SIZES_AS_ARGUMENTS = frozenset({"Tensor.reshape", "Tensor.view", "Tensor.expand", "Tensor.repeat"})
 """Methods whose sizes are several arguments in torch, and one list in files: `shape`, `size` or `sizes`."""
 _LIMITS = {"num_layers": 1 << 10, "sections": 1 << 16, "chunks": 1 << 16}
 """The most that a number may be of which torch constructs as many modules or tensors, whatever their size."""
@@ -25,7 +25,10 @@ _FLOATS = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
 
 
 class NotRunnable(Refusal):
-    """There is nothing in torch that an operator could be, or torch does not construct it; the text is the reason."""
+    """There is nothing in torch that an operator could be, or torch does not construct it; the text is the reason.
+
+    Internal: caught in `runtime.torch_runtime`.
+    """
 
 
 @attrs.frozen
@@ -45,7 +48,7 @@ class Arguments:
     weights: Mapping[str, str]
 
     @classmethod
-    def of_node(cls, torch: Any, node: Node) -> Arguments:
+    def read(cls, torch: Any, node: Node) -> Arguments:
         """The arguments of a node of the graph."""
         named = {name: value.input for name, value in node.attrs.items() if isinstance(value, InputContents)}
         weights = {n: at for n, at in named.items() if node.inputs[at].lstrip("@") == f"{node.name}.{n}"}
@@ -73,7 +76,7 @@ def _parameter(torch: Any, op: str, name: str, value: object) -> Any:
         keeps = name == "output_size" and op.partition(".")[2].startswith(_KEEPS_SIZES) and not op.endswith("1d")
         return tuple(None if keeps and item == 0 else item for item in items)
     if isinstance(value, str) and value.startswith("torch."):
-        resolved = constant(torch, value)
+        resolved = find_constant(torch, value)
         if resolved is None:
             raise NotRunnable(f"torch has no {value}")
         return resolved
@@ -88,16 +91,16 @@ Call = Callable[[Sequence[Any]], Any]
 """An operator with all but its inputs: the values of its inputs in, its result out."""
 
 
-def call_of(torch: Any, node: Node, arguments: Arguments) -> Call | None:
+def function_call(torch: Any, node: Node, arguments: Arguments) -> Call | None:
     """The call of a function, a method, or one of PNNX's own operators; None for any other type."""
     special = _SPECIAL.get(node.op)
     if special is not None:
         return partial(special, torch, arguments)
-    function = resolve(torch, node.op)
+    function = find_function(torch, node.op)
     if function is None or node.op.startswith("nn."):
         return None
-    if node.op in _SPREAD:
-        return partial(_spread, function, arguments)
+    if node.op in _SIZES_AS_ARGUMENTS:
+        return partial(_call_with_sizes, function, arguments)
     return partial(_call_method if node.op.startswith("Tensor.") else _call, function, arguments)
 
 
@@ -114,7 +117,7 @@ def _call_method(function: Any, arguments: Arguments, values: Sequence[Any]) -> 
     return function(*positional, **named)
 
 
-def _spread(function: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
+def _call_with_sizes(function: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
     """A method of the first input; its sizes are the only other argument, or the only other input."""
     _, named = arguments.split(values)
     sizes = next((named[name] for name in ("shape", "size", "sizes") if name in named), None)
@@ -122,10 +125,10 @@ def _spread(function: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
     return function(values[0], *(int(size) for size in listed))
 
 
-def _joined(name: str, torch: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
+def _join(name: str, torch: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
     """`torch.cat` and `torch.stack` of a list, or of all inputs."""
     tensors = values[0] if len(values) == 1 and isinstance(values[0], (list, tuple)) else list(values)
-    return resolve(torch, name)(tensors, **arguments.parameters)  # type: ignore[misc]
+    return find_function(torch, name)(tensors, **arguments.parameters)  # type: ignore[misc]
 
 
 def _einsum(torch: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
@@ -176,22 +179,22 @@ def _tuple(torch: Any, arguments: Arguments, values: Sequence[Any]) -> tuple[Any
     return tuple(values)
 
 
-def _unpacked(torch: Any, arguments: Arguments, values: Sequence[Any]) -> tuple[Any, ...]:
+def _unpack(torch: Any, arguments: Arguments, values: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(values[0]) if isinstance(values[0], (list, tuple)) else (values[0],)
 
 
 _SPECIAL: dict[str, Callable[[Any, Arguments, Sequence[Any]], Any]] = {
     "pnnx.SliceIndexes": _slice_indexes,
     "prim::ListConstruct": _tuple,
-    "prim::ListUnpack": _unpacked,
+    "prim::ListUnpack": _unpack,
     "prim::TupleConstruct": _tuple,
-    "prim::TupleUnpack": _unpacked,
+    "prim::TupleUnpack": _unpack,
     "Tensor.copy": _copy,
     "Tensor.fill": _fill,
     "Tensor.index_put": _index_put,
     "Tensor.slice": _slice,
     "Tensor.slice_copy": _slice_copy,
-    "torch.cat": partial(_joined, "torch.cat"),
+    "torch.cat": partial(_join, "torch.cat"),
     "torch.einsum": _einsum,
-    "torch.stack": partial(_joined, "torch.stack"),
+    "torch.stack": partial(_join, "torch.stack"),
 }

@@ -99,7 +99,7 @@ def _apply(torch: Any, node: Expression, operands: list[Any]) -> Any:
     if node.function == "size":
         return list(operands[0].shape) if len(operands) == 1 else operands[0].shape[int(operands[1])]
     if any(isinstance(operand, torch.Tensor) for operand in operands):
-        return _of_tensors(torch, node.function, operands)
+        return _apply_to_tensors(torch, node.function, operands)
     _refuse_huge_number(node.function, operands)
     function = _NUMBER_FUNCTIONS.get(node.function) or _OPERATORS.get(node.function)
     if function is not None:
@@ -108,7 +108,7 @@ def _apply(torch: Any, node: Expression, operands: list[Any]) -> Any:
     return getattr(torch, node.function)(*numbers).item()
 
 
-def _of_tensors(torch: Any, name: str, operands: list[Any]) -> Any:
+def _apply_to_tensors(torch: Any, name: str, operands: list[Any]) -> Any:
     """A function of the language with at least one tensor; its names are those of torch."""
     if name == "int":
         return int(operands[0])

@@ -17,20 +17,20 @@ def slice_index(rank: int, arguments: Mapping[str, Any]) -> tuple[Any, ...]:
     The arguments are those of one axis (`dim`, `start`, `end`, `step`, `select`) or lists of them (`dims`, ...).
     Raises Refusal for lists of different lengths and for axes that are not there.
     """
-    dims = _listed(arguments, "dim", [])
+    dims = _values_by_axis(arguments, "dim", [])
     index: list[Any] = [slice(None)] * rank
-    columns = {name: _listed(arguments, name, [None] * len(dims)) for name in ("select", "start", "end", "step")}
-    if any(len(column) != len(dims) for column in columns.values()):
+    columns = [_values_by_axis(arguments, name, [None] * len(dims)) for name in ("select", "start", "end", "step")]
+    if any(len(column) != len(dims) for column in columns):
         raise Refusal(f"there are {len(dims)} axes, and lists of other lengths")
     for k, dim in enumerate(dims):
         if not isinstance(dim, int) or not -rank <= dim < rank:
             raise Refusal(f"there is no axis {dim} in a tensor of rank {rank}")
-        select, start, end, step = (_number(column[k]) for column in columns.values())
+        select, start, end, step = (_number(column[k]) for column in columns)
         index[dim] = slice(start, end, step) if select is None else select
     return tuple(index)
 
 
-def _listed(arguments: Mapping[str, Any], name: str, default: list[Any]) -> list[Any]:
+def _values_by_axis(arguments: Mapping[str, Any], name: str, default: list[Any]) -> list[Any]:
     """The values of an argument for all axes: those of its list, or its only one."""
     if name in arguments:
         return [arguments[name]]

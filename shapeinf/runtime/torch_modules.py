@@ -8,7 +8,7 @@ from typing import Any
 from shapeinf.graph import Node
 from shapeinf.runtime.protocol import Refusal
 from shapeinf.runtime.torch_calls import Arguments, Call, NotRunnable
-from shapeinf.runtime.torch_names import resolve
+from shapeinf.runtime.torch_names import find_function
 from shapeinf.texts import exact_bytes
 
 MAX_BYTES = 1 << 32
@@ -21,7 +21,7 @@ def module_call(torch: Any, node: Node, arguments: Arguments, weight: Callable[[
     Raises NotRunnable where torch does not construct the module with the parameters of the file, Refusal where the
     weights do not fit.
     """
-    kind = resolve(torch, node.op) if node.op.startswith("nn.") else None
+    kind = find_function(torch, node.op) if node.op.startswith("nn.") else None
     if kind is None:
         return None
     defaults = {"num_features": 1} if node.op.startswith("nn.InstanceNorm") else {}  # left out where it is not static

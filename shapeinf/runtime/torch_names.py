@@ -67,7 +67,7 @@ NAMES = frozenset(
 _CONSTANT = re.compile(r"torch\.(\w+)")
 
 
-def resolve(torch: Any, name: str) -> Any | None:
+def find_function(torch: Any, name: str) -> Any | None:
     """The class, function or method of torch with a name of `NAMES`; None for any other name."""
     if name not in NAMES:
         return None
@@ -82,7 +82,7 @@ def resolve(torch: Any, name: str) -> Any | None:
     return getattr(owners[prefix], last, None)
 
 
-def constant(torch: Any, text: str) -> Any | None:
+def find_constant(torch: Any, text: str) -> Any | None:
     """The element type, memory format or storage layout of a text such as `torch.float`; None for any other text."""
     match = _CONSTANT.fullmatch(text)
     value = None if match is None else getattr(torch, match[1], None)

@@ -21,7 +21,7 @@ from shapeinf.graph import Graph, Node
 from shapeinf.lattice.dtypes import NUMBER_TYPES, TORCH_NAMES
 from shapeinf.runtime.pnnx_weights import Weights
 from shapeinf.runtime.protocol import Buffer, Observation, ObservedType, Refusal, WrittenOutput, refusals
-from shapeinf.runtime.torch_calls import Arguments, Call, NotRunnable, call_of
+from shapeinf.runtime.torch_calls import Arguments, Call, NotRunnable, function_call
 from shapeinf.runtime.torch_expression import expression_call
 from shapeinf.runtime.torch_modules import module_call
 from shapeinf.texts import exact_bytes
@@ -94,12 +94,12 @@ class TorchNetwork:
     def _step(self, node: Node) -> _Step:
         torch = self.package
         try:
-            arguments = Arguments.of_node(torch, node)
-            with _refusals_of(node):
+            arguments = Arguments.read(torch, node)
+            with _node_refusals(node):
                 call = (
                     expression_call(torch, node, arguments)
                     or module_call(torch, node, arguments, self.weights.tensor)
-                    or call_of(torch, node, arguments)
+                    or function_call(torch, node, arguments)
                 )
         except NotRunnable as error:
             return _Step(node, (), None, str(error))
@@ -112,7 +112,7 @@ class TorchNetwork:
     def prepare(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> dict[str, Any]:
         """Arrays as tensors."""
         with refusals():
-            return {name: tensor_of(self.package, array, dtypes[name]) for name, array in arrays.items()}
+            return {name: to_tensor(self.package, array, dtypes[name]) for name, array in arrays.items()}
 
     def observe(self, names: Sequence[str], feeds: Mapping[str, Any]) -> list[Observation]:
         """The types of these values; all groups of names share one run."""
@@ -156,7 +156,7 @@ class TorchNetwork:
             reason = step.reason or f"its input {missing} is not computed"
             observed.update(dict.fromkeys(step.node.outputs, reason))
             return
-        with _refusals_of(step.node):
+        with _node_refusals(step.node):
             result = step.call([values[name] for name in step.inputs])
             outputs = _outputs(step.node.op, result, len(step.node.outputs))
         for name, value in zip(step.node.outputs, outputs, strict=True):
@@ -180,7 +180,7 @@ class TorchNetwork:
 
 
 @contextmanager
-def _refusals_of(node: Node) -> Iterator[None]:
+def _node_refusals(node: Node) -> Iterator[None]:
     """Turn every exception of torch into a Refusal that names the node."""
     try:
         with refusals():
@@ -221,16 +221,16 @@ def _size(values: Iterable[Any]) -> int:
     return total
 
 
-def tensor_of(torch: Any, array: np.ndarray[Any, Any], dtype: str) -> Any:
+def to_tensor(torch: Any, array: np.ndarray[Any, Any], dtype: str) -> Any:
     """A tensor with the contents of an array, also of bfloat16. Raises Refusal for a type that torch does not have."""
-    kind = dtype_of(torch, dtype)
+    kind = to_dtype(torch, dtype)
     contiguous = np.ascontiguousarray(array).reshape(array.shape)
     if contiguous.dtype.isbuiltin != 1:  # a type of ml_dtypes: the same bytes
         return torch.from_numpy(contiguous.view(f"i{contiguous.itemsize}").copy()).view(kind)
     return torch.from_numpy(contiguous.copy())
 
 
-def dtype_of(torch: Any, dtype: str) -> Any:
+def to_dtype(torch: Any, dtype: str) -> Any:
     """An element type as torch has it. Raises Refusal where it has none."""
     names = {ours: name for name, ours in TORCH_NAMES.items()}
     kind = getattr(torch, names[dtype], None) if dtype in names else None

@@ -1,4 +1,4 @@
-"""Run a model and compare every tensor; then run it again with its outputs in buffers of exactly the inferred sizes."""
+"""`verify`: run a model and compare all tensors; run it again with outputs in buffers of exactly the inferred sizes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import attrs
 import numpy as np
 
 from shapeinf.api import as_graph, infer
-from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.engine.tensor_info import item_infos
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import DEFAULT_OPTIONS, InferenceOptions
-from shapeinf.inputs.reader import SpecLike, by_input, input_names
+from shapeinf.inputs.reader import SpecLike, input_names, key_by_input
 from shapeinf.result import Result
 from shapeinf.runtime.buffers import BoundOutputs
 from shapeinf.runtime.compare import InferredTypes
@@ -28,9 +28,9 @@ from shapeinf.runtime.sizes import RunSizes, choose_sizes
 from shapeinf.texts import exact_bytes
 
 MAX_HELD = 1 << 29
-"""Bytes of tensors that one run returns; larger models are run several times."""
+"""The most bytes of tensors that one run returns; a model with more is run several times."""
 MAX_TENSOR = 1 << 32
-"""A model with a larger tensor is not run: it could use up the memory of this machine."""
+"""A model with a tensor of more bytes is not run: it could use up the memory of this machine."""
 
 
 def verify(
@@ -50,24 +50,23 @@ def verify(
 
     Args:
         model: a model of the format that the runtime runs. It is run in this process: run only models that you trust.
-        at: the sizes of named dims, a mapping for every run. Dims without one get small sizes that the graph can run
-            with.
-        arrays: values of inputs by name; other inputs get random numbers, and 0 or 1 where they are integers.
-        runtime: a name of `RUNTIMES`; by default onnxruntime, tensorflow or torch, by the format of the model.
+        at: the sizes of named dims, a mapping for every run. Other dims get small legal sizes.
+        arrays: values of inputs by name; other inputs get random numbers, integer ones 0 or 1.
+        runtime: a name in `RUNTIMES`; by default the first one that runs the format of the model.
         seed: of the random numbers.
         timeout: the most seconds that one run may take.
-        options: as for `infer_shapes`; `bind` has sizes that all runs share.
+        options: as for `infer_shapes`; `bind` has the sizes that all runs share.
 
     Raises:
         MissingPackageError: the runtime is not installed.
         UnknownNameError: a dim or input that the model does not have, or an unknown runtime.
         ModelError: the model cannot be read, or is of a format that the runtime does not run.
-        ShapeInferenceError: sizes that contradict each other or the model.
+        ShapeInferenceError: sizes that contradict each other or the model, or no small sizes are legal.
     """
     inferences = _Inferences(as_graph(model, options), options)
     backend = choose_runtime(inferences.graph, runtime)
     loaded = backend.open(inferences.graph, timeout)
-    named = by_input(arrays or {}, inferences.graph)
+    named = key_by_input(arrays or {}, inferences.graph)
     specified = options.values_by_name(inferences.graph)
     for name in named:
         if name in specified:
@@ -90,12 +89,12 @@ class _Inferences:
     options: InferenceOptions
 
     def infer(self, bind: Mapping[str, int], inputs: Mapping[str, SpecLike], min_dim: int | None = None) -> Result:
-        """The inference with these sizes of named dims and shapes of inputs."""
+        """The inference at these sizes of named dims and shapes of inputs."""
         least = self.options.min_dim if min_dim is None else min_dim
         return infer(self.graph, attrs.evolve(self.options, bind=bind, min_dim=least), [inputs] if inputs else [])
 
     def widen(self, symbolic: Result, sizes: RunSizes) -> Result:
-        """The symbolic inference, or one with fewer assumptions where the sizes of a run break those of `symbolic`."""
+        """The symbolic inference, or one without the assumptions that the sizes of a run violate."""
         empty = any(0 in shape for shape in sizes.shapes.values())
         if empty and self.options.min_dim:
             return self.infer({}, {}, min_dim=0)
@@ -108,7 +107,7 @@ class _Inferences:
 
 
 class _RunVerifier:
-    """One run: its tensors, then its outputs."""
+    """One run: the types of all tensors, then the outputs in buffers."""
 
     def __init__(
         self, model: LoadedModel, symbolic: Result, sizes: RunSizes, arrays: Mapping[str, Any], seed: int
@@ -125,10 +124,10 @@ class _RunVerifier:
         self.observed: dict[str, ObservedType | list[ObservedType | None]] = {}
         self.outputs = BoundOutputs()
         self.feeds: Any = None
-        self.way = ""
+        self.values = ""
 
     def run(self) -> Run:
-        """All steps; where the runtime refuses one, the record has its message and the results of those before."""
+        """Run all steps; after a refusal, the record has its text and the results of the steps before."""
         refused = ""
         try:
             self._refuse_huge()
@@ -143,7 +142,7 @@ class _RunVerifier:
             sizes=self.sizes.sizes,
             chosen=self.sizes.chosen,
             inputs=types,
-            values=self.way,
+            values=self.values,
             tensors=counts.total(),
             exact=counts["exact"],
             bounded=counts["bounded"],
@@ -165,20 +164,20 @@ class _RunVerifier:
                     raise Refusal(f"{name} would take {exact_bytes(size)}: bind smaller sizes")
 
     def _observe(self) -> None:
-        """Run with every tensor exposed and keep their types; the first way to fill the inputs that runs is used."""
+        """Run with all tensors as outputs and record their types; inputs that the runtime refuses get other values."""
         exposed = self.model.tensor_names()
         groups = list(self._groups([name for name in self.producers if name in exposed]))
         first: Refusal | None = None
-        for way, arrays in feeds(self.bound, self.sizes.shapes, self.arrays, self.seed, self.sizes.elements):
+        for values, arrays in feeds(self.bound, self.sizes.shapes, self.arrays, self.seed, self.sizes.elements):
             observed: dict[str, Observation] = {}
-            values = self.model.prepare(arrays, {name: self.bound.tensors[name].dtype or "" for name in arrays})
+            inputs = self.model.prepare(arrays, {name: self.bound.tensors[name].dtype or "" for name in arrays})
             try:
                 for names in groups:
-                    observed.update(zip(names, self.model.observe(names, values), strict=True))
+                    observed.update(zip(names, self.model.observe(names, inputs), strict=True))
             except Refusal as refusal:
                 first = first or refusal
                 continue
-            self.way, self.feeds = way, values
+            self.values, self.feeds = values, inputs
             self.observed.update((name, type_) for name, type_ in observed.items() if not isinstance(type_, str))
             left_out = [Skipped(name, reason) for name, reason in observed.items() if isinstance(reason, str)]
             self.skipped += left_out
@@ -189,7 +188,7 @@ class _RunVerifier:
         raise first
 
     def _groups(self, names: Sequence[str]) -> Iterator[list[str]]:
-        """The tensors in groups that are not too large together; an unknown size counts as 0."""
+        """The tensors in groups of at most `MAX_HELD` bytes; an unknown size counts as 0."""
         group: list[str] = []
         total = 0
         for name in names:
@@ -202,7 +201,7 @@ class _RunVerifier:
         yield group
 
     def _observe_items(self, names: Sequence[str]) -> None:
-        """The items of sequences, optionals and maps, one tensor at a time."""
+        """Record the types of the items of sequences, optionals and maps, in one run each."""
         for name in names:
             try:
                 value = self.model.fetch(name, self.feeds)
@@ -212,7 +211,7 @@ class _RunVerifier:
             self.observed[name] = list(_item_types(value))
 
     def _compare(self) -> tuple[list[Mismatch], Counter[str]]:
-        """Every tensor of the run against both inferences; verdicts are counted with the sizes bound."""
+        """The mismatches of both inferences, and the number of tensors by the verdict of that with the sizes bound."""
         mismatches, counts = list[Mismatch](), Counter[str]()
         for by, result in (("bound", self.bound), ("symbolic", self.symbolic)):
             if not self.observed:
@@ -230,7 +229,7 @@ class _RunVerifier:
         return mismatches + self.outputs.mismatches, counts
 
     def _inferred_types(self, result: Result) -> InferredTypes:
-        """One inference, with the sizes that this run has for its symbols."""
+        """An inference, with the sizes of its symbols in this run."""
         named = {name: size for name, size in self.sizes.sizes.items() if result.scope.has(name)}
         inferred = InferredTypes(result, self.sizes.shapes, named)
         tensors = [(name, type_) for name, type_ in self.observed.items() if isinstance(type_, ObservedType)]
@@ -251,7 +250,7 @@ class _RunVerifier:
 
 
 def _false_violations(result: Result, by: str) -> list[Mismatch]:
-    """Nodes that ran although the inference reports that they cannot run."""
+    """Mismatches for nodes that ran although the inference reports that they cannot run."""
     return [
         Mismatch("", d.node, d.op, f"cannot run ({d.message})", "runs", by)
         for d in certain_violations(result.inference)
@@ -293,7 +292,7 @@ def _judge(inferred: InferredTypes, name: str, observed: ObservedType | list[Obs
 
 
 def _max_bytes(result: Result, name: str) -> int | None:
-    """The most bytes of a tensor; None without a bound, or where elements have no fixed size."""
+    """The most bytes of a tensor; None where there is no bound, or its elements have no fixed size."""
     info = result.tensors[name]
     if info.kind != "tensor" or info.shape.dims is None or info.dtype is None:
         return None

@@ -1,6 +1,6 @@
 """The paths that a scan visits: the models of files, folders, glob patterns and URLs, each path once.
 
-They are visited as they are listed: of all paths so far there are 8-byte digests only.
+They are visited as they are listed: only an 8-byte digest of each path stays in memory.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def find_candidates(
 
 
 class _Walk:
-    """The walk through the paths of a command line."""
+    """Lists the candidates of paths."""
 
     def __init__(self, roots: tuple[str, ...], follow_links: bool) -> None:
         self._roots = roots
@@ -97,7 +97,7 @@ class _Walk:
 
 
 def _unreadable(problems: list[OSError]) -> Iterator[Candidate]:
-    """The folders that could not be read so far; the list is then empty."""
+    """A candidate for each folder that could not be read; empties the list."""
     while problems:
         error = problems.pop(0)
         reason = error.strerror or str(error)

@@ -1,7 +1,7 @@
 """A process that scans models, one after the other, with limits of time and memory: `python -m shapeinf.scan.child`.
 
-It reads requests from its standard input and writes rows to its standard output, both as JSON, a line each. Libraries
-that print reach neither: both streams are moved to other file descriptors before any model is read.
+It reads requests from its standard input and writes rows to its standard output, both as lines of JSON. Libraries that
+print reach neither: both streams are moved to other file descriptors before any model is read.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def limit_memory(limit: int | None) -> bool:
 
 
 def limit_processor_time(seconds: float) -> None:
-    """The processor time from now on after which the system ends this process; no limit where there is none."""
+    """Let the system end this process after this much more processor time; no effect on platforms without the limit."""
     try:
         import resource
     except ImportError:
@@ -47,7 +47,7 @@ def limit_processor_time(seconds: float) -> None:
 
 
 def separate_streams() -> tuple[TextIO, TextIO]:
-    """The streams of requests and rows; what is printed from now on goes to standard error."""
+    """The streams of requests and rows; all that is printed from now on goes to standard error."""
     requests = os.fdopen(os.dup(0), encoding="utf-8")
     rows = os.fdopen(os.dup(1), "w", encoding="utf-8")
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -67,7 +67,7 @@ def scan_request(request: dict[str, Any]) -> tuple[ModelRow, bool]:
     try:
         return scan_model(candidate, options, request["file"]), True
     except MemoryError:
-        return ModelRow.of(candidate, "memory", "the model needs more memory than --memory allows"), False
+        return ModelRow.from_candidate(candidate, "memory", "the model needs more memory than --memory allows"), False
     finally:
         faulthandler.cancel_dump_traceback_later()
 

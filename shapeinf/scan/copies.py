@@ -50,7 +50,7 @@ def local_copy(path: str) -> Iterator[str | None]:
 
 
 def base_name(remote: str) -> str:
-    """The name of a file, which is a name in any folder.
+    """The last part of a remote path, as a valid name of a local file.
 
     >>> base_name("zoo/.."), base_name("zoo/a.onnx")
     ('model', 'a.onnx')

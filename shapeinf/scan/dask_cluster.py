@@ -17,11 +17,11 @@ LOCAL = "local"
 
 BATCH_MODELS = 32
 BATCH_BYTES = 256 << 20
-"""A batch ends when it has so many models, or so many bytes of them."""
+"""A batch ends at this number of models or of bytes."""
 _AHEAD = 3
-"""Batches in flight for each thread of the workers: the scheduler never holds more."""
+"""Limit on the batches in flight for each thread of the workers."""
 _CONNECT = 10
-"""Seconds in which a scheduler answers."""
+"""Seconds within which a scheduler must answer."""
 
 _CHILDREN = threading.local()
 """The child process of each thread of a worker."""
@@ -30,10 +30,10 @@ _CHILDREN = threading.local()
 def scan_on_cluster(
     candidates: Iterable[Candidate], options: ScanOptions, address: str, jobs: int
 ) -> Generator[ModelRow, None, None]:
-    """The rows of candidates as they complete. Raises ScanError where no scheduler answers, or it is lost.
+    """The rows of candidates as they complete. Raises ScanError where no scheduler answers, or later ones are lost.
 
-    A batch whose worker dies is tried again, by Dask; one that still fails is tried model by model, so that the model
-    that ends workers has its row and the others have theirs.
+    Dask repeats a batch whose worker dies. If it fails again, its models are sent one by one, so that only the model
+    that ends workers has no result.
     """
     try:
         import distributed
@@ -76,7 +76,7 @@ class _Run:
                 if len(batch) > 1:
                     self._suspects.extend(batch)
                 else:
-                    yield ModelRow.of(batch[0], "crash", f"the worker ended: {_first_line(error)}")
+                    yield ModelRow.from_candidate(batch[0], "crash", f"the worker ended: {_first_line(error)}")
             else:
                 yield from rows
             future.release()

@@ -1,8 +1,8 @@
 """The results of a scan: a folder with a Parquet dataset, which grows part by part and survives a kill at any moment.
 
-A part has one file a table, all of one name. Rows go to a journal as they come; a full part is written table by table,
-that of `models` last, and its journal is removed. So a row of `models` is what counts: files of other tables without a
-file of `models` are of a part that was interrupted, whose rows are still in its journal.
+A part has one file per table, all with the same name. Rows go to a journal as they come; a full part is written table
+by table, that of `models` last, and then its journal is removed. A part is complete if it has a file of `models`; the
+rows of any other part are still in its journal.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from shapeinf.scan.tables import (
 
 PART_ROWS = 2000
 PART_CHARACTERS = 32 << 20
-"""A part is written when it has so many rows, or so much text."""
+"""A part is written when it has this number of rows, or of characters in them."""
 PART_SECONDS = 60.0
-"""A part that is older is written with the next row, for readers of a scan that runs."""
+"""An older part is written with the next row, so that readers see the results of a running scan."""
 _INDEX_COLUMNS = ["path", "size", "mtime_ns", "sha256", "outcome"]
 
 
 class Dataset:
-    """The results of a scan, to be written; one process at a time may have them open."""
+    """The dataset of a scan, open for writing by one process at a time."""
 
     def __init__(self, folder: str, *, retry: bool = False, checksum: bool = False, repair: bool = False) -> None:
         """Open a dataset or create one, and recover what an interrupted scan has left.
@@ -96,7 +96,7 @@ class Dataset:
         self._part, self._rows, self._characters = self._new_part(), [], 0
 
     def close(self) -> None:
-        """Leave the dataset to others, without the last rows as a part: they are in the journal."""
+        """Unlock the dataset. Rows since the last `flush` stay in the journal."""
         if self._pending is not None:
             with suppress(OSError):
                 self._pending.close()
@@ -190,12 +190,12 @@ class Dataset:
         return _Writing(self.folder)
 
     def includes(self, candidate: Candidate) -> bool:
-        """Whether a candidate is done, unchanged, and not to be repeated."""
+        """Whether the dataset has a row of a candidate that is unchanged and not to be repeated."""
         return self.done.includes(candidate)
 
 
 class _Writing:
-    """Turns errors of the disk into one that says how to go on."""
+    """Turn errors of the disk into a ScanError with the way to go on."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -208,7 +208,7 @@ class _Writing:
             reason = error.strerror or str(error)
             raise ScanError(
                 f"{self._folder} cannot be written: {reason}; all earlier rows are saved: "
-                "the same command goes on from there once this is repaired"
+                "the same command continues from there once this is repaired"
             ) from None
 
 

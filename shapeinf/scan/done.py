@@ -1,4 +1,4 @@
-"""What is done already: an index of the rows of a dataset, 36 bytes a row."""
+"""An index of the rows that a dataset has, 29 bytes per row."""
 
 from __future__ import annotations
 

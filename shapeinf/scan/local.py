@@ -1,4 +1,4 @@
-"""The executor that needs nothing more: this machine's cores, each thread with a child process."""
+"""The executor for this machine: threads with a child process each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shapeinf.scan.process import Child
 from shapeinf.scan.records import Candidate, ModelRow, ScanOptions
 
 _AHEAD = 4
-"""Candidates that wait for each process."""
+"""Candidates that are read ahead for each process."""
 
 
 def scan_locally(candidates: Iterable[Candidate], options: ScanOptions, jobs: int) -> Generator[ModelRow, None, None]:

@@ -1,4 +1,4 @@
-"""The parent's side of a child process: requests, and what a death of the child means for the model."""
+"""The parent's side of a child process: requests, and the outcome of a model whose process dies."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from shapeinf.scan.copies import local_copy
 from shapeinf.scan.records import Candidate, ModelRow, Outcome, ScanOptions
 
 MAX_MODELS = 500
-"""Models that one process scans: what libraries leak ends with it."""
+"""Models that one process scans: its end frees what libraries leak."""
 _START = 120.0
-"""Seconds in which a process starts."""
+"""Seconds within which a process must start."""
 _BACKUP = 5.0
 """Seconds past the timeout after which the parent ends a child that did not end itself."""
 _TAIL = 1 << 16
-"""Bytes of the output of a child that are read after its death."""
+"""Bytes at the end of the output of a child that are read after its death."""
 _SOURCE = str(Path(__file__).resolve().parents[2])
 """The folder from which this package is imported."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -36,7 +36,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 class Child:
     """A process that scans models one after the other; it is started when it is needed, and replaced after a failure.
 
-    It is not thread-safe but for `interrupt`: a thread has a child of its own.
+    Only `interrupt` is thread-safe: each thread has a child of its own.
     """
 
     def __init__(self, memory: int | None, max_models: int = MAX_MODELS) -> None:
@@ -51,14 +51,14 @@ class Child:
     def scan(self, candidate: Candidate, options: ScanOptions) -> ModelRow:
         """The row of a candidate, whatever happens to the process."""
         if candidate.outcome is not None:
-            return ModelRow.of(candidate, candidate.outcome, candidate.message)
+            return ModelRow.from_candidate(candidate, candidate.outcome, candidate.message)
         start = time.perf_counter()
         with ExitStack() as stack:
             try:
                 file = stack.enter_context(local_copy(candidate.path))
             except Exception as error:  # of the file system of a URL, whose errors are of any type
                 reason = (isinstance(error, OSError) and error.strerror) or f"{type(error).__name__}: {error}"
-                return ModelRow.of(candidate, "unreadable", reason, time.perf_counter() - start)
+                return ModelRow.from_candidate(candidate, "unreadable", reason, time.perf_counter() - start)
             return self._request(candidate, options, file)
 
     def interrupt(self) -> None:
@@ -89,11 +89,11 @@ class Child:
         process.wait()
         outcome, message = explain_death(process.returncode, self._tail(), bool(expired), options.timeout)
         self._stop()
-        return ModelRow.of(candidate, outcome, message, time.perf_counter() - start)
+        return ModelRow.from_candidate(candidate, outcome, message, time.perf_counter() - start)
 
     def _running(self) -> tuple[subprocess.Popen[str], IO[bytes]]:
         if self._closed:
-            raise RuntimeError("the scan has ended")
+            raise ScanError("the scan has ended")
         if self._process is None or self._process.poll() is not None:
             self._stop()
             self._models = 0
@@ -113,7 +113,7 @@ class Child:
         return self._process, self._output
 
     def _greet(self, process: subprocess.Popen[str]) -> None:
-        """Wait until the process has imported what it needs: a timeout is for models."""
+        """Wait until the process has imported its packages, which the timeout of models does not include."""
         with _deadline(process, _START):
             line = _exchange(process, json.dumps({"memory": self.memory}) + "\n")
         if not line and not self._closed:

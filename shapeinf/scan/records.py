@@ -14,6 +14,7 @@ import attrs
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.formats import FormatOptions
 from shapeinf.inputs.config import Config
+from shapeinf.schemas import SCAN_ROW
 
 Outcome = Literal["ok", "findings", "unreadable", "limit", "timeout", "memory", "crash", "archive", "folder"]
 """How the scan of a path ended.
@@ -31,9 +32,9 @@ PROBLEMS: tuple[Outcome, ...] = ("unreadable", "limit", "timeout", "memory", "cr
 """Outcomes without a result."""
 
 MAX_TEXT = 4000
-"""Characters of one text in a row."""
+"""Limit on the characters of one text in a row."""
 MAX_RECORDS = 100_000
-"""Findings, operators and tensors of one model; the row has their true numbers."""
+"""Limit on the records of one model in each table; the row has the true numbers."""
 MAX_INT = 2**63 - 1
 
 
@@ -98,7 +99,7 @@ def format_options_as_table(options: FormatOptions | None) -> dict[str, Any]:
 
 @attrs.define(kw_only=True)
 class ModelRow:
-    """What a scan knows of a path; columns are null where there is no result.
+    """The row of a path; columns are null where there is no result.
 
     Args:
         path: as in `Candidate`; bytes that are no UTF-8 are escaped.
@@ -107,7 +108,7 @@ class ModelRow:
         mtime_ns: the time of its last change.
         outcome: see `Outcome`.
         message: the reason of an outcome without a result; empty otherwise.
-        seconds: how long the model took.
+        seconds: the time that the model took.
         format: "ONNX", "TensorFlow", ...; `file_version` and `producer` are as the file has them.
         opsets: records of `domain` and `version`.
         nodes: of the graph; `inner_nodes` are those of bodies and functions.
@@ -156,7 +157,9 @@ class ModelRow:
     tensor_rows: list[dict[str, Any]] = attrs.Factory(list)
 
     @classmethod
-    def of(cls, candidate: Candidate, outcome: Outcome, message: str = "", seconds: float = 0.0) -> ModelRow:
+    def from_candidate(
+        cls, candidate: Candidate, outcome: Outcome, message: str = "", seconds: float = 0.0
+    ) -> ModelRow:
         """The row of a candidate without a result."""
         return cls(
             path=clean_text(candidate.path),
@@ -175,6 +178,11 @@ class ModelRow:
     def failed(self) -> bool:
         """Whether the path has no result."""
         return self.outcome in PROBLEMS
+
+
+def row_as_json(row: ModelRow) -> dict[str, Any]:
+    """A row as a line of `--json-lines`."""
+    return {"schema": SCAN_ROW, **row.as_json()}
 
 
 ROW_FIELDS = tuple(field.name for field in attrs.fields(ModelRow))

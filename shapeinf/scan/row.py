@@ -1,4 +1,4 @@
-"""The row of one model: the same inference, checks and summary as those of `shapeinf check` and `shapeinf summary`."""
+"""The row of one model: the inference, checks and summary of `shapeinf check` and `shapeinf summary`."""
 
 from __future__ import annotations
 
@@ -32,22 +32,24 @@ _CHUNK = 1 << 20
 def scan_model(candidate: Candidate, options: ScanOptions, file: str | None = None) -> ModelRow:
     """The row of a model; an error of the file is its outcome. Raises MemoryError.
 
-    `file` is a local copy of a candidate that is a URL. Names of dims and inputs in the options that the model does not
-    have are not used. Declared types of node outputs are checked, not trusted.
+    `file` is a local copy of a candidate that is a URL. Names in the options that are no dims or inputs of the
+    model are ignored. Declared types of node outputs are checked, not trusted.
     """
     start = time.perf_counter()
     try:
         row = _scan(candidate, options, file or candidate.path)
     except LimitError as error:
-        row = ModelRow.of(candidate, "limit", str(error))
+        row = ModelRow.from_candidate(candidate, "limit", str(error))
     except (ModelError, OSError) as error:
-        row = ModelRow.of(candidate, "unreadable", _reason(error, file or candidate.path))
+        row = ModelRow.from_candidate(candidate, "unreadable", _reason(error, file or candidate.path))
     except ShapeInferenceError as error:  # the options fit no file of this format, or contradict it
-        row = ModelRow.of(candidate, "unreadable", str(error))
+        row = ModelRow.from_candidate(candidate, "unreadable", str(error))
     except MemoryError:
         raise
     except Exception as error:
-        row = ModelRow.of(candidate, "crash", f"this is a bug of shapeinf, not of the model: {_bug_text(error)}")
+        row = ModelRow.from_candidate(
+            candidate, "crash", f"this is a bug of shapeinf, not of the model: {_bug_text(error)}"
+        )
     row.seconds = time.perf_counter() - start
     return row
 
@@ -70,7 +72,7 @@ def _assumptions(config: str, format_options: str) -> tuple[Config, FormatOption
 
 
 def _scan(candidate: Candidate, options: ScanOptions, file: str) -> ModelRow:
-    row = ModelRow.of(candidate, "ok")
+    row = ModelRow.from_candidate(candidate, "ok")
     if options.checksum:
         row.sha256 = _sha256(file)
     config, format_options = _assumptions(json.dumps(options.config), json.dumps(options.format_options))
@@ -79,7 +81,7 @@ def _scan(candidate: Candidate, options: ScanOptions, file: str) -> ModelRow:
     result, used = symbolic.infer(file)
     if any(d.code == "S301" and _OUT_OF_MEMORY.match(d.message) for d in result.diagnostics):
         raise MemoryError
-    # The sizes of --bind are put into the formulas; whether the model is right at them is another inference.
+    # Formulas are evaluated at the sizes of --bind; the check at these sizes is another inference.
     sizes = {name: size for name, size in config.bind.items() if result.find_dim(name) is not None}
     diagnostics = _diagnostics(result, used, sizes)
     try:

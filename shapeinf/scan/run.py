@@ -1,4 +1,4 @@
-"""A scan from beginning to end: candidates that are not done yet, an executor, and rows in a dataset."""
+"""A scan: candidates that a dataset does not have yet, an executor for them, and their rows in the dataset."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Executor = Callable[[Iterable[Candidate]], Generator[ModelRow, None, None]]
 
 @attrs.define
 class ScanProgress:
-    """How far a scan is.
+    """The progress of a scan.
 
     Args:
         rows: paths with a new row, of which `failed` ones have no result.
-        skipped: paths that an earlier scan has done.
+        skipped: paths with a row of an earlier scan.
         total: all paths; None while they are being counted.
     """
 
@@ -39,7 +39,7 @@ class ScanProgress:
 
     @property
     def rate(self) -> float:
-        """Rows a second."""
+        """Rows per second."""
         return self.rows / max(time.monotonic() - self.started, 1e-9)
 
     @property

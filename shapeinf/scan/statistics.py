@@ -43,7 +43,7 @@ def _records(folder: str, table: str, columns: list[str]) -> Iterator[dict[str, 
 
 
 class _Largest:
-    """The models with the most of something."""
+    """The models with the largest values of a column."""
 
     def __init__(self, column: str) -> None:
         self._column = column
@@ -103,7 +103,7 @@ def _common_folder(common: str | None, path: str) -> str:
 
 
 class _Group:
-    """Records of one kind: their number, the models that have them, and the first of these."""
+    """Records of one kind: their number, the number of models that have them, and the path of the first model."""
 
     def __init__(self, path: str) -> None:
         self.count = 0
@@ -112,7 +112,7 @@ class _Group:
         self._last = ""
 
     def add(self, path: str, count: int) -> None:
-        """Count; records of a model follow one another."""
+        """Count records of a model; those of one model must follow one another."""
         self.count += count
         self.models += path != self._last
         self._last = path

@@ -65,7 +65,7 @@ def records_of(rows: Iterable[ModelRow], table: str) -> list[dict[str, Any]]:
 
 
 def write_part(file: str, table: str, records: list[dict[str, Any]]) -> None:
-    """Write a part as a unit. Raises OSError."""
+    """Write a part, entirely or not at all. Raises OSError."""
     arrow = import_arrow()
     data = arrow.Table.from_pylist(records, schema=schema_of(table))
     with replace_file(file) as stream:
@@ -77,7 +77,7 @@ def write_part(file: str, table: str, records: list[dict[str, Any]]) -> None:
 def remove_paths(file: str, paths: Collection[str]) -> None:
     """Rewrite a part without the records of some models; nothing is left of an empty one."""
     arrow = import_arrow()
-    data = reading(file, lambda: arrow.parquet.read_table(file))
+    data = read_arrow(file, lambda: arrow.parquet.read_table(file))
     remaining = data.filter(arrow.array([path not in paths for path in data.column("path").to_pylist()]))
     if not remaining.num_rows:
         os.unlink(file)
@@ -87,18 +87,18 @@ def remove_paths(file: str, paths: Collection[str]) -> None:
 
 
 def iterate_part(file: str, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
-    """The records of a part. Raises ScanError, which names the file, where it is damaged."""
+    """The records of a part. Raises DamagedPartError where the file is damaged."""
     arrow = import_arrow()
-    part = reading(file, lambda: arrow.parquet.ParquetFile(file))
+    part = read_arrow(file, lambda: arrow.parquet.ParquetFile(file))
     with part:
         batches = part.iter_batches(batch_size=4096, columns=columns)
-        while (batch := reading(file, lambda: next(batches, None))) is not None:
-            records = reading(file, batch.to_pylist)
+        while (batch := read_arrow(file, lambda: next(batches, None))) is not None:
+            records = read_arrow(file, batch.to_pylist)
             yield from records
 
 
-def reading(file: str, read: Callable[[], Any]) -> Any:
-    """What `read` reads from a part. Raises ScanError where the file is damaged."""
+def read_arrow(file: str, read: Callable[[], Any]) -> Any:
+    """The result of `read`, which reads a part. Raises DamagedPartError where it fails."""
     try:
         return read()
     except MemoryError:

@@ -60,6 +60,11 @@ SCHEMAS = (
 """The values of the field `schema`."""
 
 
+def json_text(data: object) -> str:
+    """The text of JSON as commands print it: ASCII, indented, without a line end at its end."""
+    return json.dumps(data, indent=2)
+
+
 def load_schema(name: str) -> dict[str, Any]:
     """The JSON Schema of a name of `SCHEMAS`.
 

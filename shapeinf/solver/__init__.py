@@ -1,1 +1,1 @@
-"""Questions past the straight path: isl sets, polytopes, bounds, dominance, monotonicity, witnesses."""
+"""Queries beyond intervals: isl sets, polytopes, bounds, dominance, monotonicity, samples, witnesses."""

@@ -1,4 +1,4 @@
-"""The limit on the work of a query, counted in steps, so that the answer is the same on every machine.
+"""The limit on the work of a query, in steps, so that the answer is the same on every machine.
 
 A step takes a microsecond or less: a visited coefficient, or one operation of isl on a small set. Past the budget a
 caller takes a coarser answer that is correct too, and reports that it was cut.
@@ -10,11 +10,11 @@ WORK = 5_000_000
 """Steps of one query by default: a few seconds in the worst case."""
 
 CUT = "the work budget was reached"
-"""The remark on answers that more work might improve."""
+"""The note on answers that more work might improve."""
 
 
 def cut_text(remedy: str) -> str:
-    """The same with the option that raises the budget.
+    """The note `CUT` with the option that raises the budget.
 
     >>> cut_text("memory(work=...)")
     'the work budget was reached; memory(work=...) sets a larger one'

@@ -17,7 +17,7 @@ from shapeinf.expr.atoms import Atom, Floor, Symbol
 from shapeinf.expr.dimension import MAX_DEGREE, Dim, Dimension, Monomial, terms_of
 from shapeinf.expr.interval import Bound
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.long_sums import canonical_form, is_long
+from shapeinf.solver.long_dims import canonical_form, is_long
 from shapeinf.solver.sampling import sample_points
 from shapeinf.solver.witnesses import value_at
 
@@ -42,14 +42,14 @@ class Shift:
     """
 
     def __init__(self, store: ConstraintStore) -> None:
-        """Bounds are those of the store."""
+        """Lower bounds are those of the store."""
         self.store = store
         self._monomials: dict[Monomial, dict[Monomial, int]] = {}
         self._unsigned: set[Monomial] = set()
         self._lower: dict[int, Bound] = {}
 
     def dim(self, d: Dim) -> Shifted:
-        """The coefficients of a dim."""
+        """The coefficients of a dim in shifted atoms."""
         total: dict[Monomial, int] = {}
         for monomial, coefficient in terms_of(self.store.scope, d):
             for m, c in self._monomial(monomial).items():

@@ -13,7 +13,7 @@ from shapeinf.expr.atoms import Floor, Maximum, Symbol
 from shapeinf.expr.dimension import Dim, Dimension, Monomial, Scope, divide_monomial, terms_of
 from shapeinf.expr.extremum import maximum, minimum
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.long_sums import canonical_form, is_long
+from shapeinf.solver.long_dims import canonical_form, is_long
 
 _MAX_RELATIONS = 256
 _MAX_CUTS = 2
@@ -21,7 +21,7 @@ _MAX_CUTS = 2
 
 
 class Elimination:
-    """Bounds of dims in which only the symbols occur that `retain` accepts.
+    """Bounds of dims that contain only symbols that `retain` accepts.
 
     >>> from shapeinf.errors import Source
     >>> store = ConstraintStore(Scope())
@@ -50,26 +50,26 @@ class Elimination:
     def upper(self, d: Dim) -> Dim | None:
         """An upper bound of a dim; the dim itself where nothing is to be eliminated, None where there is no bound."""
         form = canonical_form(self.store, d)
-        if isinstance(form, Dimension) and not self.stays(form):
+        if isinstance(form, Dimension) and not self.is_retained(form):
             self._prepare(form)
         return self._bound(form, True)
 
     def lower(self, d: Dim) -> Dim | None:
-        """A lower bound of a dim."""
+        """A lower bound of a dim; see `upper`."""
         return self._bound(canonical_form(self.store, d), False)
 
-    def stays(self, d: Dim) -> bool:
-        """Whether a dim has no symbol to eliminate."""
+    def is_retained(self, d: Dim) -> bool:
+        """Whether a dim contains no symbol to eliminate."""
         return isinstance(d, int) or all(self.retain(s) for s in d.symbols())
 
-    def unbounded(self, d: Dim) -> list[Dimension]:
+    def unbounded_symbols(self, d: Dim) -> list[Dimension]:
         """The symbols of a dim to eliminate that have no upper bound."""
         form = canonical_form(self.store, d)
         symbols = form.symbols() if isinstance(form, Dimension) else ()
         return sorted((s for s in symbols if self.upper(s) is None), key=str)
 
     def _bound(self, d: Dim, up: bool) -> Dim | None:
-        if isinstance(d, int) or self.stays(d):
+        if isinstance(d, int) or self.is_retained(d):
             return d
         if (d, up) in self._done:
             return self._done[d, up]
@@ -104,7 +104,7 @@ class Elimination:
             for monomial, coefficient in d.terms
             if coefficient < 0
             for number in monomial
-            if isinstance(atom := d.scope.atoms[number], Maximum) and not self.stays(d.scope.atom_dim(number))
+            if isinstance(atom := d.scope.atoms[number], Maximum) and not self.is_retained(d.scope.atom_dim(number))
         ]
         if len(maxima) != 1 or is_long(d) or self._cuts >= _MAX_CUTS:
             return None
@@ -129,7 +129,7 @@ class Elimination:
 
     def _tighter(self, a: Dim | None, b: Dim | None, up: bool) -> Dim | None:
         """The tighter of two bounds; one that exceeds the caps of the algebra does not count."""
-        bounds = [d for d in (a, b) if d is not None and self.stays(d)]
+        bounds = [d for d in (a, b) if d is not None and self.is_retained(d)]
         if len(bounds) < 2:
             return bounds[0] if bounds else None
         a, b = bounds if up else bounds[::-1]
@@ -140,7 +140,7 @@ class Elimination:
         if self.store.prove_le(b, a):
             return bounds[1]
         tightest = (minimum if up else maximum)(a, b)
-        return tightest if self.stays(tightest) else bounds[0]
+        return tightest if self.is_retained(tightest) else bounds[0]
 
     def _sum(self, d: Dimension, up: bool) -> Dim | None:
         total: dict[Monomial, int] = {}
@@ -154,7 +154,7 @@ class Elimination:
 
     def _product(self, scope: Scope, monomial: Monomial, up: bool) -> Dim | None:
         product = scope.monomial_dim(monomial)
-        if self.stays(product):
+        if self.is_retained(product):
             return product
         factors = [scope.atom_dim(atom) for atom in monomial]
         if len(factors) > 1 and any(self.store.bounds(f)[0] < 0 for f in factors):
@@ -169,13 +169,13 @@ class Elimination:
 
     def _atom(self, scope: Scope, number: int, up: bool) -> Dim | None:
         atom, d = scope.atoms[number], scope.atom_dim(number)
-        if self.stays(d):
+        if self.is_retained(d):
             return d
         if isinstance(atom, Symbol):
             return self._symbol(d, up)
         bound: Dim | None = None
         if isinstance(atom, Floor):
-            if self.stays(atom.denominator) and self.store.bounds(atom.denominator)[0] >= 1:
+            if self.is_retained(atom.denominator) and self.store.bounds(atom.denominator)[0] >= 1:
                 numerator = self._bound(atom.numerator, up)
                 bound = None if numerator is None else numerator // atom.denominator
         else:

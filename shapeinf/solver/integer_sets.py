@@ -40,7 +40,7 @@ class Verdict:
 
 
 def decide_le(store: ConstraintStore, a: Dim, b: Dim, budget: Budget | None = None) -> Verdict:
-    """Whether `a <= b` under all constraints; without `budget` it has a budget of its own.
+    """Whether `a <= b` under all constraints; by default with a new budget.
 
     >>> from shapeinf.expr import Scope
     >>> from shapeinf.errors import Source
@@ -69,7 +69,7 @@ def possible_values(
 ) -> list[int] | None:
     """The values of a symbol in `low..high` that all constraints allow for some values of the other symbols.
 
-    None where isl cannot represent all constraints exactly (a product of symbols, one in words), or takes too long.
+    None where isl cannot represent all constraints exactly (a product of symbols, a condition in words), or in time.
 
     >>> from shapeinf.expr import Scope
     >>> from shapeinf.errors import Source
@@ -98,7 +98,7 @@ def possible_values(
 def _all_constraints(
     store: ConstraintStore, symbol: Dimension, low: int, high: int, budget: Budget
 ) -> tuple[_ParameterText, list[str]]:
-    """All constraints, and the range of a symbol; IslLimitReached where isl cannot represent them exactly."""
+    """All constraints, and the range of a symbol. Raises IslLimitReached where isl cannot represent them exactly."""
     writer = _ParameterText(store, budget)
     queried = writer.dim(symbol)  # named even where it is solved: that is a constraint like the others
     constraints = [f"{queried} = {writer.dim(store.canon(symbol))}", f"{low} <= {queried} <= {high}"]
@@ -114,7 +114,7 @@ def solution_interval(
 ) -> tuple[int, int | None] | None:
     """The bounds of a symbol for which a constraint on it alone holds; None where that is no interval, or not known.
 
-    `store` has the constraints that hold besides.
+    The bounds of the symbol in `store` hold, too.
 
     >>> from shapeinf.expr import Scope
     >>> from shapeinf.errors import Source
@@ -171,7 +171,7 @@ def _decide(store: ConstraintStore, e: Dim, holds: str, fails: str, budget: Budg
         for value, relation in ((True, fails), (False, holds)):
             constraints = [*known, _relation(text, relation)]
             size = writer.size(constraints)
-            if run_isl(budget, MAX_OPERATIONS, size, lambda context: _empty(context, writer, constraints)):  # noqa: B023
+            if run_isl(budget, MAX_OPERATIONS, size, lambda context: _is_empty(context, writer, constraints)):  # noqa: B023
                 return Verdict(value, "isl")
     except IslLimitReached:
         return Verdict(None, "interval")
@@ -182,7 +182,7 @@ def _relation(text: str, relation: str) -> str:
     return f"({text} < 0 or {text} > 0)" if relation == "!= 0" else f"{text} {relation}"
 
 
-def _empty(context: Any, writer: _ParameterText, constraints: list[str]) -> bool:
+def _is_empty(context: Any, writer: _ParameterText, constraints: list[str]) -> bool:
     names = ", ".join(writer.names.values())
     return bool(isl.Set.read_from_str(context, f"[{names}] -> {{ : {' and '.join(constraints)} }}").is_empty())
 
@@ -201,8 +201,8 @@ class _ParameterText:
         return len(self.names) + sum(text.count("floor") + text.count(" mod ") for text in constraints)
 
     def constraints(self, about: Dim | None = None) -> list[str]:
-        """The constraints but disjunctions (those related to `about`, if any), and the bounds of the parameters."""
-        related = None if about is None else self._store.related(about)
+        """All constraints except disjunctions (only those related to `about`, if any), and the bounds of parameters."""
+        related = None if about is None else self._store.related_ids(about)
         pending = [c for c in self._store.pending() if c.kind != "disjunction"]
         pending.sort(key=lambda c: c.kind == "divisibility")  # they come last
         constraints = [
@@ -215,7 +215,7 @@ class _ParameterText:
         return constraints or ["1 = 1"]
 
     def constraint(self, constraint: Constraint) -> str:
-        """A constraint over its dims as they are; IslLimitReached for one in words."""
+        """A constraint over its dims as they are; raises IslLimitReached for a condition in words."""
         if constraint.kind == "divisibility":
             return f"{self.dim(constraint.expression)} mod {constraint.divisor} = 0"
         if constraint.kind == "disjunction" and constraint.operands:
@@ -226,7 +226,7 @@ class _ParameterText:
         return clauses[0] if len(clauses) == 1 else f"({' or '.join(clauses)})"
 
     def dim(self, d: Dim) -> str:
-        """One dim as a quasi-affine expression; IslLimitReached for one that is too long."""
+        """One dim as a quasi-affine expression; raises IslLimitReached for a text that is too long."""
         if isinstance(d, int):
             return f"({d})"
         if d not in self._texts:

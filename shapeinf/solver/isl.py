@@ -16,8 +16,11 @@ MAX_STEPS = 500_000
 """Steps of one query."""
 
 
-class IslLimitReached(Exception):  # noqa: N818  (an answer, as StopIteration is)
-    """isl needs more operations than it is allowed."""
+class IslLimitReached(Exception):  # noqa: N818  (internal, no error)
+    """isl needs more operations than it is allowed.
+
+    Internal: caught in `solver.polytopes` and `solver.integer_sets`.
+    """
 
 
 def run_isl(budget: Budget, operations: int, size: int, query: Callable[[Any], Answer]) -> Answer:

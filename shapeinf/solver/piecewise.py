@@ -32,7 +32,10 @@ class Piece(NamedTuple):
 
 
 class NotLinearError(Exception):
-    """An expression with a quotient, a product or other symbols, or of too many pieces."""
+    """An expression with a quotient, a product or other symbols, or of too many pieces.
+
+    Internal: caught in `solver.piecewise`.
+    """
 
 
 def solution_ranges(clauses: Iterable[Clause], symbol: Dimension, low: int, high: int | None) -> list[Range] | None:
@@ -47,7 +50,9 @@ def solution_ranges(clauses: Iterable[Clause], symbol: Dimension, low: int, high
     """
     pieces, end = _Pieces(symbol, low), inf if high is None else high
     try:
-        ranges = sorted(r for clause in clauses for r in _ranges(pieces.of_dim(clause.expression), clause.zero, end))
+        ranges = sorted(
+            r for clause in clauses for r in _ranges(pieces.dim_pieces(clause.expression), clause.zero, end)
+        )
     except NotLinearError:
         return None
     joined: list[tuple[int, Bound]] = []
@@ -89,7 +94,7 @@ class _Pieces:
         self.low = low
         self.done: dict[Dim, list[Piece]] = {}
 
-    def of_dim(self, d: Dim) -> list[Piece]:
+    def dim_pieces(self, d: Dim) -> list[Piece]:
         """The pieces of a dim. Raises NotLinearError."""
         if isinstance(d, int):
             return [Piece(self.low, 0, d)]
@@ -98,7 +103,7 @@ class _Pieces:
             for monomial, factor in d.terms:
                 if len(monomial) > 1:
                     raise NotLinearError
-                part = self._of_atom(d.scope, monomial[0]) if monomial else [Piece(self.low, 0, 1)]
+                part = self._atom_pieces(d.scope, monomial[0]) if monomial else [Piece(self.low, 0, 1)]
                 total = [
                     Piece(start, a.slope + factor * b.slope, a.offset + factor * b.offset)
                     for start, a, b in _merge(total, part)
@@ -106,7 +111,7 @@ class _Pieces:
             self.done[d] = total
         return self.done[d]
 
-    def _of_atom(self, scope: Scope, number: int) -> list[Piece]:
+    def _atom_pieces(self, scope: Scope, number: int) -> list[Piece]:
         atom = scope.atoms[number]
         if isinstance(atom, Symbol):
             if scope.atom_dim(number) is not self.symbol:
@@ -114,7 +119,7 @@ class _Pieces:
             return [Piece(self.low, 1, 0)]
         if isinstance(atom, Floor) or atom.depth > MAX_PIECES:
             raise NotLinearError
-        return reduce(_larger, map(self.of_dim, atom.args))
+        return reduce(_larger, map(self.dim_pieces, atom.args))
 
 
 def _merge(first: Sequence[Piece], second: Sequence[Piece]) -> Iterator[tuple[int, Piece, Piece]]:

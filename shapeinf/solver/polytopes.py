@@ -86,18 +86,20 @@ def value_range(
     return bounds
 
 
-class Infeasible(Exception):  # noqa: N818  (an answer, as StopIteration is)
-    """No sizes satisfy all constraints."""
+class Infeasible(Exception):  # noqa: N818  (internal, no error)
+    """No sizes satisfy all constraints. Internal: caught in `solver.upper_bounds`."""
 
 
-class _TooManyCoordinates(Exception):  # noqa: N818  (an answer, as StopIteration is)
-    """More coordinates than isl handles in reasonable time."""
+class _TooManyCoordinates(Exception):  # noqa: N818  (internal, no error)
+    """More coordinates than isl handles in reasonable time. Internal: caught in `solver.polytopes`."""
 
 
 def maximize(
     store: ConstraintStore, e: Dimension, enough: Bound = -inf, budget: Budget | None = None
 ) -> LargestValue | None:
-    """The least upper bound of a canonical dim by isl; None past the limits of isl. A bound up to `enough` is final.
+    """The least upper bound of a canonical dim by isl; None past the limits of isl.
+
+    A bound of at most `enough` is not improved.
 
     >>> from shapeinf.errors import Source
     >>> store = ConstraintStore(Scope())
@@ -121,7 +123,7 @@ def maximize(
         objective = isl.PwQPolynomial.read_from_str(context, f"{{ [{coordinates}] -> {polynomial} : {domain} }}")
         value = _bernstein(objective)
         if value is None:
-            return LargestValue(None, unbounded=tuple(writer.unbounded(points, e)))
+            return LargestValue(None, unbounded=tuple(writer.unbounded_symbols(points, e)))
         return _Subdivision(writer, e, objective, points, value, enough).run(partial)
 
     try:
@@ -137,7 +139,7 @@ def _bernstein(polynomial: Any) -> int | None:
 
 
 class _Subdivision:
-    """Cuts a set into parts until the bound of the largest is attained."""
+    """A set that is cut into parts until the bound of the part with the largest one is attained."""
 
     def __init__(
         self, writer: _CoordinateText, e: Dimension, objective: Any, points: Any, value: int, enough: Bound
@@ -157,7 +159,7 @@ class _Subdivision:
         try:
             for _ in range(MAX_CUTS):
                 part = self.parts[0]
-                self._witness(part[2])
+                self._try_corners(part[2])
                 if self._is_attained() or -part[0] <= self.enough:
                     break
                 halves = self._halves(part)
@@ -169,11 +171,11 @@ class _Subdivision:
                 if not self.parts or self._is_attained():
                     break
         except isl.Error:
-            partial.append(self._known())
+            partial.append(self._best_bound())
             raise
-        return self._known()
+        return self._best_bound()
 
-    def _known(self) -> LargestValue:
+    def _best_bound(self) -> LargestValue:
         left = [-part[0] for part in self.parts[:1]]
         known = [] if self.best is None else [self.best]
         if not left and not known:
@@ -183,7 +185,7 @@ class _Subdivision:
     def _is_attained(self) -> bool:
         return self.best is not None and all(-part[0] <= self.best for part in self.parts[:1])
 
-    def _witness(self, points: Any) -> None:
+    def _try_corners(self, points: Any) -> None:
         """Search a part for a point with a larger value than those known."""
         store = self.writer.store
         names = {s.name for s in self.e.symbols()}
@@ -240,20 +242,20 @@ class _CoordinateText:
             raise _TooManyCoordinates
         return self.names.setdefault(key, f"x{len(self.names)}")
 
-    def _within(self, name: str, d: Dim) -> None:
+    def _add_bounds(self, name: str, d: Dim) -> None:
         low, high = self.store.bounds(d)
         self.constraints += [f"{int(low)} <= {name}"] if low > -inf else []
         self.constraints += [f"{int(high)} >= {name}"] if high < inf else []
 
     def polynomial(self, d: Dim) -> str:
-        """Any dim."""
+        """The text of any dim."""
         if isinstance(d, int):
             return str(d)
         terms = ["*".join([str(c), *(self._atom(a) for a in m)]) for m, c in d.terms]
         return " + ".join(terms)
 
     def affine(self, d: Dim) -> str | None:
-        """A dim that is linear in coordinates; None for others."""
+        """The text of a dim that is linear in coordinates; None for others."""
         if isinstance(d, Dimension) and any(len(m) > 1 for m, _ in d.terms):
             return None
         return self.polynomial(d)
@@ -264,29 +266,29 @@ class _CoordinateText:
             return self._symbol(d)
         if atom_number not in self.names:
             name = self._coordinate(atom_number)
-            self._within(name, d)
+            self._add_bounds(name, d)
             if isinstance(atom, Floor):
-                self._floor(name, atom)
+                self._add_floor(name, atom)
             else:
-                self._maximum(name, atom)
+                self._add_maximum(name, atom)
         return self.names[atom_number]
 
     def _symbol(self, symbol: Dimension) -> str:
         if symbol not in self.symbols:
-            congruence = self.store.congruences.by_symbol(symbol)
+            congruence = self.store.congruences.find(symbol)
             name = self._coordinate(symbol)
             text = name if congruence is None else f"({congruence.modulus}*{name} + {congruence.rest})"
             self.symbols[symbol] = text
-            self._within(text, symbol)
+            self._add_bounds(text, symbol)
         return self.symbols[symbol]
 
-    def _floor(self, name: str, atom: Floor) -> None:
+    def _add_floor(self, name: str, atom: Floor) -> None:
         numerator = self.affine(atom.numerator)
         if numerator is not None and isinstance(atom.denominator, int):
             q = atom.denominator
             self.constraints.append(f"{q}*{name} <= {numerator} and {q}*{name} + {q - 1} >= {numerator}")
 
-    def _maximum(self, name: str, atom: Maximum) -> None:
+    def _add_maximum(self, name: str, atom: Maximum) -> None:
         args = [text for text in map(self.affine, atom.args) if text is not None]
         self.constraints += [f"{name} >= {text}" for text in args]
         if len(args) == len(atom.args) and self.alternatives < MAX_ALTERNATIVES:
@@ -305,7 +307,7 @@ class _CoordinateText:
                 e, relation = constraint
                 if e.symbols() & set(self.symbols):
                     left.remove(constraint)
-                    self._add_or_skip(lambda: self._constrain(e, relation))  # noqa: B023  (called at once)
+                    self._add_or_skip(lambda: self._add_constraint(e, relation))  # noqa: B023  (called at once)
         self._add_alternatives()
         return " and ".join(self.constraints) or "1 = 1"
 
@@ -320,9 +322,9 @@ class _CoordinateText:
                 continue
             if self.alternatives < MAX_ALTERNATIVES and disjunction.alternatives is not None:
                 added.add(key)
-                self._add_or_skip(lambda: self._alternative(disjunction.template, operands))  # noqa: B023  (called at once)
+                self._add_or_skip(lambda: self._add_alternative(disjunction.template, operands))  # noqa: B023  (called at once)
 
-    def _alternative(self, template: str, operands: tuple[Dim, ...]) -> None:
+    def _add_alternative(self, template: str, operands: tuple[Dim, ...]) -> None:
         texts = [text for text in map(self.affine, operands) if text is not None]
         if len(texts) == len(operands):
             self.alternatives += 1
@@ -336,7 +338,7 @@ class _CoordinateText:
         except _TooManyCoordinates:
             self.names, self.symbols, self.constraints = names, symbols, constraints
 
-    def _constrain(self, e: Dimension, relation: str) -> None:
+    def _add_constraint(self, e: Dimension, relation: str) -> None:
         text = self.affine(e)
         if text is not None and relation.startswith("mod"):
             divisor = int(relation[3:])
@@ -347,7 +349,7 @@ class _CoordinateText:
     def _pending_constraints(self) -> Iterator[tuple[Dimension, str]]:
         """Relations, divisibilities and equalities on the symbols, as canonical dims with their sign."""
         store = self.store
-        related: set[int] = set().union(*map(store.related, self.symbols))
+        related: set[int] = set().union(*map(store.related_ids, self.symbols))
         pending = [c for c in store.pending() if id(c) in related]
         for c in sorted(pending, key=lambda c: c.kind == "divisibility"):  # they come last
             e = store.canon(c.expression)
@@ -355,7 +357,7 @@ class _CoordinateText:
             if isinstance(e, Dimension) and sign is not None:
                 yield e, sign
 
-    def unbounded(self, points: Any, e: Dimension) -> Iterator[Dimension]:
+    def unbounded_symbols(self, points: Any, e: Dimension) -> Iterator[Dimension]:
         """The symbols of a dim that have no upper bound."""
         order = list(self.names)
         for symbol in sorted(e.symbols(), key=str):
@@ -380,7 +382,7 @@ class _CoordinateText:
                 if largest.is_infty() or largest.is_nan():
                     break
                 left = left.fix_val(isl.dim_type.set, axis, largest)
-                congruence = self.store.congruences.by_symbol(symbol)
+                congruence = self.store.congruences.find(symbol)
                 value = int(number(largest))
                 values[symbol.name] = value if congruence is None else congruence.modulus * value + congruence.rest
             else:

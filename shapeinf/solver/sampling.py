@@ -1,10 +1,10 @@
-"""The sampler of sizes: bindings of symbols under which constraints hold, to try, or to show a claim by an example."""
+"""The sampler of sizes: bindings of symbols under which constraints hold, for trials and as examples."""
 
 from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import inf, lcm
 
@@ -24,7 +24,7 @@ MAX_TRIED = 4096
 MOST = 1024
 """The largest size that is tried, unless ranges start above it."""
 LARGE = 32
-"""From here on a single size is tried at every number, and sizes are not small any more."""
+"""Sizes from here on are not small; of a single symbol every one is tried."""
 FAR = 512
 """A condition that holds up to here has no end."""
 _MULTIPLE = 2**6 * 3**2 * 5**2 * 7 * 11
@@ -34,6 +34,12 @@ MAX_PERIOD = 4096
 MAX_OFFSETS = 8
 MAX_DRAWN = 512
 """Legal bindings from which the distinct ones are chosen."""
+PRIMES = (37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
+"""Sizes that no number in a graph divides, and at which no table ends."""
+_FACTORS = (1, 2, 4, 8, 16, 32, 64)
+_MAX_COMBINATIONS = 256
+STARTS = (6, 4, 8, 12, 3, 5, 2, 16, 24, 32, 64, 7, 1)
+"""The first sizes of consecutive ones."""
 RANDOM_POINTS = 24
 _RANDOM_WIDTH = 4096
 
@@ -76,7 +82,7 @@ def sample_bindings(
 def sample_solutions(
     store: ConstraintStore, symbols: Iterable[Dimension], least: int, clauses: Iterable[Clause], about: Iterable[Dim]
 ) -> Iterator[Binding]:
-    """Such bindings, each followed by those in which one symbol has the size at which a clause holds, if any."""
+    """Bindings as `sample_bindings`, each followed by those in which one symbol is changed so that a clause holds."""
     symbols = list(symbols)
     pivots = [solution for clause in clauses if (solution := solve_clause(clause)) is not None]
     for binding in sample_bindings(store, symbols, least, about):
@@ -88,7 +94,7 @@ def sample_solutions(
 
 
 def solve_clause(clause: Clause) -> tuple[Dimension, Dim] | None:
-    """A symbol of an equation, and its value."""
+    """A symbol of an equation and its value; None for a clause that is not an equation, or not linear in a symbol."""
     solved = pivot(clause.expression) if clause.zero and isinstance(clause.expression, Dimension) else None
     return None if solved is None else (solved[0], solved[0] - solved[1] * clause.expression)
 
@@ -113,7 +119,7 @@ def central_bindings(box: Box) -> Iterator[Binding]:
 
 
 def _steps(dims: Iterable[Dim]) -> tuple[int, set[int]]:
-    """The least common multiple of the divisors of dims (1 where that is large); the constants added before."""
+    """The least common multiple of the divisors of dims (1 where that is large), and the constants added before."""
     period, offsets = 1, {0}
     for divisor, offset in _divisions(dims):
         period = lcm(period, divisor)
@@ -150,7 +156,7 @@ def _divisions(dims: Iterable[Dim]) -> Iterator[tuple[int, int]]:
 def legal_bindings(
     store: ConstraintStore, symbols: Iterable[Dimension], later: ConstraintStore | None = None
 ) -> Iterator[Binding]:
-    """Bindings under which all constraints on these symbols hold; constraints on others too are left out.
+    """Bindings under which all constraints on these symbols hold; constraints that involve other symbols are left out.
 
     Of the constraints of a `later` state only those count that leave a dim many sizes: bounds, multiples.
     """
@@ -161,7 +167,7 @@ def legal_bindings(
 
 
 def distinct_bindings(store: ConstraintStore, symbols: Iterable[Dimension], count: int) -> list[Binding]:
-    """Small legal bindings: without sizes of 1 (they broadcast) and without equal sizes, where there are such."""
+    """Small legal bindings: without sizes of 1 (they broadcast) and without equal sizes, where possible."""
     drawn = itertools.islice(legal_bindings(store, symbols), MAX_DRAWN)
 
     def rank(binding: Binding) -> tuple[int, int, int]:
@@ -181,14 +187,14 @@ def _tests(store: ConstraintStore, names: set[str]) -> list[Callable[[Binding], 
     """Whether a binding may satisfy the constraints on nothing but these names: a test for each, none twice."""
     tests: dict[tuple[Clause, ...], Callable[[Binding], bool]] = {}
     for constraint in store.pending():
-        clauses = constraint.clauses_in(_same if constraint.kind in ("relation", "divisibility") else store.canon)
+        clauses = constraint.clauses_in(_identity if constraint.kind in ("relation", "divisibility") else store.canon)
         if set() < _names(clauses) <= names:
             tests[clauses] = partial(_may_hold, clauses)
     return list(tests.values())
 
 
 def _limits(store: ConstraintStore, symbols: Collection[Dimension]) -> list[Callable[[Binding], bool]]:
-    """The same without equations of several dims."""
+    """Tests of the constraints on these symbols, without equations of several dims."""
     names = {symbol.name for symbol in symbols}
     tests: dict[object, Callable[[Binding], bool]] = {}
     for constraint in store.pending():
@@ -203,7 +209,7 @@ def _limits(store: ConstraintStore, symbols: Collection[Dimension]) -> list[Call
             tests[clauses] = partial(_may_hold, clauses)
     for symbol in symbols:
         if symbol not in store.solved:
-            tests[symbol] = partial(_within, symbol.name, store.interval(symbol))
+            tests[symbol] = partial(_is_within, symbol.name, store.interval(symbol))
     return list(tests.values())
 
 
@@ -214,7 +220,7 @@ def _leaves_a_rest(clauses: tuple[Clause, ...], name: str) -> bool:
     return any(any_holds(clauses, {name: _MULTIPLE + rest}) for rest in range(1, _LONGEST_STEP))
 
 
-def _within(name: str, bounds: Interval, binding: Binding) -> bool:
+def _is_within(name: str, bounds: Interval, binding: Binding) -> bool:
     return (bounds.lo or 0) <= binding[name] and (bounds.hi is None or binding[name] <= bounds.hi)
 
 
@@ -227,8 +233,99 @@ def _names(clauses: Iterable[Clause]) -> set[str]:
     return {symbol.name for d in dims if isinstance(d, Dimension) for symbol in d.symbols()}
 
 
-def _same(d: Dim) -> Dim:
+def _identity(d: Dim) -> Dim:
     return d
+
+
+# -- bindings of many symbols ------------------------------------------------------------------------------------------
+
+
+def consecutive_bindings(store: ConstraintStore, symbols: Sequence[Dimension]) -> Iterator[Binding]:
+    """Small legal bindings of these symbols, in order: to consecutive sizes from some n on, or all to n."""
+    names = [symbol.name for symbol in symbols]
+    is_legal = legality_test(store, set(names))
+    bounds = [(symbol.name, store.interval(symbol)) for symbol in symbols]
+    for start, step in itertools.product(STARTS, (1, 0)):
+        binding = {name: start + step * index for index, name in enumerate(names)}
+        if is_legal(binding) and all(_is_within(name, interval, binding) for name, interval in bounds):
+            yield binding
+
+
+def generic_bindings(
+    store: ConstraintStore, symbols: Iterable[Dimension], conditions: Iterable[tuple[Clause, ...]]
+) -> Iterator[Binding]:
+    """Bindings under which constraints and conditions hold, and whose sizes have as little in common as possible."""
+    return _bindings_of_rows(store, list(symbols), list(conditions), _rows)
+
+
+def skewed_bindings(
+    store: ConstraintStore, symbols: Iterable[Dimension], conditions: Iterable[tuple[Clause, ...]]
+) -> Iterator[Binding]:
+    """Such bindings, in which each symbol in turn is much larger than the others.
+
+    Some nodes require an order of sizes that no constraint has: a mask must be as long as the tokens and the past.
+    """
+    return _bindings_of_rows(store, list(symbols), list(conditions), _skewed_rows)
+
+
+def _bindings_of_rows(
+    store: ConstraintStore,
+    symbols: list[Dimension],
+    conditions: list[tuple[Clause, ...]],
+    rows: Callable[[list[list[int]]], Iterable[tuple[int, ...]]],
+) -> Iterator[Binding]:
+    """The legal ones of the bindings with these rows of sizes; `rows` makes them from the candidates of each symbol."""
+    names = [symbol.name for symbol in symbols]
+    is_legal = legality_test(store, set(names))
+    columns = [_generic_sizes(store, symbol, index, conditions) for index, symbol in enumerate(symbols)]
+    bindings = (_solve_equations(dict(zip(names, row, strict=True)), conditions) for row in rows(columns))
+    return (b for b in bindings if is_legal(b) and all(_may_hold(clauses, b) for clauses in conditions))
+
+
+def _generic_sizes(
+    store: ConstraintStore, symbol: Dimension, index: int, conditions: Iterable[tuple[Clause, ...]]
+) -> list[int]:
+    """Sizes of one symbol within its bounds that satisfy the conditions on it alone, multiples of primes first."""
+    bounds = store.interval(symbol)
+    low, high = bounds.lo or 0, bounds.hi
+    primes = [*PRIMES[index % len(PRIMES) :], *PRIMES[: index % len(PRIMES)]]
+    multiples = [factor * prime for factor in _FACTORS for prime in primes[:4]]
+    near_the_end = [] if high is None else [high - index % (high - low + 1), high]
+    sizes = dict.fromkeys([*multiples, *near_the_end, *(low + n for n in (7 + index, 3 + index, 2, 1, 0))])
+    alone = [clauses for clauses in conditions if _names(clauses) == {symbol.name}]
+    return [
+        size
+        for size in sizes
+        if size >= low
+        and (high is None or size <= high)
+        and all(_may_hold(clauses, {symbol.name: size}) for clauses in alone)
+    ]
+
+
+def _solve_equations(binding: Binding, conditions: Iterable[tuple[Clause, ...]]) -> Binding:
+    """A binding with the size that an equation determines for one symbol: `total == past + seq`."""
+    for clauses in conditions:
+        solution = solve_clause(clauses[0]) if len(clauses) == 1 else None
+        if solution is not None and not _may_hold(clauses, binding):
+            size = try_evaluate(solution[1], binding)
+            binding = binding if size is None or size < 0 else {**binding, solution[0].name: size}
+    return binding
+
+
+def _rows(columns: list[list[int]]) -> Iterator[tuple[int, ...]]:
+    """Rows of sizes: all first ones, all second ones, and so on; then other combinations of the first few."""
+    if all(columns):
+        longest = max(map(len, columns), default=1)
+        for index in range(longest):
+            yield tuple(column[min(index, len(column) - 1)] for column in columns)
+        yield from itertools.islice(itertools.product(*(column[:6] for column in columns)), _MAX_COMBINATIONS)
+
+
+def _skewed_rows(columns: list[list[int]]) -> Iterator[tuple[int, ...]]:
+    """Rows of the first sizes, with the largest one of each column in turn."""
+    if all(columns):
+        for index, column in enumerate(columns):
+            yield tuple(max(column) if other == index else sizes[0] for other, sizes in enumerate(columns))
 
 
 # -- random points -----------------------------------------------------------------------------------------------------
@@ -259,7 +356,7 @@ def _random_point(
         width = most - least
         reach = min(width, 1 << generator.randrange(1 + width.bit_length()))
         step = (0, width)[number] if number < 2 else generator.randint(0, reach)
-        congruence = store.congruences.by_symbol(symbol)
+        congruence = store.congruences.find(symbol)
         size = least + step
         point[symbol.name] = size - (size - congruence.rest) % congruence.modulus if congruence else size
     return point

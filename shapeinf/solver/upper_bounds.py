@@ -15,7 +15,7 @@ from shapeinf.expr.evaluation import evaluate
 from shapeinf.expr.interval import Bound
 from shapeinf.solver.budget import Budget, cut_text
 from shapeinf.solver.dominance import Shift
-from shapeinf.solver.long_sums import canonical_form, is_long
+from shapeinf.solver.long_dims import canonical_form, is_long
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at, value_at
 
 BoundEngine = Literal["exact", "isl", "interval"]
@@ -58,7 +58,7 @@ def upper_bound(
 ) -> UpperBound:
     """The least provable upper bound of a dim under all constraints; a bound up to `enough` is not improved.
 
-    Without `budget` it has a budget of its own. Raises Contradiction where the constraints have no solution.
+    By default it has a new budget. Raises Contradiction where the constraints have no solution.
 
     >>> from shapeinf.expr import Scope
     >>> store = ConstraintStore(Scope())
@@ -121,7 +121,7 @@ def narrow_ranges(store: ConstraintStore, dims: Iterable[Dim], budget: Budget) -
     operands = (store.canon(d) for disjunction in store.disjunctions for d in disjunction.operands)
     in_words = {s for d in operands if isinstance(d, Dimension) for s in d.symbols()}
     for symbol in sorted({s for d in forms if isinstance(d, Dimension) for s in d.symbols()}, key=str):
-        if not store.related(symbol) and symbol not in in_words:
+        if not store.related_ids(symbol) and symbol not in in_words:
             continue
         source = Source("", f"the constraints on {symbol}")
         try:

@@ -8,14 +8,14 @@ from math import inf
 from shapeinf.constraints.records import Constraint, try_evaluate
 from shapeinf.constraints.store import ConstraintStore
 from shapeinf.expr.dimension import Dim, Dimension
-from shapeinf.solver.long_sums import canonical_form
+from shapeinf.solver.long_dims import canonical_form
 
 STEPS_PER_CONSTRAINT = 40
 """The cost of evaluating a constraint at one point, in the steps of a budget."""
 
 
-def violated_at(store: ConstraintStore, values: Mapping[str, int]) -> Constraint | None:
-    """The first disjunction of the store that does not hold where symbols have these values; None for none."""
+def find_violation(store: ConstraintStore, values: Mapping[str, int]) -> Constraint | None:
+    """The first disjunction of the store that these values of symbols, by name, violate; None where all hold."""
     for disjunction in store.disjunctions:
         if disjunction.operands:
             operands = [value_at(store, d, values) for d in disjunction.operands]
@@ -25,9 +25,9 @@ def violated_at(store: ConstraintStore, values: Mapping[str, int]) -> Constraint
 
 
 def holds_at(store: ConstraintStore, values: Mapping[str, int]) -> bool:
-    """Whether all constraints hold for certain for some sizes of the symbols that have no value here.
+    """Whether all constraints hold for certain at these values of symbols, by name.
 
-    Those are tried at their lower bounds. Constraints in words, which are about data, count as held.
+    Symbols without a value are at their lower bounds. Constraints in words, which are about data, count as held.
     """
     point = _complete(store, values)
     if point is None:
@@ -67,12 +67,12 @@ def _satisfies_ranges(store: ConstraintStore, point: Mapping[str, int]) -> bool:
     for name, value in point.items():
         symbol = store.scope.symbol(name)
         low, high = store.bounds(symbol)
-        congruence = store.congruences.by_symbol(symbol)
+        congruence = store.congruences.find(symbol)
         if not low <= value <= high or (congruence is not None and (value - congruence.rest) % congruence.modulus):
             return False
     return True
 
 
 def value_at(store: ConstraintStore, d: Dim, values: Mapping[str, int]) -> int | None:
-    """The value of a dim at a point; None where a symbol of it has none, or it divides by zero."""
+    """The value of a dim at a point; None where a symbol has no value, or it divides by zero."""
     return try_evaluate(canonical_form(store, d), values)

@@ -1,22 +1,21 @@
-"""Properties that every rule of an operator has, checked on the calls of its cases."""
+"""Properties that every rule of an operator must have, checked on its cases."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.tensor_info import TensorInfo
 from shapeinf.expr import Dim, Dimension, Scope, evaluate, substitute
 from shapeinf.result import Result
+from shapeinf.solver.sampling import consecutive_bindings
 from shapeinf.testing.rules import Operand, RuleCase, contents_of
 from shapeinf.testing.type_text import TypeText, parse_type
 from shapeinf.texts import escape_lines
 
-TRIED_SIZES = (6, 4, 8, 12, 3, 5, 2, 16, 24, 32, 64, 7, 1)
-"""Sizes that are tried, where a case has none: of the first name, and one more for each name, or for all names."""
 MAX_BINDINGS = 2
-"""Legal sizes at which the properties are checked."""
+"""The most sets of legal sizes at which the properties are checked."""
 
 
 def check_properties(case: RuleCase) -> None:
@@ -30,18 +29,18 @@ def check_properties(case: RuleCase) -> None:
 def property_violations(case: RuleCase) -> list[str]:
     """The properties that the rule of a case does not have, one line each.
 
-    - **evaluation**: the inferred types, evaluated at sizes of the names, are those inferred with these sizes.
-    - **less known**: where a size, a rank or the contents of an input are unknown, the inferred types still allow those
-      of the call, and no rule is violated, nor does one fail.
+    - **evaluation**: the inferred types, evaluated at sizes of the names, are those inferred at these sizes.
+    - **less known**: where a size, the rank or the contents of an input are unknown, the inferred types still allow
+      those of the call, there is no violation, and the rule does not fail.
     - **names**: other names of dims change nothing else.
 
-    A case of an error has no legal sizes: there only the second one is checked, without types to compare.
+    For a case of an error, the only check is that the rule does not fail where less is known.
 
     >>> property_violations(RuleCase("Concat", ["[n, 3]", "[m, 3]"], ["[n + m, 3]"], {"axis": 0}))
     []
     """
     if case.error:
-        return list(_failures(case))
+        return list(_rule_failures(case))
     bindings = legal_sizes(case)
     if not bindings:
         return ["no sizes of its names are legal: the case needs `sizes`"]
@@ -52,28 +51,25 @@ def _violations_at(case: RuleCase, sizes: Mapping[str, int]) -> list[str]:
     concrete = case.infer(bind_operands(case, sizes), min_dim=0)
     return [
         *_compare("evaluation", case, case.infer(), concrete, sizes),
-        *_less_known(case, concrete, sizes),
-        *_renamed(case, concrete, sizes),
+        *_less_known_violations(case, concrete, sizes),
+        *_name_violations(case, concrete, sizes),
     ]
 
 
 def legal_sizes(case: RuleCase) -> list[dict[str, int]]:
-    """Sizes of the names of a case: its own, else the first that are tried and violate nothing."""
+    """Sizes of the names of a case: its own, else up to `MAX_BINDINGS` sets of small ones that violate nothing."""
     if case.sizes:
         return [dict(case.sizes)]
-    names = operand_names(case.inputs)
-    fixed = _fixed_sizes(case, names)
-    ways = itertools.product(TRIED_SIZES, (1, 0))
-    candidates = ({name: start + step * i for i, name in enumerate(names)} | fixed for start, step in ways)
-    legal = (sizes for sizes in candidates if _is_legal(case, sizes))
-    return list(itertools.islice(legal, MAX_BINDINGS if names else 1))
-
-
-def _fixed_sizes(case: RuleCase, names: Iterable[str]) -> dict[str, int]:
-    """The sizes of names that the call itself fixes."""
     store = case.infer().store
-    sizes = {name: store.canon(store.scope.symbol(name)) for name in names if store.scope.has(name)}
-    return {name: size for name, size in sizes.items() if isinstance(size, int)}
+    names = [name for name in operand_names(case.inputs) if store.scope.has(name)]
+    dims = {name: store.canon(store.scope.symbol(name)) for name in names}
+    symbols = dict.fromkeys(symbol for dim in dims.values() if isinstance(dim, Dimension) for symbol in dim.symbols())
+    candidates = (
+        {name: int(evaluate(dim, binding)) for name, dim in dims.items()}
+        for binding in consecutive_bindings(store, list(symbols))
+    )
+    legal = (sizes for sizes in candidates if _is_legal(case, sizes))
+    return list(itertools.islice(legal, MAX_BINDINGS if symbols else 1))
 
 
 def _is_legal(case: RuleCase, sizes: Mapping[str, int]) -> bool:
@@ -88,7 +84,7 @@ def operand_names(operands: Sequence[Operand]) -> list[str]:
 
 
 def bind_operands(case: RuleCase, sizes: Mapping[str, int]) -> list[Operand]:
-    """The operands with sizes for their names, where the call does not fix them; a size that stays unknown is 2."""
+    """The operands at these sizes of their names, or those that the call fixes; an axis without a name is 2."""
     tensors = case.infer().tensors
     return [
         _bind(operand, tensors[f"x{i}"], sizes) if isinstance(operand, str) else operand
@@ -100,7 +96,7 @@ def _bind(text: str, inferred: TensorInfo, sizes: Mapping[str, int]) -> str:
     parsed = parse_type(text, Scope())
     if parsed.dims is None or inferred.shape.rank != len(parsed.dims):
         return text
-    return _text(parsed, [_size(dim, sizes) for dim in inferred.shape])
+    return _type_text(parsed, [_size(dim, sizes) for dim in inferred.shape])
 
 
 def _size(dim: object, sizes: Mapping[str, int]) -> object:
@@ -109,12 +105,12 @@ def _size(dim: object, sizes: Mapping[str, int]) -> object:
     return dim
 
 
-def _text(parsed: TypeText, dims: Sequence[object]) -> str:
+def _type_text(parsed: TypeText, dims: Sequence[object]) -> str:
     return f"{parsed.dtype or 'float32'}[{', '.join('?' if dim is None else str(dim) for dim in dims)}]"
 
 
 def _compare(subject: str, case: RuleCase, result: Result, concrete: Result, sizes: Mapping[str, int]) -> Iterator[str]:
-    """Where the outputs of an inference, at these sizes, cannot be those of the concrete one."""
+    """The outputs of an inference that do not allow those of the concrete one at these sizes, and its errors."""
     yield from (f"{subject}: {d.message}" for d in result.diagnostics if d.severity == "error")
     for name in filter(None, case.output_names):
         inferred, real = result.tensors[name], concrete.tensors[name]
@@ -142,29 +138,29 @@ def _allows_size(result: Result, dim: Dim, real: Dim, sizes: Mapping[str, int]) 
     return real in result.interval(dim)
 
 
-def _less_known(case: RuleCase, concrete: Result, sizes: Mapping[str, int]) -> Iterator[str]:
+def _less_known_violations(case: RuleCase, concrete: Result, sizes: Mapping[str, int]) -> Iterator[str]:
     concrete_shapes = [info.shape for info in concrete.inputs.values()]
     least = 0 if any(0 in shape for shape in concrete_shapes if shape.dims is not None) else 1
     for text, operands in _variants(case.inputs):
         yield from _compare(f"less known, {text}", case, case.infer(operands, least), concrete, sizes)
 
 
-def _failures(case: RuleCase) -> Iterator[str]:
-    """Rules that fail (S301, a bug of the rule) where less is known of the inputs of an error."""
+def _rule_failures(case: RuleCase) -> Iterator[str]:
+    """Failures of the rule (S301, a bug of the rule), also where less is known of the inputs."""
     for text, operands in [("as in the case", list(case.inputs)), *_variants(case.inputs)]:
         diagnostics = case.infer(operands).diagnostics
         yield from (f"less known, {text}: {d.message}" for d in diagnostics if d.code == "S301")
 
 
 def _variants(operands: Sequence[Operand]) -> Iterator[tuple[str, list[Operand]]]:
-    """The operands with one thing unknown each, and with all of them, with a text that names it."""
+    """The operands with one size, rank or contents unknown, then with all ranks unknown; each with a description."""
     for position, operand in enumerate(operands):
-        for text, other in _less(operand):
+        for text, other in _weaken(operand):
             yield f"{text} of input {position}", [*operands[:position], other, *operands[position + 1 :]]
-    yield "the ranks of all inputs", [_unranked(operand) for operand in operands]
+    yield "the ranks of all inputs", [_drop_rank(operand) for operand in operands]
 
 
-def _less(operand: Operand) -> Iterator[tuple[str, Operand]]:
+def _weaken(operand: Operand) -> Iterator[tuple[str, Operand]]:
     if operand is None:
         return
     if not isinstance(operand, str):
@@ -173,13 +169,14 @@ def _less(operand: Operand) -> Iterator[tuple[str, Operand]]:
         yield "the rank", f"{_dtype_name(operand)}?"
         return
     parsed = parse_type(operand, Scope())
-    for axis, dim in enumerate(parsed.dims or ()):
+    dims = parsed.dims or ()
+    for axis, dim in enumerate(dims):
         if dim is not None:
-            yield f"axis {axis}", _text(parsed, [None if i == axis else d for i, d in enumerate(parsed.dims or ())])
-    yield "the rank", _unranked(operand)
+            yield f"axis {axis}", _type_text(parsed, [*dims[:axis], None, *dims[axis + 1 :]])
+    yield "the rank", _drop_rank(operand)
 
 
-def _unranked(operand: Operand) -> Operand:
+def _drop_rank(operand: Operand) -> Operand:
     if operand is None:
         return None
     known = parse_type(operand, Scope()).dtype or "float32" if isinstance(operand, str) else _dtype_name(operand)
@@ -191,8 +188,8 @@ def _dtype_name(operand: Operand) -> str:
     return "string" if array.dtype.kind in "OUS" else array.dtype.name
 
 
-def _renamed(case: RuleCase, concrete: Result, sizes: Mapping[str, int]) -> Iterator[str]:
-    """Other names, in the opposite order: dims are sorted by when they are first used, texts by the alphabet."""
+def _name_violations(case: RuleCase, concrete: Result, sizes: Mapping[str, int]) -> Iterator[str]:
+    """The outputs that differ with other names, in the opposite order: a rule may sort dims by their names."""
     names = operand_names(case.inputs)
     other = {name: f"renamed_{len(names) - i:03d}" for i, name in enumerate(names)}
     if not other:
@@ -203,12 +200,12 @@ def _renamed(case: RuleCase, concrete: Result, sizes: Mapping[str, int]) -> Iter
     yield from _compare("names", case, result, concrete, renamed_sizes)
     for name in filter(None, case.output_names):
         ours, theirs = before.tensors[name], result.tensors[name]
-        if _known(ours) != _known(theirs):
+        if _known_parts(ours) != _known_parts(theirs):
             yield f"names: {name} is {ours}, and {theirs} with other names"
 
 
-def _known(info: TensorInfo) -> tuple[object, ...]:
-    """The element type, and for each axis whether its size is a number, a formula or unknown."""
+def _known_parts(info: TensorInfo) -> tuple[object, ...]:
+    """The element type, the rank, and for each axis whether its size is a number, a formula or unknown."""
     kinds = (("number" if isinstance(d, int) else d.is_anonymous) for d in info.shape.dims or ())
     return (info.dtype, info.shape.rank, *kinds)
 
@@ -219,4 +216,4 @@ def _rename(text: str, names: Mapping[str, str]) -> str:
     if parsed.dims is None:
         return text
     symbols = {symbol: scope.symbol(names[symbol.name]) for symbol in parsed.symbols}
-    return _text(parsed, [substitute(dim, symbols) if isinstance(dim, Dimension) else dim for dim in parsed.dims])
+    return _type_text(parsed, [substitute(dim, symbols) if isinstance(dim, Dimension) else dim for dim in parsed.dims])

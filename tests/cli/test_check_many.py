@@ -381,6 +381,15 @@ def test_stale_entries_are_notes(zoo: Path) -> None:
     assert len(json.loads(run("zoo", "--baseline", "known.json", "--json").stdout)["notes"]) == 3
 
 
+def test_the_log_of_a_single_model_has_its_stale_entries(zoo: Path) -> None:
+    assert run("zoo", "--write-baseline", "known.json").exit_code == 0
+    fixed = zoo / "zoo" / "fixed.onnx"
+    fixed.write_bytes(reshaped(-1, 2, 3).SerializeToString())
+    log = json.loads(run(str(fixed), "--baseline", "known.json", "--sarif").stdout)
+    (notification,) = log["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    assert "no longer in the model" in notification["message"]["text"]
+
+
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"schema": "shapeinf.baseline/1", "findings": [{"model": 1}]}', "[" * 10**5]
 )

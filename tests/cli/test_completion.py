@@ -1,4 +1,4 @@
-"""Completion in bash, zsh and fish, by the shells themselves: the command line of the docs, then a key of the user."""
+"""Completion in bash, zsh and fish, by the shells themselves: the line of the docs, then the Tab key."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def test_zsh_loads_the_script(folder: Path) -> None:
 @pytest.mark.parametrize("name", SHELLS)
 def test_what_the_scripts_ask_for_has_commands_and_their_texts(folder: Path, name: str) -> None:
     shell(name, "true", folder)
-    ask = {**environment(folder), "_SHAPEINF_COMPLETE": f"{name}_complete", "COMP_WORDS": "shapeinf rebat"}
-    ask["COMP_CWORD"] = "rebat" if name == "fish" else "1"
-    done = subprocess.run([folder / "bin" / "shapeinf"], env=ask, capture_output=True, text=True, check=True)
+    request = {**environment(folder), "_SHAPEINF_COMPLETE": f"{name}_complete", "COMP_WORDS": "shapeinf rebat"}
+    request["COMP_CWORD"] = "rebat" if name == "fish" else "1"
+    done = subprocess.run([folder / "bin" / "shapeinf"], env=request, capture_output=True, text=True, check=True)
     assert "rebatch" in done.stdout
     assert name == "bash" or COMMANDS["rebatch"].summary in done.stdout

@@ -40,8 +40,8 @@ def test_formulas_and_numbers(model: Path) -> None:
     result = run(model, "--bind", "n=10")
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
-    assert lines[0].split() == ["macs", "32*n"] and lines[2].split() == ["flops", "72*n"]
-    assert lines[6].startswith("  n=10: 320 macs, 720 flops, ")
+    assert lines[0].split() == ["MACs", "32*n"] and lines[2].split() == ["flops", "72*n"]
+    assert lines[6].startswith("  n=10: 320 MACs, 720 flops, ")
     assert lines[9].split()[:5] == ["MatMul", "1", "320", "640", "88.9%"]
     assert lines[10].split()[:5] == ["Relu", "1", "0", "80", "11.1%"]
 
@@ -77,7 +77,7 @@ def test_modules_are_those_of_the_first_level_with_several(
 def test_what_is_not_counted_is_listed(model: Path) -> None:
     result = run(model, "--bind", "n=2")
     assert "not counted  Own 'a': the operator is not known" in result.output
-    assert "at least 0 macs, 2 flops" in result.output
+    assert "at least 0 MACs, 2 flops" in result.output
     assert "Own       0 of 1" in result.output
     data = json.loads(run(model, "--json").output)
     assert data["at_least"] and [item["op"] for item in data["uncounted"]] == ["Own"]
@@ -87,7 +87,7 @@ def test_what_is_not_counted_is_listed(model: Path) -> None:
 def test_both_branches_are_shown(model: Path) -> None:
     output = run(model, "--bind", "n=2").output
     assert "branches     If 'y' counts the maximum of then_branch 128*n flops, else_branch 8*n flops" in output
-    assert "at most 128 macs" in output
+    assert "at most 128 MACs" in output
 
 
 @pytest.mark.parametrize("model", [SPECTRUM], indirect=True)

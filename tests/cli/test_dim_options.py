@@ -1,4 +1,4 @@
-"""Names of dims in options: one name for an unnamed axis everywhere, nothing without effect is dropped in silence."""
+"""Names of dims in options: one name for an unnamed axis everywhere; an option without effect is an error."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def unnamed(name: str) -> onnx.ModelProto:
 
 
 def counts() -> onnx.ModelProto:
-    """The positions of what is not 0, of an input [n]."""
+    """NonZero of an input [n]."""
     return onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
         g (float[n] x) => (int64[c, one] y) { [nz] p = NonZero(x) y = Transpose(p) }""")
 

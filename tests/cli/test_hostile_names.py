@@ -1,4 +1,4 @@
-"""Models whose every string is hostile, through every command: nothing of a file is more than text anywhere."""
+"""Models whose every string is hostile, through every command: strings of a file are never more than text."""
 
 from __future__ import annotations
 
@@ -279,7 +279,7 @@ def test_names_of_dims_stay_in_the_comments_of_a_document():
 
 
 def test_a_single_module_prints():
-    """Nothing in the command line prints past the function that escapes; rich prints nothing but a progress bar."""
+    """All output passes the function that escapes texts; rich prints progress bars only."""
     folder = Path(shapeinf.cli.__file__).parent
     texts = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.py")}
     direct = {

@@ -77,7 +77,7 @@ def test_a_name_that_only_an_output_has_is_bounded(model: Path) -> None:
 
 
 @pytest.mark.parametrize("model", [CHOICE], indirect=True)
-def test_sizes_that_depend_on_data_stand_with_their_bounds(model: Path) -> None:
+def test_sizes_that_depend_on_data_have_their_bounds(model: Path) -> None:
     data = json.loads(run(model, "--bind", "n=10", "--json").output)
     assert data["schema"] == "shapeinf.memory.summary/1"
     peak = data["peak"]
@@ -94,7 +94,7 @@ def test_pictures_show_the_same_peak(model: Path, tmp_path: Path) -> None:
     assert "(4,800 bytes)</b> at #2 Add" in text and "at n=100" in text and "The plan:" in text
 
 
-def test_sizes_of_0_are_answered(model: Path) -> None:
+def test_sizes_of_0_are_legal_queries(model: Path) -> None:
     result = run(model, "--bind", "n=0", "--budget", "0")
     assert result.exit_code == 0 and "n=0: 0 bytes" in result.output, result.output
 

@@ -50,16 +50,16 @@ def test_a_pattern_matches_names_and_domains_in_any_case() -> None:
 @pytest.mark.parametrize("name", ["Conv", "LSTM", "Clip", "If"])
 def test_a_signature_is_that_of_the_schema(name: str) -> None:
     data = json.loads(run("show", name, "--dialect", "onnx", "--json").stdout)
-    (shown,) = [op for op in data["operators"] if op["domain"] == ""]
+    (operator,) = [op for op in data["operators"] if op["domain"] == ""]
     schema = onnx.defs.get_schema(name)
     optional = onnx.defs.OpSchema.FormalParameterOption.Optional
-    assert [(p["name"], p["optional"]) for p in shown["inputs"]] == [
+    assert [(p["name"], p["optional"]) for p in operator["inputs"]] == [
         (p.name, p.option == optional) for p in schema.inputs
     ]
-    assert {a["name"]: a["required"] for a in shown["attributes"]} == {
+    assert {a["name"]: a["required"] for a in operator["attributes"]} == {
         attribute: a.required for attribute, a in schema.attributes.items()
     }
-    assert shown["version"] == schema.since_version and shown["package"].startswith("shapeinf ")
+    assert operator["version"] == schema.since_version and operator["package"].startswith("shapeinf ")
 
 
 def test_a_signature_at_a_version() -> None:

@@ -57,7 +57,7 @@ def test_the_largest_slots_are_listed(model):
         ["tensor", "b", "(--top)"],
         ["tensor", "y", "(--top)"],
     )
-    assert lines[-1] == "  2 smaller ones (--top)"
+    assert lines[-1] == "  2 smaller slots (--top)"
     assert run(model, "--top", "1").output.splitlines()[-2] == "unplaced 2 more tensors (--top)"
 
 
@@ -96,7 +96,7 @@ def test_a_tensor_without_a_bound_is_not_placed(model, tmp_path):
     )
 
 
-def test_problems_of_one_code_are_limited_and_say_what_to_do(model, tmp_path, monkeypatch):
+def test_problems_of_one_code_are_limited_and_have_a_help(model, tmp_path, monkeypatch):
     monkeypatch.setattr("shapeinf.report.memory_report.MAX_PROBLEMS", 1)
     run(model, "-o", tmp_path / "p.json")
     lines = run("verify", tmp_path / "p.json", "-m", model).output.splitlines()

@@ -349,7 +349,7 @@ def test_every_command_reads_standard_input(command: list[str]) -> None:
     ("data", "text"),
     [
         (b"", "<stdin>: is empty (0 bytes)"),
-        (b"hello\n", "<stdin>: is a text file of no known format"),
+        (b"hello\n", "<stdin>: is a text file of an unknown format"),
         (MODEL.read_bytes()[:500], "<stdin>: is not a complete ONNX protobuf"),
         (b"version https://git-lfs.github.com/spec/v1\n", "<stdin>: is a pointer of Git LFS"),
         (b"\x80\x04\x95", "<stdin>: is a pickle"),

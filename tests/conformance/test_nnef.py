@@ -7,10 +7,9 @@ import re
 import pytest
 
 from shapeinf import NnefOptions, infer_shapes
-from shapeinf.errors import ModelError, ShapeError, ShapeInferenceError
+from shapeinf.errors import ModelError, NnefError, ShapeError, ShapeInferenceError
 from shapeinf.expr import Dimension
 from shapeinf.formats.nnef.language.ast import names_in
-from shapeinf.formats.nnef.language.diagnostics import NnefError
 from shapeinf.formats.nnef.language.types import DTYPES
 from shapeinf.formats.nnef.reader import read
 from tests.conformance.conftest import ROOT, vectors

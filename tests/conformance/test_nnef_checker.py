@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+from shapeinf.diagnostics import text_position
+from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.checking.checker import check
-from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText, position
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.parser import parse
 from tests.conformance.conftest import ROOT, need
 from tests.formats.nnef.test_checker import operations
@@ -36,8 +38,8 @@ def cases(kind, wanted=lambda case: True):
 
 
 def is_static(case):
-    of_graph = case["suggested_position"]["file"] == "graph"
-    return of_graph and case["kind"] != "argument/shape" and case["id"] not in OF_VALUES
+    from_graph = case["suggested_position"]["file"] == "graph"
+    return from_graph and case["kind"] != "argument/shape" and case["id"] not in OF_VALUES
 
 
 def diagnostics_of(path, dialect=None):
@@ -54,7 +56,7 @@ def test_a_violation_of_a_static_rule_is_reported_at_its_line(path, case):
     need(path, "nnef/bad")
     problems = diagnostics_of(path)
     assert problems
-    assert position(problems[0])[0] == case["suggested_position"]["line"]
+    assert text_position(problems[0])[0] == case["suggested_position"]["line"]
 
 
 @pytest.mark.parametrize(("path", "case"), cases("ok"))

@@ -1,6 +1,6 @@
 """Record what TensorFlow's own profiler counts of single operators.
 
-`python -m tests.cost.record_tf` needs TensorFlow; the tests read `tf_flops.json`, and need nothing.
+`python -m tests.cost.record_tf` needs TensorFlow; the tests only read `tf_flops.json`.
 """
 
 from __future__ import annotations

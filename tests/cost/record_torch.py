@@ -1,6 +1,6 @@
 """Record what torch's flop counter counts of the networks of `tests/differential/pnnx`, at three sizes each.
 
-`python -m tests.cost.record_torch` needs torch; the tests read `torch_flops.json`, and need nothing.
+`python -m tests.cost.record_torch` needs torch; the tests only read `torch_flops.json`.
 """
 
 from __future__ import annotations

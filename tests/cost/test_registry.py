@@ -1,4 +1,4 @@
-"""Every operator of every dialect has a cost rule, or is listed here; and rules by hand of packages are used."""
+"""Every operator of every dialect has a cost rule, or is listed here; cost rules of other packages are used."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from shapeinf.ops import CostContext, Dialect, InferenceContext, OpCost, OpRegis
 DIALECTS = ("onnx", "nnef", "tf", "pnnx")
 
 NO_RULE = {
-    # dialect, domain, operator: why it has neither a cost rule nor properties that say that it moves nothing
+    # dialect, domain, operator: why it has no cost rule, although it may move data
 }
 
 
@@ -38,7 +38,7 @@ def test_no_cost_rule_stands_for_an_unknown_operator(name):
     assert {key for key in dialect.costs() if key not in known} == set()
 
 
-def test_rules_that_never_count_say_why():
+def test_rules_that_never_count_have_a_reason():
     reasons = set()
     for name in DIALECTS:
         dialect = default_registry().dialect(name)

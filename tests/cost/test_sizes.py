@@ -53,7 +53,7 @@ def test_symbolic_equals_concrete(model, sizes):
 @pytest.mark.parametrize("batch", [1, 3])
 @pytest.mark.parametrize("seq", [1, 64, 500])
 def test_closed_form_of_a_transformer(batch, seq):
-    """12*d*d a token and layer, 2*seq*d of attention, and the projection to the vocabulary."""
+    """12*d*d per token and layer, 2*seq*d of attention, and the projection to the vocabulary."""
     layers, width, vocabulary = 2, 32, 100
     each = layers * (12 * width**2 + 2 * seq * width) + width * vocabulary
     total = infer_shapes(DECODER).cost().at(batch=batch, seq=seq).total

@@ -115,7 +115,7 @@ def elements(progression, sizes):
 
 def output_of(model):
     inference = infer_shapes(model).inference
-    return inference.current(inference.compiled.slots[model.graph.output[0].name])
+    return inference.type_of(inference.compiled.slots[model.graph.output[0].name])
 
 
 @pytest.mark.parametrize("seed", range(120))

@@ -12,7 +12,7 @@ import pytest
 
 from shapeinf import NamedDim, Result, ShapeError, ShapeInferenceError, infer_shapes
 from shapeinf.contract.contract import Answer
-from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.expr import Dimension, evaluate
 from tests.differential.ort import session_of
 

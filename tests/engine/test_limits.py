@@ -1,6 +1,8 @@
-"""Hostile sizes: an honest unknown or an error, never gigabytes of memory."""
+"""Hostile sizes and versions: an unknown or an error, never gigabytes of memory."""
 
+import onnx
 import pytest
+from onnx import helper
 
 from shapeinf import DeclaredType, Graph, Node, infer_shapes
 from shapeinf.lattice import PartialTensor, Shape
@@ -54,3 +56,15 @@ def test_huge_contents_are_not_computed(op, constants, shape):
         for name, (dims, values) in zip(names, constants, strict=True)
     }
     assert str(infer_shapes(graph).tensors["y"].shape) == shape
+
+
+@pytest.mark.parametrize("version", [2**31 - 1, 2**31, 2**33, 2**62, -(2**40)])
+@pytest.mark.parametrize(("domain", "op"), [("", "Relu"), ("", "Foo"), ("ai.onnx.ml", "Scaler"), ("ai.onnx.ml", "Foo")])
+def test_versions_of_any_size(domain, op, version):
+    """Files have 64 bits for them: a version newer than all known ones counts as the newest."""
+    x = helper.make_tensor_value_info("x", 1, ["N", 4])
+    y = helper.make_tensor_value_info("y", 1, None)
+    graph = helper.make_graph([helper.make_node(op, ["x"], ["y"], domain=domain)], "g", [x], [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid(domain, version)])
+    known = onnx.defs.has(op, domain=domain)
+    assert (infer_shapes(model).tensors["y"].shape.dims is not None) == known

@@ -122,6 +122,16 @@ def test_a_loop_that_keeps_its_shape_keeps_it_exactly():
     assert str(result.tensors["y"].shape) == "[B, 2]"
 
 
+@pytest.mark.parametrize("body", ["Same", "Double"])
+@pytest.mark.parametrize("shape", [[5, 2], ["C", 7]], ids=str)
+def test_an_update_of_a_loop_equals_an_inference_of_the_new_shape(body, shape):
+    """The values of the last run are no iteration of the new one."""
+    graph, registry = while_loop(body), OpRegistry(toy)
+    updated = infer_shapes(graph, registry=registry).update({"x": shape})
+    fresh = infer_shapes(graph, registry=registry, inputs={"x": shape})
+    assert str(updated.tensors) == str(fresh.tensors)
+
+
 def test_a_loop_that_doubles_an_axis_reaches_a_sound_fixpoint():
     result = infer_shapes(while_loop("Double"), registry=OpRegistry(toy))
     batch, size = result.tensors["y"].shape

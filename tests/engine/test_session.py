@@ -29,13 +29,6 @@ def test_only_sessions_and_bodies_create_inferences() -> None:
     assert creators("Session") == {"api.py"}
 
 
-def test_a_bound_below_min_dim_survives_an_update() -> None:
-    result = infer_shapes(IMAGE).update({"image": [NamedDim("batch", min=0, max=4), 3, 64, 64]})
-    assert str(result.tensors["y"].shape) == "[batch, 3, 64, 64]"
-    assert str(result.interval(result.tensors["y"].shape[0])) == "0..4"
-    assert result.policy == "named dims are at least 1, batch at least 0"
-
-
 def test_keywords_and_a_record_of_options_are_the_same() -> None:
     keywords = {"dims": [NamedDim("batch", max=8)], "bind": {"H": 4}, "assume": "W <= H", "min_dim": 0}
     by_keyword, by_record = infer_shapes(IMAGE, **keywords), infer(IMAGE, InferenceOptions(**keywords))

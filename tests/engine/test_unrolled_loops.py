@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.engine.runtime import check, ones
+from shapeinf import infer_shapes
+from tests.engine.runtime import check, ones, parsed, run
 
 LOOP = """g (bool c, float[3] x) => (float[] y, float[] used) {
   one = Constant<value = float[1] {1.0}>()
@@ -82,3 +83,29 @@ def test_items_of_a_sequence_differ():
       v = SequenceAt(cut, second)
     }""".replace("CHOICE", BRANCH)
     check(text, *({"c": np.array(c), "x": ones(3), "z": ones(6)} for c in (True, False)))
+
+
+SCANNED = """g (float[a, b] x) => (float[] y, float[] s) {
+  n = Constant<value = int64 {3}>()
+  y, s = Loop (n, , x) <body = b (int64 i, bool go, float[] h) => (bool go2, float[] h2, float[] e) {
+    go2 = Identity(go)
+    h2 = NEXT
+    e = Relu(h)
+  }>
+}"""
+
+
+def test_elements_of_a_scan_output_have_one_shape():
+    """The specification: it is an error if the dimensions of a scan output change across iterations."""
+    result = check(SCANNED.replace("NEXT", "Transpose(h)"), {"x": ones(2, 2)})
+    assert str(result.tensors["s"]) == "float32[3, a, a]"
+    assert result.contract.check({"a": 2, "b": 2}).verdict is True
+    assert result.contract.check({"a": 2, "b": 3}).verdict is False
+
+
+def test_a_scan_output_that_grows_is_a_violation():
+    model = parsed(SCANNED.replace("NEXT", "Concat<axis = 0>(h, h)"))
+    (violation,) = [d for d in infer_shapes(model).diagnostics if d.severity == "error"]
+    assert violation.code == "S101" and "a scan output must have the same shape" in violation.message
+    with pytest.raises(Exception, match="Inconsistent shape in loop output"):
+        run(model, {"x": ones(2, 3)})

@@ -11,11 +11,12 @@ import pickle
 import tarfile
 import zipfile
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from click.testing import CliRunner
 
-from shapeinf import ModelError, UnknownFormatError, infer_shapes
+from shapeinf import ModelError, NnefOptions, TensorFlowOptions, UnknownFormatError, infer_shapes
 from shapeinf.cli import main
 from shapeinf.formats import FORMATS
 
@@ -43,7 +44,7 @@ FILES = {
     "TorchScript": ("net.pt", zipped("net/constants.pkl", "net/code/__torch__.py"), "torch.onnx.export"),
     "an old checkpoint": ("net.pth", pickle.dumps({"w": 1}, 2), "is a pickle.*never loaded.*torch.onnx.export"),
     "a zip archive": ("net.zip", zipped("readme.txt"), "zip archive without an NNEF model or a SavedModel: unpack"),
-    "safetensors": ("model.safetensors", SAFETENSORS, "weights without a graph: export the model"),
+    "safetensors": ("model.safetensors", SAFETENSORS, "weights without a graph: export their model"),
     "safetensors under another name": ("model.onnx", SAFETENSORS, "weights without a graph"),
     "gzip": ("net.onnx.gz", gzip.compress(MODEL), "compressed with gzip: decompress it with gunzip"),
     "gzip under another name": ("net.onnx", gzip.compress(MODEL), "compressed with gzip"),
@@ -51,11 +52,11 @@ FILES = {
     "bzip2": ("net.onnx.bz2", bz2.compress(MODEL), "compressed with bzip2: decompress it with bunzip2"),
     "zstd": ("net.onnx.zst", b"\x28\xb5\x2f\xfd" + bytes(30), "compressed with zstd: decompress it with unzstd"),
     "HDF5": ("net.h5", b"\x89HDF\r\n\x1a\n" + bytes(100), "HDF5 file, as Keras writes them: .*tf2onnx"),
-    "Keras 3": ("net.keras", zipped("metadata.json", "config.json", "model.weights.h5"), "model of Keras 3"),
+    "Keras 3": ("net.keras", zipped("metadata.json", "config.json", "model.weights.h5"), "is a Keras 3 model"),
     "TensorFlow Lite": ("net.tflite", b"\x1c\0\0\0TFL3" + bytes(60), "TensorFlow Lite model: .*SavedModel"),
-    "Core ML": ("net.mlmodel", b"\x08\x05\x12\x04\x0a\x02ab", "Core ML: pass the model that it was converted from"),
-    "TensorRT": ("net.engine", b"ftrt" + bytes(60), "engine of TensorRT.*: pass the ONNX model"),
-    "TensorRT by its name": ("net.plan", bytes(range(200, 250)), "by its name it is an engine of TensorRT"),
+    "Core ML": ("net.mlmodel", b"\x08\x05\x12\x04\x0a\x02ab", "is a Core ML model"),
+    "TensorRT": ("net.engine", b"ftrt" + bytes(60), "is a TensorRT engine.*: pass the ONNX model"),
+    "TensorRT by its name": ("net.plan", bytes(range(200, 250)), "by its name it is a TensorRT engine"),
     "ONNX Runtime's format": ("net.ort", b"\x18\0\0\0ORTM" + bytes(60), "ONNX Runtime's own format: pass the .onnx"),
     "GGUF": ("net.gguf", b"GGUF\x03\0\0\0" + bytes(60), "GGUF file of llama.cpp"),
     "raw weights": (
@@ -63,26 +64,26 @@ FILES = {
         bytes(range(256)),
         "by its name it has the weights .*: pass its graph",
     ),
-    "OpenVINO": ("net.xml", b'<?xml version="1.0"?>\n<net name="n" version="11"></net>', "network of OpenVINO: pass"),
+    "OpenVINO": ("net.xml", b'<?xml version="1.0"?>\n<net name="n" version="11"></net>', "is an OpenVINO model: pass"),
     "another XML file": ("net.xml", b'<?xml version="1.0"?>\n<project/>', "XML file, but no model"),
     "another protobuf": (
         "net.pb",
         b"\x4a\x03abc\x12\x04\x08\x01\x10\x02",
-        "without an ONNX graph.*is a GraphDef .* but it has none",
+        "without an ONNX graph.*by its name it should be a GraphDef",
     ),
     "a Git LFS pointer": ("net.onnx", POINTER, "pointer of Git LFS, not the file itself: run `git lfs pull`"),
     "a Git LFS pointer of NNEF": ("graph.nnef", POINTER, "git lfs pull"),
     "a Git LFS pointer of PNNX": ("net.pnnx.param", POINTER, "git lfs pull"),
     "a login page": ("net.onnx", HTML, "HTML page, not a model: the download was a login or an error page"),
     "a login page of TensorFlow": ("saved_model.pb", b"\n  <html lang='en'>" + HTML, "HTML page"),
-    "JSON": ("config.json", b'{"architectures": ["Bert"]}', "is JSON, but neither a model of ONNX"),
+    "JSON": ("config.json", b'{"architectures": ["Bert"]}', "is JSON, but neither an ONNX model"),
     "JSON without a name": ("model", b'{"architectures": ["Bert"]}', "is JSON, but neither"),
     "a list in JSON": ("a.json", b'[{"name": "x"}]', "is JSON, but neither"),
     "an array": ("x.npy", b"\x93NUMPY\x01\0" + bytes(100), "an array or an archive of numpy"),
     "a library": ("net.so", b"\x7fELF" + bytes(60), "is a program or a library"),
-    "Caffe": ("net.prototxt", b'input: "data"\ninput_dim: 1\n', "file of Caffe: convert it to ONNX"),
+    "Caffe": ("net.prototxt", b'input: "data"\ninput_dim: 1\n', "is a Caffe model: convert it to ONNX"),
     "an empty file": ("net.onnx", b"", r"is empty \(0 bytes\): download or export it again"),
-    "a text": ("notes.txt", b"hello world\n", "text file of no known format"),
+    "a text": ("notes.txt", b"hello world\n", "text file of an unknown format"),
     "a download that was cut off": (
         "net.onnx",
         MODEL[: len(MODEL) // 2],
@@ -127,15 +128,28 @@ def test_a_compressed_archive_of_a_model_is_read(tmp_path: Path, suffix: str) ->
 
 
 def test_folders(tmp_path: Path) -> None:
-    with pytest.raises(UnknownFormatError, match="is a folder without a model"):
-        infer_shapes(tmp_path)
+    for options in (None, NnefOptions(), TensorFlowOptions()):
+        with pytest.raises(UnknownFormatError, match="is a folder without a model"):
+            infer_shapes(tmp_path, format_options=options)
     for name in ("a.onnx", "b.onnx", "c.onnx", "d.onnx"):
         (tmp_path / name).write_bytes(MODEL)
-    with pytest.raises(UnknownFormatError, match=r"name the model in it, 'a\.onnx', 'b\.onnx', 'c\.onnx' and 1 more"):
+    with pytest.raises(
+        UnknownFormatError, match=r"pass a model in it, such as 'a\.onnx', 'b\.onnx', 'c\.onnx' and 1 more"
+    ):
         infer_shapes(tmp_path)
     for name in ("one.nnef", "two.nnef"):
         (tmp_path / name).write_bytes((EXAMPLES / "squeezenet.nnef").read_bytes())
     with pytest.raises(UnknownFormatError, match=r"one document, graph\.nnef; this directory has several"):
+        infer_shapes(tmp_path)
+
+
+def test_a_folder_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: str) -> NoReturn:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(os, "listdir", refuse)
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(ModelError, match="cannot be read: Permission denied"):
         infer_shapes(tmp_path)
 
 

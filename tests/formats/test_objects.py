@@ -60,7 +60,7 @@ MODULE = type("Module", (), {"__module__": "torch.nn.modules.module"})
     [
         (
             stand_in("torch.export.exported_program", "ExportedProgram"),
-            "a torch.ExportedProgram is not read: torch.onnx",
+            "a torch.ExportedProgram is not read: convert it with torch.onnx",
         ),
         (stand_in("mine", "Net", MODULE), r"a mine.Net is not read: export it first: torch.onnx.export\("),
         (stand_in("onnxruntime.capi", "InferenceSession"), "a session has no graph: pass the path"),
@@ -100,7 +100,7 @@ def test_a_program_that_torch_exports_is_read(exported: Any) -> None:
 def test_an_exported_program_of_torch_is_refused(exported: Any) -> None:
     import torch
 
-    with pytest.raises(UnknownFormatError, match=r"a torch.ExportedProgram is not read: torch.onnx.export"):
+    with pytest.raises(UnknownFormatError, match=r"ExportedProgram is not read: convert it with torch.onnx.export"):
         infer_shapes(exported)
     with pytest.raises(UnknownFormatError, match="is not read: export it first"):
         infer_shapes(torch.nn.Linear(2, 3))

@@ -10,7 +10,8 @@ from onnx import AttributeProto, TensorProto, helper
 from shapeinf import ModelError
 from shapeinf.formats.onnx.attributes import plain_attribute
 from shapeinf.formats.onnx.external_contents import external_contents
-from shapeinf.formats.onnx.reader import parse, read_attribute, read_tensor, read_type
+from shapeinf.formats.onnx.reader import read_attribute, read_type
+from shapeinf.formats.onnx.tensor_protos import parse, read_tensor
 from shapeinf.formats.onnx.tensors import TensorScanner
 from shapeinf.formats.onnx.types import scan_type
 from shapeinf.formats.protobuf.wire import DamagedError, encode_varint

@@ -382,7 +382,7 @@ def test_a_file_knows_that_it_has_external_data(tmp_path, size, doc):
     assert agreed(model).external
     (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
     (tmp_path / "elsewhere").mkdir()
-    with pytest.raises(ModelError, match="outside of the folder of the new model"):
+    with pytest.raises(ModelError, match="outside the folder of the new model"):
         infer_shapes(tmp_path / "m.onnx").save(tmp_path / "elsewhere" / "m.onnx")
 
 

@@ -353,7 +353,7 @@ def test_external_data_stay_external(tmp_path):
 def test_external_data_stay_with_their_model(tmp_path):
     path = external(tmp_path / "m.onnx", SHAPE, "data.bin")
     (tmp_path / "elsewhere").mkdir()
-    with pytest.raises(ModelError, match="outside of the folder of the new model"):
+    with pytest.raises(ModelError, match="outside the folder of the new model"):
         infer_shapes(path).save(tmp_path / "elsewhere" / "m.onnx")
     assert os.listdir(tmp_path / "elsewhere") == []
 

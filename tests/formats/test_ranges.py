@@ -93,7 +93,7 @@ def test_the_contract_agrees_with_a_run(op, top):
 
 
 def test_indices_that_no_rule_asks_for_are_not_looked_at(monkeypatch):
-    monkeypatch.setattr(ranges.LaterRange, "_read", lambda self: pytest.fail("it was read"))
+    monkeypatch.setattr(ranges.DeferredRange, "_read", lambda self: pytest.fail("it was read"))
     model = model_of(indices(9), 10)
     model.graph.node[0].CopyFrom(helper.make_node("Shape", ["i"], ["y"]))
     assert str(infer_shapes(model).tensors["y"].shape) == "[1]"
@@ -101,7 +101,7 @@ def test_indices_that_no_rule_asks_for_are_not_looked_at(monkeypatch):
 
 def test_a_range_is_read_once(monkeypatch):
     reads = []
-    monkeypatch.setattr(ranges.LaterRange, "_read", lambda self: reads.append(1) or self.tensor)
+    monkeypatch.setattr(ranges.DeferredRange, "_read", lambda self: reads.append(1) or self.tensor)
     result = infer_shapes(model_of(indices(9), "N"))
     assert result.contract.check(N=12).verdict
     assert result.contract.check(N=13).verdict

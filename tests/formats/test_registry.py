@@ -64,6 +64,8 @@ def test_options_of_the_command_line():
     assert list(REGISTRY.command_line()) == ["level", "side"]
     assert REGISTRY.options({"level": 0, "side": "left"}) is None
     assert REGISTRY.options({"level": 3, "side": "left"}) == Options(3)
+    assert REGISTRY.options({"level": 3, "side": None}) == Options(3)  # as click has options that are not typed
+    assert REGISTRY.options({"level": None, "side": ()}) is None
     with pytest.raises(ShapeInferenceError, match="different formats"):
         REGISTRY.options({"level": 3, "side": "right"})
 

@@ -154,7 +154,7 @@ def test_constraints_decide():
     store = ConstraintStore(scope)
     source, target = ArrayType("f32", (h, 4 * w)), ArrayType("f32", (n,))
     assert reshape_is_bitcast(source, target, store=store) is None
-    store.add_equal(n, 4 * h * w, Source("", "told"))
+    store.add_equal(n, 4 * h * w, Source("", "assumed"))
     assert reshape_is_bitcast(source, target, store=store) is True
 
 
@@ -176,7 +176,7 @@ def test_constraints_prove_that_tiles_divide():
     source = ArrayType("f32", (n, 128), Layout((1, 0), [(8, 128)]))
     plain = ArrayType("f32", (n, 128))
     assert reshape_is_bitcast(source, plain, store=store) is None
-    store.add_divisible(n, 8, Source("", "told"))
+    store.add_divisible(n, 8, Source("", "assumed"))
     assert reshape_is_bitcast(source, plain, store=store) is True
 
 

@@ -149,5 +149,5 @@ def test_values_without_a_layout_differ_from_arrays():
 
 
 def test_unknown_aspects_are_refused():
-    with pytest.raises(ValueError, match="cannot ignore"):
+    with pytest.raises(LayoutError, match="cannot ignore"):
         equal(TOKEN, TOKEN, ignoring=["colour"])

@@ -154,7 +154,7 @@ def test_constraints_on_an_index_count():
     store = ConstraintStore(scope)
     array = ArrayType("f32", (n, 4))
     assert linear_index(array, (3, 1), store) == 13
-    store.add_range(n, None, 3, Source("", "told"))
+    store.add_range(n, None, 3, Source("", "assumed"))
     with pytest.raises(LayoutError, match="index 3 is outside of dim 0"):
         linear_index(array, (3, 1), store)
     with pytest.raises(LayoutError, match="symbolic"):

@@ -133,6 +133,6 @@ def test_three_values():
         assert is_effective_scalar(array) is scalar
         assert has_degenerate_dims(array) is degenerate
     store = ConstraintStore(scope)
-    store.add_range(n, 1, 1, Source("", "told"))
+    store.add_range(n, 1, 1, Source("", "assumed"))
     assert true_rank(ArrayType("f32", (n, two)), store) == 1
     assert data_byte_size(ArrayType("f32", (n, two)), store) == 4 * n * two

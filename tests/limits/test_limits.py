@@ -1,6 +1,6 @@
-"""Models whose sizes grow, in processes with little memory: every question ends within ten seconds.
+"""Models whose sizes grow, in processes with little memory: every query ends within ten seconds.
 
-`python -m tests.limits.child START STOP` asks about others by their numbers, and prints how long each question took.
+`python -m tests.limits.child START STOP` runs other models, by their seeds, and prints the time of each query.
 """
 
 import json
@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from shapeinf import infer_shapes
-from tests.limits.graphs import LEAST_DIMS, MOST_NODES, drawn
+from tests.limits.graphs import LEAST_DIMS, MOST_NODES, random_model
 
 ROOT = Path(__file__).parents[2]
 WALL = 3600
 
 
 def child_lines(start, stop):
-    """The lines of a child for each seed; the last may be of a seed that ended it."""
+    """The lines that a child prints; where it dies, the last one has the seed of that model."""
     command = [sys.executable, "-m", "tests.limits.child", str(start), str(stop)]
     child = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, timeout=WALL, check=False)
     lines = [json.loads(line) for line in child.stdout.splitlines()]
@@ -26,26 +26,26 @@ def child_lines(start, stop):
     return [*lines, *ended]
 
 
-def verdict(start, stop):
+def check_seeds(start, stop):
     lines = child_lines(start, stop)
     assert not [line for line in lines if line.get("wrong")]
     assert len([line for line in lines if "times" in line]) == stop - start
 
 
 def test_a_slice():
-    verdict(0, 4)
+    check_seeds(0, 4)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 400, 50))
 def test_all(start):
-    verdict(start, start + 50)
+    check_seeds(start, start + 50)
 
 
 def test_a_seed_is_a_model_of_many_names_whose_ends_are_known():
     for seed in range(4):
-        model = drawn(seed)
-        assert model == drawn(seed) != drawn(seed + 1)
+        model = random_model(seed)
+        assert model == random_model(seed) != random_model(seed + 1)
         assert 20 <= len(model.graph.node) <= MOST_NODES
         result = infer_shapes(model)
         assert len(result.scope.names()) >= LEAST_DIMS

@@ -1,7 +1,7 @@
 """The totals of a model at given sizes, in a way that shares nothing with the symbolic peak.
 
 Live names at each node follow from the file alone (`independent`). Shapes come from inferring the model anew with
-numbers instead of its dims, those inside of bodies from onnx's own inference of the same. numpy adds up.
+numbers instead of its dims, those inside of bodies from onnx's own inference. numpy adds the sizes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Account:
     """A corpus model, inferred once with symbols and once for each binding."""
 
     def __init__(self, path):
-        """Works out who is alive when."""
+        """Compute the live names of each program point."""
         self.proto = onnx.load(str(path), load_external_data=False)
         self.graph = load(str(path))
         self.result = infer_shapes(self.graph)
@@ -56,11 +56,11 @@ class Account:
         inner = _of_bodies(self.proto, point) if self.nested else {}
         slots = result.inference.compiled.slots
         return [
-            _bytes(result.inference.current(slots[name])) if name in slots else inner.get(name) for name in self.names
+            _bytes(result.inference.type_of(slots[name])) if name in slots else inner.get(name) for name in self.names
         ]
 
     def most(self, columns):
-        """For each of these accounts the largest total of what is known and the peak does not say to be unbounded."""
+        """For each of these accounts, the largest total of the known sizes that the peak counts."""
         unbounded = {actual.name for actual in self.peak.unbounded}
         counted = np.array([name not in unbounded for name in self.names], dtype=np.int64)
         sizes = np.array([[size or 0 for size in column] for column in columns], dtype=np.int64) * counted
@@ -81,7 +81,7 @@ class Account:
         return [(dict(key), column) for key, column in actual.items()]
 
     def at_peak(self, point):
-        """The peak at a point; None where the model does not run by it."""
+        """The peak at a point; None where it refuses the sizes."""
         try:
             return self.peak.at(point)
         except Contradiction:
@@ -111,7 +111,7 @@ def _bytes(actual):
 
 
 def _of_bodies(proto, point):
-    """The bytes of what onnx knows inside of the bodies; onnx has no shapes for sizes that differ from trip to trip."""
+    """The bytes inside of bodies as onnx infers them; it has no shapes for sizes that differ from trip to trip."""
     actual = {}
 
     def walk(graph, path):

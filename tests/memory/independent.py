@@ -40,7 +40,7 @@ def bound(model, binding):
 def concrete(value, binding):
     tensor = value.type.tensor_type
     if any(dim.dim_param and dim.dim_param not in binding for dim in tensor.shape.dim):
-        tensor.ClearField("shape")  # an expression: onnx finds out by itself
+        tensor.ClearField("shape")  # an expression: onnx infers it
     for dim in tensor.shape.dim:
         if dim.dim_param:
             dim.dim_value = binding[dim.dim_param]

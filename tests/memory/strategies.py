@@ -1,4 +1,4 @@
-"""Random timelines over three dims, and their memory worked out with Python's own numbers."""
+"""Random timelines over three dims, and their memory computed with Python's ints."""
 
 from itertools import product
 
@@ -28,7 +28,7 @@ BUFFERS = st.tuples(st.sampled_from(SIZES), st.integers(0, 4), st.integers(1, 3)
 
 @attrs.frozen
 class Drawn:
-    """Texts of sizes with births and lengths of lives, and of relations."""
+    """Texts of sizes with births and durations, and texts of relations."""
 
     buffers: tuple[tuple[str, int, int], ...]
     relations: tuple[str, ...]
@@ -77,7 +77,7 @@ def value(text, sizes):
 
 
 def timelines(relations=2):
-    """Timelines of a few buffers, with at most so many relations."""
+    """Timelines of a few buffers, with at most `relations` relations."""
     return st.builds(
         Drawn,
         st.lists(BUFFERS, min_size=1, max_size=9).map(tuple),

@@ -1,4 +1,4 @@
-"""Sizes of tensors with layouts: by hand, against the layout package, symbolic and at bindings."""
+"""Sizes of tensors with layouts: by hand, by the vectors of XLA, symbolic and at bindings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def sizes(memory):
 
 
 def test_bytes_count_full_tiles_by_hand():
-    """100 columns fill one tile of 128, n rows ceil(n/8) tiles of 8: 8*128*4 = 4096 bytes a tile."""
+    """100 columns fill one tile of 128, n rows ceil(n/8) tiles of 8: 8*128*4 = 4096 bytes per tile."""
     memory = model(CHAIN).memory(layouts={"y": TILED, "z": Layout((1, 0), tiles=[(8, 128)])})
     assert sizes(memory) == {"x": "400*n", "y": "4096*((n + 7)//8)", "z": "4096*((n + 7)//8)"}
     assert [str(b.layout) for b in memory.timeline.buffers] == ["None", TILED, TILED]

@@ -47,7 +47,7 @@ PLAIN = {
     "diamond": "g (float[N, 4] x) => (float[] y) { a = Relu(x)  b = Neg(a)  c = Exp(a)  y = Add(b, c) }",
     "an output that is read again": """g (float[N, 4] x) => (float[] a, float[] y) {
         a = Relu(x)  b = Neg(a)  y = Exp(b) }""",
-    "an output that nobody reads": """g (float[N, 4] x) => (float[] y) {
+    "an unread output": """g (float[N, 4] x) => (float[] y) {
         a = Relu(x)  lost = Neg(a)  v, i = TopK<axis = 1>(a, two)  y = Exp(a) }""",
     "other element types": """g (float[N, 4] x) => (float[] y) {
         a = Cast<to = 11>(x)  b = IsNaN(x)  c = Cast<to = 10>(a)  d = Cast<to = 21>(c)  e = Cast<to = 1>(d)
@@ -67,7 +67,7 @@ STORED = {
         v = Cast<to = 1>(w)  u = Neg(v)  y = Add(x, u) }}""",
     "outputs that hold a weight": f"""g (float[N, 4] x) => (float[] y, float[4] z, float[4] v) {WEIGHT} {{
         v = Identity(w)  z = Identity(v)  y = Add(x, z) }}""",
-    "a branch that reads and gives weights": f"""g (bool c, float[N, 4] x) => (float[] y) {WEIGHT} {{
+    "a branch that reads and returns weights": f"""g (bool c, float[N, 4] x) => (float[] y) {WEIGHT} {{
         v = Identity(w)
         u = If (c) <then_branch = t () => (float[4] p) {{ k = Identity(v)  q = Add(k, w)  p = Identity(w) }},
                     else_branch = e () => (float[4] r) {{
@@ -219,7 +219,7 @@ twice (p) => (q, r) { s = Exp(p)  t = Abs(s)  q = Neg(t)  r = Concat<axis = 0>(t
 
 
 def test_functions_work_on_the_values_of_their_caller():
-    """But for the program point of the call itself, all is as when onnx inlines the functions."""
+    """As when onnx inlines the functions, but for the program point of the call itself."""
     model = onnx.parser.parse_model(FUNCTIONS)
     timeline = infer_shapes(model).memory().timeline
     written = onnx.inliner.inline_local_functions(model)
@@ -271,7 +271,7 @@ def test_roles():
 
 
 def test_the_kv_cache_model():
-    """At the softmax the concatenation, the scores and the probabilities are alive: 256 and 4 bytes an element pair."""
+    """At the softmax the concatenation, the scores and the probabilities are live: 256 and 4 bytes per element pair."""
     path = ROOT / "memory" / "kv.onnx"
     need(path.exists() or None, "memory/kv.onnx")
     timeline = infer_shapes(str(path)).memory().timeline

@@ -139,7 +139,7 @@ def test_sums_are_not_capped():
     peak = peak_of(
         store, *((d.name, d * d, 0, 1) for d in symbols), ("half", half, 0, 1), ("most", maximum(*symbols[:2]), 1, 2)
     )
-    store.add_le(symbols[0], 10**12, Source("", "told"))
+    store.add_le(symbols[0], 10**12, Source("", "assumed"))
     assert peak.at({d.name: 10**12 for d in symbols}).bytes == 100 * 10**24 + 10**12 // 2
     actual = peak.over({d.name: 10**12 for d in symbols[5:]}, assume=[f"d{i} <= {i + 7}" for i in range(5)])
     assert actual.value == 95 * 10**24 + sum((i + 7) ** 2 for i in range(5)) + 3
@@ -155,7 +155,7 @@ def test_more_work_than_is_sane_is_refused(monkeypatch):
         str(peak)
 
 
-def test_data_dependent_sizes_stand_with_their_bounds():
+def test_data_dependent_sizes_have_their_bounds():
     store = store_of(("H", 1), ("W", 1))
     h, w = store.scope.symbol("H"), store.scope.symbol("W")
     n, m, free = (store.scope.fresh(name) for name in ("nonzero", "kept", "unique"))
@@ -307,9 +307,9 @@ def test_dims_with_the_names_of_arguments_go_into_the_mapping():
 
 
 def test_a_size_in_both_mapping_and_keywords_is_refused():
-    for ask in (forced().at, forced().over):
+    for query in (forced().at, forced().over):
         with pytest.raises(ShapeInferenceError, match="H is specified twice: 8 and 16"):
-            ask({"H": 8}, H=16)
+            query({"H": 8}, H=16)
 
 
 def test_all_dims_without_a_bound_are_named_not_just_those_of_a_single_point():
@@ -324,10 +324,10 @@ def test_dims_that_constraints_fix_need_no_size():
     assert forced().at(H=8, p=9, q=1, batch=1).bytes == 9
 
 
-@pytest.mark.parametrize("ask", [lambda p: p.over(H=(65, 80)), lambda p: p.over(H=(1, 64), assume="H <= 7")])
-def test_ranges_that_cannot_be(ask):
+@pytest.mark.parametrize("query", [lambda p: p.over(H=(65, 80)), lambda p: p.over(H=(1, 64), assume="H <= 7")])
+def test_ranges_that_cannot_be(query):
     with pytest.raises(Contradiction):
-        ask(forced())
+        query(forced())
 
 
 def test_division_by_zero_is_an_answer_in_words():

@@ -119,7 +119,7 @@ def test_a_view_knows_a_size_that_its_source_does_not():
 
 
 def test_captured_values_are_not_overwritten_in_a_body():
-    """`a` ends in the body as far as that knows, and `h` may: but another trip reads both again."""
+    """`a` and `h` have their last reads in the body, but another trip reads both again."""
     text = """g (float[N, 4] x) => (float[N, 4] y) {
         a = Softmax(x)
         h = Softmax(a)
@@ -246,7 +246,7 @@ def test_nodes_with_bodies_move_together():
     )
 
 
-def test_an_order_that_there_is_not():
+def test_an_unknown_order():
     with pytest.raises(UnknownNameError, match=r"leest.*least"):
         infer_shapes(parsed(WIDE)).memory(order="leest")
 

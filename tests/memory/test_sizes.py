@@ -1,4 +1,4 @@
-"""Bytes of values: element counts times widths, worked out by hand or by numpy."""
+"""Bytes of values: element counts times widths, by hand or by numpy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shapeinf.lattice import MapType, OptionalType, SequenceType, Shape, ShapeSt
 from shapeinf.lattice.dtypes import ONNX_NAMES
 from shapeinf.layout import ELEMENT_TYPES
 from shapeinf.memory.sizes import size_of
-from shapeinf.solver.long_sums import sum_dims
+from shapeinf.solver.long_dims import sum_dims
 
 WIDTHS = {
     **dict.fromkeys(("int2", "uint2"), 2),

@@ -27,7 +27,7 @@ def model(*buffers, ranges=None, relations=()):
         scope.symbol(name, low, high)
     store = ShapeStore(scope)
     for left, right in relations:
-        store.add_le(parse_dim(left, scope), parse_dim(right, scope), Source("", "told"))
+        store.add_le(parse_dim(left, scope), parse_dim(right, scope), Source("", "assumed"))
     candidate = []
     for name, size, birth, death, *more in buffers:
         role, values = (*more, *("activation", (name,))[len(more) :])
@@ -102,11 +102,11 @@ def test_an_unbounded_dim_with_a_size_is_placed():
     [
         ({"k": 2}, UnknownNameError, "no dim is named 'k'"),
         ({"n": 11}, ShapeError, "11"),
-        ({"n": 10, "m": 6}, ShapeError, "m = 6 is requested and cannot hold .because told."),
+        ({"n": 10, "m": 6}, ShapeError, "m = 6 is requested and cannot hold .because assumed."),
         ({"n": "2"}, ShapeInferenceError, "must be an int"),
     ],
 )
-def test_sizes_that_there_are_not(sizes, error, text):
+def test_unknown_dims_and_illegal_sizes(sizes, error, text):
     timeline, store = model(*CHAIN, ranges=RANGES, relations=[("n + m", "12")])
     for run in (lambda: plan(timeline, store, sizes), lambda: verify_plan(Plan([], 0), timeline, store, sizes)):
         with pytest.raises(error, match=text):
@@ -130,7 +130,7 @@ def test_data_dependent_tensors_have_the_bytes_of_their_bound_and_unnamed_axes_h
     assert memory.peak.at(sizes).bytes == 2 * 15 * 8 + 28
 
 
-def test_nearest_names_are_looked_for_only_so_often(monkeypatch):
+def test_near_names_are_searched_for_a_few_unknown_names(monkeypatch):
     monkeypatch.setattr(verification, "MAX_NAMES_MATCHED", 2)
     timeline, store = model(("tensor", "4", 0, 1))
     plan = Plan([Slot(f"tensr{i}", 0, 1, 4, 0) for i in range(4)], 4)

@@ -1,4 +1,4 @@
-"""Queries with a small work budget: right all the same, and they report that the budget was reached."""
+"""Queries with a small work budget: sound, and they report that the budget was reached."""
 
 from __future__ import annotations
 

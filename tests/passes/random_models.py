@@ -206,7 +206,7 @@ def branches(net: Network, x: Tensor) -> Tensor:
         y = net.draw(st.sampled_from(STEPS))(body, y)
     y = relu(body, y) if y.name == x.name else y
     other = [helper.make_node("Neg", [y.name], [net.name()])]
-    other_body = [renamed(node, "o_") for node in body.nodes] + [renamed(other[0], "o_")]
+    other_body = [rename_values(node, "o_") for node in body.nodes] + [rename_values(other[0], "o_")]
     outputs = [y.info(), Tensor(other_body[-1].output[0], y.shape).info()]
     then_branch = helper.make_graph(body.nodes, net.name(), [], outputs[:1])
     else_branch = helper.make_graph(retarget(other_body, body.nodes), net.name(), [], outputs[1:])
@@ -214,7 +214,7 @@ def branches(net: Network, x: Tensor) -> Tensor:
     return Tensor(result, y.shape)
 
 
-def renamed(node: onnx.NodeProto, prefix: str) -> onnx.NodeProto:
+def rename_values(node: onnx.NodeProto, prefix: str) -> onnx.NodeProto:
     copy = onnx.NodeProto()
     copy.CopyFrom(node)
     copy.output[:] = [prefix + name for name in node.output]

@@ -65,14 +65,14 @@ def test_a_pickle_is_never_loaded(tmp_path: Path, name: str, protocol: int) -> N
 def test_caffe_by_its_content(tmp_path: Path, kind: str, name: str) -> None:
     (tmp_path / name).write_bytes(CAFFE[kind])
     for model in (tmp_path / name, CAFFE[kind]):
-        with pytest.raises(UnknownFormatError, match="is a file of Caffe"):
+        with pytest.raises(UnknownFormatError, match="is a Caffe model"):
             clean(model)
 
 
 @pytest.mark.parametrize("name", ["net.prototxt", "net.caffemodel", "NET.PROTOTXT"])
 def test_caffe_by_its_name(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"input: 'data'\ninput_dim: 1\n")
-    with pytest.raises(UnknownFormatError, match=f"{name}: .*by its name it is a file of Caffe: convert it to ONNX"):
+    with pytest.raises(UnknownFormatError, match=f"{name}: .*by its name it is a Caffe model: convert it to ONNX"):
         clean(tmp_path / name)
 
 

@@ -156,7 +156,7 @@ def as_floats(model: onnx.ModelProto) -> None:
 @pytest.mark.parametrize(("wrong", "reason"), WRONG, ids=lambda item: getattr(item, "__name__", ""))
 def test_a_wrong_pass_is_undone(wrong, reason, monkeypatch):
     def run(editor: Editor) -> None:
-        editor.changed(editor.nodes("Relu")[0], "changed")
+        editor.record_change(editor.nodes("Relu")[0], "changed")
         wrong(editor)
 
     monkeypatch.setattr(pipeline, "PASSES", {**pipeline.PASSES, "wrong": run})
@@ -174,7 +174,7 @@ def test_later_passes_run_on_what_was_before_a_wrong_one(monkeypatch):
     """A pass that is undone leaves no trace in the scopes, types and names that the next one sees."""
 
     def run(editor: Editor) -> None:
-        editor.changed(editor.nodes("Relu")[0], "changed")
+        editor.record_change(editor.nodes("Relu")[0], "changed")
         editor.new_constant(editor.model.graph, "k", editor.array(editor.model.graph.initializers["w"]))
         rename_an_output(editor)
 

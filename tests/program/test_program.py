@@ -12,6 +12,7 @@ from onnx import TensorProto, helper
 
 from shapeinf import Result, TensorInfo, UnknownNameError, infer_shapes
 from shapeinf.errors import (
+    BindingError,
     IllegalSizeError,
     LimitError,
     MissingSizeError,
@@ -79,7 +80,7 @@ def test_names_and_bounds() -> None:
         program(bacth=1)
     with pytest.raises(UnknownNameError, match="half"):
         program({"rows.shape[0]": 1}, batch=1, side=4)["hlaf"]
-    with pytest.raises(ValueError, match="twice"):
+    with pytest.raises(BindingError, match="twice"):
         program({"batch": 1}, batch=1)
 
 
@@ -88,9 +89,9 @@ def test_names_and_bounds() -> None:
 )
 def test_invalid_sizes(size: Any) -> None:
     program = inferred(NETWORK).program()
-    with pytest.raises(ValueError, match="sizes of 'batch' must be"):
+    with pytest.raises(BindingError, match="sizes of 'batch' must be"):
         program({"rows.shape[0]": 1, "batch": size}, side=4)
-    with pytest.raises(ValueError, match="one length"):
+    with pytest.raises(BindingError, match="one length"):
         program({"rows.shape[0]": 1}, side=[4, 5], batch=[1, 2, 3])
 
 

@@ -35,12 +35,7 @@ def store_of(equations, order=None):
 
 def models(equations):
     """Every binding that satisfies the equations, by trying them all."""
-    scope = Scope()
-    pairs = [tuple(parse_dim(t, scope) for t in pair) for pair in equations]
-    for values in itertools.product(range(1, HIGH + 1), repeat=len(NAMES)):
-        env = dict(zip(NAMES, values, strict=True))
-        if all(evaluate(a, env) == evaluate(b, env) for a, b in pairs):
-            yield env
+    return satisfied([(left, "==", right) for left, right in equations])
 
 
 @given(EQUATIONS)
@@ -127,7 +122,7 @@ def satisfied(constraints):
     pairs = [(parse_dim(left, scope), KINDS[kind][1], parse_dim(right, scope)) for left, kind, right in constraints]
     for values in itertools.product(range(1, HIGH + 1), repeat=len(NAMES)):
         env = dict(zip(NAMES, values, strict=True))
-        if all(message(evaluate(a, env), evaluate(b, env)) for a, message, b in pairs):
+        if all(holds(evaluate(a, env), evaluate(b, env)) for a, holds, b in pairs):
             yield env
 
 

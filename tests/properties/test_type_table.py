@@ -5,7 +5,7 @@ import contextlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shapeinf.engine.type_table import TypeTable, canonicalize, without_contents
+from shapeinf.engine.type_table import TypeTable, canonicalize, drop_contents
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr import parse_dim
 from shapeinf.lattice import PartialTensor, Shape, ShapeStore
@@ -76,4 +76,4 @@ def test_every_number_is_that_of_the_canonical_type(steps):
             now = canonicalize(store, known)
             assert table.get(number) == now
             assert table.canonical[number] == table.add(now)
-            assert table.types[table.type_only[number]] == without_contents(now)
+            assert table.types[table.type_only[number]] == drop_contents(now)

@@ -1,4 +1,4 @@
-"""Summaries: each number against one that another tool or a closed form gives."""
+"""Summaries: each number against one of another tool or a closed form."""
 
 from __future__ import annotations
 

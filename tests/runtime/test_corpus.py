@@ -7,21 +7,13 @@ from pathlib import Path
 import pytest
 
 from shapeinf.runtime import verify
-from tests.runtime.corpus import MISSING, TRUTHS, model_name, runs
+from tests.runtime.corpus import MISSING, TRUTHS, corpus_cases, runs
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: nothing can be verified")
 
-EVERY = 9
-"""The slice of the normal run: each ninth model; all of them are slow."""
-
-CASES = [
-    pytest.param(path, id=model_name(path), marks=[] if i % EVERY == 0 else pytest.mark.slow)
-    for i, path in enumerate(TRUTHS)
-]
-
 
 @pytest.mark.skipif(not TRUTHS, reason=MISSING)
-@pytest.mark.parametrize("path", CASES)
+@pytest.mark.parametrize("path", corpus_cases(12))
 def test_every_tensor_has_its_inferred_type(path: Path) -> None:
     for model, binding, arrays, tensors in runs(path):
         verification = verify(model, at=[binding], arrays=arrays)
@@ -30,7 +22,7 @@ def test_every_tensor_has_its_inferred_type(path: Path) -> None:
         assert verification.runs[0].unknown == 0, "an element type or a rank is not known"
 
 
-def test_the_corpus_has_a_slice_for_every_run() -> None:
+def test_the_corpus_is_not_empty() -> None:
     if not TRUTHS:
         pytest.skip(MISSING)
     assert len(TRUTHS) > 100

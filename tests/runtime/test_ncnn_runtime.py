@@ -75,18 +75,18 @@ def test_another_shape_is_a_mismatch(files: Path) -> None:
 def test_a_missing_file_is_named(files: Path, name: str) -> None:
     (files.parent / name).unlink()
     refused = ncnn_verify(files).runs[0].refused
-    assert f"{name} is not there: PNNX writes it beside the network" in refused
+    assert f"{name} does not exist: PNNX writes it into the folder of the network" in refused
 
 
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
         ("net.ncnn.param", RELU.replace("ReLU", "torch.gt"), "torch.gt not exists or registered"),
-        ("net.ncnn.param", "", "it does not load net.ncnn.param"),
-        ("net.ncnn.param", RELU.replace("in0", "a"), "it has no input in0"),
+        ("net.ncnn.param", "", "ncnn does not load net.ncnn.param"),
+        ("net.ncnn.param", RELU.replace("in0", "a"), "the network of ncnn has no input in0"),
         ("net.ncnn.param", RELU.replace("2 2", "2 99999999999"), "n"),
-        ("net_ncnn.py", AXES + AXES.replace("in0", "in1"), "has 2 inputs, that of PNNX 1"),
-        ("net_ncnn.py", "raise SystemExit", "has 0 inputs, that of PNNX 1"),
+        ("net_ncnn.py", AXES + AXES.replace("in0", "in1"), "has 2 inputs, that of PNNX has 1"),
+        ("net_ncnn.py", "raise SystemExit", "has 0 inputs, that of PNNX has 1"),
     ],
 )
 def test_damaged_files_are_refused(files: Path, name: str, text: str, message: str) -> None:

@@ -14,16 +14,9 @@ from shapeinf import InferenceOptions
 from shapeinf.errors import MissingPackageError, ModelError, ShapeInferenceError, UnknownNameError
 from shapeinf.runtime import Run, Verification, verify
 from tests.engine.runtime import parsed
-from tests.runtime.cases import CHOICE, MATMUL, VERIFIED
+from tests.runtime.cases import CHOICE, ENDLESS, MATMUL, VERIFIED
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: nothing can be verified")
-
-ENDLESS = """g (float[n] x) => (float[n] y) {
-    trips = Constant<value = int64 {9000000000000000}>()
-    go = Constant<value = bool {1}>()
-    y = Loop(trips, go, x) <body = b (int64 i, bool c, float[n] v) => (bool d, float[n] w)
-        { d = Identity(c)  w = Neg(v) }>
-}"""
 
 
 def of(text: str, **options: Any) -> Verification:

@@ -58,7 +58,7 @@ def names(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def row_of(path: str, outcome: Outcome = "ok", size: int = 1) -> ModelRow:
-    return ModelRow.of(Candidate(path, size=size), outcome)
+    return ModelRow.from_candidate(Candidate(path, size=size), outcome)
 
 
 # -- isolation ---------------------------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ def test_models_behind_a_url(tmp_path: Path) -> None:
 def test_the_same_command_scans_only_what_is_new_or_changed(models: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert "3 paths scanned" in scan(models, "-o", out, "--jobs", "1").stderr
-    assert "0 paths scanned, 0 without a result, 3 done before" in scan(models, "-o", out).stderr
+    assert "0 paths scanned, 0 without a result, 3 already done" in scan(models, "-o", out).stderr
     (models / "f0" / "relu.onnx").write_bytes(b"\x08\x07\x12")
     assert "1 path scanned, 1 without" in scan(models, "-o", out, "--jobs", "1").stderr
     assert Counter(row["outcome"] for row in records(out)) == {"ok": 2, "unreadable": 1}
@@ -334,7 +334,7 @@ def test_a_full_disk_is_one_error_and_nothing_is_lost(small_disk: Path, tmp_path
     out = small_disk / "out"
     dataset = Dataset(str(out))
     added = 0
-    with pytest.raises(ScanError, match=r"No space left on device.*goes on from there"):
+    with pytest.raises(ScanError, match=r"No space left on device.*continues from there"):
         while True:
             dataset.add(row_of(f"/{added}/{'x' * 1000}"))
             added += 1
@@ -364,7 +364,7 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(
     hostile.wait_until(lambda: sum(len(p.read_text().splitlines()) for p in (out / "journal").glob("*")) == 3)
     process.send_signal(end)
     _, text = process.communicate(timeout=60)
-    assert process.returncode == 130 and "stopped: 3 paths scanned" in text and "goes on from here" in text
+    assert process.returncode == 130 and "stopped: 3 paths scanned" in text and "continues from here" in text
     assert "Traceback" not in text
     (models / "hang.onnx").unlink()
-    assert "3 done before" in scan(models, "-o", out).stderr
+    assert "3 already done" in scan(models, "-o", out).stderr

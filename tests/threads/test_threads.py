@@ -18,7 +18,7 @@ from shapeinf.memory.peak import Peak
 from shapeinf.program import EvaluatedShapes, ShapeProgram
 from shapeinf.result import Result
 from shapeinf.sharing import cached_property, hold_locks, synchronized
-from tests.threads.worker import at_once
+from tests.threads.worker import run_at_once
 
 ROOT = Path(__file__).parents[2]
 MODELS = sorted(str(path) for path in (ROOT / "examples").rglob("*") if FORMATS.is_model_path(str(path)))
@@ -68,31 +68,31 @@ def test_equal_dims_are_the_same_object_in_all_threads(often):
         dims = [(n * i + m) // (j + 2) + (m * j) % (i + 3) for i in range(1, 12) for j in range(1, 12)]
         return [*map(id, dims), id(scope.symbol("late")), [str(dim) for dim in dims]]
 
-    results = at_once(work)
+    results = run_at_once(work)
     assert all(each == results[0] for each in results)
 
 
 def test_new_unknowns_are_different_in_all_threads(often):
     scope = Scope()
-    names = [name for names in at_once(lambda _: [scope.fresh("x").name for _ in range(300)]) for name in names]
+    names = [name for names in run_at_once(lambda _: [scope.fresh("x").name for _ in range(300)]) for name in names]
     assert len(set(names)) == len(names)
 
 
 def test_a_graph_that_all_threads_share(often):
     graph = infer_shapes(MODELS[0]).graph
     expected = {name: str(info) for name, info in infer_shapes(graph).tensors.items()}
-    results = at_once(lambda _: {name: str(info) for name, info in infer_shapes(graph).tensors.items()})
+    results = run_at_once(lambda _: {name: str(info) for name, info in infer_shapes(graph).tensors.items()})
     assert all(each == expected for each in results)
 
 
-# -- that nothing is forgotten
+# -- locks
 
 SHARED = [Result, Contract, Memory, Peak, ShapeProgram, EvaluatedShapes]
 
 
 @pytest.mark.parametrize("owner", SHARED, ids=lambda owner: owner.__name__)
-def test_every_public_question_takes_the_lock(owner):
-    """Whoever asks while another thread holds the lock waits for it."""
+def test_every_public_query_takes_the_lock(owner):
+    """A query waits while another thread holds the lock."""
     methods = [name for name in vars(owner) if not name.startswith("_") and name != "lock"]
     members = [vars(owner)[name] for name in methods]
     functions = [m.fget if isinstance(m, property) else getattr(m, "function", m) for m in members]
@@ -103,12 +103,12 @@ def test_the_lock_of_a_result_keeps_others_out():
     result = infer_shapes(MODELS[0])
     with result.lock:
         assert result.contract.check(batch=1, height=4, width=4).verdict  # it is re-entrant
-        asker = threading.Thread(target=lambda: str(result.contract))
-        asker.start()
-        asker.join(0.2)
-        assert asker.is_alive()
-    asker.join(30)
-    assert not asker.is_alive()
+        reader = threading.Thread(target=lambda: str(result.contract))
+        reader.start()
+        reader.join(0.2)
+        assert reader.is_alive()
+    reader.join(30)
+    assert not reader.is_alive()
 
 
 def test_two_results_in_both_orders(often):
@@ -120,10 +120,10 @@ def test_two_results_in_both_orders(often):
                 pass
         return number
 
-    assert at_once(work) == list(range(8))
+    assert run_at_once(work) == list(range(8))
 
 
-def test_a_generator_cannot_be_exclusive():
+def test_a_generator_cannot_be_synchronized():
     def numbers(self):
         yield 1
 
@@ -145,7 +145,7 @@ def test_threads_share_computed_results(often):
             return object()
 
     slow = Slow()
-    assert len(set(map(id, at_once(lambda _: slow.value)))) == len(computed) == 1
+    assert len(set(map(id, run_at_once(lambda _: slow.value)))) == len(computed) == 1
 
 
 def test_pickled_dims_calculate_by_themselves():

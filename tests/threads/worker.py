@@ -1,7 +1,7 @@
-"""A process of its own in which several threads start at once; prints how their answers differ from one thread's.
+"""A process in which several threads start at once; prints how their results differ from those of a single thread.
 
-`python worker.py first|shared INTERVAL MODEL...`: "first" lets each thread infer the models itself, "shared" lets all
-query one result.
+`python worker.py first|shared INTERVAL MODEL...`: with "first" each thread infers the models, with "shared"
+all threads query the same results.
 """
 
 import json
@@ -15,17 +15,19 @@ THREADS = 8
 def main(mode, interval, *models):
     sys.setswitchinterval(float(interval))
     if mode == "first":
-        per_thread = at_once(lambda number: [inferred(models[(number + i) % len(models)]) for i in range(len(models))])
+        per_thread = run_at_once(
+            lambda number: [infer_model(models[(number + i) % len(models)]) for i in range(len(models))]
+        )
         per_thread = [dict(each) if isinstance(each, list) else each for each in per_thread]
-        expected = dict(map(inferred, models))
+        expected = dict(map(infer_model, models))
     else:
         results = [infer_shapes_of(model) for model in models]
-        per_thread = at_once(lambda number: [answers(result, number) for result in results])
-        expected = [answers(infer_shapes_of(model), 0) for model in models]
+        per_thread = run_at_once(lambda number: [query_all(result, number) for result in results])
+        expected = [query_all(infer_shapes_of(model), 0) for model in models]
     print(json.dumps([difference(each, expected) for each in per_thread if each != expected]))
 
 
-def at_once(work):
+def run_at_once(work):
     """The results of `work` in several threads that start together; an error as its traceback."""
     results = [None] * THREADS
     start = threading.Barrier(THREADS)
@@ -51,7 +53,7 @@ def infer_shapes_of(model):
     return infer_shapes(model)
 
 
-def inferred(model):
+def infer_model(model):
     result = infer_shapes_of(model)
     tensors = {name: str(info) for name, info in result.tensors.items()}
     return model, [
@@ -62,11 +64,11 @@ def inferred(model):
     ]
 
 
-def answers(result, start):
-    """The answers to all read-only questions, by name; threads start with different questions."""
+def query_all(result, start):
+    """The results of all read-only queries, by name; threads start with different queries."""
     sizes = {name: 4 for name in result.program().inputs}
     last = result.graph.outputs[-1]
-    questions = {
+    queries = {
         "tensors": lambda: {name: str(info) for name, info in result.tensors.items()},
         "diagnostics": lambda: [str(item) for item in result.diagnostics],
         "coverage": lambda: str(result.coverage),
@@ -85,15 +87,15 @@ def answers(result, start):
         "program": lambda: result.program()(sizes)[last].tolist(),
         "bytes": lambda: result.program().masked(sizes).total_bytes.tolist(),
     }
-    names = sorted(questions)
-    return {name: answer(questions[name]) for name in names[start:] + names[:start]}
+    names = sorted(queries)
+    return {name: run_query(queries[name]) for name in names[start:] + names[:start]}
 
 
-def answer(question):
+def run_query(query):
     from shapeinf import ShapeInferenceError
 
     try:
-        return question()
+        return query()
     except ShapeInferenceError as error:
         return f"{type(error).__name__}: {error}"
 

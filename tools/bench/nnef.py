@@ -1,9 +1,9 @@
-"""NNEF: from a path to all shapes, against plain tokenising and the nnef package, medians of CPU time in one process.
+"""NNEF: from a path to all shapes, against plain tokenizing and the nnef package, medians of CPU time in one process.
 
     python tools/bench/nnef.py [MODELS...] [--operations 5000] [--repeats 5]
 
 Without models it writes flat documents: one with this number of operations, one with four times as many, to see that
-the time is linear in the size. `tokenising` is what `re` takes to find the tokens of the same text and nothing else;
+the time is linear in the size. `tokenizing` is what `re` takes to find the tokens of the same text and nothing else;
 `nnef` parses and infers shapes with the nnef package, which is written in C++, where it is installed.
 """
 
@@ -35,7 +35,7 @@ def ours(path: str) -> Any:
     return {name: info.shape for name, info in infer_shapes(path).tensors.items()}
 
 
-def tokenising(path: str) -> int:
+def tokenizing(path: str) -> int:
     """Find the tokens of the text."""
     return sum(1 for _ in _TOKEN.finditer(Path(path).read_text(encoding="utf8")))
 
@@ -81,9 +81,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", help="text files")
     parser.add_argument("--operations", type=int, default=5000)
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=5, help="runs of each (5)")
     options = parser.parse_args()
-    ways: dict[str, Callable[[str], Any]] = {"shapeinf": ours, "tokenising": tokenising}
+    ways: dict[str, Callable[[str], Any]] = {"shapeinf": ours, "tokenizing": tokenizing}
     try:
         import nnef  # noqa: F401
     except ImportError:

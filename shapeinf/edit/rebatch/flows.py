@@ -1,7 +1,7 @@
 """The use of the items of constants: in shapes, or in data.
 
-A symbol replaces the item, and the rules of the nodes that read it run again: where the symbol appears in their outputs
-is the use of the item. No operator is known by name.
+A symbol replaces the item, and the rules of the nodes downstream run again: the item is used where the symbol is in
+their outputs. No operator is known by name.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ MAX_NODES = 400
 """The most upstream nodes that are searched for constants."""
 
 
-def constants_above(inference: Inference, index: int) -> Iterator[str]:
-    """The constants with known integers that a node and those upstream of it read, nearest first."""
+def upstream_constants(inference: Inference, index: int) -> Iterator[str]:
+    """The constants of known integers that a node and the nodes upstream read, the nearest first."""
     compiled = inference.compiled
     constants = compiled.graph.constants
     seen: set[str] = set()
@@ -34,22 +34,22 @@ def constants_above(inference: Inference, index: int) -> Iterator[str]:
             if producer is not None and producer not in visited:
                 visited.add(producer)
                 queue.append(producer)
-            elif name in constants and name not in seen and is_list(inference.current(slot)):
+            elif name in constants and name not in seen and is_integer_list(inference.type_of(slot)):
                 seen.add(name)
                 yield name
 
 
-def is_list(type_: Type | None) -> bool:
-    """Whether a value is a known integer or a list of such."""
+def is_integer_list(type_: Type | None) -> bool:
+    """Whether a value is a known integer or a list of known integers."""
     if not isinstance(type_, TensorType) or type_.dtype not in ("int64", "int32") or len(type_.shape.dims or ()) > 1:
         return False
     return type_.elements is not None and all(isinstance(e, int) for e in type_.elements)
 
 
-def only_sizes(inference: Inference, name: str, index: int) -> bool:
-    """Whether an item of a constant is used unchanged in shapes, and nowhere else."""
+def is_only_size(inference: Inference, name: str, index: int) -> bool:
+    """Whether an item of a constant is used only as a size in shapes, without arithmetic."""
     compiled = inference.compiled
-    constant = inference.current(compiled.slots[name])
+    constant = inference.type_of(compiled.slots[name])
     assert isinstance(constant, TensorType) and constant.elements is not None
     mark = inference.store.scope.fresh(f"item {index} of {name}", 1)
     marked: dict[int, Type] = {compiled.slots[name]: _replace_item(constant, index, mark)}
@@ -78,11 +78,11 @@ def _replace_item(constant: TensorType, index: int, mark: Dimension) -> PartialT
 def _outputs_with_mark(
     inference: Inference, step: NodeStep, marked: dict[int, Type], mark: Dimension
 ) -> dict[int, Type] | None:
-    """The outputs whose contents have the mark (none where it becomes a size); None for other uses."""
+    """The outputs with the mark in their contents; empty where the mark becomes a size, None for any other use."""
     call = step.operation.call
     if call is None or step.operation.bodies:
         return None
-    inputs = [None if slot == MISSING else marked.get(slot, inference.current(slot)) for slot in step.arguments]
+    inputs = [None if slot == MISSING else marked.get(slot, inference.type_of(slot)) for slot in step.arguments]
     if not all(call.reads(i) for i, slot in enumerate(step.arguments) if slot in marked):
         return None
     store = inference.store.copy()

@@ -8,9 +8,9 @@ import attrs
 
 from shapeinf.api import infer
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.edit.rebatch.flows import constants_above, is_list, only_sizes
+from shapeinf.edit.rebatch.flows import is_integer_list, is_only_size, upstream_constants
 from shapeinf.edit.rebatch.items import mixing_node
-from shapeinf.engine.inference import certain_violations
+from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.expr import Dim, Dimension, substitute
 from shapeinf.graph import Graph
 from shapeinf.inputs.options import InferenceOptions
@@ -18,8 +18,9 @@ from shapeinf.lattice import PartialTensor
 from shapeinf.result import Result
 
 MAX_OTHERS = 16
+"""The most items that are listed where the search fails."""
 COPY, REST = 0, -1
-"""The new value of an item: the size of the same axis of the input, or the rest of the elements."""
+"""The new values of items: the size of the same axis of the input, and the size that the other elements leave."""
 
 
 @attrs.frozen
@@ -45,12 +46,12 @@ class Obstacle:
 
 
 _Attempt = tuple[tuple[Rewrite, ...], dict[str, PartialTensor], Result, Obstacle | None]
-"""Items to rewrite, all constants with them, the shapes with these, and the next obstacle."""
+"""Items to rewrite, the rewritten constants, the inference with these, and the next obstacle."""
 
 
 @attrs.define
 class Search:
-    """The state of one search: the graph with the rewrites so far."""
+    """A search: the graph and the rewrites so far."""
 
     graph: Graph
     old: int
@@ -62,7 +63,7 @@ class Search:
     rewrites: list[Rewrite] = attrs.Factory(list)
 
     def infer(self, size: int | str, constants: Mapping[str, PartialTensor] | None = None) -> Result:
-        """The shapes with another size of the axis and other constants."""
+        """The inference with another size of the axis, or a name for it, and other constants."""
         graph = attrs.evolve(self.graph, constants={**self.graph.constants, **(constants or self.constants)})
         return self._infer(graph, size)
 
@@ -80,17 +81,17 @@ class Search:
         for precondition in result.contract.preconditions:
             if any(isinstance(d, Dimension) and symbol in d.symbols() for d in precondition.terms):
                 obstacles.append(Obstacle(_index_of(result, precondition.node), str(precondition)))
-        obstacles += self._outputs(result, symbol)
+        obstacles += self._output_obstacles(result, symbol)
         first = min(obstacles, key=lambda obstacle: obstacle.index, default=None)
-        return self._mixing(result, first) or first
+        return self._mixing_obstacle(result, first) or first
 
     def _new_violations(self, result: Result) -> list[Diagnostic]:
-        """The violations that the model does not have with the old size."""
+        """The violations that do not occur with the old size."""
         known = {(violation.code, violation.node) for violation in certain_violations(self.base.inference)}
         return [v for v in certain_violations(result.inference) if (v.code, v.node) not in known]
 
-    def _mixing(self, result: Result, first: Obstacle | None) -> Obstacle | None:
-        """The first node upstream of that obstacle that may mix items; there the symbol is still free."""
+    def _mixing_obstacle(self, result: Result, first: Obstacle | None) -> Obstacle | None:
+        """The first node before an obstacle that may mix items: up to there, the symbol is not fixed."""
         if first is not None:
             steps = result.inference.compiled.steps[: first.index]
             graph = attrs.evolve(result.graph, nodes=[step.node for step in steps], outputs=[])
@@ -101,8 +102,8 @@ class Search:
         text = f"{step.operation.kind.op} {step.site} may mix the items of the batch"
         return Obstacle(step.index, text)
 
-    def _outputs(self, result: Result, symbol: Dimension) -> Iterator[Obstacle]:
-        """Outputs that keep the old size in such an axis and have the new one in another."""
+    def _output_obstacles(self, result: Result, symbol: Dimension) -> Iterator[Obstacle]:
+        """Outputs that have the old size on the changed axis, and the symbol on another."""
         compiled, axes = result.inference.compiled, set(self.axes.values())
         for name in self.graph.outputs:
             dims = result.tensors[name].shape.dims or ()
@@ -113,29 +114,29 @@ class Search:
                 yield Obstacle(0 if producer is None else producer, text)
 
     def solve(self) -> tuple[Result, Obstacle | None]:
-        """Rewrite items until no obstacle is left; the last result, and the obstacle that remains."""
+        """Rewrite items until no obstacle is left or can be removed: the last inference, and the remaining obstacle."""
         result = self.infer(self.name)
         obstacle = self.first_obstacle(result)
         while obstacle is not None:
-            attempt = self._next(result, obstacle)
+            attempt = self._next_attempt(result, obstacle)
             if attempt is None:
                 return result, obstacle
             rewrites, self.constants, result, obstacle = attempt
             self.rewrites += rewrites
         return result, None
 
-    def _next(self, result: Result, obstacle: Obstacle) -> _Attempt | None:
+    def _next_attempt(self, result: Result, obstacle: Obstacle) -> _Attempt | None:
         """The only rewrite that removes an obstacle and preserves all shapes; None where none or several do.
 
-        A copy of an axis (0) is preferred to the rest of the elements (-1): it is unambiguous. Where another item
-        already is the rest, that one becomes the number that it stands for.
+        A copy of an axis (0) is preferred to the remaining elements (-1): it is unambiguous. Where another item is
+        already -1, that one becomes the number that it stands for.
         """
-        for name in constants_above(result.inference, obstacle.index):
+        for name in upstream_constants(result.inference, obstacle.index):
             constant = result.graph.constants[name]
             for after in (COPY, REST):
                 fitting = []
                 for index, before in enumerate(constant.elements or ()):
-                    if not self._may_be_batch(before, index, after) or not only_sizes(result.inference, name, index):
+                    if not self._may_be_batch(before, index, after) or not is_only_size(result.inference, name, index):
                         continue
                     assert isinstance(before, int)
                     freed = self._free_rest(result, name, index) if after == REST else ()
@@ -148,16 +149,16 @@ class Search:
         return None
 
     def _free_rest(self, result: Result, name: str, index: int) -> tuple[Rewrite, ...] | None:
-        """The rewrite of another item that is the rest, since only one may be; None where that is impossible.
+        """The rewrite of another item that is -1, since only one may be; empty for none, None where that is impossible.
 
-        It becomes the size of that axis in the output of a node that reads the constant; the attempt proves whether
-        that number is right everywhere.
+        It becomes the size of its axis in the output of a node that reads the constant; the attempt proves whether that
+        number is right everywhere.
         """
         taken = [i for i, e in enumerate(result.graph.constants[name].elements or ()) if e == REST and i != index]
         if not taken:
             return ()
         compiled, (other, *more) = result.inference.compiled, taken
-        if more or not only_sizes(result.inference, name, other):
+        if more or not is_only_size(result.inference, name, other):
             return None
         for consumer in compiled.consumers[compiled.slots[name]]:
             for output in compiled.step(consumer).node.outputs:
@@ -167,34 +168,35 @@ class Search:
                     return (Rewrite(name, other, REST, size),)
         return None
 
-    def others(self, result: Result, obstacle: Obstacle) -> list[str]:
+    def unproved_items(self, result: Result, obstacle: Obstacle) -> list[str]:
         """The items with the old size that are not proved to stand for the axis.
 
         Those upstream of the obstacle come first, the nearest first; then those of the rest of the graph that are used
         in shapes.
         """
         inference = result.inference
-        upstream = list(constants_above(inference, obstacle.index))
-        rest = [name for name, value in result.graph.constants.items() if name not in upstream and is_list(value)]
+        upstream = list(upstream_constants(inference, obstacle.index))
+        others = ((name, value) for name, value in result.graph.constants.items() if name not in upstream)
+        rest = [name for name, value in others if is_integer_list(value)]
         items = [
             f"{name}[{index}] = {item}"
             for names, everywhere in ((upstream, True), (rest, False))
             for name in names
             for index, item in enumerate(result.graph.constants[name].elements or ())
-            if item == self.old and (everywhere or only_sizes(inference, name, index))
+            if item == self.old and (everywhere or is_only_size(inference, name, index))
         ]
         more = [f"and {len(items) - MAX_OTHERS} more"] if len(items) > MAX_OTHERS else []
         return items[:MAX_OTHERS] + more
 
     def _may_be_batch(self, before: object, index: int, after: int) -> bool:
-        """Whether an item may stand for the old size: it is that size, or, as the first item, a multiple of it."""
+        """Whether an item may stand for the old size: it equals it or, if first and rewritten to -1, is a multiple."""
         if not isinstance(before, int) or before < 1:
             return False
         is_first = index == 0 and 0 in self.axes.values()
         return before == self.old or (after == REST and is_first and before % self.old == 0)
 
     def _is_unambiguous(self, first: Rewrite, count: int) -> bool:
-        """Whether the choice is unique: the first axis stays the first, whatever else fits."""
+        """Whether a rewrite is the only one that fits, or that of the first axis, which stays the first."""
         return count == 1 or (set(self.axes.values()) == {0} and first.index == 0)
 
     def _attempt(self, rewrites: tuple[Rewrite, ...], constant: PartialTensor, obstacle: Obstacle) -> _Attempt | None:
@@ -212,7 +214,7 @@ class Search:
         return rewrites, constants, result, next_obstacle
 
     def are_shapes_equal(self, numbers: Result, symbolic: Result, size: int) -> bool:
-        """Whether all shapes of one result are those of another with this size for the symbol."""
+        """Whether all numeric sizes of a result are those of the symbolic result at this size of the axis."""
         values: dict[Dimension, Dim] = {symbolic.scope.symbol(self.name): size}
         for name, info in numbers.tensors.items():
             other = symbolic.tensors[name].shape.dims
@@ -226,13 +228,13 @@ class Search:
         return True
 
     def holds_at(self, symbolic: Result, size: int) -> bool:
-        """Whether the graph runs with another size, and computes the shapes of the symbolic result."""
+        """Whether the graph runs with another size of the axis, and has the shapes of the symbolic result there."""
         result = self.infer(size)
         return not self._new_violations(result) and self.are_shapes_equal(result, symbolic, size)
 
 
 def _index_of(result: Result, site: str) -> int:
-    """The index of a node by the name in diagnostics; of the node around it for one in a body."""
+    """The index of a node by its name in diagnostics; for a node in a body, that of the node with the body."""
     steps = result.inference.compiled.steps
     exact = next((step.index for step in steps if step.site == site), None)
     if exact is not None:

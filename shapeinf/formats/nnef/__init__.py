@@ -37,7 +37,7 @@ def _write(graph: Graph, annotation: Annotation, target: Target) -> None:
     writer.write(graph, annotation, target)
 
 
-def _begins(head: bytes) -> bool:
+def _is_model_head(head: bytes) -> bool:
     from shapeinf.formats.nnef.files import source
 
     return source.is_document(head.decode("utf-8", "replace"))
@@ -45,4 +45,6 @@ def _begins(head: bytes) -> bool:
 
 __all__ = ["NNEF", "codes"]
 
-NNEF = Format("nnef", "NNEF", _sniff, _read, _write, NnefOptions, is_model_path=_is_model_path, begins=_begins)
+NNEF = Format(
+    "nnef", "NNEF", _sniff, _read, _write, NnefOptions, is_model_path=_is_model_path, is_model_head=_is_model_head
+)

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.evaluation.operation import Operation
 from shapeinf.formats.nnef.evaluation.values import Symbol, Tensor, Value, flatten, literal_shape, primitive_of
 from shapeinf.formats.nnef.files.datum_types import dtype_of
 from shapeinf.formats.nnef.language.ast import Document
-from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, NnefError, SourceText
+from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, SourceText
 from shapeinf.formats.nnef.language.types import DTYPES
 from shapeinf.formats.nnef.versions import VERSIONS
 from shapeinf.graph import DeclaredType, Graph, NodeKind, NodeTable
@@ -34,7 +35,7 @@ def build(operations: Iterable[Operation], document: Document, source: SourceTex
     for operation in operations:
         builder.add(operation)
     if builder.diagnostics:
-        raise NnefError(builder.diagnostics, source)
+        raise NnefError(builder.diagnostics, source.render)
     return builder.finish()
 
 
@@ -92,7 +93,7 @@ class Builder:
                 read.append(numbers[value.name])
             else:
                 read.append(numbers["" if value is None else self._literal(value)])
-        written = tuple(map(nodes.output, outputs))
+        written = tuple(map(nodes.add_output, outputs))
         nodes.rows.append(
             (kind if len(written) == 1 else (kind, *(True,) * len(written)), tuple(read), written, outputs[0])
         )

@@ -42,7 +42,7 @@ class NnefOptions(FormatOptions):
         default=(),
         converter=_operations,
         metadata=command_line(
-            "A compound operation of NNEF to replace by its body, or `all`. May be repeated.",
+            "A compound operation of NNEF to replace by its body, or `all`. Repeatable.",
             metavar="OPERATION",
             repeated=True,
         ),

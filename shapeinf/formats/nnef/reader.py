@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.errors import ModelError, UnknownFormatError, UnknownNameError
+from shapeinf.errors import ModelError, NnefError, UnknownFormatError, UnknownNameError
 from shapeinf.formats.nnef.builder import build
 from shapeinf.formats.nnef.checking.casting import has_tensor
 from shapeinf.formats.nnef.checking.checker import check
@@ -17,9 +17,9 @@ from shapeinf.formats.nnef.evaluation.operation import Operation
 from shapeinf.formats.nnef.evaluation.values import Tensor
 from shapeinf.formats.nnef.files.quantization import check_quantization, parse_quantization
 from shapeinf.formats.nnef.files.source import locate
-from shapeinf.formats.nnef.files.tensors import Variable, attach
+from shapeinf.formats.nnef.files.tensors import Variable, attach_files
 from shapeinf.formats.nnef.language.ast import Document, Fragment
-from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.parser import FRAGMENTS, OPERATORS, TRACT_EXTENSIONS, parse
 from shapeinf.formats.nnef.model import NnefModel
 from shapeinf.formats.nnef.options import Expand, NnefOptions
@@ -65,7 +65,7 @@ def read(model: str | os.PathLike[str] | bytes, options: NnefOptions | None = No
     _add_calls(graph, operations, source)
     if located.files is not None:
         quantized = located.quantization is not None
-        attach(
+        attach_files(
             graph, _variables(operations), _updated_variables(operations), located.files, source, quantized=quantized
         )
     if located.quantization is not None:
@@ -87,7 +87,7 @@ def _evaluate(source: SourceText, document: Document, expand: Expand) -> tuple[D
     library = _library(document.dialect)
     errors = check(document, source, library)
     if errors:
-        raise NnefError(errors, source)
+        raise NnefError(errors, source.render)
     return document, evaluate(document, source, library, _operations_to_expand(document, library, expand))
 
 
@@ -100,32 +100,32 @@ def _operations_to_expand(document: Document, library: Library, expand: Expand) 
         if name not in declared or declared[name].body is None:
             compounds = [name for name, fragment in declared.items() if fragment.body is not None]
             raise UnknownNameError("compound operation", name, compounds)
-    return _without_rules(document.dialect).union(expand)
+    return _operations_without_rules(document.dialect).union(expand)
 
 
 @build_once
 def _library(dialect: DialectName) -> Library:
     """The operations of a dialect; documents may replace those without rules."""
-    return Library(_declarations(dialect), replaceable=_without_rules(dialect))
+    return Library(_declarations(dialect), replaceable=_operations_without_rules(dialect))
 
 
 @build_once
-def _without_rules(dialect: DialectName) -> frozenset[str]:
+def _operations_without_rules(dialect: DialectName) -> frozenset[str]:
     """The compound operations without a rule, such as layers; their bodies are expanded."""
-    installed, version = _installed(), VERSIONS[dialect]
+    installed, version = _installed_dialect(), VERSIONS[dialect]
     compounds = [fragment.name for fragment in _declarations(dialect) if fragment.body is not None]
     return frozenset(name for name in compounds if not installed.has_rule("", name, version))
 
 
 def _declarations(dialect: DialectName) -> tuple[Fragment, ...]:
     """The operations of a dialect, from the installed package that has their rules."""
-    declarations = _installed().declarations
+    declarations = _installed_dialect().declarations
     if declarations is None:
         raise ModelError(_NOT_INSTALLED)
     return declarations(dialect)
 
 
-def _installed() -> Dialect:
+def _installed_dialect() -> Dialect:
     installed = default_registry().dialect("nnef")
     if installed is None:
         raise ModelError(_NOT_INSTALLED)

@@ -13,11 +13,10 @@ from shapeinf.formats.registry import Candidate, Format, MissingData, Target
 from shapeinf.graph import Graph
 
 _TEXT_START = re.compile(rb"\s*(?:#[^\n]*\n\s*)*ir_version\s*:")
-"""How a model in the text form of protocol buffers begins."""
-
+"""The start of a model in the text form of protocol buffers."""
 
 _SYNTAX_START = re.compile(rb"\s*<\s*ir_version\s*:")
-"""How a model in the syntax of `onnx.parser` begins."""
+"""The start of a model in the syntax of `onnx.parser`."""
 
 _GRAPH = 7
 _KINDS = {1: VARINT, 2: BYTES, 3: BYTES, 4: BYTES, 5: VARINT, 6: BYTES, 8: BYTES, 14: BYTES}
@@ -50,13 +49,13 @@ def _is_model_path(candidate: Candidate) -> bool:
 def _missing_data(graph: Graph) -> Iterable[MissingData]:
     if not graph.external:
         return ()
-    from shapeinf.formats.onnx import external_files
+    from shapeinf.formats.onnx import external_tensors
 
-    return external_files.missing_data(graph)
+    return external_tensors.missing_data(graph)
 
 
-def _begins(head: bytes) -> bool:
-    """Whether a file that begins so is a ModelProto: its own fields up to its graph, or a text with its version."""
+def _is_model_head(head: bytes) -> bool:
+    """Whether the first bytes are those of a ModelProto: its fields up to its graph, or a text with its version."""
     if _TEXT_START.match(head) or b'"irVersion"' in head or _SYNTAX_START.match(head):
         return True
     try:
@@ -76,6 +75,6 @@ ONNX = Format(
     _write,
     is_model_path=_is_model_path,
     missing_data=_missing_data,
-    begins=_begins,
+    is_model_head=_is_model_head,
     write_external=_write,
 )

@@ -1,4 +1,4 @@
-"""The parts of a `Graph` of ONNX that are alike for bytes and for protobuf objects; nothing in here imports onnx."""
+"""Steps of building a `Graph` that the scanner of bytes and the reader of protobuf objects share, without onnx."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ MAX_NESTING = 32
 _DEFAULT_DOMAIN = "ai.onnx"
 
 ASSUMPTIONS = "shapeinf.assumptions"
-"""The metadata key of the assumptions about the dims of a model, one a line."""
+"""The metadata key of the assumptions about the dims of a model, one per line."""
 
 
 def add_assumptions(graph: Graph, key: str, value: str) -> None:
-    """Enter a metadata property of the model, if it is the one that holds relations of its dims."""
+    """Add a metadata property of the model to the assumptions of its graph, if it has the key `ASSUMPTIONS`."""
     if key == ASSUMPTIONS:
         graph.assumptions += [line for line in value.splitlines() if line.strip()]
 
 
 def add_origin(graph: Graph, producer: str, version: str, ir_version: int) -> None:
-    """Enter what the model says of its producer and of the version of its format."""
+    """Set the producer of the model and the version of its format."""
     graph.producer = " ".join(filter(None, (producer, version)))
     graph.file_version = f"IR version {ir_version}" if ir_version else ""
 
 
 def domain_of(name: str) -> str:
-    """The domain as shapeinf writes it: empty for ONNX's own."""
+    """The domain as shapeinf writes it: empty for the default domain `ai.onnx`."""
     return "" if name == _DEFAULT_DOMAIN else name
 
 
@@ -44,9 +44,10 @@ def finish_model(graph: Graph) -> Graph:
 
 
 def finish_graph(graph: Graph, declared: Iterable[tuple[str, DeclaredType | None]]) -> Graph:
-    """Enter the declarations (the first of a name counts) and check initializers against the inputs they shadow.
+    """Add the declared types (the first one of a name counts), and compare initializers with inputs of the same name.
 
-    An initializer without a name has no consumers; an input without one is an error.
+    Initializers without a name are dropped: no node can read them. Raises ModelError for an input without a name, and
+    for an initializer of another shape.
     """
     graph.constants.pop("", None)
     graph.unread.pop("", None)
@@ -66,9 +67,9 @@ def _check_initializer(name: str, constant: PartialTensor, declared: DeclaredTyp
     if declared.dims is None:
         return
     dims = constant.shape.require()
-    same = len(dims) == len(declared.dims) and all(
+    fits = len(dims) == len(declared.dims) and all(
         not isinstance(d, int) or d == c for d, c in zip(declared.dims, dims, strict=True)
     )
-    if not same:
+    if not fits:
         message = f"the initializer has shape {list(dims)} but the input declares {list(declared.dims)}"
         raise ModelError(message, node=name)

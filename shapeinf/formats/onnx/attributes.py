@@ -15,11 +15,11 @@ _INT_TAG, _FLOAT_TAG, _STRING_TAG = 0x40, 0x3D, 0x4A
 _INTS = re.compile(rb"(?:\x40[\x80-\xff]*[\x00-\x7f]){1,1024}", re.DOTALL)
 _INT = re.compile(rb"\x40([\x80-\xff]*[\x00-\x7f])", re.DOTALL)
 _FLOATS = re.compile(rb"(?:\x3d....){1,1024}", re.DOTALL)
-"""Items that follow one another, some at a time: the memory that a match takes grows with their number."""
+"""Consecutive items, limited in number: the memory of a match grows with it."""
 
 
 def plain_attribute(data: bytes, names: Mapping[bytes, str]) -> tuple[str, object, str] | None:
-    """Name, value, and the attribute of the function that it refers to; None for an attribute of any other kind.
+    """Name, value, and the name of the function attribute that it refers to; None for an attribute of another kind.
 
     Raises DamagedError.
     """
@@ -69,7 +69,7 @@ def plain_attribute(data: bytes, names: Mapping[bytes, str]) -> tuple[str, objec
 def _items(
     data: bytes, pos: int, ints: list[int], floats: list[float], strings: list[str], names: Mapping[bytes, str]
 ) -> int:
-    """Append items of a list that follow one another from `pos` on, each with its tag; where they end."""
+    """Append consecutive items of a list, each with its tag, from `pos` on; return the position after them."""
     tag = data[pos]
     if tag == _INT_TAG and (run := _INTS.match(data, pos)):
         ints += decode_packed(b"".join(_INT.findall(run[0])))

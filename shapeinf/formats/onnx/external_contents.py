@@ -1,4 +1,4 @@
-"""The contents of constants that lie in other files of a model's folder."""
+"""The contents of constants whose data are in other files of a model's folder."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.lattice.dtypes import ONNX_CODES, ONNX_NAMES
 
 MAX_PIECE = 1 << 20
-"""Bytes of a small tensor in another file: those whose contents are needed have few elements."""
+"""Bytes of the largest tensor in another file whose contents are read."""
 
 
 def external_contents(data: bytes, folder: str | None) -> PartialTensor:
-    """A tensor whose payload lies in another file of the model's folder: a small one, or the range of a large one.
+    """A tensor whose data are in another file of the model's folder: with contents, or with the range if it is large.
 
-    Its contents stay unknown without a folder or the file. Raises ModelError for a path that leaves the folder, and for
-    what is no tensor.
+    Both stay unknown if the file is missing or `folder` is None. Raises ModelError for a path outside the folder, and
+    for a damaged tensor.
     """
     try:
         dtype, dims, name = _header(data)
         entries = read_entries(data, 0, len(data))
     except (DamagedError, IndexError) as error:
-        raise ModelError(f"a tensor whose data lie in another file cannot be read: {error}") from error
+        raise ModelError(f"a tensor whose data are in another file cannot be read: {error}") from error
     path = path_inside(folder, entries.get("location", ""), name)
     if path is None:
         return PartialTensor(dtype, Shape(dims), None)
@@ -59,16 +59,16 @@ def _header(data: bytes) -> tuple[str | None, list[int], str]:
 
 
 def _decode_rare(name: str, dtype: str | None, dims: Sequence[int], data: bytes) -> PartialTensor:
-    """A tensor of a type that only onnx decodes, or whose data do not fit its dims, which is an error."""
+    """A tensor of a type that only onnx decodes. Raises ModelError for data that do not fit the dims."""
     import onnx
 
-    from shapeinf.formats.onnx.reader import read_tensor
+    from shapeinf.formats.onnx.tensor_protos import read_tensor
 
     return read_tensor(onnx.TensorProto(name=name, dims=dims, data_type=ONNX_CODES.get(dtype or "", 0), raw_data=data))
 
 
 def read_entries(buffer: Buffer, pos: int, end: int) -> dict[str, str]:
-    """The entries of a TensorProto that say where its data lie."""
+    """The external data of a TensorProto: its location, and usually its offset and length, as strings."""
     entries = {}
     for number, kind, start, stop in fields(buffer, pos, end):
         if number == pb.TENSOR_EXTERNAL_DATA and kind == BYTES:
@@ -79,9 +79,9 @@ def read_entries(buffer: Buffer, pos: int, end: int) -> dict[str, str]:
 
 
 def path_inside(folder: str | None, location: str, name: str) -> str | None:
-    """The path of a file with data of a model in this folder; None where there is none.
+    """The path of a data file in the folder of a model; None if the file is missing or `folder` is None.
 
-    Raises ModelError for a path that leaves the folder, also by a symbolic link, and for what is no path.
+    Raises ModelError for a location that is no path, and for one outside the folder, also by a symbolic link.
     """
     if folder is None or not location:
         return None
@@ -90,12 +90,12 @@ def path_inside(folder: str | None, location: str, name: str) -> str | None:
     root = os.path.realpath(folder)
     path = os.path.realpath(os.path.join(root, location))
     if os.path.commonpath((root, path)) != root:
-        raise ModelError(f"its data lie outside the model's folder: {location!r}", node=name)
+        raise ModelError(f"its data are outside the model's folder: {location!r}", node=name)
     return path if os.path.isfile(path) else None
 
 
 def _piece(path: str, offset: str | None, length: str | None, name: str) -> bytes:
-    """The bytes of a small tensor in a file of data."""
+    """The bytes of a small tensor in a data file. Raises ModelError if the file does not have them."""
     try:
         start, count = int(offset or 0), None if length is None else int(length)
         size = os.path.getsize(path)

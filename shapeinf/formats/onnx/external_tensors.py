@@ -1,10 +1,11 @@
-"""Tensors of an ONNX file whose bytes lie in other files: where they are, and the message with other places of them."""
+"""Tensors of an ONNX model whose data lie in other files: where, which are missing, and how to move them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
+from mmap import ACCESS_READ, mmap
 
 import attrs
 
@@ -15,10 +16,12 @@ from shapeinf.formats.onnx.assembly import MAX_NESTING
 from shapeinf.formats.onnx.external_contents import path_inside, read_entries
 from shapeinf.formats.protobuf.pieces import FilePart, Piece, edit_message, encode_bytes, message_pieces
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, Buffer, decode_packed, fields, to_signed
+from shapeinf.formats.registry import MissingData
+from shapeinf.graph import Graph
 from shapeinf.lattice.dtypes import ONNX_NAMES, element_bits
 
 _LOCATION = b"location"
-"""The key of the entry that every tensor in another file has."""
+"""The key that the external data of each tensor have."""
 
 _PARTS: Mapping[str, Mapping[int, str]] = {
     "model": {7: "graph", 20: "training", 25: "function"},
@@ -29,15 +32,15 @@ _PARTS: Mapping[str, Mapping[int, str]] = {
     "attribute": {5: "tensor", 6: "graph", 10: "tensor", 11: "graph", 22: "sparse", 23: "sparse"},
     "sparse": {1: "tensor", 2: "tensor"},
 }
-"""The fields of each message that may hold tensors, with the kind of message in them."""
+"""The fields that may contain tensors, by kind of message, with the kind of their own messages."""
 
 
 @attrs.frozen
 class ExternalTensor:
-    """A tensor in another file, as its message says.
+    """A tensor whose data are in another file, as its TensorProto declares it.
 
-    `nbytes` follow from type and dims; they are None for a type without a fixed width. `length` and `offset` are the
-    texts of the file, which may be anything.
+    `nbytes` is the size by its type and dims, None for a type without a fixed width. `length` and `offset` are strings
+    of the model, which may not be numbers.
     """
 
     name: str
@@ -47,7 +50,7 @@ class ExternalTensor:
     nbytes: int | None = None
 
     def part(self, path: str) -> FilePart:
-        """Its bytes in the file of this path. Raises ModelError where the file is absent, or does not have them."""
+        """The range of its bytes in the file at `path`. Raises ModelError if the file is missing or too short."""
         if not os.path.isfile(path):
             raise ModelError(f"its data file {self.location!r} is missing", node=self.name)
         size = os.path.getsize(path)
@@ -61,25 +64,25 @@ class ExternalTensor:
             length = size - start
         count = length if self.nbytes is None else self.nbytes
         if min(start, length) < 0 or length != count or start + count > size:
-            text = f"its {count} bytes are {length} bytes from {start} on, in {self.location!r} of {size} bytes"
+            text = f"its {count} bytes are declared as {length} from {start} on, in {self.location!r} of {size} bytes"
             raise ModelError(text, node=self.name)
         return FilePart(path, start, count)
 
 
 @attrs.frozen
 class DataFolder:
-    """Where the data files of a model lie.
+    """The folder of the data files of a model.
 
-    `path` is None for a model that was not read from a file; `others` has files of data that lie elsewhere.
+    `path` is None for a model that was not read from a file. `others` has paths of data files elsewhere, by location.
     """
 
     path: str | None
     others: Mapping[str, str] = attrs.Factory(dict)
 
     def file(self, tensor: ExternalTensor) -> str:
-        """The path of the file of a tensor; it may be absent.
+        """The path of the data file of a tensor, which may be missing.
 
-        Raises ModelError for a location that leads out of the folder, and where no folder is known.
+        Raises ModelError for a location outside the folder, and if the folder is unknown.
         """
         if tensor.location in self.others:
             return self.others[tensor.location]
@@ -94,18 +97,42 @@ class DataFolder:
 
 
 Move = Callable[[ExternalTensor], "Sequence[Piece] | Mapping[str, str] | None"]
-"""The new place of a tensor: its bytes for the message, or the entries to change; None for one that stays."""
+"""The new data of a tensor: bytes to embed, or entries of external data to change; None for a tensor that stays."""
 
 
 def external_tensors(buffer: Buffer) -> list[ExternalTensor]:
-    """All tensors of a ModelProto that lie in other files, at any depth, in the order of the file."""
+    """All tensors of a ModelProto whose data are in other files, at any depth, in the order of the model."""
     tensors: list[ExternalTensor] = []
     move_tensors(buffer, tensors.append)
     return tensors
 
 
+def missing_data(graph: Graph) -> Iterator[MissingData]:
+    """The tensors whose data are not in the folder of the model, grouped by file and reason.
+
+    None for a model that was not read from a file, and for one in text form.
+    """
+    missing: dict[tuple[str, str], list[str]] = {}
+    for tensor, reason in _missing_tensors(graph):
+        missing.setdefault((tensor.location, reason), []).append(tensor.name)
+    for (file, reason), names in missing.items():
+        yield MissingData(file, reason, tuple(names))
+
+
+def _missing_tensors(graph: Graph) -> Iterator[tuple[ExternalTensor, str]]:
+    if not graph.external or graph.source is None or graph.model is not None:
+        return
+    folder = DataFolder(os.path.dirname(os.path.abspath(graph.source)))
+    with open(graph.source, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
+        for tensor in external_tensors(mapped):
+            try:
+                tensor.part(folder.file(tensor))
+            except ModelError as error:
+                yield tensor, error.cause
+
+
 def move_tensors(buffer: Buffer, move: Move) -> list[Piece]:
-    """The pieces of a ModelProto whose tensors in other files have other places."""
+    """The pieces of a ModelProto whose external tensors are moved by `move`."""
     if buffer.find(_LOCATION) < 0:
         return [(0, len(buffer))]
     return _Mover(buffer, move).message("model", 0, len(buffer), 0)
@@ -143,13 +170,13 @@ class _Mover:
         if moved is None:
             return [(pos, end)]
         if not isinstance(moved, Mapping):
-            rest = self._without(pos, end, pb.TENSOR_RAW_DATA, pb.TENSOR_EXTERNAL_DATA, pb.TENSOR_DATA_LOCATION)
+            rest = self._drop_fields(pos, end, pb.TENSOR_RAW_DATA, pb.TENSOR_EXTERNAL_DATA, pb.TENSOR_DATA_LOCATION)
             return [*rest, *message_pieces(pb.TENSOR_RAW_DATA, moved)]
         entries = {**read_entries(self.buffer, pos, end), **moved}
         new = [_entry(key, value) for key, value in entries.items()]
-        return [*self._without(pos, end, pb.TENSOR_EXTERNAL_DATA), *new]
+        return [*self._drop_fields(pos, end, pb.TENSOR_EXTERNAL_DATA), *new]
 
-    def _without(self, pos: int, end: int, *numbers: int) -> list[Piece]:
+    def _drop_fields(self, pos: int, end: int, *numbers: int) -> list[Piece]:
         def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
             return [] if number in numbers else None
 
@@ -161,7 +188,7 @@ def _entry(key: str, value: str) -> bytes:
 
 
 def read_external(buffer: Buffer, pos: int, end: int) -> ExternalTensor | None:
-    """What a TensorProto says of its data in another file; None for one that has its data itself."""
+    """The external tensor that a TensorProto declares; None for one that contains its data."""
     dims: list[int] = []
     dtype, data_location, name = 0, 0, ""
     for number, kind, start, stop in fields(buffer, pos, end):

@@ -1,6 +1,6 @@
-"""The numbers of onnx.proto that the scanner needs: fields as `MESSAGE_FIELD`, values of enumerations as `ENUM_VALUE`.
+"""Numbers of onnx.proto: of fields as `MESSAGE_FIELD`, of values of enumerations as `ENUM_VALUE`.
 
-`onnx` has them too, but takes longer to import than a model to be read; a test compares them.
+`onnx` has them too, but importing it takes longer than reading a model; a test compares them.
 """
 
 from typing import Final

@@ -1,14 +1,13 @@
-"""ONNX protobuf objects to `Graph`; the scanner of files hands its rare parts over. No shape rule in here."""
+"""ONNX protobuf objects to `Graph`; `scanner` leaves its rare parts to this reader. No shape rule in here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import onnx
-from google.protobuf.message import DecodeError, Message
 
-from shapeinf.errors import LimitError, ModelError, UnknownFormatError
+from shapeinf.errors import LimitError, UnknownFormatError
 from shapeinf.formats.contents import wants_contents
 from shapeinf.formats.onnx.assembly import (
     MAX_NESTING,
@@ -19,27 +18,16 @@ from shapeinf.formats.onnx.assembly import (
     finish_model,
 )
 from shapeinf.formats.onnx.external_contents import external_contents
-from shapeinf.formats.protobuf.wire import DamagedError
-from shapeinf.formats.ranges import LaterRange, read_now, wants_range
+from shapeinf.formats.onnx.tensor_protos import is_external, read_sparse, read_tensor
+from shapeinf.formats.ranges import DeferredRange, read_eagerly, wants_range
 from shapeinf.graph import DeclaredType, FunctionKey, Graph, Node, NodeKind
 from shapeinf.graph.model import Kind
-from shapeinf.lattice import PartialTensor, Shape
+from shapeinf.lattice import PartialTensor
 from shapeinf.lattice.dtypes import ONNX_NAMES
-
-_M = TypeVar("_M", bound=Message)
-
-
-def parse(message: type[_M], data: bytes) -> _M:
-    """A message of onnx. Raises DamagedError."""
-    try:
-        parsed: _M = message.FromString(data)
-    except DecodeError as error:
-        raise DamagedError(str(error)) from error
-    return parsed
 
 
 def read_model(model: onnx.ModelProto, folder: str | None = None) -> Graph:
-    """The graph of a model; small external tensors are read from `folder`.
+    """The graph of a model; the contents of small external tensors are read from `folder`.
 
     Raises UnknownFormatError for a model without a graph.
     """
@@ -54,7 +42,7 @@ def read_model(model: onnx.ModelProto, folder: str | None = None) -> Graph:
         add_assumptions(graph, _text(entry.key), _text(entry.value))
     add_origin(graph, _text(model.producer_name), _text(model.producer_version), model.ir_version)
     graph.model = model
-    graph.external = any(_is_external(t) for t in model.graph.initializer)
+    graph.external = any(is_external(t) for t in model.graph.initializer)
     return finish_model(graph)
 
 
@@ -95,8 +83,8 @@ def read_function(proto: onnx.FunctionProto) -> tuple[FunctionKey, Graph]:
 
 
 def attribute_names(a: onnx.AttributeProto) -> tuple[str, str]:
-    """The name of an AttributeProto, and that of the attribute of a function that it refers to."""
-    texts: tuple[Any, Any] = a.name, a.ref_attr_name  # protobuf has bytes for those that are no UTF-8
+    """The name of an AttributeProto, and the name of the function attribute that it refers to."""
+    texts: tuple[Any, Any] = a.name, a.ref_attr_name  # protobuf has bytes for a text that is not UTF-8
     name, reference = (text if isinstance(text, str) else text.decode("utf-8", "replace") for text in texts)
     return name, reference
 
@@ -117,7 +105,7 @@ def read_attribute(a: onnx.AttributeProto, opsets: dict[str, int], depth: int = 
     if a.type == kinds.STRINGS:
         return tuple(s.decode("utf-8", "replace") for s in a.strings)
     if a.type == kinds.TENSOR:
-        return read_now(read_tensor(a.t), _deferred_contents(a.t, None))
+        return read_eagerly(read_tensor(a.t), _deferred_contents(a.t, None))
     if a.type == kinds.GRAPH:
         return read_graph(a.g, opsets, depth + 1)
     if a.type == kinds.GRAPHS:
@@ -129,53 +117,22 @@ def read_attribute(a: onnx.AttributeProto, opsets: dict[str, int], depth: int = 
     return None
 
 
-def _is_external(proto: onnx.TensorProto) -> bool:
-    return proto.data_location == onnx.TensorProto.EXTERNAL
-
-
-def read_tensor(proto: onnx.TensorProto) -> PartialTensor:
-    """A tensor's dtype and shape, with the contents of small ones; external data are not opened."""
-    dims = tuple(proto.dims)
-    if any(d < 0 for d in dims):
-        raise ModelError(f"a tensor has the negative dims {list(dims)}", node=proto.name)
-    dtype = ONNX_NAMES.get(proto.data_type)
-    if _is_external(proto) or not wants_contents(dtype, dims):
-        return PartialTensor(dtype, Shape(dims), None)
-    return _with_contents(proto, dtype, dims)
-
-
-def _with_contents(proto: onnx.TensorProto, dtype: str | None, dims: Sequence[int]) -> PartialTensor:
-    try:
-        array = onnx.numpy_helper.to_array(proto)
-    except (ValueError, TypeError) as error:
-        raise ModelError(f"the tensor's data do not fit its shape {list(dims)}: {error}", node=proto.name) from error
-    elements = PartialTensor.from_array(array).elements
-    if dtype == "string" and elements is not None:
-        elements = tuple(e.decode("utf-8", "replace") if isinstance(e, bytes) else e for e in elements)
-    return PartialTensor(dtype, Shape(dims), elements)
-
-
 def _deferred_contents(proto: onnx.TensorProto, folder: str | None) -> Callable[[], PartialTensor] | None:
-    """A function that reads external contents or a range, for tensors whose contents `read_tensor` does not have."""
+    """A function that reads external contents or a range, for a tensor without contents in `read_tensor`."""
     dtype = ONNX_NAMES.get(proto.data_type)
-    if _is_external(proto):
+    if is_external(proto):
         wanted = wants_contents(dtype, proto.dims) or wants_range(dtype, proto.dims)
         return (lambda: external_contents(proto.SerializeToString(), folder)) if wanted else None
     if dtype is None or not proto.HasField("raw_data") or not wants_range(dtype, proto.dims):
         return None
-    return LaterRange(dtype, proto.dims, proto.raw_data, 0, len(proto.raw_data))
-
-
-def read_sparse(proto: onnx.SparseTensorProto) -> tuple[str, PartialTensor]:
-    """A sparse tensor: name, dtype and shape."""
-    return proto.values.name, PartialTensor(ONNX_NAMES.get(proto.values.data_type), Shape(proto.dims), None)
+    return DeferredRange(dtype, proto.dims, proto.raw_data, 0, len(proto.raw_data))
 
 
 _CONTAINERS: dict[str, Kind] = {"sequence_type": "sequence", "optional_type": "optional"}
 
 
 def read_type(proto: onnx.TypeProto, depth: int = 0) -> DeclaredType | None:
-    """A declared type, None when nothing is declared."""
+    """A declared type; None if the TypeProto declares none. Raises LimitError for one nested too deep."""
     which = proto.WhichOneof("value")
     if depth > MAX_NESTING:
         raise LimitError(f"types nest deeper than {MAX_NESTING}")
@@ -200,5 +157,5 @@ def _read_dims(dims: Iterable[Any]) -> tuple[int | str | None, ...]:
 
 
 def _text(name: str | bytes) -> str:
-    """A string of a protobuf object; one that is no UTF-8 comes as bytes."""
+    """A string of a protobuf object, which is bytes if it is not UTF-8."""
     return name if isinstance(name, str) else name.decode("utf-8", "replace")

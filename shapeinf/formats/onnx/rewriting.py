@@ -1,4 +1,4 @@
-"""Constants of a file with other contents, and declared types with other dims; everything else stays."""
+"""New contents for constants of a model, and new dims for declared types."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from shapeinf.errors import ModelError
 from shapeinf.expr import Dim
 from shapeinf.expr.printing import try_format_dim
 from shapeinf.formats.annotation import Info
+from shapeinf.formats.onnx import proto_numbers as pb
 from shapeinf.formats.protobuf.wire import BYTES, Buffer, fields
 from shapeinf.lattice import PartialTensor
 from shapeinf.lattice.dtypes import ONNX_CODES
 
 
 def initializer(buffer: Buffer, pos: int, end: int, constants: Mapping[str, PartialTensor]) -> bytes | None:
-    """A TensorProto with the contents that `constants` has for its name; None where it has none."""
+    """A TensorProto with the contents that `constants` has for its name; None if it has none."""
     for number, kind, start, stop in fields(buffer, pos, end):
-        if number == 8 and kind == BYTES:
+        if number == pb.TENSOR_NAME and kind == BYTES:
             name = buffer[start:stop].decode("utf-8", "replace")
             return bytes(_tensor(name, constants[name]).SerializeToString()) if name in constants else None
     return None
 
 
 def constant_node(data: bytes, constants: Mapping[str, PartialTensor]) -> bytes:
-    """A NodeProto of a constant, with other contents. Raises ModelError for one that cannot have any."""
+    """A NodeProto of a constant with new contents. Raises ModelError for an attribute that cannot have them."""
     node = onnx.NodeProto.FromString(data)
     wanted = constants[node.output[0]]
     items = [e for e in wanted.elements or () if isinstance(e, int)]
@@ -49,7 +50,7 @@ def _tensor(name: str, wanted: PartialTensor) -> onnx.TensorProto:
 
 
 def set_type(proto: onnx.TypeProto, info: Info) -> None:
-    """Give a declared tensor (also in a sequence or an optional) the dims of `info`, and its element type."""
+    """Set the dims and the element type of a declared tensor, also one in a sequence or an optional."""
     while proto.WhichOneof("value") in ("sequence_type", "optional_type"):
         proto = getattr(proto, proto.WhichOneof("value")).elem_type
     if proto.WhichOneof("value") == "map_type" or info.shape.dims is None:

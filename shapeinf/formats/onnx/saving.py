@@ -1,7 +1,7 @@
-"""Writes an edited ONNX model, with its weights in other files as the user wants them.
+"""Writes an edited ONNX model whose weights may be in other files: these are kept, copied or embedded.
 
-Weights are neither decoded nor held in memory. Each file appears whole or not at all, the weights before the model, and
-nothing is written unless all of it can be.
+Weights are neither decoded nor held in memory. Files are replaced atomically, the weights before the model, and nothing
+is written unless all of it can be.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from shapeinf.formats.protobuf.pieces import FilePart, Piece, piece_bytes, total
 from shapeinf.formats.protobuf.wire import Buffer
 
 MAX_PROTOBUF = (1 << 31) - 1
-"""Bytes of the largest model that protobuf, and so a runtime, reads."""
+"""Bytes of the largest model that protobuf reads, and so a runtime."""
 
 LEAST_EXTERNAL = 1024
-"""Tensors with fewer bytes go into the model when weights are copied: they may decide shapes."""
+"""Tensors with fewer bytes are embedded when weights are copied: shapes may depend on them."""
 
 ALIGNMENT = 4096
-"""Copied weights lie at the same place of a page of memory as before, so that runtimes can map them."""
+"""Copied weights keep their offset modulo the size of a page of memory, so that runtimes can map them."""
 
 
 def save_model(
@@ -38,12 +38,12 @@ def save_model(
 ) -> None:
     """Write a model that consists of these pieces, in a text form where the suffix of the path is that of one.
 
-    Warns (MissingDataWarning) where the new model refers to files of data that are absent. Raises ModelError where the
-    weights cannot be kept or read, where a file would be overwritten that the model reads its weights from, or that
-    cannot be written; LimitError for more than 2 GB in one file that cannot have so many.
+    Warns (MissingDataWarning) if the new model refers to data files that are missing. Raises ModelError if the weights
+    cannot be kept or read, if the target is a file that the model reads weights from, and if a file cannot be written;
+    LimitError for a model that would have more than 2 GB in one file.
     """
     target = check_path(path)
-    with _writable(target), _external_model(buffer, pieces, target) as edited:
+    with _report_unwritable(target), _external_model(buffer, pieces, target) as edited:
         if edited is None:
             with replace_file(target) as file:
                 _write_pieces(file, buffer, pieces, target)
@@ -51,7 +51,7 @@ def save_model(
         tensors = external_tensors(edited)
         _check_not_read(tensors, folder, target)
         if external_data == "copy":
-            _copy(edited, tensors, target, folder)
+            _copy_weights(edited, tensors, target, folder)
             return
         if external_data == "embed":
             embedded = move_tensors(edited, lambda tensor: [tensor.part(folder.file(tensor))])
@@ -60,14 +60,14 @@ def save_model(
                 raise LimitError(text, node=target)
             moved = embedded
         else:
-            moved = move_tensors(edited, lambda tensor: _location_from(tensor, folder, target))
+            moved = move_tensors(edited, lambda tensor: _relative_location(tensor, folder, target))
             _warn_of_missing(tensors, folder, target)
         with replace_file(target) as file:
             _write_pieces(file, edited, moved, target)
 
 
 def embed_small(data: bytes, folder: DataFolder) -> bytes:
-    """A model with the small ones of its tensors in other files in itself. Raises ModelError where they are absent."""
+    """A model with its small external tensors embedded. Raises ModelError if their files are missing."""
 
     def move(tensor: ExternalTensor) -> list[Piece] | None:
         small = tensor.nbytes is not None and tensor.nbytes < LEAST_EXTERNAL
@@ -77,7 +77,7 @@ def embed_small(data: bytes, folder: DataFolder) -> bytes:
 
 
 @contextmanager
-def _writable(path: str) -> Iterator[None]:
+def _report_unwritable(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -86,7 +86,7 @@ def _writable(path: str) -> Iterator[None]:
 
 @contextmanager
 def _external_model(buffer: Buffer, pieces: Sequence[Piece], target: str) -> Iterator[Buffer | None]:
-    """The bytes of the edited model, mapped from a file without a name; None for one without data in other files."""
+    """The bytes of the edited model, mapped from a temporary file; None for a model without data in other files."""
     if buffer.find(b"location") < 0 or not external_tensors(buffer):
         yield None
         return
@@ -127,10 +127,10 @@ def _check_not_read(tensors: Sequence[ExternalTensor], folder: DataFolder, path:
 # -- keep ------------------------------------------------------------------------------------------------------------
 
 
-def _location_from(tensor: ExternalTensor, folder: DataFolder, target: str) -> dict[str, str] | None:
-    """The location of the same file as seen from the folder of the new model; None where it is the one it has.
+def _relative_location(tensor: ExternalTensor, folder: DataFolder, target: str) -> dict[str, str] | None:
+    """The location of a data file relative to the folder of the new model; None if it stays the same.
 
-    Raises ModelError where the file lies outside of that folder: no runtime follows such a location.
+    Raises ModelError if the file is outside that folder: no runtime follows such a location.
     """
     if not folder.is_known(tensor):
         return None
@@ -140,8 +140,8 @@ def _location_from(tensor: ExternalTensor, folder: DataFolder, target: str) -> d
     file = folder.file(tensor)
     if os.path.commonpath((home, file)) != home:
         message = (
-            f"its weights lie in {file!r}, outside of the folder of the new model, where no runtime looks for them: "
-            "write next to them, or copy or embed them: --external-data copy or embed (in Python external_data=)"
+            f"its weights are in {file!r}, outside the folder of the new model, where no runtime looks for them: "
+            "write to their folder, or use --external-data copy or embed (in Python external_data=)"
         )
         raise ModelError(message, node=target)
     return {"location": os.path.relpath(file, home).replace(os.sep, "/")}
@@ -159,7 +159,7 @@ def _warn_of_missing(tensors: Sequence[ExternalTensor], folder: DataFolder, targ
 # -- copy ------------------------------------------------------------------------------------------------------------
 
 
-def _copy(edited: Buffer, tensors: Sequence[ExternalTensor], target: str, folder: DataFolder) -> None:
+def _copy_weights(edited: Buffer, tensors: Sequence[ExternalTensor], target: str, folder: DataFolder) -> None:
     data = f"{target}.data"
     _check_not_read(tensors, folder, data)
     parts = [tensor.part(folder.file(tensor)) for tensor in tensors]
@@ -185,10 +185,10 @@ def _copy(edited: Buffer, tensors: Sequence[ExternalTensor], target: str, folder
 
 
 def lay_out(parts: Sequence[FilePart]) -> tuple[dict[FilePart, int], list[tuple[int, FilePart]]]:
-    """Where parts of files lie in one new file, and what that file consists of: (offset, part) in order.
+    """The offset of each part in one new file, and the parts that the file consists of, as (offset, part) in order.
 
-    Parts that overlap or touch stay together, so that bytes that tensors share are written once. Offsets are the old
-    ones modulo `ALIGNMENT`: a file whose tensors are all copied has its old layout.
+    Parts that overlap or touch stay together, so that shared bytes are written once. Offsets stay the same modulo
+    `ALIGNMENT`: a file whose tensors are all copied keeps its layout.
 
     >>> lay_out([FilePart("w", 4096, 10), FilePart("w", 4100, 20), FilePart("w", 20480, 8)])[1]
     [(0, FilePart(path='w', start=4096, count=24)), (4096, FilePart(path='w', start=20480, count=8))]
@@ -200,7 +200,7 @@ def lay_out(parts: Sequence[FilePart]) -> tuple[dict[FilePart, int], list[tuple[
     for part in parts:
         files.setdefault(part.path, set()).add(part)
     for path, own in files.items():
-        for group in _touching(sorted(own, key=lambda part: part.start)):
+        for group in _touching_groups(sorted(own, key=lambda part: part.start)):
             first, stop = group[0].start, max(part.start + part.count for part in group)
             offset = end + (first - end) % ALIGNMENT
             starts.update({part: offset + part.start - first for part in group})
@@ -209,8 +209,8 @@ def lay_out(parts: Sequence[FilePart]) -> tuple[dict[FilePart, int], list[tuple[
     return starts, copied
 
 
-def _touching(parts: Sequence[FilePart]) -> Iterator[list[FilePart]]:
-    """Groups of parts that overlap or touch, of parts in the order of their starts."""
+def _touching_groups(parts: Sequence[FilePart]) -> Iterator[list[FilePart]]:
+    """The groups of parts that overlap or touch; `parts` are sorted by their starts."""
     group: list[FilePart] = []
     stop = 0
     for part in parts:

@@ -1,7 +1,7 @@
-"""ONNX files to `Graph`, straight from their bytes: payloads of large tensors are skipped, equal nodes decoded once.
+"""ONNX files to `Graph`, from their bytes: payloads of large tensors are skipped, and equal nodes are decoded once.
 
-The same `Graph` as `reader` builds from protobuf objects (a test proves it), several times faster, and without an
-import of onnx; rare parts (graphs in lists, sparse tensors, types that numpy does not have) are left to protobuf.
+The same `Graph` as `reader` builds from protobuf objects (a test compares them), several times faster and without
+importing onnx. Rare parts (graphs in lists, sparse tensors, types that numpy does not have) are left to protobuf.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from shapeinf.formats.onnx.attributes import plain_attribute
 from shapeinf.formats.onnx.tensors import Source, TensorScanner
 from shapeinf.formats.onnx.types import scan_type
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, DamagedError, field, fields, to_signed, varint
-from shapeinf.formats.ranges import read_now
+from shapeinf.formats.ranges import read_eagerly
 from shapeinf.graph import DeclaredType, Graph, NodeKind, NodeTable, row_key, subgraphs
 
 _KINDS: dict[bytes, NodeKind] = {}
-"""Node kinds by bytes of nodes (operator, attributes, domain), in all files; kinds never change."""
+"""Node kinds by bytes of nodes (operator, attributes, domain), for all files; kinds are immutable."""
 
 _MAX_KINDS: Final = 4096
 _MAX_TAIL: Final = 1024
 
 _CHUNK = 1 << 18
-"""Bytes of nodes of a large file that are read at a time."""
+"""Bytes of a large file that are read at a time for its nodes."""
 
 _MAX_PREFIX: Final = 16
-"""No tag with a size is longer: a node that begins in a chunk has them in the bytes that are read."""
+"""Bytes read past a chunk: no tag with a size is longer, so those of a node that starts in the chunk are read."""
 
 _NODE_TAG: Final = 0x0A
 _METADATA_TAG: Final = 0x4A
@@ -49,10 +49,10 @@ Values = list[tuple[str, DeclaredType | None]]
 
 
 def scan(buffer: Source, where: str, folder: str | None, path: str | None = None) -> Graph:
-    """The graph of a model. `where` names it in messages; small external tensors are read from `folder`.
+    """The graph of a model. `where` is its name in messages; small external tensors are read from `folder`.
 
-    `path` is the file that the buffer has the bytes of. Raises UnknownFormatError for a message without a graph,
-    ModelError for a damaged one.
+    `path` is the file of the bytes, None if they are of no file. Raises UnknownFormatError for a message without a
+    graph, ModelError for a damaged one.
     """
     try:
         return _Scanner(buffer, folder, path).model(where)
@@ -63,7 +63,7 @@ def scan(buffer: Source, where: str, folder: str | None, path: str | None = None
 
 
 class _Names(dict[bytes, str]):
-    """Decoded strings; each is decoded once, so equal names are one object."""
+    """Decoded strings by their bytes: equal names are one object."""
 
     def __missing__(self, data: bytes) -> str:
         name = self[data] = _text(data)
@@ -171,7 +171,7 @@ class _Scanner:
         return finish_graph(graph, (*inputs, *values, *outputs))
 
     def nodes(self, buffer: Source, pos: int, end: int, nodes: NodeTable, opsets: dict[str, int], depth: int) -> int:
-        """Consecutive NodeProtos from `pos` on; where they stop. Those of a large file are read in chunks."""
+        """Read consecutive NodeProtos from `pos` on, of a large file in chunks; return the position after them."""
         if isinstance(buffer, bytes):
             return self.run_of_nodes(buffer, pos, end, nodes, opsets, depth)
         chunk = buffer[pos : min(end, pos + _CHUNK + _MAX_PREFIX)]
@@ -180,11 +180,11 @@ class _Scanner:
     def run_of_nodes(
         self, buffer: bytes, pos: int, end: int, nodes: NodeTable, opsets: dict[str, int], depth: int
     ) -> int:
-        """Consecutive NodeProtos from `pos` on, until another field or one that ends after `end`; where it stopped.
+        """Read NodeProtos from `pos` on, up to another field or a node that ends after `end`; return its position.
 
         The hot loop of loading. Writers put inputs, outputs and name first, and metadata last; the bytes between them
         (operator, attributes, domain) are equal for equal nodes, so they are decoded once and looked up together. The
-        four parts that read a string are alike and stay written out: a call a field would double the time.
+        four parts that read a string are alike, but are written out: one call per field would double the time.
         """
         tails, numbers, rows = _KINDS, nodes.numbers, nodes.rows
         while pos < end and buffer[pos] == _NODE_TAG:
@@ -255,12 +255,12 @@ class _Scanner:
                 number = numbers[output] = len(numbers)
                 rows.append((kind, tuple(read), (number,), name))
             else:
-                written = tuple(map(nodes.output, (output, *more)))
+                written = tuple(map(nodes.add_output, (output, *more)))
                 rows.append((row_key(kind, written), tuple(read), written, name))
         return pos
 
     def node(self, data: bytes, nodes: NodeTable, opsets: dict[str, int], depth: int) -> None:
-        """Any NodeProto, field by field."""
+        """Read any NodeProto, field by field."""
         strings: dict[int, list[bytes]] = {number: [] for number in _STRINGS}
         attributes: list[bytes] = []
         tail = len(data)
@@ -290,7 +290,7 @@ class _Scanner:
     def kind(
         self, key: tuple[str, str, str, tuple[bytes, ...]], opsets: dict[str, int], depth: int
     ) -> tuple[NodeKind, bool]:
-        """Operator and decoded attributes, and whether nodes may share them: equal subgraphs are not shared."""
+        """The operator with its decoded attributes, and whether nodes share it: one with subgraphs is not shared."""
         if key in self.kinds:
             return self.kinds[key], True
         op, domain, overload, attributes = key
@@ -309,7 +309,7 @@ class _Scanner:
         return kind, shared
 
     def attribute(self, data: bytes, opsets: dict[str, int], depth: int) -> tuple[str, object, str]:
-        """An AttributeProto: name, value, and the attribute of the function that it refers to."""
+        """An AttributeProto: name, value, and the name of the function attribute that it refers to."""
         plain = plain_attribute(data, self.names)
         if plain is not None:
             return plain
@@ -318,14 +318,15 @@ class _Scanner:
                 return self.names[_name_of(data)], self.graph(data, start, end, opsets, depth + 1), ""
             if kind == BYTES and number == pb.ATTRIBUTE_T:
                 tensor, later, _ = self.tensors.tensor(data, start, end)
-                return self.names[_name_of(data)], read_now(tensor, later), ""
+                return self.names[_name_of(data)], read_eagerly(tensor, later), ""
         return self.rare_attribute(data, opsets, depth)
 
     def rare_attribute(self, data: bytes, opsets: dict[str, int], depth: int) -> tuple[str, object, str]:
         """An AttributeProto of a kind that is left to protobuf."""
         import onnx
 
-        from shapeinf.formats.onnx.reader import attribute_names, parse, read_attribute
+        from shapeinf.formats.onnx.reader import attribute_names, read_attribute
+        from shapeinf.formats.onnx.tensor_protos import parse
 
         proto = parse(onnx.AttributeProto, data)
         name, reference = attribute_names(proto)
@@ -335,7 +336,7 @@ class _Scanner:
         return name, tuple(self.graph(m, 0, len(m), opsets, depth + 1) for m in messages), ""
 
     def initializers(self, graph: Graph, buffer: Source, pos: int, end: int) -> int:
-        """Consecutive TensorProtos from `pos` on, which become constants of a graph; where they stop."""
+        """Read consecutive TensorProtos from `pos` on as constants of a graph; return the position after them."""
         constants, unread, scan_tensor = graph.constants, graph.unread, self.tensors.initializer
         while pos < end and buffer[pos] == _INITIALIZER_TAG:
             size = buffer[pos + 1]
@@ -352,10 +353,10 @@ class _Scanner:
         return pos
 
     def sparse_initializer(self, graph: Graph, data: bytes) -> None:
-        """A SparseTensorProto among the constants of a graph."""
+        """Read a SparseTensorProto as a constant of a graph."""
         import onnx
 
-        from shapeinf.formats.onnx.reader import parse, read_sparse
+        from shapeinf.formats.onnx.tensor_protos import parse, read_sparse
 
         name, tensor = read_sparse(parse(onnx.SparseTensorProto, data))
         graph.constants[name] = tensor
@@ -419,7 +420,7 @@ def _name_of(data: bytes) -> bytes:
 
 
 def _metadata_start(data: bytes, pos: int) -> int:
-    """Where the metadata of a node begin, from the field at `pos` on; its end where other fields follow them."""
+    """The position of the metadata of a node, from the field at `pos` on; the end if other fields follow them."""
     start = end = len(data)
     while pos < end:
         tag = data[pos]

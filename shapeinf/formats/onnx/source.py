@@ -1,4 +1,4 @@
-"""Where an ONNX model comes from: a file, bytes, or an object of onnx or onnx_ir."""
+"""Reads an ONNX model from a file, from bytes, or from an object of onnx or onnx_ir."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     import onnx
 
 LARGE_FILE = 1 << 24
-"""Bytes of a file from which on it is read in parts: most of them are weights."""
+"""Files of more bytes are read in parts: most of their bytes are weights."""
 
 TEXT_FORMATS = {".onnxtxt": "onnxtxt", ".json": "json", ".textproto": "textproto", ".pbtxt": "textproto"}
-"""Text forms that the onnx package reads, by extension."""
+"""The text forms that the onnx package reads, by extension."""
 
 
 def read(model: str | os.PathLike[str] | bytes | onnx.ModelProto | Any) -> Graph:
@@ -68,7 +68,7 @@ def _read_file(path: str) -> Graph:
 
 
 def _source(file: BinaryIO) -> Source:
-    """All bytes of a small file; those of a large one are read when they are scanned."""
+    """The bytes of a file; those of a large one are read when they are scanned."""
     size = os.fstat(file.fileno()).st_size
     return LargeFile(file, size) if size > LARGE_FILE else file.read()
 
@@ -79,7 +79,7 @@ def _scan(source: Source, where: str, folder: str | None, path: str | None = Non
     head = source[:256]
     if _is_text(head):
         known = ", ".join(TEXT_FORMATS)
-        hint = f"is a text file of no known format (text forms of ONNX end in {known}); it starts with {head[:24]!r}"
+        hint = f"is a text file of an unknown format (text forms of ONNX end in {known}); it starts with {head[:24]!r}"
         raise UnknownFormatError(hint, node=where)
     return scan(source, where, folder, path)
 
@@ -95,7 +95,7 @@ def _read_text(path: str, text_format: str) -> Graph:
     from shapeinf.formats.onnx.reader import read_model
 
     try:
-        with warnings.catch_warnings():  # onnx calls its own text form experimental, whoever reads it
+        with warnings.catch_warnings():  # onnx warns of its own text form on each use
             warnings.filterwarnings("ignore", "The onnxtxt format is experimental")
             model = onnx.load_model(path, format=text_format, load_external_data=False)
     except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Final
@@ -11,11 +12,10 @@ from shapeinf.errors import ModelError
 from shapeinf.formats.contents import wants_contents
 from shapeinf.formats.onnx import proto_numbers as pb
 from shapeinf.formats.onnx.external_contents import external_contents
-from shapeinf.formats.onnx.payloads import typed_elements
 from shapeinf.formats.protobuf.large_file import LargeFile
 from shapeinf.formats.protobuf.wire import BYTES, VARINT, decode_packed, fields, to_signed
-from shapeinf.formats.ranges import LaterRange, wants_range
-from shapeinf.formats.raw_data import raw_elements
+from shapeinf.formats.ranges import DeferredRange, wants_range
+from shapeinf.formats.raw_data import Elements, raw_elements
 from shapeinf.lattice import MAX_ELEMENTS, PartialTensor, Shape
 from shapeinf.lattice.dtypes import ONNX_NAMES
 
@@ -23,21 +23,21 @@ Source = bytes | LargeFile
 """What a tensor is read from."""
 
 _HEAD: Final = 384
-"""Bytes of a tensor in which its dims, type and name are expected."""
+"""Bytes at the start of a tensor in which its dims, type and name are expected."""
 
 _USUAL = re.compile(rb"(?:\x08[\x80-\xff]*[\x00-\x7f])*\x10[\x00-\x7f]", re.DOTALL)
-"""How writers start a tensor: dims and type, before typed data and name."""
+"""The usual start of a tensor: dims and type; typed data and name follow."""
 
 _NAME_TAG: Final = 0x42
 _RAW_TAG: Final = 0x4A
 _TYPED_TAGS = (0x22, 0x2A, 0x3A)
-"""The tags of floats, 32-bit and 64-bit integers, which come before the name."""
+"""The tags of floats and of 32-bit and 64-bit integers, which precede the name."""
 
 _TYPES: dict[bytes, PartialTensor | None] = {}
-"""Tensors without contents by the bytes of their dims and type, None where contents are needed; in all files."""
+"""Tensors without contents by the bytes of their dims and type, for all files; None where contents are needed."""
 
 _CONTENTS: dict[bytes, PartialTensor] = {}
-"""Small tensors with contents by their bytes without the name, in all files: tensors never change."""
+"""Small tensors with contents by their bytes without the name, for all files; tensors are immutable."""
 
 _MAX_SHARED: Final = 4096
 _MAX_SHARED_BYTES: Final = 256
@@ -54,25 +54,28 @@ _PAYLOADS = frozenset(
     }
 )
 
+_INT32_CODES = {"int8": "b", "int16": "h", "int32": "i", "uint8": "B", "uint16": "H", "float16": "H", "bfloat16": "H"}
+"""The codes of `struct` for the numbers in `int32_data`: those of 16-bit floats are their bits."""
+
 _SMALL: Final = 1 << 16
-"""Tensors of a large file up to this many bytes are read as a unit."""
+"""Tensors of a large file up to this many bytes are read at once."""
 
 Scanned = tuple[PartialTensor, Callable[[], PartialTensor] | None, str]
-"""A tensor, how to read its contents where they are not read yet, and its name."""
+"""A tensor, a function that reads its contents if these are deferred, and its name."""
 
 
 class TensorScanner:
-    """Decodes the TensorProtos of one file; equal ones are one object unless they have many contents."""
+    """Decodes the TensorProtos of one file; small equal ones become one object."""
 
     def __init__(self, source: Source, folder: str | None, path: str | None) -> None:
-        """Small external tensors are read from `folder`, ranges of large ones of `source` from its `path`, later."""
+        """`folder` has the external data; ranges of large tensors are read later from `path`, the file of `source`."""
         self.source = source
         self.folder = folder
         self.path = path
         self.external = False
 
     def initializer(self, buffer: Source, start: int, end: int) -> Scanned:
-        """A TensorProto with a name. Its usual form is decoded here, at once: dims, type, short typed data, name."""
+        """A TensorProto with a name. The usual form is decoded without a loop: dims, type, short typed data, name."""
         head = buffer[start : min(end, start + _HEAD)]
         size = len(head)
         usual = _USUAL.match(head)
@@ -111,7 +114,7 @@ class TensorScanner:
         return scanned
 
     def tensor(self, buffer: Source, pos: int, end: int) -> Scanned:
-        """A TensorProto without its payload if that is large; for one in another file, how to read it; its name."""
+        """A TensorProto, field by field: large payloads are not read, and those in other files are deferred."""
         if not isinstance(buffer, bytes) and end - pos <= _SMALL:
             buffer, pos, end = buffer[pos:end], 0, end - pos
         dims: list[int] = []
@@ -149,18 +152,18 @@ class TensorScanner:
 
     def _range(
         self, dtype: str | None, dims: list[int], buffer: Source, payloads: list[tuple[int, int, int, int]]
-    ) -> LaterRange | None:
-        """How to find the range of a large tensor; None where its payload is not raw."""
+    ) -> DeferredRange | None:
+        """The deferred range of a large tensor; None if its payload is not raw."""
         if dtype is None or len(payloads) != 1 or payloads[0][:2] != (pb.TENSOR_RAW_DATA, BYTES):
             return None
         _, _, start, stop = payloads[0]
         if isinstance(buffer, bytes) and (buffer is not self.source or self.path is None):
-            return LaterRange(dtype, dims, buffer, start, stop - start)
-        return LaterRange(dtype, dims, self.path or "", start, stop - start)
+            return DeferredRange(dtype, dims, buffer, start, stop - start)
+        return DeferredRange(dtype, dims, self.path or "", start, stop - start)
 
 
 def _share_type(header: bytes) -> PartialTensor | None:
-    """The tensor that dims and type describe; None for one whose contents are needed, or that is damaged."""
+    """The tensor of dims and type, entered in `_TYPES`; None if contents are needed, or for illegal dims."""
     dims: list[int] = []
     code = 0
     for number, _, value, _ in fields(header, 0, len(header)):
@@ -184,7 +187,7 @@ def _is_external(buffer: Source, start: int, end: int) -> bool:
 def _elements(
     dtype: str | None, dims: list[int], buffer: Source, payloads: list[tuple[int, int, int, int]]
 ) -> Sequence[int | float | bool | str] | None:
-    """The elements in payload fields of the plain kinds; None for any other, which are left to protobuf."""
+    """The elements in payload fields of plain types; None for any other payload, which is left to protobuf."""
     if not payloads:
         return () if prod(dims) == 0 else None
     if dtype == "string" and all(p[:2] == (pb.TENSOR_STRING_DATA, BYTES) for p in payloads):
@@ -193,13 +196,33 @@ def _elements(
     if len(payloads) > 1 or kind != BYTES:
         return None
     data = buffer[start:stop]
-    return raw_elements(dtype, data) if number == pb.TENSOR_RAW_DATA else typed_elements(dtype, number, data)
+    return raw_elements(dtype, data) if number == pb.TENSOR_RAW_DATA else _typed_elements(dtype, number, data)
+
+
+def _typed_elements(dtype: str | None, number: int, data: bytes) -> Elements | None:
+    """The elements of a packed field of typed data; None for a type that is not stored there as a plain number."""
+    if (number == pb.TENSOR_FLOAT_DATA and dtype == "float32") or (
+        number == pb.TENSOR_DOUBLE_DATA and dtype == "float64"
+    ):
+        return raw_elements(dtype, data)
+    if number == pb.TENSOR_INT64_DATA and dtype == "int64":
+        return tuple(decode_packed(data))
+    if number != pb.TENSOR_INT32_DATA:
+        return None
+    if dtype == "bool":
+        return tuple(map(bool, decode_packed(data)))
+    code = _INT32_CODES.get(dtype or "")
+    values = decode_packed(data) if code is not None else []
+    try:
+        return raw_elements(dtype, struct.pack(f"<{len(values)}{code}", *values)) if code is not None else None
+    except struct.error:  # a number that is too large for the type
+        return None
 
 
 def _rare_tensor(data: bytes) -> PartialTensor:
-    """A tensor whose type or form only onnx decodes, or whose data do not fit its dims, which is an error."""
+    """A tensor whose type or form only onnx decodes. Raises ModelError for data that do not fit the dims."""
     import onnx
 
-    from shapeinf.formats.onnx.reader import parse, read_tensor
+    from shapeinf.formats.onnx.tensor_protos import parse, read_tensor
 
     return read_tensor(parse(onnx.TensorProto, data))

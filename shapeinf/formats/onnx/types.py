@@ -11,18 +11,18 @@ from shapeinf.graph.model import Kind
 from shapeinf.lattice.dtypes import ONNX_NAMES
 
 _KNOWN: dict[bytes, DeclaredType | None] = {}
-"""Types by their bytes, in all files; declared types never change."""
+"""Types by their bytes, for all files; declared types are immutable."""
 
 _MAX_KNOWN = 4096
 _MAX_BYTES = 256
 
 _CONTAINERS: dict[int, Kind] = {pb.TYPE_SEQUENCE: "sequence", pb.TYPE_OPTIONAL: "optional"}
 _VALUES = (pb.TYPE_TENSOR, pb.TYPE_SEQUENCE, pb.TYPE_MAP, pb.TYPE_OPAQUE, pb.TYPE_SPARSE_TENSOR, pb.TYPE_OPTIONAL)
-"""The fields of which a TypeProto has one; the last one counts."""
+"""The fields of a oneof in TypeProto; of several the last one counts."""
 
 
 def scan_type(data: bytes, depth: int = 0) -> DeclaredType | None:
-    """The type in a TypeProto, None where it declares none. Raises DamagedError, LimitError for one nested too deep."""
+    """The type in a TypeProto, None if it declares none. Raises DamagedError, or LimitError for one nested too deep."""
     try:
         return _KNOWN[data]
     except KeyError:
@@ -70,7 +70,7 @@ def _tensor_type(data: bytes) -> DeclaredType:
 
 
 def _parts(data: bytes) -> tuple[int, bytes | None]:
-    """The code in field 1, and the message in field 2: those of a tensor type or of a map type."""
+    """Fields 1 and 2 of a tensor type or a map type: a code, and a message or None."""
     code = 0
     pieces: list[bytes] = []
     for number, kind, start, end in fields(data, 0, len(data)):

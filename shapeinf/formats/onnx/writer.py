@@ -1,4 +1,4 @@
-"""An ONNX model annotated with inferred shapes: its own bytes, with other declarations of values between them.
+"""An ONNX model annotated with inferred shapes: its own bytes, with new declared types of values between them.
 
 Weights are neither decoded nor changed, so a file of any size can be annotated.
 """
@@ -19,6 +19,7 @@ from shapeinf.errors import ModelError
 from shapeinf.expr import Dim
 from shapeinf.formats.annotation import GENERATED, Annotation, Info
 from shapeinf.formats.files import ExternalData, check_path
+from shapeinf.formats.onnx import proto_numbers as pb
 from shapeinf.formats.onnx.assembly import ASSUMPTIONS, domain_of
 from shapeinf.formats.onnx.external_tensors import DataFolder
 from shapeinf.formats.onnx.rewriting import constant_node, initializer, set_dim, set_type
@@ -41,9 +42,8 @@ NO_NAMES: Mapping[Any, Any] = MappingProxyType({})
 def write(graph: Graph, annotation: Annotation, target: Target, external_data: ExternalData = "keep") -> None:
     """Write the model that `graph` was read from, with `value_info` (in subgraphs and functions too) and outputs.
 
-    Declarations of inputs stay as they are, but for those that the annotation changes. The file appears whole or not at
-    all; `saving.save_model` says what `external_data` does. Raises ModelError for a graph that was not read from an
-    ONNX model.
+    Declared types of inputs stay, except for those that the annotation changes. The file is replaced atomically; for
+    `external_data` see `saving.save_model`. Raises ModelError for a graph that was not read from an ONNX model.
     """
     if not isinstance(target, (str, os.PathLike)):
         raise ModelError("an ONNX model cannot be written to a stream: it is binary")
@@ -80,21 +80,26 @@ def _model(buffer: Buffer, graph: Graph, annotation: Annotation) -> Iterator[Pie
     writer = _Writer(buffer)
     before = 0
     for number, kind, start, end in fields(buffer, 0, len(buffer)):
-        if kind == BYTES and number == 7:
+        if kind == BYTES and number == pb.MODEL_GRAPH:
             names = output_names(graph, annotation.tensors)
-            yield from message_pieces(7, writer.graph(start, end, graph, annotation, names))
-        elif kind == BYTES and number == 25:
-            yield from message_pieces(25, writer.function(start, end, annotation))
-        elif number != 14 or annotation.assumptions is None or writer.name(start, end) != ASSUMPTIONS:
+            yield from message_pieces(number, writer.graph(start, end, graph, annotation, names))
+        elif kind == BYTES and number == pb.MODEL_FUNCTIONS:
+            yield from message_pieces(number, writer.function(start, end, annotation))
+        elif (
+            number != pb.MODEL_METADATA_PROPS
+            or annotation.assumptions is None
+            or writer.name(start, end) != ASSUMPTIONS
+        ):
             yield before, end
         before = end
     if annotation.assumptions:
         text = "\n".join(annotation.assumptions)
-        yield encode_bytes(14, encode_bytes(1, ASSUMPTIONS.encode()) + encode_bytes(2, text.encode()))
+        entry = encode_bytes(pb.PROPERTY_KEY, ASSUMPTIONS.encode()) + encode_bytes(pb.PROPERTY_VALUE, text.encode())
+        yield encode_bytes(pb.MODEL_METADATA_PROPS, entry)
 
 
 class _Writer:
-    """Encodes each type once."""
+    """Writes the messages of one model; each type is encoded once."""
 
     def __init__(self, buffer: Buffer) -> None:
         self.buffer = buffer
@@ -112,100 +117,103 @@ class _Writer:
 
         def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
             nonlocal node
-            if number == 1 and kind == BYTES:
+            if number == pb.GRAPH_NODE and kind == BYTES:
                 node += 1
                 names = graph.nodes[node - 1].outputs
                 bodies = annotation.bodies.get(names) if annotation.bodies else None
                 if bodies is not None:
                     graphs = dict(graph.nodes[node - 1].subgraphs())
-                    return message_pieces(1, self.node(start, stop, graphs, bodies))
+                    return message_pieces(number, self.node(start, stop, graphs, bodies))
                 if annotation.constants and annotation.constants.keys() & set(names):
-                    return [encode_bytes(1, constant_node(self.buffer[start:stop], annotation.constants))]
-            elif number == 5 and kind == BYTES and annotation.constants:
+                    return [encode_bytes(number, constant_node(self.buffer[start:stop], annotation.constants))]
+            elif number == pb.GRAPH_INITIALIZER and kind == BYTES and annotation.constants:
                 new = initializer(self.buffer, start, stop, annotation.constants)
-                return None if new is None else [encode_bytes(5, new)]
-            elif number == 11 and kind == BYTES:
+                return None if new is None else [encode_bytes(number, new)]
+            elif number == pb.GRAPH_INPUT and kind == BYTES:
                 return self.input(start, stop, annotation.inputs)
-            elif number == 12 and kind == BYTES:
+            elif number == pb.GRAPH_OUTPUT and kind == BYTES:
                 return self.output(start, stop, tensors, axes)
-            elif number == 13 and kind == BYTES and self.name(start, stop) in known:
+            elif number == pb.GRAPH_VALUE_INFO and kind == BYTES and self.name(start, stop) in known:
                 return []
             return None
 
         pieces = edit_message(self.buffer, pos, end, edit)
-        values = (self.value(13, name, tensors[name]) for name in produced if name in known and name not in outputs)
+        written = [name for name in produced if name in known and name not in outputs]
+        values = (self.value(pb.GRAPH_VALUE_INFO, name, tensors[name]) for name in written)
         return [*pieces, b"".join(values)]
 
     def node(self, pos: int, end: int, graphs: Mapping[str, Graph], bodies: Mapping[str, Annotation]) -> list[Piece]:
         """A NodeProto with annotated subgraphs."""
 
         def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
-            name = self.name(start, stop) if number == 5 and kind == BYTES else ""
+            name = self.name(start, stop) if number == pb.NODE_ATTRIBUTE and kind == BYTES else ""
             if name not in bodies or name not in graphs:
                 return None
-            return message_pieces(5, self.attribute(start, stop, graphs[name], bodies[name]))
+            return message_pieces(number, self.attribute(start, stop, graphs[name], bodies[name]))
 
         return edit_message(self.buffer, pos, end, edit)
 
     def attribute(self, pos: int, end: int, graph: Graph, annotation: Annotation) -> list[Piece]:
-        """An AttributeProto that holds a graph."""
+        """An AttributeProto that contains a graph."""
 
         def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
-            if number != 6 or kind != BYTES:
+            if number != pb.ATTRIBUTE_G or kind != BYTES:
                 return None
-            return message_pieces(6, self.graph(start, stop, graph, annotation))
+            return message_pieces(number, self.graph(start, stop, graph, annotation))
 
         return edit_message(self.buffer, pos, end, edit)
 
     def function(self, pos: int, end: int, annotation: Annotation) -> list[Piece]:
         """A FunctionProto with the types that its values have in all calls."""
-        strings = {1: "", 10: "", 13: ""}
+        strings = {pb.FUNCTION_NAME: "", pb.FUNCTION_DOMAIN: "", pb.FUNCTION_OVERLOAD: ""}
         pieces: list[Piece] = []
-        olds: list[tuple[str, Piece]] = []
+        declared: list[tuple[str, Piece]] = []
         before = pos
         for number, kind, start, stop in fields(self.buffer, pos, end):
             if number in strings and kind == BYTES:
                 strings[number] = self.buffer[start:stop].decode("utf-8", "replace")
-            if number == 12 and kind == BYTES:
-                olds.append((self.name(start, stop), (before, stop)))
+            if number == pb.FUNCTION_VALUE_INFO and kind == BYTES:
+                declared.append((self.name(start, stop), (before, stop)))
             else:
                 pieces.append((before, stop))
             before = stop
-        tensors = annotation.functions.get((domain_of(strings[10]), strings[1], strings[13]), {})
-        pieces += [old for name, old in olds if name not in tensors]
-        return [*pieces, b"".join(self.value(12, name, info) for name, info in tensors.items())]
+        name, domain, overload = strings.values()
+        tensors = annotation.functions.get((domain_of(domain), name, overload), {})
+        pieces += [piece for name, piece in declared if name not in tensors]
+        values = (self.value(pb.FUNCTION_VALUE_INFO, name, info) for name, info in tensors.items())
+        return [*pieces, b"".join(values)]
 
     def name(self, pos: int, end: int) -> str:
-        """Field 1 of a message: the name of a ValueInfoProto or an AttributeProto."""
+        """The name of a ValueInfoProto or an AttributeProto, or the key of a property: all are field 1."""
         for number, kind, start, stop in fields(self.buffer, pos, end):
-            if number == 1 and kind == BYTES:
+            if number == pb.VALUE_NAME and kind == BYTES:
                 return self.buffer[start:stop].decode("utf-8", "replace")
         return ""
 
     def input(self, pos: int, end: int, inputs: Mapping[str, Info]) -> list[Piece] | None:
-        """A graph input with the dims that the annotation gives it; None where it gives none."""
+        """A graph input with its new declared type in `inputs`; None if it has none."""
         info = inputs.get(self.name(pos, end)) if inputs else None
         if info is None:
             return None
         value = onnx.ValueInfoProto.FromString(self.buffer[pos:end])
         set_type(value.type, info)
-        return [encode_bytes(11, bytes(value.SerializeToString()))]
+        return [encode_bytes(pb.GRAPH_INPUT, bytes(value.SerializeToString()))]
 
     def output(self, pos: int, end: int, tensors: Mapping[str, Info], names: AxisNames) -> list[Piece]:
         """A graph output with its inferred type; unknown parts and names of axes stay as they were."""
         name = self.name(pos, end)
         info = tensors.get(name)
         if info is None or info.dtype is None:
-            return message_pieces(12, [(pos, end)])
+            return message_pieces(pb.GRAPH_OUTPUT, [(pos, end)])
         pieces: list[Piece] = []
         before = pos
         for number, _, _, stop in fields(self.buffer, pos, end):
-            if number != 2:
+            if number != pb.VALUE_TYPE:
                 pieces.append((before, stop))
             before = stop
         axes = names.get(name)
-        encoded = self.type(info) if axes is None else encode_bytes(2, encode_type(info, axes))
-        return message_pieces(12, [*pieces, encoded])
+        encoded = self.type(info) if axes is None else encode_bytes(pb.VALUE_TYPE, encode_type(info, axes))
+        return message_pieces(pb.GRAPH_OUTPUT, [*pieces, encoded])
 
     def value(self, number: int, name: str, info: Info) -> bytes:
         """A ValueInfoProto as a field."""
@@ -213,20 +221,20 @@ class _Writer:
         size = len(data)
         if size + len(kind) < 126:  # every length is one byte: the usual case
             return b"%c%c\n%c%b%b" % (number << 3 | BYTES, size + 2 + len(kind), size, data, kind)
-        return encode_bytes(number, encode_bytes(1, data) + kind)
+        return encode_bytes(number, encode_bytes(pb.VALUE_NAME, data) + kind)
 
     def type(self, info: Info) -> bytes:
-        """A TypeProto as field 2; records are shared between values, so identity finds most of them."""
+        """The type of a ValueInfoProto as a field. Values share records of types, which are compared by identity."""
         encoded = self.types.get(id(info))
         if encoded is None:
-            encoded = self.types[id(info)] = encode_bytes(2, encode_type(info))
+            encoded = self.types[id(info)] = encode_bytes(pb.VALUE_TYPE, encode_type(info))
         return encoded
 
 
 def output_names(graph: Graph, tensors: Mapping[str, Info]) -> dict[str, dict[int, str]]:
-    """The names that the file has for axes of outputs, and for no axis of an input: users know the outputs by them.
+    """The names of axes of outputs to keep, by output and axis: those that the model does not use for its inputs.
 
-    A name that stands for two sizes, one that onnx invents, and one of a size that is known gives way to the size.
+    A name of two different sizes, one that onnx generated, and one of a known size are replaced by the inferred size.
     """
     inputs = " ".join(str(dim) for name in graph.inputs for dim in _declared_dims(graph, name))
     used = set(_WORD.findall(inputs))

@@ -1,17 +1,17 @@
-"""The bytes of a large file, of which only the parts that are looked at are read."""
+"""The bytes of a large file, of which only the parts that are accessed are read."""
 
 from __future__ import annotations
 
 from typing import BinaryIO, overload
 
 _WINDOW = 4096
-"""Bytes that are read at a time: fields that follow one another, or the head of one whose contents are skipped."""
+"""Bytes that are read at a time: consecutive fields, or the head of a field whose contents are skipped."""
 
 
 class LargeFile:
     """The bytes of a file, indexed like `bytes`, from 0 on.
 
-    A mapped file would do, but all pages that the system maps for one byte count as memory of the process: up to 2 MB.
+    Not a mapped file: for an access to one byte the system maps up to 2 MB, which count as memory of the process.
     """
 
     def __init__(self, file: BinaryIO, size: int) -> None:

@@ -1,4 +1,4 @@
-"""An edited copy of a message: new bytes between ranges of the original, which are neither decoded nor copied early."""
+"""Edited copies of messages: new bytes and ranges of the original, which are copied only when they are written."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from shapeinf.errors import ModelError
 from shapeinf.formats.protobuf.wire import BYTES, Buffer, encode_tag, encode_varint, fields
 
 CHUNK = 1 << 24
-"""Bytes of another file that are in memory at a time."""
+"""The most bytes of another file that are in memory at a time."""
 
 
 @attrs.frozen
 class FilePart:
-    """Bytes of another file, which are read when they are written."""
+    """A range of bytes of another file, which are read when they are written."""
 
     path: str
     start: int
     count: int
 
     def chunks(self) -> Iterator[bytes]:
-        """The bytes, some at a time. Raises ModelError where the file has become shorter."""
+        """The bytes, at most `CHUNK` at a time. Raises ModelError if the file has become shorter."""
         left = self.count
         with open(self.path, "rb") as file:
             file.seek(self.start)
@@ -30,7 +30,7 @@ class FilePart:
                 yield chunk
                 left -= len(chunk)
         if left:
-            raise ModelError(f"it lost {left} B while it was copied", node=self.path)
+            raise ModelError(f"became {left} bytes shorter while it was copied", node=self.path)
 
 
 Piece = bytes | tuple[int, int] | FilePart
@@ -58,7 +58,7 @@ def edit_message(buffer: Buffer, pos: int, end: int, edit: Edit) -> list[Piece]:
 
 
 def total_size(pieces: Sequence[Piece]) -> int:
-    """The bytes of all pieces."""
+    """The number of bytes of all pieces."""
     return sum(map(_size, pieces))
 
 

@@ -1,7 +1,7 @@
 """The protobuf text format: a syntax tree of a message, without extensions and expanded `Any` messages.
 
-Source: the text format language specification of protobuf. A tree has positions and no types: who knows the messages
-(`formats.tf.text`) checks them; `parse_text` reads a message without knowing its fields.
+Source: the text format language specification of protobuf. A tree has positions, but no types: these are checked by
+modules that know the messages, such as `formats.tf.text`. `parse_text` reads a message whose fields are unknown.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ Message = dict[str, list[Any]]
 """Each field with all of its values; a value is a str, an int or a Message."""
 
 MAX_DEPTH = 100
-"""Messages in messages, as in the binary form."""
+"""The most levels of messages in messages, as in the binary form."""
 
 _BLANK = re.compile(r"(?:[ \t\n\v\f\r]+|#[^\n]*)*")
-"""Matches anywhere: a pattern that can fail behind it would try every division of the blanks."""
+"""Matches anywhere: if a pattern followed that can fail, each division of the blanks would be tried."""
 _TOKEN = re.compile(
     r"""(?P<string>"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\\\n]*(?:\\.[^'\\\n]*)*')
     |(?P<number>(?:[0-9]|\.[0-9])(?:[\w.]|(?<=[eE])[+-])*)
@@ -53,7 +53,7 @@ class Token(NamedTuple):
 
 
 class TextScalar(NamedTuple):
-    """A value that is no message: a number or a name with its sign, or strings that stand next to each other."""
+    """A value that is no message: a number or a name with its sign, or adjacent strings."""
 
     kind: Literal["number", "name", "string"]
     text: str
@@ -61,7 +61,7 @@ class TextScalar(NamedTuple):
     strings: tuple[Token, ...] = ()
 
     def integer(self) -> int | None:
-        """The value of a decimal, octal or hexadecimal integer; None of anything else."""
+        """The value of a decimal, octal or hexadecimal integer; None for anything else."""
         digits = self.text.removeprefix("-")
         if self.kind != "number" or len(digits) > 64 or not _INTEGER.fullmatch(digits):
             return None
@@ -69,7 +69,7 @@ class TextScalar(NamedTuple):
         return -int(digits, base) if self.text[0] == "-" else int(digits, base)
 
     def number(self) -> float | None:
-        """The value of a decimal number, infinity or NaN; None of anything else."""
+        """The value of a decimal number, infinity or NaN; None for anything else."""
         digits = self.text.removeprefix("-")
         if self.kind == "name" and digits.lower() in ("inf", "infinity", "nan"):
             return float(self.text)
@@ -94,7 +94,7 @@ class TextField(NamedTuple):
 
 @attrs.frozen
 class TextSource:
-    """A text with its name, for errors at positions."""
+    """A text and its name in errors."""
 
     text: str
     name: str
@@ -106,14 +106,14 @@ class TextSource:
         return ModelError(f"line {line}, column {column}: {message}", node=self.name)
 
     def decode(self, value: TextScalar) -> bytes:
-        """The bytes of strings that stand next to each other. Raises ModelError for an escape that is none."""
+        """The bytes of adjacent strings, concatenated. Raises ModelError for an illegal escape sequence."""
         return b"".join(map(self._decode_string, value.strings))
 
     def _decode_string(self, token: Token) -> bytes:
         try:
             data = token.text[1:-1].encode()
         except UnicodeEncodeError as error:
-            raise self.error(token.position + 1 + error.start, "not a character of Unicode") from None
+            raise self.error(token.position + 1 + error.start, "not a Unicode character") from None
         if b"\\" not in data:
             return data
         try:
@@ -124,7 +124,7 @@ class TextSource:
 
 
 class _EscapeError(Exception):
-    """The position of an escape that is none."""
+    """An invalid escape sequence; the argument is its position. Internal: caught in `formats.protobuf.text`."""
 
 
 def _unescape(match: re.Match[bytes]) -> bytes:
@@ -154,19 +154,19 @@ def parse_text(text: str, name: str = "text") -> Message:
     {'max_batch_size': [8], 'input': [{'name': ['x'], 'dims': [-1, 3]}]}
     """
     source = TextSource(text, name)
-    return _untyped(source, parse_tree(source))
+    return _plain_fields(source, parse_tree(source))
 
 
-def _untyped(source: TextSource, message: TextMessage) -> Message:
+def _plain_fields(source: TextSource, message: TextMessage) -> Message:
     fields: Message = {}
     for field in message.fields:
-        fields.setdefault(field.name, []).extend(_untyped_value(source, value) for value in field.values)
+        fields.setdefault(field.name, []).extend(_plain_value(source, value) for value in field.values)
     return fields
 
 
-def _untyped_value(source: TextSource, value: TextScalar | TextMessage) -> Any:
+def _plain_value(source: TextSource, value: TextScalar | TextMessage) -> Any:
     if isinstance(value, TextMessage):
-        return _untyped(source, value)
+        return _plain_fields(source, value)
     if value.kind == "string":
         return source.decode(value).decode("utf-8", "replace")
     number = value.integer()
@@ -193,7 +193,7 @@ class _Parser:
         if token.text != end or token.kind not in ("mark", "end"):
             if token.text == "[":
                 raise self.source.error(token.position, "extensions and expanded `Any` messages are not read")
-            raise self.expected("the name of a field" + (f" or {end!r}" if end else ""), token)
+            raise self.syntax_error("the name of a field" + (f" or {end!r}" if end else ""), token)
         return TextMessage(fields, position)
 
     def field(self, depth: int) -> TextField:
@@ -215,14 +215,14 @@ class _Parser:
             if self.skip("]"):
                 return values
             if not self.skip(","):
-                raise self.expected("',' or ']'", self.next)
+                raise self.syntax_error("',' or ']'", self.next)
 
     def value(self, colon: bool, depth: int) -> TextScalar | TextMessage:
         token = self.take()
         if token.kind == "mark" and token.text in _ENDS:
             return self.message(token, depth + 1)
         if not colon:
-            raise self.expected("':', '{' or '<'", token)
+            raise self.syntax_error("':', '{' or '<'", token)
         if token.kind == "string":
             strings = [token]
             while self.next.kind == "string":
@@ -232,10 +232,10 @@ class _Parser:
         value = self.take() if sign else token
         if value.kind == "number" or value.kind == "name":
             return TextScalar("number" if value.kind == "number" else "name", sign + value.text, token.position)
-        raise self.expected("a number" if sign else "a value", value)
+        raise self.syntax_error("a number" if sign else "a value", value)
 
     def skip(self, mark: str) -> bool:
-        """Whether the next token is this mark, which is then behind the cursor."""
+        """Pass the next token if it is this mark; whether it was."""
         matches = self.next.kind == "mark" and self.next.text == mark
         if matches:
             self.take()
@@ -258,6 +258,6 @@ class _Parser:
             raise self.source.error(position, message)
         return Token(match.lastgroup, match[0], position)
 
-    def expected(self, expected: str, token: Token) -> ModelError:
+    def syntax_error(self, expected: str, token: Token) -> ModelError:
         text = "the end" if token.kind == "end" else repr(token.text[:40])
         return self.source.error(token.position, f"expected {expected}, not {text}")

@@ -12,17 +12,20 @@ from shapeinf.formats.protobuf.large_file import LargeFile
 
 Buffer = bytes | mmap
 Source = bytes | mmap | LargeFile
-"""What fields are read from."""
+"""The data that fields are read from."""
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 
 class DamagedError(ValueError):
-    """The bytes are not a protobuf message."""
+    """The bytes are not a protobuf message.
+
+    Internal: caught in `formats.onnx.scanner` and `formats.tf.source`, as by every other caller of this module.
+    """
 
 
 def varint(buffer: Source, pos: int) -> tuple[int, int]:
-    """An unsigned integer of 7 bits a byte, and where it ends."""
+    """An unsigned integer of 7 bits per byte, and the position after it."""
     value = shift = 0
     try:
         while True:
@@ -39,7 +42,7 @@ def varint(buffer: Source, pos: int) -> tuple[int, int]:
 
 
 def to_signed(value: int) -> int:
-    """A 64-bit two's complement number."""
+    """The value of a 64-bit two's complement number."""
     if value >> 63:
         value &= (1 << 64) - 1  # ten bytes hold up to 70 bits
         return value - (1 << 64) if value >> 63 else value
@@ -65,14 +68,14 @@ def fields(buffer: Source, pos: int, end: int) -> Iterator[tuple[int, int, int, 
         elif kind in (FIXED64, FIXED32):
             start, pos = pos, pos + (8 if kind == FIXED64 else 4)
         else:
-            raise DamagedError(f"it has a field of the unknown kind {kind}")
+            raise DamagedError(f"it has a field of the unknown wire type {kind}")
         if pos > end:
             raise DamagedError("a field ends after its message")
         yield tag >> 3, kind, start, pos
 
 
 def field(buffer: Source, pos: int, end: int) -> tuple[int, int, int, int]:
-    """The field at a position before `end`, as `fields` has it."""
+    """The field at a position before `end`, as `fields` yields it."""
     return next(fields(buffer, pos, end))
 
 

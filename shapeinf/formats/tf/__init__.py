@@ -1,4 +1,4 @@
-"""TensorFlow's files: GraphDef, MetaGraphDef, SavedModel, TensorFlow.js. Readers and writers are imported on use."""
+"""TensorFlow models: GraphDef, MetaGraphDef, SavedModel, TensorFlow.js. Readers and writers are imported on use."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ TENSORFLOW = Format(
     _write,
     TensorFlowOptions,
     is_model_path=_is_model_path,
-    begins=sniffing.is_model,
+    is_model_head=sniffing.is_model,
     writes_folders=True,
 )
 """The format of TensorFlow's models."""

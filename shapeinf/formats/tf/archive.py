@@ -1,4 +1,4 @@
-"""Zip archives of SavedModels: the message is read where it lies, and nothing is unpacked to disk."""
+"""Zip archives of SavedModels: the message is read from the archive, which is not unpacked to disk."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import BinaryIO
 from shapeinf.errors import LimitError, ModelError, ShapeInferenceError, UnknownFormatError
 
 MAX_FILES = 100_000
-"""Files of an archive."""
+"""The most files of an archive."""
 
 MAX_MESSAGE = (1 << 31) - 1
-"""Bytes of a message: protocol buffers have no longer ones."""
+"""Bytes of the longest message of protocol buffers."""
 
 MAX_RATIO = 100
-"""The largest factor by which a message may be longer than its archive, past `FREE_SIZE` bytes."""
+"""The largest ratio of a message to its archive, for messages of more than `FREE_SIZE` bytes."""
 
 FREE_SIZE = 1 << 26
 MAX_FOLDERS = 2
-"""How deeply the folder of the model may lie in the archive."""
+"""The most folders around the message in an archive."""
 
 NAMES = ("saved_model.pb", "saved_model.pbtxt")
 """The files that hold the message of a SavedModel, the preferred one first."""
@@ -30,12 +30,12 @@ MAGIC = b"PK\x03\x04"
 
 
 def message_name(source: str | bytes) -> str | None:
-    """The path of the message of a SavedModel in an archive, None where there is none or the archive is damaged."""
+    """The path of the message of a SavedModel in an archive; None if it has none or is damaged."""
     from shapeinf.formats.zipped import zip_members
 
     names: list[str] = []
     try:
-        with _opened(source) as (file, where):
+        with _open_archive(source) as (file, where):
             for _ in zip_members(file, where, MAX_FILES, lambda name, _: names.append(name)):
                 pass
     except (ShapeInferenceError, OSError):
@@ -45,15 +45,15 @@ def message_name(source: str | bytes) -> str | None:
 
 
 def read_message(source: str | bytes) -> bytes:
-    """The message of the SavedModel in an archive, given by its path or its bytes.
+    """The message of the SavedModel in an archive; `source` is a path or bytes.
 
-    Raises UnknownFormatError for an archive without one, LimitError for one that is too long, ModelError for a damaged
-    archive.
+    Raises UnknownFormatError for an archive without a SavedModel, LimitError for a message that is too long, ModelError
+    for a damaged archive.
     """
     from shapeinf.formats.zipped import zip_members
 
     wanted = message_name(source)
-    with _opened(source) as (file, where):
+    with _open_archive(source) as (file, where):
         if wanted is None:
             raise UnknownFormatError("is an archive without a SavedModel", node=where)
         size = file.seek(0, os.SEEK_END)
@@ -73,7 +73,7 @@ def read_message(source: str | bytes) -> bytes:
 
 
 @contextmanager
-def _opened(source: str | bytes) -> Iterator[tuple[BinaryIO, str]]:
+def _open_archive(source: str | bytes) -> Iterator[tuple[BinaryIO, str]]:
     """The archive as a file, and its name in messages."""
     if isinstance(source, bytes):
         yield BytesIO(source), "<bytes>"

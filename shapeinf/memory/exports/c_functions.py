@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.straight_line import Instruction, Lowering, StraightLine, lower
 from shapeinf.memory.exports.c_names import comment, literal
-from shapeinf.program.preconditions import Requirement
+from shapeinf.program.requirements import Requirement
 
 MATH = """\
 #if !defined(@P_PORTABLE_MATH) && ((defined(__GNUC__) && __GNUC__ >= 5) || defined(__clang__))
@@ -85,7 +85,7 @@ static inline int64_t @p_math_maximum(int64_t a, int64_t b)
 
 
 class Functions:
-    """Writes functions with the same parameters."""
+    """Writes C functions that all have the same parameters."""
 
     def __init__(self, prefix: str, parameters: Sequence[tuple[Dimension, str]]) -> None:
         """`parameters` are symbols with their C identifiers."""
@@ -95,11 +95,11 @@ class Functions:
         self.passed = ", ".join(self.names.values())
 
     def math(self) -> str:
-        """The checked operations."""
+        """The functions for checked arithmetic."""
         return MATH.replace("@P", self.prefix.upper()).replace("@p", self.prefix)
 
     def check(self, requirements: Iterable[Requirement]) -> str:
-        """`check`: whether the preconditions hold."""
+        """The function `check`, which returns 0 where the preconditions hold, else an error."""
         chosen = list(requirements)
         lowering = Lowering()
         registers = [lowering.dim(clause.expression) for requirement in chosen for clause in requirement.clauses]
@@ -115,17 +115,17 @@ class Functions:
         return self._function("check", program, [*lines, "    return status;"])
 
     def expression(self, name: str, dim: Dim) -> str:
-        """A function that evaluates a dim."""
+        """A function that returns the value of a dim."""
         return self._evaluation(name, lower([dim]))
 
     def largest(self, name: str, dims: Iterable[Dim]) -> str:
-        """A function that evaluates the largest of dims; 0 for none."""
+        """A function that returns the largest value of some dims; 0 for none."""
         lowering = Lowering()
         register = lowering.maximum([lowering.constant(0), *map(lowering.dim, dims)])
         return self._evaluation(name, lowering.program([register]))
 
     def call(self, name: str, target: str) -> str:
-        """A function that is another instruction."""
+        """A function that returns the result of the function `target`."""
         head = f"static inline int64_t {self.prefix}_{name}({self.declared})"
         return f"{head}\n{{\n    return {self.prefix}_{target}({self.passed});\n}}\n"
 
@@ -156,9 +156,5 @@ class Functions:
         head = f"static inline int64_t {self.prefix}_{name}({self.declared})"
         read = set(program.symbols)
         unread = [f"    (void){c};" for symbol, c in self.names.items() if symbol not in read]
-        return "\n".join([head, "{", *_declarations_first(lines, unread), "}", ""])
-
-
-def _declarations_first(lines: list[str], unread: list[str]) -> list[str]:
-    """The statements for unused parameters go after the first declaration."""
-    return [lines[0], *unread, *lines[1:]]
+        declaration, *rest = lines
+        return "\n".join([head, "{", declaration, *unread, *rest, "}", ""])

@@ -1,4 +1,4 @@
-"""A C99 and C++ header: arena, offsets, and functions of the dims for the peak and the bytes of every tensor."""
+"""A C99 and C++ header: the arena, offsets, and functions from dims to the peak and to the bytes of every tensor."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _INTRODUCTION = """\
 
 
 def c_header(subject: MemoryExport, prefix: str | None = None) -> str:
-    """The text of the header; `prefix` begins all names, by default that of the model."""
+    """The text of the header. All names in it begin with `prefix`, by default the name of the model."""
     return "\n".join(_Writer(subject, prefix_of(subject.name if prefix is None else prefix)).parts())
 
 
@@ -45,7 +45,7 @@ class _Writer:
         labels = subject.binder.labels
         names = identifiers(labels[symbol] for symbol in subject.dims)
         self.functions = Functions(prefix, [(s, f"dim_{names[labels[s]]}") for s in subject.dims])
-        self.buffers = _by_name(subject.timeline.buffers)
+        self.buffers = _unique_names(subject.timeline.buffers)
         self.names = identifiers([*self.buffers, *subject.slots])
 
     def parts(self) -> Iterator[str]:
@@ -106,7 +106,7 @@ class _Writer:
         """The bytes of each buffer; buffers of one size share its function."""
         known: dict[Dim, str] = {}
         for name, buffer in self.buffers.items():
-            size = self.subject.at_most(buffer)
+            size = self.subject.upper_bound(buffer)
             if size is None:
                 yield f"/* no function for {comment(name)}: {comment(self.subject.why_unbounded(buffer))} */\n"
                 continue
@@ -114,14 +114,14 @@ class _Writer:
                 known[size] = f"size_{len(known)}"
                 yield f"/* {comment(format_dim(size, labels=self.subject.binder.labels))} */"
                 yield self.functions.expression(known[size], size)
-            bound = "" if self.subject.exact(buffer) else ", at most"
+            bound = "" if self.subject.is_exact(buffer) else ", at most"
             held = [value for value in buffer.values if value != buffer.name][:8]
             also = f"; it also holds {', '.join(held)}" if held else ""
             yield f"/* The bytes of {comment(name + also)}{bound}. */"
             yield self.functions.call(f"bytes_{self.names[name]}", known[size])
 
 
-def _by_name(buffers: Iterable[Buffer]) -> dict[str, Buffer]:
+def _unique_names(buffers: Iterable[Buffer]) -> dict[str, Buffer]:
     """Buffers by name; the second and later ones of a name get a number."""
     named: dict[str, Buffer] = {}
     for buffer in buffers:

@@ -62,10 +62,10 @@ def comment(text: str) -> str:
     >>> comment("a*/b"), comment("\u202ex??/")
     ('a* /b', '<U+202E>x? ?/')
     """
-    escape_unprintable = "".join(c if " " <= c <= "~" else f"<U+{ord(c):04X}>" for c in text)
-    if len(escape_unprintable) > 1000:
-        escape_unprintable = f"{escape_unprintable[:1000]}..."
-    return re.sub(r"(?<=\*)(?=/)|(?<=/)(?=\*)|(?<=\?)(?=\?)", " ", escape_unprintable).replace("\\", "<U+005C>")
+    printable = "".join(c if " " <= c <= "~" else f"<U+{ord(c):04X}>" for c in text)
+    if len(printable) > 1000:
+        printable = f"{printable[:1000]}..."
+    return re.sub(r"(?<=\*)(?=/)|(?<=/)(?=\*)|(?<=\?)(?=\?)", " ", printable).replace("\\", "<U+005C>")
 
 
 def string(text: str) -> str:

@@ -9,10 +9,10 @@ from shapeinf.expr import Dim, Dimension, format_dim, quote_name
 from shapeinf.memory.exports.memory_export import MemoryExport
 from shapeinf.memory.planning import Plan
 from shapeinf.memory.timeline import Buffer
-from shapeinf.program.preconditions import Requirements
+from shapeinf.program.requirements import Requirements
 from shapeinf.schemas import MEMORY, load_schema
 
-LONGEST = 1_000_000
+MAX_EXPRESSION = 1_000_000
 """Limit on the characters of an expression."""
 
 
@@ -52,7 +52,7 @@ def as_json(subject: MemoryExport) -> dict[str, Any]:
         "unknowns": [
             {"name": buffer.name, "cause": subject.why_unbounded(buffer)}
             for buffer in subject.timeline.buffers
-            if subject.at_most(buffer) is None
+            if subject.upper_bound(buffer) is None
         ],
         "plan": None if plan is None else _plan(plan),
     }
@@ -88,4 +88,4 @@ def _tensor(subject: MemoryExport, buffer: Buffer) -> dict[str, Any]:
 
 
 def _expression(d: Dim) -> int | str:
-    return d if isinstance(d, int) else format_dim(d, longest=LONGEST)
+    return d if isinstance(d, int) else format_dim(d, longest=MAX_EXPRESSION)

@@ -15,7 +15,7 @@ from shapeinf.memory.timeline import Buffer, Timeline
 from shapeinf.program.bindings import Binder
 from shapeinf.sharing import cached_property
 from shapeinf.solver.elimination import Elimination
-from shapeinf.solver.long_sums import canonical_form
+from shapeinf.solver.long_dims import canonical_form
 
 
 @attrs.frozen(slots=False)
@@ -34,7 +34,7 @@ class MemoryExport:
 
     @property
     def timeline(self) -> Timeline:
-        """The buffers."""
+        """The program points and buffers."""
         return self.peak.timeline
 
     @property
@@ -84,17 +84,17 @@ class MemoryExport:
         """The canonical bytes of a buffer; None where they are not known."""
         return None if buffer.size is None else canonical_form(self.store, buffer.size)
 
-    def at_most(self, buffer: Buffer) -> Dim | None:
+    def upper_bound(self, buffer: Buffer) -> Dim | None:
         """The upper bound of the bytes of a buffer, in the dims of the inputs; None where it has none."""
         return None if buffer.size is None else self.elimination.upper(buffer.size)
 
-    def exact(self, buffer: Buffer) -> bool:
-        """Whether `at_most` is the exact size."""
+    def is_exact(self, buffer: Buffer) -> bool:
+        """Whether `upper_bound` is the exact size."""
         size = self.size(buffer)
-        return size is not None and self.elimination.stays(size)
+        return size is not None and self.elimination.is_retained(size)
 
     def why_unbounded(self, buffer: Buffer) -> str:
-        """Why `at_most` is None."""
+        """Why `upper_bound` is None."""
         return why_unbounded(buffer, self.elimination)
 
     @cached_property

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shapeinf.csv_text import csv_text as format_csv
-from shapeinf.errors import MissingPackageError, NoSizeError, SizeOverflowError
+from shapeinf.errors import BindingError, MissingPackageError, NoSizeError, SizeOverflowError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.expr.many_bindings import INT64_MAX, run_exactly
 from shapeinf.expr.straight_line import lower
@@ -17,8 +17,8 @@ from shapeinf.memory.timeline import Buffer
 from shapeinf.program.bindings import Bindings
 
 COLUMNS = ("name", "role", "dtype", "shape", "bytes", "birth", "death", "offset", "cause")
-"""`bytes` is empty where unknown, and an upper bound where it depends on data; `cause` has the reason. `shape` joins
-sizes with `x`, with `?` for a size that depends on data."""
+"""`bytes` is empty where unknown, and an upper bound where it depends on data; `cause` has the reason. `shape` is sizes
+joined by `x`, with `?` for a size that depends on data."""
 
 Row = dict[str, Any]
 
@@ -30,7 +30,7 @@ def rows(subject: MemoryExport, sizes: Mapping[str, int]) -> list[Row]:
     """
     bindings = subject.binder.bind(sizes, {})
     if bindings.count != 1:
-        raise ValueError("a table holds one binding: bind each dim to an int")
+        raise BindingError("a table holds one binding: bind each dim to an int")
     if bindings.errors:
         raise bindings.errors[0]
     evaluator = _Evaluator(bindings)
@@ -70,7 +70,7 @@ class _Evaluator:
     def __init__(self, bindings: Bindings) -> None:
         self.bindings = bindings
 
-    def known(self, d: Dim) -> bool:
+    def can_evaluate(self, d: Dim) -> bool:
         return isinstance(d, int) or d.symbols() <= self.bindings.values.keys()
 
     def value(self, d: Dim, subject: str) -> int:
@@ -80,20 +80,20 @@ class _Evaluator:
         if value is None:
             raise NoSizeError(subject, "it divides by zero")
         if not 0 <= value <= INT64_MAX:
-            raise SizeOverflowError(subject, 0, self.bindings.at(0))
+            raise SizeOverflowError(subject, 0, self.bindings.sizes_at(0))
         return value
 
     def format(self, d: Dim) -> str:
-        return str(self.value(d, str(d))) if self.known(d) else "?"
+        return str(self.value(d, str(d))) if self.can_evaluate(d) else "?"
 
 
 def _bytes(subject: MemoryExport, evaluator: _Evaluator, buffer: Buffer) -> tuple[int | None, str]:
     """The bytes of a buffer, and the cause where they are not exact."""
     quantity = f"the bytes of {buffer.name!r}"
     size = subject.size(buffer)
-    if size is not None and evaluator.known(size):
+    if size is not None and evaluator.can_evaluate(size):
         return evaluator.value(size, quantity), ""
-    upper = subject.at_most(buffer)
+    upper = subject.upper_bound(buffer)
     if upper is None:
         return None, subject.why_unbounded(buffer)
     assert isinstance(size, Dimension)

@@ -21,7 +21,7 @@ class PeakAt:
 
     Args:
         bytes: the most in use at once.
-        point: the first node with so much in use; None for a model without nodes.
+        point: the first node with this many bytes in use; None for a model without nodes.
         index: the index of that program point.
         alive: the buffers in use there with their bytes, largest first.
         at_least: buffers of unknown size are not counted.

@@ -26,9 +26,9 @@ from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.sizes import too_long
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.dominance import is_monotone_in
-from shapeinf.solver.long_sums import canonical_form, map_terms
+from shapeinf.solver.long_dims import canonical_form, map_terms
 from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow_ranges, upper_bound
-from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, holds_at, value_at, violated_at
+from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT, find_violation, holds_at, value_at
 
 MAX_TRIED = 20_000
 """Limit on the sizes for which the bound over the other dims is computed; some minutes at worst."""
@@ -89,9 +89,9 @@ class LargestSearch:
         alone = free and all(s is self.symbol for d in self.dims if isinstance(d, Dimension) for s in d.symbols())
         monotone = all(is_monotone_in(self.store, d, self.symbol) for d in self.dims)
         if alone:
-            return self._bisect(limit, self._value) if monotone else self._search_values(limit)
+            return self._bisect(limit, self._peak_at) if monotone else self._search_values(limit)
         if free and monotone and not self._is_coupled():
-            return self._bisect(limit, self._bound_at)
+            return self._bisect(limit, self._upper_bound_at)
         return self._search_sizes(limit)
 
     def _result(self, budget: int, value: int | None, size: int | None = None, proven: bool = True) -> Largest:
@@ -105,47 +105,47 @@ class LargestSearch:
         if top is None and above is None:
             return Largest(self.name, None, budget, unlimited=True, at_least=self.at_least)
         proven = above is None or above.tight
-        for value in self._legal_sizes_down(top) if top is not None else ():
-            size = _known(most(value if top is None or not self.work.cut else top))  # a bound of this size as well
+        for value in self._descending_legal_sizes(top) if top is not None else ():
+            size = _value_of(most(value if top is None or not self.work.cut else top))  # a bound of this size as well
             return self._result(budget, value, size, proven)
         return self._result(budget, None, proven=proven)
 
     def _last_fitting(self, budget: int, most: Callable[[int], UpperBound]) -> tuple[int | None, UpperBound | None]:
         """The largest size that fits, and the bound at the next one; None twice where every size fits."""
         first = most(self.low)
-        if _known(first) > budget:
+        if _value_of(first) > budget:
             return None, first
         high = self.high
         fits = self.low
         if high is None:
             step = 1
-            while _known(most(fits + step)) <= budget:
+            while _value_of(most(fits + step)) <= budget:
                 fits += step
                 step *= 2
                 if step > _ENDLESS or not self._affects_peak():
                     return None, None
             high = fits + step
-        elif _known(most(high)) <= budget:
+        elif _value_of(most(high)) <= budget:
             return high, None
         while high - fits > 1:
             middle = (fits + high) // 2
-            fits, high = (middle, high) if _known(most(middle)) <= budget else (fits, middle)
+            fits, high = (middle, high) if _value_of(most(middle)) <= budget else (fits, middle)
         return fits, most(high)
 
     def _affects_peak(self) -> bool:
         return any(isinstance(d, Dimension) and self.symbol in d.symbols() for d in self.dims)
 
-    def _value(self, value: int) -> UpperBound:
+    def _peak_at(self, value: int) -> UpperBound:
         """The peak at a size, where no other dim is open."""
         return UpperBound(max([evaluate(d, {self.symbol.name: value}) for d in self.dims], default=0), "exact", True)
 
-    def _bound_at(self, value: int) -> UpperBound:
+    def _upper_bound_at(self, value: int) -> UpperBound:
         """The bound over the other dims, where no constraint couples them to this one."""
-        return self._bound(
+        return self._upper_bound(
             self.store, [map_terms(d, lambda part: substitute(part, {self.symbol: value})) for d in self.dims]
         )
 
-    def _bound(self, store: ShapeStore, dims: Sequence[Dim]) -> UpperBound:
+    def _upper_bound(self, store: ShapeStore, dims: Sequence[Dim]) -> UpperBound:
         bound, _ = largest_bound(store, dims or [0], self.work)
         if bound.value is None:
             reason = too_long(map(self.store.scope.symbol, bound.unbounded))
@@ -168,19 +168,19 @@ class LargestSearch:
 
     def _search_values(self, budget: int) -> Largest:
         """Evaluate all sizes at once, where no other dim is open."""
-        high = self._finite()
+        high = self._last_size()
         if high < self.low:
             return self._result(budget, None)
         parts = values_along(self.dims, self.symbol, self.low, high, self.work)
         sizes = np.concatenate([np.max(values, axis=0) for values in parts])
         fitting = np.flatnonzero(sizes <= budget)
-        for value in self._legal_sizes_down(self.low + int(fitting[-1])) if len(fitting) else ():
+        for value in self._descending_legal_sizes(self.low + int(fitting[-1])) if len(fitting) else ():
             size = int(sizes[value - self.low])
             if size <= budget:
                 return self._result(budget, value, size)
         return self._result(budget, None)
 
-    def _finite(self) -> int:
+    def _last_size(self) -> int:
         high = self.high if self.high is not None else upper_bound(self.store, self.symbol, budget=self.work).value
         if high is None:
             raise MissingSizeError([self.name], "specify a range: the peak is not monotone in it")
@@ -191,18 +191,18 @@ class LargestSearch:
         proven = True
         witness: Mapping[str, int] = {}
         free = self.store.canon(self.symbol) is self.symbol
-        high = self._finite()
+        high = self._last_size()
         for value in range(high, self.low - 1, -1):
             if high - value >= MAX_TRIED:
                 raise LimitError(f"none of the {MAX_TRIED} largest sizes of {self.name} fits: specify a smaller range")
-            if not self.work.take(STEPS_PER_CONSTRAINT * (2 + self.store.count) + sum(map(_terms, self.dims))):
+            if not self.work.take(STEPS_PER_CONSTRAINT * (2 + self.store.count) + sum(map(_count_terms, self.dims))):
                 return self._result(budget, None)
             if witness and self._exceeds(budget, {**witness, self.symbol.name: value}):
                 continue
-            bound = self._bound_with(value)
+            bound = self._upper_bound_with(value)
             if bound is None:
                 continue
-            if _known(bound) > budget:
+            if _value_of(bound) > budget:
                 proven = proven and bound.tight
                 witness = bound.sizes if free else {}
                 continue
@@ -216,13 +216,13 @@ class LargestSearch:
         values = (value_at(self.store, d, point) for d in self.dims)
         return any(v is not None and v > budget for v in values) and holds_at(self.store, point)
 
-    def _bound_with(self, value: int) -> UpperBound | None:
+    def _upper_bound_with(self, value: int) -> UpperBound | None:
         """The bound over the other dims at a size; None where the size is not legal."""
         store = self._store_with(value)
         if store is None:
             return None
         try:
-            return self._bound(store, self.dims)
+            return self._upper_bound(store, self.dims)
         except Contradiction:
             return None
 
@@ -234,7 +234,7 @@ class LargestSearch:
             store.add_equal(self.symbol, value, Source("", f"{self.name} = {value} is assumed"))
         except Contradiction:
             return None
-        return store if violated_at(store, {}) is None else None
+        return store if find_violation(store, {}) is None else None
 
     def _is_legal(self, value: int) -> bool | None:
         """Whether the other dims have sizes at which all constraints hold; None where isl does not decide it."""
@@ -245,7 +245,7 @@ class LargestSearch:
         legal = possible_values(self.store, self.symbol, value, value, self.work)
         return None if legal is None else bool(legal)
 
-    def _legal_sizes_down(self, top: int) -> Iterator[int]:
+    def _descending_legal_sizes(self, top: int) -> Iterator[int]:
         """The legal sizes from `top` downwards. Raises LimitError."""
         from shapeinf.solver.integer_sets import possible_values
 
@@ -271,12 +271,12 @@ class LargestSearch:
                 yield value
 
 
-def _known(bound: UpperBound) -> int:
+def _value_of(bound: UpperBound) -> int:
     assert bound.value is not None
     return bound.value
 
 
-def _terms(d: Dim) -> int:
+def _count_terms(d: Dim) -> int:
     return len(d.terms) if isinstance(d, Dimension) else 1
 
 

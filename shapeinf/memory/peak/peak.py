@@ -18,7 +18,7 @@ from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Role, Timeline
 from shapeinf.sharing import cached_property, synchronized
 from shapeinf.solver.budget import WORK, Budget
-from shapeinf.solver.long_sums import canonical_form
+from shapeinf.solver.long_dims import canonical_form
 from shapeinf.solver.upper_bounds import UpperBound, largest_bound, narrow_ranges
 from shapeinf.texts import object_text
 
@@ -62,7 +62,7 @@ class Peak:
         smaller: Callable[[Mapping[str, int]], Peak | None] | None = None,
         work: int = WORK,
     ) -> None:
-        """Counts the buffers of these roles.
+        """The peak of the buffers of these roles.
 
         `labels` are the symbols that users bind, the dims of inputs, with their names; by default all that have a name.
         Other symbols depend on data, whatever their name in the file. `smaller` returns the same peak for dims below
@@ -72,7 +72,7 @@ class Peak:
         self.work = work
         self._budget = Budget(work)
         """The budget of the terms."""
-        self._smaller = smaller
+        self._infer_smaller = smaller
         self.timeline = timeline
         self.store = store
         self.roles = tuple(roles)
@@ -90,10 +90,10 @@ class Peak:
         """The symbols that users bind, with their names."""
         return self._query.labels
 
-    def _for(self, ranges: Mapping[str, RangeLike]) -> Peak:
+    def _peak_for(self, ranges: Mapping[str, RangeLike]) -> Peak:
         """The peak to query for these sizes: another one where they are below the least sizes of this one."""
-        lower = self._query.lowered_minimums(ranges) if self._smaller is not None else None
-        return (self._smaller(lower) if lower is not None and self._smaller is not None else None) or self
+        lower = self._query.lowered_minimums(ranges) if self._infer_smaller is not None else None
+        return (self._infer_smaller(lower) if lower is not None and self._infer_smaller is not None else None) or self
 
     @cached_property
     def terms(self) -> tuple[PeakTerm, ...]:
@@ -166,7 +166,7 @@ class Peak:
         names the constraint, for a size with which the model does not run.
         """
         sizes = as_sizes(merge_specs(sizes, more))
-        peak = self._for(sizes)
+        peak = self._peak_for(sizes)
         if peak is not self:
             return peak.at(sizes)
         store = self._query.bind(sizes)
@@ -199,7 +199,7 @@ class Peak:
         of the peak is unbounded. Raises as `at` does, and AssumptionSyntaxError.
         """
         ranges = merge_specs(ranges, more)
-        peak = self._for(ranges)
+        peak = self._peak_for(ranges)
         if peak is not self:
             return peak.over(ranges, assume=assume)
         store = self._query.restrict(ranges, assume)
@@ -247,7 +247,7 @@ class Peak:
         or a range.
         """
         ranges = merge_specs(sizes, more)
-        peak = self._for(ranges)
+        peak = self._peak_for(ranges)
         if peak is not self:
             return peak.largest(name, budget, ranges, assume=assume)
         store = self._query.restrict(ranges, assume)
@@ -261,7 +261,7 @@ class Peak:
         Sizes with which the model does not run are included. Raises as `at` does.
         """
         ranges = merge_specs(ranges, more)
-        peak = self._for(ranges)
+        peak = self._peak_for(ranges)
         if peak is not self:
             return peak.regions(name, ranges)
         store = self._query.restrict(ranges)

@@ -1,4 +1,4 @@
-"""The peak that a pickle has: its formula."""
+"""`PickledPeak`, which a pickle of a `Peak` contains."""
 
 from __future__ import annotations
 

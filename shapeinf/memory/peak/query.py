@@ -12,12 +12,12 @@ from shapeinf.inputs.assumptions import add_assumptions
 from shapeinf.inputs.reader import RangeLike, as_sizes, to_named_dim
 from shapeinf.lattice import ShapeStore
 from shapeinf.solver.upper_bounds import UpperBound
-from shapeinf.solver.witnesses import value_at, violated_at
+from shapeinf.solver.witnesses import find_violation, value_at
 
 SpecT = TypeVar("SpecT")
 
-LONGEST_TOTAL = 1_000_000
-"""Characters."""
+MAX_TOTAL = 1_000_000
+"""Limit on the characters of a total."""
 
 
 class SizeQuery:
@@ -51,7 +51,7 @@ class SizeQuery:
 
     def format(self, d: Dim) -> str:
         """A dim as text, with labels; a total may have thousands of terms."""
-        return format_dim(d, labels=self.labels, longest=LONGEST_TOTAL)
+        return format_dim(d, labels=self.labels, longest=MAX_TOTAL)
 
     def bind(self, sizes: Mapping[str, int]) -> ShapeStore:
         """The constraints with a size for each of these dims. Raises UnknownNameError and Contradiction."""
@@ -82,7 +82,7 @@ class SizeQuery:
     def lowered_minimums(self, ranges: Mapping[str, RangeLike]) -> dict[str, int] | None:
         """The named dims whose queried sizes are below the minimum that the inference assumes, with the new minimum.
 
-        None where there are none, and where no assumption of a node is violated either.
+        None where there are none, unless an assumption of a node is violated.
         """
         minimums: dict[str, int] = {}
         bounds: dict[str, tuple[int, int | None]] = {}
@@ -151,7 +151,7 @@ def _add(add: Callable[[], object], source: Source, known: Source | None = None)
 
 def _check_disjunctions(store: ShapeStore, query: str) -> None:
     """Check the pending disjunctions, whose operands may be numbers now."""
-    violated = violated_at(store, {})
+    violated = find_violation(store, {})
     if violated is not None:
         operands = (str(store.canon(d)) for d in violated.operands)
         message = f"{violated.template.format(*operands)} does not hold for {query}"

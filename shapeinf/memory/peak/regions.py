@@ -18,11 +18,11 @@ from shapeinf.memory.peak.terms import PeakTerm
 from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Timeline
 from shapeinf.solver.budget import Budget
-from shapeinf.solver.long_sums import canonical_form
+from shapeinf.solver.long_dims import canonical_form
 
 MAX_SIZES = 1 << 20
 MAX_NUMBERS = 1 << 22
-"""Values in memory at one time."""
+"""Limit on the values that are in memory at one time."""
 NUMBERS_PER_STEP = 500
 
 
@@ -84,7 +84,7 @@ def values_along(
 def _exact(
     evaluated: Values, program: StraightLine, sizes: npt.NDArray[np.int64], budget: Budget
 ) -> npt.NDArray[np.object_]:
-    """Compute the values again that do not fit 64 bits. Raises LimitError for too many."""
+    """Compute the values that do not fit 64 bits again, as Python ints. Raises LimitError for too many."""
     matrix = evaluated.matrix.astype(object)
     wide = np.flatnonzero(np.logical_or.reduce(list(evaluated.overflow.values())))
     if not budget.take(len(wide) * len(program.instructions)):

@@ -15,7 +15,7 @@ from shapeinf.memory.timeline import Buffer, Timeline
 from shapeinf.solver.budget import Budget
 from shapeinf.solver.dominance import find_undominated
 from shapeinf.solver.elimination import Elimination
-from shapeinf.solver.long_sums import canonical_form, is_long
+from shapeinf.solver.long_dims import canonical_form, is_long
 
 MAX_WORK = 2_000_000
 """Limit on the coefficients of all totals together: ten thousand nodes with hundreds of distinct products of dims."""
@@ -77,7 +77,7 @@ def count_buffers(
             unbounded.append(Unbounded(buffer.name, why_unbounded(buffer, elimination)))
             low = 0 if buffer.size is None else elimination.lower(buffer.size)
             size = low if low is not None and not is_long(low) and store.bounds(low)[0] >= 0 else 0
-        elif buffer.size is not None and not elimination.stays(canonical_form(store, buffer.size)):
+        elif buffer.size is not None and not elimination.is_retained(canonical_form(store, buffer.size)):
             bounded.append(buffer.name)
         upper.append(size)
     return CountedBuffers(tuple(buffers), tuple(upper), tuple(bounded), tuple(unbounded))
@@ -87,7 +87,7 @@ def why_unbounded(buffer: Buffer, elimination: Elimination) -> str:
     """Why a buffer has no upper bound."""
     if buffer.size is None:
         return buffer.cause or "its size is not known"
-    symbols = elimination.unbounded(buffer.size)
+    symbols = elimination.unbounded_symbols(buffer.size)
     if not symbols:
         return f"its size {buffer.size} has no upper bound"
     return (

@@ -19,7 +19,7 @@ from shapeinf.csv_text import csv_text, unescape_cell
 from shapeinf.errors import LimitError, PlanError, PlanFileError
 from shapeinf.formats.files import write_text
 from shapeinf.memory.planning.problem import (
-    MOST_BUFFERS,
+    MAX_BUFFERS,
     Plan,
     Problem,
     Request,
@@ -27,9 +27,9 @@ from shapeinf.memory.planning.problem import (
     Unplaced,
     check_alignment,
 )
-from shapeinf.schemas import PLAN
+from shapeinf.schemas import PLAN, json_text
 
-MOST_FILE = 64 * 2**20
+MAX_FILE_BYTES = 64 * 2**20
 """Limit on the bytes of a file."""
 
 _SLOT_KEYS = ("name", "lower", "upper", "size", "offset")
@@ -41,7 +41,7 @@ _COLUMNS = (*_REQUIRED, "offset", "kind")
 
 def load_problem(path: str | os.PathLike[str], alignment: int = 1) -> Problem:
     """Read a problem: minimalloc's CSV. Raises PlanError, LimitError, OSError."""
-    with _naming(path):
+    with _prefix_errors(path):
         return problem_from_csv(_read_text(path), alignment)
 
 
@@ -50,7 +50,7 @@ def load_plan(path: str | os.PathLike[str], alignment: int = 1) -> Plan:
 
     A CSV has no alignment; `alignment` is that of its plan. Raises PlanError, LimitError, OSError.
     """
-    with _naming(path):
+    with _prefix_errors(path):
         text = _read_text(path)
         if not text.lstrip().startswith(("{", "[")):
             return plan_from_csv(text, alignment)
@@ -66,7 +66,7 @@ def load_plan(path: str | os.PathLike[str], alignment: int = 1) -> Plan:
 def save_plan(plan: Plan, path: str | os.PathLike[str]) -> None:
     """Write a plan: JSON where the name of the file ends in `.json`, else minimalloc's CSV."""
     as_json = os.fspath(path).lower().endswith(".json")
-    text = json.dumps(to_json(plan), indent=2) + "\n" if as_json else to_csv(plan)
+    text = f"{json_text(to_json(plan))}\n" if as_json else to_csv(plan)
     write_text(path, text)
 
 
@@ -174,8 +174,8 @@ def _rows(text: str) -> Iterator[tuple[int, Request, int | None]]:
             if name in seen:
                 raise PlanFileError(line, f"two buffers have the id {abridged(name)}, as in line {seen[name]}")
             seen[name] = line
-            if len(seen) > MOST_BUFFERS:
-                raise LimitError(f"more buffers than the limit of {MOST_BUFFERS}")
+            if len(seen) > MAX_BUFFERS:
+                raise LimitError(f"more buffers than the limit of {MAX_BUFFERS}")
             yield parsed
     except csv.Error as error:
         raise PlanFileError(reader.line_num, f"not valid CSV: {error}") from None
@@ -225,8 +225,8 @@ def _entries(plan: dict[str, Any], key: str, default: object = None) -> list[obj
     entries = plan.get(key, default)
     if not isinstance(entries, list):
         raise PlanError(f"a plan needs a list `{key}`")
-    if len(entries) > MOST_BUFFERS:
-        raise LimitError(f"{len(entries)} {key} are more than the limit of {MOST_BUFFERS}")
+    if len(entries) > MAX_BUFFERS:
+        raise LimitError(f"{len(entries)} {key} are more than the limit of {MAX_BUFFERS}")
     return entries
 
 
@@ -238,7 +238,7 @@ def _text(record: dict[str, Any], key: str, where: str) -> str:
 
 
 @contextmanager
-def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
+def _prefix_errors(path: str | os.PathLike[str]) -> Iterator[None]:
     """Prefix errors with the name of the file."""
     try:
         yield
@@ -248,9 +248,9 @@ def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 def _read_text(path: str | os.PathLike[str]) -> str:
     with open(path, "rb") as file:
-        raw = file.read(MOST_FILE + 1)
-    if len(raw) > MOST_FILE:
-        raise LimitError(f"{os.fspath(path)}: the file has more than {MOST_FILE} bytes")
+        raw = file.read(MAX_FILE_BYTES + 1)
+    if len(raw) > MAX_FILE_BYTES:
+        raise LimitError(f"{os.fspath(path)}: the file has more than {MAX_FILE_BYTES} bytes")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

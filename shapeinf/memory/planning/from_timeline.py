@@ -16,7 +16,7 @@ from shapeinf.memory.sizes import too_long
 from shapeinf.memory.timeline import Buffer, Role, Timeline
 from shapeinf.solver.budget import WORK, Budget
 from shapeinf.solver.elimination import Elimination
-from shapeinf.solver.long_sums import canonical_form
+from shapeinf.solver.long_dims import canonical_form
 from shapeinf.solver.upper_bounds import upper_bound
 
 PLANNED: tuple[Role, ...] = ("activation", "output")
@@ -37,8 +37,8 @@ def plan(
     """Place the buffers of a model in one arena.
 
     Each slot is as large as its tensor can be: with `sizes` of all dims that is its size, else its largest size under
-    the constraints, and the plan is valid at every legal binding. It does not bound the arenas of the same planner at
-    smaller sizes: planners are not monotone. A tensor whose size depends on data has the size of its upper bound.
+    the constraints, and the plan is valid at every legal binding. Its arena is no bound for plans at smaller sizes, as
+    planners are not monotone. A tensor whose size depends on data has the size of its upper bound.
 
     Args:
         timeline: the buffers and their live ranges.

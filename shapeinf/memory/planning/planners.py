@@ -15,7 +15,7 @@ from shapeinf.memory.planning.problem import Plan, Problem, Request
 Planner = Callable[[Problem], Plan]
 
 MANY = 20_000
-"""From this number of buffers on `best` tries three planners only; each takes seconds."""
+"""From this number of buffers on, `best` tries three planners only, as each takes seconds."""
 
 SEARCHES = 8
 """The number of searches of `thorough`."""
@@ -29,19 +29,19 @@ OMNIMALLOC_SECONDS = 3.0
 
 
 def greedy_by_size(problem: Problem) -> Plan:
-    """The largest first, each at the lowest offset that is free over its lifetime."""
+    """Place the largest buffers first, each at the lowest offset that is free over its lifetime."""
     blocks = Blocks.from_problem(problem)
     return _plan(problem, blocks, pack(blocks, _order_by(blocks, -blocks.size), "first"), "greedy_by_size")
 
 
 def greedy_by_breadth(problem: Problem) -> Plan:
-    """The points with most bytes in use first; the blocks live there by size, each into the smallest gap that fits."""
+    """Place the buffers live at the points with most bytes in use first, each into the smallest gap that fits."""
     blocks = Blocks.from_problem(problem)
     return _plan(problem, blocks, pack(blocks, _breadth_order(blocks), "best"), "greedy_by_breadth")
 
 
 def best_fit(problem: Problem) -> Plan:
-    """In the order of birth, as a runtime allocates, each into the smallest gap that fits."""
+    """Place buffers in the order of birth, as a runtime allocates, each into the smallest gap that fits."""
     blocks = Blocks.from_problem(problem)
     return _plan(problem, blocks, pack(blocks, _order_by(blocks, blocks.lower), "best"), "best_fit")
 
@@ -55,7 +55,7 @@ def best(problem: Problem) -> Plan:
 
 
 def thorough(problem: Problem) -> Plan:
-    """As `best`, with longer searches: some seconds, for plans that are a few percent smaller."""
+    """The smallest plan as by `best`, with longer searches: some seconds, for a few percent fewer bytes."""
     return _smallest(problem, "thorough", SEARCHES)
 
 
@@ -148,32 +148,32 @@ def _breadth_order(blocks: Blocks) -> Ints:
     breadth = np.zeros(end + 1, dtype=np.int64)
     np.add.at(breadth, blocks.lower, blocks.size)
     np.subtract.at(breadth, blocks.upper, blocks.size)
-    by_size = _order_by(blocks, -blocks.size)
-    lower, upper = blocks.lower[by_size], blocks.upper[by_size].copy()
+    size_order = _order_by(blocks, -blocks.size)
+    lower, upper = blocks.lower[size_order], blocks.upper[size_order].copy()
     order: list[Ints] = []
     for t in np.argsort(-np.cumsum(breadth)[:end], kind="stable").tolist():
         alive = (lower <= t) & (t < upper)
-        order.append(by_size[alive])
+        order.append(size_order[alive])
         upper[alive] = -1
-    return np.concatenate(order) if order else by_size
+    return np.concatenate(order) if order else size_order
 
 
 def _candidates(problem: Problem, blocks: Blocks, least: int, searches: int) -> Iterator[Ints]:
     """Offsets by many orders, the named planners first; then the best two of the skyline orders, improved."""
-    by_size, by_start = _order_by(blocks, -blocks.size), _order_by(blocks, blocks.lower)
-    yield pack(blocks, by_size, "first")
-    yield pack(blocks, by_start, "best")
+    size_order, start_order = _order_by(blocks, -blocks.size), _order_by(blocks, blocks.lower)
+    yield pack(blocks, size_order, "first")
+    yield pack(blocks, start_order, "best")
     yield pack(blocks, _breadth_order(blocks), "best")
     if len(blocks) >= MANY:
         return
-    by_duration = _order_by_key(problem, lambda r: (r.lower - r.upper, -r.size))
-    by_area = _order_by_key(problem, lambda r: r.size * (r.lower - r.upper))
+    duration_order = _order_by_key(problem, lambda r: (r.lower - r.upper, -r.size))
+    area_order = _order_by_key(problem, lambda r: r.size * (r.lower - r.upper))
     fits: tuple[Fit, Fit] = ("first", "best")
-    for order in (by_size, by_start, by_duration, by_area):
+    for order in (size_order, start_order, duration_order, area_order):
         for fit in fits:
             yield pack(blocks, order, fit)
     keys = (blocks.lower, -blocks.upper, blocks.lower - blocks.upper, -_conflicts(blocks))
-    orders = (by_area, by_duration, *(_order_by(blocks, key) for key in keys))
+    orders = (area_order, duration_order, *(_order_by(blocks, key) for key in keys))
     packed = [(pack_skyline(blocks, order), order) for order in orders]
     for offsets, _ in packed:
         yield offsets
@@ -191,7 +191,7 @@ def _conflicts(blocks: Blocks) -> Ints:
 
 
 def _improve(blocks: Blocks, offsets: Ints, order: Ints, least: int, seed: int) -> Ints:
-    """Offsets that are no worse, from an order that the skyline packs so; `least` is a lower bound for the arena.
+    """Offsets with no larger arena, by a search from the order of a skyline; `least` is a lower bound for the arena.
 
     Each step swaps two blocks of the order, and reverts the swap if the arena grows.
     """

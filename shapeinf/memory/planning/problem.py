@@ -14,30 +14,30 @@ from shapeinf.errors import LimitError, PlanError, UnknownNameError
 from shapeinf.html import html_block, html_rows
 from shapeinf.texts import exact_bytes, format_count, object_text
 
-MOST_BUFFERS = 200_000
+MAX_BUFFERS = 200_000
 """Limit on the requests of a problem: planners take quadratic time."""
 
-MOST_BYTES = 2**62
+MAX_BYTES = 2**62
 """Limit on the sum of all sizes: offsets are 64-bit in every format."""
 
-MOST_ALIGNMENT = 2**30
+MAX_ALIGNMENT = 2**30
 
 
-def _integer(owner: Any, attribute: attrs.Attribute[int], value: Any) -> None:
+def _check_int(owner: Any, attribute: attrs.Attribute[int], value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
         raise PlanError(f"{attribute.name} of {abridged(owner.name)} must be an int, not {abridged(value)}")
     if not -(1 << 63) <= value < 1 << 63:
         raise PlanError(f"{attribute.name} of {abridged(owner.name)} must be an int of 64 bits")
 
 
-def _natural(owner: Any, attribute: attrs.Attribute[int], value: Any) -> None:
-    _integer(owner, attribute, value)
+def _check_not_negative(owner: Any, attribute: attrs.Attribute[int], value: Any) -> None:
+    _check_int(owner, attribute, value)
     if value < 0:
         raise PlanError(f"{attribute.name} of {abridged(owner.name)} must not be negative: {value}")
 
 
-def _after_lower(owner: Any, attribute: attrs.Attribute[int], value: Any) -> None:
-    _integer(owner, attribute, value)
+def _check_upper(owner: Any, attribute: attrs.Attribute[int], value: Any) -> None:
+    _check_int(owner, attribute, value)
     if value <= owner.lower:
         raise PlanError(f"{abridged(owner.name)} has an empty lifetime: [{owner.lower}, {value})")
 
@@ -47,9 +47,9 @@ class Request:
     """A buffer that needs `size` bytes at the program points `lower <= t < upper`."""
 
     name: str
-    lower: int = attrs.field(validator=_integer)
-    upper: int = attrs.field(validator=_after_lower)
-    size: int = attrs.field(validator=_natural)
+    lower: int = attrs.field(validator=_check_int)
+    upper: int = attrs.field(validator=_check_upper)
+    size: int = attrs.field(validator=_check_not_negative)
 
 
 @attrs.frozen
@@ -60,7 +60,7 @@ class Slot(Request):
     164
     """
 
-    offset: int = attrs.field(validator=_natural)
+    offset: int = attrs.field(validator=_check_not_negative)
 
     def __attrs_post_init__(self) -> None:
         """Refuse an end past 64 bits."""
@@ -69,7 +69,7 @@ class Slot(Request):
 
     @property
     def top(self) -> int:
-        """The first byte after it."""
+        """The first byte after the buffer."""
         return self.offset + self.size
 
 
@@ -83,8 +83,8 @@ class Unplaced:
 
 def check_alignment(alignment: int) -> int:
     """The alignment, if it is valid. Raises PlanError."""
-    if isinstance(alignment, bool) or not isinstance(alignment, int) or not 1 <= alignment <= MOST_ALIGNMENT:
-        raise PlanError(f"an alignment must be an int from 1 to {MOST_ALIGNMENT}, not {abridged(alignment)}")
+    if isinstance(alignment, bool) or not isinstance(alignment, int) or not 1 <= alignment <= MAX_ALIGNMENT:
+        raise PlanError(f"an alignment must be an int from 1 to {MAX_ALIGNMENT}, not {abridged(alignment)}")
     return alignment
 
 
@@ -114,15 +114,15 @@ class Problem:
     def __attrs_post_init__(self) -> None:
         """Refuse duplicate names, an invalid alignment and sizes past the limits."""
         check_alignment(self.alignment)
-        if len(self.requests) > MOST_BUFFERS:
-            raise LimitError(f"{len(self.requests)} buffers are more than the limit of {MOST_BUFFERS}")
+        if len(self.requests) > MAX_BUFFERS:
+            raise LimitError(f"{len(self.requests)} buffers are more than the limit of {MAX_BUFFERS}")
         seen: set[str] = set()
         for request in self.requests:
             if request.name in seen:
                 raise PlanError(f"two buffers are named {abridged(request.name)}")
             seen.add(request.name)
-        if sum(request.size + self.alignment for request in self.requests) >= MOST_BYTES:
-            raise LimitError(f"the sizes of all buffers are together more than the limit of {MOST_BYTES} bytes")
+        if sum(request.size + self.alignment for request in self.requests) >= MAX_BYTES:
+            raise LimitError(f"the sizes of all buffers are together more than the limit of {MAX_BYTES} bytes")
 
     @property
     def most_alive(self) -> int:
@@ -195,11 +195,11 @@ class Plan:
 
     def __repr__(self) -> str:
         """The arena, and the first slots from its bottom to its top."""
-        return object_text(f"Plan: {self._headline}", (f"{slot.offset} {slot.name}" for slot in self._by_offset))
+        return object_text(f"Plan: {self._headline}", (f"{slot.offset} {slot.name}" for slot in self._sorted_slots))
 
     def _repr_html_(self) -> str:
         """A table of the slots, from the bottom of the arena to its top."""
-        rows = [(f"{s.offset:,}", f"{s.size:,}", f"{s.lower}..{s.upper - 1}", s.name) for s in self._by_offset]
+        rows = [(f"{s.offset:,}", f"{s.size:,}", f"{s.lower}..{s.upper - 1}", s.name) for s in self._sorted_slots]
         slots = html_rows(["offset", "bytes", "points", "tensor"], rows) if rows else ""
         unplaced = html_rows(["unplaced", "cause"], [(u.name, u.cause) for u in self.unplaced]) if self.unplaced else ""
         return html_block(f"Plan: {self._headline}", slots, unplaced)
@@ -211,7 +211,7 @@ class Plan:
         return f"{format_count(len(self.slots), 'tensor')} in an arena of {exact_bytes(self.arena)}{planner}{unplaced}"
 
     @property
-    def _by_offset(self) -> list[Slot]:
+    def _sorted_slots(self) -> list[Slot]:
         return sorted(self.slots, key=lambda slot: (slot.offset, slot.lower))
 
     def __getitem__(self, name: str) -> Slot:
@@ -223,5 +223,5 @@ class Plan:
 
     @property
     def problem(self) -> Problem:
-        """The problem that it solves."""
+        """The problem that the plan solves."""
         return Problem(tuple(Request(s.name, s.lower, s.upper, s.size) for s in self.slots), self.alignment)

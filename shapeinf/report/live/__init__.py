@@ -1,6 +1,6 @@
-"""A model as one HTML page to send to someone: no network, and live, because its shape program is in the page.
+"""One HTML page about a model, without network: it contains the shape program, so that all values follow the sizes.
 
-`docs/report.md` describes the page. The scripts and the style are files beside this one.
+`docs/report.md` describes the page. The scripts and the style are files of this folder.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def save_report(
         title: the heading; by default the name of the graph.
         sizes: the sizes that the page starts with, by dim; the other dims start with a legal size.
         diagnostics: the findings to list, such as those of `shapeinf.checks.check`; by default those of the inference.
-        memory: which memory is shown; by default `result.memory()`.
+        memory: the memory to show; by default `result.memory()`.
 
     Raises UnknownNameError for a name in `sizes` that no dim has, LimitError when functions and bodies expand to too
     many nodes, OSError where the file cannot be written.

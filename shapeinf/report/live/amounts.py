@@ -11,14 +11,15 @@ from shapeinf.expr.straight_line import Lowering, StraightLine
 from shapeinf.lattice import ShapeStore
 from shapeinf.program.lower import byte_count
 from shapeinf.solver.elimination import Elimination
-from shapeinf.solver.long_sums import canonical_form
+from shapeinf.solver.long_dims import canonical_form
 
 
 @attrs.frozen
 class Amount:
     """A size as two registers of a program: its formula, and an upper bound in the dims of the inputs alone.
 
-    Both are the same register where no data decides. `exact` is None without a formula, `upper` without a bound.
+    They are one register for a size that does not depend on data. `exact` is None without a formula, `upper` without
+    a bound.
     """
 
     exact: int | None
@@ -71,12 +72,12 @@ class AmountTable:
         if amount is None:
             form = canonical_form(self.store, d)
             exact = self._lowering.dim(form)
-            upper = exact if self._elimination.stays(form) else self._bound(form)
+            upper = exact if self._elimination.is_retained(form) else self._upper_bound(form)
             amount = self._dims[d] = Amount(exact, upper)
         return amount
 
-    def bounded(self, formula: Dim | None, counted: Dim) -> Amount:
-        """The amount of a formula that is counted as another one where a size in it is not set."""
+    def with_bound(self, formula: Dim | None, counted: Dim) -> Amount:
+        """The amount of a formula, and of the one that is counted instead where a size in it is not set."""
         exact = None if formula is None else self._lowering.dim(canonical_form(self.store, formula))
         return Amount(exact, self._lowering.dim(canonical_form(self.store, counted)))
 
@@ -96,7 +97,7 @@ class AmountTable:
         )
 
     def expression(self, d: Dim) -> int:
-        """The output that has a dim as it is, not in its canonical form, which is right only for legal sizes."""
+        """The output with the value of a dim as written: its canonical form is right for legal sizes only."""
         return self._output(self._lowering.dim(d))
 
     def number(self, amount: Amount) -> int:
@@ -116,7 +117,7 @@ class AmountTable:
     def _output(self, register: int) -> int:
         return self._outputs.setdefault(register, len(self._outputs))
 
-    def _bound(self, form: Dim) -> int | None:
+    def _upper_bound(self, form: Dim) -> int | None:
         bound = self._elimination.upper(form)
         return None if bound is None else self._lowering.dim(bound)
 

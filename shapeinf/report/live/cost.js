@@ -94,9 +94,9 @@ class CostView {
     const mark = this.atLeast ? "≥ " : this.atMost ? "≤ " : "";
     const total = this.total;
     setText(byId("total-macs"), legal ? mark + countText(total[MACS]) : "—");
-    setText(byId("exact-macs"), legal ? grouped(total[MACS]) : "");
+    setText(byId("exact-macs"), legal ? groupDigits(total[MACS]) : "");
     setText(byId("total-parameters"), legal ? countText(total[PARAMETERS]) : "—");
-    setText(byId("exact-parameters"), legal ? grouped(total[PARAMETERS]) : "");
+    setText(byId("exact-parameters"), legal ? groupDigits(total[PARAMETERS]) : "");
     setText(byId("bar-macs"), byId("total-macs").textContent);
     const groups = legal ? this.groups : [];
     byId("by-operator").replaceChildren(...groups.map((group) => this.groupRow(group, total[MACS])));
@@ -119,7 +119,7 @@ class CostView {
       "tr",
       {},
       element("th", { scope: "row" }, this.types[group.op]),
-      element("td", { class: "number" }, grouped(BigInt(group.nodes))),
+      element("td", { class: "number" }, groupDigits(BigInt(group.nodes))),
       numberCell(values[MACS], countText),
       element("td", { class: "number" }, shareText(values[MACS], all)),
       numberCell(values[OPERATIONS], countText, "minor"),
@@ -155,7 +155,7 @@ function compareDown(a, b) {
  * @param {(value: bigint) => string} text
  * @param {string} style */
 function numberCell(value, text, style = "") {
-  return element("td", { class: `number ${style}`, title: grouped(value) }, text(value));
+  return element("td", { class: `number ${style}`, title: groupDigits(value) }, text(value));
 }
 
 /** A part of a sum in percent; empty for nothing.

@@ -10,7 +10,7 @@ from shapeinf.cost.records import FIELDS, Amounts
 from shapeinf.expr import Dimension
 from shapeinf.report.live.amounts import AmountTable
 from shapeinf.report.live.names import Numbers, TextTable
-from shapeinf.solver.long_sums import canonical_form
+from shapeinf.solver.long_dims import canonical_form
 
 
 def cost_symbols(cost: Cost) -> list[Dimension]:

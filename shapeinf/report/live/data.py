@@ -21,7 +21,7 @@ from shapeinf.memory.peak.query import SizeQuery
 from shapeinf.memory.peak.terms import CountedBuffers, count_buffers
 from shapeinf.program.bindings import Binder
 from shapeinf.program.lower import DimTable
-from shapeinf.program.preconditions import Requirement
+from shapeinf.program.requirements import Requirement
 from shapeinf.report.live.amounts import UNKNOWN, Amount, AmountTable
 from shapeinf.report.live.cost_data import CostData, cost_symbols
 from shapeinf.report.live.fields import (
@@ -45,12 +45,12 @@ MAX_FORMULA = 300
 """Characters of the formula of a dim."""
 
 COUNTED: tuple[Role, ...] = ("activation", "output")
-"""What the peak counts."""
+"""The roles that the peak counts."""
 
 
 @attrs.frozen
 class LiveSource:
-    """What a page is made from.
+    """The sources of a page.
 
     Args:
         result: the inference.
@@ -96,11 +96,11 @@ class LiveData:
             field = read_field(self.store, symbol, labels[symbol])
             field = attrs.evolve(field, stops=slider_stops(field))
             fields[symbol] = add_legal_sizes(contract, field) if len(fields) < MAX_SOLVED else field
-        sizes = choose_sizes(self.binder, fields, self._leading(), self.source.sizes)
+        sizes = choose_sizes(self.binder, fields, self._leading_symbols(), self.source.sizes)
         dependent = [read_field(self.store, symbol, labels[symbol]) for symbol in self.hidden]
         return with_initial([*fields.values(), *dependent], sizes)
 
-    def _leading(self) -> list[Dimension]:
+    def _leading_symbols(self) -> list[Dimension]:
         """The symbols of first axes of inputs."""
         graph, tensors = self.source.result.graph, self.source.result.tensors
         first = [tensors[name].shape.dims for name in graph.inputs if name not in graph.constants]
@@ -115,7 +115,7 @@ class LiveData:
         """Everything, as data for JSON; numbers that may pass 2**53 are texts."""
         tensors = dict(self.source.result.tensors)
         points = self.source.memory.timeline.points
-        counted = self._counted()
+        counted = self._count_buffers()
         buffers = (b.name for b in counted.buffers if b.role in COUNTED)
         texts = TextTable([*tensors, *(p.node for p in points), *buffers, *self.cost.names])
         types = Numbers()
@@ -125,7 +125,7 @@ class LiveData:
             "tensors": self._tensors(texts, types, shapes),
             "timeline": self._timeline(counted, texts, types),
             "cost": self.cost.as_json(texts, types),
-            "derived": self._derived(),
+            "derived": self._derived_dims(),
             "requirements": self._requirements(),
         }
         shared, rest = texts.compact()
@@ -183,7 +183,7 @@ class LiveData:
 
     # -- memory --------------------------------------------------------------------------------------------------------
 
-    def _counted(self) -> CountedBuffers:
+    def _count_buffers(self) -> CountedBuffers:
         memory = self.source.memory
         query = SizeQuery(memory.store, memory.labels)
         return count_buffers(memory.timeline.buffers, memory.store, query.is_bindable, Budget(memory.work))
@@ -193,11 +193,11 @@ class LiveData:
         points = self.source.memory.timeline.points
         unbounded = {item.name for item in counted.unbounded}
         columns: dict[str, list[int]] = {key: [] for key in ("name", "type", "bytes", "birth", "death", "unbounded")}
-        apart = _Apart(self.amounts)
+        apart = _UncountedBytes(self.amounts)
         amounts: dict[tuple[Dim | None, Dim], Amount] = {}
         numbers: dict[tuple[str | None, Shape], int] = {}
         for buffer, upper in zip(counted.buffers, counted.upper, strict=True):
-            amount = amounts.get((buffer.size, upper)) or self.amounts.bounded(buffer.size, upper)
+            amount = amounts.get((buffer.size, upper)) or self.amounts.with_bound(buffer.size, upper)
             amounts[buffer.size, upper] = amount
             if buffer.role not in COUNTED:
                 apart.add(buffer, amount)
@@ -222,7 +222,7 @@ class LiveData:
 
     # -- sizes and requirements ----------------------------------------------------------------------------------------
 
-    def _derived(self) -> list[list[Any]]:
+    def _derived_dims(self) -> list[list[Any]]:
         """The dims of inputs that follow from others: label, formula and amount."""
         return [
             [shorten_text(label, MAX_FORMULA), self._format(value), self._number(self.amounts.dim(value))]
@@ -280,7 +280,7 @@ def constant_text(value: int) -> str:
     return str(value if abs(value) < 1 << MAX_BITS else 1 << MAX_BITS)
 
 
-class _Apart:
+class _UncountedBytes:
     """The bytes of weights and inputs, which the peak does not count."""
 
     def __init__(self, amounts: AmountTable) -> None:
@@ -296,7 +296,7 @@ class _Apart:
             self._known.setdefault(buffer.role, []).append(amount)
 
     def total(self, role: Role) -> list[int]:
-        """The amount of all buffers of known size, and how many others there are."""
+        """The amount of all buffers of known size, and the number of the others."""
         return [self._amounts.number(self._amounts.sum(self._known.get(role, []))), self._unknown.get(role, 0)]
 
 

@@ -21,13 +21,13 @@ function element(tag, attributes = {}, ...children) {
  * @param {string} tag
  * @param {Record<string, string>} attributes
  * @returns {any} */
-function drawn(tag, attributes) {
+function drawingElement(tag, attributes) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
   return node;
 }
 
-/** Set a text, where it differs: equal texts are not announced again.
+/** Set a text if it differs, so that screen readers do not announce it again.
  * @param {Element} node
  * @param {string} text */
 function setText(node, text) {

@@ -85,7 +85,7 @@ class FieldControl {
     this.slider.setAttribute("aria-valuetext", String(this.size));
   }
 
-  /** Take over what the reader typed. */
+  /** Read the size that is typed. */
   read() {
     const text = this.input.value.replace(/[\s,_]/g, "");
     const empty = text === "";

@@ -18,16 +18,16 @@ ALL_STOPS = 128
 """A slider has every size of a range with at most this many."""
 
 FAR = 1 << 16
-"""The last stop of a range without an end, in multiples of its step."""
+"""The last stop of a range without an upper bound, in multiples of its step."""
 
 MAX_STOP = 1 << 24
-"""A range that ends above has no end on the slider; such ends come from limits on formulas."""
+"""A range with a larger upper bound counts as one without: such bounds come from limits on formulas."""
 
 TRIED = 512
-"""How many sizes of a dim are solved for at once."""
+"""The number of sizes of a dim that are solved for at once."""
 
 TRIED_ALONE = 48
-"""How many are tried where each needs an inference of its own."""
+"""The number of sizes that are tried where each needs an inference of its own."""
 
 SOLVE_WORK = 2_000_000
 """The budget of the legal sizes of one dim."""
@@ -70,7 +70,7 @@ class Field:
 def read_field(store: ShapeStore, symbol: Dimension, label: str) -> Field:
     """The range and the congruence of a symbol under the constraints."""
     bounds = store.interval(symbol)
-    congruence = store.congruences.by_symbol(symbol)
+    congruence = store.congruences.find(symbol)
     step, rest = (1, 0) if congruence is None else (congruence.modulus, congruence.rest)
     return Field(label, max(bounds.lo or 0, 0), bounds.hi, step, rest)
 
@@ -119,7 +119,7 @@ def add_legal_sizes(contract: Contract, field: Field) -> Field:
         legal, count = (legal, count) if more is None else (more, TRIED)
     if legal is None:
         return field
-    last = _last_tried(field, count)
+    last = _last_tried_size(field, count)
     stops = tuple(stop for stop in field.stops if stop > last or stop in legal.values)
     text = str(legal).removeprefix(f"{field.label} in ")
     tried = "" if last == field.high else f" (of {field.low}..{last})"
@@ -129,7 +129,7 @@ def add_legal_sizes(contract: Contract, field: Field) -> Field:
 
 def _solve(contract: Contract, field: Field, count: int) -> LegalSizes | None:
     """The legal sizes among the first few of a field; None where not all of these are decided."""
-    sizes = range(field.low, _last_tried(field, count) + 1)
+    sizes = range(field.low, _last_tried_size(field, count) + 1)
     try:
         legal = contract.solve(field.label, sizes, work=SOLVE_WORK)
     except ShapeInferenceError:
@@ -137,7 +137,7 @@ def _solve(contract: Contract, field: Field, count: int) -> LegalSizes | None:
     return None if legal.untried else legal
 
 
-def _last_tried(field: Field, count: int) -> int:
+def _last_tried_size(field: Field, count: int) -> int:
     last = field.low + count - 1
     return last if field.high is None else min(field.high, last)
 
@@ -145,10 +145,10 @@ def _last_tried(field: Field, count: int) -> int:
 def choose_sizes(
     binder: Binder, fields: Mapping[Dimension, Field], leading: Iterable[Dimension], sizes: Mapping[str, int]
 ) -> dict[str, int]:
-    """Sizes to start with, by label: the user's, and for the others legal ones of a usual magnitude, where there are.
+    """Sizes to start with, by label: those of the user, and for other dims legal sizes of a usual magnitude.
 
-    `leading` are the first axes of inputs: 1 where possible, as they are mostly batches. Raises UnknownNameError, and
-    IllegalSizeError where the user's are all sizes and not legal.
+    `leading` are the symbols of first axes of inputs, mostly batches: 1 where possible. Raises UnknownNameError, and
+    IllegalSizeError where the user specifies all sizes and they are not legal.
     """
     user = _symbols(binder, sizes)
 
@@ -166,7 +166,7 @@ def choose_sizes(
 
 
 def _symbols(binder: Binder, sizes: Mapping[str, int]) -> dict[Dimension, int]:
-    """The user's sizes by symbol, of dims that equal another one also by that."""
+    """The user's sizes by symbol; for a dim that equals another one, by the symbol of that."""
     user: dict[Dimension, int] = {}
     for name, size in sizes.items():
         symbol = binder.symbol(name)

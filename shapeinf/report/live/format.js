@@ -1,13 +1,13 @@
-// Numbers and shapes as text. Only what is shown is rounded.
+// Numbers as text. Only the text is rounded, never a value.
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-/** Of a size, as on the command line. */
+/** The digits of a size, as on the command line. */
 const MAX_DIGITS = 18;
 const PREFIXES = ["", "k", "M", "G", "T", "P", "E"];
 
 /** A number with separators.
  * @param {bigint} value */
-function grouped(value) {
+function groupDigits(value) {
   return value === HUGE ? "more than 2^4096" : String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
@@ -22,8 +22,8 @@ function powerText(value) {
  * @param {bigint} value
  * @param {bigint} base
  * @param {string[]} units */
-function scaled(value, base, units) {
-  if (value === HUGE) return grouped(value);
+function scaledText(value, base, units) {
+  if (value === HUGE) return groupDigits(value);
   let unit = 0;
   let divisor = 1n;
   while (unit + 1 < units.length && value >= divisor * base) {
@@ -37,10 +37,10 @@ function scaled(value, base, units) {
 }
 
 /** @param {bigint} value */
-const bytesText = (value) => scaled(value, 1024n, UNITS);
+const bytesText = (value) => scaledText(value, 1024n, UNITS);
 
 /** @param {bigint} value */
-const countText = (value) => scaled(value, 1000n, PREFIXES);
+const countText = (value) => scaledText(value, 1000n, PREFIXES);
 
 /** An amount as text: `none` where there is no number, marked where it is an upper bound.
  * @param {Amount} amount
@@ -51,7 +51,7 @@ function amountText(amount, text, none = "unknown") {
   return (amount.exact ? "" : "≤ ") + text(amount.value);
 }
 
-/** The first line that describes an error in what was typed into a field; empty for none.
+/** The error in the text of a field; empty for none.
  * @param {string} text
  * @returns {string} */
 function numberError(text) {

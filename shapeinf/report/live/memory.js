@@ -181,14 +181,14 @@ class MemoryView {
       const [left, right] = [(column.first * WIDTH) / count, (column.end * WIDTH) / count];
       return `M${left.toFixed(2)} ${y(low[i]).toFixed(2)}V${y(high[i]).toFixed(2)}H${right.toFixed(2)}V${y(low[i]).toFixed(2)}Z`;
     });
-    return drawn("path", { class: style, d: pieces.join("") });
+    return drawingElement("path", { class: style, d: pieces.join("") });
   }
 
   /** @param {number} point
    * @param {string} style */
   line(point, style) {
     const x = String((((point + 0.5) * WIDTH) / this.inUse.length).toFixed(2));
-    return drawn("line", { class: style, x1: x, x2: x, y1: "0", y2: String(HEIGHT), "vector-effect": "non-scaling-stroke" });
+    return drawingElement("line", { class: style, x1: x, x2: x, y1: "0", y2: String(HEIGHT), "vector-effect": "non-scaling-stroke" });
   }
 
   /** @param {number} point
@@ -221,7 +221,7 @@ class MemoryView {
       {},
       element("td", { class: "name" }, key, this.texts[buffers.name[buffer]]),
       element("td", { class: "formula" }, this.types[buffers.type[buffer]]),
-      element("td", { class: "number", title: `${grouped(size)} bytes` }, text),
+      element("td", { class: "number", title: `${groupDigits(size)} bytes` }, text),
       element("td", { class: "number" }, `${percent.toFixed(1)}%`),
     );
   }

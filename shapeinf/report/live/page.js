@@ -80,7 +80,7 @@ class Page {
     }
     for (const cell of document.querySelectorAll("[data-amount]")) {
       const amount = this.amounts[Number(/** @type {any} */ (cell).dataset.amount)];
-      setText(cell, this.legal ? amountText(amount, grouped) : "—");
+      setText(cell, this.legal ? amountText(amount, groupDigits) : "—");
     }
   }
 
@@ -88,7 +88,7 @@ class Page {
     const { timeline } = this.data;
     const mark = this.memory.atLeast ? "≥ " : this.peak.exact ? "" : "≤ ";
     const peak = this.peak.value ?? 0n;
-    this.showTotal("peak", this.legal ? mark + bytesText(peak) : "—", this.legal ? `${grouped(peak)} bytes` : "");
+    this.showTotal("peak", this.legal ? mark + bytesText(peak) : "—", this.legal ? `${groupDigits(peak)} bytes` : "");
     const node = this.memory.inUse.length && this.legal ? `Peak at ${this.memory.pointText(this.memory.peak)}` : "";
     setText(byId("peak-node"), node);
     this.showBytes("weights", timeline.weights);
@@ -100,7 +100,7 @@ class Page {
    * @param {[number, number]} total the amount, and how many buffers of unknown size it leaves out */
   showBytes(name, [number, unknown]) {
     const amount = this.amounts[number];
-    const exact = amount.value === null || amount.value === undefined ? "" : `${grouped(amount.value)} bytes`;
+    const exact = amount.value === null || amount.value === undefined ? "" : `${groupDigits(amount.value)} bytes`;
     const mark = unknown ? "≥ " : "";
     this.showTotal(name, this.legal ? mark + amountText(amount, bytesText) : "—", this.legal ? exact : "");
   }
@@ -120,7 +120,7 @@ function violationText(requirement) {
   const { text, node, reason, assumed } = requirement;
   const by = node ? ` '${node}'` : "";
   const because = reason ? `: ${reason}` : "";
-  if (assumed) return `${text} is assumed here${because}${by ? ` (node${by})` : ""}; infer with these sizes for others`;
+  if (assumed) return `${text} is assumed here${because}${by ? ` (node${by})` : ""}; write a new report for these sizes`;
   return `${text} is required${by ? ` by${by}` : ""}${because}`;
 }
 

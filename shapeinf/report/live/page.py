@@ -21,7 +21,7 @@ from shapeinf.report.live.names import MAX_NAME
 from shapeinf.texts import shorten_text
 
 SCRIPTS = ("program.js", "format.js", "dom.js", "fields.js", "memory.js", "cost.js", "table.js", "page.js")
-"""In the order in which they are in the page."""
+"""The scripts, in their order in the page."""
 
 MAX_ROWS = 300
 """Rows of a static table; the others are counted in one row."""
@@ -32,7 +32,7 @@ MAX_MESSAGE = 2000
 
 @attrs.frozen
 class StaticReport:
-    """What the page says without scripts.
+    """The part of the page that needs no scripts.
 
     Args:
         title: the model.
@@ -157,11 +157,11 @@ def _cost(cost: Cost) -> Iterator[str]:
         f'<tr><th scope="row">{name}</th><td class="formula">{_text(cost.format(amount), MAX_MESSAGE)}</td></tr>'
         for name, amount in amounts
     ]
-    body += [*_table((("Amount", ""), ("Formula", "")), rows, len(rows)), "</details>", *_uncounted(cost)]
+    body += [*_table((("Amount", ""), ("Formula", "")), rows, len(rows)), "</details>", *_uncounted_nodes(cost)]
     yield from _section("Cost", "cost", [read_asset("cost.html"), *body])
 
 
-def _uncounted(cost: Cost) -> Iterator[str]:
+def _uncounted_nodes(cost: Cost) -> Iterator[str]:
     """The nodes that no sum counts, by operator and reason."""
     groups = Counter((item.op, item.amount, item.reason) for item in cost.uncounted)
     if not groups:

@@ -85,7 +85,7 @@ function violations(requirements, outputs, sizes) {
   );
 }
 
-/** An amount of the page: `exact` says whether it is one, and not an upper bound.
+/** An amount of the page: `exact` is whether the value is exact, rather than an upper bound.
  * @typedef {{value: Value, exact: boolean}} Amount */
 
 /** The amounts of the page by number, from pairs of outputs: the formula, and its bound.

@@ -167,7 +167,7 @@ class TensorTable {
     const shown = document.getElementById(`row-${this.active}`);
     if (shown) this.grid.setAttribute("aria-activedescendant", shown.id);
     else this.grid.removeAttribute("aria-activedescendant");
-    setText(byId("row-count"), `${grouped(BigInt(this.rows.length))} of ${grouped(BigInt(this.tensors.name.length))} tensors`);
+    setText(byId("row-count"), `${groupDigits(BigInt(this.rows.length))} of ${groupDigits(BigInt(this.tensors.name.length))} tensors`);
     this.showDetail();
   }
 
@@ -211,11 +211,11 @@ class TensorTable {
     }
     const { name, type, shape, bytes, op, role } = this.tensors;
     const formula = shape[i] < 0 ? "of unknown rank" : this.formulas[shape[i]];
-    const size = amountText(this.amounts[bytes[i]], (value) => `${grouped(value)} bytes`, "unknown size");
+    const size = amountText(this.amounts[bytes[i]], (value) => `${groupDigits(value)} bytes`, "unknown size");
     const own = ROLES[role[i]];
     const from = (own === "computed" ? "" : `, ${own}`) + (this.types[op[i]] ? `, from ${this.types[op[i]]}` : "");
     const macs = this.cost.macs(this.tensors.node[i]);
-    const cost = macs ? `, ${grouped(macs)} multiply-accumulates` : "";
+    const cost = macs ? `, ${groupDigits(macs)} multiply-accumulates` : "";
     setText(detail, `${this.texts[name[i]]}: ${this.types[type[i]]} ${formula} = ${this.shapeNow(shape[i])}, ${size}${from}${cost}`);
   }
 

@@ -1,10 +1,11 @@
 """Short ways to evaluate NNEF text in tests."""
 
 from opdefs.nnef.library import LAYERS, library
+from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.builder import build
 from shapeinf.formats.nnef.checking.library import Library
 from shapeinf.formats.nnef.evaluation.evaluator import evaluate
-from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.parser import parse
 
 FINAL = "version 1.0;\nextension KHR_enable_fragment_definitions, KHR_enable_operator_expressions;\n"

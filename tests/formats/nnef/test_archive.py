@@ -359,8 +359,11 @@ def test_documents_by_their_text(text, expected):
 
 
 def test_models_by_name_and_by_bytes(tmp_path):
-    names = ["a.nnef", "a.nnef.tgz", "A.TGZ", "a.tar.gz", "a.tar.xz", "a.tar.bz2", "a.zip", str(tmp_path)]
-    assert all(map(has_nnef_name, names)) and not any(map(has_nnef_name, ["a.onnx", "nnef", "a.json"]))
+    names = ["a.nnef", "a.nnef.tgz", "A.TGZ", "a.tar.gz", "a.tar.xz", "a.tar.bz2", "a.zip"]
+    assert all(map(has_nnef_name, names))
+    assert not any(map(has_nnef_name, ["a.onnx", "nnef", "a.json", str(tmp_path)]))
+    (tmp_path / "net.nnef").write_text("version 1.0;")
+    assert has_nnef_name(str(tmp_path))
     assert is_nnef(GOOD[:512]) and is_nnef(gzip.decompress(GOOD)[:512]) and not is_nnef(b"\x08\x07")
     assert is_nnef(ZIPPED[:512]) and all(is_nnef(data[:512]) for data in COMPRESSED.values())
     assert not is_nnef(zipped(("archive/data.pkl", b""))[:512])  # torch's files are zip archives too

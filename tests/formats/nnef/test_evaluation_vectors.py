@@ -3,11 +3,12 @@
 import pytest
 
 from opdefs.nnef.library import LAYERS, library
+from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.builder import build
 from shapeinf.formats.nnef.checking.checker import check
 from shapeinf.formats.nnef.checking.library import Library
 from shapeinf.formats.nnef.evaluation.evaluator import evaluate
-from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.parser import parse
 from tests.conformance.conftest import ROOT, need, vectors
 

@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shapeinf.diagnostics import text_position
+from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.language.ast import Argument as Arg
 from shapeinf.formats.nnef.language.ast import (
     ArrayExpr,
@@ -25,7 +27,7 @@ from shapeinf.formats.nnef.language.ast import (
     TupleExpr,
     Unary,
 )
-from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText, position
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.parser import FRAGMENTS, OPERATORS, parse
 from shapeinf.formats.nnef.language.precedence import BINARY_PRECEDENCE
 from shapeinf.formats.nnef.language.printer import format_document
@@ -172,7 +174,7 @@ def test_each_malformed_statement_is_reported():
     text = graph("a = relu(x,)", "b = neg(a)", "c = [b", "y = relu(yield)")
     with pytest.raises(NnefError) as caught:
         parse(SourceText(text))
-    assert [position(error)[0] for error in caught.value.diagnostics] == [5, 7, 8]
+    assert [text_position(error)[0] for error in caught.value.diagnostics] == [5, 7, 8]
 
 
 MANY = 100_000

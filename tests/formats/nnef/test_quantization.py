@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from opdefs.nnef.library import library
+from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.checking.library import Library
 from shapeinf.formats.nnef.files.quantization import check_quantization, parse_quantization
-from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 
 LIBRARIES = {dialect: Library(library(dialect)) for dialect in ("final", "provisional")}
 ZERO_POINT = "bits = 8, signed = true, symmetric = false"

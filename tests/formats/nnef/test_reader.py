@@ -21,8 +21,8 @@ from shapeinf import (
     infer_shapes,
 )
 from shapeinf.cli import main
+from shapeinf.errors import NnefError
 from shapeinf.formats import load
-from shapeinf.formats.nnef.language.diagnostics import NnefError
 
 nnef = pytest.importorskip("nnef", reason="the nnef package writes the tensor files of these tests")
 

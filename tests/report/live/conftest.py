@@ -72,7 +72,7 @@ class Browser:
 
     @property
     def messages(self) -> list[str]:
-        """What the console says since the last time: errors, and violations of the policy."""
+        """The messages of the console since the last call: errors, and violations of the policy."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
 

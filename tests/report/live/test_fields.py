@@ -1,4 +1,4 @@
-"""The legal sizes of a field are those of as many sizes as the budget is enough for, never of a part of these."""
+"""The legal sizes of a field: the budget bounds how many sizes are tried, and all of these are decided."""
 
 from __future__ import annotations
 

@@ -127,51 +127,51 @@ def random_sizes(subject: Subject, generator: random.Random) -> dict[str, int]:
     }
 
 
-def assert_page(subject: Subject, sizes: dict[str, int], shown: dict[str, Any]) -> bool:
+def assert_page(subject: Subject, sizes: dict[str, int], displayed: dict[str, Any]) -> bool:
     """What the page shows at these sizes is what Python computes; whether the sizes are legal."""
     program = subject.result.program()
     try:
         program(sizes)
     except IllegalSizeError as error:
-        if shown["legal"] == "Outside of this report":  # Python inferred again, and then a node refused the sizes
+        if displayed["legal"] == "Outside of this report":  # Python inferred again, and then a node refused the sizes
             assert subject.result.store.assumed
             return False
-        assert shown["legal"] == "Illegal sizes", sizes
-        assert any(error.condition in text for text in shown["violations"]) or len(shown["violations"]) > 6
-        assert shown["peak"] == ""
+        assert displayed["legal"] == "Illegal sizes", sizes
+        assert any(error.condition in text for text in displayed["violations"]) or len(displayed["violations"]) > 6
+        assert displayed["peak"] == ""
         return False
-    if shown["legal"] == "Outside of this report":  # another inference, without the assumptions of this one
+    if displayed["legal"] == "Outside of this report":  # another inference, without the assumptions of this one
         assert subject.result.store.assumed
         return False
-    assert shown["legal"] == "Legal sizes", (sizes, shown["violations"])
-    assert_tensors(subject, sizes, shown)
+    assert displayed["legal"] == "Legal sizes", (sizes, displayed["violations"])
+    assert_tensors(subject, sizes, displayed)
     peak = subject.result.memory().peak.at(sizes)
-    assert number_of(shown["peak"]) == peak.bytes
-    assert_cost(subject, sizes, shown)
+    assert number_of(displayed["peak"]) == peak.bytes
+    assert_cost(subject, sizes, displayed)
     return True
 
 
-def assert_cost(subject: Subject, sizes: dict[str, int], shown: dict[str, Any]) -> None:
+def assert_cost(subject: Subject, sizes: dict[str, int], displayed: dict[str, Any]) -> None:
     cost = subject.result.cost().at(sizes)
 
     def values(amounts: Amounts) -> list[int]:
         return [getattr(amounts, field) for field in FIELDS]
 
-    assert list(map(int, shown["total"])) == values(cost.total)
-    groups = {op: (nodes, list(map(int, amounts))) for op, nodes, amounts in shown["groups"]}
+    assert list(map(int, displayed["total"])) == values(cost.total)
+    groups = {op: (nodes, list(map(int, amounts))) for op, nodes, amounts in displayed["groups"]}
     assert groups == {op: (group.nodes, values(group)) for op, group in cost.by_operator.items()}
-    assert number_of(shown["macs"]) == cost.total.macs
-    assert number_of(shown["parameters"]) == cost.total.parameters
+    assert number_of(displayed["macs"]) == cost.total.macs
+    assert number_of(displayed["parameters"]) == cost.total.parameters
 
 
 def number_of(text: str) -> int:
     return int(text.removesuffix(" bytes").replace(",", ""))
 
 
-def assert_tensors(subject: Subject, sizes: dict[str, int], shown: dict[str, Any]) -> None:
+def assert_tensors(subject: Subject, sizes: dict[str, int], displayed: dict[str, Any]) -> None:
     values = subject.result.program().masked(sizes)
-    assert len(shown["rows"]) == len(subject.result.tensors)
-    for name, shape, size, exact in shown["rows"]:
+    assert len(displayed["rows"]) == len(subject.result.tensors)
+    for name, shape, size, exact in displayed["rows"]:
         if subject.result.tensors[name].kind != "tensor" or subject.result.tensors[name].shape.dims is None:
             assert (shape, size) == ("unknown rank", "undefined")
             continue
@@ -198,11 +198,11 @@ def run_bindings(browser: Any, subject: Subject, count: int) -> None:
     for attempt in range(20 * count):
         if attempt % 2:
             sizes = random_sizes(subject, generator)
-            shown = browser.wait_for(TYPE + READ, {i: str(size) for i, size in enumerate(sizes.values())})
+            displayed = browser.wait_for(TYPE + READ, {i: str(size) for i, size in enumerate(sizes.values())})
         else:
-            shown = browser.wait_for(SLIDE + READ, positions(subject, generator))
-            sizes = dict(zip(subject.names(), map(int, shown["fields"]), strict=False))
-        legal += assert_page(subject, sizes, shown)
+            displayed = browser.wait_for(SLIDE + READ, positions(subject, generator))
+            sizes = dict(zip(subject.names(), map(int, displayed["fields"]), strict=False))
+        legal += assert_page(subject, sizes, displayed)
         if legal >= count or not sizes:
             return
     raise AssertionError(f"only {legal} of {20 * count} random sizes are legal")
@@ -229,22 +229,22 @@ def test_values_equal_the_program_at_50_bindings(browser: Any, subject_of: Any, 
 def test_the_first_sizes_are_legal(browser: Any, subject_of: Any, name: str) -> None:
     subject = subject_of(name)
     browser.open(subject.path)
-    shown = browser.wait_for(READ)
-    assert assert_page(subject, {f.label: f.initial for f in subject.data.own_fields}, shown)
+    displayed = browser.wait_for(READ)
+    assert assert_page(subject, {f.label: f.initial for f in subject.data.own_fields}, displayed)
     memory = subject.result.memory()
-    sizes = {symbol.name: size for symbol, size in zip(subject.data.needed, map(int, shown["fields"]), strict=True)}
-    assert number_of(shown["weights"]) == evaluate(memory.weights, sizes)
-    assert number_of(shown["inputs"]) == evaluate(memory.inputs, sizes)
+    sizes = {symbol.name: size for symbol, size in zip(subject.data.needed, map(int, displayed["fields"]), strict=True)}
+    assert number_of(displayed["weights"]) == evaluate(memory.weights, sizes)
+    assert number_of(displayed["inputs"]) == evaluate(memory.inputs, sizes)
 
 
 def test_numbers_past_the_doubles_are_exact(browser: Any, subject_of: Any) -> None:
     subject = subject_of("convnet.onnx")
     browser.open(subject.path)
     sizes = {"batch": LARGE, "height": 1 << 40, "width": 2}
-    shown = browser.wait_for(TYPE + READ, {i: str(size) for i, size in enumerate(sizes.values())})
+    displayed = browser.wait_for(TYPE + READ, {i: str(size) for i, size in enumerate(sizes.values())})
     peak = subject.result.memory().peak.at(sizes).bytes
     assert peak > 1 << 100
-    assert number_of(shown["peak"]) == peak
+    assert number_of(displayed["peak"]) == peak
 
 
 # -- sizes that depend on data -----------------------------------------------------------------------------------------

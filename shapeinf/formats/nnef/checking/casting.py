@@ -34,7 +34,7 @@ Composite = TypeVar("Composite", ArrayOf, TupleOf)
 
 
 class TypeTooLargeError(Exception):
-    """A value has a type with more than `MAX_TYPE_SIZE` items."""
+    """A value has a type with more than `MAX_TYPE_SIZE` items. Internal: caught in `formats.nnef.checking.checker`."""
 
 
 @lru_cache(maxsize=4096)
@@ -196,4 +196,7 @@ class Casting:
 
 
 class NoCommonTypeError(Exception):
-    """Two values whose types have nothing in common."""
+    """Two values whose types have nothing in common.
+
+    Internal: caught in `formats.nnef.checking.expression_types` and `formats.nnef.checking.operators`.
+    """

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from shapeinf.diagnostics import Diagnostic
+from shapeinf.diagnostics import Diagnostic, text_position
 from shapeinf.formats.nnef.checking.casting import MAX_TYPE_SIZE, Casting, TypeTooLargeError, format_type, has_tensor
 from shapeinf.formats.nnef.checking.declaration_rules import check_declaration, check_fragment_names
 from shapeinf.formats.nnef.checking.expression_types import MaybeType
@@ -30,7 +30,7 @@ from shapeinf.formats.nnef.language.ast import (
     Select,
     TupleExpr,
 )
-from shapeinf.formats.nnef.language.diagnostics import SourceText, position
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.parser import parse
 from shapeinf.formats.nnef.language.types import ArrayOf, NnefType, TupleOf
 
@@ -48,7 +48,7 @@ def check(document: Document, source: SourceText, library: Library) -> list[Diag
         _Checker(document, library, reporter).check()
     if reporter.diagnostics and reporter.shared_positions:
         return check(parse(source, document.dialect), source, library)
-    return sorted(reporter.diagnostics, key=position)
+    return sorted(reporter.diagnostics, key=text_position)
 
 
 class _Checker:
@@ -101,7 +101,7 @@ class _Checker:
         if self.document.dialect == "final" and graph.name in self.library:
             # The text does not forbid it; every other name is unique.
             self.reporter.error(
-                "N301", f"the graph has the name of an operation, {graph.name!r}", self.reporter.name_of(graph)
+                "N301", f"the graph has the name of an operation, {graph.name!r}", self.reporter.name_offset(graph)
             )
         self._check_names(graph)
         body = self._body(None)
@@ -165,29 +165,29 @@ class _Body(InvocationTypes):
             target, value = assignment.target, assignment.value
             try:
                 if self.fragment is None and self.dialect != "tract":
-                    self._sources(target, value)
+                    self._check_sources(target, value)
                 self._assign(target, self.value_type(value), value)
             except TypeTooLargeError:
                 message = f"the type of a value has more than {MAX_TYPE_SIZE} parts"
                 self.reporter.error("N906", message, assignment.at)
                 self._assign(target, None, None)
 
-    def _sources(self, target: Expr, value: Expr) -> None:
+    def _check_sources(self, target: Expr, value: Expr) -> None:
         """Graph parameters are assigned by `external`, and nothing else is (3.3.2 "Identifier Usage")."""
         if target.__class__ is Name:
             producer = value.name if value.__class__ is Invocation else ""
             if producer == "external":
                 self.externals.add(id(value))
-            self._check_source(target, producer)
-            if producer == "variable" or (producer == "" and _gives_variables(value)):
+            self._check_producer(target, producer)
+            if producer == "variable" or (producer == "" and _consists_of_variables(value)):
                 self.variables.add(target.name)
         elif isinstance(target, ArrayExpr | TupleExpr):
             same = isinstance(value, ArrayExpr | TupleExpr) and len(value.items) == len(target.items)
             values = value.items if same else (value,) * len(target.items)  # type: ignore[union-attr]
             for item, item_value in zip(target.items, values, strict=True):
-                self._sources(item, item_value)
+                self._check_sources(item, item_value)
 
-    def _check_source(self, target: Name, producer: str) -> None:
+    def _check_producer(self, target: Name, producer: str) -> None:
         if (producer == "external") == (target.name in self.graph_parameters):
             return
         if producer != "external":
@@ -256,12 +256,12 @@ class _Body(InvocationTypes):
         self.names[name] = declared
 
 
-def _gives_variables(value: Expr) -> bool:
+def _consists_of_variables(value: Expr) -> bool:
     """Whether an expression gives results of `variable`, and nothing else."""
     while isinstance(value, Select | Comprehension):
         if isinstance(value, Comprehension):
             value = value.item
-        elif not _gives_variables(value.then):
+        elif not _consists_of_variables(value.then):
             return False
         else:
             value = value.otherwise

@@ -53,12 +53,12 @@ def check_fragment_names(
     seen: set[str] = set()
     for fragment in fragments:
         if fragment.name in seen:
-            reporter.error("N301", f"fragment {fragment.name!r} is declared twice", reporter.name_of(fragment))
+            reporter.error("N301", f"fragment {fragment.name!r} is declared twice", reporter.name_offset(fragment))
         elif fragment.name in standard and fragment.name not in standard.replaceable and dialect != "tract":
             reporter.error(
                 "N301",
                 f"{fragment.name!r} is an operation of the standard",
-                reporter.name_of(fragment),
+                reporter.name_offset(fragment),
             )
         seen.add(fragment.name)
 
@@ -83,10 +83,10 @@ def _check_generic(fragment: Fragment, reporter: Reporter) -> None:
     used = any(map(is_generic, types))
     if used and not fragment.generic:
         message = f"fragment {fragment.name!r} has parameters or results of type '?': declare it as {fragment.name}<?>"
-        reporter.error("N304", message, reporter.name_of(fragment))
+        reporter.error("N304", message, reporter.name_offset(fragment))
     elif fragment.generic and not used:
         message = f"generic fragment {fragment.name!r} has no parameter and no result of type '?'"
-        reporter.error("N304", message, reporter.name_of(fragment))
+        reporter.error("N304", message, reporter.name_offset(fragment))
 
 
 def _check_order(fragment: Fragment, reporter: Reporter) -> None:

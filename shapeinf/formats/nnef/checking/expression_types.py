@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from shapeinf.formats.nnef.checking.casting import Casting, NoCommonTypeError, array_of, format_type, tuple_of
 from shapeinf.formats.nnef.checking.library import Library
-from shapeinf.formats.nnef.checking.operators import RESULTS, binary_type, builtin_wants, unary_type
+from shapeinf.formats.nnef.checking.operators import RESULTS, binary_type, required_operand, unary_type
 from shapeinf.formats.nnef.checking.reporter import Reporter, suggestion
 from shapeinf.formats.nnef.language.ast import (
     ArrayExpr,
@@ -87,7 +87,7 @@ class ExpressionTypes:
         """The type of the result of an invocation."""
         raise NotImplementedError
 
-    def _wrong(self, message: str, at: int) -> None:
+    def _error(self, message: str, at: int) -> None:
         self.reporter.error("N405", message, at)
 
     def _number(self, expression: Number) -> NnefType:
@@ -132,7 +132,7 @@ class ExpressionTypes:
                 if self.dialect == "tract":
                     return array_of(None)  # Its arrays are lists of anything.
                 first, second = format_type(common), format_type(of)  # type: ignore[arg-type]
-                self._wrong(f"the items of an array need a common type, these are {first} and {second}", expression.at)
+                self._error(f"the items of an array need a common type, these are {first} and {second}", expression.at)
                 return None
         return None if common is None else array_of(common)
 
@@ -146,7 +146,7 @@ class ExpressionTypes:
             return None
         of = unary_type(expression.op, operand, self.casting)
         if of is None:
-            self._wrong(f"operator {expression.op!r} is not defined for {format_type(operand)}", expression.at)
+            self._error(f"operator {expression.op!r} is not defined for {format_type(operand)}", expression.at)
         return of
 
     def _binary(self, expression: Binary) -> MaybeType:
@@ -156,7 +156,7 @@ class ExpressionTypes:
         of = binary_type(expression.op, left, right, self.casting)
         if of is None:
             operands = f"{format_type(left)} and {format_type(right)}"
-            self._wrong(f"operator {expression.op!r} is not defined for {operands}", start_of(expression))
+            self._error(f"operator {expression.op!r} is not defined for {operands}", start_of(expression))
         return of
 
     def _select(self, expression: Select) -> MaybeType:
@@ -164,16 +164,16 @@ class ExpressionTypes:
 
     def _branches(self, expression: Select, branch_type: Callable[[Expr], MaybeType]) -> MaybeType:
         then = branch_type(expression.then)
-        self._condition(expression.condition, "'if'")
+        self._check_condition(expression.condition, "'if'")
         otherwise = branch_type(expression.otherwise)
         try:
             return self.casting.common(then, otherwise)
         except NoCommonTypeError:
             first, second = format_type(then), format_type(otherwise)  # type: ignore[arg-type]
-            self._wrong(f"the two branches need a common type, these are {first} and {second}", start_of(expression))
+            self._error(f"the two branches need a common type, these are {first} and {second}", start_of(expression))
             return None
 
-    def _condition(self, condition: Expr, where: str) -> None:
+    def _check_condition(self, condition: Expr, where: str) -> None:
         of = self.type_of(condition)
         if of is None or of == LOGICAL:
             return
@@ -184,7 +184,7 @@ class ExpressionTypes:
         else:
             why = ""
         message = f"the condition of {where} must be logical, this is {format_type(of)}{why}"
-        self._wrong(message, start_of(condition))
+        self._error(message, start_of(condition))
 
     def _comprehension(self, expression: Comprehension) -> MaybeType:
         # The arrays cannot depend on the loop variables.
@@ -199,7 +199,7 @@ class ExpressionTypes:
                 self.names[variable.name] = item
         try:
             if expression.condition is not None:
-                self._condition(expression.condition, "a comprehension")
+                self._check_condition(expression.condition, "a comprehension")
             item_type = self.type_of(expression.item)
             return None if item_type is None else array_of(item_type)
         finally:
@@ -211,64 +211,64 @@ class ExpressionTypes:
         if of is None or isinstance(of, ArrayOf):
             return None if of is None else of.of
         hint = "; 'range_of' gives the positions in a string" if of == STRING else ""
-        self._wrong(f"a comprehension goes over arrays, this is {format_type(of)}{hint}", start_of(array))
+        self._error(f"a comprehension goes over arrays, this is {format_type(of)}{hint}", start_of(array))
         return None
 
     def _subscript(self, expression: Subscript) -> MaybeType:
         value = self.type_of(expression.value)
         if isinstance(value, TupleOf):
             return self._tuple_item(value, expression.index)
-        self._position(expression.index)
+        self._check_position(expression.index)
         if isinstance(value, ArrayOf):
             return value.of
         if value is None or value == STRING or self._is_shape(value):
             return value
-        self._no_items(value, expression)
+        self._report_no_items(value, expression)
         return None
 
     def _is_shape(self, value: NnefType) -> bool:
         # In tract's dialect the shape of a tensor is a tensor, whose items are tensors.
         return self.dialect == "tract" and isinstance(value, TensorOf)
 
-    def _no_items(self, value: NnefType, expression: Subscript | Range) -> None:
+    def _report_no_items(self, value: NnefType, expression: Subscript | Range) -> None:
         hint = " ('slice' takes parts of tensors)" if isinstance(value, TensorOf) else ""
-        self._wrong(f"{format_type(value)} has no items to choose from{hint}", start_of(expression.value))
+        self._error(f"{format_type(value)} has no items to choose from{hint}", start_of(expression.value))
 
     def _tuple_item(self, value: TupleOf, index: Expr) -> MaybeType:
         if not isinstance(index, Number) or not isinstance(index.value, int):
             # The type of the item depends on it.
             self.type_of(index)
-            self._wrong("an item of a tuple is chosen by an integer literal", start_of(index))
+            self._error("an item of a tuple is chosen by an integer literal", start_of(index))
             return None
         if 0 <= index.value < len(value.items):
             return value.items[index.value]
-        self._wrong(f"index {index.value} is out of range for a tuple of {len(value.items)} items", index.at)
+        self._error(f"index {index.value} is out of range for a tuple of {len(value.items)} items", index.at)
         return None
 
-    def _position(self, index: Expr) -> None:
+    def _check_position(self, index: Expr) -> None:
         of = self.type_of(index)
         if not self.casting.casts(of, INTEGER):
-            self._wrong(f"a position must be an integer, this is {format_type(of)}", start_of(index))  # type: ignore[arg-type]
+            self._error(f"a position must be an integer, this is {format_type(of)}", start_of(index))  # type: ignore[arg-type]
 
     def _range(self, expression: Range) -> MaybeType:
         value = self.type_of(expression.value)
         for position in (expression.begin, expression.end):
             if position is not None:
-                self._position(position)
+                self._check_position(position)
         if value is None or value == STRING or isinstance(value, ArrayOf) or self._is_shape(value):
             return value
         if isinstance(value, TupleOf):
-            self._wrong("a range is taken of arrays and strings, not of tuples", start_of(expression.value))
+            self._error("a range is taken of arrays and strings, not of tuples", start_of(expression.value))
         else:
-            self._no_items(value, expression)
+            self._report_no_items(value, expression)
         return None
 
     def _builtin(self, expression: Builtin) -> MaybeType:
         operand = self.type_of(expression.operand)
-        wants = None if operand is None else builtin_wants(expression.name, operand, self.casting)
-        if wants is not None:
-            message = f"{expression.name!r} takes {wants}, this is {format_type(operand)}"  # type: ignore[arg-type]
-            self._wrong(message, start_of(expression.operand))
+        required = None if operand is None else required_operand(expression.name, operand, self.casting)
+        if required is not None:
+            message = f"{expression.name!r} takes {required}, this is {format_type(operand)}"  # type: ignore[arg-type]
+            self._error(message, start_of(expression.operand))
         return RESULTS[expression.name]
 
     def _nested_invocation(self, expression: Invocation) -> MaybeType:
@@ -278,6 +278,6 @@ class ExpressionTypes:
         results = len(self.library[expression.name].results)
         if results > 1:
             message = f"{expression.name!r} has {results} results: in an expression it must have one"
-            self._wrong(message, expression.at)
+            self._error(message, expression.at)
             return None
         return of

@@ -13,7 +13,7 @@ from shapeinf.formats.nnef.checking.reporter import Reporter, suggestion
 from shapeinf.formats.nnef.language.ast import Argument, Invocation, Name, Parameter, start_of
 from shapeinf.formats.nnef.language.types import GENERIC, INTEGER, LOGICAL, SCALAR, STRING, NnefType, Primitive
 
-OF_GRAPHS = frozenset(["external", "variable", "update"])
+GRAPH_ONLY = frozenset(["external", "variable", "update"])
 """Operations that are legal in certain contexts only."""
 
 _CANDIDATES = (SCALAR, INTEGER, LOGICAL, STRING, GENERIC)
@@ -59,7 +59,7 @@ class InvocationTypes(ExpressionTypes):
         arguments = invocation.arguments
         if self.dialect == "tract":
             return self._tract_invocation(invocation)
-        if name in OF_GRAPHS:
+        if name in GRAPH_ONLY:
             self._check_context(invocation)
         shared = invocation.shared
         kinds = self._kinds
@@ -116,7 +116,7 @@ class InvocationTypes(ExpressionTypes):
                     continue
                 wanted = with_argument(wanted, argument)
             if not self.casting.casts(of, wanted):
-                self._misfit(signature, name, passed, wanted)
+                self._report_misfit(signature, name, passed, wanted)
         if generic and argument is not None:
             self._check_defaults(invocation, signature, passed, argument)
             return with_argument(signature.result, argument)
@@ -204,7 +204,7 @@ class InvocationTypes(ExpressionTypes):
             return None
         if self.dialect != "final":
             return SCALAR
-        if any(self._misfits(signature, name, passed) for name in signature.generic_names):
+        if any(self._fits_no_type(signature, name, passed) for name in signature.generic_names):
             return None
         if candidates:
             names = " and ".join(map(str, candidates))
@@ -215,16 +215,16 @@ class InvocationTypes(ExpressionTypes):
         self.reporter.error("N404", message, invocation.at)
         return None
 
-    def _misfits(self, signature: Signature, name: str, passed: _Passed) -> bool:
+    def _fits_no_type(self, signature: Signature, name: str, passed: _Passed) -> bool:
         """Whether no type argument makes a value fit; reports an error if so."""
         of = passed[name][1] if name in passed else None
         declared = signature.parameters[name].type
         if any(self.casting.casts(of, with_argument(declared, candidate)) for candidate in _CANDIDATES):
             return False
-        self._misfit(signature, name, passed, declared)
+        self._report_misfit(signature, name, passed, declared)
         return True
 
-    def _misfit(self, signature: Signature, name: str, passed: _Passed, wanted: NnefType) -> None:
+    def _report_misfit(self, signature: Signature, name: str, passed: _Passed, wanted: NnefType) -> None:
         argument, of = passed[name]
         types = f"{format_type(wanted)}, this is {format_type(of)}"  # type: ignore[arg-type]
         message = f"parameter {name!r} of {signature.fragment.name!r} takes {types}"

@@ -50,34 +50,34 @@ class Library(Mapping[str, Fragment]):
     """Operations by name. Of two with the same name the last counts."""
 
     def __init__(
-        self, fragments: Iterable[Fragment], below: Library | None = None, *, replaceable: Container[str] = ()
+        self, fragments: Iterable[Fragment], base: Library | None = None, *, replaceable: Container[str] = ()
     ) -> None:
         """A library.
 
         Args:
             fragments: its operations.
-            below: the operations that are not among `fragments`.
+            base: a library that has all further operations.
             replaceable: names that documents may declare for themselves all the same.
         """
         self.replaceable = replaceable
         self._own = {fragment.name: fragment for fragment in fragments}
-        self._below = below
+        self._base = base
         self._signatures: dict[str, Signature] = {}
 
     def __getitem__(self, name: str) -> Fragment:
         """The declaration of an operation."""
-        if name in self._own or self._below is None:
+        if name in self._own or self._base is None:
             return self._own[name]
-        return self._below[name]
+        return self._base[name]
 
     def __contains__(self, name: object) -> bool:
         """Whether there is an operation of a name."""
-        return name in self._own or (self._below is not None and name in self._below)
+        return name in self._own or (self._base is not None and name in self._base)
 
     def __iter__(self) -> Iterator[str]:
         """All names, those of the standard first."""
-        if self._below is not None:
-            yield from (name for name in self._below if name not in self._own)
+        if self._base is not None:
+            yield from (name for name in self._base if name not in self._own)
         yield from self._own
 
     def __len__(self) -> int:
@@ -92,7 +92,7 @@ class Library(Mapping[str, Fragment]):
         """The signature of an operation, computed once."""
         signature = self._signatures.get(name)
         if signature is None:
-            own = name in self._own or self._below is None
-            signature = Signature.from_fragment(self._own[name]) if own else self._below.signature(name)  # type: ignore[union-attr]
+            own = name in self._own or self._base is None
+            signature = Signature.from_fragment(self._own[name]) if own else self._base.signature(name)  # type: ignore[union-attr]
             self._signatures[name] = signature
         return signature

@@ -107,14 +107,14 @@ RESULTS: dict[str, NnefType] = {
 """The types of the functions' results."""
 
 
-def builtin_wants(name: str, operand: NnefType, casting: Casting) -> str | None:
-    """The operand that a function of the language takes, in words, if it is not a value of a type; else None."""
+def required_operand(name: str, operand: NnefType, casting: Casting) -> str | None:
+    """The description of the operand that a function of the language takes; None where an operand of this type fits."""
     if name == "shape_of":
         return None  # Of anything that is no tensor it is [].
     if name in ("length_of", "range_of"):
         fits = isinstance(operand, ArrayOf) or operand == STRING
-        wants = "an array or a string"
+        required = "an array or a string"
     else:
         fits = isinstance(operand, Primitive)
-        wants = "a single value that is not a tensor"
-    return None if fits or (casting.dialect == "tract" and isinstance(operand, TensorOf)) else wants
+        required = "a single value that is not a tensor"
+    return None if fits or (casting.dialect == "tract" and isinstance(operand, TensorOf)) else required

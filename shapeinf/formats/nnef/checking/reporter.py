@@ -17,8 +17,8 @@ MOST_SEARCHED, LONGEST_SEARCHED = 1000, 60
 _BRACKETS = re.compile(r"""\#[^\n\f]* | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | [()}]""", re.VERBOSE | re.DOTALL)
 
 
-class TooManyErrors(Exception):  # noqa: N818  (ends a check)
-    """The check has reported `MAX_DIAGNOSTICS` errors."""
+class TooManyErrors(Exception):  # noqa: N818  (internal, no error)
+    """The check has reported `MAX_DIAGNOSTICS` errors. Internal: caught in `formats.nnef.checking.checker`."""
 
 
 class Reporter:
@@ -37,7 +37,7 @@ class Reporter:
         if len(self.diagnostics) >= MAX_DIAGNOSTICS:
             raise TooManyErrors
 
-    def name_of(self, declared: Fragment | GraphDefinition) -> int:
+    def name_offset(self, declared: Fragment | GraphDefinition) -> int:
         """The offset of the name of a fragment or a graph."""
         keyword = "fragment" if isinstance(declared, Fragment) else "graph"
         at = self.source.text.find(declared.name, declared.at + len(keyword))

@@ -65,14 +65,14 @@ class Emitter:
         self.operations: list[Operation] = []
         self.copy = "idn" if dialect == "provisional" else "copy"
         self.calls: tuple[int, ...] = ()
-        self.own: set[str] = set()
+        self.reserved: set[str] = set()
         """Names of tensors of the document that the next operation may take."""
         self._counts: dict[str, int] = {}
         self._extents: dict[object, Tensor] = {}
 
     # -- names -------------------------------------------------------------------------------------------------------
 
-    def fresh(self, base: str) -> str:
+    def fresh_name(self, base: str) -> str:
         """The name itself, with a number if it is taken."""
         count = self._counts.get(base, 0) + 1
         name = base if count == 1 else f"{base}.{count}"
@@ -86,13 +86,13 @@ class Emitter:
 
     def reserve(self, names: Sequence[str]) -> None:
         """Reserve names of the document."""
-        self.own.update(names)
+        self.reserved.update(names)
         self._counts.update(dict.fromkeys(names, 1))
 
     def _output_name(self, target: Target, base: str) -> str:
         if type(target) is not str:
-            return self.fresh(base)
-        return target if target in self.own else self.fresh(target)
+            return self.fresh_name(base)
+        return target if target in self.reserved else self.fresh_name(target)
 
     def add(
         self,
@@ -110,7 +110,7 @@ class Emitter:
         primitive = None if type_argument is None else PRIMITIVES[type_argument]
         operations.append(Operation(op, inputs, attributes, outputs, primitive, at, self.calls))
 
-    def single(
+    def add_single(
         self,
         form: Form,
         inputs: tuple[Value | None, ...],
@@ -140,7 +140,7 @@ class Emitter:
             if self.dialect != "tract":
                 raise BadValue("an array of tensors cannot stand for a tensor")
             items = tuple([self.operand(item, at) for item in value])
-            return self.simple("stack", items, _FIRST_AXIS, primitive_of(items[0]), None, "array", at)
+            return self.add_simple("stack", items, _FIRST_AXIS, primitive_of(items[0]), None, "array", at)
         literal_shape(value)
         return value
 
@@ -149,23 +149,23 @@ class Emitter:
         tensor = self._extents.get(key)
         if tensor is None:
             if isinstance(value, AxisOf):
-                name = self.fresh(f"{value.tensor}.shape.{value.axis}")
+                name = self.fresh_name(f"{value.tensor}.shape.{value.axis}")
                 source = Tensor(value.tensor)
                 self.add(AXIS, (source,), {"axis": value.axis}, (name,), None, at)
             else:
-                name = self.fresh(value.text)
+                name = self.fresh_name(value.text)
                 self.add(EXTENT, (value.text,), _NOTHING, (name,), None, at)
             tensor = self._extents[key] = Tensor(name, "integer")
         return tensor
 
-    def rely_on(self, tensor: Value, shape: Sequence[Value], axes: Iterable[Value], at: int) -> None:
+    def require_extents(self, tensor: Value, shape: Sequence[Value], axes: Iterable[Value], at: int) -> None:
         """Record that the graph is valid for these extents only."""
         if not isinstance(tensor, Tensor) or not tensor.name:
             return
         for axis in axes:
             key = (tensor.name, axis)
             if isinstance(axis, int) and isinstance(shape[axis], int) and key not in self._extents:
-                name = self.fresh(f"{tensor.name}.shape.{axis}")
+                name = self.fresh_name(f"{tensor.name}.shape.{axis}")
                 self.add(AXIS, (tensor,), {"axis": axis, "known": shape[axis]}, (name,), None, at)
                 self._extents[key] = Tensor(name, "integer")
 
@@ -186,7 +186,7 @@ class Emitter:
 
     # -- operators ---------------------------------------------------------------------------------------------------
 
-    def operator(self, op: str, values: Sequence[Value], target: Target, base: str, at: int) -> Tensor:
+    def add_operator(self, op: str, values: Sequence[Value], target: Target, base: str, at: int) -> Tensor:
         """The operation that an operator on tensors stands for."""
         if len(values) == 2 and op not in OPERATORS:
             raise BadValue(f"operator {op} is not defined for tensors")
@@ -197,9 +197,9 @@ class Emitter:
             of = primitive_of(inputs[0])
         elif op in _ARITHMETIC:
             of = "integer" if all(primitive_of(operand) == "integer" for operand in inputs) else "scalar"
-        return self.simple(name, tuple(inputs), _NOTHING, of, target, base, at)
+        return self.add_simple(name, tuple(inputs), _NOTHING, of, target, base, at)
 
-    def simple(
+    def add_simple(
         self,
         op: str,
         inputs: tuple[Value | None, ...],
@@ -216,7 +216,7 @@ class Emitter:
 
     def copy_to(self, value: Value, target: str, at: int) -> Tensor:
         """A tensor of another name, or a literal, under the name of a tensor of the graph."""
-        return self.simple(self.copy, (self.operand(value, at),), _NOTHING, primitive_of(value), target, target, at)
+        return self.add_simple(self.copy, (self.operand(value, at),), _NOTHING, primitive_of(value), target, target, at)
 
     # -- invocations -------------------------------------------------------------------------------------------------
 
@@ -252,7 +252,7 @@ class Emitter:
             else:
                 raise BadValue(f"{slot.name!r} takes an array of tensors")
         if literals:
-            self._follow(form, inputs)
+            self._convert_literals(form, inputs)
         key: tuple[object, ...] = tuple(arguments)
         if form.loose:
             key = (key, *map(primitive_of, arguments))  # 1, 1.0 and true are equal in Python
@@ -262,11 +262,11 @@ class Emitter:
         of = None
         if form.fragment.generic:
             of = type_argument or form.type_argument(values)
-        return self._results(
+        return self._add_results(
             form, (*inputs, *rest) if rest else tuple(inputs), attributes, of, target, base, at, length
         )
 
-    def _follow(self, form: Form, inputs: list[Value | None]) -> None:
+    def _convert_literals(self, form: Form, inputs: list[Value | None]) -> None:
         """Literal integers instead of scalars are scalars, unless the tensors among the operands are integers."""
         if self._keeps_integers(inputs):
             return
@@ -316,7 +316,7 @@ class Emitter:
         rest.append(self.operand(value, at))
         return InputContents(len(inputs) + len(rest) - 1)
 
-    def _results(
+    def _add_results(
         self,
         form: Form,
         inputs: tuple[Value | None, ...],
@@ -330,8 +330,7 @@ class Emitter:
         op = form.fragment.name
         results = form.results
         if len(results) == 1 and not results[0][0]:
-            output = target if type(target) is str and target in self.own else self._output_name(target, f"{base}.{op}")
-            return self.single(form, inputs, attributes, of, output, at)
+            return self.add_single(form, inputs, attributes, of, self._output_name(target, f"{base}.{op}"), at)
         values: list[Value] = []
         outputs: list[str] = []
         for i, (array, primitive) in enumerate(results):
@@ -363,7 +362,7 @@ class Emitter:
                 raise BadValue(f"{op} has {length} tensors, but the left side has {len(target)}", code="N503")
             return [self._output_name(item, f"{base}.{op}") for item in target]
         first = target if isinstance(target, str) else f"{base}.{op}"
-        return [self.fresh(f"{first}.{i}") for i in range(length)]
+        return [self.fresh_name(f"{first}.{i}") for i in range(length)]
 
 
 def _tract_result(

@@ -1,8 +1,8 @@
 """Evaluation of a document to operations: everything that is known when the graph is built is calculated here.
 
-Source: NNEF 1.0.5, 3.3 "Semantics". A statement of the flat syntax takes a fast path (`flat`); all others run on the
-machine of `machine`, which keeps its own stack, so that fragments may call each other to any depth (a limit
-aside).
+Source: NNEF 1.0.5, 3.3 "Semantics". A statement of the flat syntax (names and literals as arguments) takes a fast path
+here. All others run on the machine of `machine`, which has a stack of its own, so that calls may nest up to `MAX_CALLS`
+levels.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import count
 
+from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.evaluation.emitter import Emitter, Target
-from shapeinf.formats.nnef.evaluation.flat import NotFlat, value_of
 from shapeinf.formats.nnef.evaluation.forms import ATTRIBUTE, TENSOR, Form
 from shapeinf.formats.nnef.evaluation.frames import Frame, names_of
 from shapeinf.formats.nnef.evaluation.machine import Machine
@@ -19,16 +19,21 @@ from shapeinf.formats.nnef.evaluation.operation import Operation
 from shapeinf.formats.nnef.evaluation.runtime import ShapeOf
 from shapeinf.formats.nnef.evaluation.values import BadValue, Tensor, Value
 from shapeinf.formats.nnef.language.ast import (
+    ArrayExpr,
     Assignment,
     Document,
     Expr,
     Fragment,
     Invocation,
     Name,
+    Number,
+    Text,
+    Truth,
+    TupleExpr,
     items_of,
     names_in,
 )
-from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.options import Expand
 
 
@@ -56,7 +61,7 @@ def evaluate(
         return _Evaluation(document, source, library, expand, shape_of).run()
     except RecursionError:
         error = source.error("N903", "arrays are nested too deep", document.graph.at)
-        raise NnefError([error], source) from None
+        raise NnefError([error], source.render) from None
 
 
 class _Evaluation:
@@ -88,9 +93,9 @@ class _Evaluation:
             target, value = statement.target, statement.value
             if type(target) is Name and type(value) is Invocation and target.at not in renamed:
                 try:
-                    if self._reuse(value, target.name) or self._flat(value, target.name):
+                    if self._run_again(value, target.name) or self._run_flat(value, target.name):
                         continue
-                except (NotFlat, BadValue):
+                except (_NotFlat, BadValue):
                     pass  # the machine reports the position of every operand
             if not reserved:
                 names = (name for assignment in graph.body for name in names_in(assignment.target))
@@ -99,7 +104,7 @@ class _Evaluation:
             self._run_machine(statement)
         return emitter.operations
 
-    def _flat(self, call: Invocation, target: str) -> bool:
+    def _run_flat(self, call: Invocation, target: str) -> bool:
         """A statement that names the one result of an atomic operation on names and literals; False for all else."""
         arguments = call.arguments
         names = tuple([argument.name for argument in arguments])
@@ -109,15 +114,15 @@ class _Evaluation:
             lookup = self.machine.lookup
             fragment = lookup.fragment(call)
             form = lookup.form(fragment, arguments)
-            if lookup.is_expanded(fragment) or len(form.results) != 1 or form.gives_array:
+            if lookup.is_expanded(fragment) or len(form.results) != 1 or form.returns_array:
                 return False
             self.forms.setdefault(call.name, {})[names] = form
         known = self.values
-        values = [value_of(argument.value, known) for argument in arguments]
+        values = [_value_of(argument.value, known) for argument in arguments]
         type_argument = None if call.type_argument is None else call.type_argument.name
         emitter = self.emitter
         emitter.calls = ()
-        emitter.own.add(target)
+        emitter.reserved.add(target)
         known[target] = emitter.invoke(form, values, type_argument, target, target, call.at)
         kinds = [slot.kind for slot in form.slots]
         lead = len(kinds) - len(call.shared)
@@ -125,7 +130,7 @@ class _Evaluation:
             self.quick[call.name, id(call.shared), len(kinds)] = form, emitter.operations[-1].attributes
         return True
 
-    def _reuse(self, call: Invocation, target: str) -> bool:
+    def _run_again(self, call: Invocation, target: str) -> bool:
         """A flat statement like an earlier one except for its tensors; False for others."""
         arguments, shared = call.arguments, call.shared
         known_call = self.quick.get((call.name, id(shared), len(arguments)))
@@ -146,7 +151,7 @@ class _Evaluation:
         inputs += form.blank[len(inputs) :]
         emitter = self.emitter
         emitter.calls = ()
-        known[target] = emitter.single(form, tuple(inputs), attributes, of, target, call.at)
+        known[target] = emitter.add_single(form, tuple(inputs), attributes, of, target, call.at)
         return True
 
     def _run_machine(self, statement: Assignment) -> None:
@@ -166,7 +171,7 @@ class _Evaluation:
         """Give names of the graph to a value; tensors that have another name are copied."""
         if not isinstance(target, Name):
             for item, item_value in zip(
-                items_of(target), self.machine.items_for(target, value, self.frame), strict=True
+                items_of(target), self.machine.unpack_items(target, value, self.frame), strict=True
             ):
                 self._assign(item, item_value, at)
             return
@@ -177,8 +182,29 @@ class _Evaluation:
             try:
                 value = self.emitter.copy_to(value, name, at)
             except BadValue as bad:
-                raise self.machine.problem(bad, self.frame, (), at) from None
+                raise self.machine.error_at(bad, self.frame, (), at) from None
         self.values[target.name] = value
+
+
+class _NotFlat(Exception):  # noqa: N818  (internal, no error)
+    """An expression that is not of the flat syntax. Internal: caught in `formats.nnef.evaluation.evaluator`."""
+
+
+def _value_of(expr: Expr, known: Mapping[str, Value]) -> Value:
+    """The value of an argument. Raises _NotFlat for anything but literals, known names and arrays of these."""
+    kind = type(expr)
+    if kind is Name:
+        value = known.get(expr.name)  # type: ignore[union-attr]
+        if value is None or type(value) is tuple:  # only the machine counts the items of shared arrays
+            raise _NotFlat
+        return value
+    if kind is Number or kind is Text or kind is Truth:
+        return expr.value  # type: ignore[union-attr,return-value]
+    if kind is ArrayExpr or kind is TupleExpr:
+        return tuple(
+            [item.value if type(item) is Number else _value_of(item, known) for item in expr.items]  # type: ignore[union-attr]
+        )
+    raise _NotFlat
 
 
 def _rename_reassigned(document: Document) -> dict[int, str]:

@@ -87,7 +87,7 @@ class Form:
         )
 
     @property
-    def gives_array(self) -> bool:
+    def returns_array(self) -> bool:
         """Whether the one result is an array of tensors."""
         return len(self.results) == 1 and self.results[0][0]
 

@@ -43,11 +43,11 @@ class Frame:
     depth: int = 0
     values: dict[str, Value] = attrs.Factory(dict)
 
-    def at(self, expr: Expr) -> int:
+    def offset_of(self, expr: Expr) -> int:
         """The offset of an expression in the document."""
         return start_of(expr) if self.library_call is None else self.library_call
 
-    def inner(self, fragment: Fragment, at: int, target: Target, root: str, library: bool) -> Frame:
+    def inner_frame(self, fragment: Fragment, at: int, target: Target, root: str, library: bool) -> Frame:
         """The frame of an invocation at an offset in this one; long names restart at the root."""
         prefix = next(names_of(target), f"{self.base}.{fragment.name}")
         if len(prefix) > _LONGEST_NAME:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from typing import Any, Literal, Union
 
+from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.evaluation import builtins
 from shapeinf.formats.nnef.evaluation.emitter import Emitter, Target
 from shapeinf.formats.nnef.evaluation.forms import Form, as_tensors, literal
@@ -20,7 +21,7 @@ from shapeinf.formats.nnef.evaluation.scans import SCAN, Scan
 from shapeinf.formats.nnef.evaluation.values import RUNTIME, BadValue, Symbol, Tensor, Value, kind_of, size_of
 from shapeinf.formats.nnef.language import ast
 from shapeinf.formats.nnef.language.ast import Document, Expr, Fragment, Invocation, items_of
-from shapeinf.formats.nnef.language.diagnostics import NnefError, SourceText
+from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.types import NnefType, PrimitiveName
 
 MAX_STEPS = 1_000_000
@@ -84,7 +85,7 @@ class Machine:
                     self._steps += 1
                     if self._steps > MAX_STEPS:
                         limit = BadValue(f"the document evaluates more than {MAX_STEPS:,} expressions", code="N905")
-                        raise self.problem(limit, frame, (), frame.at(expr))
+                        raise self.error_at(limit, frame, (), frame.offset_of(expr))
                     stack.append(handler(expr, frame, target))
                     value = None
             else:
@@ -108,11 +109,11 @@ class Machine:
             self._shape_of = ShapesSoFar(self._document, self.source)
         return self._shape_of(operations, name)
 
-    def problem(self, bad: BadValue, frame: Frame, parts: Sequence[Expr | None], at: int) -> NnefError:
+    def error_at(self, bad: BadValue, frame: Frame, parts: Sequence[Expr | None], at: int) -> NnefError:
         """The error of an operation without a value, at the operand that causes it."""
         part = parts[bad.part] if 0 <= bad.part < len(parts) else None
-        position = at if part is None else frame.at(part)
-        return NnefError([self.source.error(bad.code, bad.message, position, frame.calls)], self.source)
+        position = at if part is None else frame.offset_of(part)
+        return NnefError([self.source.error(bad.code, bad.message, position, frame.calls)], self.source.render)
 
     def _count_items(self, value: Value, size: int) -> Value:
         self._work += size
@@ -120,7 +121,7 @@ class Machine:
             raise BadValue(f"the arrays of the document have more than {MAX_WORK:,} items in all", code="N905")
         return value
 
-    def _limit(self, value: Value) -> Value:
+    def _count_result(self, value: Value) -> Value:
         """A computed value; its items count towards the limit of the document."""
         return self._count_items(value, len(value)) if isinstance(value, (tuple, str)) else value
 
@@ -134,7 +135,9 @@ class Machine:
             return value
         if self.dialect == "tract":
             return Symbol(expr.name)  # undeclared identifiers are extents in tract
-        raise self.problem(BadValue(f"{expr.name!r} is not defined here", code="N404"), frame, (), frame.at(expr))
+        raise self.error_at(
+            BadValue(f"{expr.name!r} is not defined here", code="N404"), frame, (), frame.offset_of(expr)
+        )
 
     def _items(self, expr: ast.ArrayExpr | ast.TupleExpr, frame: Frame, target: Target) -> Steps:
         items = expr.items
@@ -152,10 +155,10 @@ class Machine:
         self.emitter.calls = frame.calls
         try:
             if isinstance(value, RUNTIME):
-                return apply_operator(self.emitter, expr.op, (value,), target, frame.base, frame.at(expr))
+                return apply_operator(self.emitter, expr.op, (value,), target, frame.base, frame.offset_of(expr))
             return builtins.unary(expr.op, value)
         except BadValue as bad:
-            raise self.problem(bad, frame, (expr.operand,), frame.at(expr)) from None
+            raise self.error_at(bad, frame, (expr.operand,), frame.offset_of(expr)) from None
 
     def _binary(self, expr: ast.Binary, frame: Frame, target: Target) -> Steps:
         op = expr.op
@@ -168,10 +171,10 @@ class Machine:
             if type(left) is tuple and op in ("==", "!=", "in"):
                 self._count_items(left, size_of(left))
             if isinstance(left, RUNTIME) or isinstance(right, RUNTIME):
-                return apply_operator(self.emitter, op, (left, right), target, frame.base, frame.at(expr))
-            return self._limit(builtins.binary(op, left, right))
+                return apply_operator(self.emitter, op, (left, right), target, frame.base, frame.offset_of(expr))
+            return self._count_result(builtins.binary(op, left, right))
         except BadValue as bad:
-            raise self.problem(bad, frame, (expr.left, expr.right), frame.at(expr)) from None
+            raise self.error_at(bad, frame, (expr.left, expr.right), frame.offset_of(expr)) from None
 
     def _select(self, expr: ast.Select, frame: Frame, target: Target) -> Steps:
         condition = yield expr.condition, frame, None
@@ -180,7 +183,7 @@ class Machine:
             message = (
                 "the condition must be known when the graph is built" if unknown else "the condition is not a logical"
             )
-            raise self.problem(BadValue(message, code="N502"), frame, (), frame.at(expr.condition))
+            raise self.error_at(BadValue(message, code="N502"), frame, (), frame.offset_of(expr.condition))
         value: Value = yield expr.then if condition else expr.otherwise, frame, target
         return value
 
@@ -190,13 +193,13 @@ class Machine:
             array = yield iterated, frame, None
             if not isinstance(array, tuple):
                 bad = BadValue(f"a comprehension goes over arrays, not {kind_of(array)}")
-                raise self.problem(bad, frame, (), frame.at(iterated))
+                raise self.error_at(bad, frame, (), frame.offset_of(iterated))
             self._work += len(array)
             arrays.append(array)
         if len({len(array) for array in arrays}) > 1:
             lengths = ", ".join(str(len(array)) for array in arrays)
             bad = BadValue(f"the arrays of a comprehension must have the same length, not {lengths}")
-            raise self.problem(bad, frame, (), frame.at(expr))
+            raise self.error_at(bad, frame, (), frame.offset_of(expr))
         names = [name.name for name, _ in expr.iterators]
         hidden = {name: frame.values[name] for name in names if name in frame.values}
         targets = target if expr.condition is None and isinstance(target, tuple) else ()
@@ -207,7 +210,7 @@ class Machine:
                 condition = yield expr.condition, frame, None
                 if type(condition) is not bool:
                     bad = BadValue("the condition must be a logical that is known when the graph is built", code="N502")
-                    raise self.problem(bad, frame, (), frame.at(expr.condition))
+                    raise self.error_at(bad, frame, (), frame.offset_of(expr.condition))
                 if not condition:
                     continue
             results.append((yield expr.item, frame, targets[index] if index < len(targets) else None))
@@ -227,13 +230,13 @@ class Machine:
             if operand is not None:
                 shape = extents_of(value, self.emitter, self.shape_of, self.dialect)
                 extent = builtins.item(shape, index)
-                self.emitter.rely_on(value, shape, [index], frame.at(expr))
+                self.emitter.require_extents(value, shape, [index], frame.offset_of(expr))
                 return extent
             if isinstance(value, Tensor) and self.dialect == "tract":
-                return part_of_tensor(self.emitter, value, index, None, target, frame.base, frame.at(expr))
+                return part_of_tensor(self.emitter, value, index, None, target, frame.base, frame.offset_of(expr))
             return builtins.item(value, index)
         except BadValue as bad:
-            raise self.problem(bad, frame, (expr.value, expr.index), frame.at(expr)) from None
+            raise self.error_at(bad, frame, (expr.value, expr.index), frame.offset_of(expr)) from None
 
     def _range(self, expr: ast.Range, frame: Frame, target: Target) -> Steps:
         value = yield expr.value, frame, None
@@ -247,10 +250,10 @@ class Machine:
         try:
             if isinstance(value, Tensor) and self.dialect == "tract":
                 ends = (0 if end is None else end,)
-                return part_of_tensor(self.emitter, value, begin or 0, ends, target, frame.base, frame.at(expr))
-            return self._limit(builtins.part(value, begin, end))
+                return part_of_tensor(self.emitter, value, begin or 0, ends, target, frame.base, frame.offset_of(expr))
+            return self._count_result(builtins.part(value, begin, end))
         except BadValue as bad:
-            raise self.problem(bad, frame, (expr.value, expr.begin, expr.end), frame.at(expr)) from None
+            raise self.error_at(bad, frame, (expr.value, expr.begin, expr.end), frame.offset_of(expr)) from None
 
     def _builtin(self, expr: ast.Builtin, frame: Frame, target: Target) -> Steps:
         operand = _shape_operand(expr.operand)
@@ -261,11 +264,11 @@ class Machine:
                 value = extents_of(value, self.emitter, self.shape_of, self.dialect)
             elif expr.name == "shape_of":
                 shape = extents_of(value, self.emitter, self.shape_of, self.dialect)
-                self.emitter.rely_on(value, shape, range(len(shape)), frame.at(expr))
+                self.emitter.require_extents(value, shape, range(len(shape)), frame.offset_of(expr))
                 return shape
-            return self._limit(builtins.function(expr.name, value))
+            return self._count_result(builtins.function(expr.name, value))
         except BadValue as bad:
-            raise self.problem(bad, frame, (expr.operand,), frame.at(expr)) from None
+            raise self.error_at(bad, frame, (expr.operand,), frame.offset_of(expr)) from None
 
     # -- invocations -------------------------------------------------------------------------------------------------
 
@@ -274,7 +277,7 @@ class Machine:
         arguments = self.lookup.arguments(expr)
         for argument in arguments:
             values.append((yield argument.value, frame, None))
-        at = frame.at(expr)
+        at = frame.offset_of(expr)
         self.emitter.calls = frame.calls
         try:
             for value in values:
@@ -290,13 +293,13 @@ class Machine:
                 bound = frame.bound
             if not self.lookup.is_expanded(fragment):
                 length = array_length(form, values, target, self.emitter, self.shape_of)
-                if length is None and self.dialect == "tract" and not isinstance(target, tuple) and form.gives_array:
+                if length is None and self.dialect == "tract" and not isinstance(target, tuple) and form.returns_array:
                     result = self.emitter.invoke(form, values, bound, (target,), frame.base, at, 1)
                     return result[0] if isinstance(result, tuple) else result  # tract: an array of one is its item
                 return self.emitter.invoke(form, values, bound, target, frame.base, at, length)
             inner = self._enter(fragment, form, values, bound, frame, target, at)
         except BadValue as bad:
-            raise self.problem(bad, frame, [argument.value for argument in arguments], at) from None
+            raise self.error_at(bad, frame, [argument.value for argument in arguments], at) from None
         result = yield self._body(fragment, inner)
         return result  # type: ignore[no-any-return]
 
@@ -312,14 +315,14 @@ class Machine:
                 message = f"fragments invoke each other more than {MAX_CALLS:,} levels deep ({body.name} goes on)"
                 raise BadValue(message, code="N904")
             scan = Scan(body, arguments, self.emitter, frame.base, at)
-            inner = frame.inner(body, at, None, self.root, False)
+            inner = frame.inner_frame(body, at, None, self.root, False)
             for parameter in body.parameters:
                 inner.values[parameter.name] = self._as_tensors(parameter.type, scan.argument(parameter.name), None)
             results = yield self._body(body, inner)
             self.emitter.calls = frame.calls
             return scan.results(results, target)
         except BadValue as bad:
-            raise self.problem(bad, frame, (), at) from None
+            raise self.error_at(bad, frame, (), at) from None
 
     def _enter(
         self,
@@ -334,7 +337,7 @@ class Machine:
         if frame.depth >= MAX_CALLS:
             message = f"fragments invoke each other more than {MAX_CALLS:,} levels deep ({fragment.name} goes on)"
             raise BadValue(message, code="N904")
-        inner = frame.inner(fragment, at, target, self.root, fragment.name not in self.lookup.own)
+        inner = frame.inner_frame(fragment, at, target, self.root, fragment.name not in self.lookup.own)
         inner.bound = bound or (form.type_argument(values) if fragment.generic else None)
         for slot, value in zip(form.slots, values, strict=True):
             inner.values[slot.name] = self._as_tensors(slot.type, value, inner.bound)
@@ -357,7 +360,7 @@ class Machine:
         for result in fragment.results:
             if result.name not in frame.values:
                 bad = BadValue(f"the result {result.name!r} of {fragment.name} is not assigned", code="N305")
-                raise self.problem(bad, frame, (), result.at if frame.library_call is None else frame.library_call)
+                raise self.error_at(bad, frame, (), result.at if frame.library_call is None else frame.library_call)
             results.append(self._as_tensors(result.type, frame.values[result.name], frame.bound))
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -371,17 +374,17 @@ class Machine:
         if isinstance(target, ast.Name):
             frame.values[target.name] = value
             return
-        for item, item_value in zip(items_of(target), self.items_for(target, value, frame), strict=True):
+        for item, item_value in zip(items_of(target), self.unpack_items(target, value, frame), strict=True):
             self._assign(item, item_value, frame)
 
-    def items_for(self, target: Expr, value: Value, frame: Frame) -> tuple[Value, ...]:
+    def unpack_items(self, target: Expr, value: Value, frame: Frame) -> tuple[Value, ...]:
         """The items of a value for the items on the left side. Raises NnefError where they are not as many."""
         wanted = len(items_of(target))
         if isinstance(value, tuple) and len(value) == wanted:
             return value
         right = f"{len(value)} values" if isinstance(value, tuple) else "one value"
         bad = BadValue(f"the left side has {wanted} items, the right side {right}", code="N503")
-        raise self.problem(bad, frame, (), frame.at(target))
+        raise self.error_at(bad, frame, (), frame.offset_of(target))
 
 
 def _shape_operand(expr: Expr) -> Expr | None:

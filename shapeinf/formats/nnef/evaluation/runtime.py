@@ -27,7 +27,7 @@ def apply_operator(emitter: Emitter, op: str, operands: Sequence[Value], target:
         return _symbolic(_DIMENSION_OPERATORS[op], operands)
     if op == "*" and isinstance(operands[0], (tuple, str)) and emitter.dialect != "tract":
         raise BadValue("how many times to repeat must be known when the graph is built", 1, "N502")
-    return emitter.operator(op, operands, target, base, at)
+    return emitter.add_operator(op, operands, target, base, at)
 
 
 def _symbolic(op: str, operands: Sequence[Value]) -> Symbol:
@@ -57,7 +57,7 @@ def part_of_tensor(
     elif isinstance(begin, int):
         last = begin + 1
     else:
-        last = emitter.operator("+", (begin, 1), None, base, at)
+        last = emitter.add_operator("+", (begin, 1), None, base, at)
     inputs: list[Value | None] = [emitter.operand(value, at)]
     attributes: dict[str, object] = {"axes": (0,), "stride": (1,)}
     for name, bound in (("begin", begin), ("end", last)):
@@ -66,8 +66,8 @@ def part_of_tensor(
         else:
             inputs.append(emitter.operand(bound, at))
             attributes[name] = (InputContents(len(inputs) - 1),)
-    part = emitter.simple("slice", tuple(inputs), attributes, value.of, target if ends else None, base, at)
-    return part if ends else emitter.simple("squeeze", (part,), {"axes": (0,)}, value.of, target, base, at)
+    part = emitter.add_simple("slice", tuple(inputs), attributes, value.of, target if ends else None, base, at)
+    return part if ends else emitter.add_simple("squeeze", (part,), {"axes": (0,)}, value.of, target, base, at)
 
 
 def extents_of(value: Value, emitter: Emitter, shape_of: ShapeOf, dialect: DialectName) -> tuple[Value, ...]:

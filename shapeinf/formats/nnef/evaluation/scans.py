@@ -46,14 +46,16 @@ class Scan:
     def argument(self, name: str) -> Value:
         """The argument of one call of the body for a parameter."""
         for scanned in self.scanned:
-            if _same(scanned.name, name):
-                return self._own(_CHUNK, (scanned.tensor,), {"axis": scanned.axis, "chunk": scanned.chunk}, name)
+            if _is_same_name(scanned.name, name):
+                return self._add_operation(
+                    _CHUNK, (scanned.tensor,), {"axis": scanned.axis, "chunk": scanned.chunk}, name
+                )
         for original, value in self.full.items():
-            if _same(original, name):
+            if _is_same_name(original, name):
                 return value
         for original, (value, _) in self.states.items():
-            if _same(original, name):
-                return self._own(_STATE, (value,), {}, name)
+            if _is_same_name(original, name):
+                return self._add_operation(_STATE, (value,), {}, name)
         raise BadValue(f"{name!r} of the body {self.fragment.name} gets no value", code="N403")
 
     def results(self, body_results: Value, target: Target) -> Value:
@@ -64,7 +66,7 @@ class Scan:
         results = dict(zip((result.name for result in self.fragment.results), values, strict=True))
         for initial, original in self.states.values():
             name = self._result(results, original)
-            results[name] = self._own(_NEXT, (results[name], initial), {}, name)
+            results[name] = self._add_operation(_NEXT, (results[name], initial), {}, name)
         targets = target if isinstance(target, tuple) else (target,)
         if len(targets) != len(self.outputs) and target is not None:
             raise BadValue(f"the scan has {len(self.outputs)} tensors, the left side takes {len(targets)}", code="N503")
@@ -78,29 +80,26 @@ class Scan:
 
     def _output_tensor(self, value: Value, kind: str, axis: int, target: Target) -> Tensor:
         if kind == "last":
-            return self._own(_LAST, (value,), {}, "last", target)
-        scanned = tuple(scanned_tensor.tensor for scanned_tensor in self.scanned)
-        axes, chunks = (
-            tuple(scanned_tensor.axis for scanned_tensor in self.scanned),
-            tuple(scanned_tensor.chunk for scanned_tensor in self.scanned),
-        )
-        return self._own(_FULL, (value, *scanned), {"axis": axis, "axes": axes, "chunks": chunks}, "full", target)
+            return self._add_operation(_LAST, (value,), {}, "last", target)
+        inputs = (value, *(item.tensor for item in self.scanned))
+        axes, chunks = (tuple(item.axis for item in self.scanned), tuple(item.chunk for item in self.scanned))
+        return self._add_operation(_FULL, inputs, {"axis": axis, "axes": axes, "chunks": chunks}, "full", target)
 
     def _result(self, results: Mapping[str, Value], original: str) -> str:
         for name in results:
-            if _same(original, name):
+            if _is_same_name(original, name):
                 return name
         raise BadValue(f"the body {self.fragment.name} has no result {original!r}", code="N403")
 
-    def _own(
+    def _add_operation(
         self, op: str, values: Sequence[Value], attributes: Mapping[str, object], name: str, target: Target = None
     ) -> Tensor:
         inputs = tuple(self.emitter.operand(value, self.at) for value in values)
         of = primitive_of(values[0])
-        return self.emitter.simple(op, inputs, attributes, of, target, f"{self.base}.{name}", self.at)
+        return self.emitter.add_simple(op, inputs, attributes, of, target, f"{self.base}.{name}", self.at)
 
 
-def _same(original: str, name: str) -> bool:
+def _is_same_name(original: str, name: str) -> bool:
     """Tract's exporters name scanned values as another format does, and the fragment's parameters in plain letters."""
     plain = "".join(char if char.isalnum() else "_" for char in original)
     return name in (original, plain, f"_{plain}")

@@ -48,11 +48,11 @@ class ShapesSoFar:
         builder.add(operation)
         for name in operation.outputs:
             if name in builder.graph.declared:
-                self.types[name] = self._declared(builder.graph.declared[name], name)
+                self.types[name] = self._declared_type(builder.graph.declared[name], name)
         if len(builder.nodes) > nodes:
             self._infer(builder.nodes[nodes])
 
-    def _declared(self, declared: DeclaredType, name: str) -> Type:
+    def _declared_type(self, declared: DeclaredType, name: str) -> Type:
         dims = [self._dim(dim, f"{name}.{axis}") for axis, dim in enumerate(declared.dims or ())]
         return PartialTensor(declared.dtype, Shape(dims), None)
 

@@ -53,8 +53,11 @@ RUNTIME = (Tensor, AxisOf, Symbol)
 """The classes of values that are not known when the graph is built."""
 
 
-class BadValue(Exception):  # noqa: N818  (a reason, which becomes a diagnostic where its position is known)
-    """An operation on values that has no result; `part` is the operand that causes it, -1 for the operation itself."""
+class BadValue(Exception):  # noqa: N818  (internal, no error)
+    """An operation on values that has no result; `part` is the operand that causes it, -1 for the operation itself.
+
+    Internal: caught in `formats.nnef.evaluation.evaluator` and `formats.nnef.evaluation.machine`, for a diagnostic.
+    """
 
     def __init__(self, message: str, part: int = -1, code: str = "N501") -> None:
         """`code` is a diagnostic code of `formats.nnef.codes`."""

@@ -88,7 +88,7 @@ class Folder:
         real_path = self._file(path)
         if real_path is None:
             return None
-        with _readable(real_path), open(real_path, "rb") as file:
+        with _report_unreadable(real_path), open(real_path, "rb") as file:
             return decode_text(file.read(MAX_TEXT + 1), real_path)
 
     def entry(self, path: str) -> Entry | None:
@@ -96,8 +96,8 @@ class Folder:
         real_path = self._file(path)
         if real_path is None:
             return None
-        with _readable(real_path), open(real_path, "rb") as file:
-            return Entry(os.fstat(file.fileno()).st_size, file.read(MAX_HEADER), lambda: _small(real_path))
+        with _report_unreadable(real_path), open(real_path, "rb") as file:
+            return Entry(os.fstat(file.fileno()).st_size, file.read(MAX_HEADER), lambda: _read_small(real_path))
 
     def _file(self, path: str) -> str | None:
         """The real path of a regular file. Raises ModelError when symbolic links lead out of the folder."""
@@ -108,26 +108,26 @@ class Folder:
         if not os.path.exists(named):
             return None
         real_path = os.path.realpath(named)
-        if not _below(real_path, self._root):
+        if not _is_below(real_path, self._root):
             raise outside
         # A pipe or a device has no size, and opening one may block for ever.
         return real_path if stat.S_ISREG(os.stat(real_path).st_mode) else None
 
 
-def _below(path: str, root: str) -> bool:
+def _is_below(path: str, root: str) -> bool:
     try:
         return os.path.commonpath((root, path)) == root
     except ValueError:  # on another drive
         return False
 
 
-def _small(path: str) -> bytes:
-    with _readable(path), open(path, "rb") as file:
+def _read_small(path: str) -> bytes:
+    with _report_unreadable(path), open(path, "rb") as file:
         return file.read(MAX_SMALL)
 
 
 @contextmanager
-def _readable(path: str) -> Iterator[None]:
+def _report_unreadable(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -12,6 +12,7 @@ from itertools import repeat
 import attrs
 
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.language.ast import (
     Argument,
     ArrayExpr,
@@ -25,7 +26,7 @@ from shapeinf.formats.nnef.language.ast import (
     TupleExpr,
 )
 from shapeinf.formats.nnef.language.cursor import Stop
-from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, NnefError, SourceText
+from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, SourceText
 from shapeinf.formats.nnef.language.expressions import ExpressionParser
 from shapeinf.formats.nnef.language.lexer import QUOTES, tokenize, unquote
 from shapeinf.formats.nnef.language.types import ArrayOf, NnefType, Primitive, TensorOf, TupleOf
@@ -64,7 +65,7 @@ def parse_quantization(source: SourceText, dialect: DialectName) -> tuple[Entry,
             errors.append(stop.diagnostic(source))
             parser.recover()
     if errors:
-        raise NnefError(errors, source)
+        raise NnefError(errors, source.render)
     return tuple(entries)
 
 
@@ -107,7 +108,7 @@ def check_quantization(
             errors.append(source.error("N711", f"the tensor {entry.tensor!r} has a quantization already", entry.at))
         seen.add(entry.tensor)
         fragment = library.get(entry.call.name)
-        if fragment is None or not _quantizes(fragment):
+        if fragment is None or not _is_quantization(fragment):
             reason = "is not declared" if fragment is None else "takes no tensor to a tensor, so it quantizes none"
             errors.append(source.error("N712", f"the operation {entry.call.name!r} {reason}", entry.call.at))
             continue
@@ -117,11 +118,11 @@ def check_quantization(
         if len(errors) >= MAX_DIAGNOSTICS:
             break
     if errors:
-        raise NnefError(errors[:MAX_DIAGNOSTICS], source)
+        raise NnefError(errors[:MAX_DIAGNOSTICS], source.render)
     return tensors
 
 
-def _quantizes(fragment: Fragment) -> bool:
+def _is_quantization(fragment: Fragment) -> bool:
     return (
         bool(fragment.parameters)
         and isinstance(fragment.parameters[0].type, TensorOf)

@@ -54,8 +54,10 @@ def is_nnef(head: bytes) -> bool:
 
 
 def has_nnef_name(path: str) -> bool:
-    """Whether a path is a folder, or has the name of an NNEF document or an archive."""
-    return os.path.isdir(path) or path.lower().endswith((GRAPH, *ARCHIVES))
+    """Whether a path has the name of an NNEF document or an archive, or is a folder with a document."""
+    if os.path.isdir(path):
+        return bool(_documents(path))
+    return path.lower().endswith((GRAPH, *ARCHIVES))
 
 
 def is_model_path(path: str) -> bool:
@@ -92,16 +94,24 @@ def locate(model: str | os.PathLike[str] | bytes) -> Located:
 
 def _folder_source(path: str) -> Located:
     folder = Folder(path)
-    name = _document("directory", path, [n for n in sorted(os.listdir(path)) if n.endswith(GRAPH)])
+    name = _choose_document("directory", path, _documents(path))
     return _with_files(folder, name, os.path.join(path, name))
 
 
+def _documents(folder: str) -> list[str]:
+    """The names of the documents in a folder; none in a folder that cannot be listed."""
+    try:
+        return [name for name in sorted(os.listdir(folder)) if name.endswith(GRAPH)]
+    except OSError:
+        return []
+
+
 def _archive_source(archive: Archive, path: str | None) -> Located:
-    name = _document("archive", archive.name, [n for n in archive.documents if "/" not in n])
+    name = _choose_document("archive", archive.name, [n for n in archive.documents if "/" not in n])
     return attrs.evolve(_with_files(archive, name, f"{archive.name}:{name}"), path=path)
 
 
-def _document(kind: str, where: str, names: list[str]) -> str:
+def _choose_document(kind: str, where: str, names: list[str]) -> str:
     if _DOCUMENT in names:
         return _DOCUMENT
     if len(names) != 1:

@@ -5,17 +5,17 @@ Source: NNEF 1.0.5, 5 "Container Organization": the file of a variable is its la
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Literal
 
 import attrs
 
 from shapeinf.diagnostics import Diagnostic
-from shapeinf.errors import ModelError
+from shapeinf.errors import ModelError, NnefError
 from shapeinf.formats.nnef.files.archive import TENSOR, Entry, ModelFiles, is_unsafe
 from shapeinf.formats.nnef.files.dat import Header, has_small_contents, read_contents, read_header
-from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, NnefError, SourceText
+from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, SourceText
 from shapeinf.formats.nnef.versions import DialectName
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor
@@ -42,7 +42,7 @@ class Variable:
     calls: tuple[int, ...] = ()
 
 
-def attach(
+def attach_files(
     graph: Graph,
     variables: Iterable[Variable],
     changing: frozenset[str],
@@ -83,14 +83,17 @@ def attach(
         if len(errors) >= MAX_DIAGNOSTICS:
             break
     if errors:
-        raise NnefError(errors, source)
+        raise NnefError(errors, source.render)
     if missing:
-        which = (
-            f"{missing[0]!r}" if len(missing) == 1 else f"{len(missing)} of {count} tensor files, {missing[0]!r} first"
-        )
-        # A document without any tensors is usual; one that lacks some of them is not.
-        severity: Literal["warning", "note"] = "note" if len(missing) == count else "warning"
-        graph.diagnostics.append(Diagnostic(severity, "N703", f"the model lacks {which}"))
+        graph.diagnostics.append(_missing_files(missing, count))
+
+
+def _missing_files(paths: Sequence[str], count: int) -> Diagnostic:
+    """The diagnostic for the missing tensor files of a model that has `count` variables."""
+    listed = f"{paths[0]!r}" if len(paths) == 1 else f"{len(paths)} of {count} tensor files, {paths[0]!r} first"
+    # A document without any tensors is usual; one that lacks some of them is not.
+    severity: Literal["warning", "note"] = "note" if len(paths) == count else "warning"
+    return Diagnostic(severity, "N703", f"the model lacks {listed}")
 
 
 def _entry(files: ModelFiles, path: str, label: str) -> Entry | None:

@@ -15,7 +15,7 @@ from shapeinf.formats.nnef.language.types import NnefType, Primitive
 from shapeinf.formats.nnef.versions import DialectName
 
 
-def _at() -> int:
+def _offset_field() -> int:
     return field(eq=False, repr=False, default=-1)
 
 
@@ -25,7 +25,7 @@ class Number:
 
     value: int | float
     text: str = field(eq=False, repr=False, default="")
-    at: int = _at()
+    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
@@ -33,7 +33,7 @@ class Text:
     """A literal string, unescaped."""
 
     value: str
-    at: int = _at()
+    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
@@ -41,7 +41,7 @@ class Truth:
     """`true` or `false`."""
 
     value: bool
-    at: int = _at()
+    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
@@ -49,7 +49,7 @@ class Name:
     """An identifier."""
 
     name: str
-    at: int = _at()
+    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
@@ -57,7 +57,7 @@ class ArrayExpr:
     """`[a, b, ...]`, also on the left side of an assignment."""
 
     items: tuple[Expr, ...]
-    at: int = _at()
+    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
@@ -65,7 +65,7 @@ class TupleExpr:
     """`(a, b, ...)`, also on the left side, where the parentheses may be missing."""
 
     items: tuple[Expr, ...]
-    at: int = _at()
+    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
@@ -74,7 +74,7 @@ class Unary:
 
     op: str
     operand: Expr
-    at: int = _at()
+    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
@@ -84,7 +84,7 @@ class Binary:
     op: str
     left: Expr
     right: Expr
-    at: int = _at()
+    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
@@ -94,7 +94,7 @@ class Select:
     then: Expr
     condition: Expr
     otherwise: Expr
-    at: int = _at()
+    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
@@ -104,7 +104,7 @@ class Comprehension:
     iterators: tuple[tuple[Name, Expr], ...]
     condition: Expr | None
     item: Expr
-    at: int = _at()
+    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
@@ -113,7 +113,7 @@ class Subscript:
 
     value: Expr
     index: Expr
-    at: int = _at()
+    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
@@ -123,7 +123,7 @@ class Range:
     value: Expr
     begin: Expr | None
     end: Expr | None
-    at: int = _at()
+    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
@@ -132,7 +132,7 @@ class Builtin:
 
     name: str
     operand: Expr
-    at: int = _at()
+    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
@@ -141,7 +141,7 @@ class Argument:
 
     name: str | None
     value: Expr
-    at: int = _at()
+    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
@@ -155,7 +155,7 @@ class Invocation:
     name: str
     type_argument: Primitive | None
     arguments: tuple[Argument, ...]
-    at: int = _at()
+    at: int = _offset_field()
     shared: tuple[Argument, ...] = field(eq=False, repr=False, default=())
 
 
@@ -210,7 +210,7 @@ class Assignment:
 
     target: Expr
     value: Expr
-    at: int = _at()
+    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
@@ -220,7 +220,7 @@ class Parameter:
     name: str
     type: NnefType
     default: Expr | None = None
-    at: int = _at()
+    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
@@ -229,7 +229,7 @@ class FragmentResult:
 
     name: str
     type: NnefType
-    at: int = _at()
+    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
@@ -242,7 +242,7 @@ class Fragment:
     body: tuple[Assignment, ...] | None
     generic: bool = False
     generic_default: Primitive | None = None
-    at: int = _at()
+    at: int = _offset_field()
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of a name."""
@@ -257,7 +257,7 @@ class GraphDefinition:
     parameters: tuple[Name, ...]
     results: tuple[Name, ...]
     body: tuple[Assignment, ...]
-    at: int = _at()
+    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
@@ -265,7 +265,7 @@ class Extension:
     """One extension as written between `extension` and `;` (KHR names split at commas and blanks, one each)."""
 
     text: str
-    at: int = _at()
+    at: int = _offset_field()
 
 
 @attrs.define(slots=True, unsafe_hash=True)
@@ -281,4 +281,4 @@ class Document:
     graph: GraphDefinition
     dialect: DialectName
     further_graphs: tuple[GraphDefinition, ...] = ()
-    at: int = _at()
+    at: int = _offset_field()

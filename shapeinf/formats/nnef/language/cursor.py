@@ -27,8 +27,11 @@ CASTS = frozenset(["integer", "scalar", "logical", "string"])
 BUILTINS = CASTS | {"shape_of", "length_of", "range_of"}
 
 
-class Stop(Exception):  # noqa: N818  (ends one statement, not the parser)
-    """A syntax error that ends the statement it is in."""
+class Stop(Exception):  # noqa: N818  (internal, no error)
+    """A syntax error that ends the statement it is in.
+
+    Internal: caught in `formats.nnef.language.parser` and `formats.nnef.files.quantization`.
+    """
 
     def __init__(self, code: str, message: str, at: int) -> None:
         """The code and the message of the error, and its offset."""

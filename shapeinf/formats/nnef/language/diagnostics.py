@@ -1,12 +1,11 @@
-"""The text of an NNEF document, its positions, and the error that lists its diagnostics."""
+"""The text of an NNEF document, the positions in it, and excerpts of it in errors."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
 
-from shapeinf.diagnostics import Diagnostic
-from shapeinf.errors import ModelError
+from shapeinf.diagnostics import Diagnostic, text_position
 from shapeinf.sharing import cached_property
 from shapeinf.texts import escape_lines, escape_unprintable
 
@@ -51,7 +50,7 @@ class SourceText:
 
     def render(self, diagnostic: Diagnostic) -> str:
         """An error of this text: location, message, code, the line with a mark under the column, and the calls."""
-        line, column = position(diagnostic)
+        line, column = text_position(diagnostic)
         start = max(0, column - 1 - _EXCERPT_WIDTH // 2)
         excerpt = self.line(line)[start : start + _EXCERPT_WIDTH].replace("\t", " ")
         before = excerpt[: column - 1 - start]
@@ -59,27 +58,3 @@ class SourceText:
         lines.append(" " * (4 + len(escape_unprintable(before))) + "^")
         lines += [f"  called at {call}" for call in diagnostic.calls]
         return escape_lines(lines)
-
-
-def position(diagnostic: Diagnostic) -> tuple[int, int]:
-    """The line and the column of the location of an error in a text."""
-    _, line, column = diagnostic.location.rsplit(":", 2)
-    return int(line), int(column)
-
-
-class NnefError(ModelError):
-    """A document that violates rules of the NNEF specification.
-
-    `diagnostics` has at least one error, in the order of the text; `line` and `column` are those of the first.
-    """
-
-    def __init__(self, diagnostics: Iterable[Diagnostic], source: SourceText) -> None:
-        """The message lists all errors, each with its line and column."""
-        self.diagnostics = tuple(sorted(diagnostics, key=position))
-        self.source = source
-        self.line, self.column = position(self.diagnostics[0])
-        super().__init__("\n".join(map(source.render, self.diagnostics)))
-
-    def __str__(self) -> str:
-        """The lines of all errors."""
-        return str(self.args[0])

@@ -9,7 +9,8 @@ import re
 import string
 from itertools import accumulate
 
-from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, NnefError, SourceText
+from shapeinf.errors import NnefError
+from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, SourceText
 
 MAX_TOKENS = 20_000_000
 """Tokens, with blanks and comments, after which a document is refused: about a minute's work."""
@@ -60,7 +61,7 @@ def tokenize(source: SourceText, *, sharing: bool = False) -> tuple[list[str], l
     pieces: list[str] = (_SHARING_PIECE if sharing else _PIECE).findall(source.text)
     if len(pieces) > MAX_TOKENS:
         error = source.error("N901", f"the document has more than {MAX_TOKENS:,} tokens", 0)
-        raise NnefError([error], source)
+        raise NnefError([error], source.render)
     starts = accumulate(map(len, pieces), initial=0)
     positioned = [(piece, at) for piece, at in zip(pieces, starts, strict=False) if piece[0] not in _SKIPPED]
     if positioned and positioned[0][1] == 0 and positioned[0][0].startswith(_BYTE_ORDER_MARK):
@@ -84,7 +85,7 @@ def _verify(tokens: list[str], offsets: list[int], source: SourceText) -> None:
         if token in illegal and i not in exempt
     ]
     if errors:
-        raise NnefError(errors[:MAX_DIAGNOSTICS], source)
+        raise NnefError(errors[:MAX_DIAGNOSTICS], source.render)
 
 
 def _tract_extension_tokens(tokens: list[str]) -> frozenset[int]:

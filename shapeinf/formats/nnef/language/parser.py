@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.language.ast import (
     ArrayExpr,
     Assignment,
@@ -25,7 +26,7 @@ from shapeinf.formats.nnef.language.ast import (
 )
 from shapeinf.formats.nnef.language.cursor import Stop
 from shapeinf.formats.nnef.language.declarations import DeclarationParser
-from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, NnefError, SourceText
+from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, SourceText
 from shapeinf.formats.nnef.language.lexer import NAME_START, tokenize
 from shapeinf.formats.nnef.versions import DialectName
 
@@ -78,7 +79,7 @@ def _parse_guarded(parser: _Parser, source: SourceText, read: Callable[[], _Part
     else:
         if not parser.errors:
             return part
-    raise NnefError(parser.errors[:MAX_DIAGNOSTICS], source)
+    raise NnefError(parser.errors[:MAX_DIAGNOSTICS], source.render)
 
 
 class _Parser(DeclarationParser):
@@ -218,7 +219,7 @@ class _Parser(DeclarationParser):
         """Go on at the next token that begins or ends a statement or definition."""
         self.errors.append(stop.diagnostic(self.source))
         if len(self.errors) >= MAX_DIAGNOSTICS or stop.code >= "N9":
-            raise NnefError(self.errors, self.source)
+            raise NnefError(self.errors, self.source.render)
         self.depth = 0
         while self.tokens[self.next] and self.tokens[self.next] not in delimiters:
             self.next += 1

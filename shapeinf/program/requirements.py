@@ -1,4 +1,4 @@
-"""The constraints on sizes as expressions that a program can evaluate."""
+"""The constraints of a store as expressions that a program can evaluate at many bindings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shapeinf.lattice import ShapeStore
 
 @attrs.frozen
 class Requirement:
-    """A condition on sizes: one of the clauses must hold."""
+    """A condition on sizes: at least one of the clauses must hold. `source` is None for bounds by definition."""
 
     text: str
     source: Source | None
@@ -24,7 +24,7 @@ class Requirement:
 
     @property
     def symbols(self) -> frozenset[Dimension]:
-        """The symbols that must have a size for it to be evaluated."""
+        """The symbols whose sizes its evaluation needs."""
         parts = [c.expression.symbols() for c in self.clauses if isinstance(c.expression, Dimension)]
         return frozenset().union(*parts)
 
@@ -37,17 +37,17 @@ class Requirements:
         self.store = store
         self.labels = labels
         self.unreadable: list[str] = []
-        """Conditions in words, which no program can evaluate."""
+        """Texts of the constraints that have no clauses, which no program can evaluate."""
         pending = list(store.pending())
         relations = [c for c in pending if c.kind == "relation"]
         others = [c for c in pending if c.kind != "relation"]
-        self.all = [*self._read(relations), *self._limits(), *self._read(others)]
+        self.all = [*self._read(relations), *self._read_limits(), *self._read(others)]
         self._programs: dict[frozenset[Dimension], tuple[list[Requirement], StraightLine, list[range]]] = {}
 
     def add_sizes(self, owners: Iterable[tuple[Dim, str]]) -> None:
-        """Require of canonical dims, each with a tensor that has it, to be no less than 0.
+        """Require that dims are at least 0; `owners` are canonical dims, each with the name of a tensor that has it.
 
-        Where bounds do not exclude it, a size below 0 is one with which the graph does not run.
+        A dim whose bounds exclude sizes below 0 adds nothing.
         """
         for d, name in dict(reversed(list(owners))).items():
             if self.store.bounds(d)[0] < 0:
@@ -57,15 +57,17 @@ class Requirements:
     def compile(
         self, values: Collection[Dimension], inputs: Collection[Dimension]
     ) -> tuple[list[Requirement], StraightLine, list[range]]:
-        """The requirements on symbols that have a value, and the rows of a program that has their clauses.
+        """The requirements on symbols that have a value, a program of their clauses, and the rows of each in it.
 
-        `inputs` are those whose value the user gives, also of symbols that equal others.
+        `inputs` are the symbols whose values the user specifies, also those that equal others.
         """
         key = frozenset(values)
         compiled = self._programs.get(key)
         if compiled is None:
-            requirements = [r for symbol in inputs for r in self._solved(symbol)]
-            requirements += [r for symbol in values if symbol not in self.store.solved for r in self._bounds(symbol)]
+            requirements = [r for symbol in inputs for r in self._read_equality(symbol)]
+            requirements += [
+                r for symbol in values if symbol not in self.store.solved for r in self._read_bounds(symbol)
+            ]
             requirements += self.all
             requirements = [r for r in requirements if r.symbols <= key]
             lowering = Lowering()
@@ -78,19 +80,19 @@ class Requirements:
         return compiled
 
     def unchecked(self, values: Collection[Dimension]) -> list[str]:
-        """The requirements that no call evaluates when only these symbols have a size."""
+        """The texts of the requirements that no call evaluates when only these symbols have a size."""
         known = frozenset(values)
         return [*(r.text for r in self.all if r.source is not None and not r.symbols <= known), *self.unreadable]
 
     def format(self, d: Dim) -> str:
-        """A dim as text, in the labels of its symbols."""
+        """A dim as text, with the labels of its symbols."""
         return format_dim(d, labels=self.labels)
 
     def _plain(self, d: Dim) -> Dim:
-        """With equalities put in; not the canonical form, which is right only where the constraints hold."""
+        """The dim with solved symbols replaced; its canonical form would be right only where the constraints hold."""
         return substitute(d, self.store.solved)
 
-    def _bounds(self, symbol: Dimension) -> Iterator[Requirement]:
+    def _read_bounds(self, symbol: Dimension) -> Iterator[Requirement]:
         bounds = self.store.bounds(symbol)
         narrowed = self.store.ranges.get(symbol.atom)
         low, high = finite_bound(bounds[0]), finite_bound(bounds[1])
@@ -100,13 +102,13 @@ class Requirements:
         for expression in ends:
             yield Requirement(text, narrowed.source if narrowed else None, (Clause(expression, False),))
 
-    def _solved(self, symbol: Dimension) -> Iterator[Requirement]:
+    def _read_equality(self, symbol: Dimension) -> Iterator[Requirement]:
         if symbol in self.store.solved:
             value = self.store.solved[symbol]
             text = f"{self.format(symbol)} == {self.format(value)}"
             yield Requirement(text, self.store.sources.get(symbol), (Clause(symbol - value, True),))
 
-    def _limits(self) -> Iterator[Requirement]:
+    def _read_limits(self) -> Iterator[Requirement]:
         for symbol, most in self.store.scope.limits.items():
             expression = self._plain(most - symbol)
             yield Requirement(f"{self.format(expression)} >= 0", None, (Clause(expression, False),))
@@ -116,11 +118,11 @@ class Requirements:
             plain = constraint.rewrite(self._plain)
             clauses = plain.clauses
             if clauses:
-                yield Requirement(self._text(plain, clauses), constraint.source, clauses)
+                yield Requirement(self._format(plain, clauses), constraint.source, clauses)
             else:
                 self.unreadable.append(constraint.text)
 
-    def _text(self, constraint: Constraint, clauses: Iterable[Clause]) -> str:
+    def _format(self, constraint: Constraint, clauses: Iterable[Clause]) -> str:
         if constraint.kind == "disjunction":
             return constraint.template.format(*map(self.format, constraint.operands))
         if constraint.kind == "divisibility":

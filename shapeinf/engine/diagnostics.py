@@ -1,0 +1,64 @@
+"""The diagnostics of an inference together with those of its bodies, and which of them are violations.
+
+For results, checks and contracts. A *violation* is a node that fails at run time. It is *certain* unless the node is in
+a body, or behind a condition, that may not run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.inference import Inference, downgrade
+
+
+def collect_diagnostics(inference: Inference) -> list[Diagnostic]:
+    """All diagnostics of nodes, in the order of the graph; those of bodies follow those of their node."""
+    diagnostics: list[Diagnostic] = []
+    for index in sorted({*inference.node_diagnostics, *inference.children}):
+        diagnostics += _located(inference, index)
+        seen = set()
+        for note in (note for run in inference.extra_runs.get(index, ()) for note in collect_diagnostics(run)):
+            if note.severity == "error" and (note.node, note.code) not in seen:
+                seen.add((note.node, note.code))
+                diagnostics.append(note)
+        for child in inference.children.get(index, {}).values():
+            inside = collect_diagnostics(child)
+            notes = inside if child.certain else map(downgrade, inside)
+            diagnostics += (note for note in notes if (note.node, note.code) not in seen)
+    return diagnostics
+
+
+def violations(inference: Inference, *, certain: bool = True) -> Iterator[tuple[Diagnostic, bool]]:
+    """The violations in the order of the graph, each with whether it is certain.
+
+    These are the errors, and the warnings of code S101: a violated constraint that no shape depends on. An error of the
+    rule itself (S3xx) is not certain, nor is anything where this inference may not run (`certain` is false).
+    """
+    conditional = inference.compiled.conditional
+    for index in sorted({*inference.node_diagnostics, *inference.children}):
+        runs_always = certain and not (conditional is not None and conditional[index])
+        for note in _located(inference, index):
+            if note.severity == "error" or note.code == "S101":
+                yield note, runs_always and not note.code.startswith("S3")
+        seen = set()
+        for run in (*inference.extra_runs.get(index, ()), *inference.children.get(index, {}).values()):
+            for note, is_certain in violations(run, certain=runs_always and run.certain):
+                if (note.node, note.code, note.message) not in seen:  # iterations may repeat a violation
+                    seen.add((note.node, note.code, note.message))
+                    yield note, is_certain
+
+
+def certain_violations(inference: Inference) -> list[Diagnostic]:
+    """The diagnostics of nodes that are certain to fail at run time."""
+    return [diagnostic for diagnostic, certain in violations(inference) if certain]
+
+
+def _located(inference: Inference, index: int) -> list[Diagnostic]:
+    """The diagnostics of a node, with its location in the file where that is known."""
+    notes = inference.node_diagnostics.get(index, [])
+    locations = inference.compiled.graph.locations
+    location = locations.get(inference.compiled.step(index).node.name, "") if notes and locations else ""
+    return [attrs.evolve(note, location=location) for note in notes] if location else notes
