@@ -85,7 +85,7 @@ toy = Dialect("toy")
 
 @toy("Merge")
 def merge(c: InferenceContext, *xs: Shape | None) -> Shape:
-    """Either input may be the output, as at the head of a loop."""
+    """The join of the inputs, of which either may be the output, as at the head of a loop."""
     return c.join(*xs)
 
 

@@ -1,4 +1,4 @@
-"""Values of inputs that users specify: how they are read and checked, and what holds for them."""
+"""Values of inputs that users specify: texts and objects, checks against the input, and the shapes they decide."""
 
 from __future__ import annotations
 
