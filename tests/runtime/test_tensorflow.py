@@ -138,7 +138,7 @@ def test_without_the_package_the_error_has_its_extra(monkeypatch: pytest.MonkeyP
 
 
 def test_other_runtimes_run_onnx_models_only() -> None:
-    with pytest.raises(ModelError, match="onnxruntime does not run models of its format: choose tensorflow"):
+    with pytest.raises(ModelError, match="onnxruntime does not run models of this format: choose tensorflow"):
         verify(PRODUCT + VERSIONS, runtime="onnxruntime")
 
 
