@@ -91,12 +91,6 @@ class Diagnostic:
         return "; ".join(filter(None, (self.because, follows))) or None
 
     @property
-    def position(self) -> tuple[int, int]:
-        """The line and the column of `location`, from 1; ValueError where it has none."""
-        _, line, column = self.location.rsplit(":", 2)
-        return int(line), int(column)
-
-    @property
     def fails(self) -> bool:
         """Whether a check with this diagnostic fails: notes do not."""
         return self.severity != "note"
@@ -105,6 +99,12 @@ class Diagnostic:
     def weight(self) -> int:
         """A key that sorts errors before warnings before notes."""
         return SEVERITIES.index(self.severity)
+
+
+def text_position(diagnostic: Diagnostic) -> tuple[int, int]:
+    """The line and the column, from 1, of a diagnostic whose location is in a text."""
+    _, line, column = diagnostic.location.rsplit(":", 2)
+    return int(line), int(column)
 
 
 class Diagnostics(list[Diagnostic]):

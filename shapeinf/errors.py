@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import attrs
 
-from shapeinf.diagnostics import Diagnostic, Severity
+from shapeinf.diagnostics import Diagnostic, Severity, text_position
 from shapeinf.texts import escape_lines, escape_unprintable, format_binding, nearest_names
 
 _MAX_NAMES = 8
@@ -233,8 +233,8 @@ class NnefError(ModelError):
 
     def __init__(self, diagnostics: Iterable[Diagnostic], render: Callable[[Diagnostic], str]) -> None:
         """The message lists all errors."""
-        self.diagnostics = tuple(sorted(diagnostics, key=lambda diagnostic: diagnostic.position))
-        self.line, self.column = self.diagnostics[0].position
+        self.diagnostics = tuple(sorted(diagnostics, key=text_position))
+        self.line, self.column = text_position(self.diagnostics[0])
         super().__init__("\n".join(map(render, self.diagnostics)))
 
     def __str__(self) -> str:

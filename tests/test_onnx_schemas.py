@@ -74,7 +74,7 @@ def test_what_is_written_is_read(package):
     ids=str,
 )
 def test_what_cannot_be_read_is_not_written(arg):
-    with pytest.raises(ValueError, match="a table cannot have ArgDef"):
+    with pytest.raises(ValueError, match="has no text for ArgDef"):
         arg_text(arg)
 
 

@@ -1,7 +1,8 @@
 """Attention over one tensor or over query, key and value, with caches of past keys and values.
 
-Letters: B batch, S new tokens, L new keys, P past keys, N heads, D head size, H = N*D, I input width, T packed
-tokens. A `present` cache grows along its sequence axis, or is the buffer of the past.
+Letters: B batch, S new tokens, L new keys, P past keys, N heads, D head size, H = N*D, I input width, Q, K and V
+hidden sizes of query, key and value, T packed tokens. A cache grows along its sequence axis, or is a buffer that
+the call shares with its past and that keeps its size.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ SCORES_BIAS = "attention_bias must be [batch or 1, heads or 1, queries, keys]"
 def constrain_scores_bias(
     c: InferenceContext, bias: Shape | None, batch: Dim, heads: int, queries: Dim, keys: Dim | None
 ) -> None:
-    """[B or 1, N or 1, S, T]; `keys` is None if unknown."""
+    """Require [B or 1, N or 1, S, keys]; `keys` is None if it is unknown."""
     if bias is not None:
         bias = c.require_rank(bias, 4, "attention_bias")
         require_broadcast_size(c, bias[0], batch, SCORES_BIAS)
@@ -36,7 +37,7 @@ def constrain_scores_bias(
 
 
 def constrain_key_mask(c: InferenceContext, mask: Shape | None, batch: Dim, queries: Dim, keys: Dim | None) -> None:
-    """[B, T], [B, S, T], or lengths [B] or [3*B + 2]; other forms are not checked."""
+    """Require [B, keys], [B, S, keys], or lengths [B] or [3*B + 2]; masks of rank 0 and 4 are not checked."""
     message = "the mask must be [batch, keys], [batch, queries, keys] or sequence lengths"
     if mask is None or mask.dims is None:
         return
@@ -49,31 +50,34 @@ def constrain_key_mask(c: InferenceContext, mask: Shape | None, batch: Dim, quer
         c.fail(message, mask)
 
 
-HEADS_FILL_HIDDEN = "the hidden size must be divisible by num_heads"
+HIDDEN_SIZE = "the hidden size must be divisible by num_heads"
 
 
 def append_to_cache(
-    c: InferenceContext, past: Shape | None, dims: tuple[Dim, Dim, Dim], new: Dim, shared: bool = False
+    c: InferenceContext, past: Shape | None, name: str, dims: tuple[Dim, Dim, Dim], new: Dim, shared: bool = False
 ) -> Shape:
-    """[B, N, P + new, D] from [B, N, P, D] (or no past); a shared buffer keeps its size. `dims` is (B, N, D)."""
+    """[B, N, P + new, D] from the input `name` [B, N, P, D] (or no past); a shared buffer keeps P.
+
+    `dims` is (B, N, D).
+    """
     batch, heads, width = dims
     if past is None:
         return Shape((batch, heads, new, width))
-    past = c.require_rank(past, 4, "a cache")
+    past = c.require_rank(past, 4, name)
     for i, size in ((0, batch), (1, heads), (3, width)):
-        c.merge(past[i], size, "a cache must be [batch, heads, sequence, head_size]")
+        c.merge(past[i], size, f"{name} must be [batch, heads, sequence, head_size]")
     return Shape((batch, heads, past[2] if shared else past[2] + new, width))
 
 
 def append_to_pair(
     c: InferenceContext, past: Shape | None, dims: tuple[Dim, Dim, Dim], new: Dim, shared: bool = False
 ) -> Shape:
-    """[2, B, N, P + new, D]: keys and values in one tensor."""
+    """[2, B, N, P + new, D]: keys and values in one tensor, from `past` [2, B, N, P, D] (or no past)."""
     if past is not None:
         past = c.require_rank(past, 5, "past")
         c.merge(past[0], 2, "past[0] must be 2 (keys and values)")
         past = Shape(past[1:])
-    return Shape((2, *append_to_cache(c, past, dims, new, shared)))
+    return Shape((2, *append_to_cache(c, past, "past[1:]", dims, new, shared)))
 
 
 @onnx("Attention", domain=MS)
@@ -91,13 +95,14 @@ def attention(
     qkv_hidden_sizes: Ints = (),
     past_present_share_buffer: int = 0,
 ) -> tuple[Shape, Shape]:
-    """[B, S, I], [I, Q + K + V], [2, B, N, P, D] -> [B, S, V], [2, B, N, P + S, D]."""
+    """[B, S, I], [I, Q + K + V], a cache [2, B, N, P, D] -> [B, S, V], the cache [2, B, N, P + S, D]."""
     x = c.require_rank(x, 3, "input")
     values = _value_width(c, x[2], weights, bias, qkv_hidden_sizes)
-    width = part_size(c, values, num_heads, HEADS_FILL_HIDDEN)
+    width = part_size(c, values, num_heads, HIDDEN_SIZE)
     present = append_to_pair(c, past, (x[0], num_heads, width), x[1], bool(past_present_share_buffer))
     keys = None if past_present_share_buffer else present[3]
-    if mask is not None and mask.rank != 1 and mask.dims and mask.dims[-1] != 1:  # a vector has three forms, 1 is none
+    # a vector has three forms, and a last axis of size 1 stands for no mask
+    if mask is not None and mask.rank != 1 and mask.dims and mask.dims[-1] != 1:
         constrain_key_mask(c, mask, x[0], x[1], keys)
     constrain_scores_bias(c, scores_bias, x[0], num_heads, x[1], keys)
     require_single(c, past_length, "past_sequence_length must have exactly one element")
@@ -105,14 +110,14 @@ def attention(
 
 
 def _value_width(c: InferenceContext, width: Dim, weights: Shape, bias: Shape | None, sizes: Ints) -> Dim:
-    """The hidden size of the values: a third of the columns of the weights, or as in the attribute."""
+    """V, the hidden size of the values: a third of the columns of the weights, or the last of `qkv_hidden_sizes`."""
     weights = c.require_rank(weights, 2, "weights")
     c.merge(width, weights[0], "the last axis of the input must equal weights[0]")
     require_vector(c, bias, weights[1], "the bias must have one value per column of the weights")
     if not sizes:
         return part_size(c, weights[1], 3, "weights[1] must be divisible by 3 (query, key and value)")
     if len(sizes) != 3:
-        c.fail("qkv_hidden_sizes must have 3 values", sizes)
+        c.fail("qkv_hidden_sizes must have 3 items", sizes)
     c.merge(weights[1], sum(sizes), "weights[1] must equal the sum of qkv_hidden_sizes")
     return sizes[2]
 
@@ -133,15 +138,14 @@ def quantized_attention(
     num_heads: int,
     past_present_share_buffer: int = 0,
 ) -> tuple[Shape, Shape]:
-    """[B, S, I], [I, 3*H], [2, B, N, P, D] -> [B, S, H], [2, B, N, P + S, D]."""
+    """[B, S, I], [I, 3*H], a cache [2, B, N, P, D] -> [B, S, H], the cache [2, B, N, P + S, D]."""
     columns = c.require_rank(weights, 2, "weights")[1]
     for v, name in ((x_scale, "input_scale"), (x_zero, "input_zero_point")):
         require_single(c, v, f"{name} must have exactly one element")
     for v, name in ((w_scale, "weight_scale"), (w_zero, "weight_zero_point")):
         if v is not None and v.dims:
-            require_broadcast_size(
-                c, c.require_rank(v, 1, name)[0], columns, f"{name} must have exactly one element, or one a column"
-            )
+            (size,) = c.require_rank(v, 1, name)
+            require_broadcast_size(c, size, columns, f"{name} must have exactly one element, or one per column")
     shared = past_present_share_buffer
     return attention(c, x, weights, bias, mask, past, num_heads=num_heads, past_present_share_buffer=shared)
 
@@ -162,7 +166,7 @@ def decoder_self_attention(
     num_heads: int,
     past_present_share_buffer: int = 0,
 ) -> tuple[Shape, Shape]:
-    """[B, 1, I], [I, 3*H], [2, B, N, P, D] -> [B, 1, H], [2, B, N, P + 1, D]."""
+    """[B, 1, I], [I, 3*H], a cache [2, B, N, P, D] -> [B, 1, H], the cache [2, B, N, P + 1, D]."""
     shared = past_present_share_buffer
     return attention(c, x, weights, bias, mask, past, num_heads=num_heads, past_present_share_buffer=shared)
 
@@ -223,11 +227,11 @@ def ordered_longformer_attention(
 
 @onnx("QOrderedAttention", domain=MS)
 def ordered_attention(c: InferenceContext, x: Shape, *others: Shape | None, qkv_hidden_sizes: Ints = ()) -> Shape:
-    """[B, S, I], three weights [I, H] -> [B, S, H]; H is the length of V_bias."""
+    """[B, S, I], three weights [I, H], biases [H] -> [B, S, H]; H is the length of V_bias."""
     x = c.require_rank(x, 3, "input")
     bias = others[12] if len(others) > 12 else None
     if bias is None:
-        c.fail("V_bias is required", len(others) + 1)
+        c.fail("the input V_bias is required", len(others) + 1)
     return Shape((x[0], x[1], c.require_rank(bias, 1, "V_bias")[0]))
 
 
@@ -235,13 +239,14 @@ def ordered_attention(c: InferenceContext, x: Shape, *others: Shape | None, qkv_
 def decoder_attention(
     c: InferenceContext, query: Shape, key: Shape, *others: Shape | None, num_heads: int
 ) -> tuple[Shape, Shape, Shape]:
-    """[S, B, H], [L, B, H] -> [S, B, H], and two caches [B, N, cached, D] whose length depends on the flags."""
+    """[S, B, H], [L, B, H] -> [S, B, H], two caches [B, N, cached, D] of unknown length, which depends on the flags."""
     query = c.require_rank(query, 3, "query")
-    width = part_size(c, query[2], num_heads, HEADS_FILL_HIDDEN)
+    width = part_size(c, query[2], num_heads, HIDDEN_SIZE)
     keys, values = (Shape((query[1], num_heads, c.fresh(f"cached.{i}"), width)) for i in range(2))
     return query, keys, values
 
 
+POSITIONS = "position_ids must be an offset with one element, or [batch, sequence]"
 CACHE_WIDTH = "the last axis of cos_cache and sin_cache must be half the rotary dimension"
 
 
@@ -256,10 +261,10 @@ def rotary_embedding(
     num_heads: int = 0,
     rotary_embedding_dim: int = 0,
 ) -> Shape:
-    """[B, S, H] or [B, N, S, D], positions [1] or [B, S] -> the shape of the first; caches are [P, rotated/2].
+    """[B, S, H] or [B, N, S, D], positions [1] or [B, S], caches [P, rotated/2] -> the shape of the input.
 
-    The kernel also accepts caches of half a head where half the rotary dimension is specified; the last of an odd
-    number of elements is not rotated.
+    With `rotary_embedding_dim`, the kernel also accepts caches of half a head. It does not rotate the last element of
+    a head of odd size.
     """
     batch, steps, width = _head_dims(c, x, num_heads, rotary_embedding_dim)
     half = _cache_width(c, cosines, sines)
@@ -271,11 +276,9 @@ def rotary_embedding(
     else:
         c.merge(half, width // 2, CACHE_WIDTH)
     if positions.dims is not None and len(positions.dims) == 2:
-        c.merge(
-            positions, Shape((batch, steps)), "position_ids must be an offset with one element, or [batch, sequence]"
-        )
+        c.merge(positions, Shape((batch, steps)), POSITIONS)
     else:
-        require_single(c, positions, "position_ids must be an offset with one element, or [batch, sequence]")
+        require_single(c, positions, POSITIONS)
     return x
 
 
@@ -291,34 +294,35 @@ def multimodal_rotary_embedding(
     rotary_embedding_dim: int = 0,
     mrope_section: Ints,
 ) -> Shape:
-    """[B, S, H] or [B, N, S, D], positions [3, B, S] -> the shape of the first; caches are [P, rotated/2]."""
+    """[B, S, H] or [B, N, S, D], positions [3, B, S], caches [P, rotated/2] -> the shape of the input."""
     batch, steps, width = _head_dims(c, x, num_heads, rotary_embedding_dim)
     if width is None:
-        c.fail("an input of rank 3 requires the attribute 'num_heads'", x)
+        c.fail("an input of rank 3 requires the attribute num_heads", x)
     rotated = rotary_embedding_dim or width
     c.divisible(rotated, 2, "the rotary dimension must be even")
     c.merge(_cache_width(c, cosines, sines), rotated // 2, CACHE_WIDTH)
     if len(mrope_section) != 3:
-        c.fail("mrope_section must have 3 values", mrope_section)
+        c.fail("mrope_section must have 3 items", mrope_section)
     c.merge(rotated // 2, sum(mrope_section), "the sum of mrope_section must be half the rotary dimension")
     c.merge(positions, Shape((3, batch, steps)), "position_ids must be [3, batch, sequence]")
     return x
 
 
 def _head_dims(c: InferenceContext, x: Shape, heads: int, rotated: int) -> tuple[Dim, Dim, Dim | None]:
-    """Batch, length and head size; None for a head size that no attribute gives."""
+    """Batch, length and head size of an input; the head size is None if no attribute determines it."""
     if len(x) not in (3, 4):
         c.fail("the input must be [batch, sequence, hidden] or [batch, heads, sequence, head_size]", x)
     if rotated and heads < 1:
-        c.fail("the attribute 'rotary_embedding_dim' requires 'num_heads'", rotated)
+        c.fail("the attribute rotary_embedding_dim requires num_heads", rotated)
     if len(x) == 3 and not heads:
         return x[0], x[1], None
-    width = x[3] if len(x) == 4 else part_size(c, x[2], heads, HEADS_FILL_HIDDEN)
+    width = x[3] if len(x) == 4 else part_size(c, x[2], heads, HIDDEN_SIZE)
     c.at_most(rotated, width, "rotary_embedding_dim must be at most the head size")
     return x[0], x[1] if len(x) == 3 else x[2], width
 
 
 def _cache_width(c: InferenceContext, cosines: Shape, sines: Shape) -> Dim:
+    """The size of the last axis of both caches."""
     cache = c.merge(cosines, sines, "cos_cache and sin_cache must have the same shape")
     return c.require_rank(cache, 2, "cos_cache")[1]
 
@@ -327,6 +331,6 @@ def _cache_width(c: InferenceContext, cosines: Shape, sines: Shape) -> Dim:
 def gemma_rotary_embedding(
     c: InferenceContext, embedding: Shape, query: Shape, query_rotated: Shape, key: Shape, key_rotated: Shape
 ) -> tuple[Shape, Shape]:
-    """[B, S, D], four of [B, N, S, D] -> two of [B, N, S, D]."""
+    """[B, S, D], four of [B, N, S, D] -> [B, N, S, D] twice."""
     query = c.merge(query, query_rotated, "q and q_rot must have the same shape")
     return query, c.merge(key, key_rotated, "k and k_rot must have the same shape")

@@ -1,4 +1,4 @@
-"""Matrix products of floats: fused, transposed, sparse."""
+"""Matrix products of floats: fused, transposed, sparse; distances."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from opdefs.rules.operands import require_vector
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
+onnx("FusedGemm", domain=MS)(gemm)
+
 
 def swap_axes(x: Shape, swap: int, batch: int = 0) -> Shape:
-    """[B0, *B, M, K] with its last two axes swapped, or the batch moved: [B0, B1.., M, K] -> [B1.., M, B0, K].
+    """[*B, M, K] -> [*B, K, M] with `swap`; with `batch`, [B0, *B, M, K] -> [*B, M, B0, K] before that.
 
-    Vectors stay as they are.
+    Vectors are unchanged.
     """
     dims = x.require()
     if len(dims) < 2:
@@ -35,7 +37,7 @@ def fused_matmul(
     transBatchA: int = 0,  # noqa: N803
     transBatchB: int = 0,  # noqa: N803
 ) -> Shape:
-    """Numpy's matmul of operands that are transposed first."""
+    """[*A, M, K] x [*B, K, N] -> [*broadcast(A, B), M, N] of operands that the attributes transpose first."""
     if (transBatchA or transBatchB) and c.same_rank(a, b) < 3:
         c.fail("transBatchA and transBatchB require operands of rank 3 or more", a, b)
     return matmul(c, swap_axes(a, transA, transBatchA), swap_axes(b, transB, transBatchB))
@@ -50,7 +52,7 @@ def transpose_matmul(
     transA: int = 0,  # noqa: N803
     transB: int = 0,  # noqa: N803
 ) -> Shape:
-    """Numpy's matmul of operands that are transposed first."""
+    """[*A, M, K] x [*B, K, N] -> [*broadcast(A, B), M, N] of operands that the attributes transpose first."""
     return fused_matmul(c, a, b, transA=transA, transB=transB)
 
 
@@ -63,22 +65,8 @@ def sparse_matmul(
     transA: int = 0,  # noqa: N803
     transB: int = 0,  # noqa: N803
 ) -> Shape:
-    """Numpy's matmul of a sparse matrix and a dense one."""
+    """[M, K] x [*B, K, N] -> [*B, M, N] of a sparse and a dense operand, either transposed."""
     return matmul(c, swap_axes(c.require_rank(a, 2, "A"), transA), swap_axes(b, transB))
-
-
-@onnx("FusedGemm", domain=MS)
-def fused_gemm(
-    c: InferenceContext,
-    a: Shape,
-    b: Shape,
-    bias: Shape | None = None,
-    *,
-    transA: int = 0,  # noqa: N803
-    transB: int = 0,  # noqa: N803
-) -> Shape:
-    """[M, K] x [K, N] -> [M, N], either operand transposed."""
-    return gemm(c, a, b, bias, transA=transA, transB=transB)
 
 
 @onnx("GemmFloat8", domain=MS)
@@ -95,13 +83,13 @@ def gemm_float8(
     transB: int = 0,  # noqa: N803
     dtype: int = 1,
 ) -> TensorType:
-    """[M, K] x [K, N] -> [M, N] in the type `dtype`."""
+    """[M, K] x [K, N] -> [M, N] in the type `dtype`, either operand transposed."""
     return TensorType(dtype_name(dtype), gemm(c, a, b, bias, transA=transA, transB=transB))
 
 
 @onnx("GemmFastGelu", domain=MS)
 def gemm_fast_gelu(c: InferenceContext, x: Shape, w: Shape, bias: Shape | None = None) -> Shape:
-    """Numpy's matmul, a bias as long as the last axis."""
+    """[*A, M, K] x [*B, K, N] -> [*broadcast(A, B), M, N]; a bias [N]."""
     result = matmul(c, x, w)
     require_vector(c, bias, result[-1], "the bias must have one value per column of the product")
     return result

@@ -8,7 +8,7 @@ from opdefs.microsoft.dialect import MS, NCHWC, onnx
 from opdefs.onnx import conv as base
 from opdefs.onnx.conv import global_pool, pool
 from opdefs.rules.elements import known_ints
-from opdefs.rules.operands import constrain_filter_scales, require_single_scale, require_vector
+from opdefs.rules.operands import require_vector
 from opdefs.rules.window import Window
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import Shape, TensorType
@@ -46,7 +46,7 @@ def fused_conv(
     window: Window,
     group: int = 1,
 ) -> Shape:
-    """[N, C, *S], [M, C/group, *K] -> [N, M, *window(S)]; `Z` is added to the result and has its shape."""
+    """[N, C, *S], [M, C/group, *K], [M], Z [N, M, *T] -> [N, M, *T] with T = window(S); Z is added to the result."""
     result = base.conv(c, x, w, b, window=window, group=group)
     return result if z is None else c.merge(result, z, "Z must have the shape of the result")
 
@@ -62,7 +62,7 @@ def channels_last_conv(
     window: Window,
     group: int = 1,
 ) -> Shape:
-    """[N, *S, C], [M, C/group, *K] -> [N, *window(S), M]; `Z` is added to the result and has its shape."""
+    """[N, *S, C], [M, C/group, *K], [M], Z [N, *T, M] -> [N, *T, M] with T = window(S); Z is added to the result."""
     x = c.require_rank(x, len(w), "X")
     result = fused_conv(c, move_channels_first(x), w, b, window=window, group=group)
     last = move_channels_last(result)
@@ -86,14 +86,12 @@ def quantized_conv(
     group: int = 1,
     channels_last: int = 0,
 ) -> TensorType:
-    """A convolution of quantized tensors, [N, C, *S] or [N, *S, C]."""
-    convolve = channels_last_conv if channels_last else fused_conv
-    shape = convolve(c, x, w, b, window=window, group=group)
-    require_single_scale(c, x_scale, x_zero, "x")
-    require_single_scale(c, y_scale, y_zero, "y")
-    for v, name in ((w_scale, "w_scale"), (w_zero, "w_zero_point")):
-        constrain_filter_scales(c, w, v, name)
-    return TensorType(c.dtype(7), shape)
+    """[N, C, *S], [M, C/group, *K] -> [N, M, *window(S)] of quantized elements, or [N, *S, C] -> [N, *window(S), M]."""
+    if channels_last:
+        x = move_channels_first(c.require_rank(x, len(w), "x"))
+    operands = x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, b
+    result = base.qlinear_conv(c, *operands, window=window, group=group)
+    return TensorType(result.dtype, move_channels_last(result.shape)) if channels_last else result
 
 
 @onnx("ConvTransposeWithDynamicPads", domain=MS)
@@ -128,15 +126,15 @@ def channels_last_max_pool(c: InferenceContext, x: Shape, *, window: Window, cei
 
 @onnx("MaxpoolWithMask", domain=MS)
 def max_pool_with_mask(c: InferenceContext, x: Shape, mask: Shape, *, window: Window) -> Shape:
-    """[N, C, *S] and a mask -> [N, C, *window(S)]."""
+    """[N, C, *S], a mask [*, *, *S] -> [N, C, *window(S)]."""
     if mask.dims is not None:
         c.same_rank(x, mask)
-        c.merge(Shape(x[2:]), Shape(mask[2:]), "the mask must have the spatial sizes of the input")
+        c.merge(Shape(x[2:]), Shape(mask[2:]), "M must have the spatial sizes of X")
     return pool(c, x, window=window)
 
 
 BLOCKS = (4, 8, 16)
-"""Possible sizes of a block of channels; the machine determines which one."""
+"""The sizes that a block of channels may have; the machine determines which one."""
 
 onnx("Conv", domain=NCHWC)(fused_conv)
 onnx("MaxPool", "AveragePool", domain=NCHWC)(pool)
@@ -152,7 +150,7 @@ def reorder_input(c: InferenceContext, x: Shape, *, channels_last: int = 0) -> S
 
 
 def _pad_channels(c: InferenceContext, channels: Dim) -> Dim:
-    """The channels rounded up to blocks: unknown where the possible block sizes differ."""
+    """The channels rounded up to blocks; a new unknown where this depends on the size of a block."""
     low, *_, high = (ceildiv(channels, block) * block for block in BLOCKS)
     if c.prove_eq(low, high) is True:
         return low
@@ -165,15 +163,15 @@ def reorder_output(c: InferenceContext, x: Shape, *, channels: int = 0, channels
     x = c.require_rank(x, 4, "X")
     if channels < 1:
         c.fail("channels must be at least 1", channels)
-    c.at_least(x[1], channels, "channels must be at most the channels of the input")
+    c.at_least(x[1], channels, "channels must be at most X[1], the padded channels")
     result = Shape((x[0], channels, x[2], x[3]))
     return move_channels_last(result) if channels_last else result
 
 
 @onnx("Upsample", domain=NCHWC)
 def blocked_upsample(c: InferenceContext, x: Shape, *, scales: Ints = ()) -> Shape:
-    """[N, C, H, W] -> each axis multiplied by its scale."""
+    """[N, C, H, W] -> [N*s0, C*s1, H*s2, W*s3] for the four `scales`."""
     x = c.require_rank(x, 4, "X")
     if scales and (len(scales) != 4 or min(scales) < 1):
-        c.fail("scales must have 4 values of at least 1", scales)
+        c.fail("scales must have 4 items of at least 1", scales)
     return Shape(d * s for d, s in zip(x, scales or (1, 1, 1, 1), strict=True))

@@ -1,4 +1,4 @@
-"""Costs of onnxruntime's operators."""
+"""Costs of ONNX Runtime's operators."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ onnx.cost(
 onnx.cost("QuantizeBFP", "IsAllFinite", domain=MS)(elements.input_cost())
 onnx.cost("BiasGelu", "BiasAdd", domain=MS)(elements.element_cost(2))
 onnx.cost("QuantizeLinear", "DequantizeLinear", domain=MS)(elements.element_cost(2))
-onnx.cost("ComplexMul", "ComplexMulConj", domain=MS)(elements.element_cost(3))  # six for the two parts
+onnx.cost("ComplexMul", "ComplexMulConj", domain=MS)(elements.element_cost(3))  # six operations for two parts
 onnx.cost("BiasSoftmax", domain=MS)(elements.element_cost(elements.SOFTMAX + 1))
 onnx.cost("QLinearSoftmax", domain=MS)(elements.softmax)
 onnx.cost(
@@ -57,7 +57,7 @@ def bias_split_gelu(c: CostContext) -> OpCost:
 
 @onnx.cost("GatherBlockQuantized", domain=MS)
 def gather_quantized(c: CostContext) -> OpCost:
-    """A lookup whose elements are dequantised."""
+    """A gather whose elements are dequantised."""
     count = c.elements(c.result)
     return OpCost(operations=c.product(2, count), partial={0: count})
 
@@ -76,21 +76,21 @@ onnx.cost("AveragePool", "MaxPool", domain=NCHWC)(elements.pooling(_kernel))
 @onnx.cost("GridSample", domain=MS)
 @onnx.cost("Upsample", domain=NCHWC)
 def sample(c: CostContext) -> OpCost:
-    """As many multiply-accumulates for each element as values are interpolated, of two spatial axes."""
+    """One multiply-accumulate for each element and each value that is interpolated along two spatial axes."""
     taps = {"linear": 2, "bilinear": 2, "bicubic": 4}.get(c.text("mode", "bilinear"), 1)
     return OpCost(macs=0 if taps == 1 else c.product(taps * taps, *c.result))
 
 
 @onnx.cost("CropAndResize", domain=MS)
 def crop_and_resize(c: CostContext) -> OpCost:
-    """Four values for each element, or one."""
+    """Four multiply-accumulates for each element, or a copy."""
     return OpCost(macs=c.product(4, *c.result) if c.text("mode", "bilinear") == "bilinear" else 0)
 
 
 # -- normalisations ----------------------------------------------------------------------------------------------------
 
 _VARIANCE, _SQUARES = 5, 3
-"""Operations an element: of a mean and a variance, and of a mean of squares."""
+"""Operations per element: of a mean and a variance, and of a mean of squares."""
 
 onnx.cost("BranchwiseRMSNorm", domain=MS)(elements.normalization(_SQUARES, 1, None))
 onnx.cost("GatedRMSNorm", domain=MS)(elements.normalization(_SQUARES + 2, 1, None))
@@ -208,12 +208,12 @@ def distances(c: CostContext) -> OpCost:
 
 @onnx.cost("Inverse", domain=MS)
 def inverse(c: CostContext) -> OpCost:
-    """`n**3` multiply-accumulates a matrix."""
+    """`n**3` multiply-accumulates per matrix."""
     return layers.factorization(c, 3)
 
 
 def _experts(c: CostContext, weights: tuple[int, ...], packing: int) -> OpCost:
-    """`k` experts a token: the products of their layers, and an activation."""
+    """`k` experts per token: the products of their layers, and an activation."""
     x = c.input(0)
     tokens = c.product(*x[:-1], c.integer("k", 1))
     layer_sizes = [c.product(packing, *c.input(index)[1:]) for index in weights if c.has_input(index)]
@@ -225,7 +225,7 @@ def _experts(c: CostContext, weights: tuple[int, ...], packing: int) -> OpCost:
 
 @onnx.cost("MoE", domain=MS)
 def mixture(c: CostContext) -> OpCost:
-    """See `_experts`; of the weights those of all experts are read."""
+    """See `_experts`; the weights of all experts are read."""
     return _experts(c, (2, 4, 6), 1)
 
 
@@ -270,7 +270,7 @@ def inverse_real_fourier(c: CostContext) -> OpCost:
 
 @onnx.cost("CausalConvWithState", domain=MS)
 def causal_convolution(c: CostContext) -> OpCost:
-    """One kernel a channel, a bias, an activation."""
+    """One kernel per channel, a bias, an activation."""
     y = c.output(0)
     operations = c.has_input(2) + (c.text("activation", "none") not in ("", "none"))
     return OpCost(macs=c.product(*y, *c.input(1)[1:]), operations=c.product(operations, *y))
@@ -306,7 +306,7 @@ def _self_attention(c: CostContext, mask: int, past: int) -> OpCost:
 
 @onnx.cost("Attention", domain=MS)
 def attention(c: CostContext) -> OpCost:
-    """See `_self_attention`; the bias of the scores is one more operation each."""
+    """See `_self_attention`; the bias of the scores is one more operation per score."""
     plain = _self_attention(c, 3, 4)
     if not c.has_input(5):
         return plain
@@ -344,7 +344,7 @@ def multi_head_attention(c: CostContext) -> OpCost:
 
 @onnx.cost("GroupQueryAttention", domain=MS)
 def grouped_attention(c: CostContext) -> OpCost:
-    """[B, S, H]; the cache that is returned has the length of all keys, or of its buffer."""
+    """[B, S, H]; the returned cache has the length of all keys, or of its buffer."""
     q, y, heads = c.input(0), c.output(0), _heads(c)
     if c.has_output(1):
         keys: Dim = c.output(1)[2]

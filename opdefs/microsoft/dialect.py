@@ -1,4 +1,4 @@
-"""ONNX Runtime's domains in the ONNX dialect. `onnx` does not define them; their OpDefs come from `schemas.txt`."""
+"""The domains of ONNX Runtime in the ONNX dialect; `schemas.txt` has their OpDefs, which `onnx` lacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fused element-wise operators and activations."""
+"""Element-wise operators, fused with biases, gates and dropouts."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ onnx("Trilu", domain=MS, in_place=(0,))(triangle)
 @onnx("Gelu", "QuickGelu", domain=MS, in_place=(0,))
 @onnx("SampleOp", domain=MS)
 def same_shape(c: InferenceContext, x: Shape) -> Shape:
-    """The shape of the input."""
+    """[*S] -> [*S]."""
     return x
 
 
 @onnx("Inverse", domain=MS)
 def inverse(c: InferenceContext, x: Shape) -> Shape:
-    """Square matrices [*B, N, N] -> the same."""
+    """[*B, N, N] -> [*B, N, N]."""
     if x.dims is None:
         return x
     if len(x.dims) < 2:
@@ -33,8 +33,8 @@ def inverse(c: InferenceContext, x: Shape) -> Shape:
 
 @onnx("ScaledSiLU", domain=MS, in_place=(0,))
 def scaled_silu(c: InferenceContext, x: Shape, scale: Shape | None = None) -> Shape:
-    """The shape of the input; the scale is a scalar."""
-    require_scalar(c, scale, "the scale")
+    """[*S], a scalar scale -> [*S]."""
+    require_scalar(c, scale, "scale")
     return x
 
 
@@ -59,12 +59,12 @@ def bias_split_gelu(c: InferenceContext, x: Shape, bias: Shape) -> Shape:
     """[N, S, D], [D] -> [N, S, D/2]."""
     x = c.require_rank(x, 3, "X")
     require_vector(c, bias, x[2], "the bias must be as long as the last axis of the input")
-    return Shape((x[0], x[1], part_size(c, x[2], 2, "the last axis must be even")))
+    return Shape((x[0], x[1], part_size(c, x[2], 2, "the last axis of X must be even")))
 
 
 @onnx("BiasSoftmax", domain=MS)
 def bias_softmax(c: InferenceContext, x: Shape, bias: Shape) -> Shape:
-    """The shape of the data; the bias broadcasts to it."""
+    """[*S], a bias that broadcasts to it -> [*S]."""
     return x
 
 
@@ -77,7 +77,7 @@ def bias_dropout(
     ratio: Shape | None = None,
     training: Shape | None = None,
 ) -> tuple[Shape, TensorType]:
-    """The shape of the data, and a mask of it."""
+    """[*S], a bias, a residual [*S] -> [*S] and a mask [*S]."""
     x = merge_optional(c, x, residual, "data and residual must have the same shape")
     return x, TensorType("bool", x)
 
@@ -86,7 +86,7 @@ def bias_dropout(
 def bitmask_dropout(
     c: InferenceContext, x: Shape, ratio: Shape | None = None, training: Shape | None = None
 ) -> tuple[Shape, TensorType]:
-    """The shape of the data, and one bit per element in words of 32."""
+    """[*S] -> [*S], and a mask with one bit per element, in words of 32 bits."""
     words = c.fresh("words") if x.dims is None else ceildiv(c.numel(x), 32)
     return x, TensorType("uint32", Shape((words,)))
 
@@ -100,7 +100,7 @@ def bitmask_bias_dropout(
     ratio: Shape | None = None,
     training: Shape | None = None,
 ) -> tuple[Shape, TensorType]:
-    """The shape of the data, and one bit per element in words of 32."""
+    """[*S], a bias, a residual [*S] -> [*S], and a mask with one bit per element, in words of 32 bits."""
     return bitmask_dropout(c, merge_optional(c, x, residual, "data and residual must have the same shape"))
 
 
@@ -117,27 +117,27 @@ def gated_add(c: InferenceContext, x: Shape, y: Shape, gate: Shape) -> Shape:
     """[*S, C], [*S, C], [*S, 1] -> [*S, C]."""
     x = c.merge(x, y, "X and Y must have the same shape")
     if x.dims:
-        c.merge(Shape((*x[:-1], 1)), gate, "the gate must have one value per row of X")
+        c.merge(Shape((*x[:-1], 1)), gate, "gate must have the shape of X but for a last axis of size 1")
     return x
 
 
 @onnx("IsAllFinite", domain=MS)
 def is_all_finite(c: InferenceContext, *xs: Shape) -> Shape:
-    """One bool for all inputs."""
+    """Any inputs -> one bool."""
     return Shape(())
 
 
 @onnx("MulInteger", domain=MS)
 def mul_integer(c: InferenceContext, a: Shape, a_zero: Shape | None, b: Shape, b_zero: Shape | None = None) -> Shape:
     """Numpy broadcasting; products in int32."""
-    for v in (a_zero, b_zero):
-        require_scalar(c, v, "a zero point")
+    for v, name in ((a_zero, "A_zero_point"), (b_zero, "B_zero_point")):
+        require_scalar(c, v, name)
     return c.broadcast(a, b)
 
 
 @onnx("ExpandDims", domain=MS, views={0: 0})
 def expand_dims(c: InferenceContext, x: Value, axis: Value) -> PartialTensor:
-    """An axis of size 1 inserted at `axis` of the output; the contents are unchanged."""
+    """[*A, *B] -> [*A, 1, *B] with the new axis at `axis`; the contents are unchanged."""
     known, rank = known_ints(axis), len(x.shape) + 1
     if not known:
         return PartialTensor(x.dtype, c.unknown_shape_of_rank(rank), None)

@@ -1,17 +1,16 @@
-"""Token generation loops, and compiled graphs."""
+"""Loops that generate tokens, and compiled graphs."""
 
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.rules.operands import require_single, scalar_size_or_fresh
+from opdefs.rules.operands import require_single_inputs, scalar_size_or_fresh
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
-LIMIT = "lengths, counts and penalties must have exactly one element each"
-
 
 def _vocabulary(c: InferenceContext, size: int) -> Dim:
+    """The size of the vocabulary: the attribute, where it is positive."""
     return size if size > 0 else c.fresh("vocabulary", 1)
 
 
@@ -27,16 +26,14 @@ def beam_search(
     vocab_size: int = -1,
     model_type: int = 0,
 ) -> tuple[TensorType, Shape, Shape]:
-    """[B, ..] -> [B, returned, length], [B, returned] and, of each step, [steps, B, beams, vocabulary] scores."""
+    """[B, S] ids or [B, S, H] features -> [B, returned, length], [B, returned], [steps, B, beams, vocabulary]."""
     if model_type != 2:  # speech features have one more axis
         ids = c.require_rank(ids, 2, "input_ids")
-    for v in (max_length.shape, min_length, num_beams.shape, num_return_sequences.shape, *others[:2]):
-        require_single(c, v, LIMIT)
+    limits = (max_length.shape, min_length, num_beams.shape, num_return_sequences.shape, *others[:2])
+    require_single_inputs(c, limits, 1)
     batch, longest = ids[0], scalar_size_or_fresh(c, max_length, "length")
-    returned, beams = (
-        scalar_size_or_fresh(c, num_return_sequences, "returned"),
-        scalar_size_or_fresh(c, num_beams, "beams"),
-    )
+    returned = scalar_size_or_fresh(c, num_return_sequences, "returned")
+    beams = scalar_size_or_fresh(c, num_beams, "beams")
     steps = longest - ids[1] if model_type == 0 else c.fresh("steps", 0, c.interval(longest).hi)
     scores = Shape((steps, batch, beams, _vocabulary(c, vocab_size)))
     return TensorType("int32", Shape((batch, returned, longest))), Shape((batch, returned)), scores
@@ -64,7 +61,7 @@ def whisper_beam_search(
     vocab_size: int = -1,
     model_type: int = 2,
 ) -> tuple[TensorType, Shape, Shape, Shape, Shape]:
-    """As BeamSearch; then cross attention [B, returned, layers*heads, tokens, frames] and no-speech scores [B]."""
+    """As BeamSearch; then cross attention [B, returned, layers*heads, tokens, frames], no-speech probabilities [B]."""
     sequences, scores, steps = beam_search(
         c, ids, max_length, min_length, num_beams, num_return_sequences, vocab_size=vocab_size, model_type=model_type
     )
@@ -79,13 +76,13 @@ def whisper_beam_search(
 def greedy_search(
     c: InferenceContext, ids: Shape, max_length: Value, *others: Shape | None, vocab_size: int = -1
 ) -> tuple[Shape, Shape]:
-    """[B, S] -> [B, length]; and [B, vocabulary] scores."""
+    """[B, S] -> [B, length] and scores [B, vocabulary]."""
     batch = c.require_rank(ids, 2, "input_ids")[0]
-    require_single(c, max_length.shape, LIMIT)
+    require_single_inputs(c, (max_length.shape,), 1)
     return Shape((batch, scalar_size_or_fresh(c, max_length, "length"))), Shape((batch, _vocabulary(c, vocab_size)))
 
 
 @onnx("EPContext", "Snpe", domain=MS)
 def compiled_graph(c: InferenceContext, *xs: Shape | None) -> Shape:
-    """The outputs of a compiled graph are unknown."""
+    """Unknown: the node contains a compiled graph."""
     raise c.unknowable("the node contains a compiled graph; the shapes of its outputs are known only where declared")

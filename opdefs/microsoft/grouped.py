@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.microsoft.attention import HEADS_FILL_HIDDEN, constrain_scores_bias
+from opdefs.microsoft.attention import HIDDEN_SIZE, constrain_scores_bias
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.rules.operands import part_size, require_count, require_single, require_vector, scalar_size
 from shapeinf.expr import Dim, maximum
@@ -11,9 +11,9 @@ from shapeinf.ops import InferenceContext, Value
 
 
 def query_widths(c: InferenceContext, query: Shape, key: Shape | None, heads: int, kv_heads: int) -> tuple[Dim, Dim]:
-    """The head size and the width of the output, from [..., N*D], or from [..., (N + 2*K)*D] without a key."""
+    """The head size D and the width of the output, from [..., N*D], or from [..., (N + 2*K)*D] without a key."""
     if key is not None:
-        width = part_size(c, query[-1], heads, HEADS_FILL_HIDDEN)
+        width = part_size(c, query[-1], heads, HIDDEN_SIZE)
         c.merge(key[-1], width * kv_heads, "the last axis of the key must be kv_num_heads times the head size")
         return width, query[-1]
     width = part_size(c, query[-1], heads + 2 * kv_heads, "a packed query must split evenly into query, key and value")
@@ -21,7 +21,7 @@ def query_widths(c: InferenceContext, query: Shape, key: Shape | None, heads: in
 
 
 def _cache_length(c: InferenceContext, past: Shape | None, total: Dim | None) -> Dim:
-    """The length of a cache after the call: all tokens, or a longer buffer of the past."""
+    """The length of a cache after the call: that of all tokens, or of a longer buffer of the past."""
     if past is None:
         return c.fresh("total") if total is None else total
     if total is None:
@@ -32,7 +32,7 @@ def _cache_length(c: InferenceContext, past: Shape | None, total: Dim | None) ->
 def _constrain_keys(
     c: InferenceContext, query: Shape, key: Shape | None, value: Shape | None, past: Shape | None
 ) -> None:
-    """Key and value are [B, L, K*D]; without a cache, L is the length of the query."""
+    """Require that key and value are [B, L, K*D]; without a cache, L is the length of the query."""
     if key is None:
         return
     key = c.require_rank(key, 3, "key")
@@ -73,38 +73,59 @@ def group_query_attention(
     _constrain_keys(c, query, key, value, past_key)
     if past_key is not None and past_value is not None:
         c.merge(past_key[2], past_value[2], "past_key and past_value must have the same length")
+    known = _read_total(c, batch, lengths, total_length)
+    _constrain_rotation(c, batch, tokens, cosines, sines, positions)
+    constrain_scores_bias(c, scores_bias, batch, num_heads, tokens, known)
+    require_vector(c, sink, num_heads, "head_sink must have one value per head")
+    present_key, present_value = (
+        _present_cache(c, past, name, (batch, kv_num_heads, width), known, bool(sliding_window_cache))
+        for past, name in ((past_key, "past_key"), (past_value, "past_value"))
+    )
+    total = c.fresh("scores") if known is None else known
+    return Shape((batch, tokens, hidden)), present_key, present_value, Shape((batch, num_heads, tokens, total))
+
+
+def _read_total(c: InferenceContext, batch: Dim, lengths: Shape, total: Value) -> Dim | None:
+    """The number of past and new tokens, None if it is unknown; constrains `seqlens_k` and `total_sequence_length`."""
+    message = "seqlens_k must have one value per sample"
     if lengths.dims == ():
-        c.fail("seqlens_k must have one value per sample", lengths)
-    require_count(c, lengths, batch, "seqlens_k must have one value per sample")
-    require_single(c, total_length.shape, "total_sequence_length must have exactly one element")
-    known = scalar_size(c, total_length)
+        c.fail(message, lengths)
+    require_count(c, lengths, batch, message)
+    require_single(c, total.shape, "total_sequence_length must have exactly one element")
+    return scalar_size(c, total)
+
+
+def _constrain_rotation(
+    c: InferenceContext,
+    batch: Dim,
+    tokens: Dim,
+    cosines: Shape | None,
+    sines: Shape | None,
+    positions: Shape | None,
+) -> None:
+    """Require caches [P, rotated/2] of one shape, and positions [B, S or more]."""
     if cosines is not None and sines is not None:
         c.merge(c.require_rank(cosines, 2, "cos_cache"), sines, "cos_cache and sin_cache must have the same shape")
     if positions is not None:
         samples, steps = c.require_rank(positions, 2, "position_ids")
         c.merge(samples, batch, "position_ids must have the batch size of the query")
         c.at_least(steps, tokens, "position_ids must have a position for each token")
-    constrain_scores_bias(c, scores_bias, batch, num_heads, tokens, known)
-    require_vector(c, sink, num_heads, "head_sink must have one value per head")
-    present_key, present_value = (
-        _present_cache(c, past, (batch, kv_num_heads, width), known, bool(sliding_window_cache))
-        for past in (past_key, past_value)
-    )
-    total = c.fresh("scores") if known is None else known
-    return Shape((batch, tokens, hidden)), present_key, present_value, Shape((batch, num_heads, tokens, total))
 
 
 def _present_cache(
-    c: InferenceContext, past: Shape | None, dims: tuple[Dim, int, Dim], total: Dim | None, sliding: bool
+    c: InferenceContext, past: Shape | None, name: str, dims: tuple[Dim, int, Dim], total: Dim | None, sliding: bool
 ) -> TensorType:
-    """[B, K, max(P, total), D] from [B, K, P, D] (or no past); a sliding window keeps P. `dims` is (B, K, D)."""
+    """[B, K, max(P, total), D] from the input `name` [B, K, P, D] (or no past); a sliding window keeps P.
+
+    `dims` is (B, K, D).
+    """
     batch, heads, width = dims
     if past is not None:
-        past = c.require_rank(past, 4, "a cache")
-        c.merge(past[0], batch, "a cache must have the batch size of the query")
-        c.merge(past[1], heads, "a cache must have kv_num_heads heads")
+        past = c.require_rank(past, 4, name)
+        c.merge(past[0], batch, f"{name} must have the batch size of the query")
+        c.merge(past[1], heads, f"{name} must have kv_num_heads heads")
         if c.dtype(3) is not None and c.dtype(3) == c.dtype(0):
-            c.merge(past[3], width, "the last axis of a cache must be the head size")
+            c.merge(past[3], width, f"the last axis of {name} must be the head size")
     cached = width if past is None else past[3]  # of a quantized cache, the bytes of a head
     size = past[2] if past is not None and sliding else _cache_length(c, past, total)
     return TensorType(c.dtype(3) or c.dtype(0), Shape((batch, heads, size, cached)))
@@ -122,7 +143,7 @@ def sparse_attention(
     num_heads: int,
     kv_num_heads: int,
 ) -> tuple[Shape, Shape, Shape]:
-    """[B, S, N*D] (or packed with key and value), caches [B, K, M, D] -> [B, S, N*D] and the caches."""
+    """[B, S, N*D] (or packed with key and value), caches [B, K, M, D] -> [B, S, N*D], the caches."""
     query = c.require_rank(query, 3, "query")
     _, hidden = query_widths(c, query, key, num_heads, kv_num_heads)
     return Shape((query[0], query[1], hidden)), past_key, past_value
@@ -146,7 +167,7 @@ def dynamic_sparse_attention(
     num_heads: int,
     kv_num_heads: int,
 ) -> tuple[Shape, Shape, Shape]:
-    """[B, S, N*D] (or packed with key and value) -> [B, S, N*D] and the caches; new ones are [B, K, total, D]."""
+    """[B, S, N*D] (or packed with key and value), caches -> [B, S, N*D], the caches; new ones are [B, K, total, D]."""
     query = c.require_rank(query, 3, "query")
     width, hidden = query_widths(c, query, key, num_heads, kv_num_heads)
     known = scalar_size(c, total_length)
@@ -171,9 +192,9 @@ def paged_attention(
     kv_cache_layout: str = "SEPARATE",
     v_head_size: int = 0,
 ) -> tuple[Shape, Shape, Shape]:
-    """[T, N*D] (or packed with key and value) -> [T, N*V] and both caches unchanged.
+    """[T, N*D] (or packed with key and value), two caches -> [T, N*V], both caches unchanged.
 
-    V is D, unless a latent cache shared by keys and values has narrower values.
+    V is D, unless keys and values share a latent cache whose values are narrower (`v_head_size`).
     """
     query = c.require_rank(query, 2, "query")
     _, hidden = query_widths(c, query, key, num_heads, kv_num_heads)
@@ -194,7 +215,7 @@ def sparse_paged_attention(
     num_heads: int,
     kv_num_heads: int,
 ) -> tuple[Shape, Shape, Shape]:
-    """[T, N*D] (or packed with key and value) -> [T, N*D] and both caches unchanged."""
+    """[T, N*D] (or packed with key and value), two caches -> [T, N*D], both caches unchanged."""
     return paged_attention(c, query, key, value, key_cache, value_cache, num_heads=num_heads, kv_num_heads=kv_num_heads)
 
 
@@ -206,7 +227,7 @@ def _capacity(c: InferenceContext, mode: str, ratio: int, budget: int | None, to
         return budget + ratio - 1
     if mode == "csa" and top is not None:
         return top
-    c.fail("policy_mode must be 'qsa' with a token_budget or 'csa' with an index_topk", mode)
+    c.fail("policy_mode must be qsa with a token_budget, or csa with an index_topk", mode)
 
 
 @onnx("SparseAttentionIndexer", domain=MS)
@@ -234,8 +255,8 @@ def sparse_attention_indexer(
 ) -> tuple[Shape, Shape, Shape]:
     """[B, S, N*D], a cache [B, P, D] -> [B, S, capacity], the cache with the new entries, a buffer [2, B, left, 2*D].
 
-    The cache keeps its size if its fill is an input. In mode csa, `compress_ratio` tokens form one entry; tokens
-    that do not fill one yet, and the window before them, remain in the buffer.
+    The cache keeps its size if its length is an input. In mode csa, `compress_ratio` tokens form one entry; the buffer
+    keeps the tokens of an incomplete entry, and the window before them.
     """
     query, past = c.require_rank(query, 3, "query"), c.require_rank(past, 3, "past_key")
     selected = Shape((query[0], query[1], _capacity(c, policy_mode, compress_ratio, token_budget, index_topk)))
@@ -243,7 +264,7 @@ def sparse_attention_indexer(
         grown = past if past_length is not None else Shape((past[0], past[1] + query[1], past[2]))
         return selected, grown, c.unknown_shape()
     if buffer is None:
-        c.fail("policy_mode 'csa' requires past_proj_buffer")
+        c.fail("policy_mode=csa requires the input past_proj_buffer")
     two, batch, length, width = c.require_rank(buffer, 4, "past_proj_buffer")
     c.merge(two, 2, "past_proj_buffer[0] must be 2 (keys and gates)")
     total = length % compress_ratio + query[1]
@@ -253,7 +274,7 @@ def sparse_attention_indexer(
 
 
 def _remaining_tokens(c: InferenceContext, length: Dim, total: Dim, ratio: int) -> Dim:
-    """The tokens that remain in the buffer: those of the open window, and of the window before if there is one."""
+    """The tokens that remain in the buffer: those of the open window, and of the window before it if there is one."""
     if c.prove_le(ratio, length) is True or c.prove_le(ratio, total) is True:
         return total % ratio + ratio
     if c.prove_le(length, ratio - 1) is True and c.prove_le(total, ratio - 1) is True:
@@ -290,7 +311,10 @@ def packed_sparse_attention_indexer(
     index_topk: int | None = None,
     state_update_capacity: int = 0,
 ) -> tuple[Shape, ...]:
-    """[T, N*D] -> [T, capacity], [T] counts, the state and its lengths unchanged, [B, update capacity, D]."""
+    """[T, N*D], a state [B, C, D] -> [T, capacity], [T] counts, the state, its buffers and lengths, [B, U, D].
+
+    U is `state_update_capacity`.
+    """
     query = c.require_rank(query, 2, "query")
     capacity = _capacity(c, policy_mode, compress_ratio, token_budget, index_topk)
     key_state = c.require_rank(key_state, 3, "past_key_state")

@@ -1,4 +1,4 @@
-"""Normalization, also fused with preceding operators."""
+"""Normalization, also fused with sums and embeddings before it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from opdefs.rules.operands import (
     part_size,
     require_broadcast_size,
     require_broadcast_to,
-    require_single,
+    require_single_inputs,
     require_vector,
 )
 from shapeinf.lattice import Shape, TensorType
@@ -21,7 +21,7 @@ Normalized = tuple[Shape, TensorType, TensorType, Shape]
 def simplified_layer_normalization(
     c: InferenceContext, x: Shape, scale: Shape, *, axis: int = -1
 ) -> tuple[TensorType, TensorType]:
-    """The shape of the input; the inverse deviation keeps the axes before `axis` (ONNX Runtime's, in ONNX's domain)."""
+    """[*A, *B] -> [*A, *B], inverse deviations [*A, 1...]; B begins at `axis`. ONNX Runtime's, in ONNX's domain."""
     first = c.axis(axis, len(x))
     require_broadcast_to(c, scale, x, "the scale must broadcast to the shape of the input")
     statistics = Shape((*x[:first], *(1 for _ in x[first:])))
@@ -32,13 +32,13 @@ def simplified_layer_normalization(
 def skip_layer_normalization(
     c: InferenceContext, x: Shape, skip: Shape, gamma: Shape, beta: Shape | None = None, bias: Shape | None = None
 ) -> Normalized:
-    """[B, S, H] or [T, H] -> the same, mean and inverse deviation [.., 1], and the normalized sum.
+    """[B, S, H] or [T, H] -> the same, mean and inverse deviation [..., 1], the sum of input, skip and bias.
 
     `skip` may lack the batch axis, or have a batch size of 1.
     """
     if len(x) not in (2, 3):
         c.fail("the input must be [batch, sequence, hidden] or [tokens, hidden]", x)
-    for v, name in ((gamma, "gamma"), (beta, "beta"), (bias, "the bias")):
+    for v, name in ((gamma, "gamma"), (beta, "beta"), (bias, "bias")):
         require_vector(c, v, x[-1], f"{name} must be as long as the last axis of the input")
     _constrain_skip(c, x, skip)
     statistics = TensorType("float32", Shape((*x[:-1], 1)))
@@ -46,6 +46,7 @@ def skip_layer_normalization(
 
 
 def _constrain_skip(c: InferenceContext, x: Shape, skip: Shape) -> None:
+    """Require that the skip has the shape of the input, but for its batch axis."""
     if skip.dims is None:
         return
     if not max(2, len(x) - 1) <= len(skip) <= len(x):
@@ -58,7 +59,7 @@ def _constrain_skip(c: InferenceContext, x: Shape, skip: Shape) -> None:
 def skip_simplified_layer_normalization(
     c: InferenceContext, x: Shape, skip: Shape, gamma: Shape, bias: Shape | None = None
 ) -> Normalized:
-    """[B, S, H] or [T, H] -> the same, mean and inverse deviation [.., 1], and the normalized sum."""
+    """[B, S, H] or [T, H] -> the same, mean and inverse deviation [..., 1], the sum of input, skip and bias."""
     return skip_layer_normalization(c, x, skip, gamma, None, bias)
 
 
@@ -75,26 +76,23 @@ def embed_layer_normalization(
     mask: Shape | None = None,
     position_ids: Shape | None = None,
 ) -> tuple[Shape, Shape, Shape]:
-    """[B, S] ids and [*, H] tables -> [B, S, H], [B] first masked positions, [B, S, H] sums before normalization."""
+    """[B, S] ids, [*, H] tables -> [B, S, H], [B] first masked positions, [B, S, H] sums before the normalization."""
     ids = merge_optional(
         c, c.require_rank(ids, 2, "input_ids"), segment_ids, "input_ids and segment_ids must have the same shape"
     )
     ids = merge_optional(c, ids, mask, "input_ids and mask must have the same shape")
     hidden = c.require_rank(words, 2, "word_embedding")[1]
     if position_ids is None:
-        c.at_most(
-            ids[1],
-            c.require_rank(positions, 2, "an embedding")[0],
-            "position_embedding must have a row for each position",
-        )
+        rows = c.require_rank(positions, 2, "position_embedding")[0]
+        c.at_most(ids[1], rows, "position_embedding must have a row for each position")
     else:
         batch, steps = c.require_rank(position_ids, 2, "position_ids")
         require_broadcast_size(c, batch, ids[0], "position_ids must have a batch size of 1 or that of input_ids")
         c.merge(steps, ids[1], "position_ids must have the sequence length of input_ids")
-    for table in (positions, segments):
+    for table, name in ((positions, "position_embedding"), (segments, "segment_embedding")):
         if table is not None:
-            width = c.require_rank(table, 2, "an embedding")[1]
-            hidden = c.merge(hidden, width, "all embeddings must have the same hidden size")
+            width = c.require_rank(table, 2, name)[1]
+            hidden = c.merge(hidden, width, f"{name} must have the hidden size of word_embedding")
     for v, name in ((gamma, "gamma"), (beta, "beta")):
         require_vector(c, v, hidden, f"{name} must be as long as the hidden size of the embeddings")
     result = Shape((*ids, hidden))
@@ -114,9 +112,8 @@ def quantized_embed_layer_normalization(
     mask: Shape | None = None,
     *scales: Shape | None,
 ) -> tuple[Shape, Shape, Shape]:
-    """[B, S] ids and [*, H] quantized tables -> [B, S, H], [B] first masked positions."""
-    for v in scales:
-        require_single(c, v, "a scale or zero point must have exactly one element")
+    """[B, S] ids, [*, H] quantized tables -> [B, S, H], [B] first masked positions."""
+    require_single_inputs(c, scales, 8)
     return embed_layer_normalization(c, ids, segment_ids, words, positions, segments, gamma, beta, mask)
 
 
@@ -144,7 +141,7 @@ def skip_group_norm(
     groups: int,
     channels_last: int = 1,
 ) -> tuple[Shape, Shape]:
-    """[N, *S, C], [C], [C] -> the shape of the input, twice: the result and the normalized sum."""
+    """[N, *S, C] (or [N, C, *S] without `channels_last`), [C], [C] -> the shape of the input, twice: result and sum."""
     x = group_norm(c, x, gamma, beta, groups=groups, channels_last=channels_last)
     require_vector(c, bias, x[-1] if channels_last else x[1], "the bias must have one value per channel")
     return x, x
@@ -154,7 +151,7 @@ def skip_group_norm(
 def ordered_layer_normalization(
     c: InferenceContext, x: Shape, scale_x: Shape, scale: Shape, bias: Shape | None, scale_y: Shape, *, axis: int = -1
 ) -> Shape:
-    """The shape of the input."""
+    """[*S] -> [*S]."""
     if x.dims is not None:
         c.axis(axis, len(x))
     return x

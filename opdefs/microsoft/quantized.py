@@ -9,7 +9,13 @@ from opdefs.onnx.concat import concat
 from opdefs.onnx.conv import global_pool, pool
 from opdefs.onnx.reduction import reduce_by_attribute
 from opdefs.rules.elements import requested_dims
-from opdefs.rules.operands import constrain_scales, require_scalar, require_single
+from opdefs.rules.operands import (
+    constrain_scales,
+    require_scalar_inputs,
+    require_single,
+    require_single_inputs,
+    size_or_fresh,
+)
 from opdefs.rules.window import Window
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value
@@ -19,7 +25,7 @@ from shapeinf.ops import InferenceContext, Ints, Value
 def quantize(
     c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None, *, axis: int | None = None
 ) -> TensorType:
-    """The shape of the input; the type of the zero point, else uint8."""
+    """[*S] -> [*S] in the type of the zero point, else uint8."""
     constrain_scales(c, x, scale, zero, 1 if axis is None else axis)
     return TensorType(c.dtype(2) or "uint8", x)
 
@@ -28,47 +34,39 @@ def quantize(
 def dequantize(
     c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None, *, axis: int | None = None
 ) -> TensorType:
-    """The shape of the input, in the type of the scale."""
+    """[*S] -> [*S] in the type of the scale."""
     constrain_scales(c, x, scale, zero, 1 if axis is None else axis)
     return TensorType(c.dtype(1), x)
 
 
 @onnx("QuantizeWithOrder", domain=MS)
 def quantize_with_order(c: InferenceContext, x: Shape, scale: Shape) -> TensorType:
-    """The shape of the input, in int8."""
+    """[*S] -> [*S] in int8."""
     return TensorType("int8", x)
 
 
 @onnx("DequantizeWithOrder", domain=MS)
 def dequantize_with_order(c: InferenceContext, x: Shape, scale: Shape, *, to: int) -> TensorType:
-    """The shape of the input, in the type `to`."""
+    """[*S] -> [*S] in the type `to`."""
     return TensorType(dtype_name(to), x)
 
 
 @onnx("QuantizeBFP", domain=MS)
 def quantize_bfp(c: InferenceContext, x: Shape) -> tuple[TensorType, PartialTensor, TensorType]:
-    """A flat tensor of bytes of unspecified length; the shape of the input; its strides."""
+    """[*S] -> bytes of unspecified length, the shape [rank] of the input, its strides [rank]."""
     if x.dims is None:
-        rank = Shape((c.fresh("rank"),))
-        return (
-            TensorType("uint8", Shape((c.fresh("bytes"),))),
-            PartialTensor("int64", rank, None),
-            TensorType("int64", rank),
-        )
-    rank = Shape((len(x),))
-    return TensorType("uint8", Shape((c.fresh("bytes"),))), PartialTensor("int64", rank, x), TensorType("int64", rank)
+        shape = PartialTensor("int64", Shape((c.fresh("rank"),)), None)
+    else:
+        shape = PartialTensor("int64", Shape((len(x),)), x)
+    return TensorType("uint8", Shape((c.fresh("bytes"),))), shape, TensorType("int64", shape.shape)
 
 
 @onnx("DequantizeBFP", domain=MS)
 def dequantize_bfp(c: InferenceContext, x: Shape, shape: Value, strides: Shape, *, dtype: int = 1) -> TensorType:
-    """The contents of `shape`, in the type `dtype`."""
+    """[bytes] -> the sizes in `shape`, in the type `dtype`."""
     c.require_rank(x, 1, "x")
-    dims = requested_dims(c, shape)
-    known = (c.fresh(f"shape.{i}") if d is None or c.prove_le(0, d) is not True else d for i, d in enumerate(dims))
-    return TensorType(dtype_name(dtype), Shape(known))
-
-
-SCALE = "a scale or zero point"
+    dims = (size_or_fresh(c, d, f"shape.{i}") for i, d in enumerate(requested_dims(c, shape)))
+    return TensorType(dtype_name(dtype), Shape(dims))
 
 
 @onnx("QLinearAdd", "QLinearMul", domain=MS, in_place=(0, 3))
@@ -83,18 +81,17 @@ def quantized_binary(
     c_scale: Shape,
     c_zero: Shape | None = None,
 ) -> Shape:
-    """Numpy broadcasting; scales and zero points are scalars."""
-    for v in (a_scale, a_zero, b_scale, b_zero, c_scale, c_zero):
-        require_scalar(c, v, SCALE)
+    """[*A], [*B] -> [*broadcast(A, B)]; scales and zero points are scalars."""
+    require_scalar_inputs(c, (a_scale, a_zero), 1)
+    require_scalar_inputs(c, (b_scale, b_zero, c_scale, c_zero), 4)
     return c.broadcast(a, b)
 
 
 @onnx("QLinearLeakyRelu", "QLinearSigmoid", domain=MS, in_place=(0,))
 @onnx("QLinearSoftmax", "QOrderedGelu", domain=MS)
 def quantized_unary(c: InferenceContext, x: Shape, *scales: Shape | None) -> Shape:
-    """The shape of the first input."""
-    for v in scales:
-        require_single(c, v, f"{SCALE} must have exactly one element")
+    """[*S] -> [*S]; scales and zero points have one element."""
+    require_single_inputs(c, scales, 1)
     return x
 
 
@@ -102,19 +99,22 @@ def quantized_unary(c: InferenceContext, x: Shape, *scales: Shape | None) -> Sha
 def quantized_where(
     c: InferenceContext, condition: Shape, x: Shape, x_scale: Shape, x_zero: Shape, y: Shape, *scales: Shape | None
 ) -> Shape:
-    """Numpy broadcasting of condition, x and y."""
-    for v in (x_scale, x_zero, *scales):
-        require_single(c, v, f"{SCALE} must have exactly one element")
+    """Numpy broadcasting of condition, X and Y; scales and zero points have one element."""
+    require_single_inputs(c, (x_scale, x_zero), 2)
+    require_single_inputs(c, scales, 5)
     return c.broadcast(condition, x, y)
 
 
 @onnx("QLinearConcat", domain=MS)
 def quantized_concat(c: InferenceContext, scale: Shape, zero: Shape, *xs: Value, axis: int) -> TensorType:
-    """Inputs are triples (tensor, scale, zero point); the sizes of the tensors along `axis` add up."""
+    """Triples of a tensor, its scale and its zero point: [*A, n, *B], [*A, m, *B], ... -> [*A, n + m + ..., *B]."""
     if not xs or len(xs) % 3:
-        c.fail("inputs must be triples of a tensor, its scale and its zero point", len(xs))
+        c.fail(
+            "the inputs after Y_scale and Y_zero_point must be triples of a tensor, its scale and its zero point",
+            len(xs),
+        )
     for v in (scale, zero, *(x.shape for i, x in enumerate(xs) if i % 3)):
-        require_single(c, v, f"{SCALE} must have exactly one element")
+        require_single(c, v, "each scale and zero point must have exactly one element")
     return TensorType(c.dtype(1), concat(c, *xs[::3], axis=axis).shape)
 
 
@@ -130,15 +130,14 @@ def quantized_mean(
     axes: Ints,
     keepdims: int,
 ) -> Shape:
-    """The axes become 1, or are removed without `keepdims`."""
-    for v in (x_scale, x_zero, y_scale, y_zero):
-        require_scalar(c, v, SCALE)
+    """The sizes of the axes become 1, or the axes are removed without `keepdims`; scales are scalars."""
+    require_scalar_inputs(c, (x_scale, x_zero, y_scale, y_zero), 1)
     return reduce_by_attribute(c, x, axes=axes, keepdims=keepdims).shape
 
 
 @onnx("ReduceSumInteger", domain=MS)
 def integer_sum(c: InferenceContext, x: Value, *, axes: Ints, keepdims: int) -> Shape:
-    """The axes become 1, or are removed without `keepdims`; 32 bits, signed or unsigned as declared."""
+    """The sizes of the axes become 1, or the axes are removed without `keepdims`; int32 or uint32, as declared."""
     return reduce_by_attribute(c, x, axes=axes, keepdims=keepdims).shape
 
 
@@ -157,8 +156,7 @@ def quantized_average_pool(
 ) -> Shape:
     """[N, C, *S] -> [N, C, *window(S)], or [N, *S, C] -> [N, *window(S), C]."""
     x = c.require_rank(x, len(window.kernel_shape) + 2, "x")
-    for v in (x_scale, x_zero, y_scale, y_zero):
-        require_scalar(c, v, SCALE)
+    require_scalar_inputs(c, (x_scale, x_zero, y_scale, y_zero), 1)
     result = pool(c, move_channels_first(x) if channels_last else x, window=window, ceil_mode=ceil_mode)
     return move_channels_last(result) if channels_last else result
 
@@ -167,7 +165,6 @@ def quantized_average_pool(
 def quantized_global_average_pool(
     c: InferenceContext, x: Shape, *scales: Shape | None, channels_last: int = 0
 ) -> Shape:
-    """[N, C, *S] -> [N, C, 1..], or [N, *S, C] -> [N, 1.., C]."""
-    for v in scales:
-        require_single(c, v, f"{SCALE} must have exactly one element")
+    """[N, C, *S] -> [N, C, 1...], or [N, *S, C] -> [N, 1..., C]; scales and zero points have one element."""
+    require_single_inputs(c, scales, 1)
     return move_channels_last(global_pool(c, move_channels_first(x))) if channels_last else global_pool(c, x)

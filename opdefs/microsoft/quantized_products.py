@@ -1,4 +1,4 @@
-"""Matrix products with quantized operands."""
+"""Matrix products with quantized operands, mixtures of experts."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from shapeinf.ops import InferenceContext, Value
 
 
 def project(c: InferenceContext, a: Shape, inner: Dim, outer: Dim) -> Shape:
-    """[*S, inner] -> [*S, outer]: a product with a packed weight matrix."""
+    """[*S, inner] -> [*S, outer]: the product of A and a packed matrix of weights."""
     if not len(a):
-        c.fail("the operands of a matrix product must have rank 1 or more", a)
-    c.merge(a[-1], inner, "the last axis of A must equal the input size of the weights")
+        c.fail("A must have rank 1 or more", a)
+    c.merge(a[-1], inner, "the last axis of A must equal K, the rows of the weights")
     return Shape((*a[:-1], outer))
 
 
@@ -43,7 +43,7 @@ def matmul_n_bits(
     block_size: int,
     bits: int = 4,
 ) -> Shape:
-    """[*S, K] -> [*S, N]; the weights are packed, [N, blocks of K, bytes per block]."""
+    """[*S, K], packed weights [N, blocks of K, bytes per block] -> [*S, N]."""
     if block_size < 1 or bits < 1:
         c.fail("bits and block_size must be at least 1", bits, block_size)
     blocks = ceildiv(K, block_size)
@@ -51,12 +51,12 @@ def matmul_n_bits(
     _constrain_block_scales(c, scales, N, blocks, "scales")
     packed = c.dtype(3) == "uint8"
     _constrain_block_scales(c, zeros, N, ceildiv(blocks * bits, 8) if packed else blocks, "zero_points")
-    require_vector(c, bias, N, "the bias must have N values")
+    require_vector(c, bias, N, "the bias must have N elements")
     return project(c, a, K, N)
 
 
 def _constrain_block_scales(c: InferenceContext, v: Shape | None, columns: int, blocks: Dim, name: str) -> None:
-    """One value per block: [N, blocks], or [N * blocks]."""
+    """Require one value per block: [N, blocks] or [N * blocks]."""
     message = f"{name} must have one value per block of each column"
     if v is not None and v.rank == 1:
         c.merge(v[0], columns * blocks, message)
@@ -74,7 +74,7 @@ def matmul_n_bits_mlp(
     K: int,  # noqa: N803
     N: int,  # noqa: N803
 ) -> tuple[Shape, Shape]:
-    """[*S, K] -> [*S, N], and the sum [*S, K] of input and skip."""
+    """[*S, K], a skip [*S, K] -> [*S, N], the sum [*S, K] of input and skip."""
     a = merge_optional(c, a, skip, "A and skip must have the same shape")
     require_vector(c, scale, K, "norm_scale must have K values")
     return project(c, a, K, N), a
@@ -91,7 +91,7 @@ def matmul_n_bits_qkv(
     Nq: int,  # noqa: N803
     Nkv: int,  # noqa: N803
 ) -> tuple[Shape, Shape, Shape, Shape]:
-    """[*S, K] -> [*S, Nq], [*S, Nkv] twice, and the sum [*S, K] of input and skip."""
+    """[*S, K], a skip [*S, K] -> [*S, Nq], [*S, Nkv] twice, the sum [*S, K] of input and skip."""
     a = merge_optional(c, a, skip, "A and skip must have the same shape")
     require_vector(c, scale, K, "norm_scale must have K values")
     kv = project(c, a, K, Nkv)
@@ -115,15 +115,15 @@ def matmul_bnb4(
         c.fail("block_size must be at least 1", block_size)
     for v, least, name in ((b, ceildiv(K * N, 2), "B"), (absmax, ceildiv(K * N, block_size), "absmax")):
         if v.dims is not None:
-            c.at_least(c.numel(v), least, f"{name} is too small for K*N weights")
+            c.at_least(c.numel(v), least, f"{name} must have room for K*N weights")
     return project(c, a, K, N) if transB else project(c, a, N, K)
 
 
 @onnx("MatMulFpQ4", domain=MS)
 def matmul_fp_q4(c: InferenceContext, a: Shape, b: Shape, b_shape: Value) -> Shape:
-    """Numpy's matmul with a packed matrix whose shape is the contents of `B_shape`."""
+    """[*S, K] -> [*S, N] by a packed matrix; `B_shape` holds K and N."""
     c.require_rank(b, 1, "B")
-    c.merge(c.require_rank(b_shape.shape, 1, "B_shape")[0], 2, "B_shape must have 2 values")
+    c.merge(c.require_rank(b_shape.shape, 1, "B_shape")[0], 2, "B_shape must have 2 elements")
     inner, outer = known_dims(b_shape) or (None, None)
     return project(c, a, a[-1] if inner is None else inner, c.fresh("columns") if outer is None else outer)
 
@@ -156,7 +156,7 @@ def matmul_fp4(
 
 @onnx("MatMulInteger16", domain=MS)
 def matmul_integer16(c: InferenceContext, a: Shape, b: Shape) -> TensorType:
-    """Numpy's matmul, summed in 32 bits: signed for signed operands, unsigned for unsigned ones."""
+    """[*A, M, K] x [*B, K, N] -> [*broadcast(A, B), M, N] in int32, of unsigned operands uint32."""
     wide = {("int16", "int16"): "int32", ("uint16", "uint16"): "uint32"}.get((c.dtype(0) or "", c.dtype(1) or ""))
     return TensorType(wide, matmul(c, a, b))
 
@@ -172,7 +172,7 @@ def matmul_integer_to_float(
     b_zero: Shape | None = None,
     bias: Shape | None = None,
 ) -> Shape:
-    """Numpy's matmul, in the type of the scales."""
+    """[*A, M, K] x [*B, K, N] -> [*broadcast(A, B), M, N] in the type of the scales."""
     result = matmul(c, a, b)
     require_single_scale(c, a_scale, a_zero, "A")
     for v, name in ((b_scale, "b_scale"), (b_zero, "b_zero_point")):
@@ -186,9 +186,8 @@ def matmul_integer_to_float(
 def dynamic_quantize_matmul(
     c: InferenceContext, a: Shape, b: Shape, b_scale: Shape, b_zero: Shape | None = None, bias: Shape | None = None
 ) -> Shape:
-    """Numpy's matmul of floats with a quantized matrix."""
-    scale = Shape(())
-    return matmul_integer_to_float(c, a, b, scale, b_scale, None, b_zero, bias)
+    """[*A, M, K] x [*B, K, N] -> [*broadcast(A, B), M, N] of floats and a quantized matrix."""
+    return matmul_integer_to_float(c, a, b, Shape(()), b_scale, None, b_zero, bias)
 
 
 @onnx("QGemm", domain=MS)
@@ -207,14 +206,14 @@ def quantized_gemm(
     transA: int = 0,  # noqa: N803
     transB: int = 0,  # noqa: N803
 ) -> TensorType:
-    """[M, K] x [K, N] -> [M, N], either operand transposed; float32 without a zero point of the output."""
+    """[M, K] x [K, N] -> [M, N], either operand transposed, in the type of the output's zero point, else float32."""
     require_single_scale(c, a_scale, a_zero, "A")
     require_single_scale(c, y_scale, y_zero, "Y")
     c.merge(b_scale, b_zero, "scale and zero point of B must have the same shape")
     columns = c.require_rank(b, 2, "B")[0 if transB else 1]
     if b_scale.dims:
         c.require_rank(b_scale, 1, "b_scale")
-        require_broadcast_size(c, b_scale.dims[0], columns, "b_scale must have exactly one element, or one a column")
+        require_broadcast_size(c, b_scale.dims[0], columns, "b_scale must have exactly one element, or one per column")
     return TensorType(c.dtype(8) or "float32", gemm(c, a, b, bias, transA=transA, transB=transB))
 
 
@@ -230,7 +229,7 @@ def ordered_matmul(
     addend: Shape | None = None,
     addend_scale: Shape | None = None,
 ) -> Shape:
-    """[*S, M, K] x [*S, K, N] -> [*S, M, N]: the element order does not affect the shapes."""
+    """[*S, M, K] x [*S, K, N] -> [*S, M, N], whatever the order of the elements in memory."""
     return matmul(c, a, b)
 
 
@@ -251,15 +250,8 @@ def mixture_of_experts(
     Weights are [E, I, H] (or [E, 2*I, H] with a gate), [E, H, I] and [E, I, H], or older ones with both axes swapped.
     """
     x = _constrain_tokens(c, x, router)
-    for v, rank, name in (
-        (first, 3, "fc1_experts_weights"),
-        (first_bias, 2, "fc1_experts_bias"),
-        (second, 3, "fc2_experts_weights"),
-        (second_bias, 2, "fc2_experts_bias"),
-        (third, 3, "fc3_experts_weights"),
-        (third_bias, 2, "fc3_experts_bias"),
-    ):
-        _constrain_experts(c, router, v, rank, name)
+    for layer, weights, bias in ((1, first, first_bias), (2, second, second_bias), (3, third, third_bias)):
+        _constrain_layer(c, router, layer, weights, bias)
     if x.dims and first.dims and second.dims:
         for v, name in ((first, "fc1_experts_weights"), (second, "fc2_experts_weights")):
             require_either(c, x.dims[-1], (v[1], v[2]), f"{name} must have an axis of the hidden size of the input")
@@ -281,13 +273,8 @@ def quantized_mixture_of_experts(
 ) -> Shape:
     """[T, H] or [B, S, H] tokens, [T, E] or [B*S, E] scores of the experts -> the shape of the tokens."""
     x = _constrain_tokens(c, x, router)
-    for v, rank, name in (
-        (first, 3, "fc1_experts_weights"),
-        (first_bias, 2, "fc1_experts_bias"),
-        (second, 3, "fc2_experts_weights"),
-        (second_bias, 2, "fc2_experts_bias"),
-    ):
-        _constrain_experts(c, router, v, rank, name)
+    for layer, weights, bias in ((1, first, first_bias), (2, second, second_bias)):
+        _constrain_layer(c, router, layer, weights, bias)
     for bias, weights, name in ((first_bias, first, "fc1_experts_bias"), (second_bias, second, "fc2_experts_bias")):
         if bias is not None and weights.dims is not None:
             c.merge(bias[1], weights[1], f"{name} must have one value per row of the weights")
@@ -299,15 +286,16 @@ def quantized_mixture_of_experts(
     return x
 
 
-def _constrain_experts(c: InferenceContext, router: Shape, v: Shape | None, rank: int, name: str) -> None:
-    """Require one entry per expert."""
-    if v is not None:
-        experts = c.require_rank(router, 2, "router_probs")[1]
-        c.merge(c.require_rank(v, rank, name)[0], experts, f"{name} must have one entry per expert")
+def _constrain_layer(c: InferenceContext, router: Shape, layer: int, weights: Shape | None, bias: Shape | None) -> None:
+    """Require weights [E, *, *] and biases [E, *] of a layer (1, 2 or 3), with one entry per expert."""
+    for v, rank, name in ((weights, 3, f"fc{layer}_experts_weights"), (bias, 2, f"fc{layer}_experts_bias")):
+        if v is not None:
+            experts = c.require_rank(router, 2, "router_probs")[1]
+            c.merge(c.require_rank(v, rank, name)[0], experts, f"{name} must have one entry per expert")
 
 
 def _constrain_tokens(c: InferenceContext, x: Shape, router: Shape) -> Shape:
-    """The tokens; `router_probs` has one row per token."""
+    """The tokens; requires that `router_probs` has one row per token."""
     if x.dims is not None:
         if len(x) not in (2, 3):
             c.fail("the input must be [tokens, hidden] or [batch, sequence, hidden]", x)

@@ -9,11 +9,11 @@ from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
-STATE = "the past state must have the shape of the present state"
+STATE = "the state that is an input must have the shape of the returned state"
 
 
 def add_window(state: Shape, window: int) -> Shape:
-    """The state, or the last `window` states along a new first axis."""
+    """The shape of a state; with a window, of the last `window` states along a new first axis."""
     return Shape((window, *state)) if window else state
 
 
@@ -51,6 +51,7 @@ def linear_attention(
 
 
 def _constrain_gate(c: InferenceContext, query: Shape, gate: Shape | None, choices: tuple[Dim, Dim], name: str) -> None:
+    """Require [B, S, one of the choices]."""
     if gate is not None:
         batch, steps, last = c.require_rank(gate, 3, name)
         for size, expected in ((batch, query[0]), (steps, query[1])):
@@ -62,7 +63,7 @@ def _constrain_gate(c: InferenceContext, query: Shape, gate: Shape | None, choic
 def linear_attention_gate(
     c: InferenceContext, a: Shape, bias: Shape, scale: Shape, b: Shape | None = None
 ) -> tuple[Shape, Shape]:
-    """[B, S, N], [N], [N] -> [B, S, N], twice."""
+    """[B, S, N], [N], [N] -> [B, S, N] twice."""
     a = merge_optional(c, c.require_rank(a, 3, "a"), b, "a and b must have the same shape")
     for v, name in ((bias, "dt_bias"), (scale, "decay_scale")):
         require_count(c, v, a[2], f"{name} must have one value per head")
@@ -88,7 +89,7 @@ def gated_delta_net(
 ) -> tuple[Shape, Shape, Shape]:
     """[*T, N, D], [*T, N, D], [*T, V, W] -> [*T, V, W], a state [B, V, W, D], [B, capacity*(V + N*D + V*W)].
 
-    *T is one packed axis or [B, S]; a packed query is [*T, 2*N*D + V*W].
+    T is one packed axis or B, S; a packed query is [*T, 2*N*D + V*W].
     """
     for operand in (query, key, value):
         if operand is not None and len(operand) < 2:
@@ -106,15 +107,17 @@ def gated_delta_net(
 
 
 def _packed_sizes(c: InferenceContext, query: Shape, state: Shape | None) -> tuple[tuple[Dim, ...], Dim, Dim, Dim, Dim]:
-    """Axes of tokens, N*D, V, W and D of a packed query."""
+    """The axes of tokens, N*D, V, W and D of a packed query."""
     if state is None:
         c.fail("a packed query requires initial_state", query)
     _, heads, value_width, width = c.require_rank(state, 4, "initial_state")
-    keys = part_size(c, query[-1] - heads * value_width, 2, "a packed query must hold query, key and value")
+    message = "the last axis of a packed query must hold query, key, and a value of the size in initial_state"
+    keys = part_size(c, query[-1] - heads * value_width, 2, message)
     return query[:-1], keys, heads, value_width, width
 
 
 def _batch(c: InferenceContext, lead: tuple[Dim, ...], ends: Shape | None, state: Shape | None) -> Dim:
+    """The batch size, by the state, the ends of the sequences [B + 1], or the axes in front of the heads."""
     if state is not None:
         return c.require_rank(state, 4, "initial_state")[0]
     if ends is not None:
@@ -135,7 +138,10 @@ def causal_conv(
     dilation: int = 1,
     state_window: int = 0,
 ) -> tuple[Shape, Shape]:
-    """[B, C, *S], [C, 1, *K] -> [B, C, *S], a state [B, C, (K - 1)*dilation]; or [B, S, *C], [B, .., *C]."""
+    """[B, C, *S], [C, 1, *K] -> [B, C, *S], a state [B, C, (K - 1)*dilation] along the last axis.
+
+    With `channels_last` [B, S, *C], and a state [B, (K - 1)*dilation, *C].
+    """
     weight = c.require_rank(weight, 2 + ndim, "weight")
     channels = c.numel(x[2:]) if channels_last else c.require_rank(x, 2 + ndim, "input")[1]
     c.merge(weight[0], channels, "the weight must have one kernel per channel")
@@ -159,7 +165,7 @@ def packed_causal_conv(
     dilation: int = 1,
     state_update_capacity: int = 0,
 ) -> tuple[Shape, Shape, Shape]:
-    """[T, C], [C, 1, K], [B + 1] -> [T, C], a state [B, C, (K - 1)*dilation], [B, capacity, C]."""
+    """[T, C], [C, 1, K], ends [B + 1] -> [T, C], a state [B, C, (K - 1)*dilation], [B, state_update_capacity, C]."""
     x, weight = c.require_rank(x, 2, "input"), c.require_rank(weight, 3, "weight")
     channels = c.merge(weight[0], x[1], "the weight must have one kernel per channel")
     c.merge(weight[1], 1, "the second axis of the weight must have size 1")
@@ -190,25 +196,15 @@ def attention_lstm(
     *,
     cells: Cells,
 ) -> tuple[Shape, Shape, Shape]:
-    """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as in the weights [directions, 4*H, H].
+    """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H is that of the weights [directions, 4*H, H].
 
-    The cell's input is X concatenated with the attention, [..., I + A]; memory [B, M, D], weights [directions, ..., A].
+    The input of a cell is X concatenated with the attention, [..., I + A]; the memory is [B, M, D].
     """
     x, r = c.require_rank(x, 3, "X"), c.require_rank(r, 3, "R")
     count, hidden = cells.directions, cells.hidden_size or r[2]
-    attended = _constrain_memory(c, x, count, hidden, query_weights, memory_weights, v, memory)
+    depth = _constrain_memory(c, x, count, hidden, query_weights, memory_weights, v, memory)
     require_vector(c, memory_lengths, x[1], "memory_seq_lens must have one length per sample")
-    if attention_weights is not None:
-        attended = c.require_rank(attention_weights, 3, "AW")[2]
-        if memory is not None:
-            rows = memory[2] + hidden
-            c.merge(
-                attention_weights,
-                Shape((count, rows, attended)),
-                "AW must be [directions, memory width + hidden_size, depth]",
-            )
-    elif attended is not None and memory is not None:
-        attended = memory[2]
+    attended = _attention_size(c, count, hidden, depth, memory, attention_weights)
     if attended is not None:
         c.merge(w, Shape((count, GATES * hidden, x[2] + attended)), "W must be [directions, 4*hidden_size, inputs]")
     c.merge(r, Shape((count, GATES * hidden, hidden)), "R must be [directions, 4*hidden_size, hidden_size]")
@@ -217,6 +213,19 @@ def attention_lstm(
 
 GATES = 4
 """The gates of an LSTM cell."""
+
+
+def _attention_size(
+    c: InferenceContext, directions: int, hidden: Dim, depth: Dim | None, memory: Shape | None, weights: Shape | None
+) -> Dim | None:
+    """A, the size of the attention that is an input of the cells, None without one; constrains the weights AW."""
+    if weights is None:
+        return None if depth is None or memory is None else memory[2]
+    attended = c.require_rank(weights, 3, "AW")[2]
+    if memory is not None:
+        message = "AW must be [directions, memory width + hidden_size, depth]"
+        c.merge(weights, Shape((directions, memory[2] + hidden, attended)), message)
+    return attended
 
 
 def _constrain_memory(
@@ -229,7 +238,7 @@ def _constrain_memory(
     v: Shape | None,
     memory: Shape | None,
 ) -> Dim | None:
-    """The depth of the attention, None without a memory."""
+    """The depth of the attention, None without a memory; constrains the memory and the weights V, QW and MW."""
     if memory is None or query_weights is None or memory_weights is None or v is None:
         return None
     batch, _, width = c.require_rank(memory, 3, "M")
@@ -259,16 +268,15 @@ def quantized_lstm(
     *,
     cells: Cells,
 ) -> tuple[Shape, Shape, Shape]:
-    """[S, B, I] -> [S, directions, B, H], and [directions, B, H] twice; H as in the weights [directions, H, 4*H]."""
+    """[S, B, I] -> [S, directions, B, H], [directions, B, H] twice; H is that of the weights [directions, H, 4*H]."""
     x, w, r = (c.require_rank(v, 3, name) for v, name in ((x, "X"), (w, "W"), (r, "R")))
     count, hidden = cells.directions, cells.hidden_size or r[1]
     c.merge(w, Shape((count, x[2], GATES * hidden)), "W must be [directions, inputs, 4*hidden_size]")
     c.merge(r, Shape((count, hidden, GATES * hidden)), "R must be [directions, hidden_size, 4*hidden_size]")
     for scale, name in ((w_scale, "W_scale"), (w_zero, "W_zero_point"), (r_scale, "R_scale"), (r_zero, "R_zero_point")):
+        message = f"{name} must be [directions], or [directions, 4*hidden_size]"
         if scale is not None and scale.rank == 1:
-            c.merge(scale[0], count, f"{name} must be [directions], or [directions, 4*hidden_size]")
+            c.merge(scale[0], count, message)
         elif scale is not None:
-            c.merge(
-                scale, Shape((count, GATES * hidden)), f"{name} must be [directions], or [directions, 4*hidden_size]"
-            )
+            c.merge(scale, Shape((count, GATES * hidden)), message)
     return recurrent_states(c, x, cells, hidden, GATES, bias, lengths, hidden_state, cell_state, peepholes)

@@ -10,7 +10,7 @@ from shapeinf.ops import InferenceContext
 
 
 def _lead_and_width(c: InferenceContext, streams: Shape, branches: int) -> tuple[tuple[Dim, ...], Dim]:
-    """[*S] and H of [*S, C, H], or of [*S, C*H] with a number of branches."""
+    """The axes [*S] and the size H of [*S, C, H], or of [*S, C*H] if `branches` is not 0."""
     if branches:
         return streams[:-1], part_size(c, streams[-1], branches, "the last axis must be divisible by num_branches")
     if len(streams) < 2:
@@ -20,14 +20,14 @@ def _lead_and_width(c: InferenceContext, streams: Shape, branches: int) -> tuple
 
 @onnx("HyperConnectionPreMix", domain=MS)
 def pre_mix(c: InferenceContext, streams: Shape, gates: Shape, *, num_branches: int = 0) -> Shape:
-    """[*S, C, H], or [*S, C*H] with `num_branches` -> [*S, H]."""
+    """[*S, C, H], or [*S, C*H] with `num_branches`, and gates [*S, C] -> [*S, H]."""
     lead, width = _lead_and_width(c, streams, num_branches)
     _constrain_gates(c, gates, (*lead, num_branches or streams[-2]), width, bool(num_branches))
     return Shape((*lead, width))
 
 
 def _constrain_gates(c: InferenceContext, gates: Shape, branches: tuple[Dim, ...], width: Dim, packed: bool) -> None:
-    """Gates are [*S, C], [*S, C, 1] or [*S, C, H]; of packed streams also [*S, C*H]."""
+    """Require [*S, C], [*S, C, 1] or [*S, C, H], of packed streams also [*S, C*H]; `branches` is (*S, C)."""
     message = "the gates must be [..., branches], [..., branches, 1] or [..., branches, features]"
     if gates.dims is None:
         return
@@ -46,7 +46,7 @@ def _constrain_gates(c: InferenceContext, gates: Shape, branches: tuple[Dim, ...
 def post_mix(
     c: InferenceContext, streams: Shape, block: Shape, gates: Shape, mix: Shape | None = None, *, num_branches: int = 0
 ) -> Shape:
-    """[*S, C, H], or [*S, C*H] with `num_branches`, and [*S, H] -> the shape of the streams."""
+    """[*S, C, H], or [*S, C*H] with `num_branches`, a block [*S, H], gates [*S, C] -> the shape of the streams."""
     if streams.dims is not None:
         lead, width = _lead_and_width(c, streams, num_branches)
         c.merge(Shape((*lead, width)), block, "block_output must have the shape of one stream")
@@ -66,19 +66,20 @@ def engram_gate(
     query_scale: Shape,
     conv_scale: Shape | None = None,
 ) -> tuple[Shape, Shape]:
-    """[B, S, C, H], [B, S, C, H], [B, S, H] -> [B, S, C, H], twice."""
+    """[B, S, C, H], [B, S, C, H], [B, S, H], scales [C, H] -> [B, S, C, H] twice."""
     key = merge_optional(c, c.require_rank(key, 4, "key"), query, "key and query must have the same shape")
     c.merge(
-        Shape((key[0], key[1], key[3])), value, "the value must have the batch, sequence and hidden sizes of the key"
+        Shape((key[0], key[1], key[3])), value, "value must be [batch, sequence, hidden], like key without branches"
     )
-    for scale in (key_scale, query_scale, conv_scale):
-        merge_optional(c, Shape(key[2:]), scale, "a scale must be [branches, hidden]")
+    scales = (key_scale, "key_norm_scale"), (query_scale, "query_norm_scale"), (conv_scale, "conv_norm_scale")
+    for scale, name in scales:
+        merge_optional(c, Shape(key[2:]), scale, f"{name} must be [branches, hidden]")
     return key, key
 
 
 @onnx("BranchwiseRMSNorm", domain=MS)
 def branchwise_rms_norm(c: InferenceContext, x: Shape, scale: Shape | None = None, *, num_branches: int = 0) -> Shape:
-    """[*S, C, H], or [*S, C*H] with `num_branches`: the shape of the input."""
+    """[*S, C, H], or [*S, C*H] with `num_branches` -> the shape of the input."""
     if x.dims:
         _, width = _lead_and_width(c, x, num_branches)
         _constrain_branch_scale(c, scale, num_branches or x[-2], width)
@@ -86,6 +87,7 @@ def branchwise_rms_norm(c: InferenceContext, x: Shape, scale: Shape | None = Non
 
 
 def _constrain_branch_scale(c: InferenceContext, scale: Shape | None, branches: Dim, width: Dim) -> None:
+    """Require [H], [C*H] or [C, H]."""
     message = "the scale must be [features], [branches * features] or [branches, features]"
     if scale is None or scale.dims is None:
         return

@@ -1,4 +1,4 @@
-"""Gathering, padding, cropping and sampling; transforms."""
+"""Gathering, ranges, padding, cropping and sampling; Fourier transforms."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def gather_block_quantized(
     quantize_axis: int = 1,
     block_size: int = 128,
 ) -> TensorType:
-    """The axes of `indices` replace one axis of the data; a byte of packed data holds several elements."""
+    """[*A, d, *B], indices [*I] -> [*A, *I, *B]; a byte of packed data holds several elements of its last axis."""
     if scales.dims is not None:
         c.same_rank(x, scales)
     at = c.axis(gather_axis, len(x))
@@ -50,7 +50,7 @@ def gather_block_quantized(
 def _constrain_block_scales(
     c: InferenceContext, dims: list[Dim], scales: Shape, zeros: Shape | None, axis: int, size: int, packed: int
 ) -> None:
-    """Scales have the shape of the data, one per block along an axis; zero points that of the scales, packed."""
+    """Require scales of the shape of the data with one per block along an axis, and zero points like the scales."""
     at = c.axis(axis, len(dims))
     if size < 1:
         c.fail("block_size must be at least 1", size)
@@ -73,7 +73,7 @@ def torch_embedding(
 def pad_with_matrix(
     c: InferenceContext, x: Value, pads: Value, fill: Value | None = None, *, mode: str = "constant"
 ) -> PartialTensor:
-    """Every axis grows by its begin and end; `pads` is a vector or a matrix with one row."""
+    """[d, ...] -> [begin + d + end, ...]; `pads` is a vector or a matrix with one row."""
     if pads.shape.dims is not None and len(pads.shape) == 2:
         c.merge(pads.shape[0], 1, "pads must be a vector or a matrix with one row")
         pads = PartialTensor(pads.dtype, Shape(pads.shape[1:]), pads.elements)
@@ -89,7 +89,7 @@ def range_with_default(c: InferenceContext, start: Value, limit: Value, delta: V
 
 @onnx("Unique", domain=MS)
 def unique(c: InferenceContext, x: Shape) -> tuple[Shape, Shape, Shape]:
-    """[N] -> [U] unique elements, [N] inverse indices, [U] counts; U is at most N."""
+    """[N] -> [U] distinct elements, [N] inverse indices, [U] counts; U is at most N."""
     (size,) = c.require_rank(x, 1, "x")
     bounds = c.interval(size)
     values = Shape((c.fresh("unique", min(bounds.lo or 0, 1), bounds.hi),))
@@ -102,7 +102,7 @@ def unfold(c: InferenceContext, x: Shape, *, size: int, dim: int = -1, step: int
     at = c.axis(dim, len(x))
     if size < 1 or step < 1:
         c.fail("size and step must be at least 1", size, step)
-    c.at_least(x[at], size, f"axis {at} must be at least as long as a slice")
+    c.at_least(x[at], size, f"axis {at} must be at least as long as `size`")
     return Shape((*x[:at], (x[at] - size) // step + 1, *x[at + 1 :], size))
 
 
@@ -119,16 +119,17 @@ def grid_sample(c: InferenceContext, x: Shape, grid: Shape) -> TensorType:
 def crop_and_resize(c: InferenceContext, x: Shape, boxes: Shape, batch: Value, size: Value) -> Shape:
     """[N, C, H, W], [R, 4], [R] -> [R, C, *size], the contents of `crop_size`."""
     x, boxes = c.require_rank(x, 4, "X"), c.require_rank(boxes, 2, "rois")
-    c.merge(boxes[1], 4, "a box must have 4 coordinates")
+    c.merge(boxes[1], 4, "rois must have 4 coordinates per box")
     count = boxes[0]
     require_vector(c, batch.shape, count, "batch_indices must have one value per box")
     constrain_indices(c, batch, x[0])
-    c.merge(c.require_rank(size.shape, 1, "crop_size")[0], 2, "crop_size must have 2 values")
+    c.merge(c.require_rank(size.shape, 1, "crop_size")[0], 2, "crop_size must have 2 elements")
     height, width = known_dims(size) or (None, None)
     return Shape((count, x[1], _crop_size(c, height, "height"), _crop_size(c, width, "width")))
 
 
 def _crop_size(c: InferenceContext, size: Dim | None, name: str) -> Dim:
+    """A size in `crop_size`, a new unknown of at least 1 if it is unknown."""
     if size is None:
         return c.fresh(name, 1)
     c.at_least(size, 1, f"the {name} in crop_size must be at least 1")
@@ -139,7 +140,7 @@ def _crop_size(c: InferenceContext, size: Dim | None, name: str) -> Dim:
 def rfft(c: InferenceContext, x: Shape, *, signal_ndim: int = 1) -> Shape:
     """[*S, n] -> [*S, n//2 + 1, 2]."""
     if not 1 <= signal_ndim <= len(x):
-        c.fail("signal_ndim must be between 1 and the rank", signal_ndim)
+        c.fail("signal_ndim must lie between 1 and the rank of the input", signal_ndim)
     return Shape((*x[:-1], x[-1] // 2 + 1, 2))
 
 
@@ -147,18 +148,20 @@ def rfft(c: InferenceContext, x: Shape, *, signal_ndim: int = 1) -> Shape:
 def irfft(c: InferenceContext, x: Shape, *, signal_ndim: int) -> Shape:
     """[*S, m, 2] -> [*S, 2*(m - 1)]."""
     if not 1 <= signal_ndim <= len(x) - 1:
-        c.fail("signal_ndim must be between 1 and the rank of the signal", signal_ndim)
+        c.fail(
+            "signal_ndim must lie between 1 and the rank of the signal, one less than that of the input", signal_ndim
+        )
     c.merge(x[-1], 2, "the last axis of a complex tensor must have size 2")
     return Shape((*x[:-2], (x[-2] - 1) * 2))
 
 
 @onnx("DynamicTimeWarping", domain=MS)
 def dynamic_time_warping(c: InferenceContext, x: Shape) -> Shape:
-    """[M, N] or [1, M, N] costs -> [2, P]; a path has at least max(M, N) and less than M + N points."""
+    """[M, N] or [1, M, N] costs -> [2, P]: a path of at least max(M, N) and less than M + N points."""
     if len(x) not in (2, 3):
-        c.fail("the costs must be [M, N] or [1, M, N]", x)
+        c.fail("the input must be [M, N] or [1, M, N]", x)
     if len(x) == 3:
-        c.merge(x[0], 1, "the batch size must be 1")
+        c.merge(x[0], 1, "axis 0 of an input of rank 3 must have size 1")
     rows, columns = c.interval(x[-2]), c.interval(x[-1])
     high = None if rows.hi is None or columns.hi is None else rows.hi + columns.hi - 1
     return Shape((2, c.fresh("path", max(rows.lo or 0, columns.lo or 0), high)))

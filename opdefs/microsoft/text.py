@@ -12,30 +12,30 @@ from shapeinf.ops import InferenceContext, Value
 
 @onnx("MurmurHash3", domain=MS)
 def murmur_hash(c: InferenceContext, x: Shape, *, positive: int = 1) -> TensorType:
-    """The shape of the input; 32 bits."""
+    """[*S] -> [*S] hashes of 32 bits."""
     return TensorType("uint32" if positive else "int32", x)
 
 
 @onnx("Tokenizer", domain=MS)
 def tokenizer(c: InferenceContext, x: Shape) -> Shape:
-    """[C] -> [C, tokens], [N, C] -> [N, C, tokens]; an empty input keeps its shape."""
+    """[C] -> [C, tokens], [N, C] -> [N, C, tokens]; the output of an empty input has its shape."""
     if len(x) not in (1, 2):
         c.fail("the input must be [C] or [N, C]", x)
     if any(c.prove_eq(d, 0) is True for d in x):
         return x
     if all(c.prove_le(1, d) is True for d in x):
         return Shape((*x, c.fresh("tokens")))
-    raise c.unknowable("the input may be empty, and the output then has no token axis")
+    raise c.unknowable("the input may be empty, and then the output has no axis of tokens")
 
 
 @onnx("WordConvEmbedding", domain=MS)
 def word_conv_embedding(c: InferenceContext, words: Shape, w: Shape, b: Shape, table: Shape) -> Shape:
-    """[W, L] characters, [M, 1, K, E], [M], [A, E] -> [W, M]."""
+    """[W, L] characters, filters [M, 1, K, E], [M], embeddings [A, E] -> [W, M]."""
     if len(words) < 2:
-        c.fail("the words must be [words, characters]", words)
+        c.fail("the input must be [words, characters]", words)
     w = c.require_rank(w, 4, "W")
-    c.at_most(w[2], words[1], "the kernel width must be at most the word length")
-    c.merge(w[3], c.require_rank(table, 2, "C")[1], "W[3] must equal the size of a character embedding")
+    c.at_most(w[2], words[1], "the kernel width W[2] must be at most the word length, axis 1 of the input")
+    c.merge(w[3], c.require_rank(table, 2, "C")[1], "W[3] must equal C[1], the size of a character embedding")
     require_vector(c, b, w[0], "the bias must have one value per filter")
     return Shape((words[0], w[0]))
 
@@ -52,7 +52,7 @@ def ngram_repeat_block(c: InferenceContext, ids: Shape, scores: Shape) -> Shape:
 def bifurcation_detector(
     c: InferenceContext, source: Shape, current: Shape, previous: Value, predicted: Shape | None = None
 ) -> tuple[Shape, Shape]:
-    """[S], [C], [], [P] tokens -> the current tokens with a part of the predicted ones, and an index."""
+    """[S] source, [C] current, an index, [P] predicted tokens -> [C or more] tokens, an index."""
     (have,) = c.require_rank(current, 1, "cur_tokens")
     (total,) = c.require_rank(source, 1, "src_tokens")
     require_single(c, previous.shape, "prev_suffix_match_idx must have exactly one element")
@@ -61,13 +61,13 @@ def bifurcation_detector(
     (more,) = c.require_rank(predicted, 1, "pred_tokens")
     known = known_ints(previous)
     if known:
-        c.merge(
-            more,
-            total + 1 - known[0],
-            "pred_tokens must have one token more than src_tokens after prev_suffix_match_idx",
-        )
+        message = "pred_tokens must have one token more than src_tokens from prev_suffix_match_idx on"
+        c.merge(more, total + 1 - known[0], message)
     low, high = c.interval(have).lo or 0, c.interval(have + more).hi
     return Shape((c.fresh("tokens", low, high),)), previous.shape
+
+
+SEGMENTS = "input_ids and segment_ids must have the same shape"
 
 
 @onnx("NGramHashMapping", domain=MS)
@@ -85,9 +85,7 @@ def ngram_hash_mapping(
     n_head_per_ngram: int,
 ) -> tuple[Shape, Shape]:
     """[B, S] ids -> [B, S, heads] hashes, and the last [B, max_ngram_size - 1] ids."""
-    ids = merge_optional(
-        c, c.require_rank(ids, 2, "input_ids"), segments, "input_ids and segment_ids must have the same shape"
-    )
+    ids = merge_optional(c, c.require_rank(ids, 2, "input_ids"), segments, SEGMENTS)
     heads = _hash_count(c, sizes, offsets, max_ngram_size, n_head_per_ngram)
     _constrain_hash(c, multipliers, end, max_ngram_size)
     present = Shape((ids[0], max_ngram_size - 1))
@@ -112,10 +110,8 @@ def packed_ngram_hash_mapping(
     n_head_per_ngram: int,
     state_update_capacity: int = 0,
 ) -> tuple[Shape, Shape, Shape, Shape]:
-    """[T] ids, [B + 1] ends -> [T, heads] hashes, the last [B, n - 1] ids and segments, [B, capacity, n - 1] states."""
-    ids = merge_optional(
-        c, c.require_rank(ids, 1, "input_ids"), segments, "input_ids and segment_ids must have the same shape"
-    )
+    """[T] ids, ends [B + 1] -> [T, heads] hashes, the last [B, n - 1] ids and segments, [B, capacity, n - 1] states."""
+    ids = merge_optional(c, c.require_rank(ids, 1, "input_ids"), segments, SEGMENTS)
     heads = _hash_count(c, sizes, offsets, max_ngram_size, n_head_per_ngram)
     _constrain_hash(c, multipliers, end, max_ngram_size)
     batch: Dim = c.require_rank(ends, 1, "cumulative_sequence_length")[0] - 1
@@ -127,8 +123,9 @@ def packed_ngram_hash_mapping(
 
 
 def _constrain_hash(c: InferenceContext, multipliers: Shape, end: Shape | None, orders: int) -> None:
+    """Require a multiplier for each of the tokens of an n-gram, and a scalar end of sequence."""
     (count,) = c.require_rank(multipliers, 1, "multipliers")
-    c.at_least(count, orders, "multipliers must have max_ngram_size values")
+    c.at_least(count, orders, "multipliers must have at least max_ngram_size elements")
     require_scalar(c, end, "eos_token_id")
 
 
@@ -144,7 +141,7 @@ def _hash_count(c: InferenceContext, sizes: Shape, offsets: Shape | None, orders
 
 @onnx("RemovePadding", domain=MS)
 def remove_padding(c: InferenceContext, x: Shape, counts: Shape) -> tuple[Shape, Shape, Shape, Shape]:
-    """[B, S, H], [B] -> [T, H] with at most B*S tokens, [B, S] offsets, [B + 1] ends, [1] longest."""
+    """[B, S, H], counts [B] -> [T, H] with at most B*S tokens, [B, S] offsets, [B + 1] ends, the largest count [1]."""
     batch, length, hidden = c.require_rank(x, 3, "input")
     require_vector(c, counts, batch, "sequence_token_count must have one value per sequence")
     tokens = c.fresh("tokens", 0, c.interval(batch * length).hi)
@@ -153,7 +150,7 @@ def remove_padding(c: InferenceContext, x: Shape, counts: Shape) -> tuple[Shape,
 
 @onnx("RestorePadding", domain=MS)
 def restore_padding(c: InferenceContext, x: Shape, offsets: Shape) -> Shape:
-    """[T, H], [B, S] -> [B, S, H]; T is at most B*S."""
+    """[T, H], offsets [B, S] -> [B, S, H]; T is at most B*S."""
     x, offsets = c.require_rank(x, 2, "input"), c.require_rank(offsets, 2, "token_offset")
     c.at_most(x[0], c.numel(offsets), "token_offset must have room for all tokens")
     return Shape((*offsets, x[1]))
@@ -161,6 +158,6 @@ def restore_padding(c: InferenceContext, x: Shape, offsets: Shape) -> Shape:
 
 @onnx("RelativePositionBias", domain=MS)
 def relative_position_bias(c: InferenceContext, table: Shape, queries: Value, keys: Value) -> Shape:
-    """[buckets, N] -> [1, N, queries, keys], the contents of the other inputs."""
+    """[buckets, N] -> [1, N, queries, keys]; the other inputs hold `queries` and `keys`."""
     heads = c.require_rank(table, 2, "bias_table")[1]
     return Shape((1, heads, scalar_size_or_fresh(c, queries, "queries"), scalar_size_or_fresh(c, keys, "keys")))

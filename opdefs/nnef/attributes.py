@@ -1,4 +1,4 @@
-"""Attributes: axes, integers and lists of integers, which may contain contents of tensors."""
+"""Attributes: axes, integers and lists of integers, whose items may be the contents of tensors."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Listed = tuple[object, ...]
 
 
 def read_axis(c: InferenceContext, axis: object, rank: int, name: str = "axis") -> int:
-    """An axis, from 0 to rank - 1: NNEF does not count from the end.
+    """An axis from 0 to rank - 1: neither NNEF nor tract counts from the end.
 
-    Neither does tract, but its exporters write negative axes as in torch: a warning.
+    Exporters for tract write negative axes as in torch; these are accepted with a warning.
     """
     at = read_int(c, axis, name)
     if c.version == TRACT and -rank <= at < 0:
@@ -31,7 +31,7 @@ def read_axis(c: InferenceContext, axis: object, rank: int, name: str = "axis") 
 
 
 def read_axes(c: InferenceContext, axes: object, rank: int, name: str = "axes") -> tuple[int, ...]:
-    """Several axes, without repetition."""
+    """Several distinct axes."""
     if not isinstance(axes, tuple):
         axes = (axes,)
     indices = tuple(read_axis(c, axis, rank, f"an item of {name}") for axis in axes)
@@ -41,14 +41,14 @@ def read_axes(c: InferenceContext, axes: object, rank: int, name: str = "axes") 
 
 
 def read_dims(c: InferenceContext, values: object, name: str) -> tuple[Dim | None, ...]:
-    """A list of integers, each known, symbolic, or None."""
-    if isinstance(values, tuple) and c.version == TRACT:  # where a tensor of several integers gives them all
+    """A list of integers, each known, symbolic, or None if it is unknown."""
+    if isinstance(values, tuple) and c.version == TRACT:  # where an item may be a tensor of several integers
         values = flatten(values)
     return numbers.read_dims(c, values, name)
 
 
 def is_computed(c: InferenceContext, attribute: str, index: int) -> bool:
-    """Whether an item of a list is the contents of a tensor, not a literal."""
+    """Whether an item of a list attribute is the contents of a tensor, not a literal."""
     written = c.written.get(attribute)
     if not isinstance(written, tuple):
         return written is not None
@@ -86,6 +86,6 @@ def read_ints(
 
 
 def check_choice(c: InferenceContext, value: str, choices: Sequence[str], name: str) -> None:
-    """Require that an attribute is one of these words."""
+    """Require that the attribute `name` is one of the choices."""
     if value not in choices:
         c.fail(f"{name} must be one of {', '.join(choices)}", value)

@@ -10,7 +10,7 @@ from shapeinf.ops import InferenceContext
 
 
 def broadcast(c: InferenceContext, *shapes: Shape) -> Shape:
-    """NNEF's broadcasting, which aligns shapes at their first axis; unknown when any rank is."""
+    """NNEF's broadcasting, which aligns shapes at their first axis; unknown if the rank of a shape is."""
     if any(s.dims is None for s in shapes):
         return c.broadcast(*shapes)
     longest = max(len(s) for s in shapes)
@@ -18,7 +18,7 @@ def broadcast(c: InferenceContext, *shapes: Shape) -> Shape:
 
 
 def require_broadcast_to(c: InferenceContext, target: Shape, shape: Shape, name: str) -> None:
-    """Require that a shape broadcasts to another one without changing it."""
+    """Require that the operand `name` broadcasts to the target without changing it."""
     if target.dims is None or shape.dims is None:
         return
     message = f"{name} must broadcast to the shape of the input"
@@ -42,25 +42,25 @@ def extend_rank(c: InferenceContext, shape: Shape, rank: int) -> Shape:
 
 
 def fit_rank(c: InferenceContext, shape: Shape, rank: int) -> Shape:
-    """The shape; in the provisional dialect of this rank, if it differs in trailing ones only."""
+    """The shape; in the provisional dialect with this rank, if only trailing ones are added or removed."""
     if c.version != PROVISIONAL or shape.dims is None or any(d != 1 for d in shape[rank:]):
         return shape
     return pad_rank(Shape(shape[:rank]), rank)
 
 
 def require_equal_ranks(c: InferenceContext, shapes: Sequence[Shape], name: str) -> list[Shape]:
-    """The shapes, which must be of equal rank; an unknown rank is inferred from the others."""
+    """The shapes, which must have the same rank; an unknown rank is inferred from the others."""
     known = [len(s) for s in shapes if s.dims is not None]
     if not known:
         raise c.unknowable(f"the ranks of {name} are not known")
     ranked = [extend_rank(c, s, max(known)) for s in shapes]
     if len({len(s) for s in ranked if s.dims is not None}) > 1:
-        c.fail(f"{name} must be of equal rank", *shapes)
+        c.fail(f"{name} must have the same rank", *shapes)
     return [c.require_rank(s, max(known), name) for s in ranked]
 
 
 def merge_shapes(c: InferenceContext, a: Shape, b: Shape, message: str) -> Shape:
-    """The common shape of both."""
+    """The common shape of both; in the provisional dialect they may differ in trailing ones."""
     if c.version == PROVISIONAL and a.dims is not None and b.dims is not None:
         rank = max(len(a), len(b))
         a, b = pad_rank(a, rank), pad_rank(b, rank)

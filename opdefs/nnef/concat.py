@@ -23,7 +23,7 @@ from shapeinf.ops import InferenceContext, Value
 
 @nnef("concat")
 def concat(c: InferenceContext, *values: Value, axis: int) -> PartialTensor:
-    """The extents along `axis` add up; all others are equal."""
+    """[*A, n, *B], [*A, m, *B], ... -> [*A, n + m + ..., *B]."""
     if not values:
         c.fail("values must have at least one item")
     at = read_int(c, axis, "axis")
@@ -33,13 +33,14 @@ def concat(c: InferenceContext, *values: Value, axis: int) -> PartialTensor:
 
 
 def _align_ranks(c: InferenceContext, values: tuple[PartialTensor, ...], least: int) -> list[PartialTensor]:
+    """The values with one rank; in the provisional dialect of at least `least`."""
     shapes = require_equal_ranks(c, [v.shape for v in values], "values")
     return [reshape_elements(v, extend_rank(c, s, least)) for v, s in zip(values, shapes, strict=True)]
 
 
 @nnef("stack")
 def stack(c: InferenceContext, *values: Value, axis: int) -> PartialTensor:
-    """The values, of equal shape, along a new axis."""
+    """[*A, *B], n of them -> [*A, n, *B] with the new axis at `axis`."""
     if not values:
         c.fail("values must have at least one item")
     shape = values[0].shape
@@ -52,10 +53,10 @@ def stack(c: InferenceContext, *values: Value, axis: int) -> PartialTensor:
 
 @nnef("split")
 def split(c: InferenceContext, value: Value, *, axis: int, ratios: Listed) -> tuple[PartialTensor, ...]:
-    """Parts along an axis whose extents have these ratios."""
+    """[*A, d, *B] -> parts [*A, p, *B] whose extents have these ratios."""
     shares = read_ints(c, ratios, "ratios", 1)
     if len(shares) != c.num_outputs:
-        c.fail("ratios must have one item for each result", shares, c.num_outputs)
+        c.fail("ratios must have one item per result", shares, c.num_outputs)
     shape = extend_rank(c, value.shape, read_int(c, axis, "axis") + 1)
     at, total = read_axis(c, axis, len(shape)), sum(shares)
     c.divisible(shape[at], total, f"the sum of ratios must divide the extent of axis {at}")
@@ -66,9 +67,9 @@ def split(c: InferenceContext, value: Value, *, axis: int, ratios: Listed) -> tu
 
 @nnef("unstack")
 def unstack(c: InferenceContext, value: Value, *, axis: int) -> tuple[PartialTensor, ...]:
-    """The slices along an axis, without the axis."""
+    """[*A, n, *B] -> n slices [*A, *B]."""
     at = read_axis(c, axis, len(value.shape))
-    message = f"the number of results must equal the size of axis {at}"
+    message = f"the number of results must equal the extent of axis {at}"
     c.merge(value.shape[at], c.num_outputs, message)
     shape = Shape((*value.shape[:at], *value.shape[at + 1 :]))
     return tuple(reshape_elements(part, shape) for part in split_axis(value, at, [1] * c.num_outputs))
@@ -76,7 +77,7 @@ def unstack(c: InferenceContext, value: Value, *, axis: int) -> tuple[PartialTen
 
 @nnef("tile")
 def tile(c: InferenceContext, input: Value, *, repeats: Listed) -> PartialTensor:
-    """Every extent times its number of repeats."""
+    """[d, ...], repeats [r, ...] -> [d*r, ...]."""
     counts = read_dims(c, repeats, "repeats")
     if any(isinstance(n, int) and n < 1 for n in counts):
         c.fail("the items of repeats must be at least 1", counts)
@@ -91,7 +92,7 @@ def tile(c: InferenceContext, input: Value, *, repeats: Listed) -> PartialTensor
 
 @nnef("pad")
 def pad(c: InferenceContext, input: Shape, *, padding: Listed, border: str = "constant", value: float = 0.0) -> Shape:
-    """Every extent plus its padding before and after (negative padding crops)."""
+    """[d, ...] -> [before + d + after, ...]; negative padding crops."""
     check_border(c, border)
     x = c.require_rank(input, len(padding), "input") if input.dims is None else input
     pairs = read_pairs(c, padding, len(x))
@@ -107,14 +108,14 @@ def _pad_extent(c: InferenceContext, size: Dim, amount: int) -> Dim:
 
 @nnef("gather")
 def gather(c: InferenceContext, input: Value, indices: Value, *, axis: int = 0) -> PartialTensor:
-    """The axes of `indices` replace one axis of the input."""
+    """[*A, d, *B], indices [*I] -> [*A, *I, *B]."""
     return gather_tensor(c, input, indices, axis=read_axis(c, axis, len(input.shape)))
 
 
 @nnef("cast")
 def cast(c: InferenceContext, input: Value) -> PartialTensor:
-    """The shape of the input, in the type argument of the invocation."""
+    """[*S] -> [*S] in the type argument of the invocation."""
     dtype = c.attributes.get(TYPE_ARGUMENT)
     if not isinstance(dtype, str):
-        c.fail("a cast requires a target type")
+        c.fail("cast requires a type argument, such as cast<integer>")
     return convert(c, input, dtype)

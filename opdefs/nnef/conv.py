@@ -17,7 +17,7 @@ from shapeinf.ops import InferenceContext
 def conv(
     c: InferenceContext, input: Shape, filter: Shape, bias: Shape | None = None, *, sliding: Sliding, groups: int = 1
 ) -> Shape:
-    """[N, C, *S], [K, C/groups, *W] -> [N, K, *slide(S)]; groups = 0 stands for C."""
+    """[N, C, *S], [K, C/groups, *W] -> [N, K, *slide(S)]; groups = 0 stands for C groups."""
     x, w = _operands(c, input, filter, "filter")
     count = _group_count(c, groups)
     if count == 0 and c.version != TRACT:
@@ -40,7 +40,7 @@ def deconv(
     output_shape: Listed = (),
     groups: int = 1,
 ) -> Shape:
-    """[N, C, *S], [C, K/groups, *W] -> [N, K, *unslide(S)]: the filter of the inverse convolution.
+    """[N, C, *S], [C, K/groups, *W] -> [N, K, *unslide(S)]: the filter is that of the inverse convolution.
 
     tract and its exporters write the filter as [K, C/groups, *W].
     """
@@ -52,7 +52,7 @@ def deconv(
 
 
 def _output_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) -> Dim:
-    """The output channels of a deconvolution."""
+    """The output channels of a deconvolution; constrains the channels of input and filter."""
     if c.version == TRACT:
         _match_channels(c, channels, w, groups)
         return w[0]
@@ -63,21 +63,21 @@ def _output_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) 
 
 
 def _match_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) -> None:
-    """A filter [K, C/groups, *W]; groups = 0 (tract only) makes each of its K a group."""
-    message = "filter channels * groups must equal the channels of the input"
+    """Require a filter [K, C/groups, *W]; groups = 0 (tract only) stands for K groups."""
+    message = "the second extent of the filter times groups must equal the channels of the input"
     c.merge(w[1] * (groups or w[0]), channels, message)
     _require_groups(c, groups, w[0])
 
 
 def _requested_extents(c: InferenceContext, shape: Listed, batch: Dim, channels: Dim, rank: int) -> tuple[int, ...]:
-    """The spatial extents in `output_shape`, if present; tract writes only these."""
+    """The spatial extents in `output_shape`, () without it; tract writes only the spatial ones."""
     if not shape:
         return ()
     if c.version == TRACT and len(shape) == rank - 2:
         return read_ints(c, shape, "output_shape", 1)
     wanted = read_ints(c, shape, "output_shape", 1, rank)
     c.merge(batch, wanted[0], "output_shape must have the batch size of the input")
-    c.merge(channels, wanted[1], "output_shape must have the output channels of the filter")
+    c.merge(channels, wanted[1], "output_shape must have the output channels of the deconvolution")
     return wanted[2:]
 
 
@@ -85,7 +85,7 @@ def _requested_extents(c: InferenceContext, shape: Listed, batch: Dim, channels:
 def planewise_conv(
     c: InferenceContext, input: Shape, filter: Shape, bias: Shape | None = None, *, sliding: Sliding
 ) -> Shape:
-    """Provisional: a depth-wise convolution."""
+    """Provisional: [N, C, *S], [K, 1, *W] -> [N, K, *slide(S)], a depth-wise convolution."""
     return conv(c, input, filter, bias, sliding=sliding, groups=0)
 
 
@@ -93,7 +93,7 @@ def planewise_conv(
 def planewise_deconv(
     c: InferenceContext, input: Shape, filter: Shape, bias: Shape | None = None, *, sliding: Sliding
 ) -> Shape:
-    """Provisional: a depth-wise deconvolution."""
+    """Provisional: [N, C, *S], [C, K/C, *W] -> [N, K, *unslide(S)], a depth-wise deconvolution."""
     return deconv(c, input, filter, bias, sliding=sliding, groups=0)
 
 
@@ -108,7 +108,7 @@ def separable_conv(
     sliding: Sliding,
     groups: int = 1,
 ) -> Shape:
-    """A depth-wise convolution, then a point-wise one."""
+    """[N, C, *S], [P, 1, *W], [K, P/groups, 1...] -> [N, K, *slide(S)]: depth-wise, then point-wise."""
     _check_points(c, input, point_filter)
     planes = conv(c, input, plane_filter, sliding=sliding, groups=0)
     return conv(c, planes, point_filter, bias, sliding=Sliding(), groups=groups)
@@ -126,13 +126,14 @@ def separable_deconv(
     output_shape: Listed = (),
     groups: int = 1,
 ) -> Shape:
-    """A point-wise deconvolution, then a depth-wise one."""
+    """[N, C, *S], [P, K/P, *W], [C, P/groups, 1...] -> [N, K, *unslide(S)]: point-wise, then depth-wise."""
     _check_points(c, input, point_filter)
     points = deconv(c, input, point_filter, sliding=Sliding(), groups=groups)
     return deconv(c, points, plane_filter, bias, sliding=sliding, output_shape=output_shape, groups=0)
 
 
 def _operands(c: InferenceContext, x: Shape, w: Shape, name: str) -> tuple[Shape, Shape]:
+    """The input and the filter `name`, which have the same rank of at least 2."""
     ranked = require_equal_ranks(c, (x, w), f"input and {name}")
     if len(ranked[0]) < 2:
         c.fail("the input must have rank 2 or more: batch, channels and spatial axes", x)
@@ -140,6 +141,7 @@ def _operands(c: InferenceContext, x: Shape, w: Shape, name: str) -> tuple[Shape
 
 
 def _check_points(c: InferenceContext, x: Shape, w: Shape) -> None:
+    """Require a point-wise filter."""
     for size in _operands(c, x, w, "point_filter")[1][2:]:
         c.merge(size, 1, "point_filter must have an extent of 1 on every spatial axis")
 
@@ -152,12 +154,13 @@ def _group_count(c: InferenceContext, groups: int) -> int:
 
 
 def _require_groups(c: InferenceContext, groups: Dim, count: Dim) -> None:
+    """Require that a known number of groups divides the first extent of the filter."""
     if isinstance(groups, int) and groups > 1:
         c.divisible(count, groups, "groups must divide the first extent of the filter")
 
 
 def _check_bias(c: InferenceContext, bias: Shape | None, channels: Dim) -> None:
-    """One element, or [1, channels]."""
+    """Require a bias of one element, or [1, channels]."""
     if bias is None or bias.dims is None or all(d == 1 for d in bias):
         return
     message = "bias must have one item for each output channel, or one for all"

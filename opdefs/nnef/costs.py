@@ -36,16 +36,8 @@ nnef.cost("softmax", "tract_core_softmax", "tract_core_log_softmax")(elements.so
 nnef.cost("tract_transformers_scaled_masked_softmax")(elements.element_cost(elements.SOFTMAX + 2))
 nnef.cost(
     *("copy_n", "concat", "pad", "split", "stack", "tile", "unstack", "cast", "transpose", "nearest_downsample"),
-    *(
-        "nearest_upsample",
-        "desample",
-        "idn",
-        "sample",
-        "quantized_by",
-        "update",
-        "tract_core_broadcast",
-        "tract_core_cast",
-    ),
+    *("nearest_upsample", "desample", "idn", "sample", "quantized_by", "update"),
+    *("tract_core_broadcast", "tract_core_cast"),
     *("tract_core_force_eval", "tract_core_load", "tract_core_store", "tract_core_downsample", "tract_core_one_hot"),
     *("tract_core_trilu", "tract_core_complex_to_inner_dim", "tract_core_inner_dim_to_complex", "tract_pulse_delay"),
     *("tract_pulse_mask", "tract_pulse_pulse_pad", "tract_scan_chunk", "tract_scan_state", "tract_scan_next"),
@@ -117,7 +109,7 @@ def tract_local_response(c: CostContext) -> OpCost:
 
 
 def _bias(c: CostContext, index: int) -> bool:
-    """Whether there is a bias; the literal 0.0 that stands for none is a scalar."""
+    """Whether there is a bias; the scalar 0.0 stands for none."""
     return c.has_input(index) and len(c.input(index)) > 0
 
 
@@ -229,14 +221,14 @@ nnef.cost("tract_transformers_apply_rope")(layers.rotary)
 
 @nnef.cost("tract_transformers_gdn_recurrent", "tract_qwen35_gdn_recurrent")
 def gated_delta(c: CostContext) -> OpCost:
-    """Values [B, S, H, W] step by step with a state [W, W] a head: a correction, an update, a query, a decay."""
+    """Values [B, S, H, W] step by step with a state [W, W] per head: a correction, an update, a query, a decay."""
     state = c.product(*c.input(2), c.input(2)[-1])
     return OpCost(macs=c.product(3, state), operations=state)
 
 
 @nnef.cost("tract_transformers_causal_conv1d_update", "tract_qwen35_causal_conv1d_update")
 def causal_convolution(c: CostContext) -> OpCost:
-    """[B, C, S], one kernel a channel."""
+    """[B, C, S] with one kernel per channel."""
     return OpCost(macs=c.product(*c.output(0), c.input(1)[-1]))
 
 
@@ -265,14 +257,14 @@ def multilinear_upsample(c: CostContext) -> OpCost:
 
 @nnef.cost("tract_core_resize", "tract_onnx_resize")
 def resize(c: CostContext) -> OpCost:
-    """As many values along each spatial axis as are interpolated."""
+    """One multiply-accumulate along each spatial axis for each element and each value that is interpolated."""
     taps = {"linear": 2, "cubic": 4}.get(c.text("interpolator", c.text("mode", "nearest")), 1)
     return elements.interpolation(elements.spatial_axes, lambda c: taps)(c)
 
 
 @nnef.cost("tract_core_grid_sample", "tract_onnx_grid_sample")
 def grid_sample(c: CostContext) -> OpCost:
-    """As many multiply-accumulates for each element as values are interpolated."""
+    """One multiply-accumulate for each element and each value that is interpolated."""
     taps = {"linear": 2, "bilinear": 2, "cubic": 4, "bicubic": 4}.get(c.text("mode", "bilinear"), 1)
     return OpCost(macs=0 if taps == 1 else c.product(taps ** (len(c.result) - 2), *c.result))
 

@@ -1,4 +1,4 @@
-"""The NNEF dialect: OpDefs from our texts of the operations, rules from the modules of this package."""
+"""The NNEF dialect: OpDefs from the declarations in `*.nnef`, rules from the modules of this package."""
 
 from __future__ import annotations
 

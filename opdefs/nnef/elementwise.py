@@ -1,6 +1,6 @@
 """Element-wise operations (chapter 4.2), activations and quantizations (4.9, 4.11).
 
-Integer contents are tracked, since extents are computed from them; fractions are not.
+Contents of integers are inferred, since extents are computed from them; those of floats are not.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OnDims = Callable[..., Dim | None]
 
 @nnef("copy", "idn", views={0: 0})
 def identity(c: InferenceContext, x: Value) -> PartialTensor:
-    """The input itself, contents too."""
+    """The input, with its contents."""
     return x
 
 
@@ -42,7 +42,7 @@ def identity(c: InferenceContext, x: Value) -> PartialTensor:
     in_place=(0,),
 )
 def same_shape(c: InferenceContext, x: Shape) -> Shape:
-    """The shape of the input."""
+    """[*S] -> [*S]."""
     return x
 
 
@@ -57,9 +57,9 @@ def _map_dims(c: InferenceContext, operation: OnDims, *xs: PartialTensor) -> Par
 
 
 def _common_dtype(xs: tuple[PartialTensor, ...]) -> str | None:
-    """The element type of the operands; a literal, a tensor of rank 0, adopts that of the others.
+    """The element type of the operands; a literal, which is a tensor of rank 0, adopts that of the others.
 
-    For mixed integer widths in tract, the wider one.
+    Of int32 and int64, which tract mixes, int64.
     """
     own = [x.dtype for x in xs if x.dtype is not None and (x.shape.dims != () or not is_float(x.dtype))]
     return "int64" if own and own[0] == "int32" and "int64" in own else own[0] if own else xs[0].dtype
@@ -67,7 +67,7 @@ def _common_dtype(xs: tuple[PartialTensor, ...]) -> str | None:
 
 def _unary_rule(operation: OnDims) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, x: Operand) -> PartialTensor:
-        """Element by element."""
+        """[*S] -> [*S]."""
         return _map_dims(c, operation, x)
 
     return rule
@@ -112,7 +112,7 @@ nnef("max", in_place=(0, 1))(_binary_rule(maximum))
 
 @nnef("div", in_place=(0, 1))
 def divide(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """Broadcasting; integers divide with floor."""
+    """Broadcasting; quotients of integers are rounded down."""
     return _map_dims(c, lambda a, b: a // b if c.prove_le(1, b) is True else None, x, y)
 
 
@@ -170,13 +170,13 @@ nnef("or", in_place=(0, 1))(_connective_rule(logical_or))
 
 @nnef("not", in_place=(0,))
 def negation(c: InferenceContext, x: Operand) -> PartialTensor:
-    """Element by element."""
+    """[*S] -> [*S]."""
     return map_elements("bool", x.shape, logical_not, x)
 
 
 @nnef("select", in_place=(1, 2))
 def select(c: InferenceContext, condition: Operand, true_value: Operand, false_value: Operand) -> PartialTensor:
-    """Broadcasting of all three; elements are chosen where the condition is decided."""
+    """Broadcasting of all three; elements are known where the condition is."""
     shape = broadcast(c, condition.shape, true_value.shape, false_value.shape)
     dtype = _common_dtype((true_value, false_value))
     return map_elements(dtype, shape, selection(c), condition, true_value, false_value)
@@ -196,7 +196,7 @@ def add_n(c: InferenceContext, *x: Shape) -> Shape | TensorType:
 
 @nnef("copy_n")
 def copy_n(c: InferenceContext, x: Value, *, times: int) -> tuple[PartialTensor, ...]:
-    """The input, several times."""
+    """The input, `times` times."""
     count = read_int(c, times, "times")
     if count < 1:
         c.fail("times must be at least 1", count)
@@ -209,9 +209,9 @@ def copy_n(c: InferenceContext, x: Value, *, times: int) -> tuple[PartialTensor,
 def batch_normalization(
     c: InferenceContext, input: Shape, mean: Shape, variance: Shape, offset: Shape, scale: Shape
 ) -> Shape:
-    """The shape of the input; all parameters broadcast to it.
+    """[*S], four parameters that broadcast to it -> [*S].
 
-    Khronos' exporter writes parameters with more axes than the input; its tools ignore the extra axes.
+    Khronos' exporter writes parameters with more axes than the input, which Khronos' tools ignore: a warning.
     """
     longer = 0
     for name, shape in (("mean", mean), ("variance", variance), ("offset", offset), ("scale", scale)):
@@ -226,19 +226,19 @@ def batch_normalization(
 
 @nnef("min_max_linear_quantize", "linear_quantize")
 def linear_quantize(c: InferenceContext, x: Shape, min: Shape, max: Shape, *, bits: int) -> Shape:
-    """The shape of the input, to which both ends of the range broadcast."""
+    """[*S], two ends of a range that broadcast to it -> [*S]."""
     return _check_quantization(c, x, bits, min=min, max=max)
 
 
 @nnef("zero_point_linear_quantize")
 def zero_point_linear_quantize(c: InferenceContext, x: Shape, zero_point: Shape, scale: Shape, *, bits: int) -> Shape:
-    """The shape of the input, to which zero point and scale broadcast."""
+    """[*S], a zero point and a scale that broadcast to it -> [*S]."""
     return _check_quantization(c, x, bits, zero_point=zero_point, scale=scale)
 
 
 @nnef("logarithmic_quantize")
 def logarithmic_quantize(c: InferenceContext, x: Shape, max: Shape, *, bits: int) -> Shape:
-    """The shape of the input, to which the end of the range broadcasts."""
+    """[*S], an end of a range that broadcasts to it -> [*S]."""
     return _check_quantization(c, x, bits, max=max)
 
 
@@ -258,7 +258,7 @@ def select_quantize(c: InferenceContext, x: Shape, *levels: Shape | None) -> Sha
 
 @nnef("quantized_by")
 def quantized_by(c: InferenceContext, tensor: Shape, *, parameter: str, shape: tuple[int, ...]) -> tuple[()]:
-    """A parameter tensor broadcasts to the quantized one, from the first axis on (5.3)."""
+    """No output; requires that a quantization parameter broadcasts to the tensor, from the first axis on (5.3)."""
     if tensor.dims is None:
         return ()
     rank = len(tensor.dims)

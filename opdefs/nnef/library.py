@@ -1,4 +1,4 @@
-"""The operations of NNEF as fragments, from the `.nnef` files of this package, parsed once on first use."""
+"""The operations of NNEF as fragments, which are parsed from the `.nnef` files of this package on first use."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ NOT_PROVISIONAL = frozenset(
     | {"gelu", "prelu", "selu", "silu"}
     | {"min_max_linear_quantize", "zero_point_linear_quantize"}
 )
-"""Standard operations that the provisional dialect does not have, so that its documents may use the names."""
+"""Standard operations that the provisional dialect lacks: its documents may define fragments of these names."""
 
 LAYERS = frozenset(
     {"linear_layer", "conv_layer", "deconv_layer", "max_pool_layer", "avg_pool_layer", "batch_normalization_layer"}
 )
-"""Fragments of the provisional dialect that declare variables: always expanded, not operations."""
+"""Fragments of the provisional dialect that declare variables; they are always expanded."""
 
 _OWN: dict[DialectName, tuple[str, ...]] = {"final": (), "provisional": ("provisional.nnef",), "tract": ("tract.nnef",)}
-"""Additional texts of a dialect, whose fragments replace those of the same name."""
+"""Additional files of a dialect, whose fragments replace standard ones of the same name."""
 
 
 @build_once
 def library(dialect: DialectName = "final") -> tuple[Fragment, ...]:
-    """All operations of a dialect, compounds with their bodies."""
+    """All operations of a dialect; compound ones have bodies."""
     own = [fragment for name in _OWN[dialect] for fragment in _parse(name)]
-    elsewhere = {fragment.name for fragment in own}
+    left_out = {fragment.name for fragment in own}
     if dialect == "provisional":
-        elsewhere |= NOT_PROVISIONAL
+        left_out |= NOT_PROVISIONAL
     if dialect != "provisional":
-        # Documents of 1.0.0 still use the layers: Khronos' parser of that time has them.
+        # documents of version 1.0.0 still use the layers, which Khronos' parser of that time has
         own = [*(f for f in _parse("provisional.nnef") if f.name in LAYERS), *own]
-    return (*(f for f in _parse("standard.nnef") if f.name not in elsewhere), *own)
+    return (*(f for f in _parse("standard.nnef") if f.name not in left_out), *own)
 
 
 @build_once
 def _parse(name: str) -> tuple[Fragment, ...]:
-    from shapeinf.formats.nnef.language.parser import parse_fragments  # only here: other formats do not need the parser
+    from shapeinf.formats.nnef.language.parser import parse_fragments  # heavy, and other formats do not need it
 
     text = read_package_text(__package__, name)
     return parse_fragments(SourceText(text, name), "final")

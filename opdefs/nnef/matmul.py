@@ -23,10 +23,10 @@ def matmul(
 ) -> Shape:
     """[*L, M, K] x [*L, K, N] -> [*L, M, N], either operand transposed (as `trA`, `trB` in the provisional dialect)."""
     a, b = A, B
-    if c.version == PROVISIONAL:  # knows matrices only
+    if c.version == PROVISIONAL:  # which has products of matrices only
         a, b = (c.require_rank(fit_rank(c, s, 2), 2, name) for s, name in ((A, "A"), (B, "B")))
-    if len(a) != len(b) and c.version != TRACT:  # tract prepends ones to the shorter one
-        c.fail("A and B must be of equal rank", a, b)
+    if len(a) != len(b) and c.version != TRACT:  # tract prepends axes of extent 1 to the shorter operand
+        c.fail("A and B must have the same rank", a, b)
     if min(len(a), len(b)) < 2:
         c.fail("A and B must have rank 2 or more", a, b)
     return product(c, _swap_axes(a) if transposeA or trA else a, _swap_axes(b) if transposeB or trB else b)
@@ -38,6 +38,6 @@ def _swap_axes(x: Shape) -> Shape:
 
 @nnef("linear")
 def linear(c: InferenceContext, input: Shape, filter: Shape, bias: Shape | None = None) -> Shape:
-    """The product with the transposed filter, plus the bias."""
+    """[*L, M, K], a filter [*L, N, K] -> [*L, M, N], plus a bias that broadcasts."""
     shape = matmul(c, input, filter, transposeB=True)
     return shape if bias is None else broadcast(c, shape, bias)

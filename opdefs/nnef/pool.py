@@ -13,13 +13,13 @@ from shapeinf.ops import InferenceContext
 
 @nnef("box", "avg_pool", "max_pool", "rms_pool", "argmax_pool")
 def pool(c: InferenceContext, input: Shape, *, size: Listed, sliding: Sliding) -> Shape:
-    """The number of window positions on every axis."""
+    """[*S] -> [*slide(S)]: the number of positions of the window on every axis."""
     x, kernel = _window(c, input, size)
     return Shape(slide(c, x.require(), kernel, sliding))
 
 
 def _window(c: InferenceContext, x: Shape, size: Listed) -> tuple[Shape, tuple[int, ...]]:
-    """The input and the extents of the window, one per axis (provisional: with implicit trailing ones)."""
+    """The input and the extents of the window, one per axis; in the provisional dialect with implicit trailing ones."""
     kernel = read_ints(c, size, "size", 1)
     x = extend_rank(c, x, len(kernel))
     if c.version == PROVISIONAL and x.dims is not None:
@@ -31,21 +31,21 @@ def _window(c: InferenceContext, x: Shape, size: Listed) -> tuple[Shape, tuple[i
 
 @nnef("max_pool_with_index")
 def pool_with_index(c: InferenceContext, input: Shape, *, size: Listed, sliding: Sliding) -> tuple[Shape, Shape]:
-    """Maxima and their indices."""
+    """[*S] -> maxima and their indices, both [*slide(S)]."""
     shape = pool(c, input, size=size, sliding=sliding)
     return shape, shape
 
 
 @nnef("sample")
 def sample(c: InferenceContext, input: Shape, index: Shape, *, size: Listed, sliding: Sliding) -> Shape:
-    """The shape of a pool; `index` has the shape of the result."""
+    """[*S], an index [*slide(S)] -> [*slide(S)]."""
     shape = pool(c, input, size=size, sliding=sliding)
     return merge_shapes(c, shape, index, "index must have the shape of the output")
 
 
 @nnef("debox")
 def debox(c: InferenceContext, input: Shape, *, size: Listed, sliding: Sliding, output_shape: Listed = ()) -> Shape:
-    """The inverse of box."""
+    """[*S] -> [*unslide(S)] or `output_shape`: the inverse of box."""
     x, kernel = _window(c, input, size)
     wanted = read_ints(c, output_shape, "output_shape", 1, len(kernel)) if output_shape else ()
     return Shape(unslide(c, x.require(), kernel, sliding, wanted))
@@ -55,7 +55,7 @@ def debox(c: InferenceContext, input: Shape, *, size: Listed, sliding: Sliding, 
 def desample(
     c: InferenceContext, input: Shape, index: Shape, *, size: Listed, sliding: Sliding, output_shape: Listed = ()
 ) -> Shape:
-    """The inverse of sample; `index` has the shape of the input."""
+    """[*S], an index [*S] -> [*unslide(S)] or `output_shape`: the inverse of sample."""
     x = merge_shapes(c, input, index, "index must have the shape of the input")
     return debox(c, x, size=size, sliding=sliding, output_shape=output_shape)
 
@@ -65,11 +65,11 @@ def desample(
     *("local_variance_normalization", "local_contrast_normalization"),
 )
 def local_normalization(c: InferenceContext, input: Shape, *, size: Listed) -> Shape:
-    """The shape of the input."""
+    """[*S] -> [*S]; `size` has an item for each axis."""
     return _window(c, input, size)[0]
 
 
 @nnef("divisive_normalization")
 def divisive_normalization(c: InferenceContext, input: Shape, *, size: Listed) -> Shape:
-    """Provisional: the shape of the input; `size` has an item for each spatial axis."""
+    """Provisional: [N, C, *S] -> [N, C, *S]; `size` has an item for each spatial axis."""
     return _window(c, input, (1, 1, *read_ints(c, size, "size", 1)))[0]

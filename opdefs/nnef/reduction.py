@@ -12,7 +12,7 @@ from shapeinf.ops import InferenceContext
 
 
 def _read_axes(c: InferenceContext, x: Shape, axes: Listed) -> tuple[Shape, tuple[int, ...]]:
-    """The input and the axes; in the provisional dialect every input has all axes."""
+    """The input and the axes; in the provisional dialect the input has implicit trailing axes of extent 1."""
     if c.version == PROVISIONAL and axes:
         x = extend_rank(c, x, 1 + max(read_int(c, axis, "an item of axes") for axis in axes))
     return x, read_axes(c, axes, len(x))
@@ -23,27 +23,27 @@ def _read_axes(c: InferenceContext, x: Shape, axes: Listed) -> tuple[Shape, tupl
     *("argmax_reduce", "argmin_reduce", "any_reduce", "all_reduce"),
 )
 def reduce(c: InferenceContext, input: Shape, *, axes: Listed) -> Shape:
-    """An extent of 1 along the axes."""
-    x, gone = _read_axes(c, input, axes)
-    return Shape(1 if i in gone else d for i, d in enumerate(x))
+    """The extents of the axes become 1."""
+    x, reduced = _read_axes(c, input, axes)
+    return Shape(1 if i in reduced else d for i, d in enumerate(x))
 
 
 @nnef("moments")
 def mean_and_variance(c: InferenceContext, input: Shape, *, axes: Listed) -> tuple[Shape, Shape]:
-    """Mean and variance."""
+    """The mean and the variance, with an extent of 1 along the axes."""
     shape = reduce(c, input, axes=axes)
     return shape, shape
 
 
 @nnef("softmax")
 def softmax(c: InferenceContext, x: Shape, *, axes: Listed = (1,)) -> Shape:
-    """The shape of the input; tract accepts axes that the input does not have."""
+    """[*S] -> [*S]; tract accepts axes that the input does not have."""
     return x if c.version == TRACT else _check_axes(c, x, axes)
 
 
 @nnef("l1_normalization", "l2_normalization", "layer_normalization")
 def normalization(c: InferenceContext, input: Shape, *, axes: Listed) -> Shape:
-    """The shape of the input."""
+    """[*S] -> [*S]."""
     return _check_axes(c, input, axes)
 
 

@@ -1,4 +1,4 @@
-"""Resolution of the spatial axes of [N, C, spatial...]: by factors (chapter 4.3), of regions of interest (4.10)."""
+"""Changes of resolution of [N, C, spatial...]: by factors (chapter 4.3), and of regions of interest (4.10)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ METHODS = ("symmetric", "asymmetric", "aligned")
 
 
 def _factors(c: InferenceContext, x: Shape, factor: Listed) -> tuple[Shape, tuple[int, ...]]:
+    """The input and a factor for each of its spatial axes."""
     factors = read_ints(c, factor, "factor", 1)
     x = extend_rank(c, x, len(factors) + 2)
     if x.dims is not None and len(factors) != len(x) - 2:
@@ -22,16 +23,16 @@ def _factors(c: InferenceContext, x: Shape, factor: Listed) -> tuple[Shape, tupl
 
 @nnef("nearest_downsample", "area_downsample")
 def downsample(c: InferenceContext, input: Shape, *, factor: Listed) -> Shape:
-    """Spatial extents divided by their factors."""
+    """[N, C, s, ...] -> [N, C, s/factor, ...]."""
     x, factors = _factors(c, input, factor)
     for size, by in zip(x[2:], factors, strict=True):
-        c.divisible(size, by, "factor must divide the spatial extents of the input")
+        c.divisible(size, by, "each item of factor must divide the extent of its spatial axis")
     return Shape((*x[:2], *(size // by for size, by in zip(x[2:], factors, strict=True))))
 
 
 @nnef("nearest_upsample")
 def nearest_upsample(c: InferenceContext, input: Shape, *, factor: Listed) -> Shape:
-    """Spatial extents times their factors."""
+    """[N, C, s, ...] -> [N, C, s*factor, ...]."""
     x, factors = _factors(c, input, factor)
     return Shape((*x[:2], *(size * by for size, by in zip(x[2:], factors, strict=True))))
 
@@ -40,7 +41,7 @@ def nearest_upsample(c: InferenceContext, input: Shape, *, factor: Listed) -> Sh
 def multilinear_upsample(
     c: InferenceContext, input: Shape, *, factor: Listed, method: str = "symmetric", border: str = "replicate"
 ) -> Shape:
-    """Spatial extents times their factors."""
+    """[N, C, s, ...] -> [N, C, s*factor, ...]."""
     check_choice(c, method, METHODS, "method")
     check_border(c, border)
     return nearest_upsample(c, input, factor=factor)
@@ -48,7 +49,7 @@ def multilinear_upsample(
 
 @nnef("avg_roi_pool", "max_roi_pool")
 def roi_pool(c: InferenceContext, input: Shape, rois: Shape, batch_index: Shape, *, output_size: Listed) -> Shape:
-    """[R, C, *output_size] for R regions: `rois` has both corners of each, `batch_index` a number for each."""
+    """[N, C, *S], rois [R, 2*len(S)], batch_index [R] or [R, 1] -> [R, C, *output_size]; a region is two corners."""
     sizes = read_ints(c, output_size, "output_size", 1)
     if input.dims is not None and len(sizes) != len(input) - 2:
         message = f"output_size must have {max(len(input) - 2, 0)} items, one for each spatial axis of the input"
@@ -56,9 +57,9 @@ def roi_pool(c: InferenceContext, input: Shape, rois: Shape, batch_index: Shape,
     x = c.require_rank(input, len(sizes) + 2, "input")
     regions = c.require_rank(rois, 2, "rois")
     c.merge(regions[1], 2 * len(sizes), "rois must have two coordinates for each spatial axis of the input")
-    if batch_index.dims is not None:  # (R, 1) in the text, (R) in its authors' own code
+    if batch_index.dims is not None:  # (R, 1) in the specification, (R) in the code of its authors
         if len(batch_index) not in (1, 2):
-            c.fail("batch_index must have rank 2", batch_index)
+            c.fail("batch_index must have rank 1 or 2", batch_index)
         c.merge(batch_index[0], regions[0], "batch_index must have one item for each region")
         if len(batch_index) == 2:
             c.merge(batch_index[1], 1, "batch_index must have one item for each region")
@@ -75,7 +76,7 @@ def roi_resample(
     output_size: Listed,
     method: str = "symmetric",
 ) -> Shape:
-    """Each region in a new resolution."""
+    """[N, C, *S], rois [R, 2*len(S)], batch_index [R] or [R, 1] -> [R, C, *output_size]."""
     check_choice(c, method, METHODS, "method")
     return roi_pool(c, input, rois, batch_index, output_size=output_size)
 
@@ -91,7 +92,7 @@ def roi_align(
     sampling_rate: Listed,
     resize_method: str = "symmetric",
 ) -> Shape:
-    """Each region resampled to `sampling_rate` times the resolution, then pooled."""
+    """As `roi_pool`, of regions that are first resampled to `sampling_rate` times the resolution of the output."""
     check_choice(c, resize_method, METHODS, "resize_method")
     read_ints(c, sampling_rate, "sampling_rate", 1, len(output_size), "spatial axis of the input")
     return roi_pool(c, input, rois, batch_index, output_size=output_size)

@@ -18,7 +18,7 @@ from shapeinf.ops import InferenceContext, Value
 def reshape(
     c: InferenceContext, input: Value, *, shape: Listed, axis_start: int = 0, axis_count: int = -1
 ) -> PartialTensor:
-    """Other extents for `axis_count` axes from `axis_start` on: 0 keeps an extent, -1 is inferred."""
+    """`axis_count` axes from `axis_start` on replaced by those in `shape`: 0 keeps an extent, -1 is inferred."""
     wanted = read_dims(c, shape, "shape")
     start, count = read_int(c, axis_start, "axis_start"), read_int(c, axis_count, "axis_count")
     known = [d for d in wanted if isinstance(d, int)]
@@ -36,6 +36,7 @@ def reshape(
 
 
 def _range_end(c: InferenceContext, rank: int, start: int, count: int) -> int:
+    """The end of the replaced axes; a count of -1 stands for all axes from the start on."""
     if not 0 <= start <= rank:
         c.fail(f"axis_start must lie in 0..{rank}", start)
     if count < -1:
@@ -47,6 +48,7 @@ def _range_end(c: InferenceContext, rank: int, start: int, count: int) -> int:
 
 
 def _extent(c: InferenceContext, x: Shape, axis: int, d: Dim | None) -> Dim | None:
+    """An item of `shape`, or the extent that a 0 keeps."""
     if not isinstance(d, int) or d != 0:
         return d
     if axis >= len(x):
@@ -66,14 +68,14 @@ def _reshape_unknown_rank(
 def transpose(
     c: InferenceContext, input: Value, *, axes: Listed | None = None, perm: Listed | None = None
 ) -> PartialTensor:
-    """The first axes in another order; `perm` is the provisional name of `axes`."""
+    """The first axes in the order of `axes`, named `perm` in the provisional dialect."""
     named = axes if axes is not None else perm
     if named is None:
         c.fail("the required attribute 'axes' is missing")
     order = read_ints(c, named, "axes")
     x = extend_rank(c, input.shape, len(order))
     if sorted(order) != list(range(len(order))):
-        c.fail(f"axes must name each of 0..{len(order) - 1} once", order)
+        c.fail(f"axes must contain each of 0..{len(order) - 1} once", order)
     if len(order) > len(x):
         c.fail("the length of axes must be at most the rank of the input", order, x)
     full = (*order, *range(len(order), len(x)))
@@ -86,15 +88,15 @@ def transpose(
 @nnef("squeeze", views={0: 0})
 def squeeze(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor:
     """Axes of extent 1 removed."""
-    gone = read_axes(c, axes, len(input.shape))
-    for axis in gone:
+    removed = read_axes(c, axes, len(input.shape))
+    for axis in removed:
         c.merge(input.shape[axis], 1, f"axis {axis} must have an extent of 1 to be squeezed")
-    return reshape_elements(input, Shape(d for i, d in enumerate(input.shape) if i not in gone))
+    return reshape_elements(input, Shape(d for i, d in enumerate(input.shape) if i not in removed))
 
 
 @nnef("unsqueeze", views={0: 0})
 def unsqueeze(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor:
-    """Axes of extent 1 inserted at positions of the output."""
+    """Axes of extent 1 inserted at the positions `axes` of the output."""
     rank = len(input.shape) + len(axes)
     new = read_axes(c, axes, rank)
     rest = iter(input.shape)

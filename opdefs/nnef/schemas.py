@@ -20,13 +20,13 @@ from shapeinf.ops import ArgDef, AttrDef, OpDef
 from shapeinf.sharing import build_once
 
 TYPE_ARGUMENT = "?"
-"""The attribute that holds the dtype of a generic operation's type argument, where an invocation has one."""
+"""The attribute for the dtype of the type argument of a generic operation; absent without a type argument."""
 
 _DIALECTS = {version: dialect for dialect, version in VERSIONS.items()}
 
 
 def schema(domain: str, op: str, version: int) -> OpDef | None:
-    """The OpDef in the dialect that a version stands for (see `versions`), None for an unknown operation."""
+    """The OpDef in the dialect that a version stands for (see `versions`); None for an unknown operation."""
     fragment = None if domain else _fragments(version).get(op)
     return None if fragment is None else op_def(fragment)
 
@@ -37,7 +37,7 @@ def _fragments(version: int) -> dict[str, Fragment]:
 
 
 def op_def(fragment: Fragment) -> OpDef:
-    """The definition that a declaration stands for: its tensors are inputs, everything else is an attribute."""
+    """The OpDef of a declaration: its tensors are inputs, all other parameters are attributes."""
     in_order = sorted(fragment.parameters, key=lambda p: isinstance(p.type, ArrayOf))  # arrays of tensors come last
     inputs = [(p, tensor_type(p.type)) for p in in_order]
     input_types = {t.of for _, t in inputs if t is not None}
@@ -63,7 +63,7 @@ def _input(p: Parameter, tensor: TensorOf) -> ArgDef:
 
 
 def _output(result: FragmentResult, input_types: set[Primitive | None]) -> ArgDef:
-    """The element type is that of the first input of the same one: `tensor<scalar>` may be of any width."""
+    """A result, whose element type is that of the first input of the same type: `tensor<scalar>` may have any width."""
     tensor = tensor_type(result.type)
     of = None if tensor is None else tensor.of
     is_array = isinstance(result.type, ArrayOf)

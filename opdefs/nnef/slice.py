@@ -1,7 +1,8 @@
 """Slices (chapter 4.5).
 
-The specification rounds the extent of a slice with a stride down; all engines round it up, which includes the last
-element. Empty results and ranges past the end are not specified: a begin behind the end is rejected.
+The specification rounds the extent of a slice with a stride down. All engines round it up, so that the last element is
+included, and so does this rule. Empty results and ranges past the end are not specified: a begin behind the end is
+rejected.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from opdefs.nnef.attributes import Listed, is_computed, read_axes, read_dims, read_ints
 from opdefs.nnef.dialect import nnef
 from opdefs.rules.numbers import check_count
-from opdefs.rules.parts import HUGE, slice_elements
+from opdefs.rules.parts import HUGE, count_from_front, slice_elements
 from shapeinf.expr import Dim, ceildiv, maximum, minimum
 from shapeinf.formats.nnef.versions import TRACT
 from shapeinf.lattice import PartialTensor, Shape
@@ -34,7 +35,7 @@ def slice_(
     dims = list(input.shape)
     index: list[slice | None] = [slice(None)] * len(dims)
     for i, (axis, first, last, step) in enumerate(zip(named, firsts, lasts, steps, strict=True)):
-        if last == 0 and not is_computed(c, "end", i):  # a 0 from a tensor is a 0
+        if last == 0 and not is_computed(c, "end", i):  # a 0 that a tensor holds is a position
             last = _resolve_zero_end(c, first, step)
         slice_axis = _slice_forward if step > 0 else _slice_backward
         dims[axis], index[axis] = slice_axis(c, dims[axis], first, last, step)
@@ -42,9 +43,9 @@ def slice_(
 
 
 def _resolve_zero_end(c: InferenceContext, first: Dim | None, step: int) -> Dim | None:
-    """An end written as 0: deprecated for "to the end" with a stride of 1.
+    """An end that is written as 0: with a stride of 1, deprecated for "to the end".
 
-    In tract with any positive stride, but not from 0 on, where the slice is empty.
+    tract reads it so with any positive stride, but not from 0 on, where the slice is empty.
     """
     if c.version != TRACT:
         return HUGE if step == 1 else 0
@@ -57,9 +58,9 @@ def _resolve_zero_end(c: InferenceContext, first: Dim | None, step: int) -> Dim 
 def _slice_forward(
     c: InferenceContext, size: Dim, first: Dim | None, last: Dim | None, step: int
 ) -> tuple[Dim, slice | None]:
-    begin = None if first is None else _count_from_front(c, first, size)
-    to_the_end = isinstance(last, int) and last >= HUGE
-    end = size if to_the_end else None if last is None else _count_from_front(c, last, size)
+    """The extent of a slice with a positive stride, and the slice if it is known."""
+    begin = count_from_front(c, first, size)
+    end = size if isinstance(last, int) and last >= HUGE else count_from_front(c, last, size)
     if begin is None or end is None:
         return c.fresh("slice", 0, c.interval(size).hi), None
     for low, high in ((0, begin), (begin, end), (begin, size)):
@@ -82,10 +83,9 @@ def _clamp_end(c: InferenceContext, end: Dim, size: Dim) -> Dim:
 def _slice_backward(
     c: InferenceContext, size: Dim, first: Dim | None, last: Dim | None, step: int
 ) -> tuple[Dim, slice | None]:
-    """An end before the front is just before it."""
-    begin = None if first is None else _count_from_front(c, first, size)
-    to_the_front = isinstance(last, int) and last <= -HUGE
-    end = -1 if to_the_front else None if last is None else _count_from_front(c, last, size)
+    """The extent of a slice with a negative stride, and the slice if it is known; an end before the front is -1."""
+    begin = count_from_front(c, first, size)
+    end = -1 if isinstance(last, int) and last <= -HUGE else count_from_front(c, last, size)
     if begin is None or end is None:
         return c.fresh("slice", 0, c.interval(size).hi), None
     if c.prove_le(-1, end) is not True:
@@ -96,10 +96,3 @@ def _slice_backward(
     known = isinstance(begin, int) and isinstance(end, int)
     index = slice(begin, None if end == -1 else end, step) if known else None
     return ceildiv(begin - end, -step), index
-
-
-def _count_from_front(c: InferenceContext, index: Dim, size: Dim) -> Dim | None:
-    """A position counted from the front; None if its sign is unknown."""
-    if c.prove_le(0, index) is True:
-        return index
-    return index + size if c.prove_le(index, -1) is True else None

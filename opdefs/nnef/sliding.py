@@ -1,4 +1,4 @@
-"""Sliding windows (chapter 4.3): their attributes, and the extents of results and of inverse results."""
+"""Sliding windows (chapter 4.3): their attributes, the number of their positions, and its inverse."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SLIDES = "axis that the window slides over"
 BORDERS = ("constant", "ignore", "replicate", "reflect", "reflect-even")
 
 TRACT_BORDERS = (*BORDERS, "replicated")
-"""tract also writes and reads "replicated" for "replicate"."""
+"""The borders of tract, which also writes and reads "replicated" for "replicate"."""
 
 
 @attrs.frozen
 class Sliding:
-    """The attributes of a window: one value (for padding a pair) per axis, or none."""
+    """The attributes of a window: one item per axis, of `padding` a pair, or none."""
 
     border: str = "constant"
     padding: Listed = ()
@@ -37,7 +37,7 @@ Pairs = list[tuple[int, int]]
 def slide(c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], sliding: Sliding) -> list[Dim]:
     """The number of window positions on each axis.
 
-    Without the attribute, padding is added for `ceil(extent / stride)` positions.
+    Without the attribute `padding`, windows are padded so that there are `ceil(extent / stride)` positions.
     """
     rank = len(sizes)
     steps, spread, pairs = _attributes(c, rank, sliding)
@@ -58,16 +58,18 @@ def slide(c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], slid
 def unslide(
     c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], sliding: Sliding, wanted: Sequence[int]
 ) -> list[Dim]:
-    """The extents that a window with `sizes` positions slides over; `wanted` if present."""
+    """The extents over which a window slides to `sizes` positions; `wanted` if it is not empty."""
     rank = len(sizes)
     steps, spread, pairs = _attributes(c, rank, sliding)
-    if wanted and c.version == TRACT:  # its exporters request any extents, as with torch's output_padding
+    if wanted and c.version == TRACT:  # its exporters write any extents, as torch's output_padding allows
         return list(wanted)
     if wanted:
         for size, count in zip(sizes, slide(c, wanted, kernel, sliding), strict=True):
-            c.merge(count, size, "a window that slides over output_shape must give the extents of the input")
+            c.merge(
+                count, size, "a window that slides over output_shape must have the extents of the input as positions"
+            )
         return list(wanted)
-    if pairs is None:  # also where the stride exceeds the window
+    if pairs is None:  # even where the stride exceeds the window
         return [size * step for size, step in zip(sizes, steps, strict=True)]
     extents = []
     for size, k, step, (before, after), dilation in zip(sizes, kernel, steps, pairs, spread, strict=True):
@@ -80,6 +82,7 @@ def unslide(
 
 
 def _attributes(c: InferenceContext, rank: int, sliding: Sliding) -> tuple[Sequence[int], Sequence[int], Pairs | None]:
+    """Strides, dilations and padding of each axis; the padding is None where it follows from the extents."""
     check_border(c, sliding.border)
     steps = _read_per_axis(c, sliding.stride, rank, "stride")
     spread = _read_per_axis(c, sliding.dilation, rank, "dilation")
@@ -94,6 +97,7 @@ def check_border(c: InferenceContext, border: str) -> None:
 
 
 def _read_per_axis(c: InferenceContext, values: Listed, rank: int, name: str) -> tuple[int, ...]:
+    """One item of at least 1 per axis, by default 1."""
     if not values:
         return (1,) * rank
     return read_ints(c, _complete(c, values, rank, 1), name, 1, rank, SLIDES)
@@ -105,10 +109,10 @@ def _complete(c: InferenceContext, values: Listed, rank: int, default: object) -
 
 
 def read_pairs(c: InferenceContext, padding: Listed, rank: int, each: str = "axis of the input") -> Pairs:
-    """Padding before and after each axis; negative ones crop."""
+    """The padding before and after each axis; negative padding crops."""
     check_count(c, padding, "padding", rank, each)
     pairs = []
     for pair in padding:
-        before, after = read_ints(c, pair, "a pair of padding", None, 2, "side")
+        before, after = read_ints(c, pair, "each item of padding", None, 2, "side")
         pairs.append((before, after))
     return pairs

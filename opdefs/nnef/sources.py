@@ -14,7 +14,7 @@ from shapeinf.ops import InferenceContext
 
 @nnef("external")
 def external(c: InferenceContext, *, shape: Listed) -> Shape:
-    """The attribute `shape`; in the provisional dialect, 0 is an open extent."""
+    """The attribute `shape`; in the provisional dialect, 0 is an unknown extent."""
     return Shape(_extent(c, i, d) for i, d in enumerate(read_dims(c, shape, "shape")))
 
 
@@ -53,15 +53,15 @@ def _read_shape(c: InferenceContext, shape: Listed) -> Shape:
 
 @nnef("update")
 def update(c: InferenceContext, variable: Shape, value: Shape) -> Shape:
-    """The shape of the variable, which the value must have too."""
+    """[*S], a value [*S] -> [*S]."""
     return merge_shapes(c, variable, value, "value must have the shape of the variable")
 
 
 @nnef("shape_of_axis")
 def shape_of_axis(c: InferenceContext, x: Shape, *, axis: int, known: int | None = None) -> PartialTensor:
-    """An extent as a value: `shape_of(x)[axis]` where the document alone does not determine it.
+    """An extent as a value: `shape_of(x)[axis]`.
 
-    Where it does, the graph was built for the `known` extent and is valid for no other.
+    Where the document determines the extent, the graph was built for this `known` extent and is valid for no other.
     """
     x = extend_rank(c, x, axis + 1)
     if not 0 <= axis < len(x):

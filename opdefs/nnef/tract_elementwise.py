@@ -12,10 +12,10 @@ from shapeinf.ops import InferenceContext, Value
 
 
 def read_dtype(c: InferenceContext, name: str) -> str:
-    """The element type that an attribute names."""
+    """The dtype for tract's name of an element type."""
     dtype = dtype_of(name)
     if dtype is None:
-        c.fail("unknown element type", name)
+        c.fail("the element type must be one of tract, such as f32", name)
     return dtype
 
 
@@ -42,25 +42,25 @@ def read_dtype(c: InferenceContext, name: str) -> str:
     in_place=(0,),
 )
 def element_wise(c: InferenceContext, x: Shape) -> TensorType:
-    """The shape and the element type of the input."""
+    """[*S] -> [*S]."""
     return TensorType(c.dtype(0), x)
 
 
 @nnef("tract_core_pow_const", "tract_core_gelu_approx", "tract_transformers_gelu_approx", in_place=(0,))
 def element_wise_input(c: InferenceContext, input: Shape) -> TensorType:
-    """The shape and the element type of the input."""
+    """[*S] -> [*S]: as `element_wise`, of an argument named `input`."""
     return TensorType(c.dtype(0), input)
 
 
 @nnef("tract_core_is_nan", "tract_onnx_is_nan")
 def is_nan(c: InferenceContext, x: Shape) -> TensorType:
-    """The shape of the input."""
+    """[*S] -> [*S] booleans."""
     return TensorType("bool", x)
 
 
 @nnef("tract_core_is_inf", "tract_onnx_isinf")
 def is_inf(c: InferenceContext, input: Shape) -> TensorType:
-    """The shape of the input."""
+    """[*S] -> [*S] booleans."""
     return TensorType("bool", input)
 
 
@@ -74,25 +74,25 @@ def is_inf(c: InferenceContext, input: Shape) -> TensorType:
     in_place=(0, 1),
 )
 def binary(c: InferenceContext, a: Shape, b: Shape) -> TensorType:
-    """The broadcast of both, aligned at the first axis as in NNEF."""
+    """Broadcasting from the first axis, as in NNEF."""
     return TensorType(c.dtype(0) or c.dtype(1), broadcast(c, a, b))
 
 
 @nnef("tract_core_clamped_swiglu", in_place=(0, 1))
 def clamped_swiglu(c: InferenceContext, gate: Shape, up: Shape) -> TensorType:
-    """Two equal shapes."""
+    """[*S], [*S] -> [*S]."""
     return TensorType(c.dtype(0), c.merge(gate, up, "gate and up must have the same shape"))
 
 
 @nnef("tract_core_cast", in_place=(0,))
 def cast(c: InferenceContext, input: Value, *, to: str = "") -> PartialTensor:
-    """The shape of the input in another element type; without `to`, another file of the model gives the type."""
+    """[*S] -> [*S] in the type `to`; without it the type is unknown: another file of the model has it."""
     return convert(c, input, read_dtype(c, to) if to else None)
 
 
 @nnef("tract_core_softmax", "tract_core_log_softmax")
 def softmax(c: InferenceContext, x: Shape, *, axes: Listed) -> TensorType:
-    """The shape of the input."""
+    """[*S] -> [*S]."""
     if x.dims is not None:
         read_axes(c, axes, len(x))
     return TensorType(c.dtype(0), x)
@@ -100,7 +100,7 @@ def softmax(c: InferenceContext, x: Shape, *, axes: Listed) -> TensorType:
 
 @nnef("tract_core_rms_norm", "tract_transformers_rms_norm", "tract_core_cumsum", "tract_pulse_cumsum")
 def along_axis(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
-    """The shape of the input."""
+    """[*S] -> [*S]."""
     if input.dims is not None:
         read_axis(c, axis, len(input))
     return TensorType(c.dtype(0), input)
@@ -108,7 +108,7 @@ def along_axis(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
 
 @nnef("tract_core_scaled_rms_norm")
 def scaled_rms_norm(c: InferenceContext, input: Shape, scale: Shape, *, axis: int, out_dt: str = "") -> TensorType:
-    """The shape of the input; in the element type `out_dt`, if present."""
+    """[*S] -> [*S] in the type `out_dt`, by default that of the input."""
     if input.dims is not None:
         read_axis(c, axis, len(input))
     return TensorType(read_dtype(c, out_dt) if out_dt else c.dtype(0), input)
@@ -116,19 +116,20 @@ def scaled_rms_norm(c: InferenceContext, input: Shape, scale: Shape, *, axis: in
 
 @nnef("tract_extra_exp_mean_norm")
 def running_mean(c: InferenceContext, input: Shape, state: Shape, *, axis: int) -> TensorType:
-    """The shape of the input; the state is a slice of it along the axis."""
+    """[*A, d, *B], a state [*A, *B] -> [*A, d, *B]."""
     _check_state(c, input, state, axis, parts=False)
     return TensorType(c.dtype(0), input)
 
 
 @nnef("tract_extra_exp_unit_norm")
 def running_norm(c: InferenceContext, input: Shape, state: Shape, *, axis: int, complex: bool = False) -> TensorType:
-    """The shape of the input; the state is a slice of it along the axis, of complex numbers without their two parts."""
+    """[*A, d, *B], a state [*A, *B] -> [*A, d, *B]; of complex numbers, [*A, d, *B, 2] and the same state."""
     _check_state(c, input, state, axis, parts=complex)
     return TensorType(c.dtype(0), input)
 
 
 def _check_state(c: InferenceContext, input: Shape, state: Shape, axis: int, *, parts: bool) -> None:
+    """Require that the state has the shape of a slice of the input, without the axis of parts if there is one."""
     if input.dims is None:
         return
     at = read_axis(c, axis, len(input) - parts)
@@ -140,5 +141,5 @@ def _check_state(c: InferenceContext, input: Shape, state: Shape, axis: int, *, 
 
 @nnef("tract_onnx_lrn")
 def local_response_normalization(c: InferenceContext, input: Shape) -> TensorType:
-    """The shape of the input."""
+    """[*S] -> [*S]."""
     return TensorType(c.dtype(0), input)

@@ -1,4 +1,4 @@
-"""tract's copies of ONNX operators."""
+"""tract's operations for operators of ONNX: `ai.onnx.ml` and `Multinomial`."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
 _SAMPLED = {6: "int32", 7: "int64"}
+"""The types of samples by ONNX's numbers."""
 
 
 @nnef("tract_onnx_ml_direct_lookup")
 def direct_lookup(c: InferenceContext, input: Shape, values: Shape, fallback: Shape) -> TensorType:
-    """The shape of the input, whose elements are indices; the element type of the values."""
+    """[*S] indices -> [*S] in the type of the values."""
     return TensorType(c.dtype(1), input)
 
 
 @nnef("tract_onnx_ml_reverse_lookup")
 def reverse_lookup(c: InferenceContext, input: Shape, keys: Shape) -> TensorType:
-    """The shape of the input: the position of each element among the keys."""
+    """[*S] -> [*S] positions among the keys."""
     return TensorType("int32", input)
 
 
@@ -35,6 +36,6 @@ def tree_ensemble(
 def multinomial(c: InferenceContext, input: Shape, *, dtype: int = 6, sample_size: int = 1) -> TensorType:
     """[N, classes] -> [N, samples]."""
     if dtype not in _SAMPLED:
-        c.fail("samples must be int32 (6) or int64 (7)", dtype)
+        c.fail("dtype must be 6 (int32) or 7 (int64)", dtype)
     (samples,) = read_ints(c, sample_size, "sample_size", 0)
     return TensorType(_SAMPLED[dtype], Shape((c.require_rank(input, 2)[0], samples)))

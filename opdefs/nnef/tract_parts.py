@@ -28,14 +28,14 @@ def replace_axis(shape: Shape, axis: int, new: Dim) -> Shape:
 def tract_gather(
     c: InferenceContext, input: Value, indices: Value, *, axis: int, datum_type: str = ""
 ) -> PartialTensor:
-    """The axes of `indices` replace one axis; `datum_type` is the type of unpacked elements."""
+    """[*A, d, *B], indices [*I] -> [*A, *I, *B]; `datum_type` is the type of unpacked elements."""
     gathered = gather(c, input, indices, axis=read_axis(c, axis, len(input.shape)))
     return PartialTensor(read_dtype(c, datum_type), gathered.shape, None) if datum_type else gathered
 
 
 @nnef("tract_core_gather_elements")
 def tract_gather_elements(c: InferenceContext, input: Shape, indices: Value, *, axis: int) -> TensorType:
-    """The shape of the indices."""
+    """[*S], indices [*T] -> [*T]."""
     return TensorType(c.dtype(0), gather_elements(c, input, indices, axis=read_axis(c, axis, len(input))))
 
 
@@ -44,7 +44,7 @@ def tract_gather_nd(c: InferenceContext, input: Value, indices: Value, *, batch_
     """[*B, *I, k] indices into [*B, *D] -> [*B, *I, *D[k:]]."""
     (batches,) = read_ints(c, batch_dims, "batch_dims", 0)
     if batches > min(len(input.shape), len(indices.shape) - 1):
-        c.fail("input must have batch_dims axes, and indices at least one more", input.shape, indices.shape)
+        c.fail("input must have at least batch_dims axes, and indices at least one more", input.shape, indices.shape)
     return gather_nd(c, input, indices, batch_dims=batches)
 
 
@@ -52,7 +52,7 @@ def tract_gather_nd(c: InferenceContext, input: Value, indices: Value, *, batch_
 def tract_scatter_elements(
     c: InferenceContext, input: Value, indices: Value, updates: Value, *, axis: int, reduction: str = "none"
 ) -> PartialTensor:
-    """The shape of the input for any updates: tract checks these at run time."""
+    """[*S], indices and updates [*T] -> [*S]; tract checks the updates at run time: a warning."""
     at = read_axis(c, axis, len(input.shape))
     c.expect(indices.shape, updates.shape, "indices and updates must have the same shape")
     if c.warnings:
@@ -62,17 +62,17 @@ def tract_scatter_elements(
 
 @nnef("tract_core_downsample")
 def downsample(c: InferenceContext, input: Shape, *, axis: int, stride: int, modulo: int = 0) -> TensorType:
-    """Every `stride`-th slice of an axis from `modulo` on."""
+    """[*A, d, *B] -> [*A, ceil((d - modulo) / stride), *B]: every `stride`-th slice from `modulo` on."""
     (step,), (first,) = read_ints(c, stride, "stride"), read_ints(c, modulo, "modulo", 0)
     if step == 0:
-        c.fail("a stride must not be 0")
+        c.fail("stride must not be 0")
     at = read_axis(c, axis, len(input))
     return TensorType(c.dtype(0), replace_axis(input, at, slice_size(c, input[at], first, HUGE, abs(step))))
 
 
 @nnef("tract_core_dyn_slice")
 def dyn_slice(c: InferenceContext, input: Shape, *, start: object, end: object, len_: object, axis: int) -> TensorType:
-    """`start:end` of an axis, of size `len`."""
+    """[*A, d, *B] -> [*A, len, *B]: `start:end` of an axis."""
     at = read_axis(c, axis, len(input))
     length = read_size(c, len_, "len")
     first, last = flatten((start,)), flatten((end,))
@@ -86,18 +86,19 @@ def dyn_slice(c: InferenceContext, input: Shape, *, start: object, end: object, 
 
 @nnef("tract_core_topk")
 def top_k(c: InferenceContext, input: Shape, *, k: object, axis: int) -> tuple[TensorType, TensorType]:
-    """The axis becomes k; values and indices."""
+    """[*A, d, *B] -> values and indices [*A, k, *B]."""
     at = read_axis(c, axis, len(input))
     known = all(item is not None for item in flatten((k,)))
-    shape = (
-        top_k_shape(c, input, at, read_size(c, k, "k")) if known else replace_axis(input, at, fresh_count(c, input[at]))
-    )
+    if known:
+        shape = top_k_shape(c, input, at, read_size(c, k, "k"))
+    else:
+        shape = replace_axis(input, at, fresh_count(c, input[at]))
     return TensorType(c.dtype(0), shape), TensorType("int64", shape)
 
 
 @nnef("tract_core_trilu", in_place=(0,))
 def triangle(c: InferenceContext, input: Shape, k: Shape) -> TensorType:
-    """The shape of the input, which is matrices."""
+    """[*B, M, N] -> [*B, M, N]."""
     if input.dims is not None and len(input) < 2:
         c.fail("the input must have rank 2 or more", input)
     return TensorType(c.dtype(0), input)
@@ -105,24 +106,22 @@ def triangle(c: InferenceContext, input: Shape, k: Shape) -> TensorType:
 
 @nnef("tract_core_one_hot")
 def one_hot(c: InferenceContext, input: Shape, *, axis: int, dim: object) -> TensorType:
-    """A new axis of size `dim`."""
+    """[*A, *B] -> [*A, dim, *B] with the new axis at `axis`."""
     at = read_axis(c, axis, len(input) + 1)
     return TensorType("float32", Shape((*input[:at], read_size(c, dim, "dim"), *input[at:])))
 
 
 @nnef("tract_onnx_non_zero")
 def non_zero(c: InferenceContext, input: Value, *, count_symbol: str = "") -> TensorType:
-    """[rank, count]; the document may name the count."""
+    """[*S] -> [rank, count]; `count_symbol` names the count."""
     count = nonzero_count(c, input)
     if not count_symbol:
         return TensorType("int64", Shape((len(input.shape), count)))
     bounds = c.interval(count)
     named = c.store.scope.symbol(count_symbol, 0, bounds.hi)
     c.created_unknowns = True  # symbols belong to one inference: the result must not be memoized
-    return TensorType(
-        "int64",
-        Shape((len(input.shape), c.merge(named, count, "the number of nonzero elements must equal count_symbol"))),
-    )
+    count = c.merge(named, count, "the number of nonzero elements must equal count_symbol")
+    return TensorType("int64", Shape((len(input.shape), count)))
 
 
 @nnef("tract_onnx_non_max_suppression")
@@ -134,21 +133,21 @@ def non_max_suppression(
     iou_threshold: Shape | None = None,
     score_threshold: Shape | None = None,
 ) -> TensorType:
-    """[count, 3] positions (batch, class, box); a limit of 0 is none, unlike in ONNX."""
+    """[B, N, 4] boxes, [B, C, N] scores -> [count, 3] positions; unlike in ONNX, a limit of 0 is no limit."""
     limit = max_output_boxes_per_class
-    none = limit is None or not limit.elements or limit.elements[0] == 0
-    return TensorType("int64", Shape((box_count(c, boxes, scores, None if none else limit), 3)))
+    unlimited = limit is None or not limit.elements or limit.elements[0] == 0
+    return TensorType("int64", Shape((box_count(c, boxes, scores, None if unlimited else limit), 3)))
 
 
 @nnef("tract_core_argmax_reduce_last", "tract_core_argmin_reduce_last")
-def position(c: InferenceContext, input: Shape, *, axes: Listed) -> TensorType:
-    """Reduced axes become 1."""
+def extreme_index(c: InferenceContext, input: Shape, *, axes: Listed) -> TensorType:
+    """The sizes of the axes become 1."""
     return TensorType("int64", _reduce(c, input, axes))
 
 
 @nnef("tract_core_product_reduce")
 def product(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor:
-    """Reduced axes become 1; the product of sizes stays known."""
+    """The sizes of the axes become 1; the product of a vector of known integers is known."""
     shape = _reduce(c, input.shape, axes)
     if input.elements is None or len(shape) != 1 or not axes:
         return PartialTensor(input.dtype, shape, None)
@@ -158,5 +157,5 @@ def product(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor
 
 
 def _reduce(c: InferenceContext, x: Shape, axes: Listed) -> Shape:
-    gone = set(read_axes(c, axes, len(x)))
-    return Shape(1 if i in gone else d for i, d in enumerate(x))
+    reduced = set(read_axes(c, axes, len(x)))
+    return Shape(1 if i in reduced else d for i, d in enumerate(x))

@@ -1,4 +1,4 @@
-"""tract's products: einsum, matrix products of older models, the quantized convolution."""
+"""tract's products: einsum, the matrix products of older versions, the quantized convolution."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shapeinf.ops import InferenceContext
 
 @nnef("tract_core_einsum")
 def tract_einsum(c: InferenceContext, *inputs: Shape, expr: str, acc: str, output: str = "") -> TensorType:
-    """The axes after `->`, in the type `output`, else `acc`."""
+    """The axes behind `->`, in the type `output`, else `acc`."""
     return TensorType(read_dtype(c, output or acc), einsum(c, expr, inputs, new_axes=True))
 
 
@@ -35,7 +35,7 @@ def quantized_einsum(
     acc: str,
     output: str = "",
 ) -> TensorType:
-    """The axes after `->`; the expression may also name the quantization parameters, which are scalars."""
+    """The axes behind `->`; further terms of the expression are for the quantization parameters, which are scalars."""
     left, _, right = expr.partition("->")
     terms = left.split(",")
     parameters = (bias, a0, a_scale, b0, b_scale, c0, c_scale)
@@ -47,7 +47,7 @@ def quantized_einsum(
 
 @nnef("tract_core_matmul")
 def matmul(c: InferenceContext, A: Shape, B: Shape, *, axes: Listed) -> TensorType:  # noqa: N803  (tract's names)
-    """The product over two axes; the others broadcast."""
+    """The matrix product over the axes that `axes` names; all others broadcast."""
     return TensorType(c.dtype(0), _product(c, A, B, axes))
 
 
@@ -61,19 +61,19 @@ def quantized_matmul(
     axes: Listed,
     output_type: str = "",
 ) -> TensorType:
-    """The product over two axes, in `output_type`."""
+    """As `tract_core_matmul`, in the type `output_type`."""
     return TensorType(read_dtype(c, output_type) if output_type else None, _product(c, A, B, axes))
 
 
 def _product(c: InferenceContext, a: Shape, b: Shape, axes: Listed) -> Shape:
-    """`axes` are those of rows and sum of A, of sum and columns of B, of rows and columns of the result."""
+    """The product; `axes` are rows and inner axis of A, inner axis and columns of B, rows and columns of the result."""
     rank = c.same_rank(a, b)
     listed = read_ints(c, axes, "axes", 0)
     check_count(c, listed, "axes", 6, "axis of the three matrices")
     rows, sum_a, sum_b, columns, rows_out, columns_out = (read_axis(c, axis, rank) for axis in listed)
     if rows == sum_a or columns == sum_b or rows_out == columns_out:
-        c.fail("axes must name different axes for rows, columns and the sum", axes)
-    c.merge(a[sum_a], b[sum_b], "the inner dimensions of a matrix product must be equal")
+        c.fail("axes must name two different axes of A, of B and of the result", axes)
+    c.merge(a[sum_a], b[sum_b], "the inner dimensions of A and B must be equal")
     lead_a = (d for i, d in enumerate(a) if i not in (rows, sum_a))
     lead_b = (d for i, d in enumerate(b) if i not in (sum_b, columns))
     lead = iter([c.broadcast_dim(x, y) for x, y in zip(lead_a, lead_b, strict=True)])
@@ -100,5 +100,5 @@ def quantized_conv(
     (count,) = read_ints(c, group if groups == 1 else groups, "groups", 0)
     shape = conv(c, input, filter, sliding=sliding, groups=count)
     if bias is not None and bias.rank == 1 and bias.dims is not None and bias[0] != 1:
-        c.merge(bias[0], shape[1], "the bias must have one value per channel")
+        c.merge(bias[0], shape[1], "the bias must have one element per output channel")
     return TensorType(read_dtype(c, output_dt) if output_dt else None, shape)

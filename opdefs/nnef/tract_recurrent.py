@@ -1,8 +1,7 @@
-"""tract's recurrences: the parts of a scan, and fused cells and sequences.
+"""tract's recurrences: the parts of a scan, fused cells, and fused layers.
 
-A scan calls a fragment once for each chunk of an axis. States keep their shape, so the shapes of one call are those
-of all: readers write the body once, between the operations `tract_scan_chunk`, `tract_scan_state` and
-`tract_scan_full`, which do not occur in documents.
+A scan calls a fragment once for each chunk of an axis. States keep their shape, so all calls have the same shapes: the
+reader writes the body once, between the operations `tract_scan_*`, which do not occur in documents.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from shapeinf.ops import InferenceContext
 
 @nnef("tract_scan_chunk")
 def scan_chunk(c: InferenceContext, input: Shape, *, axis: int, chunk: int) -> TensorType:
-    """The chunk of a scanned tensor in one call; a negative chunk counts from the end."""
+    """[*A, d, *B] -> [*A, chunk, *B], the part of one call; with a negative chunk the scan starts at the end."""
     if chunk == 0:
         c.fail("chunk must not be 0", chunk)
     return TensorType(c.dtype(0), replace_axis(input, read_axis(c, axis, len(input)), abs(chunk)))
@@ -25,19 +24,19 @@ def scan_chunk(c: InferenceContext, input: Shape, *, axis: int, chunk: int) -> T
 
 @nnef("tract_scan_state")
 def scan_state(c: InferenceContext, initial: Shape) -> TensorType:
-    """A state in one call: the shape of the initial state, without contents."""
+    """[*S] -> [*S]: a state in any call, whose contents are unknown."""
     return TensorType(c.dtype(0), initial)
 
 
 @nnef("tract_scan_next")
 def scan_next(c: InferenceContext, result: Shape, initial: Shape) -> TensorType:
-    """The state after a call."""
-    return TensorType(c.dtype(0), c.merge(result, initial, "a state must keep its shape"))
+    """[*S], the initial state [*S] -> [*S]: the state after a call."""
+    return TensorType(c.dtype(0), c.merge(result, initial, "the fragment must return a state in its initial shape"))
 
 
 @nnef("tract_scan_last")
 def scan_last(c: InferenceContext, result: Shape) -> TensorType:
-    """A result of the last call."""
+    """[*S] -> [*S]: a result of the last call."""
     return TensorType(c.dtype(0), result)
 
 
@@ -45,18 +44,19 @@ def scan_last(c: InferenceContext, result: Shape) -> TensorType:
 def scan_full(
     c: InferenceContext, result: Shape, *scanned: Shape, axis: int, axes: Listed, chunks: Listed
 ) -> TensorType:
-    """The results of all calls along an axis; `axes` and `chunks` are those of the scanned tensors."""
+    """[*A, d, *B] -> [*A, d*calls, *B]: the results of all calls; `axes` and `chunks` describe the scanned tensors."""
     if not scanned:
-        c.fail("a scan requires a scanned tensor")
+        c.fail("a scan requires at least one scanned tensor")
     known = read_ints(c, axes, "axes"), read_ints(c, chunks, "chunks")
-    calls = [_calls(c, x, *ways) for x, *ways in zip(scanned, *known, strict=True)]
+    calls = [_call_count(c, x, *ways) for x, *ways in zip(scanned, *known, strict=True)]
     for other in calls[1:]:
         c.merge(calls[0], other, "scanned tensors must have the same number of chunks")
     at = read_axis(c, axis, len(result))
     return TensorType(c.dtype(0), replace_axis(result, at, result[at] * calls[0]))
 
 
-def _calls(c: InferenceContext, scanned: Shape, axis: int, chunk: int) -> Dim:
+def _call_count(c: InferenceContext, scanned: Shape, axis: int, chunk: int) -> Dim:
+    """The number of chunks of a scanned tensor."""
     size = scanned[read_axis(c, axis, len(scanned))]
     return size if abs(chunk) == 1 else ceildiv(size, abs(chunk))
 
@@ -70,7 +70,7 @@ def gru_epilogue(c: InferenceContext, xh: Shape, rh: Shape, h_prev: Shape, *, hi
 
 @nnef("tract_core_lstm_epilogue")
 def lstm_epilogue(c: InferenceContext, preact: Shape, c_prev: Shape, *, hidden: int) -> tuple[TensorType, TensorType]:
-    """[*B, 4h], [*B, h] -> twice [*B, h]."""
+    """[*B, 4h], [*B, h] -> [*B, h] twice."""
     state = TensorType(c.dtype(1), _cell(c, preact, c_prev, 4, *read_ints(c, hidden, "hidden", 1)))
     return state, state
 

@@ -14,7 +14,7 @@ from shapeinf.ops import InferenceContext, Value
 
 
 def read_sizes(c: InferenceContext, value: object, name: str) -> tuple[Dim, ...]:
-    """The sizes in an attribute, flattened: in tract an item may also be a tensor of several sizes."""
+    """The sizes in an attribute, whose items may be tensors of several sizes; a new unknown for an unknown size."""
     items = flatten(value if isinstance(value, tuple) else (value,))
     return tuple([_read_item(c, item, name) for item in items])
 
@@ -24,8 +24,8 @@ def _read_item(c: InferenceContext, item: object, name: str) -> Dim:
         return c.fresh(name)
     dim = to_dim(item) if isinstance(item, (int, float, Dimension)) else None
     if dim is None:
-        c.fail(f"`{name}` must consist of integers", item)
-    c.at_least(dim, 0, f"`{name}` must consist of sizes of at least 0")
+        c.fail(f"the items of `{name}` must be integers", item)
+    c.at_least(dim, 0, f"the items of `{name}` must be at least 0")
     return dim
 
 
@@ -39,7 +39,7 @@ def read_size(c: InferenceContext, value: object, name: str) -> Dim:
 
 @nnef("extent_of_text")
 def extent_of_text(c: InferenceContext, text: Value) -> PartialTensor:
-    """The extent that a text names, as a scalar; readers emit it for a symbol in an expression."""
+    """The extent that a text names, as a scalar; the reader writes this operation for a symbol in an expression."""
     named = text.elements[0] if text.elements else None
     if not isinstance(named, str):
         raise c.unknowable("the name of the extent is unknown", "int64")
@@ -50,7 +50,7 @@ def extent_of_text(c: InferenceContext, text: Value) -> PartialTensor:
 
 @nnef("tract_core_shape_of")
 def shape_of(c: InferenceContext, input: Shape) -> PartialTensor | TensorType:
-    """The sizes of the input."""
+    """[*S] -> [rank], the sizes of the input."""
     if input.dims is None:
         return TensorType("int64", Shape((c.fresh("rank"),)))
     return PartialTensor("int64", Shape((len(input.dims),)), input.dims)
@@ -67,41 +67,41 @@ def range_(c: InferenceContext, start: Value, end: Value, step: Value | None = N
 
 @nnef("tract_core_broadcast")
 def broadcast(c: InferenceContext, input: Value, *, shape: Listed) -> PartialTensor:
-    """Numpy's broadcast of the input to `shape`: shapes align at their last axes."""
+    """The broadcast of the input and the attribute `shape`, aligned at the last axis as in numpy."""
     result = c.broadcast(input.shape, Shape(read_sizes(c, shape, "shape")))
     return move_elements(input, result, lambda array: numpy_function("broadcast_to")(array, [*result]))
 
 
 @nnef("tract_core_force_eval")
 def force_eval(c: InferenceContext, *inputs: Value, slots: Listed) -> tuple[PartialTensor, ...]:
-    """Some of the inputs."""
+    """The inputs at the positions `slots`."""
     known = read_ints(c, slots, "slots", 0)
     if any(slot >= len(inputs) for slot in known):
-        c.fail(f"a slot must lie in 0..{len(inputs) - 1}", known)
+        c.fail(f"the items of slots must lie in 0..{len(inputs) - 1}", known)
     return tuple(inputs[slot] for slot in known)
 
 
 @nnef("tract_core_load")
 def load(c: InferenceContext, input: Shape) -> TensorType:
-    """The stored tensor, or the input if nothing was stored; both have the same shape."""
+    """[*S] -> [*S]: the stored tensor, or the input if nothing is stored."""
     return TensorType(c.dtype(0), input)
 
 
 @nnef("tract_core_store")
 def store(c: InferenceContext, input: Shape, state: Shape) -> TensorType:
-    """The input."""
+    """[*S] -> [*S]: the input."""
     return TensorType(c.dtype(0), input)
 
 
 @nnef("tract_resource_get")
 def resource_get(c: InferenceContext, *, label: str, key: str) -> Shape:
-    """A value of another file."""
+    """Unknown: a value of another file."""
     raise c.unknowable(f"{key!r} of the resource {label!r} is in another file")
 
 
 @nnef("tract_core_submodel")
 def submodel(c: InferenceContext, *inputs: Shape, label: str) -> Shape:
-    """The output of another model."""
+    """Unknown: the output of another model."""
     raise c.unknowable(f"the model {label!r} is in another file")
 
 

@@ -8,7 +8,9 @@ from opdefs.nnef.attributes import read_axis, read_ints
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.tract_parts import replace_axis
 from opdefs.rules.elements import known_dims
+from opdefs.rules.operands import size_or_fresh
 from opdefs.rules.resize import scale_size
+from opdefs.rules.sampling import grid_sample as sample_at_grid
 from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
@@ -19,7 +21,7 @@ _COMPLEX = {"float16": "complex64", "float32": "complex64", "float64": "complex1
 
 @nnef("tract_core_fft")
 def fourier_transform(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
-    """The shape of the input; its last axis holds real and imaginary part."""
+    """[*S, 2] -> [*S, 2]; the last axis holds real and imaginary part."""
     if input.dims is not None:
         read_axis(c, axis, len(input))
     return TensorType(c.dtype(0), input)
@@ -29,23 +31,23 @@ def fourier_transform(c: InferenceContext, input: Shape, *, axis: int) -> Tensor
 def short_time_transform(
     c: InferenceContext, input: Shape, window: Shape | None = None, *, axis: int, frame: int, stride: int
 ) -> TensorType:
-    """An axis becomes two: frames and frame length."""
+    """[*A, d, *B] -> [*A, frames, frame, *B] with `(d - frame) // stride + 1` frames."""
     (length,), (step,) = read_ints(c, frame, "frame", 1), read_ints(c, stride, "stride", 1)
     at = read_axis(c, axis, len(input))
-    c.at_least(input[at], length, "a frame must fit into the signal")
+    c.at_least(input[at], length, "the axis must be at least as long as `frame`")
     frames = (input[at] - length) // step + 1
     return TensorType(c.dtype(0), Shape((*input[:at], frames, length, *input[at + 1 :])))
 
 
 @nnef("tract_core_complex_to_inner_dim")
 def complex_to_axis(c: InferenceContext, input: Shape) -> TensorType:
-    """A new last axis for real and imaginary part."""
+    """[*S] -> [*S, 2]: real and imaginary part."""
     return TensorType(_REAL.get(c.dtype(0) or ""), Shape((*input, 2)))
 
 
 @nnef("tract_core_inner_dim_to_complex")
 def axis_to_complex(c: InferenceContext, input: Shape) -> TensorType:
-    """The shape without its last axis (real and imaginary part)."""
+    """[*S, 2] -> [*S]: from real and imaginary part."""
     if not len(input):
         c.fail("the input must have an axis for real and imaginary part", input)
     c.merge(input[-1], 2, "the last axis must have size 2 (real and imaginary part)")
@@ -63,9 +65,8 @@ def resize(c: InferenceContext, input: Shape, scales: Value | None = None, sizes
         input = c.require_rank(input, length)
     c.merge(length, len(input), "scales or sizes must have one value per axis")
     new = known_dims(requested) if requested is sizes else _scale_sizes(c, input, requested)
-    wanted = new or (None,) * len(input)
-    sound = (d if d is not None and c.prove_le(0, d) is True else None for d in wanted)
-    return TensorType(c.dtype(0), Shape(c.fresh(f"resize.{i}") if d is None else d for i, d in enumerate(sound)))
+    dims = (size_or_fresh(c, d, f"resize.{i}") for i, d in enumerate(new or (None,) * len(input)))
+    return TensorType(c.dtype(0), Shape(dims))
 
 
 def _scale_sizes(c: InferenceContext, input: Shape, scales: PartialTensor) -> tuple[Dim | None, ...]:
@@ -85,17 +86,12 @@ def resize_by_scales(c: InferenceContext, input: Shape, scales: Value) -> Tensor
 @nnef("tract_core_grid_sample", "tract_onnx_grid_sample")
 def grid_sample(c: InferenceContext, input: Shape, grid: Shape) -> TensorType:
     """[N, C, *S], [N, *T, len(S)] -> [N, C, *T]."""
-    rank = c.same_rank(input, grid)
-    if rank < 3:
-        c.fail("the input must be [N, C, spatial...]", input)
-    batch = c.merge(input[0], grid[0], "input and grid must have the same batch size")
-    c.merge(grid[-1], rank - 2, "the last axis of the grid must have one coordinate per spatial axis")
-    return TensorType(c.dtype(0), Shape((batch, input[1], *grid[1:-1])))
+    return TensorType(c.dtype(0), sample_at_grid(c, input, grid))
 
 
 @nnef("tract_pulse_delay")
 def delay(c: InferenceContext, input: Shape, *, axis: int, delay: int, overlap: int) -> TensorType:
-    """An axis grows by the overlap of a pulse with the previous one."""
+    """[*A, d, *B] -> [*A, d + overlap, *B]: a pulse with the end of the previous one."""
     read_ints(c, delay, "delay", 0)
     (repeated,) = read_ints(c, overlap, "overlap", 0)
     at = read_axis(c, axis, len(input))
@@ -104,7 +100,7 @@ def delay(c: InferenceContext, input: Shape, *, axis: int, delay: int, overlap: 
 
 @nnef("tract_pulse_mask", "tract_pulse_pulse_pad")
 def pulse(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
-    """The shape of the input: the padding of a stream lies inside its pulses."""
+    """[*S] -> [*S]: the padding of a stream lies inside its pulses."""
     if input.dims is not None:
         read_axis(c, axis, len(input))
     return TensorType(c.dtype(0), input)

@@ -20,14 +20,11 @@ def attention(
     if rank not in (3, 4):
         c.fail("q, k and v must have rank 3 or 4", q)
     if is_causal and mask is not None:
-        c.fail("causal attention does not accept a mask")
+        c.fail("with is_causal, there must be no mask")
     c.merge(q[-1], k[-1], "query and key must have the same head size")
     c.merge(k[-2], v[-2], "key and value must have the same length")
-    batch = c.merge(
-        c.merge(q[0], k[0], "query and key must have the same batch size"),
-        v[0],
-        "query and value must have the same batch size",
-    )
+    batch = c.merge(q[0], k[0], "query and key must have the same batch size")
+    batch = c.merge(batch, v[0], "query and value must have the same batch size")
     if rank == 4:
         c.merge(k[1], v[1], "key and value must have the same number of heads")
         _check_groups(c, q[1], k[1])
@@ -38,7 +35,7 @@ def attention(
 def token_cache(
     c: InferenceContext, input: Shape, *, axis: int, past_sequence_shape: Listed, input_sequence_shape: Listed
 ) -> TensorType:
-    """The past and the input concatenated along an axis; the length of the past is an attribute."""
+    """[*A, S, *B] -> [*A, P + S, *B]: the input behind the past, whose shape is an attribute."""
     past = read_sizes(c, past_sequence_shape, "past_sequence_shape")
     new = read_sizes(c, input_sequence_shape, "input_sequence_shape")
     input = c.require_rank(input, len(past))
@@ -50,7 +47,7 @@ def token_cache(
 
 @nnef("tract_transformers_quantized_kv_sdpa", "tract_transformers_window_kv_sdpa")
 def cached_attention(c: InferenceContext, q: Shape, k: Shape, v: Shape, *, axis: int) -> TensorType:
-    """[B, Hq, S, D], twice [B, H, T, D] -> [B, Hq, S, D]: the cached keys and values are not in the document."""
+    """[B, Hq, S, D], [B, H, T, D] twice -> [B, Hq, S, D]; the cached keys and values are not in the document."""
     q, k, v = (c.require_rank(x, 4, name) for x, name in ((q, "q"), (k, "k"), (v, "v")))
     read_axis(c, axis, 4)
     c.merge(k, v, "key and value must have the same shape")
@@ -61,6 +58,7 @@ def cached_attention(c: InferenceContext, q: Shape, k: Shape, v: Shape, *, axis:
 
 
 def _check_groups(c: InferenceContext, queries: Dim, keys: Dim) -> None:
+    """Reject known numbers of heads of which that of the query is not a multiple of that of the key."""
     if isinstance(queries, int) and isinstance(keys, int) and (keys == 0 or queries % keys):
         c.fail("the query heads must be a multiple of the key heads", queries, keys)
 
@@ -91,34 +89,34 @@ def experts(
     count, token = c.require_rank(wg, 2, "wg")
     width = c.require_rank(w1, 3, "w1")[2 if expert_layout == "canonical" else 1]
     c.at_most(chosen, count, "k must be at most the number of experts")
-    message = "the weights of the experts must match the tokens and each other"
     first = (token, width) if expert_layout == "canonical" else (width, token)
-    for weights, dims in (
-        *((w1, (count, *first)), (w3, (count, *first)), (w2, (count, first[1], first[0]))),
-        *((wg_bias, (count,)), (w1_bias, (count, width)), (w3_bias, (count, width)), (w2_bias, (count, token))),
+    for name, weights, dims in (
+        *(("w1", w1, (count, *first)), ("w3", w3, (count, *first)), ("w2", w2, (count, first[1], first[0]))),
+        *(("wg_bias", wg_bias, (count,)), ("w1_bias", w1_bias, (count, width))),
+        *(("w3_bias", w3_bias, (count, width)), ("w2_bias", w2_bias, (count, token))),
     ):
         if weights is not None:
-            c.merge(weights, Shape(dims), message)
+            c.merge(weights, Shape(dims), f"{name} must have the sizes that follow from wg and w1")
     if x.dims is not None:
-        c.merge(x[-1], token, message)
+        c.merge(x[-1], token, "the last axis of x must equal that of wg")
     return TensorType(c.dtype(0), x)
 
 
 @nnef("tract_transformers_scaled_masked_softmax")
 def masked_softmax(c: InferenceContext, input: Shape, mask: Shape) -> TensorType:
-    """The shape of the input; the mask broadcasts to it, aligned at the last axis."""
+    """[*S], a mask that broadcasts to it, aligned at the last axis -> [*S]."""
     if input.dims is not None and mask.dims is not None:
         if len(mask) > len(input):
-            c.fail("the rank of the mask must be at most that of the input", input, mask)
+            c.fail("mask must have at most the rank of the input", input, mask)
         for own, other in zip(reversed(input.dims), reversed(mask.dims), strict=False):
             if c.prove_le(2, other) is True:  # a named extent may also be 1
-                c.merge(own, other, "the mask must broadcast to the input")
+                c.merge(own, other, "mask must broadcast to the shape of the input")
     return TensorType(c.dtype(0), input)
 
 
 @nnef("tract_transformers_apply_rope")
 def rotary_embedding(c: InferenceContext, input: Shape, cos: Shape, sin: Shape) -> TensorType:
-    """The shape of the input, whose last axis has two halves."""
+    """[*S, 2n] -> [*S, 2n]."""
     if input.dims:
         c.divisible(input[-1], 2, "the last axis of the input must be even")
     return TensorType(c.dtype(0), input)
@@ -128,13 +126,17 @@ def rotary_embedding(c: InferenceContext, input: Shape, cos: Shape, sin: Shape) 
 def gated_delta(
     c: InferenceContext, query: Shape, key: Shape, value: Shape, log_decay: Shape, beta: Shape, initial_state: Shape
 ) -> tuple[TensorType, TensorType]:
-    """Queries and keys [B, S, Hk, W], values [B, S, H, W], state [B, H, W, W] -> the values' shape, and the state's."""
+    """[B, S, Hk, W] twice, values [B, S, H, W], a state [B, H, W, W] -> [B, S, H, W], the state [B, H, W, W]."""
     query = c.merge(query, key, "query and key must have the same shape")
     query, value = c.require_rank(query, 4, "query"), c.require_rank(value, 4, "value")
     for axis in (0, 1, 3):
         c.merge(query[axis], value[axis], f"axis {axis} of query and value must be equal")
     batch, _, heads, width = value
-    state = c.merge(initial_state, Shape((batch, heads, width, width)), "initial_state must be [B, H, W, W]")
+    state = c.merge(
+        initial_state,
+        Shape((batch, heads, width, width)),
+        "initial_state must be [batch, heads, width, width] of the value",
+    )
     return TensorType(c.dtype(0), value), TensorType(c.dtype(5), state)
 
 
@@ -144,7 +146,7 @@ def causal_convolution(
 ) -> tuple[TensorType, TensorType]:
     """[B, C, S], [C, K], [B, C, K] -> [B, C, S] and the state [B, C, K].
 
-    The first version accepts one position in any shape; in all versions no shape changes.
+    The first version also accepts a single position in any shape. No shape changes.
     """
     if input.rank == initial_state.rank == 3 and input[1] == initial_state[1] and weight.dims:
         c.merge(input[0], initial_state[0], "input and state must have the same batch size")

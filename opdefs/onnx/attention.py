@@ -11,20 +11,20 @@ from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext
 
 
-def head_size(c: InferenceContext, hidden: Dim, heads: int, name: str) -> Dim:
-    """The size of one head of a packed axis."""
+def head_size(c: InferenceContext, hidden: Dim, heads: int, operand: str, attribute: str) -> Dim:
+    """The size of one head of the packed last axis of an operand; `attribute` states the number of heads."""
     if heads < 1:
-        c.fail(f"{name} of rank 3 requires its number of heads", heads)
-    c.divisible(hidden, heads, f"the hidden size of {name} must be divisible by its number of heads")
+        c.fail(f"{operand} of rank 3 requires that the attribute {attribute!r} is at least 1", heads)
+    c.divisible(hidden, heads, f"the last axis of {operand} must be divisible by {attribute}")
     return hidden // heads
 
 
-def split_heads(c: InferenceContext, x: Shape, heads: int, name: str) -> Shape:
-    """[batch, heads, sequence, size] of an input in that form or packed as [batch, sequence, heads * size]."""
+def split_heads(c: InferenceContext, x: Shape, heads: int, operand: str, attribute: str) -> Shape:
+    """[batch, heads, sequence, size] of an operand in that form or packed as [batch, sequence, heads * size]."""
     dims = x.require()
     if len(dims) == 3:
-        return Shape((dims[0], heads, dims[1], head_size(c, dims[2], heads, name)))
-    return c.require_rank(x, 4, name)
+        return Shape((dims[0], heads, dims[1], head_size(c, dims[2], heads, operand, attribute)))
+    return c.require_rank(x, 4, operand)
 
 
 @onnx("Attention")
@@ -43,64 +43,74 @@ def attention(
     left_window_size: int = -1,
     right_window_size: int = -1,
 ) -> tuple[Shape, Shape, Shape, Shape]:
-    """Output [B, Hq, S, Dv] (packed [B, S, Hq*Dv] for packed queries), keys and values so far, and the scores."""
+    """[B, Hq, S, D], [B, Hkv, L, D], [B, Hkv, L, Dv] -> [B, Hq, S, Dv], caches [B, Hkv, P + L, D or Dv], the scores.
+
+    Packed operands are [B, S, Hq*D] and so on; the output of a packed query is packed. Scores are [B, Hq, S, P + L].
+    """
     if min(left_window_size, right_window_size) < -1:
-        c.fail("a window size must be at least 0, or -1 for no limit", left_window_size, right_window_size)
+        message = "left_window_size and right_window_size must be at least 0, or -1 for no limit"
+        c.fail(message, left_window_size, right_window_size)
     if (past_key is None) != (past_value is None):
         c.fail("past_key and past_value must be present together")
     if c.version >= 25:
         _check_variant(c, q, lengths, past_key, q_num_heads, kv_num_heads)
-    query = split_heads(c, q, q_num_heads, "the query")
-    key, value = split_heads(c, k, kv_num_heads, "the key"), split_heads(c, v, kv_num_heads, "the value")
-    c.merge(query[3], key[3], "query and key must have the same head size")
-    for other in (key, value):
-        c.merge(query[0], other[0], "query, key and value must have the same batch size")
-    c.merge(key[1], value[1], "key and value must have the same number of heads")
-    c.merge(key[2], value[2], "key and value must have the same length")
+    query = split_heads(c, q, q_num_heads, "Q", "q_num_heads")
+    key = split_heads(c, k, kv_num_heads, "K", "kv_num_heads")
+    value = split_heads(c, v, kv_num_heads, "V", "kv_num_heads")
+    _match_operands(c, query, key, value)
     total, total_value = key[2], value[2]
     if past_key is not None and past_value is not None:
         total = _cache_length(c, past_key, key, "past_key")
         total_value = _cache_length(c, past_value, value, "past_value")
         c.merge(total, total_value, "past_key and past_value must have the same length")
     if isinstance(key[1], int) and key[1]:
-        c.divisible(query[1], key[1], "the query heads must be a multiple of the key heads")
-    _check_mask(c, mask, Shape((query[0], query[1], query[2], total)))
+        c.divisible(query[1], key[1], "the heads of Q must be a multiple of the heads of K")
+    scores = Shape((query[0], query[1], query[2], total))
+    _check_mask(c, mask, scores)
     require_vector(c, lengths, query[0], "nonpad_kv_seqlen must have one value per sample")
     output = Shape((query[0], query[1], query[2], value[3]))
     if len(q) == 3:
         output = Shape((query[0], query[2], query[1] * value[3]))
     present_key = Shape((key[0], key[1], total, key[3]))
     present_value = Shape((value[0], value[1], total_value, value[3]))
-    return output, present_key, present_value, Shape((query[0], query[1], query[2], total))
+    return output, present_key, present_value, scores
+
+
+def _match_operands(c: InferenceContext, query: Shape, key: Shape, value: Shape) -> None:
+    """Require Q [B, Hq, S, D], K [B, Hkv, L, D] and V [B, Hkv, L, Dv]."""
+    c.merge(query[3], key[3], "Q and K must have the same head size")
+    for other in (key, value):
+        c.merge(query[0], other[0], "Q, K and V must have the same batch size")
+    c.merge(key[1], value[1], "K and V must have the same number of heads")
+    c.merge(key[2], value[2], "K and V must have the same length")
 
 
 def _check_mask(c: InferenceContext, mask: Shape | None, scores: Shape) -> None:
-    """The mask broadcasts to the scores [B, Hq, S, T]; since opset 24 it may be shorter than T."""
-    message = "the mask must broadcast to [batch, query heads, queries, keys]"
+    """Require that the mask broadcasts to the scores [B, Hq, S, T]; since opset 24 it may be shorter than T."""
     if mask is not None and mask.dims and c.version >= 24:
-        c.at_most(mask.dims[-1], scores[3], "the last axis of the mask must be at most the number of keys")
+        c.at_most(mask.dims[-1], scores[3], "the last axis of attn_mask must be at most the number of keys")
         mask, scores = Shape(mask.dims[:-1]), Shape(scores[:3])
-    require_broadcast_to(c, mask, scores, message)
+    require_broadcast_to(c, mask, scores, "attn_mask must broadcast to [batch, query heads, queries, keys]")
 
 
 def _check_variant(
     c: InferenceContext, q: Shape, lengths: Shape | None, past: Shape | None, q_heads: int, kv_heads: int
 ) -> None:
-    """Combinations that opset 25 forbids."""
+    """Reject the combinations of inputs, outputs and attributes that opset 25 forbids."""
     wanted = (*c.wanted, False, False)
     if wanted[1] != wanted[2]:
         c.fail("present_key and present_value must be requested together")
     if lengths is not None and (past is not None or any(wanted[1:3])):
-        c.fail("nonpad_kv_seqlen cannot be combined with caches")
+        c.fail("nonpad_kv_seqlen cannot be combined with past_key, past_value, present_key and present_value")
     if q.rank == 4 and (q_heads or kv_heads):
-        c.fail("q_num_heads and kv_num_heads require inputs of rank 3", q)
+        c.fail("the attributes q_num_heads and kv_num_heads require that Q, K and V are of rank 3", q)
 
 
 def _cache_length(c: InferenceContext, past: Shape, new: Shape, name: str) -> Dim:
-    """The length of a cache after the new entries."""
+    """The length of a cache with the new entries; all other axes are equal."""
     past = c.require_rank(past, 4, name)
     for axis in (0, 1, 3):
-        c.merge(past[axis], new[axis], f"axis {axis} of {name} must equal that of the new entries")
+        c.merge(past[axis], new[axis], f"axis {axis} of {name} must equal that of the new keys and values")
     return past[2] + new[2]
 
 
@@ -120,11 +130,7 @@ def flex_attention(
     if len(types) > 1:
         c.fail("Q, K and V must have the same element type", *sorted(t for t in types if t))
     q, k, v = c.require_rank(q, 4, "Q"), c.require_rank(k, 4, "K"), c.require_rank(v, 4, "V")
-    c.merge(q[0], k[0], "Q, K and V must have the same batch size")
-    c.merge(q[0], v[0], "Q, K and V must have the same batch size")
-    c.merge(k[1], v[1], "K and V must have the same number of heads")
-    c.merge(k[2], v[2], "K and V must have the same length")
-    c.merge(q[3], k[3], "Q and K must have the same head size")
+    _match_operands(c, q, k, v)
     if isinstance(q[1], int) and isinstance(k[1], int) and k[1] and q[1] % k[1]:
         c.fail("the heads of Q must be a multiple of the heads of K", q[1], k[1])
     precision = dtype_name(softmax_precision) or ("float64" if c.dtype(0) == "float64" else "float32")
@@ -149,37 +155,31 @@ def rotary_embedding(
     num_heads: int = 0,
     rotary_embedding_dim: int = 0,
 ) -> Shape:
-    """The shape of the input, [B, S, hidden] or [B, heads, S, size]; caches are [P, rotated/2] or [B, S, rotated/2]."""
+    """[B, S, hidden] or [B, heads, S, size] -> the same; caches are [P, rotated/2] or [B, S, rotated/2]."""
     rank = len(x)
     if rank not in (3, 4):
-        c.fail("the input must have rank 3 or 4", x)
-    if rank == 3 and num_heads < 1:
-        c.fail("an input of rank 3 requires the attribute 'num_heads'", num_heads)
+        c.fail("the input must be [batch, sequence, hidden] or [batch, heads, sequence, head_size]", x)
     batch, steps = x[0], x[1] if rank == 3 else x[2]
-    size = head_size(c, x[2], num_heads, "the input") if rank == 3 else x[3]
-    caches = 3 if position_ids is None else 2
-    cache = c.merge(
-        c.require_rank(cos_cache, caches, "cos_cache"),
-        c.require_rank(sin_cache, caches, "sin_cache"),
-        "cos_cache and sin_cache must have the same shape",
-    )
+    size = head_size(c, x[2], num_heads, "the input", "num_heads") if rank == 3 else x[3]
+    cache = _rotary_cache(c, cos_cache, sin_cache, 3 if position_ids is None else 2)
     if not rotary_embedding_dim:
         c.divisible(size, 2, "the head size must be even")
     c.at_most(rotary_embedding_dim, size, "rotary_embedding_dim must be at most the head size")
-    c.merge(
-        cache[-1],
-        (rotary_embedding_dim or size) // 2,
-        "the last axis of cos_cache and sin_cache must be half the rotary dimension",
-    )
+    half = (rotary_embedding_dim or size) // 2
+    c.merge(cache[-1], half, "the last axis of cos_cache and sin_cache must be half the rotary dimension")
+    positions = Shape((batch, steps))
     if position_ids is None:
-        c.merge(
-            Shape(cache[:2]),
-            Shape((batch, steps)),
-            "without position_ids, cos_cache and sin_cache must be [batch, sequence, ...]",
-        )
+        message = "without position_ids, cos_cache and sin_cache must be [batch, sequence, ...]"
+        c.merge(Shape(cache[:2]), positions, message)
     else:
-        c.merge(position_ids, Shape((batch, steps)), "position_ids must be [batch, sequence]")
+        c.merge(position_ids, positions, "position_ids must be [batch, sequence]")
     return x
+
+
+def _rotary_cache(c: InferenceContext, cosines: Shape, sines: Shape, rank: int) -> Shape:
+    """The common shape of both caches, of this rank."""
+    cosines, sines = c.require_rank(cosines, rank, "cos_cache"), c.require_rank(sines, rank, "sin_cache")
+    return c.merge(cosines, sines, "cos_cache and sin_cache must have the same shape")
 
 
 @onnx("LinearAttention", since=27)
@@ -204,12 +204,16 @@ def linear_attention(
     for other in (key, value):
         c.merge(query[0], other[0], "query, key and value must have the same batch size")
         c.merge(query[1], other[1], "query, key and value must have the same length")
-    size = head_size(c, query[2], q_num_heads, "the query")
-    c.merge(size, head_size(c, key[2], kv_num_heads, "the key"), "query and key must have the same head size")
-    wide = head_size(c, value[2], kv_num_heads, "the value")
+    size = head_size(c, query[2], q_num_heads, "the query", "q_num_heads")
+    c.merge(
+        size,
+        head_size(c, key[2], kv_num_heads, "the key", "kv_num_heads"),
+        "query and key must have the same head size",
+    )
+    wide = head_size(c, value[2], kv_num_heads, "the value", "kv_num_heads")
     state = Shape((query[0], kv_num_heads, size, wide))
     if past is not None:
-        state = c.merge(state, past, "the past state must be [B, Hkv, Dk, Dv]")
+        state = c.merge(state, past, "past_state must be [batch, kv_num_heads, key head size, value head size]")
         size, wide = state[2], state[3]
     _check_gate(c, query, decay, (kv_num_heads, kv_num_heads * size), "decay")
     _check_gate(c, query, beta, (1, kv_num_heads), "beta")
@@ -217,18 +221,20 @@ def linear_attention(
 
 
 _GATES = {"linear": (False, False), "gated": (True, False), "delta": (False, True), "gated_delta": (True, True)}
-"""Whether an update rule takes a decay and a beta."""
+"""For each update rule, whether it takes a decay, and whether it takes a beta."""
 
 
 def _check_gates(c: InferenceContext, rule: str, decay: Shape | None, beta: Shape | None) -> None:
+    """Require the gates that an update rule takes, and no other."""
     if rule not in _GATES:
-        c.fail(f"the update rule must be one of {', '.join(_GATES)}", rule)
+        c.fail(f"update_rule must be one of {', '.join(_GATES)}", rule)
     for gate, wanted, name in zip((decay, beta), _GATES[rule], ("decay", "beta"), strict=True):
         if (gate is not None) != wanted:
-            c.fail(f"the update rule {rule!r} {'requires' if wanted else 'does not accept'} {name}")
+            c.fail(f"update_rule={rule} {'requires' if wanted else 'does not accept'} {name}")
 
 
 def _check_gate(c: InferenceContext, query: Shape, gate: Shape | None, choices: tuple[Dim, Dim], name: str) -> None:
+    """Require [B, T, one of the choices]."""
     if gate is None:
         return
     batch, steps, last = c.require_rank(gate, 3, name)
@@ -250,7 +256,7 @@ def causal_conv_with_state(
 ) -> tuple[Shape, Shape]:
     """[B, C, L] and a kernel [C, 1, k] -> [B, C, L] and the last k - 1 entries, [B, C, k - 1]."""
     if activation not in ("none", "silu", "swish"):
-        c.fail("the activation must be none, silu or swish", activation)
+        c.fail("activation must be none, silu or swish", activation)
     x, weight = c.require_rank(x, 3, "input"), c.require_rank(weight, 3, "weight")
     c.merge(x[1], weight[0], "the weight must have one kernel per channel")
     c.merge(weight[1], 1, "the second axis of the weight must have size 1")
@@ -259,5 +265,5 @@ def causal_conv_with_state(
         c.merge(c.require_rank(bias, 1, "bias")[0], x[1], "the bias must have one value per channel")
     state = Shape((x[0], x[1], weight[2] - 1))
     if past is not None:
-        state = c.merge(state, past, "the past state must be [B, C, k - 1]")
+        state = c.merge(state, past, "past_state must be [batch, channels, kernel size - 1]")
     return x, state

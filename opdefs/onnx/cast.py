@@ -12,7 +12,7 @@ from shapeinf.ops import InferenceContext, Value
 
 
 def dtype_name(number: object) -> str | None:
-    """The dtype of an attribute such as `to`: ONNX's number, or its name as opset 1 writes it."""
+    """The dtype of an attribute such as `to`: ONNX's number or, in opset 1, a name. None for any other value."""
     if isinstance(number, str):
         return ONNX_NAMES.get(ONNX_CODES.get(number.lower(), 0)) or FROM_ONNX_NAMES.get(number)
     return ONNX_NAMES.get(number) if isinstance(number, int) else None
@@ -20,23 +20,23 @@ def dtype_name(number: object) -> str | None:
 
 @onnx("Cast", in_place=(0,))
 def cast(c: InferenceContext, x: Value, *, to: object, saturate: int = 1) -> PartialTensor:
-    """The shape of the input, in the type `to`; sizes stay known where both types hold them."""
+    """[*S] -> [*S] in the type `to`; contents stay known where both types represent them."""
     return convert(c, x, dtype_name(to), bool(saturate))
 
 
 @onnx("BitCast", in_place=(0,))
 def bit_cast(c: InferenceContext, x: Shape, *, to: int) -> TensorType:
-    """The shape of the input; both types have as many bits."""
+    """[*S] -> [*S] in the type `to`, which has as many bits as that of the input."""
     target, source = dtype_name(to), c.dtype(0)
     if target is None or target == "string" or source == "string":
-        c.fail("BitCast requires numeric types", source, target or to)
+        c.fail("the type of the input and `to` must be numeric", source, target or to)
     if source is not None and bits(source) != bits(target):
-        c.fail("both types must have the same number of bits", source, target)
+        c.fail("the type of the input and `to` must have the same number of bits", source, target)
     return TensorType(target, x)
 
 
 def bits(dtype: str) -> int:
-    """The bits of one element; those of narrow types are in their names."""
+    """The bits of one element; the names of types narrower than a byte contain them."""
     if dtype.startswith(("int", "uint", "float4", "float8")):
         return int(re.findall(r"\d+", dtype)[0])
     return numpy_dtype(dtype).itemsize * 8  # type: ignore[union-attr]
@@ -44,5 +44,5 @@ def bits(dtype: str) -> int:
 
 @onnx("CastLike", in_place=(0,))
 def cast_like(c: InferenceContext, x: Value, like: Shape, *, saturate: int = 1) -> PartialTensor:
-    """The shape of the first input, in the type of the second."""
+    """[*S] -> [*S] in the type of the second input."""
     return convert(c, x, c.dtype(1), bool(saturate))

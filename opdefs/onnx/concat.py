@@ -14,7 +14,7 @@ from shapeinf.ops import InferenceContext, Value
 
 @onnx("Concat")
 def concat(c: InferenceContext, *xs: Value, axis: int = 1) -> PartialTensor:
-    """The sizes along `axis` add up; all other axes are equal."""
+    """[*A, n, *B], [*A, m, *B], ... -> [*A, n + m + ..., *B]."""
     return concat_tensors(c, xs, axis)
 
 
@@ -26,7 +26,7 @@ def expand(c: InferenceContext, x: Value, shape: Value) -> PartialTensor:
 
 
 def _expand_shape(c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...]) -> Shape:
-    """Broadcast axis by axis; an unknown size leaves an axis of 2 or more as it is. None may be below 0."""
+    """The broadcast, axis by axis; an unknown size leaves an axis of at least 2 as it is. No size may be negative."""
     dims = x.require()
     rank = max(len(dims), len(wanted))
     left: tuple[Dim, ...] = (1,) * (rank - len(dims)) + dims
@@ -46,19 +46,19 @@ def _expand_shape(c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...])
 
 @onnx("Tile", since=6)
 def tile(c: InferenceContext, x: Value, repeats: Value) -> PartialTensor:
-    """Every axis repeated."""
+    """[d, ...], repeats [r, ...] -> [d*r, ...]."""
     if x.shape.dims is None:
         return PartialTensor(x.dtype, Shape(c.fresh(f"tile.{i}") for i in range(len(requested_dims(c, repeats)))), None)
     c.require_rank(repeats.shape, 1, "`repeats`")
     counts = known_dims(repeats) or (None,) * len(x.shape)
     if len(counts) != len(x.shape):
-        c.fail("repeats must have one value per axis", x.shape, counts)
+        c.fail("repeats must have one value per axis of the input", x.shape, counts)
     return tile_axes(c, x, counts)
 
 
 @onnx("Tile")
 def tile_along_axis(c: InferenceContext, x: Shape, tiles: Value, axis: Value) -> Shape:
-    """Opset 1: one axis repeated."""
+    """Opset 1: [*A, d, *B] -> [*A, d*tiles, *B]."""
     axes, counts = known_ints(axis), known_dims(tiles)
     if not axes:
         return Shape(c.fresh(f"tile.{i}") for i in range(len(x)))

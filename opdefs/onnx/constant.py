@@ -36,12 +36,12 @@ def constant(
         if many is not None:
             shape = Shape((len(many),))
             return PartialTensor(dtype, shape, many if is_listable(shape) else None)
-    c.fail("a constant requires a value attribute")
+    c.fail("a Constant requires one of the attributes value, value_int, value_float, ..., sparse_value")
 
 
 @onnx("ConstantOfShape")
 def constant_of_shape(c: InferenceContext, shape: Value, *, value: PartialTensor | None = None) -> PartialTensor:
-    """A tensor of the shape that the input holds, filled with `value` (one float 0 without it)."""
+    """A tensor of the shape in the input, filled with the only element of `value` (default: the float 0)."""
     dtype = value.dtype if value is not None else "float32"
     fill: Element = value.elements[0] if value is not None and value.elements else 0.0
     result = _requested_shape(c, shape, dtype)
@@ -53,10 +53,10 @@ def constant_of_shape(c: InferenceContext, shape: Value, *, value: PartialTensor
 def _requested_shape(c: InferenceContext, shape: Value, dtype: str | None) -> Shape:
     dims = requested_dims(c, shape, dtype=dtype)
     if shape.dtype == "int32":
-        c.fail("shape must have type int64", shape.dtype)
+        c.fail("`input` must have type int64", shape.dtype)
     for d in dims:
         if d is not None:
-            c.at_least(d, 0, "a dimension must be at least 0")
+            c.at_least(d, 0, "the sizes in `input` must be at least 0")
     return Shape(c.fresh(f"shape.{i}") if d is None else d for i, d in enumerate(dims))
 
 
@@ -65,22 +65,22 @@ onnx("Range")(arithmetic_range)
 
 @onnx("EyeLike")
 def eye_like(c: InferenceContext, x: Shape, *, dtype: int = 0) -> PartialTensor:
-    """The shape of the input, which must be a matrix."""
+    """[M, N] -> [M, N]."""
     return PartialTensor(dtype_name(dtype) or c.dtype(0), c.require_rank(x, 2, "input"), None)
 
 
 @onnx("RandomNormal", "RandomUniform")
 def random(c: InferenceContext, *, shape: Ints, dtype: int = 1) -> TensorType:
-    """A tensor of the attribute's shape."""
+    """The attribute `shape`."""
     for d in shape:
         if d < 0:
-            c.fail("a dimension must be at least 0", d)
+            c.fail("the sizes in shape must be at least 0", d)
     return TensorType(dtype_name(dtype), Shape(shape))
 
 
 @onnx("RandomNormalLike", "RandomUniformLike", "Bernoulli")
 def random_like(c: InferenceContext, x: Shape, *, dtype: int = 0) -> TensorType:
-    """The shape of the input, and its type unless `dtype` names another."""
+    """[*S] -> [*S] in the type `dtype`, else that of the input."""
     return TensorType(dtype_name(dtype) or c.dtype(0), x)
 
 

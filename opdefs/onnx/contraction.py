@@ -12,7 +12,7 @@ from shapeinf.ops import InferenceContext
 
 @onnx("MatMul")
 def matmul(c: InferenceContext, a: Shape, b: Shape) -> Shape:
-    """Numpy's matmul."""
+    """[*A, M, K] x [*B, K, N] -> [*broadcast(A, B), M, N]; a vector loses its axis."""
     return product(c, a, b)
 
 
@@ -20,7 +20,7 @@ def matmul(c: InferenceContext, a: Shape, b: Shape) -> Shape:
 def matmul_integer(
     c: InferenceContext, a: Shape, b: Shape, a_zero: Shape | None = None, b_zero: Shape | None = None
 ) -> TensorType:
-    """Numpy's matmul of integers, summed in int32."""
+    """[*A, M, K] x [*B, K, N] -> [*broadcast(A, B), M, N] in int32."""
     constrain_row_scales(c, a, a_zero, "a_zero_point")
     constrain_column_scales(c, b, b_zero, "b_zero_point")
     return TensorType("int32", product(c, a, b))
@@ -38,7 +38,7 @@ def qlinear_matmul(
     y_scale: Shape,
     y_zero: Shape,
 ) -> TensorType:
-    """Numpy's matmul of quantized tensors."""
+    """[*A, M, K] x [*B, K, N] -> [*broadcast(A, B), M, N] of quantized elements."""
     result = product(c, a, b)
     for v, name in ((a_scale, "a_scale"), (a_zero, "a_zero_point")):
         constrain_row_scales(c, a, v, name)
@@ -51,7 +51,7 @@ def qlinear_matmul(
 
 @onnx("Einsum")
 def einsum(c: InferenceContext, *operands: Shape, equation: str) -> Shape:
-    """The axes that the equation names."""
+    """The axes behind `->` in the equation, or the letters that occur once."""
     return einstein_sum(c, equation, operands)
 
 

@@ -23,7 +23,7 @@ SINGLE_CONDITION = "the condition must have exactly one element"
 def if_(c: InferenceContext, condition: Value, *, then_branch: Graph, else_branch: Graph) -> tuple[Type, ...]:
     """The outputs of the branch that runs; the join of both branches if the condition is unknown.
 
-    A branch that fails is never taken.
+    With an unknown condition, a branch that is certain to fail at run time is ignored.
     """
     require_count(c, condition.shape, 1, SINGLE_CONDITION)
     decided = condition.elements[0] if condition.elements else None
@@ -42,7 +42,7 @@ def loop(
     width = run.num_inputs - 2
     if not 0 <= width <= len(carried) or run.num_outputs < 1 + width:
         signature = f"{run.num_inputs} inputs and {run.num_outputs} outputs for {len(carried)} values"
-        c.fail("the inputs and outputs of the body must match the carried values", signature)
+        c.fail("the body must have an input and an output for each carried value", signature)
     most = None if limit is None else to_dim(limit.elements[0]) if limit.elements else c.fresh("limit")
     start = True if condition is None else condition.elements[0] if condition.elements else None
     go_on = start if isinstance(start, Condition) else bool(start) if isinstance(start, (bool, int)) else None
@@ -52,7 +52,7 @@ def loop(
 
 
 def stack(c: InferenceContext, element: Type, count: Dim, axis: int) -> TensorType:
-    """Elements stacked along a new axis."""
+    """`count` elements [*S] stacked along a new axis."""
     if not isinstance(element, TensorType):
         c.fail("scan outputs must be tensors", element)
     if element.shape.dims is None:
@@ -100,7 +100,7 @@ def batched_scan(
 
 def _split_inputs(c: InferenceContext, values: Sequence[Type], scanned: int) -> tuple[list[Type], list[TensorType]]:
     if scanned < 0 or len(values) < scanned:
-        c.fail("num_scan_inputs must not exceed the number of inputs", len(values), scanned)
+        c.fail("num_scan_inputs must lie between 0 and the number of inputs", len(values), scanned)
     at = len(values) - scanned
     inputs = [v for v in values[at:] if isinstance(v, TensorType)]
     if len(inputs) < scanned:
@@ -122,7 +122,7 @@ def _drop_batch(c: InferenceContext, values: Sequence[Type]) -> tuple[Dim, list[
 
 
 def _slices(c: InferenceContext, inputs: Sequence[TensorType], axes: Ints) -> tuple[list[Type], Dim]:
-    """One slice of each scan input, and their number."""
+    """The type of one slice of each scan input, and the number of slices."""
     count: Dim | None = None
     slices: list[Type] = []
     for tensor, axis in zip(inputs, axes or (0,) * len(inputs), strict=False):
@@ -145,7 +145,7 @@ def _run_scan(
     after: list[Type] = []
     for index, (old, new) in enumerate(zip(states, outputs, strict=False)):
         if isinstance(old, TensorType) and isinstance(new, TensorType):
-            shape = c.merge(old.shape, new.shape, f"state {index} must keep its shape")
+            shape = c.merge(old.shape, new.shape, f"the body must return state {index} in its initial shape")
             after.append(PartialTensor(new.dtype or old.dtype, shape, None))
         else:
             after.append(new)
@@ -154,10 +154,10 @@ def _run_scan(
 
 @onnx("SequenceMap")
 def sequence_map(c: InferenceContext, *values: Type, body: Graph) -> tuple[Type, ...]:
-    """The body for each element; inputs that are not sequences are the same in every run."""
+    """The outputs of the body for each element; inputs that are not sequences are the same in every run."""
     first = values[0] if values else None
     length = first.length if isinstance(first, SequenceType) else None
-    if isinstance(length, int) and length <= MAX_MAPPED and all(_is_itemized(v, length) for v in values):
+    if isinstance(length, int) and length <= MAX_MAPPED and all(_has_items(v, length) for v in values):
         return _map_items(c, values, length)
     elements = [_element(c, v) for v in values]
     outputs = c.bodies["body"].run(elements, certain=False)
@@ -166,15 +166,15 @@ def sequence_map(c: InferenceContext, *values: Type, body: Graph) -> tuple[Type,
 
 
 MAX_MAPPED = 16
-"""Longer sequences are mapped by the join of their elements."""
+"""The longest sequence whose items are inferred one by one; the body of a longer one runs on the join of its items."""
 
 
-def _is_itemized(value: Type, length: int) -> bool:
+def _has_items(value: Type, length: int) -> bool:
     return type(value) is not SequenceType or (value.items is not None and len(value.items) == length)
 
 
 def _map_items(c: InferenceContext, values: Sequence[Type], length: int) -> tuple[Type, ...]:
-    """The body for each item separately."""
+    """The sequences of outputs, with one run of the body for each item."""
     rows: list[list[TensorType]] = [[] for _ in range(c.num_outputs)]
     for i in range(length):
         each = [v.items[i] if type(v) is SequenceType and v.items is not None else v for v in values]

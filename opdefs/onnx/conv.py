@@ -31,13 +31,18 @@ def conv(c: InferenceContext, x: Shape, w: Shape, b: Shape | None = None, *, win
     c.merge(channels, channels_of_group * group, "input channels x[1] must equal w[1] * group")
     require_groups(c, filters, group, "output channels w[0] must be divisible by group")
     require_vector(c, b, filters, "the bias length must equal the output channels w[0]")
-    for known, size in zip(window.kernel_shape, kernel, strict=False):
-        c.merge(size, known, "kernel_shape must equal the spatial axes of w")
+    _match_kernel(c, kernel, window.kernel_shape)
     return Shape((samples, filters, *windows(c, sizes, kernel, window)))
 
 
+def _match_kernel(c: InferenceContext, kernel: Sequence[Dim], kernel_shape: Ints) -> None:
+    """Require the attribute `kernel_shape`, if it is set, to equal the spatial axes of the weights."""
+    for known, size in zip(kernel_shape, kernel, strict=False):
+        c.merge(size, known, "kernel_shape must equal the spatial axes of w")
+
+
 def require_groups(c: InferenceContext, channels: Dim, group: int, message: str) -> None:
-    """Require groups of equal size."""
+    """Require that the channels split into groups of equal size."""
     if group < 1:
         c.fail("group must be at least 1", group)
     if group > 1:
@@ -55,7 +60,7 @@ def conv_integer(
     window: Window,
     group: int = 1,
 ) -> TensorType:
-    """A convolution of integers, summed in int32."""
+    """[N, C, *S], [M, C/group, *K] -> [N, M, *window(S)] in int32."""
     shape = conv(c, x, w, window=window, group=group)
     require_single(c, x_zero, "x_zero_point must have exactly one element")
     constrain_filter_scales(c, w, w_zero, "w_zero_point")
@@ -78,7 +83,7 @@ def qlinear_conv(
     window: Window,
     group: int = 1,
 ) -> TensorType:
-    """A convolution of quantized tensors."""
+    """[N, C, *S], [M, C/group, *K] -> [N, M, *window(S)] of quantized elements."""
     shape = conv(c, x, w, b, window=window, group=group)
     require_single_scale(c, x_scale, x_zero, "x")
     require_single_scale(c, y_scale, y_zero, "y")
@@ -100,7 +105,10 @@ def deform_conv(
     group: int = 1,
     offset_group: int = 1,
 ) -> Shape:
-    """A convolution with offsets [N, groups*prod(K)*len(K), *T] and a mask [N, groups*prod(K), *T]."""
+    """[N, C, *S], [M, C/group, *K] -> [N, M, *T]; offsets [N, G*prod(K)*len(K), *T], a mask [N, G*prod(K), *T].
+
+    T is the spatial sizes of the convolution, G is `offset_group`.
+    """
     result = conv(c, x, w, b, window=window, group=group)
     points = c.numel(w[2:]) * offset_group
     message = "offset and mask must have a value for each kernel element of each window"
@@ -122,53 +130,63 @@ def conv_transpose(
     output_padding: Ints = (),
     output_shape: Ints = (),
 ) -> Shape:
-    """[N, C, *S], [C, M/group, *K] -> [N, M, *T]: the inverse of a convolution's sizes."""
-    kernel, auto_pad = window.kernel_shape, window.auto_pad
-    if w.dims is None and kernel:
-        w = c.require_rank(w, 2 + len(kernel), "w")
-    if len(w) < 3:
-        c.fail("a convolution requires weights [C, M/group, kernel...]: rank 3 or more", w)
-    x = c.require_rank(x, len(w), "x")
+    """[N, C, *S], [C, M/group, *K] -> [N, M, *T]: the sizes T of which a convolution with this window returns S."""
+    x, w = _transposed_operands(c, x, w, window.kernel_shape)
     rank = len(w) - 2
-    c.merge(x[1], w[0], "input channels x[1] must equal w[0]")
     require_groups(c, w[0], group, "input channels w[0] must be divisible by group")
-    for known, size in zip(
-        spatial_attribute(kernel, rank, 1, c, "kernel_shape") if kernel else (), w[2:], strict=False
-    ):
-        c.merge(size, known, "kernel_shape must equal the spatial axes of w")
+    kernel = window.kernel_shape and spatial_attribute(window.kernel_shape, rank, 1, c, "kernel_shape")
+    _match_kernel(c, w[2:], kernel)
     channels = w[1] * group
     require_vector(c, b, channels, "the bias length must equal the output channels w[1] * group")
-    if auto_pad not in ("", "NOTSET") and any(window.pads):
-        c.fail("pads and auto_pad cannot both be set", auto_pad, window.pads)
+    if window.auto_pad not in ("", "NOTSET") and any(window.pads):
+        c.fail("pads and auto_pad cannot both be set", window.auto_pad, window.pads)
     steps = spatial_attribute(window.strides, rank, 1, c, "strides")
     spread = spatial_attribute(window.dilations, rank, 1, c, "dilations")
     full = [
         transposed_window_size(size, kernel_size, step, (0, 0), dilation)
         for size, kernel_size, step, dilation in zip(x[2:], w[2:], steps, spread, strict=True)
     ]
-    if not output_shape:
-        extra = spatial_attribute(output_padding, rank, 0, c, "output_padding")
-        padded = [size + more for size, more in zip(full, extra, strict=True)]
-        cropped, pairs = _crop_transposed(c, x[2:], padded, steps, window)
-        describe_windows(c, cropped, w[2:], steps, pairs, spread)
-        return Shape((x[0], channels, *cropped))
-    wanted = spatial_attribute(output_shape[-rank:], rank, 0, c, "output_shape")
-    for size, step, most in zip(full, steps, wanted, strict=True):
-        message = "a convolution of output_shape with the same window must give the size of the input"
+    if output_shape:
+        return Shape((x[0], channels, *_requested_transposed(c, full, steps, output_shape)))
+    extra = spatial_attribute(output_padding, rank, 0, c, "output_padding")
+    padded = [size + more for size, more in zip(full, extra, strict=True)]
+    cropped, pairs = _crop_transposed(c, x[2:], padded, steps, window)
+    describe_windows(c, cropped, w[2:], steps, pairs, spread)
+    return Shape((x[0], channels, *cropped))
+
+
+def _transposed_operands(c: InferenceContext, x: Shape, w: Shape, kernel_shape: Ints) -> tuple[Shape, Shape]:
+    """The input [N, C, *S] and the weights [C, M/group, *K], whose unknown ranks follow from one another."""
+    if w.dims is None and kernel_shape:
+        w = c.require_rank(w, 2 + len(kernel_shape), "w")
+    if len(w) < 3:
+        c.fail("a convolution requires weights [C, M/group, kernel...]: rank 3 or more", w)
+    x = c.require_rank(x, len(w), "x")
+    c.merge(x[1], w[0], "input channels x[1] must equal w[0]")
+    return x, w
+
+
+def _requested_transposed(
+    c: InferenceContext, full: Sequence[Dim], steps: Sequence[int], output_shape: Ints
+) -> tuple[int, ...]:
+    """The spatial sizes in `output_shape`; each is less than a stride above the size without padding."""
+    requested = spatial_attribute(output_shape[-len(full) :], len(full), 0, c, "output_shape")
+    for size, step, most in zip(full, steps, requested, strict=True):
+        message = "a convolution of output_shape with the same window must return the size of the input"
         c.at_least(size + (step - 1), most, message)
-    return Shape((x[0], channels, *wanted))
+    return requested
 
 
 def _crop_transposed(
     c: InferenceContext, sizes: Sequence[Dim], full: Sequence[Dim], steps: Sequence[int], window: Window
 ) -> tuple[list[Dim], list[tuple[int, int]] | None]:
-    """The full output sizes of a transposed convolution, cropped by its padding; and the pads, None for SAME ones."""
+    """The output sizes of a transposed convolution, cropped by its pads, and the pads; None for SAME padding."""
     same = window.auto_pad in ("SAME_UPPER", "SAME_LOWER")
     no_pads = same or window.auto_pad == "VALID"
     pairs = [(0, 0)] * len(full) if no_pads else pad_pairs(window.pads, len(full), c)
     cropped: list[Dim] = []
     for size, total, step, (before, after) in zip(sizes, full, steps, pairs, strict=True):
-        # SAME padding gives `size * stride`, but it only crops: with a large stride the output is smaller
+        # SAME padding requests `size * stride`, but only crops: with a large stride the output is smaller
         left = minimum(total, size * step) if same else total - before - after
         c.at_least(left, 1, "the pads must leave at least one element of the output")
         cropped.append(left)
@@ -188,7 +206,7 @@ def pool(c: InferenceContext, x: Shape, *, window: Window, ceil_mode: int = 0) -
 
 @onnx("MaxPool")
 def max_pool(c: InferenceContext, x: Shape, *, window: Window, ceil_mode: int = 0) -> tuple[Shape, TensorType]:
-    """[N, C, *S] -> [N, C, *window(S)], and the indices of the maxima."""
+    """[N, C, *S] -> [N, C, *window(S)] maxima and their indices."""
     shape = pool(c, x, window=window, ceil_mode=ceil_mode)
     advise_no_cropping(c, x, window)
     return shape, TensorType("int64", shape)
@@ -198,7 +216,7 @@ def max_pool(c: InferenceContext, x: Shape, *, window: Window, ceil_mode: int = 
 def global_pool(c: InferenceContext, x: Shape) -> Shape:
     """[N, C, *S] -> [N, C, 1...]."""
     if len(x) < 2:
-        c.fail("pooling requires [N, C, spatial...]", x)
+        c.fail("pooling requires [N, C, spatial...]: rank 2 or more", x)
     _advise_elements(c, x)
     return Shape((*x[:2], *(1 for _ in x[2:])))
 

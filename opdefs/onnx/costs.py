@@ -1,4 +1,4 @@
-"""Costs of ONNX's operators: a table of names and shared cost rules, and the rules that read ONNX's own attributes."""
+"""Costs of ONNX's operators: the operators of each shared cost rule, and the rules that read ONNX's own attributes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _reduces(c: CostContext) -> bool:
 
 onnx.cost("Scatter", "ScatterElements", "ScatterND")(elements.scattering(2, _reduces))
 onnx.cost("If")(elements.body_choice)
-onnx.cost("Loop", "Scan", "SequenceMap")(elements.movement)  # and what their bodies cost
+onnx.cost("Loop", "Scan", "SequenceMap")(elements.movement)  # the costs of their bodies are added to these
 
 onnx.cost("ArgMax", "ArgMin", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceLogSum")(
     elements.input_cost()
@@ -152,7 +152,7 @@ onnx.cost("Resize", "Upsample")(
 
 @onnx.cost("GridSample")
 def grid_sample(c: CostContext) -> OpCost:
-    """As many multiply-accumulates for each element as values are interpolated."""
+    """One multiply-accumulate for each element and each value that is interpolated."""
     taps = _TAPS.get(c.text("mode", "linear"), 1)
     spatial = len(c.result) - 2
     return OpCost(macs=0 if taps == 1 else c.product(taps**spatial, *c.result))
@@ -160,13 +160,13 @@ def grid_sample(c: CostContext) -> OpCost:
 
 @onnx.cost("AffineGrid")
 def affine_grid(c: CostContext) -> OpCost:
-    """Each point by a matrix [N, 2, 3] or [N, 3, 4]."""
+    """The product of each point and a matrix [N, 2, 3] or [N, 3, 4]."""
     return OpCost(macs=c.product(*c.result, c.input(0)[2]))
 
 
 @onnx.cost("RoiAlign")
 def roi_align(c: CostContext) -> OpCost:
-    """Each sampled value of four, `sampling_ratio**2` of them for each element."""
+    """`sampling_ratio**2` samples for each element, each interpolated from four values."""
     ratio = c.integer("sampling_ratio")
     if ratio <= 0:
         raise NotKnown("the number of samples depends on the boxes: sampling_ratio is 0")
@@ -188,7 +188,7 @@ def recurrent(c: CostContext) -> OpCost:
 
 @onnx.cost("Attention")
 def attention(c: CostContext) -> OpCost:
-    """[B, heads, S, D], or [B, S, heads*D]; the keys are those of the past and of this call."""
+    """[B, heads, S, D], or [B, S, heads*D]; the keys are those of the cache and of this call."""
     q, k, y = c.input(0), c.input(1), c.output(0)
     past: Dim = c.input(4)[2] if c.has_input(4) else 0
     masks = int(c.has_input(3)) + int(c.integer("is_causal")) + int(bool(c.attribute("softcap", 0.0)))
@@ -203,14 +203,14 @@ def attention(c: CostContext) -> OpCost:
 
 @onnx.cost("FlexAttention", domain="ai.onnx.preview")
 def flex_attention(c: CostContext) -> OpCost:
-    """As Attention; the bodies that change scores are counted with their own nodes."""
+    """As Attention; the nodes of the bodies that change scores are counted separately."""
     q, k, v = c.input(0), c.input(1), c.input(2)
     return layers.attention(c, c.product(q[0], q[1]), q[2], k[2], q[3], v[3])
 
 
 @onnx.cost("CausalConvWithState")
 def causal_convolution(c: CostContext) -> OpCost:
-    """[B, C, L], one kernel [C, 1, K] a channel."""
+    """[B, C, L] with one kernel [1, K] per channel."""
     weight, output = c.input(1), c.output(0)
     activated = c.text("activation", "none") not in ("", "none")
     operations = c.product(int(c.has_input(2)) + activated, *output)
@@ -225,11 +225,9 @@ def fourier(c: CostContext) -> OpCost:
     if not isinstance(axis, int):
         raise NotKnown("the axis of the transform is not known")
     at = axis + len(x) if axis < 0 else axis
-    length: object = x[at]
-    if c.has_input(1):
-        length = c.contents(1)[0]
+    length: object = c.contents(1)[0] if c.has_input(1) else x[at]
     if not isinstance(length, int):
-        raise NotKnown("the operations of a transform of symbolic length are no polynomial: bind it")
+        raise NotKnown("the operations of a transform of symbolic length are not a polynomial: bind the length")
     count = c.product(*(size for i, size in enumerate(y[:-1]) if i != at))
     return layers.transform(c, count, length, real=x[-1] == 1)
 

@@ -51,7 +51,7 @@ def same_shape(c: InferenceContext, x: Shape, *others: Shape | None) -> Shape:
 
 @onnx("PRelu", since=7, in_place=(0,))
 def parametric_relu(c: InferenceContext, x: Shape, slope: Shape) -> Shape:
-    """The shape of the input, to which the slope broadcasts."""
+    """[*S], a slope that broadcasts to it -> [*S]."""
     require_broadcast_to(c, slope, x, "the slope must broadcast to the shape of the input")
     return x
 
@@ -78,7 +78,7 @@ def along_axis(c: InferenceContext, x: Shape, *, axis: int | None = None) -> Sha
 
 @onnx("Trilu", in_place=(0,))
 def triangle(c: InferenceContext, x: Shape, k: Shape | None = None) -> Shape:
-    """[*B, N, M] -> the same; `k` has one element."""
+    """[*B, N, M] -> [*B, N, M]; `k` has one element."""
     if x.dims is not None and len(x.dims) < 2:
         c.fail("the input must have rank 2 or more", x)
     require_single(c, k, "k must have exactly one element")
@@ -86,7 +86,7 @@ def triangle(c: InferenceContext, x: Shape, k: Shape | None = None) -> Shape:
 
 
 def _read_axis(c: InferenceContext, x: Shape, axis: PartialTensor) -> int | None:
-    """The axis that a one-element input holds, None if unknown."""
+    """The axis that the one-element input `axis` holds; None if it or the rank is unknown."""
     require_single(c, axis.shape, "axis must have exactly one element")
     if x.dims == ():
         c.fail("the input must have rank 1 or more", x)
@@ -96,7 +96,7 @@ def _read_axis(c: InferenceContext, x: Shape, axis: PartialTensor) -> int | None
 
 @onnx("CumProd")
 def cumulative_product(c: InferenceContext, x: Shape, axis: Value) -> Shape:
-    """The shape of the input."""
+    """[*S] -> [*S]; `axis` has one element."""
     _read_axis(c, x, axis)
     return x
 
@@ -105,13 +105,13 @@ def cumulative_product(c: InferenceContext, x: Shape, axis: Value) -> Shape:
 def cumulative_sum(
     c: InferenceContext, x: Value, axis: Value, *, exclusive: int = 0, reverse: int = 0
 ) -> PartialTensor:
-    """The shape of the input; contents of vectors."""
+    """[*S] -> [*S]; the contents of vectors stay known."""
     return running_total(c, x, _read_axis(c, x.shape, axis), exclusive=bool(exclusive), reverse=bool(reverse))
 
 
 @onnx("Identity", views={0: 0})
 def identity(c: InferenceContext, x: Type) -> Type:
-    """The input itself, contents too."""
+    """The input, with its contents."""
     return x
 
 
@@ -143,7 +143,7 @@ onnx("Div", since=7, in_place=(0, 1))(division_rule(numpy_broadcast))
 
 @onnx("Mod", in_place=(0, 1))
 def modulo(c: InferenceContext, a: Operand, b: Operand, *, fmod: int = 0) -> PartialTensor:
-    """Broadcasting; Python's sign unless `fmod`."""
+    """Numpy broadcasting; the sign of the divisor, with `fmod` that of the dividend."""
     remainder = truncated_remainder(c) if fmod else floored_remainder(c)
     concrete = numpy_function("fmod") if fmod else numpy_function("mod")
     shape = c.broadcast(a.shape, b.shape)
@@ -153,14 +153,14 @@ def modulo(c: InferenceContext, a: Operand, b: Operand, *, fmod: int = 0) -> Par
 
 
 @onnx("Pow", since=7, in_place=(0,))
-def to_the_power(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
-    """Broadcasting; contents for known operands and small integer exponents. The element type is that of the base."""
+def pow_(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
+    """Numpy broadcasting; contents for small integer exponents. The element type is that of the base."""
     return power(c, c.broadcast(a.shape, b.shape), a, b)
 
 
 def _extreme_rule(name: str) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, *xs: Operand) -> PartialTensor:
-        """Broadcasting of any number of inputs."""
+        """Numpy broadcasting of any number of inputs."""
         return extreme(name, c.broadcast(*(x.shape for x in xs)), *xs)
 
     return rule
@@ -172,7 +172,7 @@ onnx("Min", since=8, in_place=(0, 1))(_extreme_rule("Min"))
 
 @onnx("Sum", since=8, in_place=(0, 1))
 def sum_(c: InferenceContext, *xs: Operand) -> PartialTensor:
-    """Broadcasting of any number of inputs; contents where all are known."""
+    """Numpy broadcasting of any number of inputs; contents where all are known."""
     return total(c, c.broadcast(*(x.shape for x in xs)), xs)
 
 
@@ -188,7 +188,7 @@ def equal_shapes(c: InferenceContext, *xs: Shape) -> Shape:
     """Before opset 8: no broadcasting, all inputs have the same shape."""
     result = xs[0]
     for x in xs[1:]:
-        result = c.merge(result, x, "inputs must have the same shape (no broadcasting before opset 8)")
+        result = c.merge(result, x, "inputs must have the same shape: before opset 8 they do not broadcast")
     return result
 
 
@@ -196,27 +196,27 @@ def equal_shapes(c: InferenceContext, *xs: Shape) -> Shape:
 def limited_broadcast(c: InferenceContext, a: Shape, b: Shape, *, axis: int = 0, broadcast: int = 0) -> Shape:
     """Before opset 7: the shape of the first input; the second equals it, or part of it with `broadcast`."""
     if not broadcast:
-        c.expect(a, b, "inputs must have the same shape (no broadcast attribute)")
+        c.expect(a, b, "inputs must have the same shape: the attribute broadcast is not set")
     return a
 
 
 @onnx("SwiGLU", in_place=(0, 1))
-def gated(c: InferenceContext, gate: Shape, x: Shape) -> Shape:
-    """Both inputs have the same shape; no broadcasting."""
-    return c.merge(gate, x, "gate and value must have the same shape")
+def swiglu(c: InferenceContext, gate: Shape, x: Shape) -> Shape:
+    """[*S], [*S] -> [*S]; no broadcasting."""
+    return c.merge(gate, x, "A and B must have the same shape")
 
 
 @onnx("Clip", in_place=(0,))
 def clip(c: InferenceContext, x: Value, low: Value | None = None, high: Value | None = None) -> PartialTensor:
-    """The shape of the input; contents clipped where bounds and contents are known (bounds as inputs)."""
+    """The shape of the input; its contents are clipped where they and the bounds, which are inputs, are known."""
     if low is None and high is None and c.version < 11:
         return PartialTensor(x.dtype, x.shape, None)
-    for bound in (low, high):
-        require_single(c, None if bound is None else bound.shape, "a bound must have exactly one element")
+    for bound, name in ((low, "min"), (high, "max")):
+        require_single(c, None if bound is None else bound.shape, f"{name} must have exactly one element")
     return limit_elements(x, low, high)
 
 
-# Versions 7 to 11 are for inference only, where the output is the input; others may drop elements.
+# In versions 7 to 11, which are for inference only, the output is the input; others may drop elements.
 @onnx("Dropout", since=7, views={0: 0})
 @onnx("Dropout", since=12, in_place=(0,))
 @onnx("Dropout", in_place=(0,))
@@ -224,6 +224,6 @@ def dropout(
     c: InferenceContext, x: Shape, ratio: Shape | None = None, training: Shape | None = None
 ) -> tuple[Shape, Shape]:
     """Output and mask have the shape of the input."""
-    require_scalar(c, ratio, "the ratio")
+    require_scalar(c, ratio, "ratio")
     require_scalar(c, training, "training_mode")
     return x, x

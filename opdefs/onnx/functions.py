@@ -1,4 +1,4 @@
-"""Operators that onnx defines as functions of others: the function body as a graph, for those without a rule."""
+"""Operators without a rule that onnx defines as functions of other operators: the function body as a graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shapeinf.lattice.dtypes import ONNX_CODES
 def expand_function(
     operator: tuple[str, str, int], attributes: Mapping[str, object], inputs: Sequence[Type | None], outputs: int
 ) -> Graph | None:
-    """The body of an operator (domain, name, first version); None where the installed onnx has no function for it."""
+    """The function body of an operator (domain, name, first version); None if the installed onnx has none."""
     schema = _schema(*operator)
     if schema is None:
         return None
@@ -30,7 +30,7 @@ def expand_function(
 
 
 def _schema(domain: str, name: str, since: int) -> Any:
-    """The schema since this version (its type stubs lack functions), None where the installed onnx is older."""
+    """The `OpSchema` introduced in this version, whose stubs lack functions; None where the installed onnx is older."""
     try:
         schema: Any = onnx.defs.get_schema(name, since, domain)
     except onnx.defs.SchemaError:
@@ -53,7 +53,7 @@ def _attribute_value(proto: onnx.AttributeProto) -> object:
 def _expand_in_context(
     schema: Any, attributes: Mapping[str, object], inputs: Sequence[Type | None], outputs: int
 ) -> Graph | None:
-    """The function body for inputs of these types; None where onnx needs more, or an attribute cannot be written."""
+    """The function body for inputs of these types; None where onnx needs more types, or an attribute has no proto."""
     node = onnx.NodeProto(op_type=schema.name, domain=schema.domain)
     node.input.extend("" if t is None else f"x{i}" for i, t in enumerate(inputs))
     node.output.extend(f"y{i}" for i in range(outputs))
@@ -66,7 +66,9 @@ def _expand_in_context(
     version = schema.context_dependent_function_opset_versions[-1]
     data = schema.get_context_dependent_function_with_opset_version(version, node.SerializeToString(), types)
     body = read_function(onnx.FunctionProto.FromString(data))[1]
-    graph = attrs.evolve(body, outputs=body.outputs[:outputs])  # a function body lists outputs that were not requested
+    graph = attrs.evolve(
+        body, outputs=body.outputs[:outputs]
+    )  # the body also lists outputs that the node does not have
     return _apply_defaults(graph, schema, attributes) if body.nodes else None
 
 

@@ -26,17 +26,19 @@ def tensor_scatter(
     axis: int = -2,
     mode: str = "linear",
 ) -> Shape:
-    """The shape of the cache; the update may be smaller along one axis."""
+    """[*A, P, *B], an update [*A, S, *B] of at most P entries -> [*A, P, *B]."""
     at = c.axis(axis, c.same_rank(cache, update))
     for i, (a, b) in enumerate(zip(cache, update, strict=True)):
         if i != at:
-            c.merge(a, b, f"axis {i} of cache and update must be equal")
-    c.at_most(update[at], cache[at], "the update must fit into the cache")
+            c.merge(a, b, f"axis {i} of past_cache and update must be equal")
+    c.at_most(update[at], cache[at], "the update must be at most as long as past_cache")
     if write_indices is not None:
         require_vector(c, write_indices.shape, cache[0], "write_indices must have one value per sample")
     known = known_ints(write_indices)
     if known and mode == "linear":
-        c.at_most(update[at] + max(known), cache[at], "the update must fit into the cache at its write_indices")
+        c.at_most(
+            update[at] + max(known), cache[at], "the update must end inside past_cache at each of its write_indices"
+        )
     return cache
 
 
@@ -44,7 +46,7 @@ def tensor_scatter(
 def reverse_sequence(
     c: InferenceContext, x: Shape, lengths: Value, *, batch_axis: int = 1, time_axis: int = 0
 ) -> Shape:
-    """The shape of the data; one length per sample, at most the size of the time axis."""
+    """[*S] -> [*S]; one length per sample, at most the size of the time axis."""
     samples, steps = x[c.axis(batch_axis, len(x))], x[c.axis(time_axis, len(x))]
     require_vector(c, lengths.shape, samples, "sequence_lens must have one value per sample")
     known = known_ints(lengths)
@@ -55,16 +57,16 @@ def reverse_sequence(
 
 @onnx("OneHot")
 def one_hot(c: InferenceContext, indices: Value, depth: Value, values: Value, *, axis: int = -1) -> PartialTensor:
-    """An axis of size `depth` inserted at `axis` of the output; `values` is [off, on]."""
+    """[*A, *B] -> [*A, depth, *B] with the new axis at `axis`; `values` is [off, on]."""
     at = c.axis(axis, len(indices.shape) + 1)
     if indices.shape.dims == ():
         c.fail("indices must have rank 1 or more", indices.shape)
-    require_single(c, depth.shape, "the depth must have exactly one element")
-    require_vector(c, values.shape, 2, "values must be [off, on]")
+    require_single(c, depth.shape, "depth must have exactly one element")
+    require_vector(c, values.shape, 2, "values must have two elements, [off, on]")
     known = known_dims(depth)
     size = known[0] if known else None
     if isinstance(size, int) and size < 0:
-        c.fail("the depth must be at least 0", size)
+        c.fail("depth must be at least 0", size)
     if c.version < 11 and any(i < 0 for i in known_ints(indices) or ()):
         c.fail("before opset 11 indices must be at least 0", known_ints(indices))
     if size is None or c.prove_le(0, size) is not True:

@@ -1,4 +1,4 @@
-"""OpDefs from the installed `onnx.defs`: for the table that is made from it, and for operators newer than that."""
+"""OpDefs from the installed `onnx.defs`: for the tool that writes the table, and for operators newer than the table."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from shapeinf.ops import ArgDef, AttrDef, OpDef
 
 _KINDS = {"seq": "sequence", "optional": "optional"}
 _DTYPES = {onnx_name.lower(): name for onnx_name, name in FROM_ONNX_NAMES.items()}
-"""Our names by those in type strings: `{"float": "float32", ...}`."""
+"""Our names of element types by the names in type strings: `{"float": "float32", ...}`."""
 
 
 def newest(domain: str) -> int:
-    """The newest opset version of a domain, 0 for a domain that is not known."""
+    """The newest opset version of a domain; 0 for an unknown domain."""
     versions = {"": onnx.defs.onnx_opset_version(), "ai.onnx.ml": onnx.defs.onnx_ml_opset_version()}
     return versions.get(domain) or max((s.since_version for s in all_schemas() if s.domain == domain), default=0)
 
@@ -28,7 +28,7 @@ def all_schemas() -> list[OpSchema]:
 
 
 def installed_schema(domain: str, op: str, version: int) -> OpDef | None:
-    """The OpDef in force at an opset version (0 for the newest), None for an unknown operator."""
+    """The OpDef in force at an opset version (0 for the newest); None for an unknown operator."""
     try:
         if version > 0:
             return op_def(onnx.defs.get_schema(op, min(version, newest(domain)), domain))
@@ -38,7 +38,7 @@ def installed_schema(domain: str, op: str, version: int) -> OpDef | None:
 
 
 def op_def(definition: Any) -> OpDef:
-    """The OpDef that an `OpSchema` stands for (its type stubs lack functions)."""
+    """The OpDef of an `OpSchema`, which is `Any` because the type stubs of onnx lack the attributes of functions."""
     is_function = definition.has_function or definition.has_context_dependent_function
     return OpDef(
         definition.name,
@@ -54,9 +54,9 @@ def op_def(definition: Any) -> OpDef:
 
 
 def _arg(parameter: OpSchema.FormalParameter) -> ArgDef:
-    """Inputs and outputs of one type string share a type variable; one that allows a single type is fixed.
+    """An input or output. Its type string is a type variable, unless it allows a single type, which is then fixed.
 
-    Heterogeneous values, such as those of a loop, share none.
+    Heterogeneous arguments, such as the carried values of a loop, share no type variable.
     """
     types = sorted(parameter.types)
     fixed = fixed_dtype(types[0] if len(types) == 1 else parameter.type_str)
@@ -76,7 +76,7 @@ def _arg(parameter: OpSchema.FormalParameter) -> ArgDef:
 
 
 def fixed_dtype(type_text: str) -> str | None:
-    """The dtype of a fixed type such as `tensor(int64)`, None for a type variable.
+    """The dtype of a fixed type such as `tensor(int64)`; None for a type variable.
 
     >>> fixed_dtype("tensor(int64)"), fixed_dtype("seq(tensor(float))"), fixed_dtype("T")
     ('int64', 'float32', None)

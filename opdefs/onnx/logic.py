@@ -31,12 +31,12 @@ onnx("Xor", since=7, in_place=(0, 1))(connective_rule(numpy_broadcast, logical_x
 
 @onnx("Not", in_place=(0,))
 def negation(c: InferenceContext, x: Operand) -> PartialTensor:
-    """Element by element."""
+    """[*S] -> [*S]."""
     return map_elements("bool", x.shape, logical_not, x)
 
 
 @onnx("Where", in_place=(1, 2))
 def where(c: InferenceContext, condition: Operand, x: Operand, y: Operand) -> PartialTensor:
-    """Broadcasting of all three; elements are chosen where the condition is decided or both choices agree."""
+    """Numpy broadcasting of all three; elements are known where the condition is, or where both choices are equal."""
     shape = c.broadcast(condition.shape, x.shape, y.shape)
     return map_elements(x.dtype, shape, selection(c), condition, x, y)

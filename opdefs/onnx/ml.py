@@ -15,12 +15,12 @@ Strings = tuple[str, ...]
 Attribute = tuple[object, ...] | PartialTensor | None
 
 
-def batch(c: InferenceContext, x: Shape) -> Dim:
-    """The number of samples of [C] (one) or [N, C]."""
+def sample_count(c: InferenceContext, x: Shape) -> Dim:
+    """The number of samples of an input [N, C], or [C] of one sample."""
     if x.dims is None:
         return c.fresh("batch")
     if len(x) not in (1, 2):
-        c.fail("the samples must be [C] or [N, C]", x)
+        c.fail("the input must be [C] or [N, C]", x)
     return x[0] if len(x) == 2 else 1
 
 
@@ -28,8 +28,8 @@ def batch(c: InferenceContext, x: Shape) -> Dim:
 
 
 @ml("Binarizer", "Imputer", "Normalizer", "Scaler")
-def each(c: InferenceContext, x: Shape) -> Shape:
-    """The shape of the input."""
+def same_shape(c: InferenceContext, x: Shape) -> Shape:
+    """[*S] -> [*S]."""
     return x
 
 
@@ -38,13 +38,13 @@ _OTHER = {"string": "int64", "int64": "string"}
 
 @ml("LabelEncoder")
 def strings_or_ints(c: InferenceContext, x: Shape) -> TensorType:
-    """Integers for strings and strings for integers."""
+    """[*S] strings -> [*S] integers, or integers -> strings."""
     return TensorType(_OTHER.get(c.dtype(0) or ""), x)
 
 
 @ml("CategoryMapper")
 def category_mapper(c: InferenceContext, x: Shape, *, cats_int64s: Ints = (), cats_strings: Strings = ()) -> TensorType:
-    """Integers for strings and strings for integers, by two lists of equal length."""
+    """[*S] strings -> [*S] integers, or integers -> strings, by two lists of equal length."""
     if not cats_int64s or len(cats_int64s) != len(cats_strings):
         c.fail(
             "cats_int64s and cats_strings must have the same length, at least 1", len(cats_int64s), len(cats_strings)
@@ -64,7 +64,7 @@ def label_encoder(
     values_int64s: Ints = (),
     values_floats: Floats = (),
 ) -> TensorType:
-    """The shape of the input, in the type of the values."""
+    """[*S] -> [*S] in the type of the values."""
     return _encode(
         c,
         x,
@@ -88,7 +88,7 @@ def label_encoder_by_tensors(
     values_floats: Floats = (),
     default_tensor: PartialTensor | None = None,
 ) -> TensorType:
-    """The shape of the input, in the type of the values, which may be a tensor."""
+    """[*S] -> [*S] in the type of the values, which may be a tensor."""
     if default_tensor is not None:
         if default_tensor.shape.dims != (1,):
             c.fail("default_tensor must have one element", default_tensor.shape)
@@ -110,16 +110,16 @@ def _encode(
         _single_attribute(c, values, "values_*"),
     )
     if key_count != value_count:
-        c.fail("the number of values must equal the number of keys", key_count, value_count)
+        c.fail("keys_* and values_* must have the same number of items", key_count, value_count)
     if c.dtype(0) not in (None, key_type):
-        c.fail("the input must have the type of the keys", c.dtype(0), key_type)
+        c.fail("the input must have the type of keys_*", c.dtype(0), key_type)
     return TensorType(value_type, x)
 
 
 def _single_attribute(
     c: InferenceContext, attributes: dict[str | None, Attribute], name: str
 ) -> tuple[str | None, Dim]:
-    """The type and the number of values of the only attribute that is set."""
+    """The element type and the number of items of the only attribute that is set."""
     present = [(dtype, a) for dtype, a in attributes.items() if isinstance(a, PartialTensor) or a]
     if len(present) != 1:
         c.fail(f"exactly one of {name} must be set")
@@ -134,9 +134,9 @@ def _single_attribute(
 
 @ml("ArrayFeatureExtractor")
 def array_feature_extractor(c: InferenceContext, x: Shape, indices: Value) -> Shape:
-    """The last axis becomes the number of indices; a vector becomes one row."""
+    """[*S, C], I indices -> [*S, I]; a vector [C] -> [1, I]."""
     if len(x) == 0:
-        c.fail("the data must have an axis", x)
+        c.fail("X must have rank 1 or more", x)
     count = c.fresh("count") if indices.shape.dims is None else c.numel(indices.shape)
     constrain_indices(c, indices, x[-1])
     return Shape((1, count)) if len(x) == 1 else Shape((*x[:-1], count))
@@ -144,7 +144,7 @@ def array_feature_extractor(c: InferenceContext, x: Shape, indices: Value) -> Sh
 
 @ml("FeatureVectorizer")
 def feature_vectorizer(c: InferenceContext, *xs: Shape, inputdimensions: Ints = ()) -> Shape:
-    """[N, C] inputs concatenated, each cropped or padded to its size in `inputdimensions`; [C] is [1, C]."""
+    """[N, C], [N, D], ... -> [N, C + D + ...], each resized to its item of `inputdimensions`; [C] is [1, C]."""
     if inputdimensions and len(inputdimensions) != len(xs):
         c.fail("inputdimensions must have a size for each input", len(xs), len(inputdimensions))
     rows: list[Dim] = [1 if len(x) == 1 else x[0] for x in xs if x.dims]
@@ -165,7 +165,7 @@ def _columns(c: InferenceContext, xs: tuple[Shape, ...]) -> Dim:
 
 @ml("OneHotEncoder")
 def one_hot_encoder(c: InferenceContext, x: Shape, *, cats_int64s: Ints = (), cats_strings: Strings = ()) -> Shape:
-    """A new last axis with one element per category."""
+    """[*S] -> [*S, categories]."""
     if bool(cats_int64s) == bool(cats_strings):
         c.fail("exactly one of cats_int64s and cats_strings must be set")
     return Shape((*x, len(cats_int64s) or len(cats_strings)))
@@ -183,7 +183,7 @@ _CAST_TO = {"TO_FLOAT": "float32", "TO_STRING": "string", "TO_INT64": "int64"}
 def cast_map(
     c: InferenceContext, x: Map, *, cast_to: str = "TO_FLOAT", map_form: str = "DENSE", max_map: int = 1
 ) -> TensorType:
-    """One row, as in runtimes: of `max_map` values, or of the size of the map."""
+    """[1, max_map] of a sparse map, else [1, entries]; onnxruntime adds the axis of size 1."""
     size = max_map if map_form == "SPARSE" else c.fresh("entries")
     return TensorType(_CAST_TO.get(cast_to), Shape((1, size)))
 
@@ -192,7 +192,7 @@ def cast_map(
 def dict_vectorizer(
     c: InferenceContext, x: Map, *, int64_vocabulary: Ints = (), string_vocabulary: Strings = ()
 ) -> TensorType:
-    """[1, C], a value for each word of the vocabulary, in the type of the map's values."""
+    """[1, C] for a vocabulary of C words, in the type of the map's values."""
     if bool(int64_vocabulary) == bool(string_vocabulary):
         c.fail("exactly one of int64_vocabulary and string_vocabulary must be set")
     value = x.element if isinstance(x, MapType) else None
@@ -204,20 +204,20 @@ def dict_vectorizer(
 def zip_map(
     c: InferenceContext, x: Shape, *, classlabels_int64s: Ints = (), classlabels_strings: Strings = ()
 ) -> SequenceType:
-    """A sequence of maps from labels to scalars, one per sample."""
+    """[N, C] -> a sequence of N maps from labels to scalars."""
     if bool(classlabels_int64s) == bool(classlabels_strings):
         c.fail("exactly one of classlabels_int64s and classlabels_strings must be set")
-    batch(c, x)
+    sample_count(c, x)
     if x.dims is not None:
         labels = len(classlabels_int64s) or len(classlabels_strings)
-        c.merge(x[-1], labels, "the number of columns must equal the number of labels")
+        c.merge(x[-1], labels, "the last axis of the input must have one element per item of classlabels_*")
     key = "string" if classlabels_strings else "int64"
     return SequenceType(MapType(key, TensorType("float32", SCALAR)))
 
 
 def _label_and_scores(c: InferenceContext, x: Shape, strings: Strings, scores: Dim) -> tuple[TensorType, TensorType]:
-    """A label per sample, and its scores."""
-    samples = batch(c, x)
+    """The labels [N] and the scores [N, scores] of N samples."""
+    samples = sample_count(c, x)
     label = TensorType("string" if strings else "int64", Shape((samples,)))
     return label, TensorType("float32", Shape((samples, scores)))
 
@@ -231,7 +231,7 @@ def linear_classifier(
     classlabels_strings: Strings = (),
     intercepts: Floats = (),
 ) -> tuple[TensorType, TensorType]:
-    """[N] labels and [N, E] scores: one per intercept, and two for binary classifiers."""
+    """[N, C] -> [N] labels and [N, E] scores: one per intercept, and two for binary classifiers."""
     labels = len(classlabels_strings) or len(classlabels_ints)
     scores: Dim = len(intercepts)
     if labels == 2 and len(intercepts) <= 1:
@@ -251,7 +251,10 @@ def svm_classifier(
     vectors_per_class: Ints = (),
     prob_a: Floats = (),
 ) -> tuple[TensorType, TensorType]:
-    """[N] labels and [N, E] scores: one per class, or per pair of classes with support vectors and no probabilities."""
+    """[N, C] -> [N] labels and [N, E] scores: one per class, or per pair of classes without probabilities.
+
+    A model without support vectors always has one score per class.
+    """
     labels = len(classlabels_strings) or len(classlabels_ints)
     if not labels:
         c.fail("one of classlabels_ints and classlabels_strings must be set")
@@ -263,7 +266,7 @@ def svm_classifier(
 def tree_ensemble_classifier(
     c: InferenceContext, x: Shape, *, classlabels_int64s: Ints = (), classlabels_strings: Strings = ()
 ) -> tuple[TensorType, TensorType]:
-    """[N] labels and [N, E] scores, one per class."""
+    """[N, C] -> [N] labels and [N, E] scores, one per class."""
     labels = len(classlabels_strings) or len(classlabels_int64s)
     if not labels:
         c.fail("one of classlabels_int64s and classlabels_strings must be set")
@@ -273,19 +276,19 @@ def tree_ensemble_classifier(
 @ml("LinearRegressor")
 def linear_regressor(c: InferenceContext, x: Shape, *, targets: int = 1) -> Shape:
     """[N, C] -> [N, targets]."""
-    return Shape((batch(c, x), targets))
+    return Shape((sample_count(c, x), targets))
 
 
 @ml("SVMRegressor")
 def svm_regressor(c: InferenceContext, x: Shape) -> Shape:
     """[N, C] -> [N, 1]."""
-    return Shape((batch(c, x), 1))
+    return Shape((sample_count(c, x), 1))
 
 
 @ml("TreeEnsembleRegressor")
 def tree_ensemble(c: InferenceContext, x: Shape, *, n_targets: int | None = None) -> Shape:
     """[N, C] -> [N, n_targets]."""
-    return Shape((batch(c, x), c.fresh("targets") if n_targets is None else n_targets))
+    return Shape((sample_count(c, x), c.fresh("targets") if n_targets is None else n_targets))
 
 
 @ml("TreeEnsemble", since=5)
@@ -308,9 +311,9 @@ def tree_ensemble_of_tensors(
     lists = nodes_featureids, nodes_truenodeids, nodes_falsenodeids, nodes_trueleafs, nodes_falseleafs
     nodes = c.numel(nodes_modes.shape)
     if any(len(values) != nodes for values in lists) or nodes_splits.shape != nodes_modes.shape:
-        c.fail("every list of nodes must have one entry per node", *(len(values) for values in lists))
+        c.fail("every list nodes_* must have one entry per node", *(len(values) for values in lists))
     if c.numel(leaf_weights.shape) != len(leaf_targetids):
-        c.fail("leaf_weights must have one weight per leaf", leaf_weights.shape, len(leaf_targetids))
+        c.fail("leaf_weights must have as many elements as leaf_targetids", leaf_weights.shape, len(leaf_targetids))
     for values, name in ((leaf_weights, "leaf_weights"), (nodes_splits, "nodes_splits")):
         if c.dtype(0) not in (None, values.dtype):
             c.fail(f"{name} must have the type of the input", values.dtype, c.dtype(0))

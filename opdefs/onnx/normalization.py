@@ -1,4 +1,4 @@
-"""Normalization."""
+"""Normalization of batches, instances, groups and layers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shapeinf.ops import InferenceContext
 def batch_normalization(
     c: InferenceContext, x: Shape, scale: Shape, bias: Shape, mean: Shape, var: Shape
 ) -> tuple[Shape, ...]:
-    """[N, C, *S]; scale, bias, mean and variance, and the returned statistics, have length C."""
+    """[N, C, *S], four of [C] -> [N, C, *S] and statistics [C]."""
     if x.dims is not None:
         for parameter, name in ((scale, "scale"), (bias, "bias"), (mean, "mean"), (var, "variance")):
             if parameter.dims is not None:
@@ -26,14 +26,14 @@ def batch_normalization(
 
 @onnx("InstanceNormalization")
 def instance_normalization(c: InferenceContext, x: Shape, scale: Shape, bias: Shape) -> Shape:
-    """[N, C, *S]; scale and bias have length C."""
+    """[N, C, *S], [C], [C] -> [N, C, *S]."""
     _require_lengths(c, scale, bias, _channels(c, x), "channel")
     return x
 
 
 @onnx("GroupNormalization", since=21)
 def group_normalization(c: InferenceContext, x: Shape, scale: Shape, bias: Shape, *, num_groups: int) -> Shape:
-    """[N, C, *S] in groups of channels; scale and bias have length C."""
+    """[N, C, *S], [C], [C] -> [N, C, *S]; the channels form `num_groups` groups."""
     channels = _channels(c, x)
     part_size(c, channels, num_groups, "the channels must be divisible by num_groups")
     _require_lengths(c, scale, bias, channels, "channel")
@@ -42,7 +42,7 @@ def group_normalization(c: InferenceContext, x: Shape, scale: Shape, bias: Shape
 
 @onnx("GroupNormalization")
 def group_normalization_by_group(c: InferenceContext, x: Shape, scale: Shape, bias: Shape, *, num_groups: int) -> Shape:
-    """Before opset 21 scale and bias have one value per group."""
+    """Before opset 21: [N, C, *S], [num_groups], [num_groups] -> [N, C, *S]."""
     part_size(c, _channels(c, x), num_groups, "the channels must be divisible by num_groups")
     _require_lengths(c, scale, bias, num_groups, "group")
     return x
@@ -62,7 +62,7 @@ def _require_lengths(c: InferenceContext, scale: Shape, bias: Shape, count: Dim,
 
 @onnx("RMSNormalization")
 def rms_normalization(c: InferenceContext, x: Shape, scale: Shape, *, axis: int = -1) -> Shape:
-    """The shape of the input, to which the scale broadcasts."""
+    """[*S], a scale that broadcasts to it -> [*S]."""
     if x.dims is not None:
         c.axis(axis, len(x))
     require_broadcast_to(c, scale, x, "the scale must broadcast to the shape of the input")
@@ -73,7 +73,7 @@ def rms_normalization(c: InferenceContext, x: Shape, scale: Shape, *, axis: int 
 def layer_normalization(
     c: InferenceContext, x: Shape, scale: Shape, bias: Shape | None = None, *, axis: int = -1, stash_type: int = 1
 ) -> tuple[Shape | TensorType, ...]:
-    """The shape of the input; mean and inverse deviation keep the axes before `axis`."""
+    """[*A, *B] -> [*A, *B], mean and inverse deviation [*A, 1...]; B begins at `axis`, scale and bias broadcast."""
     reduced = Shape.unknown()
     if x.dims is not None:
         first = c.axis(axis, len(x))
@@ -81,5 +81,5 @@ def layer_normalization(
         for v, name in ((scale, "scale"), (bias, "bias")):
             require_broadcast_to(c, v, x, f"the {name} must broadcast to the shape of the input")
     statistics = TensorType(dtype_name(stash_type), reduced)
-    # ONNX Runtime writes it into opsets that lack it, so no schema gives the element type
+    # ONNX Runtime writes it into opsets that lack it, so no schema states the element type
     return TensorType(c.dtype(0), x), statistics, statistics

@@ -24,12 +24,12 @@ def pad(
     *,
     mode: str = "constant",
 ) -> PartialTensor:
-    """Each axis grows by its begin and end (negative pads crop)."""
+    """[d, ...] -> [begin + d + end, ...]; negative pads crop."""
     for values, name in ((pads, "`pads`"), (axes, "`axes`")):
         if values is not None:
             c.require_rank(values.shape, 1, name)
     require_single(c, None if fill is None else fill.shape, "constant_value must have exactly one element")
-    before = _learn_rank(c, x.shape, pads.shape) if axes is None else x.shape
+    before = _infer_rank(c, x.shape, pads.shape) if axes is None else x.shape
     rank = len(before)
     named = tuple(range(rank)) if axes is None else known_ints(axes)
     if named is None:
@@ -44,8 +44,8 @@ def pad(
     return move_elements(x, shape, lambda array: pad_elements(array, padded, known, filling))
 
 
-def _learn_rank(c: InferenceContext, x: Shape, pads: Shape) -> Shape:
-    """The input's shape; an unknown rank is half the number of pads."""
+def _infer_rank(c: InferenceContext, x: Shape, pads: Shape) -> Shape:
+    """The shape of the input; an unknown rank is half the number of pads."""
     count = c.concrete(pads[0]) if x.dims is None and pads.rank == 1 else None
     if count is None:
         return x
@@ -56,7 +56,7 @@ def _learn_rank(c: InferenceContext, x: Shape, pads: Shape) -> Shape:
 
 @onnx("Pad", since=2)
 def pad_by_attribute(c: InferenceContext, x: Shape, *, pads: Ints, mode: str = "constant") -> Shape:
-    """Before opset 11 the amounts are an attribute."""
+    """Before opset 11 the pads are an attribute."""
     return _pad_all_axes(c, x, pads, mode)
 
 
@@ -67,7 +67,7 @@ def pad_by_old_attribute(c: InferenceContext, x: Shape, *, paddings: Ints, mode:
 
 
 def _pad_all_axes(c: InferenceContext, x: Shape, amounts: Ints, mode: str) -> Shape:
-    known = _learn_rank(c, x, Shape((len(amounts),)))
+    known = _infer_rank(c, x, Shape((len(amounts),)))
     return _pad_dims(c, known, range(len(known)), amounts, mode)
 
 
@@ -78,7 +78,7 @@ def _pad_dims(c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Seque
     for i, axis in enumerate(axes):
         begin, end = amounts[i], amounts[i + len(axes)]
         if isinstance(begin, int) and isinstance(end, int) and begin + end > INT64_MAX:
-            c.fail("a size must lie in 0..2**63 - 1", begin, end)
+            c.fail("the sum of the pads of an axis must be at most 2**63 - 1", begin, end)
         if mode != "constant":
             _require_elements(c, dims[axis], begin, end)
         if mode == "reflect" and begin is not None and end is not None:
@@ -88,13 +88,13 @@ def _pad_dims(c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Seque
 
 
 def _require_elements(c: InferenceContext, size: Dim, begin: Dim | None, end: Dim | None) -> None:
-    """Require elements to pad with."""
+    """Require that an axis that grows is not empty: its own elements are the padding."""
     if any(isinstance(amount, int) and amount > 0 for amount in (begin, end)):
         c.at_least(size, 1, "an empty axis can only be padded with a constant")
 
 
 def _advise_reflection(c: InferenceContext, size: Dim, begin: Dim, end: Dim) -> None:
-    """Longer reflections repeat in the reference implementation and numpy; onnxruntime rejects them."""
+    """Advise against reflections longer than the axis: numpy repeats them, onnxruntime rejects them."""
     message = "onnxruntime rejects reflections longer than the axis without its border; the specification sets no limit"
     crops = c.prove_le(0, begin) is not True or c.prove_le(0, end) is not True
     amount = maximum(begin, end)

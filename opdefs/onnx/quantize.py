@@ -20,17 +20,17 @@ def quantize(
     block_size: int = 0,
     output_dtype: int = 0,
 ) -> TensorType:
-    """The shape of the input; the type of the zero point, else `output_dtype`, else uint8."""
+    """[*S] -> [*S] in the type of the zero point, else `output_dtype`, else uint8."""
     named = dtype_name(output_dtype)
     if named is not None and c.dtype(2) not in (None, named):
         c.fail("output_dtype must equal the type of the zero point", named, c.dtype(2))
     constrain_scales(c, x, scale, zero, axis, block_size)
-    return TensorType(c.dtype(2) or dtype_name(output_dtype) or "uint8", x)
+    return TensorType(c.dtype(2) or named or "uint8", x)
 
 
 @onnx("QuantizeLinear")
 def quantize_per_tensor(c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None) -> TensorType:
-    """Before opset 13: per tensor only."""
+    """Before opset 13: [*S] -> [*S] with one scale for the tensor."""
     constrain_scales(c, x, scale, zero, None)
     return TensorType(c.dtype(2) or "uint8", x)
 
@@ -46,19 +46,19 @@ def dequantize(
     block_size: int = 0,
     output_dtype: int = 0,
 ) -> TensorType:
-    """The shape of the input, in the type of the scale."""
+    """[*S] -> [*S] in `output_dtype`, else the type of the scale."""
     constrain_scales(c, x, scale, zero, axis, block_size)
     return TensorType(dtype_name(output_dtype) or c.dtype(1), x)
 
 
 @onnx("DequantizeLinear")
 def dequantize_per_tensor(c: InferenceContext, x: Shape, scale: Shape, zero: Shape | None = None) -> TensorType:
-    """Before opset 13: per tensor only."""
+    """Before opset 13: [*S] -> [*S] with one scale for the tensor."""
     constrain_scales(c, x, scale, zero, None)
     return TensorType(c.dtype(1), x)
 
 
 @onnx("DynamicQuantizeLinear")
 def dynamic_quantize(c: InferenceContext, x: Shape) -> tuple[Shape, Shape, Shape]:
-    """The quantized tensor, its scale and its zero point."""
+    """[*S] -> [*S], and a scale and a zero point that are scalars."""
     return x, Shape(()), Shape(())

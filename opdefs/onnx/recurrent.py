@@ -43,7 +43,7 @@ def recurrent(
     cells: Cells,
     layout: int = 0,
 ) -> tuple[Shape, Shape, Shape]:
-    """[T, B, I] -> [T, D, B, H], [D, B, H] (and the cell's [D, B, H]); with `layout` 1 batches come first.
+    """[T, B, I] -> [T, D, B, H], [D, B, H], and [D, B, H] of LSTM cells; with `layout` 1 the batch axis is the first.
 
     H is `hidden_size`, else the last axis of the recurrence weights [D, gates*H, H].
     """
@@ -69,7 +69,7 @@ def recurrent_states(
     *,
     layout: int = 0,
 ) -> tuple[Shape, Shape, Shape]:
-    """All states, the last one and the cell's; constrains all operands except the weights."""
+    """All states, the last state and that of the cells; constrains all operands except the weights."""
     directions = cells.directions
     batch, steps = (x[0], x[1]) if layout else (x[1], x[0])
     last = Shape((batch, directions, hidden) if layout else (directions, batch, hidden))
@@ -91,8 +91,12 @@ def _hidden_size(c: InferenceContext, cells: Cells, inputs: Dim, w: Shape, r: Sh
     hidden: Dim = cells.hidden_size or r[2]
     rows = GATES[c.op_def.name] * hidden
     for weights, name in ((w, "W"), (r, "R")):
-        c.merge(weights[0], cells.directions, f"{name} must have {cells.directions} directions")
-        c.merge(weights[1], rows, f"{name} must have gates*hidden_size rows")
+        c.merge(
+            weights[0],
+            cells.directions,
+            f"axis 0 of {name} must have size {cells.directions}, the number of directions",
+        )
+        c.merge(weights[1], rows, f"axis 1 of {name} must have size gates*hidden_size")
     c.merge(r[2], hidden, "the last axis of R must equal hidden_size")
     c.merge(inputs, w[2], "the input size X[2] must equal W[2]")
     return hidden

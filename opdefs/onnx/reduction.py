@@ -16,7 +16,7 @@ _OPS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "SumSqu
 def reduce(
     c: InferenceContext, x: Value, axes: Value | None = None, *, keepdims: int = 1, noop_with_empty_axes: int = 0
 ) -> PartialTensor:
-    """The axes become 1, or are removed without `keepdims`; by default all axes."""
+    """The sizes of the axes become 1, or the axes are removed without `keepdims`; by default all axes."""
     if axes is None:
         return _reduce_axes(c, x, () if noop_with_empty_axes else None, keepdims)
     c.require_rank(axes.shape, 1, "`axes`")
@@ -43,7 +43,7 @@ def _reduce_axes(c: InferenceContext, x: PartialTensor, axes: Ints | None, keepd
 
 @onnx("ArgMax", "ArgMin")
 def arg_extreme(c: InferenceContext, x: Shape, *, axis: int = 0, keepdims: int = 1) -> TensorType:
-    """One axis becomes 1, or is removed without `keepdims`; int64 indices."""
+    """[*A, d, *B] -> int64 indices [*A, 1, *B], or [*A, *B] without `keepdims`."""
     at = c.axis(axis, len(x))
     rest = (1,) if keepdims else ()
     return TensorType("int64", Shape((*x[:at], *rest, *x[at + 1 :])))

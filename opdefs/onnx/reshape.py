@@ -1,4 +1,4 @@
-"""The same elements with other axes; all but Transpose are views."""
+"""The same elements with other axes; the outputs of all but Transpose are views."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from shapeinf.ops import InferenceContext, Ints, Value
 
 @onnx("Reshape", since=5, views={0: 0})
 def reshape(c: InferenceContext, x: Value, shape: Value, *, allowzero: int = 0) -> PartialTensor:
-    """The contents of `shape`; 0 copies an axis (unless `allowzero`), -1 is inferred."""
+    """The sizes in `shape`: 0 copies the size of the input (unless `allowzero`), -1 is inferred."""
     wanted = requested_dims(c, shape)
     if allowzero and 0 in wanted and -1 in wanted:
         c.fail("with allowzero, shape must not contain both 0 and -1: any size would fit", list(wanted))
@@ -31,13 +31,13 @@ def reshape(c: InferenceContext, x: Value, shape: Value, *, allowzero: int = 0) 
 
 @onnx("Reshape", views={0: 0})
 def reshape_by_attribute(c: InferenceContext, x: Value, *, shape: Ints) -> PartialTensor:
-    """Opset 1: the target is an attribute."""
+    """Opset 1: the sizes are an attribute."""
     return reshape_elements(x, reshape_dims(c, x.shape, shape, True))
 
 
 @onnx("Flatten", views={0: 0})
 def flatten(c: InferenceContext, x: Shape, *, axis: int = 1) -> Shape:
-    """Two axes: the product of those before `axis`, and of the others."""
+    """[*A, *B] -> [prod(A), prod(B)], where B begins at `axis`."""
     rank = len(x)
     if not -rank <= axis <= rank:
         c.fail(f"axis {axis} is out of range for rank {rank}")
@@ -47,7 +47,7 @@ def flatten(c: InferenceContext, x: Shape, *, axis: int = 1) -> Shape:
 
 @onnx("Transpose")
 def transpose(c: InferenceContext, x: Value, *, perm: Ints | None = None) -> PartialTensor:
-    """Axes in the order of `perm`, reversed without it."""
+    """The axes in the order of `perm`; without it, in reverse."""
     known = x.shape if perm is None or x.shape.dims is not None else c.require_rank(x.shape, len(perm))
     rank = len(known)
     order = tuple(range(rank))[::-1] if perm is None else c.axes(perm, rank)
@@ -58,7 +58,7 @@ def transpose(c: InferenceContext, x: Value, *, perm: Ints | None = None) -> Par
 
 @onnx("Unsqueeze", since=13, views={0: 0})
 def unsqueeze(c: InferenceContext, x: Value, axes: Value) -> PartialTensor:
-    """Axes of size 1 inserted at positions of the output."""
+    """Axes of size 1 inserted at the positions `axes` of the output."""
     if axes.shape.dims != ():  # runtimes accept a scalar too
         c.require_rank(axes.shape, 1, "`axes`")
     known = known_ints(axes)
@@ -83,11 +83,9 @@ def squeeze(c: InferenceContext, x: Value, axes: Value | None = None) -> Partial
     if known is None:
         count = len(requested_dims(c, axes, "axes"))
         units = unit_axes(c, x.shape, count)
-        return (
-            PartialTensor(x.dtype, remove_unit_axes(c, x.shape, count), None)
-            if units is None
-            else squeeze_axes(c, x, units)
-        )
+        if units is None:
+            return PartialTensor(x.dtype, remove_unit_axes(c, x.shape, count), None)
+        known = units
     return squeeze_axes(c, x, known)
 
 

@@ -26,7 +26,7 @@ def resize(
     keep_aspect_ratio_policy: str = "stretch",
     coordinate_transformation_mode: str = "half_pixel",
 ) -> Shape:
-    """The requested sizes, or the floor of each size times its scale, for `axes` (default: all)."""
+    """The contents of `sizes`, or the floor of each size times its scale, for `axes` (default: all)."""
     requested = _drop_empty(sizes) or _drop_empty(scales)
     if requested is None:
         return Shape(c.fresh(f"resize.{i}") for i in range(len(x)))
@@ -51,7 +51,7 @@ def resize(
 
 
 def _drop_empty(values: PartialTensor | None) -> PartialTensor | None:
-    """None for an empty tensor, which means an absent input."""
+    """The tensor; None for an empty one, which means an absent input."""
     return None if values is None or values.shape.dims == (0,) else values
 
 
@@ -60,7 +60,7 @@ def _requested_sizes(
 ) -> Sequence[Dim | None]:
     wanted = known_dims(sizes) or (None,) * len(old)
     if any(isinstance(d, int) and d < 0 for d in wanted):
-        c.fail("sizes must not be negative", list(wanted))
+        c.fail("the items of sizes must be at least 0", list(wanted))
     sound = [d if d is not None and c.prove_le(0, d) is True else None for d in wanted]
     for size, new in zip(old, sound, strict=True):
         if new is not None and c.store.bounds(new)[0] >= 1:
@@ -69,7 +69,7 @@ def _requested_sizes(
 
 
 def _scale_sizes(c: InferenceContext, old: Sequence[Dim], scales: PartialTensor, cropped: bool) -> Sequence[Dim | None]:
-    """With cropping, the size also depends on the region, except where the scale is 1."""
+    """The floor of each size times its scale; with cropping it also depends on the region, unless the scale is 1."""
     factors = scales.elements or (None,) * len(old)
     return [None if cropped and f != 1 else scale_size(c, d, f) for d, f in zip(old, factors, strict=True)]
 

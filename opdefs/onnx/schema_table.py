@@ -1,13 +1,13 @@
 r"""Tables of OpDefs, written by `tools/make_onnx_schemas.py` and `tools/make_microsoft.py` as `schemas.txt`.
 
-The section `[DOMAIN VERSION]` has the operators of a domain, whose newest opset version that is; see
-`shapeinf.ops.tables`. The JSON of a line has, of an operator from a version on:
+The section `[DOMAIN VERSION]` lists the operators of a domain; VERSION is its newest opset version. The format of lines
+is that of `shapeinf.ops.tables`. The JSON of a line describes an operator from an opset version on:
 
-- `inputs`, `outputs`: `x`, `x?` (optional), `*xs` (any number) or `+xs` (one or more), then `: ` and the element type,
-  or a type variable; `sequence(T)` and `optional(T)` are no tensors. Without a type, values may be of any.
+- `inputs`, `outputs`: `x`, `x?` (optional), `*xs` (any number) or `+xs` (one or more), then `: ` and the element type
+  or a type variable; `sequence(T)` and `optional(T)` are not tensors. Without a type, any element type is accepted.
 - `attributes`: by name the kind, `int!` where the attribute is required, or a list of the kind and the default
-- `function`: true if onnx defines the operator by others
-- `deprecated`: true from the version on from which models may not use it
+- `function`: true if onnx defines the operator as a function of other operators
+- `deprecated`: true from the first version in which models may not use the operator
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class SchemaTable:
     """
 
     def __init__(self, package: str) -> None:
-        """With the table of a package."""
+        """The table in the file `schemas.txt` of a package."""
         self._package = package
         self._newest: dict[str, int] = {}
 
@@ -60,11 +60,11 @@ class SchemaTable:
         return operators
 
     def newest(self, domain: str) -> int:
-        """The newest opset version of a domain in the table, 0 for a domain that it does not have."""
+        """The newest opset version of a domain in the table; 0 for a domain that is not in the table."""
         return self._newest.get(domain, 0) if self._operators else 0
 
     def find(self, domain: str, name: str, version: int) -> OpDef | None:
-        """The OpDef in force at an opset version (0 for the newest), None for an operator that it does not have."""
+        """The OpDef in force at an opset version (0 for the newest); None for an operator that is not in the table."""
         versions = self._operators.get((domain, name), {})
         since = max((since for since in versions if version <= 0 or since <= version), default=None)
         return None if since is None else self._op_def(domain, name, since, json.loads(versions[since]))
@@ -91,7 +91,7 @@ class SchemaTable:
 
 
 def expansion(domain: str, name: str, since: int) -> Expansion:
-    """The expansion of an operator that onnx defines by others; `onnx` is imported when it is needed."""
+    """The expansion of an operator that onnx defines as a function; `onnx` is imported when a node is expanded."""
 
     def expand(attributes: Mapping[str, object], inputs: Sequence[Type | None], outputs: int) -> Graph | None:
         from opdefs.onnx.functions import expand_function
@@ -119,7 +119,7 @@ def _arg(text: str) -> ArgDef:
 
 
 def arg_text(arg: ArgDef) -> str:
-    """An input or output in a line of a table. Raises ValueError for one that a table cannot have.
+    """The text of an input or output in a line of a table. Raises ValueError for an `ArgDef` without such a text.
 
     >>> arg_text(ArgDef("x", type="int64", optional=True)), arg_text(ArgDef("xs", variadic=True, least=1))
     ('x?: int64', '+xs')
@@ -131,7 +131,7 @@ def arg_text(arg: ArgDef) -> str:
         variable = f"{arg.kind}({variable})"
     text = f"{label}: {variable}" if variable else label
     if _arg(text) != arg:
-        raise ValueError(f"a table cannot have {arg}")
+        raise ValueError(f"a table of schemas has no text for {arg}")
     return text
 
 
@@ -149,7 +149,7 @@ def _attribute_entry(attribute: AttrDef) -> str | list[object]:
 
 
 def op_def_text(op_def: OpDef) -> str:
-    """The JSON of an OpDef; empty parts are left out."""
+    """The JSON of an OpDef in a line of a table; empty parts are left out."""
     parts = {
         "inputs": list(map(arg_text, op_def.inputs)),
         "outputs": list(map(arg_text, op_def.outputs)),

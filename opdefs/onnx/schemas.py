@@ -1,6 +1,6 @@
 """OpDefs of the domains of the ONNX dialect, from the tables `schemas.txt` of their packages.
 
-`onnx` itself is imported only where the tables cannot answer: it may be newer, and users register schemas of their own.
+`onnx` itself is imported only for operators that the tables lack: a newer `onnx` has them, or the user registered them.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
 
         if installed.newest(domain) > known:
             return installed.installed_schema(domain, op, version)
-    return ONNX.find(domain, op, version) or _registered(domain, op, version)
+    return ONNX.find(domain, op, version) or _registered_schema(domain, op, version)
 
 
-def _registered(domain: str, op: str, version: int) -> OpDef | None:
-    """The OpDef of a schema that a user registered with `onnx.defs`, who has imported that."""
+def _registered_schema(domain: str, op: str, version: int) -> OpDef | None:
+    """The OpDef of a schema that the user registered with `onnx.defs`; None where `onnx.defs` is not even imported."""
     if "onnx.defs" not in sys.modules:
         return None
     from opdefs.onnx.installed import installed_schema

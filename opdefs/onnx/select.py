@@ -14,7 +14,7 @@ from shapeinf.ops import InferenceContext, Value
 
 @onnx("NonZero")
 def non_zero(c: InferenceContext, x: Value) -> TensorType:
-    """[rank, count] with a count of at most all elements: all or none for constant contents."""
+    """[*S] -> [rank, count] with at most all elements; for contents that are all equal, all or none."""
     if x.shape.dims is None:
         return TensorType("int64", Shape((c.fresh("rank"), c.fresh("count"))))
     array = x.array()
@@ -30,7 +30,7 @@ def non_zero(c: InferenceContext, x: Value) -> TensorType:
 
 @onnx("TopK", since=10)
 def top_k(c: InferenceContext, x: Shape, k: Value, *, axis: int = -1) -> tuple[Shape, TensorType]:
-    """The axis becomes k; values and indices."""
+    """[*A, d, *B] -> values and indices [*A, k, *B]."""
     at = c.axis(axis, len(x))
     require_vector(c, k.shape, 1, "K must be a vector with one element")
     size = None if not k.elements else to_dim(k.elements[0])
@@ -52,19 +52,19 @@ def _top_k(c: InferenceContext, x: Shape, axis: int, k: Dim) -> tuple[Shape, Ten
 
 @onnx("Compress")
 def compress(c: InferenceContext, x: Shape, condition: Value, *, axis: int | None = None) -> Shape:
-    """Selected slices of an axis (of the flattened input without one): at most all of them."""
+    """[*A, d, *B] -> [*A, count, *B] with at most d slices; without `axis`, of the flattened input."""
     if axis is None:
         total: Dim | None = None if x.dims is None else c.numel(x)
-        return Shape((_compressed_size(c, condition, total),))
+        return Shape((_count_selected(c, condition, total),))
     at = c.axis(axis, len(x))
-    return Shape((*x[:at], _compressed_size(c, condition, x[at]), *x[at + 1 :]))
+    return Shape((*x[:at], _count_selected(c, condition, x[at]), *x[at + 1 :]))
 
 
-def _compressed_size(c: InferenceContext, condition: Value, size: Dim | None) -> Dim:
+def _count_selected(c: InferenceContext, condition: Value, size: Dim | None) -> Dim:
     """The number of selected slices; a condition shorter than the axis selects none beyond its end."""
     choices = c.require_rank(condition.shape, 1, "condition")[0]
     if size is not None:
-        c.at_most(choices, size, "the condition must be at most as long as the data")
+        c.at_most(choices, size, "condition must be at most as long as the axis, or the flattened input")
     decided = condition.array()
     if decided is not None and decided.dtype.kind == "b":
         return int(decided.sum())
@@ -74,7 +74,10 @@ def _compressed_size(c: InferenceContext, condition: Value, size: Dim | None) ->
 
 @onnx("Unique")
 def unique(c: InferenceContext, x: Shape, *, axis: int | None = None) -> tuple[Shape | TensorType, ...]:
-    """The distinct slices along an axis (elements without one); first indices, inverse indices, and counts."""
+    """[*A, d, *B] -> [*A, count, *B] distinct slices; [count] first indices, [d] inverse indices, [count] counts.
+
+    Without `axis`, distinct elements of the flattened input.
+    """
     if axis is None:
         total = c.fresh("size") if x.dims is None else c.numel(x)
         count = _unique_count(c, total)

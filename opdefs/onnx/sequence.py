@@ -18,51 +18,52 @@ Elements = SequenceType | TensorType
 """The type of a sequence input: a TensorType where its producer is unknown."""
 
 
-def _sequence(c: InferenceContext, value: Elements) -> SequenceType:
+def _require_sequence(c: InferenceContext, value: Elements) -> SequenceType:
+    """The type of the sequence; raises NotKnown where its producer is unknown."""
     if type(value) is not SequenceType:
         raise c.unknowable("the elements of the sequence are not known")
     return value
 
 
 def _element(c: InferenceContext, sequence: Elements) -> TensorType:
-    """The type of any element."""
-    element = _sequence(c, sequence).element
+    """The join of the types of all elements."""
+    element = _require_sequence(c, sequence).element
     if not isinstance(element, TensorType):
         raise c.unknowable("the elements of the sequence are not tensors")
     return element
 
 
 def _items(sequence: Elements) -> list[TensorType] | None:
-    """The items, None if they are not tracked."""
+    """The types of the items; None if they are not tracked."""
     items = sequence.items if isinstance(sequence, SequenceType) else None
     tensors = [t for t in items or () if isinstance(t, TensorType)]
     return None if items is None or len(tensors) < len(items) else tensors
 
 
 def _position(c: InferenceContext, position: PartialTensor | None, length: int, limit: int, default: int) -> int | None:
-    """A known position counted from the front, None if unknown; ShapeError unless it is less than `limit`.
+    """A known position counted from the front; None if unknown. Raises ShapeError unless it is less than `limit`.
 
-    A position below 0 counts from the end of the sequence.
+    A negative position counts from the end of the sequence; `default` is the position of an absent input.
     """
     known = (default,) if position is None else known_ints(position)
     if not known:
         return None
     at = known[0] + length if known[0] < 0 else known[0]
     if not 0 <= at < limit:
-        c.fail(f"a position must lie in [{-length}, {limit})", known[0])
+        c.fail(f"position must lie in {-length}..{limit - 1}", known[0])
     return at
 
 
 def _require_position(c: InferenceContext, sequence: Elements, position: PartialTensor | None, more: int = 0) -> None:
     """Require that a position lies inside a sequence, or at most `more` behind its end."""
-    length = _sequence(c, sequence).length
+    length = _require_sequence(c, sequence).length
     at = (known_dims(position) or (None,))[0]
     if length is None or at is None:
         return
     if c.prove_le(0, at) is True:
-        c.at_least(length, at + 1 - more, "the position must lie inside the sequence")
+        c.at_least(length, at + 1 - more, "position must lie inside the sequence")
     elif c.prove_le(at, -1) is True:
-        c.at_least(length, -at, "the position, counted from the end, must lie inside the sequence")
+        c.at_least(length, -at, "position, which counts from the end, must lie inside the sequence")
 
 
 @onnx("SequenceEmpty")
@@ -79,7 +80,7 @@ def sequence_construct(c: InferenceContext, *xs: Shape) -> SequenceType:
 
 @onnx("SequenceInsert")
 def sequence_insert(c: InferenceContext, sequence: Elements, x: Shape, position: Value | None = None) -> SequenceType:
-    """The sequence with one more element."""
+    """The sequence with the tensor inserted at a position, by default at the end."""
     new = TensorType(c.dtype(1), x)
     items = _items(sequence)
     if items is not None:
@@ -87,7 +88,7 @@ def sequence_insert(c: InferenceContext, sequence: Elements, x: Shape, position:
         if at is not None:
             return create_sequence(c, [*items[:at], new, *items[at:]])
     _require_position(c, sequence, position, more=1)
-    length = _sequence(c, sequence).length
+    length = _require_sequence(c, sequence).length
     element = _element(c, sequence)
     if length != 0:
         new = TensorType(element.dtype or new.dtype, cover_shape(c, (element.shape, x)))
@@ -96,14 +97,14 @@ def sequence_insert(c: InferenceContext, sequence: Elements, x: Shape, position:
 
 @onnx("SequenceErase")
 def sequence_erase(c: InferenceContext, sequence: Elements, position: Value | None = None) -> SequenceType:
-    """The sequence with one element less."""
+    """The sequence without the element at a position, by default the last one."""
     items = _items(sequence)
     if items is not None:
         at = _position(c, position, len(items), len(items), -1)
         if at is not None:
             return create_sequence(c, [*items[:at], *items[at + 1 :]])
     _require_position(c, sequence, position)
-    length = _sequence(c, sequence).length
+    length = _require_sequence(c, sequence).length
     if length is not None:
         c.at_least(length, 1, "the sequence must have an element to erase")
     return SequenceType(_element(c, sequence), None if length is None else length - 1)
@@ -111,7 +112,7 @@ def sequence_erase(c: InferenceContext, sequence: Elements, position: Value | No
 
 @onnx("SequenceAt")
 def sequence_at(c: InferenceContext, sequence: Elements, position: Value) -> TensorType:
-    """One element."""
+    """The element at a position."""
     items = _items(sequence)
     if items is not None and known_ints(position) is not None:
         at = _position(c, position, len(items), len(items), 0)
@@ -124,7 +125,7 @@ def sequence_at(c: InferenceContext, sequence: Elements, position: Value) -> Ten
 
 @onnx("SequenceLength")
 def sequence_length(c: InferenceContext, sequence: Elements) -> PartialTensor:
-    """A scalar."""
+    """The number of elements, as an int64 scalar."""
     length = sequence.length if isinstance(sequence, SequenceType) else None
     return PartialTensor("int64", SCALAR, None if length is None else (length,))
 
@@ -133,7 +134,7 @@ def sequence_length(c: InferenceContext, sequence: Elements) -> PartialTensor:
 def concat_from_sequence(c: InferenceContext, sequence: Elements, *, axis: int, new_axis: int = 0) -> TensorType:
     """The elements concatenated along an axis, or stacked along a new one with `new_axis`."""
     element = _element(c, sequence)
-    length = _sequence(c, sequence).length
+    length = _require_sequence(c, sequence).length
     if length is not None:
         c.at_least(length, 1, "the sequence must have at least one tensor")
     items = _items(sequence)
@@ -187,19 +188,19 @@ def split_to_sequence(
 
 
 def _part_sizes(c: InferenceContext, size: Dim, split: Value) -> list[Dim] | tuple[Dim, Dim | None]:
-    """The size of each part, or that of any part and their number."""
+    """The size of each part; or one size that covers all parts, and their number."""
     sizes = known_dims(split)
     known = [s for s in sizes or () if s is not None]
     if not known or len(known) < len(sizes or ()):
         return c.fresh("part", 0, c.interval(size).hi), split.shape[0] if split.shape.rank == 1 else None
     if split.shape.rank == 1:
-        for size_ in known:
-            c.at_least(size_, 0, "the size of a part must not be negative")
-        c.merge(sum(known), size, "the sizes of the parts must add up to the axis")
+        for part in known:
+            c.at_least(part, 0, "the sizes in split must be at least 0")
+        c.merge(sum(known), size, "the sizes in split must add up to the size of the axis")
         return known
     step = known[0]
     if isinstance(step, int) and step < 1:
-        c.fail("the size of the parts must be at least 1", step)
+        c.fail("split must be at least 1", step)
     if isinstance(size, int) and isinstance(step, int) and size // step < MAX_ITEMS:
         return [*(step for _ in range(size // step)), *((size % step,) if size % step else ())]
     if not isinstance(step, int) or c.prove_le(1, size) is not True:
@@ -223,7 +224,7 @@ def _declared_type(c: InferenceContext, declared: DeclaredType | None) -> Type:
 
 @onnx("Optional", views={0: 0})
 def optional(c: InferenceContext, x: Type | None = None, *, type_: DeclaredType | None = None) -> OptionalType:
-    """The input, or an empty optional of the type in the attribute."""
+    """The input, or an empty optional of the type in the attribute `type`."""
     if x is None and type_ is None:
         c.fail("an empty optional requires the attribute 'type'")
     return OptionalType(_declared_type(c, type_) if x is None else x)
@@ -237,6 +238,6 @@ def optional_get_element(c: InferenceContext, x: Type) -> Type:
 
 @onnx("OptionalHasElement")
 def optional_has_element(c: InferenceContext, x: Type | None = None) -> PartialTensor:
-    """A scalar: false without an input, true for an input that is not an optional."""
+    """A bool scalar: false without an input, true for an input that is not an optional."""
     known = None if isinstance(x, OptionalType) else (x is not None,)
     return PartialTensor("bool", SCALAR, known)

@@ -13,7 +13,7 @@ from shapeinf.ops import InferenceContext, Value
 
 
 def read_size(c: InferenceContext, value: PartialTensor, hint: str) -> Dim:
-    """The value of a scalar input as a size, an unknown if it is unknown or may be negative."""
+    """The value of a scalar input as a size; a new unknown if the value is unknown or may be negative."""
     known = known_ints(value)
     if known and known[0] < 0:
         c.fail(f"`{hint}` must be at least 0", known[0])
@@ -21,7 +21,7 @@ def read_size(c: InferenceContext, value: PartialTensor, hint: str) -> Dim:
 
 
 def _transform_length(c: InferenceContext, length: Value | None) -> Dim | None:
-    """The length of the transform, None by default."""
+    """The length in the input `dft_length`; None without that input: the size of the axis."""
     if length is None:
         return None
     require_scalar(c, length.shape, "`dft_length`")
@@ -29,16 +29,15 @@ def _transform_length(c: InferenceContext, length: Value | None) -> Dim | None:
 
 
 def _transform(c: InferenceContext, x: Shape, length: Dim | None, axis: int, inverse: int, onesided: int) -> Shape:
-    """One axis becomes the length of the transform, the last one real and imaginary part."""
+    """The input with an axis resized to the length of the transform; the last axis is the real and imaginary parts."""
     rank = len(x)
     at = c.axis(axis, rank)
     if at == rank - 1:
         c.fail("the last axis (real and imaginary part) cannot be transformed", axis)
     c.at_most(x[rank - 1], 2, "the last axis must be of size 1 (real) or 2 (complex)")
     if onesided:
-        c.merge(
-            x[rank - 1], 2 if inverse else 1, "a one-sided transform requires real input, its inverse complex input"
-        )
+        kind = "2 (complex) for the inverse" if inverse else "1 (real)"
+        c.merge(x[rank - 1], 2 if inverse else 1, f"with onesided, the last axis must be of size {kind}")
     size = x[at] if length is None else length
     last = 2
     if onesided and inverse:
@@ -59,7 +58,7 @@ def dft(
     inverse: int = 0,
     onesided: int = 0,
 ) -> Shape:
-    """[..., N, ..., 1|2] -> [..., L, ..., 2]; one-sided L // 2 + 1, and its inverse to real [..., L, ..., 1]."""
+    """[..., N, ..., 1|2] -> [..., L, ..., 2]; `onesided` [..., L // 2 + 1, ..., 2], its inverse [..., L, ..., 1]."""
     require_scalar(c, None if axis is None else axis.shape, "`axis`")
     known = (-2,) if axis is None else known_ints(axis)
     if known is None and length is None and not onesided:
@@ -70,7 +69,7 @@ def dft(
 
 
 def _transform_unknown_axis(c: InferenceContext, x: Shape, length: Dim | None, inverse: int, onesided: int) -> Shape:
-    """Unknown axis: each axis may be the transformed one."""
+    """The cover of all results for an unknown axis."""
     if len(x) < 2:
         c.fail("the input must have an axis before the last one (real and imaginary part)", x)
     each = [_transform(c, x, length, at, inverse, onesided) for at in range(len(x) - 1)]
@@ -95,7 +94,7 @@ def stft(
     *,
     onesided: int = 1,
 ) -> Shape:
-    """[B, L, 1|2] -> [B, frames, bins, 2] with `(L - length) // step + 1` frames; runtimes take [B, L] too."""
+    """[B, L, 1|2] -> [B, frames, bins, 2] with `(L - length) // step + 1` frames; runtimes also accept [B, L]."""
     if signal.rank == 2:
         batch, samples = signal.require()
     else:
@@ -105,15 +104,15 @@ def stft(
         require_scalar(c, length.shape, "`frame_length`")
         size = read_size(c, length, "frame_length")
         if window is not None:
-            c.merge(c.require_rank(window, 1, "window")[0], size, "the window must be as long as a frame")
+            c.merge(c.require_rank(window, 1, "window")[0], size, "`window` must have `frame_length` elements")
     else:
         size = samples if window is None else c.require_rank(window, 1, "window")[0]
-    c.at_most(size, samples, "a frame must be at most as long as the signal")
+    c.at_most(size, samples, "a frame must be at most as long as `signal`")
     require_single(c, step.shape, "`frame_step` must have exactly one element")
     stride = read_size(c, step, "frame_step")
     if c.prove_le(1, stride) is not True:
         frames: Dim = c.fresh("frames", 1)
-        c.at_least(stride, 1, "the step between frames must be at least 1")
+        c.at_least(stride, 1, "`frame_step` must be at least 1")
     else:
         frames = (samples - size) // stride + 1
     return Shape((batch, frames, size // 2 + 1 if onesided else size, 2))
@@ -121,7 +120,7 @@ def stft(
 
 @onnx("HannWindow", "HammingWindow", "BlackmanWindow")
 def window(c: InferenceContext, size: Value, *, output_datatype: int = 1) -> TensorType:
-    """A vector whose length is the value of the scalar input."""
+    """[size], the value of the scalar input."""
     require_scalar(c, size.shape, "`size`")
     return TensorType(dtype_name(output_datatype), Shape((read_size(c, size, "size"),)))
 
@@ -130,7 +129,7 @@ def window(c: InferenceContext, size: Value, *, output_datatype: int = 1) -> Ten
 def mel_weight_matrix(
     c: InferenceContext, bins: Value, length: Value, rate: Shape, low: Shape, high: Shape, *, output_datatype: int = 1
 ) -> TensorType:
-    """[length // 2 + 1, bins] from two scalar inputs."""
+    """[dft_length // 2 + 1, num_mel_bins], the values of two scalar inputs."""
     names = "num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz"
     for v, name in zip((bins.shape, length.shape, rate, low, high), names, strict=True):
         require_single(c, v, f"`{name}` must have exactly one element")

@@ -17,14 +17,14 @@ from shapeinf.ops import InferenceContext, Ints, Value
 def slice_(
     c: InferenceContext, x: Value, starts: Value, ends: Value, axes: Value | None = None, steps: Value | None = None
 ) -> PartialTensor:
-    """Slices as in Python; ends past an axis are clamped."""
+    """Slices as in Python; starts and ends outside an axis are clamped."""
     (length,) = c.require_rank(starts.shape, 1, "starts")
     for values, name in ((ends, "ends"), (axes, "axes"), (steps, "steps")):
         if values is not None and values.shape.dims != starts.shape.dims:
             require_vector(c, values.shape, length, f"{name} must be as long as starts")
     count = length if isinstance(length, int) else c.concrete(length)
     if count is not None and count > len(x.shape):
-        c.fail("the number of slices must not exceed the number of axes", f"{count} starts", x.shape)
+        c.fail("starts must have at most one item per axis of the input", f"{count} starts", x.shape)
     named = known_ints(axes) if axes is not None else None if count is None else tuple(range(count))
     if named is None or count is None:
         return _slice_unknown_axes(c, x)
@@ -38,13 +38,13 @@ def slice_(
 def slice_by_attribute(
     c: InferenceContext, x: Value, *, starts: Ints, ends: Ints, axes: Ints | None = None
 ) -> PartialTensor:
-    """Before opset 10 everything is an attribute."""
+    """Before opset 10 starts, ends and axes are attributes."""
     named = tuple(range(len(starts))) if axes is None else axes
     return _slice(c, x, named, starts, ends, (1,) * len(starts))
 
 
 def _slice_unknown_axes(c: InferenceContext, x: PartialTensor) -> PartialTensor:
-    """Unknown axes: the rank is unchanged and no axis grows."""
+    """The input sliced along unknown axes: the rank is unchanged, and no axis grows."""
     dims = (c.fresh_at_most(d, f"slice.{i}") for i, d in enumerate(x.shape))
     return PartialTensor(x.dtype, Shape(dims), None)
 
@@ -60,7 +60,7 @@ def _slice(
     if not len(axes) == len(starts) == len(ends) == len(axes if steps is None else steps):
         c.fail("starts, ends, axes and steps must have the same length")
     if steps is not None and 0 in steps:
-        c.fail("a step must not be 0")
+        c.fail("the items of steps must not be 0")
     return slice_axes(c, x, c.axes(axes, len(x.shape)), starts, ends, (None,) * len(axes) if steps is None else steps)
 
 
@@ -68,14 +68,14 @@ def _slice(
 def split(
     c: InferenceContext, x: Value, split: Value | None = None, *, axis: int = 0, num_outputs: int = 0
 ) -> tuple[PartialTensor, ...]:
-    """Parts along an axis: of the sizes in `split`, else of equal size with a smaller last one."""
+    """[*A, d, *B] -> parts [*A, p, *B] of the sizes in `split`, else of equal size with a smaller last one."""
     at = c.axis(axis, len(x.shape))
     if num_outputs and num_outputs != c.num_outputs:
-        c.fail("num_outputs must equal the number of outputs", num_outputs, c.num_outputs)
+        c.fail("num_outputs must equal the number of outputs of the node", num_outputs, c.num_outputs)
     count = c.num_outputs
     if split is None:
         return _split(c, x, at, _equal_parts(c, x.shape[at], count, num_outputs > 0))
-    require_vector(c, split.shape, c.num_outputs, "split must have one size per output")
+    require_vector(c, split.shape, c.num_outputs, "split must have one item per output")
     sizes = known_dims(split) or (None,) * c.num_outputs
     return _split(c, x, at, sizes)
 
@@ -92,15 +92,15 @@ def split_by_attribute(
 def _equal_parts(c: InferenceContext, size: Dim, count: int, uneven: bool) -> list[Dim]:
     if not uneven:
         part = size // count
-        c.merge(part * count, size, f"the axis must be divisible into {count} equal parts")
+        c.merge(part * count, size, f"the axis must be divisible by {count}, the number of outputs")
         return [part] * count
     part = ceildiv(size, count)
     last = size - part * (count - 1)
-    c.at_least(last, 0, f"{count} parts of equal size must not exceed the axis")
+    c.at_least(last, 0, f"{count} parts, all but the last of equal size, must not exceed the axis")
     return [part] * (count - 1) + [last]
 
 
 def _split(c: InferenceContext, x: PartialTensor, axis: int, sizes: Sequence[Dim | None]) -> tuple[PartialTensor, ...]:
     if len(sizes) != c.num_outputs:
-        c.fail(f"{c.num_outputs} outputs require as many sizes", tuple(sizes))
+        c.fail(f"split must have {c.num_outputs} items, one per output", tuple(sizes))
     return split_axis(x, axis, complete_sizes(c, x.shape[axis], sizes))

@@ -9,13 +9,13 @@ from shapeinf.ops import InferenceContext, Ints
 
 @onnx("StringConcat")
 def string_concat(c: InferenceContext, a: Shape, b: Shape) -> Shape:
-    """Numpy broadcasting."""
+    """[*A], [*B] -> [*broadcast(A, B)]."""
     return c.broadcast(a, b)
 
 
 @onnx("RegexFullMatch")
 def regex_full_match(c: InferenceContext, x: Shape, *, pattern: str | None = None) -> TensorType:
-    """One bool per element."""
+    """[*S] -> [*S] bools."""
     return TensorType("bool", x)
 
 
@@ -23,7 +23,7 @@ def regex_full_match(c: InferenceContext, x: Shape, *, pattern: str | None = Non
 def string_split(
     c: InferenceContext, x: Shape, *, delimiter: str = "", maxsplit: int | None = None
 ) -> tuple[TensorType, TensorType]:
-    """[*S] -> the parts [*S, most of any element], and their number for each element [*S]."""
+    """[*S] -> the parts [*S, P] and their numbers [*S]; P is the largest of these."""
     high = None if maxsplit is None or maxsplit < 0 else maxsplit + 1
     parts = c.unknown_shape() if x.dims is None else Shape((*x.dims, c.fresh("parts", 0, high)))
     return TensorType("string", parts), TensorType("int64", x)
@@ -31,7 +31,7 @@ def string_split(
 
 @onnx("StringNormalizer")
 def string_normalizer(c: InferenceContext, x: Shape, *, stopwords: tuple[str, ...] = ()) -> Shape:
-    """[C] or [1, C]: the remaining words, at least one (an empty one if all are dropped)."""
+    """[C] -> [W] or [1, C] -> [1, W]: the remaining words, or one empty string if none remains."""
     if x.dims is None:
         return c.unknown_shape()
     if len(x.dims) not in (1, 2):
@@ -50,7 +50,7 @@ def tf_idf_vectorizer(c: InferenceContext, x: Shape, *, ngram_indexes: Ints) -> 
     """[C] or [N, C] -> [1 + the largest index] or [N, 1 + the largest index]."""
     dims = x.require()
     if len(dims) not in (1, 2):
-        c.fail("the input must have rank 1 or 2", x)
+        c.fail("the input must be [C] or [N, C]", x)
     if not ngram_indexes or min(ngram_indexes) < 0:
-        c.fail("ngram_indexes must be a non-empty list of positions", ngram_indexes)
+        c.fail("ngram_indexes must have at least one item, and none may be negative", ngram_indexes)
     return TensorType("float32", Shape((*dims[:-1], 1 + max(ngram_indexes))))

@@ -6,6 +6,7 @@ from math import prod
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import MAX_RANK, known_dims, known_ints
+from opdefs.rules.operands import size_or_fresh
 from opdefs.rules.sampling import affine_grid, grid_sample
 from opdefs.rules.window import pad_pairs, spatial_attribute, transposed_window_size, window_size
 from shapeinf.expr import Dim
@@ -22,10 +23,9 @@ def roi_align(
 ) -> Shape:
     """[N, C, H, W], [R, 4] and [R] -> [R, C, output_height, output_width]."""
     x, rois = c.require_rank(x, 4, "X"), c.require_rank(rois, 2, "rois")
-    c.merge(rois[1], 4, "a region must have 4 coordinates")
-    count = c.merge(
-        rois[0], c.require_rank(batches, 1, "batch_indices")[0], "batch_indices must have one value per region"
-    )
+    c.merge(rois[1], 4, "rois must have 4 coordinates per region")
+    (count,) = c.require_rank(batches, 1, "batch_indices")
+    count = c.merge(rois[0], count, "batch_indices must have one value per region")
     return Shape((count, x[1], output_height, output_width))
 
 
@@ -33,9 +33,9 @@ def roi_align(
 def max_roi_pool(c: InferenceContext, x: Shape, rois: Shape, *, pooled_shape: Ints) -> Shape:
     """[N, C, H, W] and [R, 5] -> [R, C, *pooled_shape]."""
     x, rois = c.require_rank(x, 4, "X"), c.require_rank(rois, 2, "rois")
-    c.merge(rois[1], 5, "a region must be a batch index and 4 coordinates")
+    c.merge(rois[1], 5, "rois must have a batch index and 4 coordinates per region")
     if len(pooled_shape) != 2 or min(pooled_shape) < 1:
-        c.fail("pooled_shape must be a height and a width", pooled_shape)
+        c.fail("pooled_shape must be a height and a width, each at least 1", pooled_shape)
     return Shape((rois[0], x[1], *pooled_shape))
 
 
@@ -50,19 +50,14 @@ def max_unpool(
     pads: Ints = (),
     strides: Ints = (),
 ) -> Shape:
-    """[N, C, *S] -> the input sizes of the pooling, or those in `output_shape`."""
+    """[N, C, *S] -> [N, C, *T], the sizes before the pooling, or the contents of `output_shape`."""
     x = c.merge(c.require_rank(x, len(kernel_shape) + 2, "X"), indices, "X and I must have the same shape")
     rank = len(kernel_shape)
     if output_shape is not None:
-        c.merge(
-            c.require_rank(output_shape.shape, 1, "output_shape")[0],
-            rank + 2,
-            "output_shape must have one size per axis",
-        )
-        wanted = known_dims(output_shape) or (None,) * (rank + 2)
-        return Shape(
-            c.fresh(f"unpool.{i}") if d is None or c.prove_le(0, d) is not True else d for i, d in enumerate(wanted)
-        )
+        (length,) = c.require_rank(output_shape.shape, 1, "output_shape")
+        c.merge(length, rank + 2, "output_shape must have one item per axis of X")
+        requested = known_dims(output_shape) or (None,) * (rank + 2)
+        return Shape(size_or_fresh(c, d, f"unpool.{i}") for i, d in enumerate(requested))
     steps = spatial_attribute(strides, rank, 1, c, "strides")
     sizes: list[Dim] = [
         transposed_window_size(size, kernel, step, pair, 1)
@@ -76,33 +71,34 @@ def max_unpool(
 
 @onnx("ImageDecoder")
 def image_decoder(c: InferenceContext, stream: Shape, *, pixel_format: str = "RGB") -> TensorType:
-    """[height, width, channels]: 1 channel for Grayscale, else 3; nothing ([0, 0, channels]) for a broken image."""
+    """[bytes] -> [height, width, channels]: 1 channel for Grayscale, else 3; [0, 0, channels] for a broken image."""
     c.require_rank(stream, 1, "encoded_stream")
     if pixel_format not in ("RGB", "BGR", "Grayscale"):
-        c.fail("the pixel format must be RGB, BGR or Grayscale", pixel_format)
+        c.fail("pixel_format must be RGB, BGR or Grayscale", pixel_format)
     channels = 1 if pixel_format == "Grayscale" else 3
     return TensorType("uint8", Shape((c.fresh("height"), c.fresh("width"), channels)))
 
 
 @onnx("CenterCropPad")
 def center_crop_pad(c: InferenceContext, x: Shape, shape: Value, *, axes: Ints | None = None) -> Shape:
-    """The axes (all by default) become the sizes in `shape`."""
+    """The axes (by default all) resized to the sizes in `shape`."""
     named = c.axes(range(len(x)) if axes is None else axes, len(x))
     if shape.shape.rank == 0:
         c.expect(shape.shape, Shape((len(named),)), "`shape` must be a vector")
         raise c.unknowable("`shape` is not a vector")
-    c.merge(c.require_rank(shape.shape, 1, "shape")[0], len(named), "`shape` must have one size per axis")
+    c.merge(c.require_rank(shape.shape, 1, "shape")[0], len(named), "`shape` must have one item per axis")
     wanted = known_dims(shape) or (None,) * len(named)
     dims = list(x)
     for axis, size in zip(named, wanted, strict=True):
-        dims[axis] = _size_or_fresh(c, size, axis)
+        dims[axis] = _requested_size(c, size, axis, "shape")
     return Shape(dims)
 
 
-def _size_or_fresh(c: InferenceContext, size: Dim | None, axis: int) -> Dim:
+def _requested_size(c: InferenceContext, size: Dim | None, axis: int, operand: str) -> Dim:
+    """A size that an operand requests; a new unknown if it is unknown or may be negative."""
     if isinstance(size, int) and size < 0:
-        c.fail("a size must be at least 0", size)
-    return c.fresh(f"size.{axis}") if size is None or c.prove_le(0, size) is not True else size
+        c.fail(f"the items of `{operand}` must be at least 0", size)
+    return size_or_fresh(c, size, f"size.{axis}")
 
 
 @onnx("Col2Im")
@@ -123,17 +119,15 @@ def col2im(
     rank = c.concrete(c.merge(length, other, "image_shape and block_shape must have the same length"))
     if rank is None or rank > MAX_RANK:
         raise c.unknowable("the number of spatial axes is not known" if rank is None else f"more than {MAX_RANK} axes")
-    sizes = [_size_or_fresh(c, d, i) for i, d in enumerate(known_dims(image) or (None,) * rank)]
+    sizes = [_requested_size(c, d, i, "image_shape") for i, d in enumerate(known_dims(image) or (None,) * rank)]
     kernel = known_ints(block)
     if kernel is None:
         return Shape((n, c.fresh("channels"), *sizes))
     if any(k < 1 for k in kernel):
-        c.fail("a block must be at least 1 along each axis", kernel)
-    c.divisible(rows, prod(kernel), "axis 1 must be divisible by the size of a block")
-    steps, spread = (
-        spatial_attribute(strides, rank, 1, c, "strides"),
-        spatial_attribute(dilations, rank, 1, c, "dilations"),
-    )
+        c.fail("the items of block_shape must be at least 1", kernel)
+    c.divisible(rows, prod(kernel), "axis 1 of the input must be divisible by the product of block_shape")
+    steps = spatial_attribute(strides, rank, 1, c, "strides")
+    spread = spatial_attribute(dilations, rank, 1, c, "dilations")
     blocks = [window_size(*w) for w in zip(sizes, kernel, steps, pad_pairs(pads, rank, c), spread, strict=True)]
-    c.merge(columns, c.numel(blocks), "axis 2 must equal the number of blocks in the image")
+    c.merge(columns, c.numel(blocks), "axis 2 of the input must equal the number of blocks in the image")
     return Shape((n, rows // prod(kernel), *sizes))

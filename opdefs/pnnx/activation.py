@@ -16,7 +16,7 @@ MODULES = (
     *("RReLU", "ReLU", "ReLU6", "SELU", "SiLU", "Softplus", "Softshrink", "Threshold"),
     *("AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"),
 )
-"""Modules that compute each element from the one at its position, and keep the element type."""
+"""Element-wise modules whose output has the element type of the input."""
 
 FUNCTIONS = (
     *("celu", "elu", "gelu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "logsigmoid", "mish"),
@@ -26,31 +26,31 @@ FUNCTIONS = (
 """The functions of these modules."""
 
 FLOAT_VALUED = ("Sigmoid", "Softsign", "Tanh", "Tanhshrink")
-"""Modules, and in lower case functions, that accept integers and return floats for them."""
+"""Modules and, in lower case, functions that return floats for integers."""
 
 
 @pnnx(*(f"nn.{name}" for name in MODULES), *(f"F.{name}" for name in FUNCTIONS), in_place=(0,))
 def same_type(c: InferenceContext, input: Shape) -> Shape:
-    """The type of the input."""
+    """[*S] -> [*S]."""
     return input
 
 
 @pnnx(*(f"nn.{name}" for name in FLOAT_VALUED), *(f"F.{name.lower()}" for name in FLOAT_VALUED), in_place=(0,))
-def float_valued(c: InferenceContext, input: TensorType) -> TensorType:
-    """The shape of the input; float32 for integers."""
+def float_activation(c: InferenceContext, input: TensorType) -> TensorType:
+    """[*S] -> [*S], in float32 for integers."""
     return TensorType(to_float(input.dtype), input.shape)
 
 
 @pnnx("F.prelu", in_place=(0,))
 def prelu(c: InferenceContext, input: Shape, weight: Shape | None = None) -> Shape:
-    """[N, C, *S] or [S], and one weight or C of them -> the shape of the input."""
+    """[N, C, *S] or [S], one weight or [C] -> the shape of the input."""
     if weight is None or weight.dims is None or input.dims is None:
         return input
     if len(weight.dims) > 1:
-        c.fail("the weight must be a scalar or a vector", weight)
+        c.fail("weight must be a scalar or a vector", weight)
     channels = input.dims[1] if len(input.dims) > 1 else 1
     for size in weight.dims:
-        require_broadcast_size(c, size, channels, "there must be one weight, or one for each channel")
+        require_broadcast_size(c, size, channels, "weight must have one element, or one for each channel of the input")
     return input
 
 
@@ -59,7 +59,7 @@ def prelu_module(c: InferenceContext, input: Shape, weight: Shape | None = None,
     """[N, C, *S] or [S] -> the same; `num_parameters` is 1 or C."""
     weights = Shape((num_parameters,))
     if weight is not None:
-        weights = c.merge(weight, weights, "there must be num_parameters weights")
+        weights = c.merge(weight, weights, "weight must have num_parameters elements")
     return prelu(c, input, weights)
 
 
@@ -68,13 +68,13 @@ def gated_linear_unit(c: InferenceContext, input: Shape, *, dim: object = -1) ->
     """[*A, 2n, *B] -> [*A, n, *B] along the axis `dim`."""
     dims = list(input.require())
     at = c.axis(read_int(c, dim, "dim"), len(dims))
-    dims[at] = part_size(c, dims[at], 2, "the size of the halved axis must be even")
+    dims[at] = part_size(c, dims[at], 2, "the size of the axis `dim`, which is halved, must be even")
     return Shape(dims)
 
 
 @pnnx("nn.Softmax", "nn.LogSoftmax", "nn.Softmin")
 def along_axis(c: InferenceContext, input: Shape, *, dim: object = None) -> Shape:
-    """The shape of the input; without `dim` torch chooses the axis by the rank."""
+    """[*S] -> [*S]; without `dim` torch chooses the axis by the rank."""
     if dim is not None and input.dims is not None:
         read_axis(c, dim, len(input.dims))
     return input
@@ -82,7 +82,7 @@ def along_axis(c: InferenceContext, input: Shape, *, dim: object = None) -> Shap
 
 @own_types("F.softmax", "F.log_softmax", "F.softmin")
 def along_axis_as(c: InferenceContext, input: Shape, *, dim: object = None, dtype: str | None = None) -> TensorType:
-    """The shape of the input, converted to `dtype` first, where there is one."""
+    """[*S] -> [*S] in the type `dtype`, by default that of the input."""
     return TensorType(read_type(c, dtype) or c.dtype(0), along_axis(c, input, dim=dim))
 
 
@@ -94,7 +94,7 @@ def softmax_of_channels(c: InferenceContext, input: Shape) -> Shape:
 
 
 def require_ranks(c: InferenceContext, input: Shape, ranks: tuple[int, ...]) -> None:
-    """Require one of these ranks, where the rank is known; the only one is inferred."""
+    """Require one of these ranks; if there is only one, it is inferred for an unknown rank."""
     if len(ranks) == 1:
         c.require_rank(input, ranks[0], "the input")
     elif input.dims is not None and len(input.dims) not in ranks:

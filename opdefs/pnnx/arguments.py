@@ -1,7 +1,7 @@
-"""The arguments of torch's functions: which are tensors, which are numbers, whether written or computed.
+"""The arguments of torch's functions, bound to the inputs and attributes of their rules.
 
-A file gives an argument by a number (`dim=1`), by an input with its name (`$shape=4`), by a weight (`@weight`) or by
-its position. A rule says which of its arguments are inputs (its positional parameters), and which are attributes.
+A file passes an argument as a literal (`dim=1`), as an input by name (`$shape=4`), as a weight (`@weight`), or as an
+input by position. The positional parameters of a rule are its inputs, the keyword-only parameters its attributes.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from shapeinf.graph import Graph, InputContents, Node, NodeKind
 from shapeinf.ops import InferenceContext, OpDef, Rule
 
 WEIGHT_NAMES = "weight_names"
-"""The attribute of a rule with any number of weights: the names of its variadic inputs."""
+"""The attribute with the names of the variadic inputs of a rule, which takes any number of weights."""
 
 
 def bind_arguments(graph: Graph, lookup: Callable[[str], OpDef | None]) -> Graph:
-    """The graph whose nodes have their inputs in the order of their rules.
+    """The graph with the inputs of each node in the order of the parameters of its rule.
 
-    An input for an argument that is an attribute of the rule follows these, and the attribute refers to it. Arguments
-    that are None are left out: the rules have the defaults.
+    They are followed by the inputs for attributes of the rule, to which these attributes refer. An attribute that is
+    None is left out: the rule has the default.
     """
     kinds: dict[tuple[NodeKind, int], tuple[NodeKind, tuple[int | None, ...]]] = {}
     nodes = []
@@ -39,7 +39,9 @@ def _bind(kind: NodeKind, count: int, rule: Rule | None) -> tuple[NodeKind, tupl
     """The attributes of a node in the order of inputs of its rule, and that order."""
     inputs = {name: value.input for name, value in kind.attrs.items() if isinstance(value, InputContents)}
     written = {n: value for n, value in kind.attrs.items() if n not in inputs and value is not None}
-    named = {name.replace(".", "_"): at for name, at in inputs.items()}  # the weight `out_proj.bias` of a submodule
+    named = {
+        name.replace(".", "_"): at for name, at in inputs.items()
+    }  # a weight of a submodule, such as `out_proj.bias`
     if rule is None or rule.raw:
         return NodeKind(kind.op, kind.domain, written), tuple(range(count))
     params = [p.name.removesuffix("_") for p in rule.params if not p.variadic]
@@ -59,7 +61,10 @@ def _bind(kind: NodeKind, count: int, rule: Rule | None) -> tuple[NodeKind, tupl
 
 
 def _fill_parameters(params: Sequence[str], named: Mapping[str, int], in_order: list[int]) -> list[int | None]:
-    """The input of each parameter: the one with its name, else the next one without a name; None behind the last."""
+    """For each parameter, the index of the input with its name, else of the next one without a name, or None.
+
+    Parameters without an input at the end are left out.
+    """
     filled: list[int | None] = []
     for name in params:
         if name in named:
@@ -72,6 +77,6 @@ def _fill_parameters(params: Sequence[str], named: Mapping[str, int], in_order: 
 
 
 def require_known(c: InferenceContext, name: str, value: object) -> None:
-    """Raise NotKnown for a computed argument without known contents, of an argument for which None is a value."""
+    """Raise NotKnown if an argument for which None is a value is computed, and its contents are not known."""
     if value is None and name in c.written:
         raise c.unknowable(f"{name} is computed, and its contents are not known")

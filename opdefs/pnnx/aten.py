@@ -1,6 +1,6 @@
-"""Operators that pnnx leaves as torch's own, `aten::NAME`: all their arguments are inputs, in the order of the schema.
+"""Operators of torch's own that pnnx keeps, `aten::NAME`: all arguments are inputs, in the order of torch's schema.
 
-Those that take tensors only are registered with their functions in torch; here are those that take numbers too.
+This module has those that also take numbers; the others are registered together with their functions in torch.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ _CODES = (
     *("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"),
     *("complex32", "complex64", "complex128", "bool"),
 )
-"""torch's element types by their codes (c10::ScalarType), which stand for `dtype` arguments."""
+"""torch's element types by their codes (c10::ScalarType), which are the values of `dtype` arguments."""
 
 
 @own_types("torch.lgamma", "aten::lgamma", *(f"aten::{name}" for name in ("erf", "log", "sigmoid", "sqrt", "tanh")))
 def float_function(c: InferenceContext, input: Shape) -> TensorType:
-    """Element by element: floats, also of integers."""
+    """[*S] -> [*S], in float32 for integers."""
     dtype = to_float(c.dtype(0))
     if c.op_def.name.endswith(("lgamma", "erf")):
-        require_kind(c, dtype, "the function takes no complex numbers", "float")
+        require_kind(c, dtype, "the input must not have complex numbers", "float")
     return TensorType(dtype, input)
 
 
 @pnnx("aten::relu", "aten::relu6", "aten::copy", "aten::copy_")
 def same_type(c: InferenceContext, input: Shape, *others: Value) -> Shape:
-    """Shape and element type of the first argument."""
+    """[*S] -> [*S]."""
     return input
 
 
@@ -57,7 +57,7 @@ def arithmetic(
 
 @own_types("aten::cat")
 def cat_of_list(c: InferenceContext, *tensors: TensorType | SequenceType, dim: int = 0) -> TensorType:
-    """As `torch.cat`; a list of tensors with the axis as an input is not analysed."""
+    """As `torch.cat` of several inputs; unknown for a list of tensors."""
     if any(isinstance(tensor, SequenceType) for tensor in tensors):
         raise c.unknowable("the tensors are a list")
     return cat(c, *tensors, dim=dim)
@@ -65,7 +65,7 @@ def cat_of_list(c: InferenceContext, *tensors: TensorType | SequenceType, dim: i
 
 @own_types("aten::prod")
 def product_of_all(c: InferenceContext, input: Value, *arguments: Value) -> TensorType:
-    """The product of all elements; with more arguments than the element type, of some axis."""
+    """[*S] -> [], the product of all elements; unknown with more arguments than the element type."""
     if len(arguments) > 1:
         raise c.unknowable("the arguments are not known")
     if not arguments:
@@ -76,8 +76,8 @@ def product_of_all(c: InferenceContext, input: Value, *arguments: Value) -> Tens
 
 @own_types("aten::std", "aten::var")
 def deviation_of_all(c: InferenceContext, input: Shape, *arguments: Value) -> TensorType:
-    """The deviation of all elements; with more arguments than `unbiased`, of some axes."""
-    require_kind(c, c.dtype(0), "the deviation is of floats or complex numbers", "float", "complex")
+    """[*S] -> [], the deviation of all elements; unknown with more arguments than `unbiased`."""
+    require_kind(c, c.dtype(0), "the input must have floats or complex numbers", "float", "complex")
     if len(arguments) > 1:
         raise c.unknowable("the arguments are not known")
     return TensorType(real_type(c.dtype(0)), Shape(()))
@@ -85,7 +85,7 @@ def deviation_of_all(c: InferenceContext, input: Shape, *arguments: Value) -> Te
 
 @own_types("aten::numel")
 def element_count(c: InferenceContext, input: Shape) -> PartialTensor:
-    """The number of elements of a tensor."""
+    """The number of elements of the input, as an int64 scalar."""
     return PartialTensor("int64", SCALAR, None if input.dims is None else (c.numel(input),))
 
 
@@ -94,22 +94,22 @@ _NUMBER_TYPES = {"Int": "int64", "IntImplicit": "int64", "Float": "float64", "Bo
 
 @own_types(*(f"aten::{name}" for name in _NUMBER_TYPES))
 def number_of_tensor(c: InferenceContext, input: Value) -> PartialTensor:
-    """The only element of a tensor as a number of Python."""
+    """The only element of a tensor, as a number of Python."""
     if input.shape.dims:
-        c.same_count(c.numel(input.shape), 1, "only a tensor of one element is a number")
+        c.same_count(c.numel(input.shape), 1, "the input must have exactly one element")
     scalar = PartialTensor(input.dtype, SCALAR, input.elements)
     return convert(c, scalar, _NUMBER_TYPES[c.op_def.name.removeprefix("aten::")])
 
 
 @own_types("prim::NumToTensor")
 def tensor_of_number(c: InferenceContext, input: Value) -> PartialTensor:
-    """A number as a tensor without axes."""
+    """A number as a tensor of rank 0."""
     return PartialTensor(input.dtype, SCALAR, input.elements)
 
 
 @own_types("aten::new_full")
 def new_full(c: InferenceContext, input: Shape, size: Value, fill_value: Value, *options: Value) -> TensorType:
-    """A tensor of the sizes; of the element type of the input unless there are options, among which may be another."""
+    """The sizes in `size`; in the element type of the input, unknown with `options`, which may contain another."""
     dtype = None if options else c.dtype(0)
     sizes = known_dims(size)
     if sizes is None:
@@ -124,15 +124,15 @@ def windows_of_axis(c: InferenceContext, input: Shape, dimension: Value, size: V
     """[*A, n, *B] -> [*A, windows, *B, size]: windows of an axis, `step` apart."""
     dims = list(input.require())
     if not dims:
-        raise c.unknowable("a tensor without axes has one window")
+        raise c.unknowable("the windows of a tensor of rank 0 are not analysed")
     axis = read_axis(c, _number(c, dimension, "dimension"), len(dims))
     length, distance = _number(c, size, "size"), c.concrete(_number(c, step, "step"))
     if distance is None:
         raise c.unknowable("the step is not known")
     if distance < 1:
-        c.fail("the step must be at least 1", distance)
-    c.at_least(length, 0, "a window must have a size of at least 0")
-    c.at_most(length, dims[axis], "a window must not be larger than the axis")
+        c.fail("step must be at least 1", distance)
+    c.at_least(length, 0, "size must be at least 0")
+    c.at_most(length, dims[axis], "size must be at most the size of the axis")
     dims[axis] = (dims[axis] - length) // distance + 1
     return Shape((*dims, length))
 
@@ -152,7 +152,7 @@ def unsafe_split(c: InferenceContext, input: Value, split_size: Value, dim: Valu
 
 @own_types("aten::broadcast_tensors")
 def broadcast_tensors(c: InferenceContext, tensors: TensorType | SequenceType) -> SequenceType:
-    """The tensors of a list, all of their common shape."""
+    """The tensors of a list, each broadcast to their common shape."""
     listed = list_tensors(c, (tensors,))
     shape = c.broadcast(*(tensor.shape for tensor in listed))
     return create_tuple(c, [TensorType(tensor.dtype, shape) for tensor in listed])

@@ -1,4 +1,4 @@
-"""Attention."""
+"""Attention: the module with its projections, and the scaled dot product."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Heads:
 
 @attrs.frozen
 class Projections:
-    """The shapes of the weights of the module; None for those that are missing."""
+    """The shapes of the weights of the module; None for missing ones."""
 
     in_proj_weight: Shape | None
     q_proj_weight: Shape | None
@@ -67,7 +67,7 @@ def multihead_attention(
 ) -> tuple[Shape, Shape]:
     """[L, N, E], [S, N, K], [S, N, V] -> [L, N, E] and the averaged weights [N, L, S]; N first or missing.
 
-    One input is query, key and value, two are a query, and key and value.
+    The key is by default the query, the value is by default the key.
     """
     _constrain_projections(
         c,
@@ -95,14 +95,15 @@ def multihead_attention(
 def _sequence_axes(
     c: InferenceContext, heads: Heads, query: Shape, key: Shape, value: Shape
 ) -> tuple[tuple[Dim, ...], Dim, Dim]:
-    """The batch axis, which may be missing, and the lengths of query and keys."""
+    """The batch axis, () if it is missing, and the lengths of query and keys; constrains all three operands."""
     rank = len(query.require())
     if rank not in (2, 3):
-        c.fail("the query must be of rank 2 or 3", query)
+        c.fail("query must have rank 2 or 3", query)
     at = 1 if rank == 3 and heads.batch_first else 0
     operands = {"query": query, "key": c.require_rank(key, rank, "key"), "value": c.require_rank(value, rank, "value")}
-    for (name, operand), size in zip(operands.items(), heads.sizes, strict=True):
-        c.merge(operand[-1], size, f"the last axis of the {name} must have the size of the module")
+    attributes = ("embed_dim", "kdim", "vdim")
+    for (name, operand), size, attribute in zip(operands.items(), heads.sizes, attributes, strict=True):
+        c.merge(operand[-1], size, f"the last axis of {name} must equal {attribute}")
         if rank == 3:
             c.merge(operand[1 - at], query[1 - at], "query, key and value must have the same batch size")
     keys = c.merge(operands["key"][at], operands["value"][at], "key and value must have the same length")
@@ -112,14 +113,15 @@ def _sequence_axes(
 def _constrain_mask(
     c: InferenceContext, mask: Shape | None, heads: int, batch: tuple[Dim, ...], length: Dim, keys: Dim
 ) -> None:
-    """The mask is [L, S] or [N * heads, L, S]."""
+    """Require a mask [L, S] or [N * heads, L, S]."""
     if mask is None or mask.dims is None:
         return
     lead = (heads * batch[0] if batch else heads,) if len(mask.dims) == 3 else ()
-    c.merge(mask, Shape((*lead, length, keys)), "the mask must be [length, keys] or [batch * heads, length, keys]")
+    c.merge(mask, Shape((*lead, length, keys)), "attn_mask must be [queries, keys] or [batch * heads, queries, keys]")
 
 
 def _constrain_projections(c: InferenceContext, heads: Heads, weights: Projections) -> None:
+    """Require weights of the shapes that follow from the attributes."""
     embed, keys, values = heads.sizes
     if min(embed, keys, values) < 1:
         c.fail("embed_dim, kdim and vdim must be at least 1", embed, keys, values)
@@ -154,15 +156,16 @@ def scaled_dot_product_attention(
 ) -> Shape:
     """[*B, L, E], [*B, S, E], [*B, S, V] -> [*B, L, V], where leading axes broadcast.
 
-    With `enable_gqa` the axis before the last two are heads, and several heads of the query share one of the keys.
-    Where an operand is empty, torch compares no sizes and broadcasts nothing.
+    With `enable_gqa` the axis in front of the last two is that of the heads, and several heads of the query share a
+    head of the key. If an operand is empty, torch neither compares sizes nor broadcasts.
     """
     q, k, v = query.require(), key.require(), value.require()
     if min(len(q), len(k), len(v)) > 1 and any(c.concrete(size) == 0 for size in (*q, *k, *v)):
         return Shape((*q[:-1], v[-1]))
-    if min(len(q), len(k), len(v)) < (3 if enable_gqa else 2):
-        c.fail("query, key and value must be matrices", query, key, value)
-    c.merge(q[-1], k[-1], "query and key must have the same size")
+    least = 3 if enable_gqa else 2
+    if min(len(q), len(k), len(v)) < least:
+        c.fail(f"query, key and value must have rank {least} or more", query, key, value)
+    c.merge(q[-1], k[-1], "query and key must have the same head size")
     c.merge(k[-2], v[-2], "key and value must have the same length")
     leads = [Shape(dims[:-2]) for dims in (q, k, v)]
     if enable_gqa:
@@ -170,12 +173,12 @@ def scaled_dot_product_attention(
             _require_shared_heads(c, q[-3], dims[-3])
         leads = [Shape((*dims[:-3], q[-3])) for dims in (q, k, v)]
     scores = Shape((*c.broadcast(leads[0], leads[1]), q[-2], k[-2]))
-    require_broadcast_to(c, attn_mask, scores, "the mask must broadcast to [*batch, queries, keys]")
+    require_broadcast_to(c, attn_mask, scores, "attn_mask must broadcast to [*batch, queries, keys]")
     return Shape((*c.broadcast(*leads), q[-2], v[-1]))
 
 
 def _require_shared_heads(c: InferenceContext, query: Dim, keys: Dim) -> None:
-    """The heads of the query are a multiple of those of the keys or values."""
+    """Require that the heads of the query are a multiple of those of the key or value, if these are known."""
     count = c.concrete(keys)
     if count:
         c.divisible(query, count, "the heads of the query must be a multiple of the heads of key and value")

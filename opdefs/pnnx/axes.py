@@ -1,4 +1,4 @@
-"""Arguments that name axes: torch counts the axes of a scalar as if it had one."""
+"""Arguments that name axes. torch accepts those of a tensor of rank 1 for a tensor of rank 0."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from shapeinf.ops import InferenceContext
 
 
 def read_axis(c: InferenceContext, value: object, rank: int, name: str = "dim") -> int:
-    """An axis of a tensor, counted from the front; 0 for the one that a scalar does not have."""
+    """An axis of a tensor, counted from the front; 0 for a tensor of rank 0."""
     return c.axis(read_int(c, value, name), max(rank, 1))
 
 

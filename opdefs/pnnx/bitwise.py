@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from opdefs.pnnx.comparison import connective_of
 from opdefs.pnnx.dialect import own_types
-from opdefs.pnnx.operands import converted, require_kind, require_operand, result_type
-from opdefs.rules.elements import dim_operation, fold_elements, logical_not, map_elements, without_overflow
+from opdefs.pnnx.operands import convert_operands, require_kind, require_operand, result_type
+from opdefs.rules.elements import (
+    dim_operation,
+    fold_elements,
+    logical_and,
+    logical_not,
+    logical_or,
+    map_elements,
+    without_overflow,
+)
+from opdefs.rules.logic import logical_xor
 from opdefs.rules.numpy_functions import numpy_function
 from shapeinf.expr import Dim
 from shapeinf.lattice import Element, PartialTensor
@@ -19,28 +27,31 @@ _CONCRETE: dict[str, Any] = {
     "xor": numpy_function("bitwise_xor"),
 }
 
-_MESSAGE = "bitwise operations are of booleans or integers"
+_CONNECTIVES = {"and": logical_and, "or": logical_or, "xor": logical_xor}
+"""The operations on booleans."""
+
+_MESSAGE = "the operands must be booleans or integers"
 
 
 @own_types(*(f"{module}bitwise_{name}" for name in _CONCRETE for module in ("torch.", "aten::")))
 def bitwise(
     c: InferenceContext, input: Operand, other: Operand | None = None, *, other_: object = None
 ) -> PartialTensor:
-    """Broadcasting, in the promoted type; the connective for booleans."""
+    """Numpy broadcasting, in the promoted type; of booleans the logical connective."""
     second = require_operand(c, other, other_, "other")
     dtype = result_type(input, second)
     require_kind(c, dtype, _MESSAGE, "bool", "integer")
-    a, b = converted(c, dtype, input, second)
+    a, b = convert_operands(c, dtype, input, second)
     shape = c.broadcast(a.shape, b.shape)
     name = c.op_def.name.rpartition("_")[2]
     if dtype == "bool":
-        return map_elements(dtype, shape, connective_of(name), a, b)
+        return map_elements(dtype, shape, _CONNECTIVES[name], a, b)
     return fold_elements(dtype, shape, _CONCRETE[name], dim_operation(lambda x, y: None), a, b)
 
 
 @own_types("torch.bitwise_not", "aten::bitwise_not")
 def bitwise_not(c: InferenceContext, input: Operand) -> PartialTensor:
-    """Element by element: `-x - 1`, or the negation for booleans."""
+    """[*S] -> [*S]: `-x - 1`, of booleans the negation."""
     require_kind(c, input.dtype, _MESSAGE, "bool", "integer")
     if input.dtype == "bool":
         return map_elements("bool", input.shape, logical_not, input)
@@ -49,11 +60,11 @@ def bitwise_not(c: InferenceContext, input: Operand) -> PartialTensor:
 
 @own_types(*(f"{module}bitwise_{name}_shift" for name in ("left", "right") for module in ("torch.", "aten::")))
 def shift(c: InferenceContext, input: Operand, other: Operand | None = None, *, other_: object = None) -> PartialTensor:
-    """Broadcasting, in the promoted type: multiples of powers of two, or quotients rounded down."""
+    """Numpy broadcasting, in the promoted type: products with powers of two, or quotients rounded down."""
     second = require_operand(c, other, other_, "other")
     dtype = result_type(input, second)
-    require_kind(c, dtype, "only integers are shifted", "integer")
-    a, b = converted(c, dtype, input, second)
+    require_kind(c, dtype, "the operands of a shift must be integers", "integer")
+    a, b = convert_operands(c, dtype, input, second)
     left = "left" in c.op_def.name
 
     def operation(x: Dim, amount: Dim) -> Dim | None:

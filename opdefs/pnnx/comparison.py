@@ -8,7 +8,7 @@ from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.operands import (
     TensorOrNumber,
     as_tensor,
-    converted,
+    convert_operands,
     require_kind,
     require_operand,
     result_type,
@@ -16,7 +16,7 @@ from opdefs.pnnx.operands import (
 )
 from opdefs.rules.arithmetic import extreme, limit_elements, numpy_broadcast
 from opdefs.rules.conversion import convert
-from opdefs.rules.elements import logical_and, logical_not, logical_or, map_elements, selection
+from opdefs.rules.elements import logical_not, logical_or, map_elements, selection
 from opdefs.rules.logic import (
     EQUAL,
     GREATER,
@@ -31,7 +31,7 @@ from opdefs.rules.logic import (
     logical_xor,
 )
 from opdefs.rules.unknowns import nonzero_count
-from shapeinf.lattice import Element, PartialTensor, SequenceType, Shape, TensorType
+from shapeinf.lattice import PartialTensor, SequenceType, Shape, TensorType
 from shapeinf.ops import InferenceContext, Operand, Value
 
 COMPARISONS = {
@@ -48,7 +48,7 @@ def _comparison_rule(comparison: Comparison) -> Callable[..., PartialTensor]:
     def rule(
         c: InferenceContext, input: Operand, other: Operand | None = None, *, other_: object = None
     ) -> PartialTensor:
-        """Broadcasting of two tensors, or of a tensor and a number; booleans."""
+        """Numpy broadcasting of two tensors, or of a tensor and a number; booleans."""
         second = as_tensor(require_operand(c, other, other_, "other"))
         if comparison not in (EQUAL, NOT_EQUAL):
             for dtype in (input.dtype, second.dtype):
@@ -62,31 +62,33 @@ for _name, _comparison in COMPARISONS.items():
     own_types(f"torch.{_name}", f"aten::{_name}")(_comparison_rule(_comparison))
 
 
-def _connective(rule: Callable[..., object]) -> Callable[..., object]:
+def _connective_of_numbers(rule: Callable[..., object]) -> Callable[..., object]:
     def convert_and_connect(c: InferenceContext, input: Value, other: Value) -> object:
-        """Broadcasting; numbers other than 0 are true."""
+        """Numpy broadcasting; numbers other than 0 are true."""
         return rule(c, convert(c, input, "bool"), convert(c, other, "bool"))
 
     return convert_and_connect
 
 
-own_types("torch.logical_and", "aten::logical_and")(_connective(conjunction_rule(numpy_broadcast)))
-own_types("torch.logical_or", "aten::logical_or")(_connective(connective_rule(numpy_broadcast, logical_or)))
-own_types("torch.logical_xor", "aten::logical_xor")(_connective(connective_rule(numpy_broadcast, logical_xor)))
+own_types("torch.logical_and", "aten::logical_and")(_connective_of_numbers(conjunction_rule(numpy_broadcast)))
+own_types("torch.logical_or", "aten::logical_or")(_connective_of_numbers(connective_rule(numpy_broadcast, logical_or)))
+own_types("torch.logical_xor", "aten::logical_xor")(
+    _connective_of_numbers(connective_rule(numpy_broadcast, logical_xor))
+)
 
 
 @own_types("torch.logical_not", "aten::logical_not")
 def negation(c: InferenceContext, input: Value) -> PartialTensor:
-    """Element by element; 0 becomes true."""
+    """[*S] -> [*S] booleans; 0 becomes true."""
     return map_elements("bool", input.shape, logical_not, convert(c, input, "bool"))
 
 
-def larger_or_smaller(c: InferenceContext, name: str, input: PartialTensor, other: PartialTensor) -> TensorType:
-    """The elements of both tensors of which the larger or smaller ones remain (`Max`, `Min`), in the promoted type."""
+def extreme_of_pairs(c: InferenceContext, name: str, input: PartialTensor, other: PartialTensor) -> TensorType:
+    """The larger or smaller (`Max`, `Min`) of the elements of two tensors at each position, in the promoted type."""
     dtype = result_type(input, other)
     require_kind(c, dtype, "complex numbers have no order", "bool", "integer", "float")
     shape = c.broadcast(input.shape, other.shape)
-    return extreme(name, shape, *converted(c, dtype, input, other)).with_type(dtype, shape)
+    return extreme(name, shape, *convert_operands(c, dtype, input, other)).with_type(dtype, shape)
 
 
 @own_types("torch.clamp", "aten::clamp")
@@ -99,15 +101,15 @@ def clamp(
     min_: object = None,
     max_: object = None,
 ) -> PartialTensor:
-    """Broadcasting of the input and of limits that are tensors, in the promoted type of all."""
+    """Numpy broadcasting of the input and of limits that are tensors, in the promoted type of all."""
     low, high = tensor_or_number(c, min, min_, "min"), tensor_or_number(c, max, max_, "max")
     limits = [limit for limit in (low, high) if limit is not None]
     if not limits:
-        c.fail("min or max is required")
+        c.fail("one of the arguments min and max is required")
     dtype = result_type(input, *limits)
     require_kind(c, dtype, "complex numbers have no order", "bool", "integer", "float")
-    x = converted(c, dtype, input)[0]
-    bounds = [None if limit is None else converted(c, dtype, limit)[0] for limit in (low, high)]
+    x = convert_operands(c, dtype, input)[0]
+    bounds = [None if limit is None else convert_operands(c, dtype, limit)[0] for limit in (low, high)]
     shape = c.broadcast(input.shape, *(as_tensor(limit).shape for limit in limits))
     if any(bound is not None and bound.shape.dims != () for bound in bounds):
         return PartialTensor(dtype, shape, None)
@@ -124,12 +126,12 @@ def where(
     input_: object = None,
     other_: object = None,
 ) -> PartialTensor | SequenceType:
-    """Broadcasting of all three, in the promoted type of both choices; of a condition alone, where it is true."""
+    """Broadcasting of all three, in the promoted type of both choices; for a condition alone, its true positions."""
     first, second = tensor_or_number(c, input, input_, "input"), tensor_or_number(c, other, other_, "other")
     if first is None and second is None:
         return positions(c, condition)
     if first is None or second is None:
-        c.fail("both input and other are required")
+        c.fail("the arguments input and other must be present together")
     require_boolean(c, condition.dtype)
     return _select(c, condition, first, second)
 
@@ -137,14 +139,14 @@ def where(
 def require_boolean(c: InferenceContext, dtype: str | None) -> None:
     """Require a condition of booleans; torch still takes those of uint8."""
     if dtype not in (None, "bool", "uint8"):
-        c.fail("the condition must have booleans", dtype)
+        c.fail("the condition must have element type bool", dtype)
 
 
 def _select(
     c: InferenceContext, condition: PartialTensor, first: TensorOrNumber, second: TensorOrNumber
 ) -> PartialTensor:
     dtype = result_type(first, second)
-    choices = converted(c, dtype, first, second)
+    choices = convert_operands(c, dtype, first, second)
     shape = c.broadcast(condition.shape, *(choice.shape for choice in choices))
     if dtype is None:
         return PartialTensor(None, shape, None)
@@ -158,8 +160,3 @@ def positions(c: InferenceContext, x: PartialTensor) -> SequenceType:
     vector = TensorType("int64", Shape((nonzero_count(c, x),)))
     count = max(len(x.shape), 1)
     return SequenceType(vector, count, (vector,) * count)
-
-
-def connective_of(name: str) -> Callable[[Element, Element], Element]:
-    """The connective that a bitwise operation on booleans is."""
-    return {"and": logical_and, "or": logical_or, "xor": logical_xor}[name]

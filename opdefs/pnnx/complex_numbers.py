@@ -17,13 +17,13 @@ def complex_type(dtype: str | None) -> str | None:
 
 
 def real_type(dtype: str | None) -> str | None:
-    """The type of the parts of complex numbers; that of real numbers is their own."""
+    """The type of the parts of complex numbers; real types are returned as they are."""
     return _REAL.get(dtype or "", dtype)
 
 
 @own_types("torch.complex", "aten::complex")
 def complex_of_parts(c: InferenceContext, real: Shape, imag: Shape) -> TensorType:
-    """Broadcasting of the real and the imaginary parts, which have the same type."""
+    """Numpy broadcasting of the real and the imaginary parts, which have the same type."""
     first, second = c.dtype(0), c.dtype(1)
     if first is not None and second is not None and first != second:
         c.fail("the real and the imaginary part must have the same element type", first, second)
@@ -35,20 +35,20 @@ def complex_of_parts(c: InferenceContext, real: Shape, imag: Shape) -> TensorTyp
 
 @own_types("torch.real", "aten::real")
 def real_part(c: InferenceContext, input: Shape) -> TensorType:
-    """Element by element; of real numbers, themselves."""
+    """[*S] -> [*S]; real numbers are returned as they are."""
     return TensorType(real_type(c.dtype(0)), input)
 
 
 @own_types("torch.imag", "aten::imag")
 def imaginary_part(c: InferenceContext, input: Shape) -> TensorType:
-    """Element by element."""
+    """[*S] -> [*S]."""
     _require_complex(c)
     return TensorType(real_type(c.dtype(0)), input)
 
 
 @own_types("torch.view_as_real", "aten::view_as_real")
 def parts_as_axis(c: InferenceContext, input: Shape) -> TensorType:
-    """A new last axis of size 2 with the real and the imaginary part."""
+    """[*S] -> [*S, 2]: the real and the imaginary part."""
     _require_complex(c)
     shape = input if input.dims is None else Shape((*input.dims, 2))
     return TensorType(real_type(c.dtype(0)), shape)
@@ -56,7 +56,7 @@ def parts_as_axis(c: InferenceContext, input: Shape) -> TensorType:
 
 @own_types("torch.view_as_complex", "aten::view_as_complex")
 def axis_as_parts(c: InferenceContext, input: Shape) -> TensorType:
-    """The last axis, of size 2, has the real and the imaginary part."""
+    """[*S, 2] -> [*S]: from the real and the imaginary part."""
     dtype = c.dtype(0)
     if dtype is not None and dtype not in _COMPLEX:
         c.fail("the parts must be floats of 16, 32 or 64 bits", dtype)

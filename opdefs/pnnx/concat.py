@@ -18,7 +18,7 @@ from shapeinf.ops import InferenceContext
 def cat(c: InferenceContext, *tensors: TensorType | SequenceType, dim: object = 0) -> TensorType:
     """[*A, n, *B], [*A, m, *B], ... -> [*A, n + m + ..., *B], of the promoted element type.
 
-    torch skips vectors without elements, whatever the rank of the others is.
+    torch skips empty vectors even if the other tensors have another rank.
     """
     listed = list_tensors(c, tensors)
     dtype = promote(*listed)
@@ -30,20 +30,23 @@ def cat(c: InferenceContext, *tensors: TensorType | SequenceType, dim: object = 
 
 
 def list_tensors(c: InferenceContext, tensors: Sequence[TensorType | SequenceType]) -> list[PartialTensor]:
-    """The tensors of an operator that takes a list: several inputs, or one that is a list."""
+    """The tensors of an operator that takes a list: several inputs, or one input that is a list."""
     if len(tensors) == 1 and isinstance(tensors[0], SequenceType):
         if tensors[0].items is None:
             raise c.unknowable("the items of the list are not known")
         tensors = tensors[0].items
     if not tensors:
         c.fail("at least one tensor is required")
-    return [to_partial(t) if isinstance(t, TensorType) else c.fail("a list item must be a tensor", t) for t in tensors]
+    return [
+        to_partial(t) if isinstance(t, TensorType) else c.fail("the items of the list must be tensors", t)
+        for t in tensors
+    ]
 
 
 def _parts_with_axes(c: InferenceContext, tensors: Sequence[PartialTensor]) -> list[PartialTensor]:
-    """The tensors without the vectors that must be empty because the others have another rank."""
+    """The tensors without the vectors that are skipped, since they must be empty: the others have another rank."""
     if any(t.shape.dims == () for t in tensors):
-        c.fail("a tensor without axes cannot be concatenated")
+        c.fail("the tensors must have rank 1 or more")
     ranks = {len(t.shape.dims) for t in tensors if t.shape.dims is not None}
     if 1 in ranks and len(ranks) > 1:
         for t in tensors:
@@ -54,7 +57,7 @@ def _parts_with_axes(c: InferenceContext, tensors: Sequence[PartialTensor]) -> l
 
 
 def _shape_with_unknown_ranks(c: InferenceContext, parts: Sequence[PartialTensor], dim: object) -> Shape:
-    """The shape where some tensors have an unknown rank: these have the rank of the others, or are empty vectors."""
+    """The shape if some tensors are of unknown rank: these have the rank of the others, or are empty vectors."""
     ranked = [part.shape.dims for part in parts if part.shape.dims is not None]
     if not ranked or len({len(dims) for dims in ranked}) > 1:
         raise c.unknowable("the ranks of the tensors are not known")
@@ -73,7 +76,7 @@ def _shape_with_unknown_ranks(c: InferenceContext, parts: Sequence[PartialTensor
 
 @own_types("torch.stack")
 def stack(c: InferenceContext, *tensors: TensorType | SequenceType, dim: object = 0) -> TensorType:
-    """Tensors [*A, *B], n of them -> [*A, n, *B], of the promoted element type."""
+    """[*A, *B], n of them -> [*A, n, *B], of the promoted element type."""
     listed = list_tensors(c, tensors)
     shape = listed[0].shape
     for t in listed[1:]:

@@ -1,4 +1,4 @@
-"""Convolutions: torch's modules, which state their channels, and functions, which have them from the weights."""
+"""Convolutions: torch's modules, whose attributes state the channels, and functions, whose weights do."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shapeinf.ops import InferenceContext
 
 @attrs.frozen
 class Convolution:
-    """The attributes that modules and functions share; `padding` may be "same" or "valid"."""
+    """The attributes that modules and functions share; `padding` is a size per spatial axis, "same" or "valid"."""
 
     stride: object = 1
     padding: object = 0
@@ -39,7 +39,7 @@ def conv_module(
     convolution: Convolution,
     padding_mode: str = "zeros",
 ) -> Shape:
-    """[N, C, *S] or [C, *S] -> [N, K, *T] or [K, *T]."""
+    """[N, C, *S] or [C, *S], [K, C/groups, *W] -> [N, K, *T] or [K, *T]."""
     kernel = spatial_values(c, kernel_size, "kernel_size", spatial_rank(c), 1)
     groups = _read_groups(c, convolution.groups)
     if in_channels % groups:
@@ -60,7 +60,7 @@ def conv(
     convolution: Convolution,
     padding_mode: str = "zeros",
 ) -> Shape:
-    """[N, C, *S] or [C, *S] and [K, C/groups, *W] -> [N, K, *T] or [K, *T]."""
+    """[N, C, *S] or [C, *S], [K, C/groups, *W] -> [N, K, *T] or [K, *T]."""
     rank = spatial_rank(c)
     w = c.require_rank(weight, rank + 2, "weight")
     lead, channels, sizes = split_axes(c, input, rank)
@@ -69,7 +69,7 @@ def conv(
     c.divisible(w[0], groups, "groups must divide the output channels")
     _check_weight(c, w)
     require_vector(c, bias, w[0], "the bias must have one element for each output channel")
-    return Shape((*lead, w[0], *_convolved(c, sizes, w.require()[2:], convolution, padding_mode)))
+    return Shape((*lead, w[0], *_conv_sizes(c, sizes, w.require()[2:], convolution, padding_mode)))
 
 
 def _read_groups(c: InferenceContext, groups: int) -> int:
@@ -79,12 +79,12 @@ def _read_groups(c: InferenceContext, groups: int) -> int:
 
 
 def _check_weight(c: InferenceContext, weight: Shape) -> None:
-    """Only the second axis of a weight may be empty."""
+    """Require a weight that is not empty, but for its second axis."""
     for size in (weight[0], *weight[2:]):
-        c.at_least(size, 1, "the weight must not be empty along its first and its spatial axes")
+        c.at_least(size, 1, "the first axis and the spatial axes of the weight must not be empty")
 
 
-def _convolved(
+def _conv_sizes(
     c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], convolution: Convolution, padding_mode: str
 ) -> tuple[Dim, ...]:
     """The sizes of the output along the spatial axes."""
@@ -93,7 +93,7 @@ def _convolved(
     dilations = spatial_values(c, convolution.dilation, "dilation", len(sizes), 1)
     if convolution.padding == "same":
         if any(stride != 1 for stride in strides):
-            c.fail("padding=same needs a stride of 1", strides)
+            c.fail("padding=same requires a stride of 1", strides)
         totals = [window_span(k, dilation) - 1 for k, dilation in zip(kernel, dilations, strict=True)]
         _check_padding(c, sizes, [(total // 2, total - total // 2) for total in totals], padding_mode)
         return tuple(sizes)
@@ -106,7 +106,7 @@ def _convolved(
 def _check_padding(
     c: InferenceContext, sizes: Sequence[Dim], pads: Sequence[tuple[Dim, Dim]], padding_mode: str
 ) -> None:
-    """Require axes that are long enough to be padded with their own elements."""
+    """Require axes that are long enough for padding that repeats their elements."""
     if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
         c.fail("padding_mode must be zeros, reflect, replicate or circular", padding_mode)
     if padding_mode != "zeros":
@@ -116,7 +116,7 @@ def _check_padding(
 
 @attrs.frozen
 class Transposed(Convolution):
-    """The attributes of a transposed convolution; the same as those of the convolution that it is the inverse of."""
+    """The attributes of a transposed convolution: those of the inverse convolution, and `output_padding`."""
 
     output_padding: object = 0
 
@@ -134,7 +134,7 @@ def conv_transpose_module(
     output_size: object = (),
     convolution: Transposed,
 ) -> Shape:
-    """[N, C, *S] or [C, *S] -> [N, K, *T] or [K, *T]; `output_size` replaces `output_padding`."""
+    """[N, C, *S] or [C, *S], [C, K/groups, *W] -> [N, K, *T] or [K, *T]; `output_size` replaces `output_padding`."""
     kernel = spatial_values(c, kernel_size, "kernel_size", spatial_rank(c), 1)
     groups = _read_groups(c, convolution.groups)
     if out_channels % groups:
@@ -156,7 +156,7 @@ def conv_transpose_module(
 def conv_transpose(
     c: InferenceContext, input: Shape, weight: Shape, bias: Shape | None = None, *, convolution: Transposed
 ) -> Shape:
-    """[N, C, *S] or [C, *S] and [C, K/groups, *W] -> [N, K, *T] or [K, *T]."""
+    """[N, C, *S] or [C, *S], [C, K/groups, *W] -> [N, K, *T] or [K, *T]."""
     rank = spatial_rank(c)
     w = c.require_rank(weight, rank + 2, "weight")
     lead, channels, sizes = split_axes(c, input, rank)
@@ -165,10 +165,12 @@ def conv_transpose(
     c.divisible(w[0], groups, "groups must divide the input channels")
     _check_weight(c, w)
     require_vector(c, bias, w[1] * groups, "the bias must have one element for each output channel")
-    return Shape((*lead, w[1] * groups, *_transposed(c, sizes, w.require()[2:], convolution)))
+    return Shape((*lead, w[1] * groups, *_transposed_sizes(c, sizes, w.require()[2:], convolution)))
 
 
-def _transposed(c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], convolution: Transposed) -> list[Dim]:
+def _transposed_sizes(
+    c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], convolution: Transposed
+) -> list[Dim]:
     """The sizes of the output of a transposed convolution along the spatial axes."""
     rank = len(sizes)
     require_elements(c, sizes)
@@ -177,7 +179,7 @@ def _transposed(c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim]
     padding = spatial_values(c, convolution.padding, "padding", rank)
     extra = spatial_values(c, convolution.output_padding, "output_padding", rank)
     if any(e >= max(s, d) for e, s, d in zip(extra, strides, dilations, strict=True)):
-        c.fail("output_padding must be less than the stride or the dilation", extra, strides, dilations)
+        c.fail("output_padding must be less than the larger of stride and dilation", extra, strides, dilations)
     result = []
     for size, k, stride, amount, dilation, more in zip(sizes, kernel, strides, padding, dilations, extra, strict=True):
         grown = transposed_window_size(size, k, stride, (amount, amount), dilation) + more
@@ -201,7 +203,7 @@ def deform_conv(
     kernel_size: object,
     convolution: Convolution,
 ) -> Shape:
-    """[N, C, H, W], offsets [N, 2*G*P, *T] and a mask [N, G*P, *T] -> [N, K, *T], for windows of P points."""
+    """[N, C, H, W], offsets [N, 2*G*P, *T], a mask [N, G*P, *T] -> [N, K, *T] for windows of P points and any G."""
     kernel = spatial_values(c, kernel_size, "kernel_size", 2, 1)
     points = kernel[0] * kernel[1]
     result = conv_module(
@@ -217,7 +219,9 @@ def deform_conv(
     for values, count, name in ((offset, 2 * points, "offset"), (mask, points, "mask")):
         if values is not None:
             n, rows, *sizes = c.require_rank(values, 4, name)
-            c.divisible(rows, count, f"{name} must have the same number of channels for each point of the window")
-            message = f"{name} must have the batch and the spatial sizes of the output"
+            c.divisible(
+                rows, count, f"axis 1 of {name} must be divisible by {count} for the {points} points of the window"
+            )
+            message = f"{name} must have the batch size and the spatial sizes of the output"
             c.merge(Shape((n, *sizes)), Shape((result[0], *result[2:])), message)
     return result

@@ -94,7 +94,7 @@ pnnx.cost("F.instance_norm", *_spatial("nn.InstanceNorm"))(elements.normalizatio
 
 @pnnx.cost("nn.GroupNorm")
 def group_norm(c: CostContext) -> OpCost:
-    """A normalisation; it has scale and shift unless the module says otherwise."""
+    """A normalisation; with scale and shift, unless `affine` is false."""
     return OpCost(operations=c.product(7 if c.attribute("affine", True) else 5, *c.input(0)))
 
 
@@ -129,7 +129,7 @@ pnnx.cost(
 
 @pnnx.cost(*_spatial("F.conv"), *_spatial("nn.Conv"), "nn.quantized.Conv2d", "nn.intrinsic.quantized.ConvReLU2d")
 def convolution(c: CostContext) -> OpCost:
-    """As the weight, or the attributes of a module whose weight the file does not hold, say."""
+    """By the weight, or by the attributes of a module whose weight is not in the file."""
     activated = c.elements(c.result) if c.op_def.name.startswith("nn.intrinsic") else 0
     if c.has_input(1):
         plain = products.convolution()(c)
@@ -141,7 +141,7 @@ def convolution(c: CostContext) -> OpCost:
 
 @pnnx.cost(*_spatial("F.conv_transpose"), *_spatial("nn.ConvTranspose"))
 def transposed_convolution(c: CostContext) -> OpCost:
-    """As the weight, or the attributes of a module, say."""
+    """By the weight, or by the attributes of a module whose weight is not in the file."""
     if c.has_input(1):
         return products.transposed_convolution()(c)
     width = c.integer("out_channels") // max(c.integer("groups", 1), 1)
@@ -241,7 +241,7 @@ _TAPS = {"linear": 2, "bilinear": 2, "trilinear": 2, "bicubic": 4}
 
 @pnnx.cost("F.interpolate", "F.upsample", "nn.Upsample")
 def interpolate(c: CostContext) -> OpCost:
-    """As many multiply-accumulates for each element as values are interpolated; with mode area, those of a pool."""
+    """One multiply-accumulate for each element and each interpolated value; with mode=area, the sums of a pool."""
     mode = c.text("mode", "nearest")
     if mode == "area":
         return OpCost(operations=c.elements(c.input(0)))
@@ -254,20 +254,20 @@ pnnx.cost("F.upsample_nearest", "nn.UpsamplingNearest2d")(elements.movement)
 
 @pnnx.cost("F.grid_sample")
 def grid_sample(c: CostContext) -> OpCost:
-    """As many multiply-accumulates for each element as values are interpolated."""
+    """One multiply-accumulate for each element and each value that is interpolated."""
     taps = _TAPS.get(c.text("mode", "bilinear"), 1)
     return OpCost(macs=0 if taps == 1 else c.product(taps ** (len(c.result) - 2), *c.result))
 
 
 @pnnx.cost("F.affine_grid")
 def affine_grid(c: CostContext) -> OpCost:
-    """Each point by a matrix [N, 2, 3] or [N, 3, 4]."""
+    """The product of each point and a matrix [N, 2, 3] or [N, 3, 4]."""
     return OpCost(macs=c.product(*c.result, c.input(0)[2]))
 
 
 @pnnx.cost("torchvision.ops.RoIAlign")
 def roi_align(c: CostContext) -> OpCost:
-    """Each sampled value of four, `sampling_ratio**2` of them for each element."""
+    """`sampling_ratio**2` samples for each element, each interpolated from four values."""
     ratio = c.integer("sampling_ratio", -1)
     if ratio <= 0:
         raise NotKnown("the number of samples depends on the boxes: sampling_ratio is not positive")
@@ -282,7 +282,7 @@ def roi_align(c: CostContext) -> OpCost:
     )
 )
 def fourier(c: CostContext) -> OpCost:
-    """A transform along each axis for each other element, of the larger of both sides where one is half of it."""
+    """A transform along each axis for all other elements; of input and output, the one with all frequencies counts."""
     x, y = c.input(0), c.result
     name = c.op_def.name.removeprefix("torch.fft.")
     wide = y if name.startswith(("irfft", "hfft")) else x
@@ -302,7 +302,7 @@ def fourier(c: CostContext) -> OpCost:
     "torch.stft", "torchaudio.functional.spectrogram", "torch.istft", "torchaudio.functional.inverse_spectrogram"
 )
 def short_time_fourier(c: CostContext) -> OpCost:
-    """A window and a transform for each frame; [..., bins, frames] is on one side."""
+    """A window and a transform for each frame; the input or the output is [..., bins, frames]."""
     frames = c.input(0) if "i" in c.op_def.name.rpartition(".")[2][:1] else c.result
     value = c.types[0] if frames is not c.result else c.output_types[0]
     parts = isinstance(value, TensorType) and value.dtype in ("complex64", "complex128")
@@ -322,7 +322,7 @@ _CONVERSIONS = frozenset({"size", "int", "torch.bool", "torch.float", "torch.lon
 
 @pnnx.cost("pnnx.Expression")
 def expression(c: CostContext) -> OpCost:
-    """Each function of tensors: one operation for each element of its result. Arithmetic on numbers counts nothing."""
+    """One operation for each element of the result of each function of tensors; numbers are not counted."""
     stack: list[Shape | None] = []
     operations: list[Dim] = []
     for node in walk(parse(c.text("expr"))):
@@ -343,7 +343,7 @@ def expression(c: CostContext) -> OpCost:
 
 
 def _broadcast(shapes: Sequence[Shape]) -> Shape:
-    """The shape of operands whose broadcast the shape function has checked."""
+    """The broadcast of shapes, which the shape function has checked."""
     listed = [shape.require() for shape in shapes]
     rank = max(map(len, listed))
     aligned = [(1,) * (rank - len(dims)) + dims for dims in listed]

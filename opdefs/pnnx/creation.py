@@ -21,7 +21,8 @@ from shapeinf.lattice.dtypes import NUMBER_TYPES
 from shapeinf.ops import InferenceContext, Value
 
 
-def _shape(c: InferenceContext, size: object) -> Shape:
+def _read_shape(c: InferenceContext, size: object) -> Shape:
+    """The shape with the sizes in the argument `size`."""
     sizes = read_dims(c, size, "size")
     if len(sizes) > MAX_RANK:
         c.fail(f"size must have at most {MAX_RANK} items", len(sizes))
@@ -30,29 +31,29 @@ def _shape(c: InferenceContext, size: object) -> Shape:
 
 @own_types("torch.zeros", "torch.ones", "torch.empty", "torch.randn")
 def create(c: InferenceContext, *, size: object, dtype: str | None = None) -> PartialTensor:
-    """A tensor of the sizes; zeros and ones are known."""
-    return _filled(c, read_type(c, dtype) or DEFAULT_FLOAT, _shape(c, size))
+    """The sizes in `size`; the contents of zeros and ones are known."""
+    return _create(c, read_type(c, dtype) or DEFAULT_FLOAT, _read_shape(c, size))
 
 
 @pnnx("torch.zeros_like", "torch.ones_like", "torch.empty_like", "torch.randn_like")
 def create_like(
     c: InferenceContext, input: Shape, *, dtype: str | None = None, memory_format: object = None
 ) -> PartialTensor:
-    """A tensor of the shape of another one, and of its element type unless `dtype` names another."""
-    return _filled(c, read_type(c, dtype) or c.dtype(0), input)
+    """[*S] -> [*S] in the type `dtype`, by default that of the input."""
+    return _create(c, read_type(c, dtype) or c.dtype(0), input)
 
 
 @own_types("Tensor.new_zeros", "Tensor.new_ones", "Tensor.new_empty")
 def create_new(c: InferenceContext, input: Shape, *, size: object, dtype: str | None = None) -> PartialTensor:
-    """A tensor of the sizes, of the element type of another one unless `dtype` names another."""
-    return _filled(c, read_type(c, dtype) or c.dtype(0), _shape(c, size))
+    """The sizes in `size`, in the type `dtype`, by default that of the input."""
+    return _create(c, read_type(c, dtype) or c.dtype(0), _read_shape(c, size))
 
 
 _NUMBERS = {"zeros": 0, "ones": 1}
 
 
-def _filled(c: InferenceContext, dtype: str | None, shape: Shape) -> PartialTensor:
-    """The tensor, with the number that is in the name of the operator."""
+def _create(c: InferenceContext, dtype: str | None, shape: Shape) -> PartialTensor:
+    """A tensor of zeros or ones, if the name of the operator contains that, else of unknown contents."""
     number = next((n for name, n in _NUMBERS.items() if name in c.op_def.name), None)
     return constant_tensor(dtype, shape, None if number is None else number_of(dtype, number))
 
@@ -66,9 +67,9 @@ def full(
     fill_value_: object = None,
     dtype: str | None = None,
 ) -> PartialTensor:
-    """The value in tensors of the sizes; without `dtype` the value decides the element type."""
+    """The sizes in `size`, in the type `dtype`, by default that of the value."""
     value = _number(c, fill_value, fill_value_, "fill_value")
-    return _fill(c, value, read_type(c, dtype) or default_type(value.dtype), _shape(c, size))
+    return _fill(c, value, read_type(c, dtype) or default_type(value.dtype), _read_shape(c, size))
 
 
 @own_types("torch.full_like")
@@ -81,17 +82,18 @@ def full_like(
     dtype: str | None = None,
     memory_format: object = None,
 ) -> PartialTensor:
-    """The value in a tensor of the shape of another one, and of its element type unless `dtype` names another."""
+    """[*S] -> [*S] in the type `dtype`, by default that of the input."""
     return _fill(c, _number(c, fill_value, fill_value_, "fill_value"), read_type(c, dtype) or c.dtype(0), input)
 
 
 @pnnx("Tensor.fill", in_place=(0,))
 def fill(c: InferenceContext, input: Shape, value: Value | None = None, *, value_: object = None) -> PartialTensor:
-    """The value in a tensor of the shape and element type of the input."""
+    """[*S] -> [*S]."""
     return _fill(c, _number(c, value, value_, "value"), c.dtype(0), input)
 
 
 def _fill(c: InferenceContext, value: PartialTensor, dtype: str | None, shape: Shape) -> PartialTensor:
+    """The tensor with this value everywhere; its contents are unknown for a value that is not finite."""
     if value.elements is None or isinstance(value.elements[0], complex) or not _is_finite(value.elements[0]):
         return PartialTensor(dtype, shape, None)
     converted = convert(c, value, dtype)
@@ -103,7 +105,7 @@ def _is_finite(element: Element) -> bool:
 
 
 def _number(c: InferenceContext, computed: PartialTensor | None, written: object, name: str) -> PartialTensor:
-    """An argument that is a number, computed or written, as a scalar tensor of its Python type."""
+    """A number that is an input or a literal, as a scalar tensor of its Python type."""
     if computed is not None:
         if computed.shape.dims is not None and c.prove_eq(c.numel(computed.shape), 1) is False:
             c.fail(f"{name} must be a number", computed.shape)
@@ -119,7 +121,7 @@ def _number(c: InferenceContext, computed: PartialTensor | None, written: object
 def normal(
     c: InferenceContext, input: Shape, *, mean: object = 0.0, std: object = 1.0, generator: object = None
 ) -> Shape:
-    """Random numbers in a tensor of the shape of the input."""
+    """[*S] -> [*S]."""
     return input
 
 
@@ -135,7 +137,7 @@ def arange(
     step_: object = 1,
     dtype: str | None = None,
 ) -> PartialTensor:
-    """`ceil((end - start) / step)` numbers; integers unless one of the three is a float."""
+    """`ceil((end - start) / step)` numbers: integers, or floats if one of the three is a float."""
     arguments = ((start, start_, "start"), (end, end_, "end"), (step, step_, "step"))
     numbers = [_number(c, *argument) for argument in arguments]
     fractions = any(is_float(number.dtype) for number in numbers)
@@ -150,22 +152,23 @@ def arange(
 
 
 def _require_order(c: InferenceContext, numbers: Sequence[PartialTensor]) -> None:
-    """Require a step that is not 0 and leads from the start to the end."""
+    """Require a step that is not 0 and whose sign leads from the start to the end."""
     first, last, step = (None if number.elements is None else number.elements[0] for number in numbers)
     if isinstance(step, (int, float)) and step == 0:
-        c.fail("the step of a range must not be 0")
+        c.fail("step must not be 0")
     direction = _sign(c, step)
     if isinstance(first, float) or isinstance(last, float):
         known = isinstance(first, (int, float)) and isinstance(last, (int, float)) and direction is not None
         if known and (last - first) * direction < 0:  # type: ignore[operator]
-            c.fail("the step of a range must lead from its start to its end", first, last, step)
+            c.fail("step must lead from start to end", first, last, step)
     low, high = to_dim(first), to_dim(last)
     if low is not None and high is not None and direction is not None:
         low, high = (low, high) if direction > 0 else (high, low)
-        c.at_most(low, high, "the step of a range must lead from its start to its end")
+        c.at_most(low, high, "step must lead from start to end")
 
 
 def _sign(c: InferenceContext, step: Element) -> int | None:
+    """The sign of a step other than 0; None if it is unknown."""
     if isinstance(step, (int, float)):
         return 1 if step > 0 else -1
     if not isinstance(step, Dimension):
@@ -178,7 +181,11 @@ def _float_count(c: InferenceContext, numbers: Sequence[PartialTensor]) -> Dim:
     first, last, step = (None if number.elements is None else number.elements[0] for number in numbers)
     if all(isinstance(number, (int, float)) for number in (first, last, step)):
         quotient = (float(last) - float(first)) / float(step)  # type: ignore[arg-type]
-        return math.ceil(quotient) if math.isfinite(quotient) else c.fail("a range must be finite", first, last, step)
+        return (
+            math.ceil(quotient)
+            if math.isfinite(quotient)
+            else c.fail("the length of the range must be finite", first, last, step)
+        )
     floats = FloatArithmetic(c, FLOAT64)
     count = to_dim(floats.ceil(floats.divide(floats.subtract(last, first), step)))
     return c.fresh("range") if count is None or c.prove_le(0, count) is not True else count

@@ -14,7 +14,7 @@ _SAME_TYPE = (
     (ArgDef("input", type_attr="T", optional=True), ArgDef("others", variadic=True)),
     (ArgDef("output", type_attr="T", variadic=True),),
 )
-"""Outputs have the element type of the first input, unless the rule returns another one."""
+"""Outputs have the element type of the first input, unless the rule returns another."""
 
 _OWN_TYPES: set[str] = set()
 
@@ -24,7 +24,7 @@ def own_types(
 ) -> Callable[[Function], Function]:
     """Register a rule whose outputs may have other element types than its first input.
 
-    The rule returns them; None is an element type that is not known, and so are those of outputs that are not known.
+    The rule returns these types, None for an unknown one. If it raises NotKnown, the types are unknown too.
     """
     _OWN_TYPES.update(names)
     return pnnx(*names, in_place=in_place, container=container)

@@ -16,18 +16,18 @@ from shapeinf.lattice.dtypes import NUMBER_TYPES
 from shapeinf.ops import InferenceContext, Value
 
 _TEXT = re.compile(r"[A-Za-z_]+", re.ASCII)
-"""An argument that is a text, such as the indexing of `aten::meshgrid`; pnnx writes it as an expression."""
+"""An argument that is a text, such as `indexing` of `aten::meshgrid`: pnnx writes an expression for it."""
 
 Result = Operand | SequenceType
-"""A value; `[...]` of tensors, and of lists, is a sequence."""
+"""The value of a subexpression; a list of tensors or lists is a sequence."""
 
 NOTHING = OptionalType(PartialTensor(None, Shape.unknown(), None))
-"""None: an item without a value, as in a list of indices with none for some axes."""
+"""The value of `None`, as in a list of indices for an axis without one."""
 
 
 @own_types("pnnx.Expression")
 def expression(c: InferenceContext, *inputs: Value | None, expr: str) -> Type:
-    """The value of an expression over the inputs @0, @1, ...: broadcasting, torch's promotion, Python's integers.
+    """The value of an expression over the inputs @0, @1, ..., by torch's broadcasting and promotion, Python's integers.
 
     `size(@0,1)` and what is computed from it are numbers, and `[...]` of numbers is a vector of int64.
     """
@@ -38,7 +38,7 @@ def expression(c: InferenceContext, *inputs: Value | None, expr: str) -> Type:
 
 
 def _parse(c: InferenceContext, text: str, *, is_constant: bool) -> Expression:
-    """The tree; a malformed expression is an error of the node, with its position. Raises NotKnown for a text."""
+    """The tree. Raises ShapeError with the position for a malformed expression, NotKnown for a text."""
     try:
         return parse(text)
     except ExpressionError as error:
@@ -51,12 +51,12 @@ def _parse(c: InferenceContext, text: str, *, is_constant: bool) -> Expression:
 
 
 def _repair(error: ExpressionError) -> str | None:
-    """The repair of what pnnx writes for `torch.add(x, y, alpha=2)` without optimization."""
+    """A help text for what pnnx writes for `torch.add(x, y, alpha=2)` without optimization; None otherwise."""
     return "convert with optlevel=2: pnnx writes empty arguments at optlevel=1" if ",," in error.text else None
 
 
 def _evaluate(c: InferenceContext, tree: Expression, inputs: tuple[PartialTensor | None, ...]) -> Result:
-    """The value of a tree, node by node in reverse Polish order."""
+    """The value of a tree, computed node by node in postorder."""
     stack: list[Result] = []
     for node in walk(tree):
         count = len(node.items)
@@ -76,9 +76,9 @@ def _evaluate(c: InferenceContext, tree: Expression, inputs: tuple[PartialTensor
 
 def _input(c: InferenceContext, index: int, inputs: tuple[PartialTensor | None, ...]) -> Operand:
     if index >= len(inputs):
-        c.fail(f"the expression refers to @{index}, and the node has {len(inputs)} inputs")
+        c.fail(f"the expression refers to @{index}, but the node has {len(inputs)} inputs")
     value = inputs[index]
-    return Operand.of_input(PartialTensor(None, Shape.unknown(), None) if value is None else value)
+    return Operand.from_input(PartialTensor(None, Shape.unknown(), None) if value is None else value)
 
 
 def _number(value: bool | int | float | complex) -> Operand:
@@ -108,7 +108,7 @@ def _is_list(item: Operand) -> bool:
 
 
 def _common_shape(c: InferenceContext, function: str, operands: list[Operand]) -> Shape:
-    """The shape of a result: that of all operands after broadcasting; `int` takes one element."""
+    """The broadcast of all operands; a scalar for `int`, whose operand has one element."""
     if function == "int":
         c.same_count(c.numel(operands[0].value.shape), 1, "int takes a number or a tensor of one element")
         return Shape(())
@@ -116,7 +116,7 @@ def _common_shape(c: InferenceContext, function: str, operands: list[Operand]) -
 
 
 def _size(c: InferenceContext, node: Call, operands: list[Operand]) -> Operand:
-    """`size(x)`: all sizes; `size(x,axis)`: that of an axis, which counts from the end where it is negative."""
+    """`size(x)` is the list of all sizes, `size(x,axis)` that of an axis; a negative axis counts from the end."""
     tensor = operands[0]
     if tensor.form is Form.NUMBER:
         c.fail("size takes a tensor, not a number")
@@ -153,7 +153,7 @@ def _list_of(items: list[Result]) -> Result:
 
 
 def _type_of_list(operands: list[Operand]) -> str | None:
-    """The element type of a list of numbers: the widest; None where an item may be of a type that no number has."""
+    """The element type of a list of numbers: the widest; None if items differ and not all have types of numbers."""
     types = {item.dtype for item in operands}
     if not types <= set(TYPES_OF_NUMBERS):
         return types.pop() if len(types) == 1 else None

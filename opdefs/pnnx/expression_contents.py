@@ -1,7 +1,7 @@
-"""What the functions of expressions compute: sizes, and the fractions of sizes that floats hold.
+"""Contents of the results of expressions: sizes, and the fractions of sizes that floats hold.
 
-Integers are those of Python; one that does not fit its type is unknown. Floats are followed by `rules.floats`, which
-knows where they are exact. Contents of half precision are not: torch computes these in float32 or rounds each step.
+Integers are those of Python; an integer out of the range of its type is unknown. `rules.floats` infers floats where
+they are exact. Contents of half precision are unknown: torch computes some in float32 and rounds others at each step.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DimOperation = Callable[..., Dim | None]
 def contents(
     c: InferenceContext, function: str, dtype: str | None, shape: Shape, operands: tuple[Operand, ...]
 ) -> PartialTensor:
-    """The result of a function, with its contents where these are known."""
+    """The result of a function of this type and shape, with its contents if they are known."""
     number = common_form(*operands) is Form.NUMBER
     unknown = PartialTensor(dtype, shape, None)
     if dtype is None or any(x.value.elements is None or x.dtype not in _EXACT_TYPES for x in operands):
@@ -55,28 +55,28 @@ def _check_divisor(c: InferenceContext, function: str, operands: tuple[Operand, 
 
 
 def _computed_type(function: str, dtype: str, operands: tuple[Operand, ...]) -> str:
-    """The type that a function computes in: floors of numbers are floats before they are integers."""
+    """The type in which a function computes: a floor of a float is a float before it is converted to an integer."""
     return str(operands[0].dtype) if function in TO_INTEGER else dtype
 
 
 def _operation(c: InferenceContext, function: str, dtype: str) -> Operation | None:
-    """The operation on elements of a type; None for a function whose results are no sizes."""
+    """The operation on elements of a type; None for a function whose results are not inferred."""
     if dtype == "bool":
         return {"and": logical_and, "or": logical_or, "xor": logical_xor}.get(function)
     if "float" in dtype:
-        if function not in _ON_FLOATS:
+        if function not in _FLOAT_OPERATIONS:
             return None
-        concrete, symbolic = _ON_FLOATS[function]
+        concrete, symbolic = _FLOAT_OPERATIONS[function]
         return float_operation(c, dtype, concrete, symbolic)
-    operation = _on_integers(c).get(function)
+    operation = _integer_operations(c).get(function)
     if operation is None:
         return None
     on_dims = dim_operation(operation)
     return lambda *elements: without_overflow(c, dtype, on_dims(*elements))
 
 
-def _on_integers(c: InferenceContext) -> dict[str, DimOperation]:
-    """The functions on integers; unknown where a divisor may be 0 or of either sign."""
+def _integer_operations(c: InferenceContext) -> dict[str, DimOperation]:
+    """The functions on integers; the result is None where a divisor may be 0 or of either sign."""
 
     def absolute(d: Dim) -> Dim | None:
         return d if c.prove_le(0, d) is True else -d if c.prove_le(d, 0) is True else maximum(d, -d)
@@ -124,7 +124,7 @@ def _shift(name: str) -> DimOperation:
 
 
 def _floor_divide(floats: FloatArithmetic, a: Element, b: Element) -> Element:
-    """The floor of the exact quotient: of 22 by 0.1 it is 219, since the float is more than a tenth."""
+    """The floor of the exact quotient, as in Python: 22 // 0.1 is 219, since the float 0.1 is more than a tenth."""
     left, right = floats.exact(a), floats.exact(b)
     if left is None or right is None:
         return None
@@ -137,7 +137,7 @@ def _unknown(*_: object) -> Element:
     return None
 
 
-_ON_FLOATS: dict[str, tuple[Callable[..., Any], Callable[..., Element]]] = {
+_FLOAT_OPERATIONS: dict[str, tuple[Callable[..., Any], Callable[..., Element]]] = {
     "add": (numpy_function("add"), FloatArithmetic.add),
     "sub": (numpy_function("subtract"), FloatArithmetic.subtract),
     "mul": (numpy_function("multiply"), FloatArithmetic.multiply),
@@ -153,4 +153,4 @@ _ON_FLOATS: dict[str, tuple[Callable[..., Any], Callable[..., Element]]] = {
     "round": (numpy_function("rint"), FloatArithmetic.round),
     "trunc": (numpy_function("trunc"), FloatArithmetic.truncate),
 }
-"""The functions on floats: on numbers, and on sizes and their fractions."""
+"""The functions on floats: of numpy for numbers, of `FloatArithmetic` for sizes and their fractions."""

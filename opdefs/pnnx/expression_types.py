@@ -1,7 +1,7 @@
 """The element types of the functions of expressions: those of torch for tensors, those of Python for numbers.
 
-Numbers have the types int64, float64, bool and complex128 here. `tests/differential/pnnx/element_types.json` has what
-torch returns for every pair.
+Numbers have the types int64, float64, bool and complex128. `tests/differential/pnnx/element_types.json` records torch's
+results for every pair of types.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BOOL, INTEGER, FLOAT, COMPLEX = range(4)
 """The categories of element types, as `promotion.category` numbers them."""
 
 TO_INTEGER = frozenset({"ceil", "floor", "round", "trunc"})
-"""Functions whose result on a number of Python is an integer; tensors stay of their type."""
+"""Functions that return an integer for a number of Python; tensors keep their type."""
 
 LOGICAL = frozenset({"and", "or", "xor"})
 SHIFTS = frozenset({"lshift", "rshift"})
@@ -42,11 +42,11 @@ _ACCEPTED: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(LOGICAL, (BOOL, INTEGER)),
     **dict.fromkeys(SHIFTS, (INTEGER,)),
 }
-"""The categories that torch has kernels for, of the promoted type; a function that is not listed accepts all."""
+"""The categories of the promoted type for which torch has kernels; functions that are not listed accept all."""
 
 
 class Form(enum.Enum):
-    """Whether a value is a number of Python or a tensor: a blob of rank 0 may be either."""
+    """Whether a value is a number of Python or a tensor; an input of rank 0 may be either."""
 
     NUMBER = enum.auto()
     TENSOR = enum.auto()
@@ -61,7 +61,7 @@ class Operand:
     form: Form
 
     @classmethod
-    def of_input(cls, value: PartialTensor) -> Operand:
+    def from_input(cls, value: PartialTensor) -> Operand:
         """An input of the node."""
         may_be_number = not value.shape.dims and (value.dtype is None or value.dtype in TYPES_OF_NUMBERS)
         return cls(value, Form.EITHER if may_be_number else Form.TENSOR)
@@ -73,7 +73,7 @@ class Operand:
 
 
 def common_form(*operands: Operand) -> Form:
-    """The form of a result: a number of numbers, a tensor where one is."""
+    """The form of a result: a number if all operands are numbers, a tensor if one of them is a tensor."""
     forms = {operand.form for operand in operands}
     if Form.TENSOR in forms:
         return Form.TENSOR
@@ -81,9 +81,9 @@ def common_form(*operands: Operand) -> Form:
 
 
 def result_type(c: InferenceContext, function: str, operands: tuple[Operand, ...]) -> str | None:
-    """The element type of a result; None where it is not known. Raises ShapeError where torch has no kernel.
+    """The element type of a result; None if it is unknown. Raises ShapeError if torch has no kernel.
 
-    Where an operand may be a number or a tensor, the type is known if it is the same for both.
+    If an operand may be a number or a tensor, the type is known only if it is the same for both.
     """
     form = common_form(*operands)
     if any(operand.dtype is None for operand in operands):
@@ -96,12 +96,12 @@ def result_type(c: InferenceContext, function: str, operands: tuple[Operand, ...
 
 
 def _type_of_tensor(c: InferenceContext, function: str, operands: tuple[Operand, ...]) -> str | None:
-    """The element type of torch's result. A number of Python is promoted as torch does it."""
+    """The element type of torch's result, with Python's numbers promoted as torch does."""
     if function in _CASTS:
         return _CASTS[function]
     if function == "int":
         return "int64"
-    if function in EXTREMES and _is_number_with_rank_0(operands):
+    if function in EXTREMES and _compares_number_with_scalars(operands):
         types = {operand.dtype for operand in operands}
         return types.pop() if len(types) == 1 else None
     dtype = promote(*(_promotable(operand) for operand in operands))
@@ -115,8 +115,11 @@ def _type_of_tensor(c: InferenceContext, function: str, operands: tuple[Operand,
     return to_float(dtype) if function in _TO_FLOAT else dtype
 
 
-def _is_number_with_rank_0(operands: tuple[Operand, ...]) -> bool:
-    """Whether torch, which takes the larger of tensors only, may have had a number as a tensor of equal priority."""
+def _compares_number_with_scalars(operands: tuple[Operand, ...]) -> bool:
+    """Whether an operand is a number and the others are scalar tensors.
+
+    Functions such as `torch.max` take tensors only, so the number was a scalar tensor too, of equal priority.
+    """
     return any(x.form is Form.NUMBER for x in operands) and not any(x.value.shape.dims for x in operands)
 
 
@@ -130,13 +133,13 @@ def _check_kernel(c: InferenceContext, function: str, dtype: str | None, operand
     """Raise ShapeError where torch has no kernel of this function for these element types."""
     accepted = _ACCEPTED.get(function, ())
     if function == "sub" and any(operand.dtype == "bool" for operand in operands):
-        c.fail("sub is not defined for bool, which torch subtracts by xor or logical_xor only", *_types(operands))
+        c.fail("sub is not defined for bool: torch requires xor or logical_xor instead", *_types(operands))
     if function == "pow" and all(operand.dtype == "bool" and operand.form is Form.TENSOR for operand in operands):
         c.fail("pow is not defined for two tensors of bool")
     if function == "pow" and category(dtype) == INTEGER and operands[1].form is Form.NUMBER:
         exponent = (operands[1].value.elements or (None,))[0]
         if isinstance(exponent, int) and exponent < 0:
-            c.fail("integers have no negative powers in torch", exponent)
+            c.fail("the exponent of a power of integers must be at least 0", exponent)
     kind = category(dtype)
     if accepted and kind >= 0 and kind not in accepted:
         c.fail(f"{function} is not defined for {dtype}", *_types(operands))

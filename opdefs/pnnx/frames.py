@@ -17,7 +17,7 @@ from shapeinf.ops import InferenceContext
 
 @attrs.frozen
 class Frames:
-    """How a signal is cut: `n_fft` samples each, `hop_length` apart, centered on the samples with `center`."""
+    """The attributes of frames of `n_fft` samples, `hop_length` apart; with `center` they are centered on samples."""
 
     n_fft: object
     hop_length: object = None
@@ -28,7 +28,7 @@ class Frames:
 
 @attrs.frozen
 class FrameSizes:
-    """The known numbers of `Frames`."""
+    """`Frames` with known numbers: the length of a frame, their distance, and the length of the window."""
 
     length: int
     step: int
@@ -40,9 +40,8 @@ def _read_sizes(c: InferenceContext, frames: Frames) -> FrameSizes:
     step = length // 4 if frames.hop_length is None else read_int(c, frames.hop_length, "hop_length")
     window = length if frames.win_length is None else read_int(c, frames.win_length, "win_length")
     if length < 1 or step < 1 or not 1 <= window <= length:
-        c.fail(
-            "n_fft, hop_length and win_length must be at least 1, and win_length at most n_fft", length, step, window
-        )
+        message = "n_fft, hop_length and win_length must be at least 1, and win_length at most n_fft"
+        c.fail(message, length, step, window)
     return FrameSizes(length, step, window)
 
 
@@ -56,14 +55,14 @@ def stft(
     pad_mode: str = "reflect",
     return_complex: bool | None = None,
 ) -> TensorType:
-    """[L] or [B, L] -> [frequencies, frames] or [B, frequencies, frames] of complex numbers, or [..., 2] of reals."""
+    """[L] or [B, L] -> [(B,) frequencies, frames] of complex numbers, or [(B,) frequencies, frames, 2] of real ones."""
     sizes = _read_sizes(c, frames)
     require_vector(c, window, sizes.window, "the window must have win_length elements")
     dtype = c.dtype(0)
     require_kind(c, dtype, "the signal must have floats or complex numbers", "float", "complex")
     complex_input = _is_complex(c)
     if complex_input and frames.onesided:
-        c.fail("complex signals and windows have frequencies of both sides: onesided must be False")
+        c.fail("with a complex signal or window, onesided must be False")
     onesided = not complex_input if frames.onesided is None and complex_input is not None else frames.onesided
     real_result = return_complex is False or (return_complex is None and complex_input is False)
     dtype = real_type(dtype) if real_result else complex_type(dtype)
@@ -76,7 +75,7 @@ def stft(
 
 
 def _is_complex(c: InferenceContext) -> bool | None:
-    """Whether the signal or the window has complex numbers; None where that is not known."""
+    """Whether the signal or the window has complex numbers; None if that is unknown."""
     present = [c.dtype(i) for i, type_ in enumerate(c.types[:2]) if type_ is not None]
     if any(is_kind(dtype, "complex") for dtype in present):
         return True
@@ -84,9 +83,9 @@ def _is_complex(c: InferenceContext) -> bool | None:
 
 
 def _signal_axes(c: InferenceContext, x: Shape) -> tuple[tuple[Dim, ...], Dim]:
-    """The batch axis, which may be missing, and the number of samples."""
+    """The batch axis, () if it is missing, and the number of samples."""
     if len(x) not in (1, 2):
-        c.fail("the signal must be of rank 1 or 2", x)
+        c.fail("the signal must have rank 1 or 2", x)
     return x[:-1], x[-1]
 
 
@@ -96,15 +95,19 @@ def _bins(length: int, onesided: bool) -> int:
 
 
 def count_frames(c: InferenceContext, samples: Dim, sizes: FrameSizes, center: bool, pad_mode: str) -> Dim:
-    """The number of frames in a signal, which `center` extends at both ends by half a frame."""
+    """The number of frames in a signal, which with `center` is first padded at both ends by half a frame."""
     if center:
         half = sizes.length // 2
         if pad_mode == "reflect":
-            c.at_least(samples, half + 1, "the signal must be longer than the half of a frame that is reflected")
+            c.at_least(
+                samples, half + 1, "the signal must be longer than half a frame, by which pad_mode=reflect pads it"
+            )
         if pad_mode == "circular":
-            c.at_least(samples, half, "the signal must be as long as the half of a frame that is repeated")
+            c.at_least(
+                samples, half, "the signal must be at least half a frame long, by which pad_mode=circular pads it"
+            )
         samples = samples + 2 * half
-    c.at_least(samples, sizes.length, "a frame must be at most as long as the signal")
+    c.at_least(samples, sizes.length, "the signal must be at least n_fft long, with its padding")
     return (samples - sizes.length) // sizes.step + 1
 
 
@@ -127,7 +130,7 @@ def istft(
     if input.dims is None:
         return TensorType(dtype, Shape.unknown())
     if len(input) not in (2, 3):
-        c.fail("the spectrogram must be of rank 2 or 3", input)
+        c.fail("the spectrogram must have rank 2 or 3", input)
     *lead, bins, count = input.dims
     _require_bins(c, bins, sizes.length, frames.onesided)
     c.at_least(count, 1, "the spectrogram must have at least one frame")
@@ -136,8 +139,8 @@ def istft(
 
 
 def _require_bins(c: InferenceContext, bins: Dim, length: int, onesided: bool | None) -> None:
-    """Require the frequencies of frames of this length, all or one side; both fit where the argument is missing."""
-    message = "the spectrogram must have the frequencies of frames of n_fft samples"
+    """Require the number of frequencies of frames of this length; either number if `onesided` is None."""
+    message = "the spectrogram must have n_fft frequencies, or n_fft // 2 + 1 if it is one-sided"
     if onesided is None:
         require_either(c, bins, (_bins(length, True), length), message)
     else:
@@ -145,7 +148,7 @@ def _require_bins(c: InferenceContext, bins: Dim, length: int, onesided: bool | 
 
 
 def read_samples(c: InferenceContext, length: object) -> Dim:
-    """The requested number of samples."""
+    """The requested number of samples; a new unknown if it is unknown or may be negative."""
     known = read_dim(c, length, "length")
     if known is None or c.prove_le(0, known) is None:
         return c.fresh("length")
@@ -154,7 +157,7 @@ def read_samples(c: InferenceContext, length: object) -> Dim:
 
 
 def count_samples(c: InferenceContext, count: Dim, sizes: FrameSizes, center: bool, length: Dim | None) -> Dim:
-    """The samples that a number of frames covers, without the ends that `center` adds, or as many as requested."""
+    """The number of samples that frames cover, without the padding of `center`; or `length`, if it is not None."""
     if length is not None:
         return length
     samples = sizes.length + sizes.step * (count - 1) - (2 * (sizes.length // 2) if center else 0)
@@ -173,7 +176,7 @@ def spectrogram(
     pad_mode: str = "reflect",
     power: object = None,
 ) -> TensorType:
-    """[*B, L] -> [*B, frequencies, frames]: real, or complex numbers without `power`; `pad` zeros at both ends."""
+    """[*B, L] -> [*B, frequencies, frames], of complex numbers without `power`; `pad` zeros are added at both ends."""
     sizes = _read_sizes(c, frames)
     require_vector(c, window, sizes.window, "the window must have win_length elements")
     require_known(c, "power", power)
@@ -181,7 +184,7 @@ def spectrogram(
     if input.dims is None:
         return TensorType(dtype, Shape.unknown())
     if not input.dims or pad < 0:
-        c.fail("the signal must have an axis of samples, and pad must be at least 0", input, pad)
+        c.fail("the signal must have rank 1 or more, and pad must be at least 0", input, pad)
     count = count_frames(c, input[-1] + 2 * pad, sizes, frames.center, pad_mode)
     return TensorType(dtype, Shape((*input[:-1], _bins(sizes.length, frames.onesided is not False), count)))
 
@@ -196,7 +199,7 @@ def inverse_spectrogram(
     length: object = None,
     pad: int = 0,
 ) -> TensorType:
-    """[*B, frequencies, frames] of complex numbers -> [*B, L]; with `length`, without `pad` samples at both ends."""
+    """[*B, frequencies, frames] of complex numbers -> [*B, L], or [*B, length]."""
     sizes = _read_sizes(c, frames)
     require_kind(c, c.dtype(0), "the spectrogram must have complex numbers", "complex")
     require_known(c, "length", length)
@@ -205,7 +208,7 @@ def inverse_spectrogram(
     if input.dims is None:
         return TensorType(dtype, Shape.unknown())
     if len(input.dims) < 2:
-        c.fail("the spectrogram must have an axis of frequencies and one of frames", input)
+        c.fail("the spectrogram must have rank 2 or more", input)
     _require_bins(c, input[-2], sizes.length, frames.onesided is not False)
     requested = None if length is None else read_samples(c, length)
     samples = count_samples(c, input[-1], sizes, frames.center, requested)

@@ -1,4 +1,4 @@
-"""Images: shuffles of channels, patches, sampling grids, regions of interest, normalization over neighbours."""
+"""Images: shuffles of channels, patches, sampling grids, regions of interest, local response normalization."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def pixel_shuffle(c: InferenceContext, input: Shape, *, upscale_factor: int) -> 
 
 @pnnx("nn.PixelUnshuffle", "F.pixel_unshuffle")
 def pixel_unshuffle(c: InferenceContext, input: Shape, *, downscale_factor: int) -> Shape:
-    """[*N, C, H, W] -> [*N, C*f^2, H/f, W/f]; torch returns an empty image as it is."""
+    """[*N, C, H, W] -> [*N, C*f^2, H/f, W/f]; torch returns an empty image unchanged."""
     _require_image(c, input)
     result = blocks_to_channels(c, input, downscale_factor, "downscale_factor")
     if downscale_factor == 1 or all(c.prove_le(1, d) is True for d in input):
@@ -39,7 +39,7 @@ def pixel_unshuffle(c: InferenceContext, input: Shape, *, downscale_factor: int)
 
 @pnnx("nn.ChannelShuffle", "F.channel_shuffle")
 def channel_shuffle(c: InferenceContext, input: Shape, *, groups: int) -> Shape:
-    """[N, C, *S] -> the same, with the channels in another order."""
+    """[N, C, *S] -> [N, C, *S]."""
     _require_image(c, input)
     if groups < 1:
         c.fail("groups must be at least 1", groups)
@@ -49,7 +49,7 @@ def channel_shuffle(c: InferenceContext, input: Shape, *, groups: int) -> Shape:
 
 @own_types("nn.LocalResponseNorm", "F.local_response_norm")
 def local_response_norm(c: InferenceContext, input: Shape, *, size: int) -> TensorType:
-    """[N, C, *S] -> the same, of a float type."""
+    """[N, C, *S] -> [N, C, *S], in float32 for integers."""
     _require_image(c, input)
     if size < 1:
         c.fail("size must be at least 1", size)
@@ -63,7 +63,7 @@ def _require_image(c: InferenceContext, input: Shape) -> None:
 
 @attrs.frozen
 class Patches:
-    """The windows that patches are taken from."""
+    """The attributes of patches: those of the windows that they are."""
 
     kernel_size: object
     stride: object = 1
@@ -71,7 +71,7 @@ class Patches:
     dilation: object = 1
 
     def window(self, c: InferenceContext) -> Window:
-        """The same with a value for each of two axes."""
+        """The window with a value for each of two axes."""
         kernel = spatial_values(c, self.kernel_size, "kernel_size", 2, 1)
         strides = spatial_values(c, self.stride, "stride", 2, 1)
         pads = spatial_values(c, self.padding, "padding", 2)
@@ -95,13 +95,17 @@ def fold(c: InferenceContext, input: Shape, *, output_size: object, patches: Pat
     require_elements(c, (rows, *columns))
     window = patches.window(c)
     points = prod(window.kernel_shape)
-    c.divisible(rows, points, "kernel_size must divide the channels of the input")
+    c.divisible(rows, points, "the product of kernel_size must divide the channels of the input")
     requested = requested_sizes(c, output_size, "output_size", 2)
     sizes: list[Dim] = [c.fresh("fold") if d is None else d for d in requested]
     require_elements(c, sizes)
     if None not in requested:
         counts = windows(c, sizes, window.kernel_shape, window)
-        c.merge(columns[0], counts[0] * counts[1], "the last axis must have an item for each window of the output")
+        c.merge(
+            columns[0],
+            counts[0] * counts[1],
+            "the last axis of the input must have one element for each window of the output",
+        )
     return Shape((*lead, rows // points, *sizes))
 
 
@@ -127,14 +131,14 @@ def grid_of_size(c: InferenceContext, theta: Shape, *, size: object) -> Shape:
         c.fail("size must have 4 or 5 items", sizes)
     for d in sizes:
         if d is not None:
-            c.at_least(d, 1, "size must be greater than 0")
-    c.merge(c.require_rank(theta, 3, "theta")[1], len(sizes) - 2, "theta must have a row for each spatial axis")
+            c.at_least(d, 1, "the items of size must be at least 1")
+    c.merge(c.require_rank(theta, 3, "theta")[1], len(sizes) - 2, "theta must have one row for each spatial axis")
     return affine_grid(c, theta, PartialTensor("int64", Shape((len(sizes),)), sizes))
 
 
 @pnnx("torchvision.ops.RoIAlign")
 def roi_align(c: InferenceContext, input: Shape, rois: Shape, *, output_size: object) -> Shape:
-    """[N, C, H, W] and [R, 5] -> [R, C, *output_size]: each region is an index of the batch and two corners."""
+    """[N, C, H, W], regions [R, 5] -> [R, C, *output_size]; a region is a batch index and two corners."""
     x, regions = c.require_rank(input, 4), c.require_rank(rois, 2, "rois")
-    c.merge(regions[1], 5, "a region must be an index of the batch and 4 coordinates")
+    c.merge(regions[1], 5, "rois must have a batch index and 4 coordinates per region")
     return Shape((regions[0], x[1], *spatial_values(c, output_size, "output_size", 2)))

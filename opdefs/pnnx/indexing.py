@@ -20,14 +20,14 @@ from shapeinf.lattice import SCALAR, PartialTensor, SequenceType, Shape, TensorT
 from shapeinf.ops import InferenceContext, Value
 
 MASKS = ("bool", "uint8")
-"""The element types of masks; torch reads indices of uint8 as such."""
+"""The element types of masks; torch reads indices of uint8 as masks."""
 
 
 @attrs.frozen
 class _Index:
-    """One tensor of a list of indices: the first axis that it indexes, how many, and the shape of the indices.
+    """One tensor of a list of indices: the first axis that it indexes, the number of axes, the shape of the indices.
 
-    `positions` are the indices themselves; a mask has none.
+    `positions` are the contents of the tensor, None for a mask.
     """
 
     axis: int
@@ -42,8 +42,8 @@ def index(
 ) -> PartialTensor:
     """Advanced indexing: the broadcast of all indices replaces the axes that they index.
 
-    It stands in front where these axes are not next to each other. A mask indexes as many axes as it has, with the
-    positions of its true elements.
+    Its axes come first if the indexed axes are not adjacent. A mask indexes as many axes as it has, with the positions
+    of its true elements.
     """
     items = _read_list(c, expr, expr_)
     shape = _indexed_shape(c, input.shape, items)
@@ -63,20 +63,19 @@ def index_put(
     values_: object = None,
     accumulate: object = False,
 ) -> Shape:
-    """The input with values at indices, to whose shape the values broadcast."""
+    """[*S] -> [*S]; the values broadcast to the indexed elements."""
     if input.dims is not None and values is not None:
         items = _read_list(c, indices, indices_)
         if not any(item is not None and item.dtype in (*MASKS, None) for item in items):
-            require_broadcast_to(
-                c, values, _indexed_shape(c, input, items), "the values must broadcast to the indexed elements"
-            )
+            indexed = _indexed_shape(c, input, items)
+            require_broadcast_to(c, values, indexed, "values must broadcast to the shape of the indexed elements")
     return input
 
 
 def _read_list(
     c: InferenceContext, computed: TensorType | SequenceType | None, written: object
 ) -> list[PartialTensor | None]:
-    """The index tensors, None for an axis that none indexes."""
+    """The index tensors, None for an axis that is not indexed."""
     if computed is None:
         return _parse_indices(c, written)
     if isinstance(computed, TensorType):
@@ -87,18 +86,18 @@ def _read_list(
 
 
 def _parse_indices(c: InferenceContext, written: object) -> list[PartialTensor | None]:
-    """The indices of a list that is written as an expression, such as `[None,[0,2,1]]`."""
+    """The indices of a list that is a literal expression, such as `[None,[0,2,1]]`."""
     try:
         tree = parse(written) if isinstance(written, str) else None
     except ModelError as error:
         raise ShapeError(str(error)) from None
     if not isinstance(tree, ListOf):
-        c.fail("the indices must be a list", written)
+        c.fail("the argument with the indices must be a list", written)
     return [_literal_index(c, item) for item in tree.items]
 
 
 def _literal_index(c: InferenceContext, item: Expression) -> PartialTensor | None:
-    """An index tensor that is written as a number or a list of numbers; None for None."""
+    """The index tensor for a literal number or list of numbers; None for None."""
     if isinstance(item, Literal) and item.value is None:
         return None
     numbers = item.items if isinstance(item, ListOf) else (item,)
@@ -111,6 +110,7 @@ def _literal_index(c: InferenceContext, item: Expression) -> PartialTensor | Non
 
 
 def _indexed_shape(c: InferenceContext, x: Shape, items: Sequence[PartialTensor | None]) -> Shape:
+    """The shape of the indexed elements; requires that known indices lie inside their axes."""
     dims = x.require()
     indices: list[_Index] = []
     axis = 0
@@ -122,50 +122,51 @@ def _indexed_shape(c: InferenceContext, x: Shape, items: Sequence[PartialTensor 
         indices.append(index)
         axis += index.axes
     if axis > len(dims):
-        c.fail("there are more indices than axes", x, axis)
+        c.fail("there must be at most one index for each axis of the input", x, axis)
     if not indices:
         return x
     common = c.broadcast(*(index.shape for index in indices)).require()
-    if c.store.bounds(c.numel(common))[0] >= 1:  # torch reads no indices where the result is empty
+    if c.store.bounds(c.numel(common))[0] >= 1:  # torch reads no indices if the result is empty
         for index in indices:
             if index.positions is not None:
                 constrain_indices(c, index.positions, dims[index.axis])
-    gone = [index.axis + i for index in indices for i in range(index.axes)]
-    first, last = gone[0], gone[-1]
-    if last - first + 1 == len(gone):
+    indexed = [index.axis + i for index in indices for i in range(index.axes)]
+    first, last = indexed[0], indexed[-1]
+    if last - first + 1 == len(indexed):
         return Shape((*dims[:first], *common, *dims[last + 1 :]))
-    return Shape((*common, *(d for i, d in enumerate(dims) if i not in gone)))
+    return Shape((*common, *(d for i, d in enumerate(dims) if i not in indexed)))
 
 
 def _read_index(c: InferenceContext, x: Shape, item: PartialTensor, axis: int) -> _Index:
+    """The index of a tensor that indexes the axes from `axis` on."""
     if item.dtype is None:
         raise c.unknowable("it is not known whether an index is a mask")
     if item.dtype not in MASKS:
         return _Index(axis, 1, Shape(item.shape.require()), item)
     sizes = item.shape.require()
     if not sizes:
-        raise c.unknowable("a mask without axes adds an axis")
+        raise c.unknowable("an index that is a mask of rank 0 is not analysed")
     if axis + len(sizes) > len(x):
-        c.fail("there are more indices than axes", x, item.shape)
+        c.fail("a mask must have at most as many axes as there are to index", x, item.shape)
     for i, size in enumerate(sizes, axis):
-        c.merge(size, x[i], f"a mask must have the size of axis {i}, which it indexes")
+        c.merge(size, x[i], f"a mask must have the size of axis {i} of the input, which it indexes")
     return _Index(axis, len(sizes), Shape((nonzero_count(c, item),)))
 
 
 @pnnx("torch.gather")
 def gather(c: InferenceContext, input: Shape, index: Value, *, dim: object, sparse_grad: object = False) -> Shape:
-    """The shape of the indices, which are no larger than the input along the other axes."""
+    """[*A, d, *B], indices [*I] -> [*I], which is at most as large as the input along the axes other than `dim`."""
     _constrain_positions(c, input, index, dim)
     return index.shape
 
 
 def _constrain_positions(c: InferenceContext, x: Shape, index: PartialTensor, dim: object) -> None:
-    """Require that indices address elements along an axis. torch checks nothing where there are none."""
+    """Require that indices address elements along an axis, unless they are empty: torch checks nothing then."""
     axis = None if x.dims is None else read_axis(c, dim, len(x.dims))
     if axis is None or index.shape.dims is None or c.store.bounds(c.numel(index.shape))[0] < 1:
         return
     if max(len(x), 1) != max(len(index.shape), 1):
-        c.fail("the input and the index must have equal ranks", x, index.shape)
+        c.fail("input and index must have the same rank", x, index.shape)
     if x.dims and index.shape.dims:
         constrain_index_shape(c, index.shape, x, axis)
         constrain_indices(c, index, x[axis], from_end=False)
@@ -173,24 +174,24 @@ def _constrain_positions(c: InferenceContext, x: Shape, index: PartialTensor, di
 
 @pnnx("torch.scatter_add", in_place=(0,))
 def scatter_add(c: InferenceContext, input: Shape, index: Value, src: Shape, *, dim: object) -> Shape:
-    """The input with the source added at indices along an axis."""
+    """[*S], indices [*I], a source at least as large as the indices -> [*S]."""
     _constrain_positions(c, input, index, dim)
     known = index.shape.dims is not None and src.dims is not None and len(src.dims) == len(index.shape.dims)
     if known and c.store.bounds(c.numel(index.shape))[0] >= 1:
         for count, size in zip(index.shape, src, strict=True):
-            c.at_most(count, size, "the index must not be larger than the source")
+            c.at_most(count, size, "index must be at most as large as src along each axis")
     return input
 
 
 @pnnx("torch.index_select")
 def index_select(c: InferenceContext, input: Value, index: Value, *, dim: object) -> PartialTensor:
-    """The slices of an axis at the indices: a vector, or a scalar for one."""
+    """[*A, d, *B], indices [n], or a scalar for one -> [*A, n, *B]."""
     axis = read_axis(c, dim, len(input.shape))
     if index.shape.rank == 0:
         index = PartialTensor(index.dtype, Shape((1,)), index.elements)
     indices = PartialTensor(index.dtype, c.require_rank(index.shape, 1, "index"), index.elements)
     if not input.shape.dims:
-        c.merge(indices.shape[0], 1, "the index into a tensor without axes must have one element")
+        c.merge(indices.shape[0], 1, "index must have one element for an input of rank 0")
         return input
     constrain_indices(c, indices if index.elements is not None else index, input.shape[axis], from_end=False)
     return take_axis(input, indices, axis)
@@ -198,7 +199,7 @@ def index_select(c: InferenceContext, input: Value, index: Value, *, dim: object
 
 @pnnx("torch.masked_select")
 def masked_select(c: InferenceContext, input: Shape, mask: Value) -> Shape:
-    """The elements where the mask is true: a vector."""
+    """[*A], a mask [*B] -> [count], the elements of their broadcast where the mask is true."""
     if input.dims is None or mask.shape.dims is None:
         return Shape((c.fresh("count"),))
     shape = c.broadcast(input, mask.shape)
@@ -209,7 +210,7 @@ def masked_select(c: InferenceContext, input: Shape, mask: Value) -> Shape:
 def masked_fill(
     c: InferenceContext, input: Shape, mask: Shape, value: Shape | None = None, *, value_: object = None
 ) -> Shape:
-    """The broadcast of both, where the mask is true of one value."""
+    """Numpy broadcasting of the input and the mask; the value is a scalar."""
     if value is not None:
         c.require_rank(value, 0, "value")
     return c.broadcast(input, mask)
@@ -217,7 +218,7 @@ def masked_fill(
 
 @pnnx("torch.diag")
 def diag(c: InferenceContext, input: Shape, *, diagonal: object = 0) -> Shape:
-    """A vector as a diagonal of a square matrix, or a diagonal of a matrix: the main one, above (> 0) or below it."""
+    """[n] -> a square matrix with this diagonal, or [M, N] -> its diagonal: the main one, above (> 0) or below it."""
     offset = read_int(c, diagonal, "diagonal")
     dims = input.require()
     if len(dims) == 1:

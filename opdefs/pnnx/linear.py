@@ -19,7 +19,7 @@ def linear_module(
     in_features: int,
     out_features: int,
 ) -> Shape:
-    """[*N, in_features] -> [*N, out_features]."""
+    """[*N, in_features], [out_features, in_features], [out_features] -> [*N, out_features]."""
     weights = Shape((out_features, in_features))
     if weight is not None:
         weights = c.merge(weight, weights, "the weight must be [out_features, in_features]")
@@ -33,14 +33,14 @@ def linear_module(
 
 @pnnx("F.linear")
 def linear(c: InferenceContext, input: Shape, weight: Shape, bias: Shape | None = None) -> Shape:
-    """[*N, I] and [O, I] -> [*N, O]; a weight [I] gives [*N]."""
+    """[*N, I], [O, I], a bias that broadcasts -> [*N, O]; for a weight [I], [*N]."""
     weights = weight.require()
     if len(weights) not in (1, 2):
-        c.fail("the weight must be a matrix or a vector", weight)
+        c.fail("the weight must have rank 1 or 2", weight)
     result = matmul(c, input, Shape(weights[::-1]))
     if len(weights) == 1:
-        require_scalar(c, bias, "the bias of a vector of weights")
-    require_broadcast_to(c, bias, result, "the bias must have one element for each output feature")
+        require_scalar(c, bias, "the bias of a weight of rank 1")
+    require_broadcast_to(c, bias, result, "the bias must broadcast to the shape of the product")
     return result
 
 
@@ -48,7 +48,7 @@ def linear(c: InferenceContext, input: Shape, weight: Shape, bias: Shape | None 
 def embedding_module(
     c: InferenceContext, input: Shape, weight: TensorType | None = None, *, num_embeddings: int, embedding_dim: int
 ) -> TensorType:
-    """Indices [*N] -> [*N, embedding_dim], of the element type of the weight, which old files do not state."""
+    """Indices [*N] -> [*N, embedding_dim], in the type of the weight, which is unknown in old files."""
     table = TensorType(None, Shape((num_embeddings, embedding_dim)))
     if weight is not None:
         shape = c.merge(weight.shape, table.shape, "the weight must be [num_embeddings, embedding_dim]")
@@ -58,7 +58,7 @@ def embedding_module(
 
 @own_types("F.embedding")
 def embedding(c: InferenceContext, input: Shape, weight: TensorType) -> TensorType:
-    """Indices [*N] and [V, D] -> [*N, D], of the element type of the weight."""
+    """Indices [*N], [V, D] -> [*N, D], in the type of the weight."""
     table = c.require_rank(weight.shape, 2, "weight")
     if input.dims is None:
         raise c.unknowable("the rank of the indices is not known", weight.dtype)

@@ -1,4 +1,4 @@
-"""Arguments that are tensors or numbers, converted to the element type of the result."""
+"""Arguments that are tensors or numbers, convert_operands to the element type of the result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NUMBER_TYPES: dict[type, str] = {bool: "bool", int: "int64", float: DEFAULT_FLO
 def tensor_or_number(
     c: InferenceContext, tensor: PartialTensor | None, number: object, name: str
 ) -> TensorOrNumber | None:
-    """The argument `name`, which is an input or an attribute; None where it is neither."""
+    """The argument `name`, which is an input or an attribute; None if it is absent."""
     if tensor is not None or number is None:
         return tensor
     if not isinstance(number, Number):
@@ -26,40 +26,40 @@ def tensor_or_number(
 
 
 def require_operand(c: InferenceContext, tensor: PartialTensor | None, number: object, name: str) -> TensorOrNumber:
-    """The argument `name`, which is an input or an attribute."""
+    """The argument `name`, which is an input or an attribute. Raises ShapeError if it is absent."""
     operand = tensor_or_number(c, tensor, number, name)
     if operand is None:
-        c.fail(f"the argument {name} is missing")
+        c.fail(f"the argument {name} is required")
     return operand
 
 
 def as_tensor(operand: TensorOrNumber) -> PartialTensor:
-    """A number as a tensor without axes."""
+    """The tensor, or the number as a scalar tensor."""
     if isinstance(operand, PartialTensor):
         return operand
     return PartialTensor(_NUMBER_TYPES[type(operand)], Shape(()), (operand,))
 
 
 def result_type(*operands: TensorOrNumber) -> str | None:
-    """The promoted element type; numbers alone have torch's defaults."""
+    """The promoted element type; of numbers alone, torch's default for the widest."""
     if any(isinstance(operand, PartialTensor) for operand in operands):
         return promote(*operands)
-    return promote(*(as_tensor(operand) for operand in operands)) if len(operands) == 1 else _of_numbers(operands)
+    return promote(*(as_tensor(operand) for operand in operands)) if len(operands) == 1 else _type_of_numbers(operands)
 
 
-def _of_numbers(numbers: tuple[TensorOrNumber, ...]) -> str:
+def _type_of_numbers(numbers: tuple[TensorOrNumber, ...]) -> str:
     types = (bool, int, float)
     return _NUMBER_TYPES[max((type(number) for number in numbers), key=types.index)]
 
 
-def converted(c: InferenceContext, dtype: str | None, *operands: TensorOrNumber) -> list[PartialTensor]:
+def convert_operands(c: InferenceContext, dtype: str | None, *operands: TensorOrNumber) -> list[PartialTensor]:
     """The operands as tensors of one element type."""
     tensors = [as_tensor(operand) for operand in operands]
     return [tensor if tensor.dtype == dtype else convert(c, tensor, dtype) for tensor in tensors]
 
 
 def read_type(c: InferenceContext, text: object) -> str | None:
-    """The element type that an argument `dtype` names, such as `torch.float`; None for no text."""
+    """The element type that an argument `dtype` names, such as `torch.float`; None if it is absent."""
     if text is None:
         return None
     name = TORCH_NAMES.get(text.removeprefix("torch.")) if isinstance(text, str) else None
@@ -74,6 +74,6 @@ def is_kind(dtype: str | None, *kinds: str) -> bool:
 
 
 def require_kind(c: InferenceContext, dtype: str | None, message: str, *kinds: str) -> None:
-    """Require that an element type, if known, is of one of these kinds."""
+    """Require that an element type, if it is known, is of one of these kinds."""
     if dtype is not None and not is_kind(dtype, *kinds):
         c.fail(message, dtype)

@@ -15,30 +15,30 @@ CROP = "negative padding must not exceed the size of the axis"
 
 @pnnx("nn.ConstantPad1d", "nn.ConstantPad2d", "nn.ConstantPad3d", "nn.ZeroPad1d", "nn.ZeroPad2d", "nn.ZeroPad3d")
 def constant_pad(c: InferenceContext, input: Shape, *, padding: object) -> Shape:
-    """[*A, *S] -> [*A, *T]: any leading axes, and the last ones padded."""
+    """[*A, *S] -> [*A, *T]; A may be any axes."""
     return pad(c, input, pad=_all_amounts(padding, spatial_rank(c)))
 
 
 @pnnx("nn.ReflectionPad1d", "nn.ReflectionPad2d", "nn.ReflectionPad3d")
 def reflection_pad(c: InferenceContext, input: Shape, *, padding: object) -> Shape:
-    """[N, C, *S] or [C, *S] -> the same with longer spatial axes."""
+    """[N, C, *S] -> [N, C, *T] or [C, *S] -> [C, *T]."""
     return pad(c, input, pad=_all_amounts(padding, spatial_rank(c)), mode="reflect")
 
 
 @pnnx("nn.ReplicationPad1d", "nn.ReplicationPad2d", "nn.ReplicationPad3d")
 def replication_pad(c: InferenceContext, input: Shape, *, padding: object) -> Shape:
-    """[N, C, *S] or [C, *S] -> the same with longer spatial axes."""
+    """[N, C, *S] -> [N, C, *T] or [C, *S] -> [C, *T]."""
     return pad(c, input, pad=_all_amounts(padding, spatial_rank(c)), mode="replicate")
 
 
 @pnnx("nn.CircularPad1d", "nn.CircularPad2d", "nn.CircularPad3d")
 def circular_pad(c: InferenceContext, input: Shape, *, padding: object) -> Shape:
-    """[N, C, *S] or [C, *S] -> the same with longer spatial axes."""
+    """[N, C, *S] -> [N, C, *T] or [C, *S] -> [C, *T]."""
     return pad(c, input, pad=_all_amounts(padding, spatial_rank(c)), mode="circular")
 
 
 def _all_amounts(padding: object, rank: int) -> object:
-    """A single amount stands for both ends of all axes."""
+    """Both amounts of each spatial axis; a single one stands for all."""
     return padding if isinstance(padding, tuple) else (padding,) * (2 * rank)
 
 
@@ -53,7 +53,7 @@ def pad(c: InferenceContext, input: Shape, *, pad: object, mode: str = "constant
         return Shape(c.fresh(f"pad.{axis}") for axis in range(len(input)))
     amounts = read_dims(c, pad, "pad")
     if len(amounts) % 2:
-        c.fail("pad must have a begin and an end for each axis", amounts)
+        c.fail("pad must have an even number of items: a begin and an end for each padded axis", amounts)
     count = len(amounts) // 2
     dims = list(input.dims)
     _check_rank(c, input, count, mode)
@@ -68,7 +68,7 @@ def pad(c: InferenceContext, input: Shape, *, pad: object, mode: str = "constant
 
 
 def _check_rank(c: InferenceContext, input: Shape, count: int, mode: str) -> None:
-    """Require axes to pad; except with a constant, all but a batch axis and the channels are padded."""
+    """Require axes to pad: with a constant any of the last ones, otherwise all but the channels and a batch axis."""
     rank = len(input)
     if mode == "constant":
         if count > rank:
@@ -86,9 +86,11 @@ def pad_axis(c: InferenceContext, size: Dim, before: Dim | None, after: Dim | No
         _require_crop(c, size, before, after)
         return grown
     if mode == "reflect":
-        c.at_most(_largest(before, after), size - 1, "a reflection must be shorter than the axis")
+        c.at_most(
+            _largest(before, after), size - 1, "with mode=reflect, padding must be less than the size of the axis"
+        )
     elif mode == "circular":
-        c.at_most(_largest(before, after), size, "circular padding must not be longer than the axis")
+        c.at_most(_largest(before, after), size, "with mode=circular, padding must be at most the size of the axis")
     if c.prove_le(0, grown) is not True:
         c.at_least(grown, 0, CROP)
     return grown
@@ -99,7 +101,7 @@ def _largest(before: Dim, after: Dim) -> Dim:
 
 
 def _require_crop(c: InferenceContext, size: Dim, *amounts: Dim) -> None:
-    """Require elements to crop at both ends, whatever is added there."""
+    """Require that the axis has the elements that negative padding crops, without those that are added."""
     cropped: list[Dim] = [minimum(a, 0) for a in amounts if c.prove_le(0, a) is not True]
     if cropped:
         c.at_least(sum(cropped, size), 0, CROP)

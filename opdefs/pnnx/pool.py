@@ -1,4 +1,4 @@
-"""Pooling: windows of a fixed size, adaptive windows, and the inverse of the first."""
+"""Pooling: with windows of a fixed size, with adaptive windows, and the inverse of the former."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from shapeinf.lattice import SequenceType, Shape, TensorType
 from shapeinf.ops import InferenceContext
 
 Maxima = TensorType | SequenceType | tuple[TensorType, ...]
-"""Maxima, or maxima with their indices: two outputs, or one that is a pair."""
+"""The outputs of a maximum: maxima, maxima and indices, or one pair of both."""
 
 
 @attrs.frozen
 class Pool:
-    """The attributes of a pool; without `stride`, windows do not overlap."""
+    """The attributes of a pool; the default stride is `kernel_size`."""
 
     kernel_size: object
     stride: object = ()
@@ -38,20 +38,20 @@ class Pool:
 @pnnx("nn.AvgPool1d", "nn.AvgPool2d", "nn.AvgPool3d")
 @pnnx("F.avg_pool1d", "F.avg_pool2d", "F.avg_pool3d")
 def avg_pool(c: InferenceContext, input: Shape, *, pool: Pool, divisor_override: int | None = None) -> Shape:
-    """[N, C, *S] or [C, *S] -> the same with a mean for each window."""
+    """[N, C, *S] -> [N, C, *windows(S)] or [C, *S] -> [C, *windows(S)]."""
     if divisor_override == 0:
         c.fail("divisor_override must not be 0")
     if spatial_rank(c) == 3:
         kernel = spatial_values(c, pool.kernel_size, "kernel_size", 3, 1)
         for size, least in zip(split_axes(c, input, 3)[2], kernel, strict=True):
-            c.at_least(size, least, "the kernel must fit into the input without its padding")
-    return _pooled(c, input, pool, 1)
+            c.at_least(size, least, "kernel_size must be at most the size of the axis without padding")
+    return _pool_shape(c, input, pool, 1)
 
 
 @own_types("nn.LPPool1d", "nn.LPPool2d", "nn.LPPool3d")
 @own_types("F.lp_pool1d", "F.lp_pool2d", "F.lp_pool3d")
 def lp_pool(c: InferenceContext, input: Shape, *, pool: Pool) -> TensorType:
-    """[N, C, *S] or [C, *S] -> the same with a norm for each window, of a float type."""
+    """[N, C, *S] -> [N, C, *windows(S)] or [C, *S] -> [C, *windows(S)], in float32 for integers."""
     return TensorType(promote(TensorType(c.dtype(0), input), 1.0), avg_pool(c, input, pool=pool))
 
 
@@ -60,11 +60,11 @@ def lp_pool(c: InferenceContext, input: Shape, *, pool: Pool) -> TensorType:
 def max_pool(
     c: InferenceContext, input: Shape, *, pool: Pool, dilation: object = 1, return_indices: bool = False
 ) -> Maxima:
-    """[N, C, *S] or [C, *S] -> the same with a maximum for each window, and the index of each."""
-    return _with_indices(c, _pooled(c, input, pool, dilation), return_indices)
+    """[N, C, *S] -> [N, C, *windows(S)] or [C, *S] -> [C, *windows(S)], maxima and, if requested, their indices."""
+    return _attach_indices(c, _pool_shape(c, input, pool, dilation), return_indices)
 
 
-def _pooled(c: InferenceContext, input: Shape, pool: Pool, dilation: object) -> Shape:
+def _pool_shape(c: InferenceContext, input: Shape, pool: Pool, dilation: object) -> Shape:
     rank = spatial_rank(c)
     lead, channels, sizes = split_axes(c, input, rank)
     require_elements(c, (channels, *sizes))
@@ -72,13 +72,13 @@ def _pooled(c: InferenceContext, input: Shape, pool: Pool, dilation: object) -> 
     strides = kernel if pool.stride == () else spatial_values(c, pool.stride, "stride", rank, 1)
     padding = spatial_values(c, pool.padding, "padding", rank)
     if any(2 * amount > k for amount, k in zip(padding, kernel, strict=True)):
-        c.fail("the padding must be at most half of the kernel", padding, kernel)
+        c.fail("padding must be at most half of kernel_size", padding, kernel)
     window = Window(strides=strides, pads=padding * 2, dilations=spatial_values(c, dilation, "dilation", rank, 1))
     return Shape((*lead, channels, *windows(c, sizes, kernel, window, pool.ceil_mode)))
 
 
-def _with_indices(c: InferenceContext, shape: Shape, return_indices: bool) -> Maxima:
-    """Maxima with their indices: two outputs of a function, a tuple of a module."""
+def _attach_indices(c: InferenceContext, shape: Shape, return_indices: bool) -> Maxima:
+    """The maxima, with their indices if these are requested: as two outputs, or as a tuple if there is one output."""
     maxima = TensorType(c.dtype(0), shape)
     if not return_indices and c.num_outputs < 2:
         return maxima
@@ -91,8 +91,8 @@ def _with_indices(c: InferenceContext, shape: Shape, return_indices: bool) -> Ma
 @pnnx("nn.AdaptiveAvgPool1d", "nn.AdaptiveAvgPool2d", "nn.AdaptiveAvgPool3d")
 @pnnx("F.adaptive_avg_pool1d", "F.adaptive_avg_pool2d", "F.adaptive_avg_pool3d")
 def adaptive_avg_pool(c: InferenceContext, input: Shape, *, output_size: object) -> Shape:
-    """[N, C, *S] or [C, *S] -> the same with the spatial sizes `output_size`."""
-    return _adapted(c, input, output_size, channels_may_be_empty=spatial_rank(c) < 3)
+    """[N, C, *S] -> [N, C, *output_size] or [C, *S] -> [C, *output_size]."""
+    return _adaptive_shape(c, input, output_size, channels_may_be_empty=spatial_rank(c) < 3)
 
 
 @own_types("nn.AdaptiveMaxPool1d", "nn.AdaptiveMaxPool2d", "nn.AdaptiveMaxPool3d")
@@ -100,26 +100,29 @@ def adaptive_avg_pool(c: InferenceContext, input: Shape, *, output_size: object)
 def adaptive_max_pool(
     c: InferenceContext, input: Shape, *, output_size: object, return_indices: bool = False
 ) -> Maxima:
-    """[N, C, *S] or [C, *S] -> the same with the spatial sizes `output_size`, and the index of each maximum."""
-    return _with_indices(c, _adapted(c, input, output_size, channels_may_be_empty=False), return_indices)
+    """[N, C, *S] -> [N, C, *output_size] or [C, *S] -> [C, *output_size], and, if requested, the indices."""
+    return _attach_indices(c, _adaptive_shape(c, input, output_size, channels_may_be_empty=False), return_indices)
 
 
-def _adapted(c: InferenceContext, input: Shape, output_size: object, channels_may_be_empty: bool) -> Shape:
-    """PNNX writes 0 for None, which keeps the size of an axis; a computed 0, or that of a single axis, is a size."""
+def _adaptive_shape(c: InferenceContext, input: Shape, output_size: object, channels_may_be_empty: bool) -> Shape:
+    """The input with the spatial sizes `output_size`.
+
+    PNNX writes 0 for None, which keeps the size of an axis; a computed 0, or the 0 of a single axis, is a size.
+    """
     rank = spatial_rank(c)
     lead, channels, sizes = split_axes(c, input, rank)
     require_elements(c, sizes if channels_may_be_empty or not lead else (channels, *sizes))
     requested = requested_sizes(c, output_size, "output_size", rank)
     if rank > 1 and not isinstance(c.written.get("output_size"), InputContents):
         requested = [size if wanted == 0 else wanted for size, wanted in zip(sizes, requested, strict=True)]
-    adapted = [_adapted_size(c, wanted) for wanted in requested]
+    adapted = [_adaptive_size(c, wanted) for wanted in requested]
     return Shape((*lead, channels, *adapted))
 
 
-def _adapted_size(c: InferenceContext, requested: Dim | None) -> Dim:
+def _adaptive_size(c: InferenceContext, requested: Dim | None) -> Dim:
     if requested is None:
         return c.fresh("adaptive")
-    c.at_least(requested, 0, "output_size must not be negative")
+    c.at_least(requested, 0, "the items of output_size must be at least 0")
     return requested
 
 
@@ -134,10 +137,10 @@ def max_unpool(
     padding: object = 0,
     output_size: object = (),
 ) -> Shape:
-    """[N, C, *S] or [C, *S] and indices of that shape -> the sizes before pooling, or `output_size`."""
+    """[N, C, *S], indices [N, C, *S] -> [N, C, *T]: the sizes before the pooling, or `output_size`. N is optional."""
     rank = spatial_rank(c)
     require_known(c, "stride", stride)
-    x = c.merge(input, indices, "the indices must have the shape of the input")
+    x = c.merge(input, indices, "indices must have the shape of the input")
     lead, channels, sizes = split_axes(c, x, rank)
     require_elements(c, (channels, *sizes))
     kernel = spatial_values(c, kernel_size, "kernel_size", rank, 1)
@@ -149,7 +152,7 @@ def max_unpool(
     ]
     if output_size != ():
         bounds = [(size - step + 1, size + step - 1) for size, step in zip(restored, strides, strict=True)]
-        message = "output_size must differ from the size before pooling by less than a stride"
+        message = "output_size must differ from the default size by less than stride"
         restored = bounded_sizes(c, output_size, bounds, 2, message)
     else:
         for size in restored:

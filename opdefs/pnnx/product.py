@@ -34,14 +34,14 @@ def vector_product(c: InferenceContext, input: Shape, vec: Shape) -> Shape:
 def batch_product(c: InferenceContext, input: Shape, mat2: Shape) -> Shape:
     """[B, M, K] x [B, K, N] -> [B, M, N]: the batch does not broadcast."""
     left, right = c.require_rank(input, 3, "input"), c.require_rank(mat2, 3, "mat2")
-    batch = c.merge(left[0], right[0], "both operands must have the same batch size")
+    batch = c.merge(left[0], right[0], "both matrices must have the same batch size")
     c.merge(left[2], right[1], "the inner dimensions of a matrix product must be equal")
     return Shape((batch, left[1], right[2]))
 
 
 @pnnx("torch.addmm")
 def add_matrix_product(c: InferenceContext, input: Shape, mat1: Shape, mat2: Shape) -> Shape:
-    """[M, K] x [K, N] -> [M, N], to which the input broadcasts."""
+    """An input that broadcasts to the product, [M, K] x [K, N] -> [M, N]."""
     result = matrix_product(c, mat1, mat2)
     require_broadcast_to(c, input, result, "the input must broadcast to the shape of the product")
     return result
@@ -49,7 +49,7 @@ def add_matrix_product(c: InferenceContext, input: Shape, mat1: Shape, mat2: Sha
 
 @pnnx("torch.baddbmm")
 def add_batch_product(c: InferenceContext, input: Shape, batch1: Shape, batch2: Shape) -> Shape:
-    """[B, M, K] x [B, K, N] -> [B, M, N], to which the input broadcasts."""
+    """An input that broadcasts to the product, [B, M, K] x [B, K, N] -> [B, M, N]."""
     result = batch_product(c, batch1, batch2)
     require_broadcast_to(c, input, result, "the input must broadcast to the shape of the product")
     return result
@@ -57,9 +57,9 @@ def add_batch_product(c: InferenceContext, input: Shape, batch1: Shape, batch2: 
 
 @own_types("torch.einsum")
 def einsum(c: InferenceContext, *operands: Shape, equation: str) -> TensorType:
-    """The axes that the equation names; the sizes of a letter broadcast between operands, not in one.
+    """The axes behind `->` in the equation; the sizes of a letter broadcast between operands, but not within one.
 
-    Where torch multiplies element by element, it promotes the element types, and all operands have the same rank.
+    The element type is the promoted one: torch multiplies operands element by element, after adding axes to them.
     """
     shape = einstein_sum(c, equation, operands, repeats_broadcast=False)
     vector = Shape((1,))
@@ -68,10 +68,7 @@ def einsum(c: InferenceContext, *operands: Shape, equation: str) -> TensorType:
 
 @pnnx("torch.cross")
 def cross(c: InferenceContext, input: Shape, other: Shape, *, dim: object = None) -> Shape:
-    """[*A, 3, *B] x [*A, 3, *B] -> [*A, 3, *B], other axes broadcast; without `dim` the first axis with three elements.
-
-    The ranks are equal.
-    """
+    """[*A, 3, *B] x [*A, 3, *B] -> [*A, 3, *B]; other axes broadcast. The default axis is the first one of size 3."""
     if input.dims is None and other.dims is not None:
         input = c.require_rank(input, len(other.dims), "input")
     rank = len(input.require())
@@ -80,23 +77,23 @@ def cross(c: InferenceContext, input: Shape, other: Shape, *, dim: object = None
     dims = list(c.broadcast(input, other))
     if at is not None:
         for operand in (input, other):
-            c.merge(operand[at], 3, "the vectors of a cross product must have three elements")
+            c.merge(operand[at], 3, "the axis of a cross product must have size 3")
         dims[at] = 3
     return Shape(dims)
 
 
 def _default_axis(c: InferenceContext, input: Shape) -> int | None:
-    """The first axis with three elements; None where it depends on symbols."""
+    """The first axis of size 3; None if it depends on symbols."""
     for at, size in enumerate(input.require()):
         verdict = c.prove_eq(size, 3)
         if verdict is not False:
             return at if verdict else None
-    c.fail("the vectors of a cross product must have three elements", input)
+    c.fail("without dim, the input must have an axis of size 3", input)
 
 
 @pnnx("torch.t")
-def transposed(c: InferenceContext, input: Shape) -> Shape:
-    """[M, N] -> [N, M]; vectors and scalars stay as they are."""
+def transpose_matrix(c: InferenceContext, input: Shape) -> Shape:
+    """[M, N] -> [N, M]; vectors and scalars are unchanged."""
     dims = input.require()
     if len(dims) > 2:
         c.fail("the input must have rank 2 or less", input)

@@ -1,7 +1,7 @@
-"""The element types of torch's results, as `torch.result_type` has them.
+"""The element types of torch's results, promoted as by `torch.result_type`.
 
-Tensors with axes decide; scalar tensors, and after them Python's numbers, only where they are of a higher category
-(bool, integer, float, complex). An input of rank 0 may be either: a file does not tell the number 2.5 from a tensor.
+Tensors with axes decide; scalar tensors, and after them Python's numbers, only if they are of a higher category
+(bool, integer, float, complex). An input of rank 0 may be either: files do not distinguish numbers from scalar tensors.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ DEFAULT_FLOAT, DEFAULT_COMPLEX = "float32", "complex64"
 
 _CATEGORIES = ("bool", "integer", "float", "complex")
 TYPES_OF_NUMBERS = tuple(NUMBER_TYPES.values())
-"""The element types that Python's numbers have, by category."""
+"""The element types of Python's numbers, by category."""
 
 Operand = TensorType | bool | int | float | complex
 
 
 def promote(*operands: Operand) -> str | None:
-    """The common element type of tensors and numbers; None where it is not known.
+    """The common element type of tensors and numbers; None if it is unknown.
 
     >>> from shapeinf.lattice import Shape
     >>> promote(TensorType("float16", Shape((2, 3))), TensorType("float64", Shape(()))), promote(True, 1)
@@ -51,7 +51,7 @@ def promote(*operands: Operand) -> str | None:
 
 
 def _promote_reading(with_axes: str | None, scalars: Iterable[str], numbers: list[str]) -> str | None:
-    """The common element type, if it is known which operands of rank 0 are tensors and which are numbers."""
+    """The common element type for one assignment of the operands of rank 0 to scalar tensors and numbers."""
     return _combine(_combine(with_axes, _widest(scalars)), default_type(_widest(numbers)))
 
 
@@ -65,7 +65,7 @@ def to_float(dtype: str | None) -> str | None:
 
 
 def _common_of_all(tensors: list[TensorType], numbers: list[bool | int | float | complex]) -> str | None:
-    """The element type where ranks are unknown: that of all tensors, if no number is of a higher category."""
+    """The element type if ranks are unknown: that of all tensors, unless a number is of a higher category."""
     dtypes = {tensor.dtype for tensor in tensors}
     dtype = dtypes.pop()
     if dtypes or any(category(NUMBER_TYPES[type(number)]) > category(dtype) for number in numbers):
@@ -74,7 +74,7 @@ def _common_of_all(tensors: list[TensorType], numbers: list[bool | int | float |
 
 
 def default_type(dtype: str | None) -> str | None:
-    """The element type that a tensor has of a Python number, which itself has one of `TYPES_OF_NUMBERS`."""
+    """The element type of a tensor of a Python number, whose own type is one of `TYPES_OF_NUMBERS`."""
     return {"float64": DEFAULT_FLOAT, "complex128": DEFAULT_COMPLEX}.get(dtype or "", dtype)
 
 
@@ -94,7 +94,7 @@ def _combine(first: str | None, second: str | None) -> str | None:
 
 
 def complex_of(dtype: str) -> str:
-    """The complex type whose parts have a float type."""
+    """The complex type with parts of a float type."""
     return {"float64": "complex128", "float16": "complex32"}.get(dtype, "complex64")
 
 

@@ -11,44 +11,44 @@ from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 
 STORAGE = {"qint8": "int8", "quint8": "uint8", "qint32": "int32"}
-"""The element types that files have for quantized ones."""
+"""The element types that files have in place of torch's quantized ones."""
 
 _CODES = {12: "qint8", 13: "quint8", 14: "qint32"}
-"""torch's numbers of quantized element types."""
+"""torch's quantized element types by their codes (c10::ScalarType)."""
 
 
 @own_types("nn.quantized.Quantize", "torch.quantize_per_tensor")
 def quantize(
     c: InferenceContext, input: Shape, scale: Shape | None = None, zero_point: Shape | None = None, *, dtype: object
 ) -> TensorType:
-    """The shape of the input, in the integers that store `dtype`; scale and zero point are numbers or scalars."""
+    """[*S] -> [*S] in the integers that store `dtype`; scale and zero point are numbers or scalars."""
     return TensorType(_storage_type(c, dtype), input)
 
 
 @own_types("aten::quantize_per_tensor")
 def quantize_by_code(c: InferenceContext, input: Shape, scale: Shape, zero_point: Shape, dtype: Value) -> TensorType:
-    """The same with the number of the element type."""
+    """[*S] -> [*S] in the integers that store the type with the code `dtype`."""
     codes = known_ints(dtype)
     return TensorType(_storage_type(c, codes[0]) if codes else None, input)
 
 
 def _storage_type(c: InferenceContext, dtype: object) -> str:
-    """The integers that store a quantized element type, by its name or its number in torch."""
+    """The integers that store a quantized element type, for its name or its code."""
     name = read_type(c, dtype) if isinstance(dtype, str) else _CODES.get(dtype) if isinstance(dtype, int) else None
     if name is None or name not in STORAGE:
-        c.fail("the element type must be a quantized one", dtype)
+        c.fail("dtype must be a quantized element type of torch", dtype)
     return STORAGE[name]
 
 
 @own_types("nn.quantized.DeQuantize", "torch.dequantize")
 def dequantize(c: InferenceContext, input: Shape) -> TensorType:
-    """The shape of the input, in float32."""
+    """[*S] -> [*S] in float32."""
     return TensorType(DEFAULT_FLOAT, input)
 
 
 @pnnx("nn.quantized.cat")
 def cat(c: InferenceContext, *tensors: Value, dim: int = 0) -> PartialTensor:
-    """[*A, n, *B], [*A, m, *B], ... -> [*A, n + m + ..., *B], of the element type of the first tensor."""
+    """[*A, n, *B], [*A, m, *B], ... -> [*A, n + m + ..., *B], in the type of the first tensor."""
     if not tensors:
         c.fail("at least one tensor is required")
     return concat(c, tensors, dim)

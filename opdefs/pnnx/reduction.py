@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import attrs
 
 from opdefs.pnnx.axes import read_axes, read_axis
-from opdefs.pnnx.comparison import larger_or_smaller
+from opdefs.pnnx.comparison import extreme_of_pairs
 from opdefs.pnnx.complex_numbers import real_type
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.operands import is_kind, read_type, require_kind
@@ -21,7 +21,7 @@ from shapeinf.ops import InferenceContext, Operand, Value
 
 @attrs.frozen
 class Axes:
-    """Which axes a function reduces: one, several, or all (None); `keepdim` leaves them with size 1."""
+    """The axes that a function reduces: one, several, or all (None); with `keepdim` they remain with size 1."""
 
     dim: object = None
     keepdim: bool = False
@@ -38,21 +38,21 @@ def total(c: InferenceContext, input: Value, *, axes: Axes, dtype: str | None = 
 def mean(c: InferenceContext, input: Shape, *, axes: Axes, dtype: str | None = None) -> PartialTensor:
     """Mean of the axes; only floats and complex numbers have one."""
     result = read_type(c, dtype) or c.dtype(0)
-    require_kind(c, result, "the mean is of floats or complex numbers", "float", "complex")
+    require_kind(c, result, "the input or dtype must be of floats or complex numbers", "float", "complex")
     return _reduce(c, PartialTensor(result, input, None), axes)
 
 
 @pnnx("torch.amax", "torch.amin")
 def extreme_of_axes(c: InferenceContext, input: Value, *, axes: Axes) -> PartialTensor:
-    """The largest or smallest elements of the axes, which must not be empty."""
+    """The largest or smallest elements along the axes, which must not be empty."""
     require_kind(c, input.dtype, "complex numbers have no order", "bool", "integer", "float")
     return _extreme(c, input, axes)
 
 
 @own_types("torch.argmax", "torch.argmin")
 def index_of_extreme(c: InferenceContext, input: Value, *, axes: Axes) -> TensorType:
-    """The index of the largest or smallest element of one axis, or of all elements without axes."""
-    require_kind(c, input.dtype, "only integers and floats have a largest element with an index", "integer", "float")
+    """The index of the largest or smallest element along one axis, or of all elements without axes."""
+    require_kind(c, input.dtype, "the input must have integers or floats", "integer", "float")
     return TensorType("int64", _extreme(c, input, _single_axis(c, axes)).shape)
 
 
@@ -65,7 +65,7 @@ def extreme(
     With a second tensor, the larger or smaller elements of both.
     """
     if other is not None:
-        return larger_or_smaller(c, _function(c).title(), input, other)
+        return extreme_of_pairs(c, _function(c).title(), input, other)
     require_kind(c, input.dtype, "complex numbers have no order", "bool", "integer", "float")
     if axes.dim is None:
         return _extreme(c, input, Axes())
@@ -78,24 +78,24 @@ def _extreme(c: InferenceContext, x: PartialTensor, axes: Axes) -> PartialTensor
     result = _reduce(c, x, axes, operation=_function(c).removeprefix("arg").removeprefix("a").title())
     if x.shape.dims:
         for axis in _axes(c, axes, len(x.shape)):
-            c.at_least(x.shape[axis], 1, "an axis without elements has no largest or smallest element")
+            c.at_least(x.shape[axis], 1, "a reduced axis must not be empty: it has no largest or smallest element")
     return result
 
 
 @own_types("torch.std", "torch.var")
 def deviation(c: InferenceContext, input: Shape, *, axes: Axes) -> PartialTensor:
     """Standard deviation or variance of the axes: real numbers."""
-    require_kind(c, c.dtype(0), "the deviation is of floats or complex numbers", "float", "complex")
+    require_kind(c, c.dtype(0), "the input must have floats or complex numbers", "float", "complex")
     return _reduce(c, PartialTensor(real_type(c.dtype(0)), input, None), axes)
 
 
 @own_types("torch.norm")
 def norm(c: InferenceContext, input: Shape, *, axes: Axes, p: object = None, dtype: str | None = None) -> PartialTensor:
-    """Norm of the axes: real numbers. Those of matrices, `fro` and `nuc`, have two axes at most."""
+    """Norm of the axes: real numbers. The matrix norms `fro` and `nuc` have at most two axes."""
     if p in ("fro", "nuc") and isinstance(axes.dim, tuple) and len(axes.dim) > 2:
-        c.fail("the norm of a matrix has two axes", axes.dim)
+        c.fail(f"dim must have at most two axes for the matrix norm {p}", axes.dim)
     result = real_type(read_type(c, dtype) or c.dtype(0))
-    require_kind(c, result, "the norm is of floats or complex numbers", "float")
+    require_kind(c, result, "the input or dtype must be of floats or complex numbers", "float")
     return _reduce(c, PartialTensor(result, input, None), axes)
 
 
@@ -121,23 +121,23 @@ def _function(c: InferenceContext) -> str:
 
 
 def _type_of_total(c: InferenceContext, x: PartialTensor, dtype: str | None) -> str | None:
-    """The element type that a sum or product has: that of `dtype`, else int64 for booleans and integers."""
+    """The element type of a sum or product: that of `dtype`, else int64 for booleans and integers."""
     return read_type(c, dtype) or ("int64" if is_kind(x.dtype, "bool", "integer") else x.dtype)
 
 
 def _single_axis(c: InferenceContext, axes: Axes) -> Axes:
-    """The axes, of which there is one or, without `dim`, all."""
+    """The axes, with a known integer for `dim` unless it is absent."""
     return axes if axes.dim is None else attrs.evolve(axes, dim=read_int(c, axes.dim, "dim"))
 
 
 def _axes(c: InferenceContext, axes: Axes, rank: int) -> Iterable[int]:
-    """The axes that are reduced. No axes stand for all, and a tensor without axes has axis 0 and -1."""
+    """The axes that are reduced, counted from the front; no axes stand for all."""
     listed = () if axes.dim is None else read_axes(c, axes.dim, rank)
     return [axis for axis in listed if axis < rank] if listed else range(rank)
 
 
 def _reduce(c: InferenceContext, x: PartialTensor, axes: Axes, operation: str = "") -> PartialTensor:
-    """The axes become 1 or vanish; contents for the operations of `reduction.FOLDS`."""
+    """The reduced tensor; contents for the operations of `reduction.FOLDS`."""
     if x.shape.dims is None:
         everything = axes.dim in (None, ()) and not axes.keepdim
         return PartialTensor(x.dtype, Shape(()) if everything else Shape.unknown(), None)

@@ -1,4 +1,4 @@
-"""Tensors repeated: broadcast to sizes, tiled, or element by element; rolled and reversed."""
+"""Repetition: broadcasts to sizes, tiles, repeated elements; rolled and reversed axes."""
 
 from __future__ import annotations
 
@@ -24,22 +24,24 @@ BROADCAST = "each axis of the input must have size 1 or the requested size"
 
 @pnnx("Tensor.expand")
 def expand(c: InferenceContext, input: Value, *, sizes: object) -> PartialTensor:
-    """Axes of size 1 repeated to the sizes, and new ones in front; -1 leaves an axis as it is."""
+    """Axes of size 1 repeated to the sizes, and new axes in front; -1 keeps the size of an axis."""
     wanted = read_dims(c, sizes, "sizes")
     if len(wanted) > MAX_RANK:
         c.fail(f"sizes must have at most {MAX_RANK} items", len(wanted))
     if input.shape.dims is None:
-        return PartialTensor(input.dtype, _sizes_of_unknown(c, wanted), None)
+        return PartialTensor(input.dtype, _expand_unknown_rank(c, wanted), None)
     lead = len(wanted) - len(input.shape.dims)
     if lead < 0:
-        c.fail("there must be a size for each axis of the input", input.shape, wanted)
+        c.fail("sizes must have at least one item for each axis of the input", input.shape, wanted)
     new = [_new_axis(c, size, i) for i, size in enumerate(wanted[:lead])]
-    old = [_expanded(c, d, size, i) for i, (d, size) in enumerate(zip(input.shape, wanted[lead:], strict=True), lead)]
+    old = [
+        _expand_size(c, d, size, i) for i, (d, size) in enumerate(zip(input.shape, wanted[lead:], strict=True), lead)
+    ]
     return broadcast_elements(input, Shape((*new, *old)))
 
 
-def _sizes_of_unknown(c: InferenceContext, wanted: Sequence[Dim | None]) -> Shape:
-    """The sizes to which a tensor of unknown rank expands: a size that may be -1 is unknown."""
+def _expand_unknown_rank(c: InferenceContext, wanted: Sequence[Dim | None]) -> Shape:
+    """The sizes to which a tensor of unknown rank expands; a new unknown for a size that may be -1."""
     known = (d is not None and c.prove_le(0, d) is True for d in wanted)
     pairs = zip(wanted, known, strict=True)
     return Shape(d if is_size and d is not None else c.fresh(f"expand.{i}") for i, (d, is_size) in enumerate(pairs))
@@ -49,16 +51,16 @@ def _new_axis(c: InferenceContext, size: Dim | None, axis: int) -> Dim:
     if size is None:
         return c.fresh(f"expand.{axis}")
     if c.prove_le(0, size) is not True:
-        c.at_least(size, 0, "a new axis must have a size of at least 0")
+        c.at_least(size, 0, "the items of sizes for new axes must be at least 0")
     return size
 
 
-def _expanded(c: InferenceContext, d: Dim, size: Dim | None, axis: int) -> Dim:
-    """The size of an axis: the requested one, its own where -1 is requested."""
+def _expand_size(c: InferenceContext, d: Dim, size: Dim | None, axis: int) -> Dim:
+    """The requested size of an axis; its own size for a requested -1."""
     if size == -1:
         return d
     if isinstance(size, int) and size < 0:
-        c.fail("a size must be at least 0, or -1", size)
+        c.fail("the items of sizes must be at least 0, or -1", size)
     if size is None or c.prove_le(0, size) is not True:
         return d if c.prove_eq(d, 1) is False else c.fresh(f"expand.{axis}")
     require_broadcast_size(c, d, size, BROADCAST)
@@ -67,7 +69,7 @@ def _expanded(c: InferenceContext, d: Dim, size: Dim | None, axis: int) -> Dim:
 
 @pnnx("Tensor.expand_as")
 def expand_as(c: InferenceContext, input: Value, other: Shape) -> PartialTensor:
-    """Axes of size 1 repeated to the sizes of another tensor, and new ones in front."""
+    """Axes of size 1 repeated to the sizes of `other`, and new axes in front."""
     require_broadcast_to(c, input.shape, other, BROADCAST)
     if other.dims is None or input.shape.dims is None:
         return PartialTensor(input.dtype, other, None)
@@ -76,23 +78,23 @@ def expand_as(c: InferenceContext, input: Value, other: Shape) -> PartialTensor:
 
 @pnnx("Tensor.repeat")
 def repeat(c: InferenceContext, input: Value, *, sizes: object) -> PartialTensor:
-    """Each axis repeated; further numbers in front are for new axes."""
+    """[d, ...], sizes [r, ...] -> [d*r, ...]; items of `sizes` in front of those of the axes are new axes."""
     counts = read_dims(c, sizes, "sizes")
     if input.shape.dims is not None and len(counts) < len(input.shape.dims):
-        c.fail("there must be a number of repeats for each axis of the input", input.shape, counts)
-    return _repeated(c, input, counts)
+        c.fail("sizes must have at least one item for each axis of the input", input.shape, counts)
+    return _repeat_axes(c, input, counts)
 
 
 @pnnx("torch.tile")
 def tile(c: InferenceContext, input: Value, *, dims: object) -> PartialTensor:
-    """Each axis repeated; where there are fewer numbers than axes they are for the last ones."""
+    """[d, ...], dims [r, ...] -> [d*r, ...]; aligned at the last axis, with 1 for missing items."""
     counts = read_dims(c, dims, "dims")
-    return _repeated(c, input, (*(1,) * (len(input.shape) - len(counts)), *counts))
+    return _repeat_axes(c, input, (*(1,) * (len(input.shape) - len(counts)), *counts))
 
 
-def _repeated(c: InferenceContext, x: PartialTensor, counts: Sequence[Dim | None]) -> PartialTensor:
+def _repeat_axes(c: InferenceContext, x: PartialTensor, counts: Sequence[Dim | None]) -> PartialTensor:
     if len(counts) > MAX_RANK:
-        c.fail(f"a tensor has at most {MAX_RANK} axes", len(counts))
+        c.fail(f"the output must have at most {MAX_RANK} axes", len(counts))
     if x.shape.dims is None:
         return PartialTensor(x.dtype, Shape(c.fresh(f"repeat.{i}") for i in range(len(counts))), None)
     lead = (1,) * (len(counts) - len(x.shape.dims))
@@ -109,7 +111,7 @@ def repeat_interleave(
     dim: object = None,
     output_size: object = None,
 ) -> PartialTensor:
-    """Each slice along an axis (of the flattened input without one) repeated a number of times, or one of its own."""
+    """[*A, d, *B] -> [*A, total, *B]: each slice repeated `repeats` times; without `dim`, of the flattened input."""
     require_known(c, "dim", dim)
     if dim is None and input.shape.dims is None:
         shape, axis = Shape((c.fresh("size"),)), 0
@@ -121,12 +123,12 @@ def repeat_interleave(
     if repeats is None:
         total = repeat_size(c, size, read_dim(c, repeats_, "repeats"), axis)
     else:
-        total = _interleaved(c, size, repeats, output_size)
+        total = _interleaved_size(c, size, repeats, output_size)
     return PartialTensor(input.dtype, Shape((*shape[:axis], total, *shape[axis + 1 :])), None)
 
 
-def _interleaved(c: InferenceContext, size: Dim, repeats: PartialTensor, output_size: object) -> Dim:
-    """The sum of the numbers of repeats, one for each slice or one for all."""
+def _interleaved_size(c: InferenceContext, size: Dim, repeats: PartialTensor, output_size: object) -> Dim:
+    """The sum of `repeats`, which has one item for each slice or one for all."""
     counts = known_dims(repeats)
     stated = read_dim(c, output_size, "output_size")
     if repeats.shape.dims is not None and len(repeats.shape.dims) > 1:
@@ -142,13 +144,13 @@ def _interleaved(c: InferenceContext, size: Dim, repeats: PartialTensor, output_
 
 @pnnx("torch.roll")
 def roll(c: InferenceContext, input: Value, *, shifts: object, dims: object = ()) -> PartialTensor:
-    """The elements along some axes shifted in a circle, without axes those of the flattened tensor."""
+    """[*S] -> [*S] with elements shifted in a circle along `dims`, without `dims` in the flattened input."""
     if shifts is None or dims is None:  # computed
         return PartialTensor(input.dtype, input.shape, None)
     amounts, named = read_dims(c, shifts, "shifts"), read_ints(c, dims, "dims")
     if named or len(amounts) != 1:
         check_count(c, amounts, "shifts", len(named), "item of dims")
-    if input.shape.dims is None or 0 in input.shape.dims:  # torch checks no axes of an empty tensor
+    if input.shape.dims is None or 0 in input.shape.dims:  # torch does not check the axes of an empty tensor
         return PartialTensor(input.dtype, input.shape, None)
     axes = tuple(c.axis(axis, len(input.shape.dims)) for axis in named)
     known = [amount for amount in amounts if isinstance(amount, int)]
@@ -160,7 +162,7 @@ def roll(c: InferenceContext, input: Value, *, shifts: object, dims: object = ()
 
 @pnnx("torch.flip")
 def flip(c: InferenceContext, input: Value, *, dims: object) -> PartialTensor:
-    """Some axes reversed."""
+    """[*S] -> [*S] with the axes `dims` reversed."""
     axes = read_ints(c, dims, "dims")
     if input.shape.dims is None:
         return PartialTensor(input.dtype, input.shape, None)

@@ -1,4 +1,4 @@
-"""The same elements under other dims, or with their axes in another order."""
+"""The same elements with other axes, or with the axes in another order."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def reshape(c: InferenceContext, input: Value, *, shape: object) -> PartialTenso
     """The sizes in `shape`; -1 is inferred."""
     wanted = read_dims(c, shape, "shape")
     if len(wanted) > MAX_RANK:
-        c.fail(f"shape must have at most {MAX_RANK} sizes", len(wanted))
+        c.fail(f"shape must have at most {MAX_RANK} items", len(wanted))
     return reshape_elements(input, reshape_dims(c, input.shape, wanted, False))
 
 
 @pnnx("Tensor.reshape_as", views={0: 0})
 def reshape_as(c: InferenceContext, input: Value, other: Shape) -> PartialTensor:
-    """The shape of another tensor."""
+    """The shape of `other`."""
     if other.dims is None:
         raise c.unknowable("the rank of the other tensor is not known")
     return reshape_elements(input, reshape_dims(c, input.shape, other.dims, False))
@@ -33,22 +33,22 @@ def reshape_as(c: InferenceContext, input: Value, other: Shape) -> PartialTensor
 
 @pnnx("torch.flatten", views={0: 0})
 def flatten(c: InferenceContext, input: Value, *, start_dim: object = 0, end_dim: object = -1) -> PartialTensor:
-    """The axes from `start_dim` to `end_dim` as one."""
+    """[*A, *M, *B] -> [*A, prod(M), *B] for the axes M from `start_dim` to `end_dim`."""
     dims = input.shape.require()
     first, last = (read_axis(c, d, len(dims), n) for d, n in ((start_dim, "start_dim"), (end_dim, "end_dim")))
     if first > last:
-        c.fail("start_dim must not come after end_dim", first, last)
+        c.fail("start_dim must be at most end_dim", first, last)
     merged = c.numel(dims[first : last + 1])
     return reshape_elements(input, Shape((*dims[:first], merged, *dims[last + 1 :])))
 
 
 @pnnx("Tensor.unflatten", views={0: 0})
 def unflatten(c: InferenceContext, input: Value, *, dim: object, sizes: object) -> PartialTensor:
-    """An axis as several; one of their sizes may be -1, which is inferred."""
+    """[*A, d, *B] -> [*A, *sizes, *B]; one item of `sizes` may be -1, which is inferred."""
     dims = input.shape.require()
     axis = read_axis(c, dim, len(dims))
     if not dims:
-        c.fail("a tensor without axes has no axis to unflatten")
+        c.fail("the input must have rank 1 or more")
     wanted = read_dims(c, sizes, "sizes")
     if not wanted:
         c.fail("sizes must not be empty")
@@ -58,7 +58,7 @@ def unflatten(c: InferenceContext, input: Value, *, dim: object, sizes: object) 
 
 @pnnx("torch.squeeze", views={0: 0})
 def squeeze(c: InferenceContext, input: Value, *, dim: object = None) -> PartialTensor:
-    """All axes of size 1 removed, or those among `dim`: axes of other sizes stay."""
+    """The axes of size 1 removed, or those of size 1 among `dim`."""
     require_known(c, "dim", dim)
     axes = None if dim is None else read_axes(c, dim, len(input.shape))
     return squeeze_units(c, input, axes)
@@ -66,13 +66,13 @@ def squeeze(c: InferenceContext, input: Value, *, dim: object = None) -> Partial
 
 @pnnx("torch.unsqueeze", views={0: 0})
 def unsqueeze(c: InferenceContext, input: Value, *, dim: object) -> PartialTensor:
-    """An axis of size 1 inserted at a position of the output."""
+    """[*A, *B] -> [*A, 1, *B] with the new axis at `dim`."""
     return insert_axes(c, input, [read_axis(c, dim, len(input.shape) + 1)])
 
 
 @pnnx("torch.transpose")
 def transpose(c: InferenceContext, input: Value, *, dim0: object, dim1: object) -> PartialTensor:
-    """Two axes exchanged."""
+    """The axes `dim0` and `dim1` exchanged."""
     rank = len(input.shape)
     first, second = read_axis(c, dim0, rank, "dim0"), read_axis(c, dim1, rank, "dim1")
     order = list(range(rank))
@@ -83,10 +83,10 @@ def transpose(c: InferenceContext, input: Value, *, dim0: object, dim1: object) 
 
 @pnnx("Tensor.permute")
 def permute(c: InferenceContext, input: Value, *, dims: object) -> PartialTensor:
-    """The axes in another order."""
+    """The axes in the order of `dims`."""
     order = read_ints(c, dims, "dims")
     shape = input.shape if input.shape.dims is not None else c.require_rank(input.shape, len(order))
     if len(order) != len(shape):
-        c.fail("dims must name each axis once", order, shape)
+        c.fail("dims must contain each axis of the input once", order, shape)
     axes = c.axes(order, len(order))
     return transpose_axes(input if input.shape.dims is not None else PartialTensor(input.dtype, shape, None), axes)

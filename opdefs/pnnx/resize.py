@@ -13,26 +13,26 @@ from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
 RANKS = {"linear": 1, "bilinear": 2, "bicubic": 2, "lanczos": 2, "trilinear": 3}
-"""The number of spatial axes that a mode requires."""
+"""The number of spatial axes that a mode requires; other modes accept any."""
 
 
 @pnnx("nn.Upsample", "F.upsample", "F.interpolate")
 def interpolate(
     c: InferenceContext, input: Shape, *, size: object = (), scale_factor: object = (), mode: str = "nearest"
 ) -> Shape:
-    """[N, C, *S] -> [N, C, *T], where T is `size`, or the floor of S times `scale_factor`; () is for the other one."""
+    """[N, C, *S] -> [N, C, *T], where T is `size`, or the floor of S times `scale_factor`; () if it is absent."""
     if (size == ()) == (scale_factor == ()):
-        c.fail("one of size and scale_factor is required")
+        c.fail("exactly one of size and scale_factor is required")
     if input.dims is None:
         raise c.unknowable("the rank of the input is not known")
     rank = len(input) - 2
     if rank not in (1, 2, 3):
         c.fail("the input must have rank 3, 4 or 5", input)
     if RANKS.get(mode, rank) != rank:
-        c.fail(f"mode={mode} needs an input of rank {RANKS[mode] + 2}", input)
+        c.fail(f"mode={mode} requires an input of rank {RANKS[mode] + 2}", input)
     sizes = input.dims[2:]
     require_elements(c, sizes if mode == "area" else input.dims[1:])
-    resized = _scaled_sizes(c, sizes, scale_factor) if size == () else _fixed_sizes(c, size, rank)
+    resized = _scale_sizes(c, sizes, scale_factor) if size == () else _read_sizes(c, size, rank)
     if mode != "area":
         for new in resized:
             c.at_least(new, 1, "the output must not be empty")
@@ -51,20 +51,20 @@ def upsample_bilinear(c: InferenceContext, input: Shape, *, size: object = (), s
     return interpolate(c, input, size=size, scale_factor=scale_factor, mode="bilinear")
 
 
-def _fixed_sizes(c: InferenceContext, size: object, rank: int) -> list[Dim]:
+def _read_sizes(c: InferenceContext, size: object, rank: int) -> list[Dim]:
     return [c.fresh("resize", 1) if new is None else new for new in requested_sizes(c, size, "size", rank)]
 
 
-def _scaled_sizes(c: InferenceContext, sizes: Sequence[Dim], scale_factor: object) -> list[Dim]:
+def _scale_sizes(c: InferenceContext, sizes: Sequence[Dim], scale_factor: object) -> list[Dim]:
     scales = scale_factor if isinstance(scale_factor, tuple) else (scale_factor,) * len(sizes)
     check_count(c, scales, "scale_factor", len(sizes), "spatial axis")
-    scaled = [_scaled_size(c, size, scale) for size, scale in zip(sizes, scales, strict=True)]
+    scaled = [_scale_size(c, size, scale) for size, scale in zip(sizes, scales, strict=True)]
     return [c.fresh("resize") if new is None else new for new in scaled]
 
 
-def _scaled_size(c: InferenceContext, size: Dim, scale: object) -> Dim | None:
+def _scale_size(c: InferenceContext, size: Dim, scale: object) -> Dim | None:
     if type(scale) is int or isinstance(scale, float):
         return scale_by_text(c, size, float(scale))
     if scale is None or not isinstance(scale, (bool, str, tuple)):
         return None
-    c.fail("a scale must be a number", scale)
+    c.fail("scale_factor must be a number, or a list of numbers", scale)

@@ -27,9 +27,9 @@ def spatial_values(c: InferenceContext, values: object, name: str, rank: int, le
 
 
 def requested_sizes(c: InferenceContext, values: object, name: str, rank: int) -> list[Dim | None]:
-    """A size for each spatial axis, None where it is unknown; a single one stands for all.
+    """A size for each spatial axis, None if it is unknown; a single one stands for all.
 
-    `values` are known, computed, or None where nothing is known of a computed list.
+    `values` is None for a computed list of unknown length.
     """
     requested = (None,) if values is None else read_dims(c, values, name)
     if len(requested) == 1:
@@ -41,9 +41,9 @@ def requested_sizes(c: InferenceContext, values: object, name: str, rank: int) -
 def bounded_sizes(
     c: InferenceContext, output_size: object, bounds: Sequence[tuple[Dim, Dim]], outer: int, message: str
 ) -> list[Dim]:
-    """The spatial sizes that `output_size` requests, each within bounds: its last items, behind those of `outer` axes.
+    """The spatial sizes that `output_size` requests, each within bounds; items of the `outer` axes may precede them.
 
-    `output_size` is known, computed, or None where nothing is known of a computed list.
+    `output_size` is None for a computed list of unknown length.
     """
     rank = len(bounds)
     requested = (None,) * rank if output_size is None else read_dims(c, output_size, "output_size")
@@ -57,9 +57,9 @@ def bounded_sizes(
 
 
 def split_axes(c: InferenceContext, input: Shape, rank: int) -> tuple[tuple[Dim, ...], Dim, tuple[Dim, ...]]:
-    """The batch axis, which may be missing, the channels and the spatial sizes of an input."""
+    """The batch axis, () if it is missing, the channels and the spatial sizes of an input."""
     if input.dims is None:
-        raise c.unknowable("the input may have a batch axis or not")
+        raise c.unknowable("the rank of the input is unknown, and with it whether there is a batch axis")
     if len(input.dims) not in (rank + 1, rank + 2):
         c.fail(f"the input must have rank {rank + 1} or {rank + 2}", input)
     lead = len(input.dims) - rank - 1
@@ -67,6 +67,6 @@ def split_axes(c: InferenceContext, input: Shape, rank: int) -> tuple[tuple[Dim,
 
 
 def require_elements(c: InferenceContext, sizes: Sequence[Dim]) -> None:
-    """Require axes that are not empty; of most operators, only the batch may be."""
+    """Require axes that are not empty; most operators accept only an empty batch."""
     for size in sizes:
-        c.at_least(size, 1, "only the batch may be empty")
+        c.at_least(size, 1, "no axis of the input but the batch may be empty")

@@ -1,7 +1,7 @@
-"""Fourier transforms, as `torch.fft` has them.
+"""The Fourier transforms of `torch.fft`.
 
-A transform of real numbers keeps only the first half of the frequencies of one axis, since the others follow from
-them; its inverse takes this half, and has `2 * (n - 1)` elements unless another number is stated.
+A transform of real numbers returns only the first half of the frequencies of the last transformed axis, since the
+others follow from these; its inverse takes this half, and returns `2 * (n - 1)` elements unless a number is specified.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _names(suffix: str) -> list[str]:
 def transform_axis(
     c: InferenceContext, input: Shape, *, n: object = None, dim: object = -1, norm: str | None = None
 ) -> TensorType:
-    """The axis `dim`, cut or filled up to `n` elements."""
+    """[*A, d, *B] -> [*A, n, *B]: the axis `dim`, cropped or padded to `n` elements."""
     require_known(c, "n", n)
     return _transform(c, input, None if n is None else (n,), dim)
 
@@ -38,7 +38,7 @@ def transform_axis(
 def transform_two_axes(
     c: InferenceContext, input: Shape, *, s: object = None, dim: object = (-2, -1), norm: str | None = None
 ) -> TensorType:
-    """Two axes, the last two by default, cut or filled up to the sizes `s`."""
+    """The transform of two axes, by default the last two, cropped or padded to the sizes `s`."""
     return _transform(c, input, s, dim)
 
 
@@ -46,7 +46,7 @@ def transform_two_axes(
 def transform_axes(
     c: InferenceContext, input: Shape, *, s: object = None, dim: object = None, norm: str | None = None
 ) -> TensorType:
-    """Several axes: by default as many as `s` has sizes, the last ones, or all."""
+    """The transform of several axes, by default the last `len(s)`, without `s` all."""
     return _transform(c, input, s, dim)
 
 
@@ -63,7 +63,7 @@ def _transform(c: InferenceContext, x: Shape, s: object, dim: object) -> TensorT
     check_count(c, sizes, "the sizes of the transform", len(axes), "axis")
     if not axes:
         if _halves(c) or _doubles(c):
-            c.fail("at least one axis must be transformed")
+            c.fail("dim must name at least one axis")
         return TensorType(dtype, x)
     dims = list(x.dims)
     for position, (axis, size) in enumerate(zip(axes, sizes, strict=True)):
@@ -79,18 +79,18 @@ def _transformed_axes(
     if sizes is None:
         return tuple(range(rank))
     if len(sizes) > rank:
-        c.fail("there must be at most one size for each axis of the input", len(sizes), rank)
+        c.fail("s must have at most one item for each axis of the input", len(sizes), rank)
     return tuple(range(rank - len(sizes), rank))
 
 
 def _length(c: InferenceContext, size: Dim, requested: Dim | None, *, last: bool) -> Dim:
-    """The size of a transformed axis; a requested -1 is the size of the input, and one of None is not known."""
+    """The size of a transformed axis; a requested -1 is the size of the input, None is unknown."""
     if requested is None or c.prove_le(0, requested) is None:
         return c.fresh("transform", 1)
     points = size if requested == -1 else requested
     if last and _doubles(c) and requested == -1:
         points = 2 * (size - 1)
-    c.at_least(points, 1, "a transform needs at least one data point")
+    c.at_least(points, 1, "a transform requires at least one element along each of its axes")
     return points // 2 + 1 if last and _halves(c) else points
 
 
@@ -100,16 +100,18 @@ def _family(c: InferenceContext) -> str:
 
 
 def _halves(c: InferenceContext) -> bool:
+    """Whether the transform returns half of the frequencies."""
     return _family(c) in ("rfft", "ihfft")
 
 
 def _doubles(c: InferenceContext) -> bool:
+    """Whether the transform takes half of the frequencies."""
     return _family(c) in ("irfft", "hfft")
 
 
 def _result_type(c: InferenceContext) -> str | None:
-    """Complex numbers, or real ones of `irfft` and `hfft`; of integers as of the default float."""
+    """Complex numbers, for `irfft` and `hfft` real ones; integers are transformed as float32."""
     dtype = to_float(c.dtype(0))
     if _halves(c):
-        require_kind(c, dtype, "the input must be real", "float")
+        require_kind(c, dtype, "the input must have real numbers", "float")
     return real_type(dtype) if _doubles(c) else complex_type(dtype)

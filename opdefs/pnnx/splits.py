@@ -1,4 +1,4 @@
-"""Splits of an axis into parts. The number of outputs is that of the traced run, so it constrains the axis."""
+"""Splits of an axis into parts. The number of outputs is that of the traced run, and constrains the axis."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from shapeinf.lattice import PartialTensor, TensorType, Type
 from shapeinf.ops import InferenceContext, Value
 
 MAX_PARTS = 1 << 16
-"""The most parts that are listed; a larger number in a file is an error or an attack."""
+"""The most parts of a split; a larger number in a file is an error or an attack."""
 
 
 @pnnx("torch.split")
 def split(c: InferenceContext, tensor: Value, *, split_size_or_sections: object, dim: object = 0) -> tuple[Type, ...]:
-    """Parts of one size, the last one smaller, or of the listed sizes, which add up to the axis."""
+    """[*A, d, *B] -> parts [*A, p, *B] of one size, the last one smaller, or of listed sizes that add up to d."""
     axis = read_axis(c, dim, len(_require_axes(c, tensor).shape))
     size = tensor.shape[axis]
     if isinstance(split_size_or_sections, tuple):
@@ -28,22 +28,22 @@ def split(c: InferenceContext, tensor: Value, *, split_size_or_sections: object,
         return _outputs(c, split_axis(tensor, axis, complete_sizes(c, size, sizes)))
     step = read_int(c, split_size_or_sections, "split_size_or_sections")
     if step < 0 or (step == 0 and c.prove_eq(size, 0) is False):
-        c.fail("the size of a part must be at least 1", step)
+        c.fail("split_size_or_sections must be at least 1", step)
     return _split_evenly(c, tensor, axis, step, None)
 
 
 @pnnx("torch.chunk")
 def chunk(c: InferenceContext, input: Value, *, chunks: object, dim: object = 0) -> tuple[Type, ...]:
-    """At most `chunks` parts of `ceil(size / chunks)`, the last one smaller."""
+    """[*A, d, *B] -> at most `chunks` parts [*A, ceil(d / chunks), *B], the last one smaller."""
     axis = read_axis(c, dim, len(_require_axes(c, input).shape))
     count = read_int(c, chunks, "chunks")
     if count < 1:
-        c.fail("the number of chunks must be at least 1", count)
+        c.fail("chunks must be at least 1", count)
     return _split_evenly(c, input, axis, ceildiv(input.shape[axis], count), count)
 
 
 def _split_evenly(c: InferenceContext, x: PartialTensor, axis: int, step: Dim, most: int | None) -> tuple[Type, ...]:
-    """Parts of one size, the last one smaller; an empty axis has one part, or `most` parts where there is a limit."""
+    """Parts of one size, the last one smaller; an empty axis has `most` parts, one if that is None."""
     size = x.shape[axis]
     count = _part_count(c, size, step, most)
     if c.num_outputs > 1 or most == 1:
@@ -52,17 +52,18 @@ def _split_evenly(c: InferenceContext, x: PartialTensor, axis: int, step: Dim, m
     if not isinstance(count, int):
         raise c.unknowable("the number of parts is not known")
     if count > MAX_PARTS:
-        c.fail(f"an axis is split into at most {MAX_PARTS} parts", count)
+        c.fail(f"there must be at most {MAX_PARTS} parts", count)
     last = size - step * (count - 1)
     if not isinstance(last, int):
         least = 1 if count > 1 and c.prove_le(1, size) is True else 0
-        c.at_least(last, least, f"the axis must have {count} parts")
-        c.at_most(last, step, f"the axis must have {count} parts")
+        message = f"the axis must split into {count} parts, one per output"
+        c.at_least(last, least, message)
+        c.at_most(last, step, message)
     return _outputs(c, split_axis(x, axis, [step] * (count - 1) + [last]))
 
 
 def _part_count(c: InferenceContext, size: Dim, step: Dim, most: int | None) -> Dim | None:
-    """The number of parts of a size; None where it is not known."""
+    """The number of parts of one size; None if it is unknown."""
     if most == 1:
         return 1
     if size == 0:
@@ -74,13 +75,13 @@ def _part_count(c: InferenceContext, size: Dim, step: Dim, most: int | None) -> 
 def tensor_split(
     c: InferenceContext, input: Value, *, sections: object = None, indices: object = None, dim: object = 0
 ) -> tuple[Type, ...]:
-    """Parts whose sizes differ by 1 at most, or the slices between the indices."""
+    """[*A, d, *B] -> parts [*A, p, *B] whose sizes differ by at most 1, or the slices between the indices."""
     axis = read_axis(c, dim, len(_require_axes(c, input).shape))
     if indices is not None:
         return _split_at(c, input, axis, read_dims(c, indices, "indices"))
     count = read_int(c, sections, "sections")
     if not 1 <= count <= MAX_PARTS:
-        c.fail(f"the number of sections must lie in 1..{MAX_PARTS}", count)
+        c.fail(f"sections must lie in 1..{MAX_PARTS}", count)
     _check_count(c, count)
     size = input.shape[axis]
     return _outputs(c, split_axis(input, axis, [(size + (count - 1 - i)) // count for i in range(count)]))
@@ -94,7 +95,7 @@ def _split_at(c: InferenceContext, x: PartialTensor, axis: int, indices: Sequenc
 
 @pnnx("torch.unbind")
 def unbind(c: InferenceContext, input: Value, *, dim: object = 0) -> tuple[Type, ...]:
-    """The slices along an axis, without it."""
+    """[*A, n, *B] -> n slices [*A, *B]."""
     axis = read_axis(c, dim, len(_require_axes(c, input).shape))
     count = c.concrete(input.shape[axis])
     if c.num_outputs > 1:
@@ -103,21 +104,21 @@ def unbind(c: InferenceContext, input: Value, *, dim: object = 0) -> tuple[Type,
     if count is None:
         raise c.unknowable("the number of slices is not known")
     if count > MAX_PARTS:
-        c.fail(f"an axis is split into at most {MAX_PARTS} parts", count)
+        c.fail(f"there must be at most {MAX_PARTS} slices", count)
     return _outputs(c, [select_index(c, input, axis, i) for i in range(count)])
 
 
 def _require_axes(c: InferenceContext, x: PartialTensor) -> PartialTensor:
     """The tensor, which must have an axis."""
     if x.shape.dims == ():
-        c.fail("a tensor without axes has no parts")
+        c.fail("the input must have rank 1 or more")
     return x
 
 
 def _check_count(c: InferenceContext, count: int) -> None:
     """Require one output for each part, or one for all."""
     if c.num_outputs not in (1, count):
-        c.fail(f"{c.num_outputs} outputs require as many parts", count)
+        c.fail(f"the node has {c.num_outputs} outputs, so there must be as many parts", count)
 
 
 def _outputs(c: InferenceContext, parts: Sequence[TensorType]) -> tuple[Type, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from opdefs.rules.elements import to_dim
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import PartialTensor, Shape
@@ -28,10 +30,28 @@ def require_single(c: InferenceContext, v: Shape | None, message: str) -> None:
         c.merge(v.dims[0], 1, message)
 
 
+def require_single_inputs(c: InferenceContext, values: Sequence[Shape | None], first: int) -> None:
+    """Require one element of each of these consecutive inputs; `first` is the index of the first one."""
+    for index, v in enumerate(values, first):
+        require_single(c, v, f"{_input_name(c, index)} must have exactly one element")
+
+
 def require_scalar(c: InferenceContext, v: Shape | None, name: str) -> None:
     """Require that an input is a scalar, if it is present."""
     if v is not None:
         c.require_rank(v, 0, name)
+
+
+def require_scalar_inputs(c: InferenceContext, values: Sequence[Shape | None], first: int) -> None:
+    """Require rank 0 of each of these consecutive inputs; `first` is the index of the first one."""
+    for index, v in enumerate(values, first):
+        require_scalar(c, v, _input_name(c, index))
+
+
+def _input_name(c: InferenceContext, index: int) -> str:
+    """The name of an input in the OpDef; of inputs behind its last one, that of the last one."""
+    inputs = c.op_def.inputs
+    return inputs[min(index, len(inputs) - 1)].name
 
 
 def merge_optional(c: InferenceContext, a: Shape, b: Shape | None, message: str) -> Shape:
@@ -94,6 +114,11 @@ def scalar_size_or_fresh(c: InferenceContext, value: PartialTensor, hint: str) -
     return c.fresh(hint) if size is None else size
 
 
+def size_or_fresh(c: InferenceContext, size: Dim | None, hint: str) -> Dim:
+    """A size; a new unknown named by `hint` if it is unknown or may be negative."""
+    return c.fresh(hint) if size is None or c.prove_le(0, size) is not True else size
+
+
 PER_AXIS = "the scale must have one element, or one per element of the quantized axis"
 PER_BLOCK = "the scale must have the shape of the input, with one value per block along the quantized axis"
 ZEROS = "the zero point must have the shape of the scale"
@@ -130,7 +155,7 @@ def constrain_row_scales(c: InferenceContext, x: Shape, v: Shape | None, name: s
         v,
         x.dims and x.dims[-2:-1],
         x.dims and (*x.dims[:-1], 1),
-        f"{name} must have exactly one element, or one a row",
+        f"{name} must have exactly one element, or one per row",
     )
 
 
@@ -138,19 +163,18 @@ def constrain_column_scales(c: InferenceContext, x: Shape, v: Shape | None, name
     """Constrain scales of [*B, K, N] to one element, one per column [N], or [*B, 1, N]."""
     full = x.dims and (*x.dims[:-2], 1, x.dims[-1])
     _constrain_slice_scales(
-        c, v, x.dims and x.dims[-1:], full, f"{name} must have exactly one element, or one a column"
+        c, v, x.dims and x.dims[-1:], full, f"{name} must have exactly one element, or one per column"
     )
 
 
 def constrain_filter_scales(c: InferenceContext, w: Shape, v: Shape | None, name: str) -> None:
     """Constrain scales of the filters [M, ...] of a convolution to one element, or one per filter [M]."""
+    message = f"{name} must have exactly one element, or one per output channel"
     if v is not None and v.dims:
         if len(v.dims) > 1:
-            c.fail(f"{name} must have exactly one element, or one an output channel", v)
+            c.fail(message, v)
         if w.dims is not None:
-            require_broadcast_size(
-                c, v.dims[0], w.dims[0], f"{name} must have exactly one element, or one an output channel"
-            )
+            require_broadcast_size(c, v.dims[0], w.dims[0], message)
 
 
 def _constrain_slice_scales(

@@ -14,6 +14,13 @@ HUGE = 2**31 - 1
 """Ends of slices from here on mean the end of the axis."""
 
 
+def count_from_front(c: InferenceContext, index: Dim | None, size: Dim) -> Dim | None:
+    """An index counted from the front of an axis of this size; None if it or its sign is unknown."""
+    if index is None or c.prove_le(0, index) is True:
+        return index
+    return index + size if c.prove_le(index, -1) is True else None
+
+
 def clamp_index(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest: Dim) -> Dim | None:
     """An index of an axis, counted from its front and clamped to lowest..highest; None if its sign is unknown."""
     if isinstance(index, int):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opdefs.rules.elements import known_dims
+from opdefs.rules.operands import size_or_fresh
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Value
 
@@ -28,6 +29,6 @@ def affine_grid(c: InferenceContext, theta: Shape, size: Value) -> Shape:
         raise c.unknowable("neither the length of `size` nor the rows of `theta` are known")
     c.merge(theta[2], axes + 1, "theta must have one column more than rows")
     c.merge(size.shape[0], axes + 2, "the size must be [N, C, spatial...]")
-    wanted = known_dims(size) or (None,) * (axes + 2)
-    dims = [c.fresh(f"size.{i}") if d is None or c.prove_le(0, d) is not True else d for i, d in enumerate(wanted)]
+    requested = known_dims(size) or (None,) * (axes + 2)
+    dims = [size_or_fresh(c, d, f"size.{i}") for i, d in enumerate(requested)]
     return Shape((c.merge(theta[0], dims[0], "theta and size must have the same batch size"), *dims[2:], axes))

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from shapeinf.diagnostics import text_position
 from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.checking.checker import check
 from shapeinf.formats.nnef.language.diagnostics import SourceText
@@ -55,7 +56,7 @@ def test_a_violation_of_a_static_rule_is_reported_at_its_line(path, case):
     need(path, "nnef/bad")
     problems = diagnostics_of(path)
     assert problems
-    assert problems[0].position[0] == case["suggested_position"]["line"]
+    assert text_position(problems[0])[0] == case["suggested_position"]["line"]
 
 
 @pytest.mark.parametrize(("path", "case"), cases("ok"))

@@ -155,7 +155,11 @@ def test_a_state_keeps_its_shape():
     result = inferred(
         SCAN.format(axis=0, chunk=1, out=0), {"x": "S,8,f32", "w": "8,4,f32", "h": "1,4,f32"}, "y, z", growing
     )
-    assert any("a state must keep its shape" in str(d) for d in result.diagnostics if d.severity == "error")
+    assert any(
+        "the fragment must return a state in its initial shape" in str(d)
+        for d in result.diagnostics
+        if d.severity == "error"
+    )
 
 
 WRONG_SCANS = [

@@ -1,4 +1,4 @@
-"""Small models, and variants that declare less."""
+"""Small models, and variants of them that declare fewer sizes or contents."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from onnx import helper
 
 @attrs.frozen(repr=False, eq=False)
 class Case:
-    """A model of few nodes. `deciding` are the inputs whose contents shapes depend on.
+    """A model of few nodes; `deciding` are the inputs on whose contents shapes depend.
 
-    `exact`: with all of these known every shape is known; else some depend on data.
+    `exact`: if all of these are known, every shape is known; otherwise some shapes depend on other data.
     """
 
     nodes: list[onnx.NodeProto]
@@ -87,8 +87,8 @@ def onnx_dtype(array: np.ndarray) -> int:
 class Variant:
     """How a model declares its inputs.
 
-    Sizes are numbers, names of their own, names that equal sizes share, or nothing, not even a rank. Contents that
-    decide shapes are constants, sizes of other tensors (with names), or unknown.
+    Sizes are numbers, a name each, a name for all equal sizes, or not declared, nor is the rank. Contents that decide
+    shapes are constants, sizes of other tensors (with names), or unknown.
     """
 
     sizes: Literal["known", "named", "shared", "unranked"] = "known"
@@ -159,7 +159,7 @@ def _dims(k: int, shape: tuple[int, ...], variant: Variant) -> list[Any] | None:
 
 
 def _sizes_of_others(k: int, array: np.ndarray, min_dim: int) -> tuple[list[Any], list[Any], list[Any]]:
-    """Inputs, constants and nodes that make an int64 vector or scalar from sizes of inputs, where they can be sizes."""
+    """Inputs, constants and nodes that compute an int64 vector or scalar; elements of at least `min_dim` are sizes."""
     inputs, constants, nodes = [], [], []
     for j, n in enumerate(array.reshape(-1).tolist()):
         name = f"i{k}e{j}"

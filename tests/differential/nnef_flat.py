@@ -1,4 +1,4 @@
-"""Flat NNEF documents as graphs, each statement one node: for tests of rules, without fragments or expressions."""
+"""Graphs of flat NNEF documents, one node per statement, for tests of rules without the evaluator."""
 
 import itertools
 
@@ -14,7 +14,7 @@ from shapeinf.lattice import PartialTensor, Shape
 
 
 class NotFlatError(Exception):
-    """The document needs an evaluator."""
+    """The document has fragments or expressions, which need the evaluator."""
 
 
 def graph_of(text, dialect=None):

@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shapeinf import infer_shapes
-from shapeinf.expr import Dimension, evaluate
 from tests.differential.cases import KNOWN, Case, Variant, create_binding, create_model, distinct_variants
 from tests.differential.draws import Draw
+from tests.differential.observed import agrees, observed_sizes
 
 FEW, MANY = 25, 1500
 
@@ -26,7 +26,7 @@ sizes = pytest.mark.parametrize("examples", [FEW, pytest.param(MANY, marks=pytes
 
 
 def session_of(model: Any) -> Any:
-    """Not optimised: onnxruntime turns Gather of a Range into a Slice, which clamps, so that invalid graphs run."""
+    """A session without optimisation, which turns Gather of a Range into a Slice, which clamps: invalid graphs run."""
     runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of this test")
     options = runtime.SessionOptions()
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -36,7 +36,7 @@ def session_of(model: Any) -> Any:
 
 
 def run(c: Case) -> dict[str, Any] | str:
-    """The results of onnxruntime, or why it rejects the case."""
+    """The results of onnxruntime, or the text of its error."""
     feeds = {f"i{k}": a for k, a in enumerate(c.inputs) if a is not None and k not in c.deciding}
     try:
         return dict(zip(c.outputs, session_of(create_model(c, KNOWN)).run(c.outputs, feeds), strict=True))
@@ -45,26 +45,26 @@ def run(c: Case) -> dict[str, Any] | str:
 
 
 def check(c: Case) -> str | None:
-    """Why onnxruntime refuses the case, None when it runs; raises AssertionError where we are wrong."""
+    """The error of onnxruntime, None if the case runs. Raises AssertionError if inference contradicts the run."""
     real = run(c)
     if isinstance(real, str):
         return real
     real |= {f"i{k}": a for k, a in enumerate(c.inputs) if a is not None}
     exact = c.exact and not any(isinstance(value, list) for value in real.values())
-    problems = [f"known: {p}" for p in wrong(c, KNOWN, real, exact)]
+    problems = [f"known: {p}" for p in contradictions(c, KNOWN, real, exact)]
     for variant in distinct_variants(c)[1:]:
-        problems += [f"{variant}: {p}" for p in wrong(c, variant, real, exact=False)]
+        problems += [f"{variant}: {p}" for p in contradictions(c, variant, real, exact=False)]
     assert not problems, "\n".join([repr(c), *problems])
     return None
 
 
-def wrong(c: Case, variant: Variant, real: dict[str, Any], exact: bool) -> Iterator[str]:
-    """Everything that a run contradicts."""
+def contradictions(c: Case, variant: Variant, real: dict[str, Any], exact: bool) -> Iterator[str]:
+    """Texts of all results of a run that the inferred types exclude; with `exact`, that are not inferred exactly."""
     result = infer_shapes(create_model(c, variant), min_dim=variant.min_dim)
     if result.coverage.unknown_ops:
         pytest.skip(f"operators without a rule: {', '.join(result.coverage.unknown_ops)}")
     binding = create_binding(c)
-    sizes = observed_sizes(result, real, binding)
+    sizes = sizes_in_run(result, real, binding)
     yield from (d.render() for d in result.diagnostics if d.severity == "error")
     for name, value in real.items():
         info = result.tensors[name]
@@ -81,18 +81,10 @@ def wrong(c: Case, variant: Variant, real: dict[str, Any], exact: bool) -> Itera
                 yield f"{name}: {info.shape} is not {list(item.shape)}"
 
 
-def observed_sizes(result: Any, real: Mapping[str, Any], binding: Mapping[str, int]) -> dict[str, int]:
-    """A binding, with the sizes that unknowns have in a run: each has one size in all tensors, and in known contents.
-
-    Items of a sequence may differ where its type has an unknown.
-    """
-    sizes = dict(binding)
-    for name, value in real.items():
-        dims = result.tensors[name].shape.dims
-        for dim, size in zip(dims or (), () if isinstance(value, list) else np.shape(value), strict=False):
-            if isinstance(dim, Dimension) and dim.is_symbol:
-                sizes.setdefault(dim.name, int(size))
-    return sizes
+def sizes_in_run(result: Any, real: Mapping[str, Any], binding: Mapping[str, int]) -> dict[str, int]:
+    """A binding, with the sizes of unknowns in a run; items of a sequence may differ where its type has an unknown."""
+    arrays = {name: value for name, value in real.items() if not isinstance(value, list)}
+    return observed_sizes(((result.tensors[name].shape, np.shape(value)) for name, value in arrays.items()), binding)
 
 
 def contains(result: Any, shape: Any, real: tuple[int, ...], sizes: Mapping[str, int], exact: bool) -> bool:
@@ -101,17 +93,14 @@ def contains(result: Any, shape: Any, real: tuple[int, ...], sizes: Mapping[str,
         return not exact
     if len(shape) != len(real):
         return False
-    for dim, size in zip(shape, real, strict=True):
-        if size not in result.interval(dim) or (exact and not isinstance(dim, int)):
-            return False
-        named = isinstance(dim, int) or not dim.is_anonymous or all(s.name in sizes for s in dim.symbols())
-        if named and evaluate(dim, sizes) != size:
-            return False
-    return True
+    return all(
+        agrees(result, dim, size, sizes) and (isinstance(dim, int) or not exact)
+        for dim, size in zip(shape, real, strict=True)
+    )
 
 
 def verify(family: Callable[[Draw], Case], examples: int) -> None:
-    """Check that many cases of a family, most of which must run."""
+    """Check many cases of a family; at least half of them must run."""
     refusals: list[str | None] = []
 
     @settings(
@@ -128,7 +117,7 @@ def verify(family: Callable[[Draw], Case], examples: int) -> None:
     cases()
     refused = [r for r in refusals if r is not None]
     reasons = "\n".join(sorted({r[-200:] for r in refused}))
-    assert len(refused) * 2 <= len(refusals), f"refuses {len(refused)} of {len(refusals)} cases:\n{reasons}"
+    assert len(refused) * 2 <= len(refusals), f"onnxruntime rejects {len(refused)} of {len(refusals)} cases:\n{reasons}"
 
 
 def families(namespace: dict[str, Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Requirements of bodies, by onnxruntime: the graph fails where one does not hold and the body runs."""
+"""Requirements of bodies: onnxruntime fails if one is violated and its body runs, and only then."""
 
 import numpy as np
 import onnx
@@ -68,7 +68,7 @@ SCANNED = """g (float[time, batch] x, float[rows] first) => (float[n] y, float[k
 
 
 def test_requirements_of_a_scan_body_are_unconditional():
-    """A scan of at least one element runs its body, and every trip is like the others."""
+    """A scan over at least one element runs its body, and every trip has the same shapes."""
     proto = model(SCANNED)
     contract = infer_shapes(proto).contract
     (precondition,) = contract
@@ -116,7 +116,7 @@ FIRST = """g (float[time, 1] x, float[rows, 2] start, float[batch, 2] w) => (flo
 
 
 def test_requirements_of_a_certain_first_trip_are_unconditional():
-    """Later states depend on data."""
+    """The shapes of later states depend on data."""
     proto = model(FIRST)
     contract = infer_shapes(proto).contract
     assert ("equality", "batch == rows") in [(precondition.kind, precondition.text) for precondition in contract.always]

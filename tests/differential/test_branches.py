@@ -1,4 +1,4 @@
-"""Pairs of branches with requirements, by onnxruntime: the shapes of either, and the requirements of both."""
+"""Pairs of branches with requirements, against onnxruntime: the shapes of either, and the requirements of both."""
 
 import itertools
 
@@ -10,14 +10,14 @@ from shapeinf import infer_shapes
 from shapeinf.expr import evaluate
 from tests.differential import ort
 
-# The result of a branch on x [n, 4], z [m, 4] and some constants.
+# Results of branches by name, from x [n, 4], z [m, 4] and some constants.
 BRANCHES = {
     "same": "Identity(x)",
     "halves": "Reshape(x, halves)",
     "four": "Reshape(x, four)",
     "two": "Reshape(x, two)",
     "broadcast": "Add(x, three)",
-    "beside": "Concat<axis = 1>(x, z)",
+    "concatenated": "Concat<axis = 1>(x, z)",
     "pick": "Gather(x, third)",
     "window": "Conv(y4, kernel)",
 }
@@ -42,7 +42,7 @@ def model_of(first, second):
 
 
 def real_shapes(model):
-    """For each binding the shapes of the then branch and of the else branch; None where it fails."""
+    """For each binding, the shapes of the then branch and of the else branch; None for a branch that fails."""
     session = ort.session_of(model)
     shapes = []
     for sizes in SIZES:
@@ -62,34 +62,34 @@ def test_shapes_and_requirements_of_branches(first, second):
     model = model_of(first, second)
     result = infer_shapes(model)
     for sizes, real in zip(SIZES, real_shapes(model), strict=True):
-        left = [shape for shape in real if shape is not None]
+        possible = [shape for shape in real if shape is not None]
         answer = result.contract.check(sizes).verdict
-        assert answer is (False if not left else None if len(left) == 1 else True), (sizes, real, answer)
+        assert answer is (False if not possible else None if len(possible) == 1 else True), (sizes, real, answer)
         bound = infer_shapes(model, bind=sizes)
-        assert bool([d for d in bound.diagnostics if d.severity == "error"]) is not bool(left), (sizes, real)
-        if not left:
+        assert bool([d for d in bound.diagnostics if d.severity == "error"]) is not bool(possible), (sizes, real)
+        if not possible:
             continue
         assert all(c.holds(sizes) is not False for c in result.contract.always), (sizes, result.contract)
-        assert all(ort.contains(result, result.tensors["y"].shape, shape, sizes, False) for shape in left)
-        if len(left) == 1:  # the branch that can run is the one that does
+        assert all(ort.contains(result, result.tensors["y"].shape, shape, sizes, False) for shape in possible)
+        if len(possible) == 1:  # the other branch cannot run
             dims = bound.tensors["y"].shape.dims
             assert dims is not None
-            assert tuple(evaluate(d, sizes) for d in dims) == left[0]
+            assert tuple(evaluate(d, sizes) for d in dims) == possible[0]
 
 
-# Two branches, and the requirement of the graph whichever runs.
+# Pairs of branches, and the requirements of the graph whichever branch runs.
 COMMON = [
     ("four", "two", ["n >= 2", "n <= 4"]),
     ("halves", "four", ["n % 2 == 0"]),
     ("pick", "window", ["n >= 3"]),
     ("pick", "four", ["n >= 3"]),
     ("same", "four", []),
-    ("beside", "four", []),
+    ("concatenated", "four", []),
 ]
 
 
 @pytest.mark.parametrize(("first", "second", "expected"), COMMON)
 def test_common_requirements_of_branches_are_unconditional(first, second, expected):
-    """That no size is refused which a run takes is tested above; here that it is not left open either."""
+    """The test above shows that no size that runs is rejected; this one, that common requirements are not left open."""
     contract = infer_shapes(model_of(first, second)).contract
     assert [c.text for c in contract.always] == expected

@@ -1,4 +1,4 @@
-"""How many elements are not 0: of tensors of one number, and of one tensor twice, against onnxruntime."""
+"""The number of nonzero elements, against onnxruntime: of constant tensors, and of the same tensor twice."""
 
 import numpy as np
 import onnx
@@ -85,7 +85,7 @@ def test_counts_of_different_tensors_may_differ():
 
 
 def test_counts_differ_from_trip_to_trip():
-    """Both are equal in one trip; the scanned output has another count for each trip."""
+    """Both counts are equal in each trip, but differ from trip to trip."""
     pytest.importorskip("onnxruntime")
     proto = model(IN_A_BODY)
     result = infer_shapes(proto)

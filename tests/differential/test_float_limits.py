@@ -1,4 +1,4 @@
-"""The limits that `opdefs.rules.floats` derives, against numpy: all numbers of small types, edges of others."""
+"""The limits of `opdefs.rules.floats`, against numpy: for all numbers of small types, near the limits for others."""
 
 from fractions import Fraction
 
@@ -23,7 +23,7 @@ def test_every_quotient_of_a_narrow_type_has_its_floor_and_ceiling(dtype):
 
 
 def test_past_the_limit_quotients_reach_the_next_number():
-    """So the limit is no smaller than it must be, but for a factor of 2."""
+    """The limit is at most a factor of 2 too small."""
     limit = 2 * float_format("float16").max_exact
     pairs = [(n, d) for n in range(limit, 2 * limit) for d in (3, 7, 2047) if np.floor(np.float16(n / d)) != n // d]
     assert pairs
@@ -41,7 +41,7 @@ def test_quotients_of_float32_up_to_the_limit():
 @pytest.mark.parametrize("side", [-1, 0, 1])
 @pytest.mark.parametrize("denominator", [3, 5, 7, 10, 49, 100, 768, 1000])
 def test_constants_up_to_their_limits(denominator, side):
-    """Floors for a side of 1, ceilings for -1, nearest numbers for 0."""
+    """A `side` of 1 is for floors, -1 for ceilings, 0 for rounding to nearest."""
     floats = FloatArithmetic(None, FLOAT32)
     known = 0
     for numerator in range(1, denominator * 2, max(1, denominator // 12)):
@@ -63,7 +63,7 @@ def test_constants_up_to_their_limits(denominator, side):
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn])
 def test_formats_are_those_of_numpy(dtype):
-    """Those of usual types are constants."""
+    """Most formats are constants in `opdefs.rules.floats`."""
     limits = ml_dtypes.finfo(dtype)
     format_ = float_format(np.dtype(dtype).name.replace("_", ""))
     assert format_.precision == limits.nmant + 1

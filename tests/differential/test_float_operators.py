@@ -23,14 +23,14 @@ def parsed(body, inputs, values=""):
 
 
 def typed(proto, dtype, rank):
-    """onnxruntime wants the type of an output."""
+    """The model with the type of its output, which onnxruntime requires."""
     dims = [None] * rank
     proto.graph.output[0].CopyFrom(onnx.helper.make_tensor_value_info("y", ONNX_CODES[dtype], dims))
     return proto
 
 
 def problems(proto, dims, real):
-    """Sizes at which a run differs from the inferred shape; sizes that an assumption excludes do not count."""
+    """The sizes at which a run differs from the inferred shape, without those that an assumption excludes."""
     result = infer_shapes(proto, dims=dims)
     assert not [d for d in result.diagnostics if d.severity == "error"], result.diagnostics
     size = result.tensors["y"].shape[0]
@@ -42,7 +42,7 @@ def problems(proto, dims, real):
             if evaluate(size, sizes) != count:
                 yield f"{sizes}: {size} is {evaluate(size, sizes)}, not {count}"
         elif count not in result.interval(size):
-            yield f"{sizes}: {result.interval(size)} does not hold {count}"
+            yield f"{sizes}: {result.interval(size)} does not contain {count}"
 
 
 STEPS = (1, 2, 3, 0.5, 0.1, 0.3, 0.7, 1 / 3, 1.5, -1, -0.1)
@@ -51,7 +51,7 @@ FACTORS = (1, 0.5, 0.1, 1.5, 3, -2)
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_ranges_of_floats(dtype):
-    """`ceil((limit - start)/delta)`; onnxruntime divides in float64, whatever the type is."""
+    """`ceil((limit - start)/delta)`; onnxruntime divides in float64 for all types."""
     pytest.importorskip("onnxruntime")
     kind = {"float32": "float", "float64": "double"}[dtype]
     known = 0
@@ -73,7 +73,7 @@ SCALES = (2, 0.5, 1.5, 0.75, 0.1, 0.2, 0.3, 0.6, 0.7, 0.8, 0.9, 1.1, 1.3, 2.3, 1
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_resizes_by_a_scale(scale):
-    """A known size is onnxruntime's, and the floor of the exact product as the specification requires."""
+    """A known size is that of onnxruntime, and the floor of the exact product, as the specification requires."""
     pytest.importorskip("onnxruntime")
     proto = parsed('y = Resize<mode = "nearest">(x, , scale)', "float[N] x", f"float[1] scale = {{{scale!r}}}")
     session = session_of(typed(onnx.ModelProto.FromString(proto.SerializeToString()), "float32", 1))
@@ -87,7 +87,7 @@ def test_resizes_by_a_scale(scale):
 
 
 def test_symbolic_scales():
-    """A scale that is a quotient of sizes is rounded, unless it is an integer."""
+    """A scale that is a quotient of sizes is rounded to float32, unless it is an integer."""
     pytest.importorskip("onnxruntime")
     chain = 'a = Cast<to = 1>(n) b = Cast<to = 1>(m) scale = Div(b, a) y = Resize<mode = "nearest">(x, , scale)'
     proto = parsed(f"n = Shape(x) m = Shape(z) {chain}", "float[N] x, float[M] z")

@@ -1,7 +1,7 @@
-"""Sizes that pass through floats, against onnxruntime at the sizes where each type begins to round.
+"""Sizes that are computed through floats, against onnxruntime near the sizes at which each type begins to round.
 
-A chain of operators goes from `Shape` to the size of a `ConstantOfShape`. onnxruntime runs the same chain on a vector
-of sizes, so that these may be larger than any tensor.
+A chain of operators leads from `Shape` to the size of a `ConstantOfShape`. onnxruntime runs the same chain on a vector
+of sizes, which may be larger than the sizes of any tensor.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ SIZES = sorted(
 )
 SIZES += sorted(int(n) for n in np.random.default_rng(7).integers(1, 2**26, 200))
 CONSTANTS = (2, 3, 7, 10, 255, 0.5, 1.5, 0.25, 0.1, 0.6, 0.7, 0.8, 1 / 3, 0.375, 2.3, 1e-3, 1000, 4096)
-"""Of these 0.1 and 0.6 are a little more as a float32, 0.7 and 0.8 a little less or more, 1/3 more; 0.375 is exact."""
+"""As a float32, 0.1, 0.6 and 1/3 are slightly larger, 0.7 and 0.8 slightly smaller or larger; 0.375 is exact."""
 
 
 class Chain:
@@ -50,7 +50,7 @@ class Chain:
         return self.then("Cast", to=ONNX_CODES[dtype])
 
     def run(self, sizes):
-        """The results of onnxruntime at these sizes; None where it has no kernel."""
+        """The results of onnxruntime at these sizes; None if it lacks a kernel."""
         n, k = (helper.make_tensor_value_info(name, TensorProto.INT64, [None]) for name in ("n", self.last))
         graph = helper.make_graph(self.nodes, "chain", [n], [k], self.weights)
         try:
@@ -61,7 +61,7 @@ class Chain:
 
     @np.errstate(all="ignore")
     def computed(self, sizes):
-        """The results of numpy at these sizes, rounded after every operator; numbers that are too large become -1."""
+        """The results of numpy at these sizes, rounded after every operator; -1 for results that are too large."""
         values = {w.name: onnx.numpy_helper.to_array(w) for w in self.weights} | {"n": np.array(sizes, np.int64)}
         for node in self.nodes:
             x = values[node.input[0]]
@@ -87,7 +87,7 @@ NUMPY |= {"Pow": lambda x, y: np.power(x.astype(np.float64), y.astype(np.float64
 
 
 def truncate_to_int(x):
-    """Floats without their fractions; -1 for those that are no int64."""
+    """Floats without their fractions; -1 for those outside of int64."""
     wide = x.astype(np.float64)
     return np.where(np.isfinite(wide) & (np.abs(wide) < 2.0**63), wide, -1).astype(np.int64)
 
@@ -123,12 +123,12 @@ def chains(dtype, constants):
 
 
 def wrong(chain, bound, real):
-    """Every size at which the chain differs from the inferred one, where N may be up to a bound (None: any).
+    """All sizes at which the run of a chain differs from the inferred size, with N up to a bound (None: any).
 
-    Sizes that an assumption excludes do not count; one about an intermediate unknown excludes all.
+    Sizes that an assumption excludes do not count; an assumption about an intermediate unknown excludes all.
     """
     result = infer_shapes(chain.model(), dims={"N": f"1..{bound or ''}"})
-    if [d for d in result.diagnostics if d.severity == "error"]:  # there is no tensor of a negative size
+    if [d for d in result.diagnostics if d.severity == "error"]:  # a size is negative
         runs = [n for n, k in zip(SIZES, real.tolist(), strict=True) if k >= 0 and n <= (bound or n)]
         return [f"{result.diagnostics}, yet N={n} runs" for n in runs]
     (dim,) = result.tensors["y"].shape
@@ -147,18 +147,18 @@ def wrong(chain, bound, real):
             if value != k:
                 yield f"N={n} of 1..{bound}: {dim} is {value}, not {k}"
         elif k not in result.interval(dim):
-            yield f"N={n} of 1..{bound}: {result.interval(dim)} does not hold {k}"
+            yield f"N={n} of 1..{bound}: {result.interval(dim)} does not contain {k}"
 
 
 def problems(chain, bounds):
-    """Contradictions of onnxruntime (None where it has no kernels), and those of numpy."""
+    """The contradictions of numpy, else those of onnxruntime; None if that lacks kernels."""
     computed = [] if chain.dtype in NARROW else [p for b in bounds for p in wrong(chain, b, chain.computed(SIZES))]
     real = chain.run(SIZES)
     return computed or (None if real is None else [p for b in bounds for p in wrong(chain, b, real)])
 
 
 def bounds_of(dtype, many):
-    """Upper bounds of N: those at which the type begins to round, or those of all types."""
+    """Upper bounds of N: near the numbers at which the type begins to round, with `many` those of all types."""
     largest = (448, 65504, 65520)
     powers = (8, 10, 11, 16, 23, 24, 53) if many else (BITS[dtype],) if dtype in BITS else (2, 3, 4)
     return (None, 100, *(2**k + e for k in powers for e in (0, 1)), *(largest if many or dtype in NARROW else ()))
@@ -192,7 +192,7 @@ EXACT = [
 
 @pytest.mark.parametrize(("dtype", "steps", "size", "limit"), EXACT)
 def test_sizes_are_known_up_to_a_limit_in_the_contract(dtype, steps, size, limit):
-    """The sizes and limits are those of the docstring of `opdefs.rules.floats`; the table above holds them to runs."""
+    """The sizes and limits are those of the docstring of `opdefs.rules.floats`; see the tests above for runs."""
     result = infer_shapes(after(dtype, *steps).model())
     (symbol,) = result.tensors["x"].shape
     (dim,) = result.tensors["y"].shape

@@ -1,4 +1,4 @@
-"""Contents of operators on known integers equal those of onnxruntime, up to the limits of the types and past them."""
+"""Inferred contents of operators on known integers, against onnxruntime, up to and past the limits of their types."""
 
 import itertools
 
@@ -16,18 +16,18 @@ CASTS |= {"float64": TensorProto.DOUBLE, "float16": TensorProto.FLOAT16, "uint8"
 
 
 SMALL = (-7, -1, 0, 1, 2, 5, 2**11 - 1, 2**11)
-"""Numbers whose sums and products lie inside of both types."""
+"""Numbers whose sums and products both types represent."""
 
 
 def numbers(dtype):
-    """Small numbers, those next to powers of two at which types of floats begin to round, and the limits."""
+    """Small numbers, numbers near the powers of two at which float types begin to round, and the limits."""
     limits = np.iinfo(dtype)
     near = [n + d for n in (2**24, 2**31, 2**53) for d in (-1, 0, 1)]
     return [n for n in (*SMALL, *near, limits.min, limits.min + 1, limits.max) if n <= limits.max]
 
 
 def contents_and_run(op, *operands, **attributes):
-    """The contents that are inferred, None where they are unknown, and those of the run."""
+    """The inferred contents, None if they are unknown, and those of the run."""
     names = [f"x{i}" for i in range(len(operands))]
     constants = [numpy_helper.from_array(x, name) for name, x in zip(names, operands, strict=True)]
     node = helper.make_node(op, names, ["y"], **attributes)
@@ -40,7 +40,7 @@ def contents_and_run(op, *operands, **attributes):
 
 
 def assert_equal(elements, real):
-    """Most elements are known, and equal those of the run."""
+    """Require that at least 90 % of the elements are known, and that these equal those of the run."""
     assert elements is not None
     for inferred, computed in zip(elements, real.reshape(-1).tolist(), strict=True):
         assert inferred is None or (inferred == computed and type(inferred) is type(computed))
@@ -51,9 +51,9 @@ def assert_equal(elements, real):
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("least_and_most", ["small", "limits of the type"])
 def test_pairs_of_numbers(op, dtype, least_and_most):
-    """With one result that wraps around, arrays compute all of them."""
+    """One result that wraps around makes numpy compute all of them."""
     pairs = list(itertools.product(SMALL if least_and_most == "small" else numbers(dtype), repeat=2))
-    if op in ("Div", "Mod"):  # the quotient of the least number and -1 is no number of the type, and aborts
+    if op in ("Div", "Mod"):  # the least number divided by -1 overflows and aborts
         pairs = [(a, b) for a, b in pairs if b not in (0, -1)]
     left, right = (np.array(column, dtype) for column in zip(*pairs, strict=True))
     assert_equal(*contents_and_run(op, left, right))

@@ -1,8 +1,7 @@
-"""Every operation of NNEF with each of its operands and lists slightly wrong, against the `nnef` package.
+"""Every operation of NNEF with one operand or list changed, against the `nnef` package.
 
-The list is complete by construction: an operation of the library has a case here, or is listed as one without
-a shape function in the package. The same is broken for all of them: each extent of each operand, its rank, and the
-length of each list.
+Each operation of the library has a case here, or is listed as one without a shape function in the package. For all of
+them the same is changed: each extent of each operand, its rank, and the length of each list.
 """
 
 import numpy as np
@@ -68,16 +67,16 @@ CASES = {
 }
 OUTPUTS = {"max_pool_with_index": 2, "moments": 2, "split": 2, "unstack": 2, "copy_n": 2}
 PARAMETERS = {"alpha": 0.5, "epsilon": 0.5}
-"""Attributes of element-wise operations."""
+"""The attributes of element-wise operations."""
 
 SOURCES = {"external", "variable", "constant"}
 """Operations without operands."""
 UNKNOWN_TO_THE_PACKAGE = LAYERS
-"""Operations that it has no shape function for."""
+"""Operations without a shape function in the package."""
 
 
 def base(fragment):
-    """A case that is right."""
+    """A valid case of an operation."""
     case = CASES.get(fragment.name)
     if case is not None:
         return case
@@ -93,8 +92,8 @@ FRAGMENTS = [
 ]
 
 
-def broken(shapes, attributes):
-    """The case itself, then one thing changed: an extent, a rank, the length of a list, an item of a list of axes."""
+def variants(shapes, attributes):
+    """The case, and variants with a changed extent, rank, length of a list, or item of a list of axes."""
     yield shapes, attributes
     for index, shape in enumerate(shapes):
         others = [(*shape, 2), (*shape, 1), shape[:-1]]
@@ -119,16 +118,16 @@ def test_the_library_is_covered():
 
 
 def too_strict(op, shapes, ours):
-    """Why the package rejects what the specification allows, if it does (see NNEF's chapter 4 and its compounds)."""
+    """The reason why the package rejects a case that the specification allows; or None."""
     if op.endswith("conv") and all(d == 1 for d in shapes[-1]):
         return "one bias for all channels"
     if op.endswith(("_pool", "_align", "_resample")) and shapes[2] == (5, 1):
-        return "batch_index of rank 2, as the text has it"
-    return "broadcasting, as the formula has it" if by_formula(op, shapes) == ours else None
+        return "batch_index of rank 2, as in the specification"
+    return "broadcasting, as in the formula" if by_formula(op, shapes) == ours else None
 
 
 def by_formula(op, shapes):
-    """The shape of an operation whose formula is a sum or a product, in numpy; None where it has none."""
+    """The shape of an operation whose formula is a sum or a product, by numpy; None for other operations."""
     try:
         if op == "linear":
             shapes = [np.matmul(np.empty(shapes[0]), np.empty(shapes[1]).T).shape, shapes[2]]
@@ -141,18 +140,18 @@ def by_formula(op, shapes):
 
 
 def too_lenient(op, shapes, attributes, theirs):
-    """Why the package accepts what the specification forbids, if it does."""
+    """The reason why the package accepts a case that the specification forbids; or None."""
     if op == "slice" and len(set(attributes["axes"])) < len(attributes["axes"]):
         return "an axis named twice"
     if op == "separable_conv" and shapes[1][0] % shapes[0][1]:
-        return "planes that are no multiple of the channels"
+        return "planes that are not a multiple of the channels"
     if op.startswith("separable") and len(shapes[2]) != len(shapes[0]):
         return "a filter of another rank"
     return lenient(op, shapes, attributes, theirs)
 
 
 def is_unchecked(op, shapes):
-    """Why the package gives another shape: it ignores operands that enlarge the result."""
+    """The reason why the package returns another shape, which ignores operands that enlarge the result; or None."""
     return "the axes of alpha behind those of x" if op == "prelu" and len(shapes[1]) > len(shapes[0]) else None
 
 
@@ -161,7 +160,7 @@ def test_wrong_operands_and_lists(fragment):
     op = fragment.name
     outputs = OUTPUTS.get(op, 1)
     first = None
-    for shapes, attributes in broken(*base(fragment)):
+    for shapes, attributes in variants(*base(fragment)):
         known = {name: value for name, value in attributes.items() if name != "?"}
         theirs = expected(op, shapes, known, outputs, op in ("concat", "stack", "add_n"))
         ours, result = inferred(op, shapes, attributes, outputs)

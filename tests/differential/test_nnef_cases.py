@@ -1,6 +1,6 @@
-"""Rules of NNEF operations where the `nnef` package is no oracle: against the formulas of the specification.
+"""Rules of NNEF operations against the formulas of the specification, where the `nnef` package is not an oracle.
 
-Symbolic extents, rules by their messages, contents, and the vectors whose documents are flat.
+Symbolic extents, violations by their messages, contents, and the conformance vectors whose documents are flat.
 """
 
 import json
@@ -149,10 +149,10 @@ VIOLATIONS = [
     case("conv", "1,3,8 4,3,3 1,4,2", "bias must have rank 2 at most"),
     case("conv", "1,3,8 4,3,3", "border must be one of constant, ignore", border="mirror"),
     case("conv", "1,3,8 4,3,9", "the window must fit into the padded input", padding=((0, 0),)),
-    case("conv", "1,3,8 4,3,3", "a pair of padding must have 2 items", padding=((0, 0, 0),)),
+    case("conv", "1,3,8 4,3,3", "each item of padding must have 2 items", padding=((0, 0, 0),)),
     case("deconv", "1,3,8 3,4,3", "output_shape must have the output channels", output_shape=(1, 5, 8)),
     case("deconv", "1,3,8 3,4,3", "output_shape must have the batch", output_shape=(2, 4, 8)),
-    case("deconv", "1,3,8 3,4,3", "must give the extents of the input", output_shape=(1, 4, 9)),
+    case("deconv", "1,3,8 3,4,3", "must have the extents of the input as positions", output_shape=(1, 4, 9)),
     case("debox", "2", "padding must leave at least one element of the output", size=(1,), padding=((1, 1),)),
     case("separable_conv", "1,3,8 6,1,3 5,6,3", "point_filter must have an extent of 1"),
     case("sample", "1,8 1,8", "index must have the shape of the output", size=(1, 2), stride=(1, 2)),
@@ -168,10 +168,10 @@ VIOLATIONS = [
     case("slice", "8", "the items of stride must not be 0", axes=(0,), begin=(0,), end=(4,), stride=(0,)),
     case("slice", "8", "with a negative stride", axes=(0,), begin=(2,), end=(5,), stride=(-1,)),
     case("slice", "8", "begin must be at most end", axes=(0,), begin=(-9,), end=(4,)),
-    case("split", "8", "ratios must have one item for each result", axis=0, ratios=(1, 1)),
+    case("split", "8", "ratios must have one item per result", axis=0, ratios=(1, 1)),
     case("stack", "2 2", "axis must lie in 0..1", axis=2),
     case("copy_n", "2", "times must equal the number of results", times=2),
-    case("matmul", "2,3 4,3,5", "A and B must be of equal rank"),
+    case("matmul", "2,3 4,3,5", "A and B must have the same rank"),
     case("roi_resample", "2,3,8 5,2 4,1", "batch_index must have one item for each region", output_size=(4,)),
     case("avg_roi_align", "2,3,8 5,2 5", "sampling_rate must have 1 items", output_size=(4,), sampling_rate=(2, 2)),
     case("roi_resample", "2,3,8 5,2 5", "method must be one of", output_size=(4,), method="cubic"),
@@ -209,7 +209,7 @@ def test_every_operation_has_a_rule_with_its_inputs_and_attributes():
 
 
 OTHER_NAMES = {"axes", "transposeA", "transposeB", "perm", "trA", "trB"}
-"""Attributes that the provisional dialect calls otherwise."""
+"""Attributes that the provisional dialect names differently."""
 
 
 @pytest.mark.parametrize(
@@ -333,16 +333,16 @@ INDEX = vectors("nnef/INDEX.json")
 
 
 ELSEWHERE = {"bad_156_arg_constant_count", "bad_159_arg_label_conflict"}
-"""Broken rules about variables and constants, which are no nodes of a graph: a reader checks these."""
+"""Vectors about variables and constants, which are not nodes of a graph: the reader checks these."""
 
 
-def documents(folder, suffix, wanted):
-    """The documents of a folder, on request with their expectations."""
+def documents(folder, suffix, is_selected):
+    """The paths of the selected documents of a folder, with their expectations."""
     params = []
     for path in sorted((ROOT / "nnef" / folder).glob("*" + suffix)) if INDEX else ():
         source = path.with_name(path.name.removesuffix(suffix) + ".nnef")
         data = json.loads(path.read_text(encoding="utf-8"))
-        if wanted(data) and source.stem not in ELSEWHERE:
+        if is_selected(data) and source.stem not in ELSEWHERE:
             params.append(pytest.param(source, data, id=source.stem))
     return params or [(None, None)]
 
@@ -367,9 +367,9 @@ def test_vectors_have_the_expected_shapes(source, data):
     result = infer_shapes(graph)
     assert not [d for d in result.diagnostics if d.severity == "error"]
     provisional = graph.opsets[""] == PROVISIONAL
-    there = [name for name in shapes if name in result.tensors]  # the package also names tensors inside of fragments
-    assert set(graph.outputs) & set(shapes) <= set(there)
-    for name in there:
+    common = [name for name in shapes if name in result.tensors]  # the package also names tensors inside of fragments
+    assert set(graph.outputs) & set(shapes) <= set(common)
+    for name in common:
         expected = shapes[name]
         dims = [d if isinstance(d, int) else "?" for d in result.tensors[name].shape]
         assert (stripped(dims) if provisional else dims) == (stripped(expected) if provisional else expected)

@@ -1,11 +1,11 @@
-"""The verdicts on the documents of the checker's tables against those of the `nnef` package."""
+"""The verdicts of the checker on the documents of its tables, against those of the `nnef` package."""
 
 import pytest
 
 from tests.formats.nnef.test_checker import RIGHT, WRONG
 
 CRASHES = {"? in the graph", "array of another length", "not allowed: p[2]"}
-"""Documents that end the process."""
+"""Documents on which the package crashes."""
 
 ACCEPTS = {
     "external in an expression",
@@ -17,14 +17,14 @@ ACCEPTS = {
     *(f"no operator: {e}" for e in ("i == s", "i < s", "t < t", "b < b", "i * a", "s in a", "x in xs", "a in a")),
     *(f"no operator: {e}" for e in ("!x", "x && x", "c == c")),
 }
-"""Rejected by shapeinf as the specification is read, accepted (or only evaluated) by the package."""
+"""Documents that the specification forbids and shapeinf rejects, but the package accepts or evaluates."""
 
 REJECTS = {
     "declared later",
     "variables at once",
     *(f"value: {e}" for e in ("+x", "!c", "c && b", "t * 2", "a + []", "[] + a", "shape_of(x)", "shape_of(i)")),
 }
-"""Accepted by shapeinf, since no rule of the specification is known to forbid it, rejected by the package."""
+"""Documents that no known rule of the specification forbids and shapeinf accepts, but the package rejects."""
 
 
 def accepted(text):

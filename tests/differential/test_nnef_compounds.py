@@ -90,7 +90,7 @@ def literal(value):
 
 
 def shapes_of(text, outputs, expand, dialect="final"):
-    """The shapes of the results; None where a rule is broken."""
+    """The shapes of the results; None if there is an error."""
     source = SourceText(text)
     parsed = parse(source)
     graph = build(evaluate(parsed, source, LIBRARIES[dialect], expand), parsed, source)

@@ -1,8 +1,7 @@
 """Every published case of the installed onnx package: inferred shapes must be those of its data.
 
-Shapes of outputs are never read from the model: its declarations are taken away first. Inputs are static in one run,
-constants in another, and named in the third, where expressions are evaluated at the sizes of the data. Unknown sizes
-are allowed, wrong ones are not.
+The declarations of outputs are removed from the model first. Inputs are static in one test, constants in another, and
+named in the third, where inferred dims are evaluated at the sizes of the data. Dims may be unknown, but not wrong.
 """
 
 import functools
@@ -28,7 +27,7 @@ def cases():
         return [case for kind in KINDS for case in load_model_tests(kind=kind) if case.model is not None]
 
 
-def stripped(model):
+def without_output_types(model):
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     del copy.graph.value_info[:]
@@ -37,8 +36,8 @@ def stripped(model):
     return copy
 
 
-def named(model, arrays):
-    """Every input dim under a name of its own, with the sizes of the data; None for inputs that are no tensors."""
+def name_inputs(model, arrays):
+    """Name every dim of the inputs. The sizes of the data by name; None if an input is not a tensor."""
     sizes = {}
     for k, (value, array) in enumerate(zip(model.graph.input, arrays, strict=False)):
         if value.type.WhichOneof("value") != "tensor_type" or not isinstance(array, np.ndarray):
@@ -50,7 +49,7 @@ def named(model, arrays):
     return sizes
 
 
-def wrong(result, model, arrays, sizes):
+def contradictions(result, model, arrays, sizes):
     """The outputs whose rank, size or bounds contradict the data."""
     for output, array in zip(model.graph.output, arrays, strict=False):
         if not isinstance(array, np.ndarray):
@@ -76,9 +75,9 @@ def matches(result, shape: Shape, real, sizes):
 def test_static_inputs(part):
     failures = []
     for case in cases()[part::8]:
-        model = stripped(case.model)
+        model = without_output_types(case.model)
         result = infer_shapes(model)
-        failures += [f"{case.name}: {w}" for w in wrong(result, model, case.data_sets[0][1], {})]
+        failures += [f"{case.name}: {w}" for w in contradictions(result, model, case.data_sets[0][1], {})]
         failures += [f"{case.name}: {d}" for d in result.diagnostics if d.severity == "error"]
     assert not failures
 
@@ -87,32 +86,32 @@ def test_static_inputs(part):
 def test_named_inputs(part):
     failures = []
     for case in cases()[part::8]:
-        model = stripped(case.model)
+        model = without_output_types(case.model)
         inputs, outputs = case.data_sets[0]
-        sizes = named(model, inputs)
+        sizes = name_inputs(model, inputs)
         if sizes is None:
             continue
         result = infer_shapes(model, min_dim=0)
-        failures += [f"{case.name}: {w}" for w in wrong(result, model, outputs, sizes)]
+        failures += [f"{case.name}: {w}" for w in contradictions(result, model, outputs, sizes)]
         failures += [f"{case.name}: {d}" for d in result.diagnostics if d.severity == "error"]
     assert not failures
 
 
 @pytest.mark.parametrize("part", range(8))
 def test_known_inputs(part):
-    """All input tensors are constants, so that rules see their contents."""
+    """All input tensors are constants, so that rules read their contents."""
     failures = []
     for case in cases()[part::8]:
         inputs, outputs = case.data_sets[0]
-        model = constant(stripped(case.model), inputs)
+        model = constant(without_output_types(case.model), inputs)
         result = infer_shapes(model)
-        failures += [f"{case.name}: {w}" for w in wrong(result, model, outputs, {})]
+        failures += [f"{case.name}: {w}" for w in contradictions(result, model, outputs, {})]
         failures += [f"{case.name}: {d}" for d in result.diagnostics if d.severity == "error"]
     assert not failures
 
 
 def constant(model, arrays):
-    """The model with tensors as constants in place of its inputs."""
+    """The model with constants in place of the inputs that are tensors."""
     pairs = list(zip(model.graph.input, arrays, strict=False))
     inputs = [value for value, array in pairs if not isinstance(array, np.ndarray)]
     known = [onnx.numpy_helper.from_array(array, v.name) for v, array in pairs if isinstance(array, np.ndarray)]

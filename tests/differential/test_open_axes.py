@@ -1,4 +1,4 @@
-"""Axes that are known only at run time, and ranks that other operands determine: bounds cover all axes."""
+"""Axes that are known only at run time, whose bounds cover all axes; ranks that other operands determine."""
 
 from itertools import permutations, product
 
@@ -25,10 +25,10 @@ def model_of(node, inputs, outputs=("y",), constants=(), opset=21, more=()):
 
 
 def real_shapes(model, feeds):
-    """The shapes of the outputs, None where onnxruntime refuses."""
+    """The shapes of the outputs; None if onnxruntime rejects the model or the inputs."""
     try:
         return [array.shape for array in session_of(model).run(None, feeds)]
-    except Exception:  # onnxruntime has no class of its own for what it refuses
+    except Exception:  # onnxruntime has no class of its own for what fails at run time
         return None
 
 

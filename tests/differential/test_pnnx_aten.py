@@ -1,6 +1,6 @@
-"""Operators that pnnx leaves as torch's own, `aten::NAME`: torch cannot run its result, so the calls stand here.
+"""Operators of torch's own that pnnx keeps, `aten::NAME`, with the same calls in torch, which cannot run the networks.
 
-The types are those of the calls; the slow test runs them.
+The expected types are those of the calls; a slow test runs these.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Call:
 
     @property
     def param(self):
-        """The network: an expression for each argument that is no input, the operator, and its items."""
+        """The network: an expression for each argument that is not an input, the operator, the items of its list."""
         inputs, outputs = self.types
         lines = [f"pnnx.Input in{i} 0 1 {i}" for i in range(len(inputs))]
         blobs = []
@@ -90,7 +90,7 @@ CALLS = [
 ]
 
 PARTS = ("aten::unsafe_chunk", "aten::unsafe_split")
-"""With open sizes the number of their parts is not known."""
+"""Operators whose number of parts is unknown for symbolic sizes."""
 
 VALUES = [
     ("aten::numel", "@0", "f32[2,3,4]", "int64", 24),
@@ -102,7 +102,7 @@ VALUES = [
     ("prim::NumToTensor", "2.5", "f32[5]", "float64", 2.5),
 ]
 
-REFUSED = [
+REJECTED = [
     Call("aten::unfold", ("@0", "1", "8", "2"), "f32[2,7,4]", "x.unfold(1, 8, 2)"),
     Call("aten::unfold", ("@0", "1", "3", "0"), "f32[2,7,4]", "x.unfold(1, 3, 0)"),
     Call("aten::unfold", ("@0", "3", "3", "1"), "f32[2,7,4]", "x.unfold(3, 3, 1)"),
@@ -132,8 +132,8 @@ def test_numbers(operator, argument, inputs, dtype, value):
     assert (number.dtype, number.shape.dims, number.elements) == (dtype, (), (value,))
 
 
-@pytest.mark.parametrize("call", REFUSED, ids=str)
-def test_what_torch_refuses_is_an_error(call):
+@pytest.mark.parametrize("call", REJECTED, ids=str)
+def test_what_torch_rejects_is_an_error(call):
     assert errors(call.infer()[0])
 
 
@@ -151,7 +151,7 @@ def test_a_text_is_no_error(indexing):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("call", [*CALLS, *REFUSED], ids=str)
+@pytest.mark.parametrize("call", [*CALLS, *REJECTED], ids=str)
 def test_torch_computes_these_types(call):
     torch = pytest.importorskip("torch")
     inputs, outputs = call.types

@@ -1,7 +1,7 @@
 """Operators that pnnx cannot convert without torchvision or old quantized modules, and damaged attributes.
 
-The lines are those that pnnx writes (its passes for these modules); the shapes are those of the documentation of torch
-and torchvision.
+The lines are as the passes of pnnx for these modules write them; the shapes are those of the documentation of torch and
+torchvision.
 """
 
 import pytest
@@ -56,9 +56,9 @@ SCALES_OF_AXES = [
     ("0.7", 90, (62, 62)),  # 62.99999999999999 in float64
     ("1.15", 100, (114, 114)),
     ("3.333333e-01", 10, (3, 3)),
-    ("3.333333e-01", 9, (2, 3)),  # 3 for 1/3, as torch had it, and 2 for the digits of the file
+    ("3.333333e-01", 9, (2, 3)),  # 3 for the 1/3 of torch, 2 for the digits in the file
     ("0.333333343", 9, (3, 3)),
-    ("2.00884962", 113, (226, 227)),  # torch has 226 for 227/113, and 227 for the float32 beside it
+    ("2.00884962", 113, (226, 227)),  # torch returns 226 for 227/113, and 227 for the next float32
 ]
 
 

@@ -1,6 +1,6 @@
 """Element types of results against `torch.result_type`, and against what torch's functions return.
 
-`element_types.json` has what torch says; `python -m tests.differential.pnnx.record_types` records it.
+`element_types.json` has the results of torch; `python -m tests.differential.pnnx.record_types` records them.
 """
 
 import json
@@ -27,14 +27,14 @@ def operand(text):
 
 
 def readings(text):
-    """What an operand may be: a tensor of rank 0 may be a number, where its element type is that of one."""
+    """The possible meanings of an operand: a scalar tensor may be a number, if its element type is that of a number."""
     number = None if text in NUMBERS or text.endswith("]") else NUMBER_OF_TYPE.get(SHORT_NAMES[text])
     return (text,) if number is None else (text, number)
 
 
 @pytest.mark.parametrize("pair", RECORDED["promotion"])
 def test_promotion(pair):
-    """Where the file does not tell a number from a tensor, the type is known only if both have it."""
+    """An operand that may be a number or a tensor has a known result only if that is the same for both."""
     a, b = pair.split()
     possible = set()
     for left in readings(a):
@@ -48,7 +48,7 @@ def test_promotion(pair):
 
 
 def text_of(operands):
-    """The arguments of a call: numbers as they are, tensors as inputs; and the shapes of these."""
+    """The arguments of a call, with tensors as inputs, and the shapes of these."""
     tensors = [text for text in operands if text not in NUMBERS]
     numbers = {"1j": "0.0+1.0j"}
     arguments = [f"@{tensors.index(text)}" if text in tensors else numbers.get(text, text) for text in operands]
@@ -67,7 +67,7 @@ def test_functions(function):
         if truth is None and function in TENSORS_ONLY and set(operands.split()) & set(NUMBERS):
             continue
         if "c32" in str(truth) or {"f16[2]", "1j"} <= set(operands.split()):
-            continue  # torch has few kernels of complex32, and says that it is experimental
+            continue  # torch has few kernels of complex32, which it documents as experimental
         if truth is None:
             with pytest.raises(ShapeError, match="not defined"):
                 evaluate_expression(f"{function}({arguments})", shapes)

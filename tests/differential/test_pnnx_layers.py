@@ -1,6 +1,6 @@
-"""Layers and products that pnnx writes no more, or not with these arguments, and those that torch rejects.
+"""Layers and products that pnnx no longer writes, or not with these arguments, and those that torch rejects.
 
-Each line of a network stands beside the call in torch that it means; a slow test runs these calls.
+Each line of a network comes with the same call in torch; a slow test runs these calls.
 """
 
 import attrs

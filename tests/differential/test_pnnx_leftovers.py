@@ -1,6 +1,6 @@
-"""Operators that pnnx writes where torch cannot run its result: old and foreign names, and what pnnx does not convert.
+"""Operators in networks that torch cannot run: old and foreign names, and operators that pnnx does not convert.
 
-The expected types are those of torch's functions, run by hand; of torchaudio's, those of their sources run in torch.
+The expected types are those of torch's functions, run by hand; for torchaudio, those of its sources, run in torch.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reflections of more than an axis has: legal by the specification's reference, refused by onnxruntime, so advice."""
+"""Reflections longer than the axis, which onnx's reference accepts and onnxruntime rejects, are advised against."""
 
 import numpy as np
 import onnx

@@ -1,7 +1,7 @@
-"""Storage that ONNX operators declare as shared, by onnxruntime on the published cases of the onnx package.
+"""The storage that ONNX operators share, against onnxruntime on the published cases of the onnx package.
 
-An output that is a view has the bytes of its source. A result may overwrite an input where each of its
-elements depends on no other element of that input than the one at its own position.
+An output that is a view has the bytes of its source. A result may overwrite an input if each of its elements depends
+only on the element of that input at the same position.
 """
 
 import functools
@@ -13,12 +13,12 @@ from tests.differential.ort import session_of
 from tests.differential.test_onnx_data import cases
 
 FEW = 6
-"""Elements of an input that are changed, for each case."""
+"""The number of elements of an input that are changed in each case."""
 
 
 @functools.cache
 def marked():
-    """(case, node, definition) of the published cases of one node whose operator shares storage."""
+    """(case, node, OpDef) of the published cases of one node whose operator shares storage."""
     registry, marks = default_registry(), []
     for case in cases():
         nodes, versions = case.model.graph.node, {o.domain: o.version for o in case.model.opset_import}
@@ -33,7 +33,7 @@ def marked():
 
 @functools.cache
 def runs():
-    """Those of them that onnxruntime has a kernel for: (name, session, feeds, results, node, definition)."""
+    """(name, session, feeds, results, node, OpDef) of the cases in `marked` for which onnxruntime has a kernel."""
     ready = []
     for case, node, definition in marked():
         arrays = [a for a in case.data_sets[0][0] if isinstance(a, np.ndarray)]

@@ -1,7 +1,7 @@
-"""Documents that tract writes of the published ONNX models: shapeinf reads all that tract reads, with the same shapes.
+"""Documents that tract writes for the published ONNX models: shapeinf reads all that tract reads, with the same shapes.
 
-tract (github.com/sonos/tract, the package `tract`) reads ONNX, writes NNEF in its own dialect, and gives the types of
-the outputs of a document. Each model is also converted with names for its sizes, and with its integers known.
+tract (github.com/sonos/tract, the package `tract`) reads ONNX, writes NNEF in its own dialect, and returns the types of
+the outputs of a document. Each model is also converted with named sizes, and with constants for inputs of integers.
 """
 
 import os
@@ -15,7 +15,7 @@ from shapeinf import NnefOptions, infer_shapes
 from shapeinf.expr import evaluate
 from shapeinf.formats.nnef.files.datum_types import dtype_of
 from tests.conformance.tract_types import as_ours, pieces
-from tests.differential.test_onnx_data import cases, constant, named, stripped
+from tests.differential.test_onnx_data import cases, constant, name_inputs, without_output_types
 from tests.differential.tract_process import Tract
 
 FEW, PARTS = 40, 8
@@ -27,13 +27,13 @@ def static(model, arrays):
 
 
 def with_names(model, arrays):
-    """Every extent of the inputs under a name of its own."""
-    sizes = named(model, arrays)
+    """The model with a name for each extent of its inputs, and the sizes by name."""
+    sizes = name_inputs(model, arrays)
     return None if sizes is None else (model, sizes)
 
 
 def with_batch(model, arrays):
-    """The first extent of every input that has several under one name, where they are equal."""
+    """The model with one name for the first extents of all inputs of rank 2 or more; None if they differ."""
     firsts = [
         (value.type.tensor_type.shape.dim[0], array.shape[0])
         for value, array in zip(model.graph.input, arrays, strict=False)
@@ -48,7 +48,7 @@ def with_batch(model, arrays):
 
 
 def with_integers(model, arrays):
-    """Its integers are constants: they decide shapes."""
+    """The model with constants for its inputs of integers, which decide shapes; None without such inputs, or others."""
     known = [isinstance(array, np.ndarray) and array.dtype.kind in "iu" for array in arrays]
     if len(set(known)) < 2:
         return None
@@ -58,9 +58,9 @@ def with_integers(model, arrays):
 VARIANTS = [static, with_names, with_batch, with_integers]
 
 
-def problems(result, store, sizes):
+def problems(result, facts, sizes):
     """Differences from tract's types, at the sizes of the data."""
-    for name, dump in zip(result.graph.outputs, store, strict=True):
+    for name, dump in zip(result.graph.outputs, facts, strict=True):
         *dims, dtype = pieces(dump)
         info = result.tensors[name]
         if info.dtype != dtype_of(dtype):
@@ -75,7 +75,7 @@ def problems(result, store, sizes):
 
 
 def value_of(dim, sizes):
-    """A dim of tract's at these sizes; None where it has a symbol of tract's own."""
+    """The value of tract's text of a dim at these sizes; None if it contains a symbol that tract introduced."""
     try:
         return eval(as_ours(dim), FUNCTIONS, dict(sizes))
     except (NameError, SyntaxError):
@@ -89,7 +89,7 @@ def may_be(result, dim, size, sizes):
 
 
 def same_as_onnx(model, result, same_shapes):
-    """Where both know an extent of an output, the model has the one of the document, if tract kept its shape."""
+    """Differences between the extents inferred from the model and from the document, for outputs that tract kept."""
     of_model = infer_shapes(model)
     for ours, theirs, same in zip(of_model.graph.outputs, result.graph.outputs, same_shapes, strict=True):
         if not same:
@@ -101,25 +101,25 @@ def same_as_onnx(model, result, same_shapes):
 
 
 def differences(case, variant, tract, folder):
-    """All differences of a case; None where tract writes no document that it reads itself."""
+    """All differences of a case; None if tract does not write a document, or does not read it again."""
     arrays = case.data_sets[0][0] if case.data_sets else []
-    changed = variant(stripped(case.model), arrays)
+    changed = variant(without_output_types(case.model), arrays)
     if changed is None:
         return None
     model, sizes = changed
     source, target = os.path.join(folder, "model.onnx"), os.path.join(folder, "model.nnef.tar")
     onnx.save(model, source)
-    answer = tract.converted(source, target)
-    if answer is None:
+    facts = tract.convert(source, target)
+    if facts is None:
         return None
     result = infer_shapes(target, format_options=NnefOptions("tract"))
     errors = [d.message for d in result.diagnostics if d.severity == "error"]
-    same_shapes = [before == after for before, after in zip(answer.before, answer.after, strict=True)]
-    return [*errors, *problems(result, answer.after, sizes), *same_as_onnx(model, result, same_shapes)]
+    same_shapes = [before == after for before, after in zip(facts.before, facts.after, strict=True)]
+    return [*errors, *problems(result, facts.after, sizes), *same_as_onnx(model, result, same_shapes)]
 
 
 def check(chosen, folder):
-    """How many documents there were. Raises AssertionError with all that is wrong with any of them."""
+    """The number of documents. Raises AssertionError with all differences."""
     pytest.importorskip("tract", reason="tract writes the documents of this test: pip install tract")
     failures, count = [], 0
     with Tract() as tract:

@@ -1,7 +1,7 @@
-"""A process for tract: it answers lines `ONNX model <tab> archive to write`, each with a line of JSON.
+"""A child process that runs tract, which may abort it: each line of input is `ONNX model <tab> NNEF archive to write`.
 
-tract may abort the process that it runs in. The answer has the types of the model's outputs `before` it is written as
-NNEF, and `after` that is read again (ceil_mode, for one, gets lost); or tract's `error`.
+For each line it prints a line of JSON: the facts of the model's outputs `before` it is written as NNEF, and `after` the
+archive is read again (they may differ: `ceil_mode` is lost); or the `error` of tract.
 """
 
 from __future__ import annotations
@@ -12,24 +12,26 @@ from typing import Any
 
 
 def framework() -> Any:
-    import tract  # only here: this file is imported where it is looked for examples
+    """The NNEF reader and writer of tract, with all of its extensions."""
+    import tract  # not at the top: doctest collection imports this file
 
     nnef = tract.nnef().with_onnx().with_pulse().with_extended_identifier_syntax()
     return nnef.with_tract_extra().with_tract_transformers()
 
 
-def store(model: Any) -> list[str]:
+def output_facts(model: Any) -> list[str]:
+    """tract's texts of the types of all outputs."""
     return [model.output_fact(i).dump() for i in range(model.output_count())]
 
 
-def answer(source: str, target: str) -> dict[str, Any]:
+def convert(source: str, target: str) -> dict[str, Any]:
     import tract
 
     try:
         model = tract.onnx().load(source).into_model()
-        before = store(model)
+        before = output_facts(model)
         framework().write_model_to_tar(model, target)
-        return {"before": before, "after": store(framework().load(target))}
+        return {"before": before, "after": output_facts(framework().load(target))}
     except Exception as error:  # tract raises exceptions of any class
         return {"error": str(error).partition("Stack backtrace")[0].strip()}
 
@@ -37,7 +39,7 @@ def answer(source: str, target: str) -> dict[str, Any]:
 def main() -> None:
     for line in sys.stdin:
         source, _, target = line.rstrip("\n").partition("\t")
-        print(json.dumps(answer(source, target)), flush=True)
+        print(json.dumps(convert(source, target)), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""tract in a process of its own, which it may end: the next request starts another one."""
+"""tract in a child process, which it may abort; the next conversion starts another one."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-class ConstraintStore(NamedTuple):
-    """Of the outputs of a model, before it was written as NNEF and after that was read."""
+class OutputFacts(NamedTuple):
+    """tract's facts of the outputs of a model, before it is written as NNEF and after the archive is read."""
 
     before: list[str]
     after: list[str]
@@ -19,10 +19,11 @@ class ConstraintStore(NamedTuple):
 
 CHILD = Path(__file__).with_name("tract_child.py")
 SECONDS = 60
+"""The longest time that a conversion may take."""
 
 
 class Tract:
-    """Asks tract to write models as NNEF. Use it as a context, so that no process is left."""
+    """Conversions of models by tract; a context manager, which ends the child process."""
 
     def __init__(self):
         self.process = None
@@ -39,8 +40,8 @@ class Tract:
             self.process.communicate()
             self.process = None
 
-    def converted(self, source, target):
-        """The types of the outputs where tract writes `source` to `target` and reads that; None where it fails."""
+    def convert(self, source, target):
+        """Write the ONNX model `source` as the archive `target`. The facts of its outputs; None if tract fails."""
         if self.process is None:
             self.process = subprocess.Popen(
                 [sys.executable, str(CHILD)],
@@ -49,19 +50,19 @@ class Tract:
                 stderr=subprocess.DEVNULL,
                 text=True,
             )
-        line = self._answer(f"{source}\t{target}\n")
+        line = self._request(f"{source}\t{target}\n")
         if not line:
             self.stop()
             return None
         answer = json.loads(line)
-        return None if "error" in answer else ConstraintStore(answer["before"], answer["after"])
+        return None if "error" in answer else OutputFacts(answer["before"], answer["after"])
 
-    def _answer(self, question):
-        """A line of JSON; nothing where tract ended its process, or takes too long."""
+    def _request(self, line):
+        """The line of JSON for a line of input; empty if tract aborts the process, or takes longer than `SECONDS`."""
         try:
-            self.process.stdin.write(question)
+            self.process.stdin.write(line)
             self.process.stdin.flush()
         except BrokenPipeError:
             return ""
-        there, _, _ = select.select([self.process.stdout], [], [], SECONDS)
-        return self.process.stdout.readline() if there else ""
+        ready, _, _ = select.select([self.process.stdout], [], [], SECONDS)
+        return self.process.stdout.readline() if ready else ""

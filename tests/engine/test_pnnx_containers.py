@@ -76,7 +76,7 @@ def test_a_wrong_number_of_outputs(count):
     names = " ".join("pqr"[:count])
     _, result = tensors("prim::TupleConstruct t 2 1 0 1 t", f"prim::TupleUnpack u 1 {count} t {names}")
     (error,) = [d for d in result.diagnostics if d.severity == "error"]
-    assert (error.node, "as many outputs as items" in error.message) == ("u", True)
+    assert (error.node, "one output per item" in error.message) == ("u", True)
 
 
 def test_a_tuple_has_no_unknowns_of_its_own():

@@ -54,7 +54,7 @@ def test_a_state_that_changes_its_shape_is_an_error():
         (start, xs)
     }"""
     (error,) = inferred(text).diagnostics
-    assert "state 0 must keep its shape" in error.message
+    assert "the body must return state 0 in its initial shape" in error.message
 
 
 def test_a_scan_of_opset_8_has_a_batch_axis_that_its_body_does_not_see():

@@ -1,4 +1,4 @@
-"""Inputs with one size changed: one more, one less, 1, twice as many, an axis less or one more."""
+"""Nodes with one size of one input changed: by one, to 1, doubled; or with an axis removed or added."""
 
 from __future__ import annotations
 
@@ -12,26 +12,29 @@ from tests.differential.operands.nodes import Node
 
 @attrs.frozen(eq=False)
 class Broken:
-    """A node with one input that is changed, and how."""
+    """A node with one changed input, and a text of the change."""
 
     node: Node
     index: int
-    how: str
+    change: str
 
     def __str__(self) -> str:
         shapes = ", ".join("_" if a is None else str(list(a.shape)) for a in self.node.arrays)
-        return f"{self.node.op} (opset {self.node.version}) {self.node.name}: input {self.index} {self.how}: {shapes}"
+        return (
+            f"{self.node.op} (opset {self.node.version}) {self.node.name}: input {self.index} {self.change}: {shapes}"
+        )
 
 
-def broken(node: Node) -> Iterator[Broken]:
-    """Every input of a node changed in every way, one at a time."""
+def break_inputs(node: Node) -> Iterator[Broken]:
+    """All changes of all inputs of a node, one at a time."""
     for index, array in enumerate(node.arrays):
         if array is not None:
-            for how, changed in _changed(array):
-                yield Broken(node.with_array(index, changed), index, how)
+            for change, changed in _changes(array):
+                yield Broken(node.with_array(index, changed), index, change)
 
 
-def _changed(array: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+def _changes(array: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    """A text of each change, and the changed array."""
     for axis, size in enumerate(array.shape):
         for new in dict.fromkeys((size + 1, size - 1, 1, 2 * size)):
             if new > 0 and new != size and size > 0:

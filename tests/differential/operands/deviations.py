@@ -9,7 +9,7 @@ from tests.differential.operands.verdicts import FALSE_NO, FALSE_YES, Disagreeme
 
 @attrs.frozen
 class Deviation:
-    """Intended disagreements of some operators: those with a text in either message."""
+    """Intended disagreements of a kind for some operators: those whose detail contains a text."""
 
     ops: tuple[str, ...]
     kind: str
@@ -38,17 +38,17 @@ REDUCTIONS = (
     "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare"
 )
 LOSSES = "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"
-NAMED_TWICE = "an axis is named once, as in numpy; the case repeats one to make the list longer"
-CONTENTS = "what is too large are contents that only a run knows"
+NAMED_TWICE = "axes are distinct, as in numpy; the case repeats an axis to make the list longer"
+CONTENTS = "contents, which only a run knows, are too large"
 ONLY_THIS_KERNEL = "a limit of this kernel; the specification has none"
-READS_THE_FIRST_ELEMENT = "the kernel reads the first value; the operator is documented with one"
+READS_THE_FIRST_ELEMENT = "the documentation requires one value; the kernel reads the first of several"
 
 DEVIATIONS = (
     stricter("Attention", "must have the same batch size", "K and V have shape (batch_size, kv_num_heads, ..): as Q"),
     stricter("Attention", "must have the same head size", "Q and K both end in head_size"),
     stricter("Attention", "must have the same number of heads", "K and V both have kv_num_heads"),
     stricter("Attention", "must have the same length", "K and V both have kv_sequence_length"),
-    stricter("Attention", "the mask must", "attn_mask: broadcastable to (batch_size, q_num_heads, .., ..)"),
+    stricter("Attention", "attn_mask must", "attn_mask: broadcastable to (batch_size, q_num_heads, .., ..)"),
     stricter("Attention", "nonpad_kv_seqlen must", "nonpad_kv_seqlen: a vector of integers of shape (batch_size,)"),
     stricter("Attention", "a vector must be of rank 1", "nonpad_kv_seqlen: of shape (batch_size,)"),
     looser("Attention", "attn_mask", "attn_mask: Shape must be broadcastable; the kernel wants all queries and keys"),
@@ -93,7 +93,7 @@ DEVIATIONS = (
     ),
     looser("com.microsoft.VarlenNGramHashMapping", "cumulative_sequence_length", CONTENTS),
     stricter("com.microsoft.EmbedLayerNormalization", "position_ids must", "position_ids: 2D tensor"),
-    looser("com.microsoft.MatMulFpQ4", "wrong size", "how large packed weights are is the secret of their format"),
+    looser("com.microsoft.MatMulFpQ4", "wrong size", "the size of packed weights is not documented"),
     looser("com.microsoft.nchwc.Conv", "blocked layout", "channels are padded to the block of the machine"),
     looser("com.microsoft.MatMulIntegerToFloat com.microsoft.DynamicQuantizeMatMul", "zero point", ONLY_THIS_KERNEL),
     stricter(
@@ -103,7 +103,7 @@ DEVIATIONS = (
     ),
     stricter("com.microsoft.MatMulIntegerToFloat", "must have exactly one element", READS_THE_FIRST_ELEMENT),
     stricter("com.microsoft.WordConvEmbedding", "must be of rank", "the kernel does not look at more axes"),
-    stricter("com.microsoft.MultiHeadAttention", "a cache must be", "past_value has the head size of the value"),
+    stricter("com.microsoft.MultiHeadAttention", "past_value must be", "past_value has the head size of the value"),
     stricter("com.microsoft.GroupQueryAttention", "position_ids must", "position_ids: 2D tensor"),
     stricter("com.microsoft.DecoderMaskedMultiHeadAttention", "must have exactly one element", READS_THE_FIRST_ELEMENT),
 )
@@ -124,14 +124,14 @@ UNJUDGED = {
     "com.microsoft.SparseToDenseMatMul": "a sparse operand",
     "com.microsoft.WhisperBeamSearch": "runs around whole decoders only",
 }
-"""Operators of two inputs or more that no case breaks, and why."""
+"""Operators of two inputs or more without a case, and the reason."""
 
 OPEN = {
     "Loop": "trip counts and conditions of more than one element",
     "com.microsoft.VarlenNGramHashMapping": "there must be a token for each sample",
     "com.microsoft.MoE": "the sizes of hidden layers of experts: weights come in two layouts",
     "com.microsoft.QMoE": "the sizes of hidden layers of experts: packed weights come in several layouts",
-    "com.microsoft.GatedDeltaNet": "no kernel on a CPU: what its inference asks of packed forms",
+    "com.microsoft.GatedDeltaNet": "no kernel on a CPU: the sizes of packed forms",
     "com.microsoft.SparseAttentionIndexer": "no kernel on a CPU: its weights, tables and buffers",
     "com.microsoft.PackedSparseAttentionIndexer": "no kernel on a CPU: as the indexer that is not packed",
     "com.microsoft.PagedAttention": "no kernel on a CPU: caches in blocks",
@@ -146,4 +146,4 @@ OPEN = {
     "com.microsoft.MatMulNBits": "an index of groups may be padded",
     "com.microsoft.ExpandDims": "the axis must be a constant",
 }
-"""Operators of which some sizes are still unchecked: a plain yes may be too much."""
+"""Operators of which some sizes are unchecked, so that the contract may accept what a run rejects."""

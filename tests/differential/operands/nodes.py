@@ -1,4 +1,4 @@
-"""Nodes with arrays for all of their inputs: the published cases of `onnx`, and our tables of com.microsoft."""
+"""Nodes with arrays for all inputs: the published cases of `onnx`, and our tables of cases."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from tests.differential.microsoft_operand_cases import OPERAND_CASES
 from tests.differential.microsoft_search_cases import SEARCH_CASES
 from tests.differential.operands.onnx_cases import ONNX_CASES
 
-LEFT_OPEN = "fdeg"
-"""Kinds of numpy types (floats) whose contents no shape depends on: inputs of the model; others are constants."""
+NO_CONTENTS = "fdeg"
+"""The kinds of numpy types, those of floats, on whose contents no shape depends; others are constants of the model."""
 
 OLDEST = {"": 7}
-"""The opset from which onnxruntime promises to run a domain."""
+"""The first opset of a domain that onnxruntime supports."""
 
 
 @attrs.frozen(eq=False)
 class Node:
-    """A node that runs, and its inputs; `types` are declared element types of outputs."""
+    """A node and its inputs; `types` are declared element types of outputs."""
 
     name: str
     proto: onnx.NodeProto
@@ -53,22 +53,22 @@ class Node:
         return attrs.evolve(self, arrays=(*self.arrays[:index], array, *self.arrays[index + 1 :]))
 
     def feeds(self) -> dict[str, np.ndarray]:
-        """The arrays of a run, by the names of the model's inputs."""
-        return {f"i{k}": a for k, a in enumerate(self.arrays) if a is not None and not self._constant(k)}
+        """The arrays for a run, by the names of the model's inputs."""
+        return {f"i{k}": a for k, a in enumerate(self.arrays) if a is not None and not self._is_constant(k)}
 
-    def _constant(self, index: int) -> bool:
+    def _is_constant(self, index: int) -> bool:
         array = self.arrays[index]
         first = next(k for k, a in enumerate(self.arrays) if a is not None)
-        return array is not None and index != first and array.dtype.kind not in LEFT_OPEN
+        return array is not None and index != first and array.dtype.kind not in NO_CONTENTS
 
     def model(self, *, named: bool = False) -> onnx.ModelProto:
-        """The model: static inputs or ones whose dims have names, and outputs without declared shapes."""
-        inputs, held = [], []
+        """The model, with static inputs or with `named` dims, and outputs without declared shapes."""
+        inputs, constants = [], []
         for k, array in enumerate(self.arrays):
             if array is None:
                 continue
-            if self._constant(k):
-                held.append(numpy_helper.from_array(array, f"i{k}"))
+            if self._is_constant(k):
+                constants.append(numpy_helper.from_array(array, f"i{k}"))
                 continue
             dims = [f"i{k}d{axis}" for axis in range(array.ndim)] if named else list(array.shape)
             inputs.append(helper.make_tensor_value_info(f"i{k}", single_node.onnx_type(array.dtype), dims))
@@ -80,18 +80,18 @@ class Node:
         for output in outputs:
             if output.name in dict(self.types):
                 output.type.tensor_type.elem_type = dict(self.types)[output.name]
-        graph = helper.make_graph([node], "g", inputs, outputs, held)
+        graph = helper.make_graph([node], "g", inputs, outputs, constants)
         proto = helper.make_model(graph, opset_imports=[helper.make_opsetid(d, v) for d, v in self.opsets])
         proto.ir_version = 10
         return proto
 
     def sizes(self) -> dict[str, int]:
-        """The sizes behind the names of the model with named dims."""
+        """The sizes for the named dims of the model."""
         return {f"{name}d{axis}": n for name, a in self.feeds().items() for axis, n in enumerate(a.shape)}
 
 
 def key(node: Node) -> Any:
-    """A key that nodes share when they differ only in contents of floats."""
+    """A key that is equal for nodes that differ only in contents of floats."""
     arrays = tuple(
         None if a is None else (a.shape, a.dtype.str, a.tobytes() if a.dtype.kind in "iub" and a.size < 64 else b"")
         for a in node.arrays
@@ -103,11 +103,11 @@ def key(node: Node) -> Any:
 @functools.cache
 def nodes() -> tuple[Node, ...]:
     """All nodes with two inputs or more, without duplicates."""
-    by_key = {key(node): node for node in (*_published(), *_earlier(), *_of_tables()) if _fits(node)}
+    by_key = {key(node): node for node in (*_published(), *_earlier(), *_from_tables()) if _has_two_inputs(node)}
     return tuple(by_key.values())
 
 
-def _fits(node: Node) -> bool:
+def _has_two_inputs(node: Node) -> bool:
     return sum(a is not None for a in node.arrays) > 1
 
 
@@ -118,10 +118,10 @@ def _published() -> tuple[Node, ...]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         cases = [c for kind in ("node", "simple", "pytorch-operator") for c in load_model_tests(kind=kind)]
-    return tuple(node for case in cases if case.model is not None for node in _of_case(case))
+    return tuple(node for case in cases if case.model is not None for node in _from_case(case))
 
 
-def _of_case(case: Any) -> Iterator[Node]:
+def _from_case(case: Any) -> Iterator[Node]:
     model, data = case.model, case.data_sets[0][0]
     if len(model.graph.node) != 1 or not all(isinstance(a, np.ndarray | np.generic) for a in data):
         return
@@ -134,7 +134,7 @@ def _of_case(case: Any) -> Iterator[Node]:
 
 
 def _earlier() -> Iterator[Node]:
-    """The same nodes under each earlier version of their operator that has all of their attributes and inputs."""
+    """The published nodes at each earlier version of their operator that has all of their attributes and inputs."""
     for node in _published():
         for schema in _versions(node.proto.domain, node.proto.op_type):
             if OLDEST.get(schema.domain, 1) <= schema.since_version < node.version and _conforms(node, schema):
@@ -154,7 +154,7 @@ def _versions(domain: str, op: str) -> list[onnx.defs.OpSchema]:
     return sorted((s for s in schemas if (s.domain, s.name) == (domain, op)), key=lambda s: s.since_version)
 
 
-def _of_tables() -> Iterator[Node]:
+def _from_tables() -> Iterator[Node]:
     run = (*CASES, *ATTENTION_CASES, *OPERAND_CASES, *SEARCH_CASES, *ONNX_CASES)
     for case, oracles in (*((c, ("onnxruntime",)) for c in run), *((c, ("inference",)) for c in DEFINITION_CASES)):
         arrays = case.arrays()

@@ -1,10 +1,10 @@
-"""The outcome of a model in a runtime, in a process that may die of it.
+"""The outcome of a model in a runtime, in a child process that the runtime may crash.
 
 | oracle | |
 |---|---|
 | onnxruntime | runs the model |
-| reference | the reference implementation of `onnx` runs it; it checks little |
-| inference | onnxruntime loads the model and infers its shapes; for operators that it cannot run on a CPU |
+| reference | the reference implementation of `onnx` runs the model; it checks little |
+| inference | onnxruntime loads the model and infers shapes, of operators without a kernel for the CPU |
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ import onnx
 from tests.differential.operands.nodes import Node
 
 Outcome = dict[str, tuple[int, ...]] | str
-"""The shapes of all outputs that are arrays, or why the model does not run."""
+"""The shapes of all outputs that are arrays, or the error."""
 
 PATIENCE = 60
 """Seconds that one run may take."""
 
 SINGLE_SIDED = ("reference", "inference")
-"""Oracles that check little: their acceptance of a node proves nothing."""
+"""Oracles that check little: that they accept a node proves nothing."""
 
 NO_KERNEL = ("NOT_IMPLEMENTED", "InsertedPrecisionFreeCast", "during initialization")
-"""After inference: there is no kernel; for float16 it looked for one of float32; the kernel refuses an attribute."""
+"""Errors after inference: no kernel; no kernel of float32 for float16; the kernel rejects an attribute."""
 
 
 def outcomes(oracle: str, nodes: Iterable[Node]) -> Iterator[Outcome]:
@@ -36,7 +36,7 @@ def outcomes(oracle: str, nodes: Iterable[Node]) -> Iterator[Outcome]:
     process = _Process(oracle)
     try:
         for node in nodes:
-            yield process.ask(node.model().SerializeToString(), node.feeds())
+            yield process.run(node.model().SerializeToString(), node.feeds())
     finally:
         process.end()
 
@@ -48,27 +48,27 @@ class _Process:
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
-        self.here, there = context.Pipe()
-        self.child = context.Process(target=_serve, args=(self.oracle, there), daemon=True)
+        self.pipe, child_pipe = context.Pipe()
+        self.child = context.Process(target=_serve, args=(self.oracle, child_pipe), daemon=True)
         self.child.start()
-        there.close()
+        child_pipe.close()
 
-    def ask(self, model: bytes, inputs: dict[str, np.ndarray]) -> Outcome:
-        self.here.send((model, inputs))
+    def run(self, model: bytes, inputs: dict[str, np.ndarray]) -> Outcome:
+        self.pipe.send((model, inputs))
         try:
-            if self.here.poll(PATIENCE):
-                return self.here.recv()
-            why = f"takes more than {PATIENCE} s"
+            if self.pipe.poll(PATIENCE):
+                return self.pipe.recv()
+            error = f"takes more than {PATIENCE} s"
         except (EOFError, ConnectionError):
-            why = "dies"
+            error = "crashes"
         self.end()
         self._start()
-        return why
+        return error
 
     def end(self) -> None:
         self.child.kill()
         self.child.join()
-        self.here.close()
+        self.pipe.close()
 
 
 def _serve(oracle: str, pipe: Any) -> None:

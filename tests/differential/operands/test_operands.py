@@ -1,4 +1,4 @@
-"""Every input of every operator with one size broken: where a runtime rejects it there is no unconditional yes.
+"""Every input of every operator with one size changed: what a runtime rejects, the contract must not accept.
 
 Nodes are the published cases of `onnx` at all operator versions, and the tables of com.microsoft cases.
 """
@@ -12,78 +12,79 @@ import onnx.defs
 import pytest
 
 from opdefs.onnx.schemas import MICROSOFT
-from tests.differential.operands.breaking import Broken, broken
+from tests.differential.operands.breaking import Broken, break_inputs
 from tests.differential.operands.deviations import DEVIATIONS, OPEN, UNJUDGED
 from tests.differential.operands.nodes import Node, nodes
 from tests.differential.operands.oracle import SINGLE_SIDED, outcomes
-from tests.differential.operands.verdicts import FALSE_YES, Disagreement, disagreements
+from tests.differential.operands.verdicts import FALSE_YES, Disagreement, disagreements_of
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of these tests")
 
 ORACLES = "onnxruntime", "reference", "inference"
 PARTS = 16
 A_FEW = 2
-"""Cases of each operator that the default run draws."""
+"""The number of cases of each operator in the default run."""
 
 
 @functools.cache
-def judged() -> dict[str, tuple[Node, ...]]:
-    """The nodes that run as they are, by the oracle that judges them: the first that runs them."""
-    left = list(nodes())
-    judged_by = {}
+def nodes_by_oracle() -> dict[str, tuple[Node, ...]]:
+    """The unchanged nodes that run, by the first oracle that runs them."""
+    remaining = list(nodes())
+    by_oracle = {}
     for oracle in ORACLES:
-        candidates = [node for node in left if oracle in node.oracles]
+        candidates = [node for node in remaining if oracle in node.oracles]
         run = [
             node
             for node, outcome in zip(candidates, outcomes(oracle, candidates), strict=True)
             if not isinstance(outcome, str)
         ]
-        judged_by[oracle] = tuple(run)
+        by_oracle[oracle] = tuple(run)
         chosen = set(map(id, run))
-        left = [node for node in left if id(node) not in chosen]
-    return judged_by
+        remaining = [node for node in remaining if id(node) not in chosen]
+    return by_oracle
 
 
-def compared(oracle: str, cases: list[Broken]) -> list[Disagreement]:
-    """The disagreements with the oracle."""
+def disagreements_with(oracle: str, cases: list[Broken]) -> list[Disagreement]:
+    """All disagreements with an oracle."""
     results = outcomes(oracle, (case.node for case in cases))
     return [
         disagreement
         for case, outcome in zip(cases, results, strict=True)
-        for disagreement in disagreements(case, outcome, single_sided=oracle in SINGLE_SIDED)
+        for disagreement in disagreements_of(case, outcome, single_sided=oracle in SINGLE_SIDED)
     ]
 
 
 def is_intended(disagreement: Disagreement) -> bool:
-    """Whether a deviation explains it, or the operator is known to be open."""
+    """Whether a deviation covers the disagreement, or its operator is in `OPEN`."""
     is_open = disagreement.kind == FALSE_YES and disagreement.case.node.op in OPEN
     return is_open or any(deviation.covers(disagreement) for deviation in DEVIATIONS)
 
 
-def unintended(compared_cases: list[Disagreement]) -> str:
-    return "\n".join(str(d) for d in compared_cases if not is_intended(d))
+def unintended(disagreements: list[Disagreement]) -> str:
+    """The texts of the disagreements that are not intended."""
+    return "\n".join(str(d) for d in disagreements if not is_intended(d))
 
 
 @pytest.mark.parametrize("oracle", ORACLES)
 def test_a_few_changed_operands_of_each_operator(oracle):
     chosen = random.Random(0)
     by_operator: dict[str, list[Broken]] = {}
-    for node in judged()[oracle]:
+    for node in nodes_by_oracle()[oracle]:
         by_operator.setdefault(node.op, []).append(node)
     cases = []
-    for those in by_operator.values():
-        newest = max(node.version for node in those)
-        every = [case for node in those if node.version == newest for case in broken(node)]
+    for same_operator in by_operator.values():
+        newest = max(node.version for node in same_operator)
+        every = [case for node in same_operator if node.version == newest for case in break_inputs(node)]
         cases += chosen.sample(every, min(A_FEW, len(every)))
-    assert not unintended(compared(oracle, cases))
+    assert not unintended(disagreements_with(oracle, cases))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("oracle", ORACLES)
 def test_all_changed_operands(oracle, part):
-    cases = [case for node in judged()[oracle][part::PARTS] for case in broken(node)]
-    assert not unintended(compared(oracle, cases))
+    cases = [case for node in nodes_by_oracle()[oracle][part::PARTS] for case in break_inputs(node)]
+    assert not unintended(disagreements_with(oracle, cases))
 
 
 def operators() -> set[str]:
@@ -99,7 +100,7 @@ def _takes_two(inputs) -> bool:
 
 
 def test_every_operator_with_two_inputs_is_judged_or_excused():
-    names = {node.op for run in judged().values() for node in run}
+    names = {node.op for run in nodes_by_oracle().values() for node in run}
     assert operators() - names - {"com.microsoft.IsAllFinite"} <= set(UNJUDGED) | _control_flow()
     assert not names & set(UNJUDGED), "these are judged: take them off the list"
 

@@ -1,4 +1,4 @@
-"""Verdicts on a node with a broken operand, compared with the outcome in a runtime."""
+"""The verdict of the contract on a node with a changed operand, compared with the outcome in a runtime."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from shapeinf.expr import evaluate
 from tests.differential.operands.breaking import Broken
 from tests.differential.operands.oracle import Outcome
 
-FALSE_YES, FALSE_NO, WRONG = "says yes, but it", "says no, but it runs", "says a wrong shape"
+FALSE_YES, FALSE_NO, WRONG = "accepted, but the runtime", "rejected, but it runs", "inferred with a wrong shape"
 
 
 @attrs.frozen
 class Disagreement:
-    """A case where a runtime contradicts the verdict."""
+    """A case for which a runtime contradicts the verdict or an inferred shape."""
 
     kind: str
     case: Broken
@@ -27,16 +27,16 @@ class Disagreement:
         return f"{self.case}: {self.kind} {self.detail}"
 
 
-def disagreements(case: Broken, outcome: Outcome, *, single_sided: bool = False) -> Iterator[Disagreement]:
-    """Everything that an outcome contradicts, for static inputs and for named ones.
+def disagreements_of(case: Broken, outcome: Outcome, *, single_sided: bool = False) -> Iterator[Disagreement]:
+    """All disagreements with an outcome, for static inputs and for inputs with named dims.
 
-    A `single_sided` oracle checks little: a run proves nothing.
+    A `single_sided` oracle checks little: that it runs a case proves nothing.
     """
     for named in (False, True):
-        yield from _compared(case, outcome, named, single_sided)
+        yield from _compare(case, outcome, named, single_sided)
 
 
-def _compared(case: Broken, outcome: Outcome, named: bool, single_sided: bool) -> Iterator[Disagreement]:
+def _compare(case: Broken, outcome: Outcome, named: bool, single_sided: bool) -> Iterator[Disagreement]:
     node, sizes = case.node, case.node.sizes() if named else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -45,7 +45,7 @@ def _compared(case: Broken, outcome: Outcome, named: bool, single_sided: bool) -
     how = "(named) " if named else ""
     if isinstance(outcome, str):
         if answer.verdict is True:
-            yield Disagreement(FALSE_YES, case, f"{how}refuses: {outcome[-300:]}")
+            yield Disagreement(FALSE_YES, case, f"{how}rejects: {outcome[-300:]}")
         return
     if answer.verdict is False:
         if not single_sided:

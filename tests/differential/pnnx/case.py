@@ -1,7 +1,7 @@
-"""A case: a small network in torch, converted by pnnx, with the shapes that the network of pnnx has when torch runs it.
+"""A case: a small network in torch, converted by pnnx, with the shapes when torch runs the network of pnnx.
 
-`python -m tests.differential.pnnx.record FAMILY` converts and runs the cases, with torch and pnnx; the tests compare
-what we infer from the recorded `.param` texts with the recorded shapes, and need nothing.
+`python -m tests.differential.pnnx.record FAMILY` converts and runs the cases, with torch and pnnx. The tests compare
+the shapes inferred from the recorded `.param` texts with the recorded shapes; they need neither.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from shapeinf.lattice.dtypes import SHORT_NAMES
 class Case:
     """A network as text: `forward` is an expression (or a tuple of some) over `x`, `y` and `z` and its modules.
 
-    `inputs` and `others` are two texts such as `f32[1,3,16,16] i64[2]`: the inputs of the static conversion, and those
-    that the dynamic one has besides. Without `others` there is no dynamic conversion. `modules` are the module
-    attributes by name, as text. `open`: the operators whose sizes depend on data, for which bounds are enough.
-    `network` is a class of `networks.py` instead of `forward`; `third` are inputs that are run but never traced.
+    `inputs` and `others` are two texts such as `f32[1,3,16,16] i64[2]`: the inputs of the static conversion, and the
+    second inputs of the dynamic conversion, which takes place only with `others`. `modules` are the module attributes
+    by name, as texts. `open` are the operators whose sizes depend on data, for which bounds suffice. `network` is a
+    class of `networks.py` instead of `forward`; `third` are inputs that are run but not traced.
     """
 
     name: str
@@ -45,9 +45,9 @@ class Case:
 
 
 def problems(param, runs, open_types=()):
-    """What is wrong or unknown in our inference of a network, as texts: first with open sizes, then with those of runs.
+    """Texts of all wrong and unknown results of an inference, with symbolic sizes and with the sizes of runs.
 
-    `runs` are the inputs and the values of one execution each, as `record.py` has them.
+    `runs` are the inputs and the values of one execution each, as recorded by `record.py`.
     """
     symbols = [[f"in{i}_{axis}" for axis in range(len(x["shape"]))] for i, x in enumerate(runs[0]["inputs"])]
     traced = infer_shapes(param)

@@ -1,7 +1,7 @@
-"""Operators at the limits of their sizes: what torch accepts, with which shapes, and what it rejects.
+"""Operators at the limits of their sizes: the inputs that torch accepts, with the shapes of outputs, or rejects.
 
-Each case is one line of a `.param` file, so that it also covers operators that torch cannot trace today.
-`python -m tests.differential.pnnx.limits` records the outcomes, with torch; the tests need nothing.
+Each case is one line of a `.param` file, so that operators are covered that torch can no longer trace.
+`python -m tests.differential.pnnx.limits` records the outcomes, with torch; the tests do not need it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ FILE = RECORDED.with_name("recorded_limits.json")
 
 @attrs.frozen
 class Limit:
-    """An operator with its attributes, the same in torch over `x` and `y`, and the inputs of its runs.
+    """An operator with its attributes, the same expression in torch over `x` and `y`, and the inputs of its runs.
 
-    `inputs` has a text such as `f32[1,3,?,?] i64[?]`; the sizes that `?` stands for are all combinations of `sizes`.
-    `rounded`: torch rounds, so that open sizes have no exact result.
+    `inputs` are texts such as `f32[1,3,?,?] i64[?]`, in which `?` stands for all combinations of `sizes`. `rounded`:
+    torch rounds, so that symbolic sizes have no exact result.
     """
 
     operator: str
@@ -35,7 +35,7 @@ class Limit:
         return self.operator
 
     def runs(self):
-        """The inputs of each run: (element type, sizes) of each one."""
+        """The (element type, sizes) of the inputs of each run."""
         for text in self.inputs:
             for sizes in itertools.product(self.sizes, repeat=text.count("?")):
                 filled = text.replace("?", "{}").format(*sizes)
@@ -44,7 +44,7 @@ class Limit:
                 ]
 
     def param(self, inputs):
-        """The network of this operator alone."""
+        """The network with this operator only."""
         count = len(inputs)
         lines = ["7767517", f"{count + 1 + self.outputs} {count + self.outputs}"]
         for i, (dtype, sizes) in enumerate(inputs):
@@ -57,7 +57,7 @@ class Limit:
 
 
 def outcome(limit, inputs):
-    """The shapes of the outputs; None where torch raises."""
+    """The element types and shapes of the outputs; None if torch raises."""
     import torch
     from torch import nn
     from torch.nn import functional

@@ -1,4 +1,4 @@
-"""Windows, padding, resizing and images at the limits of their sizes."""
+"""Windows, padding, resizing and operators on images at the limits of their sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SMALL = tuple(range(5))
 
 
 def listed(value, rank):
-    """A value for each axis, in the text of a file."""
+    """The text of a list with a value for each axis."""
     return "(" + ",".join([str(value)] * rank) + ")"
 
 
@@ -30,7 +30,7 @@ def pools(kind, attributes, expression, ranks=(1, 2, 3)):
 
 
 def ceil_pools(kind, attributes, expression, ranks=(1, 2, 3)):
-    """The same in ceil mode."""
+    """As `pools`, in ceil mode."""
     return [
         Limit(
             f"{limit.operator} ceil_mode=True",

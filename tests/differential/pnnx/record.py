@@ -40,9 +40,9 @@ def record(case):
 
 
 def convert(case, texts, untraced=()):
-    """The `.param` text that pnnx makes from a case, and what torch has as its values for each of these inputs.
+    """The `.param` text that pnnx writes for a case, and the values in torch for each of these inputs.
 
-    `untraced` are further inputs, of sizes that pnnx does not see.
+    `untraced` are further inputs, with sizes that pnnx did not trace.
     """
     with tempfile.TemporaryDirectory() as folder:
         param = run_pnnx(case, texts, Path(folder))
@@ -51,7 +51,7 @@ def convert(case, texts, untraced=()):
 
 
 def run_pnnx(case, texts, folder):
-    """Convert a case with these traced inputs; the path of the `.param` file."""
+    """Convert a case with these traced inputs. The path of the `.param` file."""
     import pnnx
     import torch
 
@@ -102,7 +102,7 @@ def network(case):
 
 
 def tensor_of(dtype, shape):
-    """Random contents: integers from 0 to 3, floats between 0 and 1."""
+    """A tensor with random contents: integers from 0 to 3, floats between 0 and 1."""
     import torch
 
     torch.manual_seed(0)
@@ -113,20 +113,20 @@ def tensor_of(dtype, shape):
 
 
 def index(x, indices):
-    """The operator `aten::index`: None for an axis, which pnnx may write as `...`, means all of it."""
+    """The operator `aten::index`; None, which pnnx may write as `...`, stands for a whole axis."""
     import torch
 
     return torch.ops.aten.index(x, [None if i is None or i is ... else torch.as_tensor(i) for i in indices])
 
 
 def repair(program):
-    """The program with calls of `index`: pnnx writes `x[[None, y]]`, where Python reads None as a new axis."""
+    """The program with calls of `index` for `x[[None, y]]`, as pnnx writes it: Python reads None as a new axis."""
     computed = re.sub(r"^( +v_\w+ = )(v_\w+)\[(\[.*\bv_.*\])\]$", r"\1index(\2, \3)", program, flags=re.MULTILINE)
     return re.sub(r"^( +v_\w+ = )(v_\w+)\[([^:\n]*\[[^:\n]*)\]$", r"\1index(\2, [\3])", computed, flags=re.MULTILINE)
 
 
 def run(path, inputs):
-    """The values of all blobs when torch runs the Python program that pnnx writes beside a network."""
+    """The values of all operands when torch runs the Python program that pnnx writes next to a network."""
     import torch
 
     program = path.with_name("m_pnnx.py")

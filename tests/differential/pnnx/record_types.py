@@ -1,7 +1,7 @@
-"""Record the element types of torch's results: `torch.result_type`, and of each function of the expression language.
+"""Record torch's element types: of `torch.result_type`, and of the results of each function of expressions.
 
-`python -m tests.differential.pnnx.record_types` needs torch. Forms of an operand: a tensor with axes (`f32[2]`), a
-tensor of rank 0 (`f32`), and the numbers of Python (`bool`, `int`, `float`, `complex`).
+`python -m tests.differential.pnnx.record_types` needs torch. An operand is a tensor with axes (`f32[2]`), a scalar
+tensor (`f32`), or a number of Python (`bool`, `int`, `float`, `complex`).
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def operand(text):
 
 
 def short(dtype):
-    """The name of an element type in a file."""
+    """The short name of an element type, as in `.param` files."""
     import torch
 
     return {getattr(torch, name): short for short, name in DTYPES.items()}.get(dtype, str(dtype))
 
 
 def call(function, *texts):
-    """The element type of a function's result; None where torch raises."""
+    """The element type of the result of a function; None if torch raises."""
     import torch
 
     try:
@@ -60,7 +60,7 @@ def call(function, *texts):
 
 
 def main():
-    """Write the file."""
+    """Write `element_types.json`."""
     import torch
 
     from shapeinf.formats.pnnx.expression.functions import BINARY as BINARY_FUNCTIONS

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opdefs.nnef.library import LAYERS, library
+from shapeinf.diagnostics import text_position
 from shapeinf.formats.nnef.checking.checker import check
 from shapeinf.formats.nnef.checking.library import Library
 from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, SourceText
@@ -28,7 +29,7 @@ def operations(dialect="final"):
 def problems(text, dialect=None, *, sharing=False):
     source = SourceText(text)
     document = parse(source, dialect, sharing=sharing)
-    return [(p.position[0], p.code, p.message) for p in check(document, source, operations(document.dialect))]
+    return [(text_position(p)[0], p.code, p.message) for p in check(document, source, operations(document.dialect))]
 
 
 def wrong_lines(text):

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shapeinf.diagnostics import text_position
 from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.language.ast import Argument as Arg
 from shapeinf.formats.nnef.language.ast import (
@@ -173,7 +174,7 @@ def test_each_malformed_statement_is_reported():
     text = graph("a = relu(x,)", "b = neg(a)", "c = [b", "y = relu(yield)")
     with pytest.raises(NnefError) as caught:
         parse(SourceText(text))
-    assert [error.position[0] for error in caught.value.diagnostics] == [5, 7, 8]
+    assert [text_position(error)[0] for error in caught.value.diagnostics] == [5, 7, 8]
 
 
 MANY = 100_000

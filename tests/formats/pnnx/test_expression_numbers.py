@@ -160,9 +160,9 @@ def test_values(text, value):
         ("size(2,0)", "size takes a tensor, not a number"),
         ("size(@0,1.5)", "the axis of size must be an integer"),
         ("add([1],2)", "add takes tensors and numbers, not a list"),
-        ("pow(torch.long(@0),-2)", "integers have no negative powers in torch"),
+        ("pow(torch.long(@0),-2)", "the exponent of a power of integers must be at least 0"),
         ("int(@0)", "int takes a number or a tensor of one element"),
-        ("size(@1)", "the expression refers to @1, and the node has 1 inputs"),
+        ("size(@1)", "the expression refers to @1, but the node has 1 inputs"),
     ],
 )
 def test_undefined_values(text, message):

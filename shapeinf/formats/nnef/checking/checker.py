@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from shapeinf.diagnostics import Diagnostic
+from shapeinf.diagnostics import Diagnostic, text_position
 from shapeinf.formats.nnef.checking.casting import MAX_TYPE_SIZE, Casting, TypeTooLargeError, format_type, has_tensor
 from shapeinf.formats.nnef.checking.declaration_rules import check_declaration, check_fragment_names
 from shapeinf.formats.nnef.checking.expression_types import MaybeType
@@ -48,7 +48,7 @@ def check(document: Document, source: SourceText, library: Library) -> list[Diag
         _Checker(document, library, reporter).check()
     if reporter.diagnostics and reporter.shared_positions:
         return check(parse(source, document.dialect), source, library)
-    return sorted(reporter.diagnostics, key=lambda diagnostic: diagnostic.position)
+    return sorted(reporter.diagnostics, key=text_position)
 
 
 class _Checker:

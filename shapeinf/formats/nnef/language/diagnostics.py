@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 
-from shapeinf.diagnostics import Diagnostic
+from shapeinf.diagnostics import Diagnostic, text_position
 from shapeinf.sharing import cached_property
 from shapeinf.texts import escape_lines, escape_unprintable
 
@@ -50,7 +50,7 @@ class SourceText:
 
     def render(self, diagnostic: Diagnostic) -> str:
         """An error of this text: location, message, code, the line with a mark under the column, and the calls."""
-        line, column = diagnostic.position
+        line, column = text_position(diagnostic)
         start = max(0, column - 1 - _EXCERPT_WIDTH // 2)
         excerpt = self.line(line)[start : start + _EXCERPT_WIDTH].replace("\t", " ")
         before = excerpt[: column - 1 - start]
