@@ -185,7 +185,7 @@ def _window(c: CostContext) -> list[int]:
         sizes = c.contents(next((i for i, arg in enumerate(c.op_def.inputs) if arg.name == "ksize"), 1))
     known = [size for size in sizes if isinstance(size, int)]
     if not known or len(known) != len(sizes):
-        raise NotKnown("the size of the window is not known")
+        raise NotKnown("the size of the window is unknown")
     return known
 
 
@@ -275,7 +275,7 @@ def _numbers(c: CostContext) -> dict[int, list[int]]:
     """The dimension numbers of the operator, by field. Raises NotKnown if they are unreadable."""
     numbers = read_numbers(c.text("dimension_numbers"))
     if numbers is None:
-        raise NotKnown("the dimension numbers cannot be read")
+        raise NotKnown("the dimension numbers are unreadable")
     return numbers
 
 

@@ -194,7 +194,7 @@ def dynamic_stitch(c: InferenceContext, *inputs: Value) -> PartialTensor:
     count = len(inputs) // 2
     indices, data = inputs[:count], inputs[count:]
     if not count or len(data) != count:
-        c.fail("requires as many tensors of indices as of data")
+        c.fail("requires the same number of index tensors and data tensors")
     rest = c.unknown_shape()
     for index, values in zip(indices, data, strict=True):
         if index.shape.dims is None:

@@ -59,7 +59,7 @@ def convolution_axes(c: InferenceContext, text: str, fields: tuple[int, ...], ra
     batches, inputs, outputs = fields[:3], fields[3:6], fields[6:]
     axes = ConvolutionAxes(*_group(numbers, batches), *_group(numbers, inputs), *_group(numbers, outputs))
     if not axes.is_valid(rank):
-        c.fail(f"dimension_numbers must name all axes of rank {rank}", axes)
+        c.fail(f"dimension_numbers must name each axis of a tensor of rank {rank} once", axes)
     return axes
 
 

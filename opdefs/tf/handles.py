@@ -40,7 +40,7 @@ def declared_values(c: InferenceContext, dtypes: Dtypes, shapes: Shapes) -> tupl
     if not shapes:
         return tuple(TensorType(dtype, c.unknown_shape()) for dtype in dtypes)
     if len(shapes) != len(dtypes):
-        c.fail(f"{len(dtypes)} element types need as many shapes, not {len(shapes)}")
+        c.fail(f"{len(dtypes)} element types require {len(dtypes)} shapes, not {len(shapes)}")
     return tuple(TensorType(d, declared_shape(c, s)) for d, s in zip(dtypes, shapes, strict=True))
 
 

@@ -174,7 +174,9 @@ def uniform_quantized_convolution_hybrid(
         return c.unknown_shape()
     lhs, rhs = c.with_rank(lhs, rank), c.with_rank(rhs, rank)
     if rank < 2 or window.batch_group_count < 1:
-        c.fail("a convolution requires rank 2 or more, and groups of batches", lhs, window.batch_group_count)
+        c.fail(
+            "a convolution requires rank 2 or more, and a batch_group_count of 1 or more", lhs, window.batch_group_count
+        )
     axes = _axes(c, window, rank)
     if axes is None:
         return c.unknown_shape_of_rank(rank)
