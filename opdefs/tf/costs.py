@@ -25,38 +25,23 @@ _BOXES = elements.exclusion("the number of comparisons depends on data")
 _ITERATIVE = elements.exclusion("the number of iterations depends on data")
 _UNPUBLISHED = elements.exclusion("no formula is published for it")
 
-FAMILIES: dict[str, CostRule] = {
-    **dict.fromkeys(
-        (f"opdefs.tf.{name}" for name in ("binary", "elementwise", "logic", "random")), elements.elementwise
-    ),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("bias", "uniform_quantized")), elements.elementwise),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("concat", "reshape", "pad", "diagonals")), elements.movement),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("identity", "sources", "variables")), elements.movement),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("control_flow", "data_format", "functional")), elements.movement),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("tensor_list", "tensor_array", "strings")), elements.movement),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("slice", "gather")), elements.gathering()),
-    "opdefs.tf.shapes": elements.shape_query,
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("reduction", "ranking")), elements.input_cost()),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("segment", "counting")), elements.input_cost()),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("quantize", "quantized_arithmetic")), elements.element_cost(2)),
-    **dict.fromkeys(
-        (f"opdefs.tf.{name}" for name in ("datasets", "iterators", "io", "queues", "tables", "state", "host")), _OUTSIDE
-    ),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("collectives", "batching", "fixed_shapes")), _OUTSIDE),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("parsing", "proto", "tokens", "audio")), _RECORDS),
-    **dict.fromkeys(
-        (f"opdefs.tf.{name}" for name in ("sparse", "sparse_parts", "csr_matrix", "ragged", "sets", "sparse_counts")),
-        _SPARSE,
-    ),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("boxes", "data_dependent")), _BOXES),
-    **dict.fromkeys(
-        (f"opdefs.tf.{name}" for name in ("boosted_trees", "linear_models", "sampling", "training", "losses")),
-        _UNPUBLISHED,
-    ),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("images", "resizing", "xla", "xla_windows")), _UNPUBLISHED),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("recurrent", "fractional_pool", "quantized")), _UNPUBLISHED),
-    "opdefs.tf.linalg": _ITERATIVE,
-}
+_RULES: Sequence[tuple[CostRule, str]] = (
+    (elements.elementwise, "bias binary elementwise logic random uniform_quantized"),
+    (elements.element_cost(2), "quantize quantized_arithmetic"),
+    (elements.input_cost(), "reduction ranking segment counting"),
+    (elements.movement, "concat reshape pad diagonals identity sources variables control_flow data_format functional"),
+    (elements.movement, "tensor_list tensor_array strings"),
+    (elements.gathering(), "slice gather"),
+    (elements.shape_query, "shapes"),
+    (_OUTSIDE, "datasets iterators io queues tables state host collectives batching fixed_shapes"),
+    (_RECORDS, "parsing proto tokens audio"),
+    (_SPARSE, "sparse sparse_parts csr_matrix ragged sets sparse_counts"),
+    (_BOXES, "boxes data_dependent"),
+    (_ITERATIVE, "linalg"),
+    (_UNPUBLISHED, "boosted_trees linear_models sampling training losses images resizing xla xla_windows"),
+    (_UNPUBLISHED, "recurrent fractional_pool quantized"),
+)
+FAMILIES = {f"opdefs.tf.{name}": rule for rule, names in _RULES for name in names.split()}
 """By module of shape functions, the cost rule of its operators that have none of their own."""
 
 

@@ -50,6 +50,10 @@ class ConvolutionAxes:
         )
         return all(sorted(axes) == list(range(rank)) for axes in operands)
 
+    def spatial_sizes(self, x: Shape, kernel: Shape) -> tuple[list[Dim], list[Dim]]:
+        """The spatial sizes of an input and of a kernel."""
+        return [x[axis] for axis in self.input_spatial], [kernel[axis] for axis in self.kernel_spatial]
+
 
 def convolution_axes(c: InferenceContext, text: str, fields: tuple[int, ...], rank: int) -> ConvolutionAxes | None:
     """The axes in a message, decoded as UTF-8 text; None where bytes of it were lost. Raises ShapeError for others."""
