@@ -1,4 +1,4 @@
-"""Costs of layers: recurrent ones, attention, transforms, small linear algebra."""
+"""Costs of layers: recurrent cells, attention, transforms, small linear algebra."""
 
 from __future__ import annotations
 

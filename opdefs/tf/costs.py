@@ -113,7 +113,7 @@ def _update_cost(name: str) -> CostRule:
 
 
 def _registered_names(*names: str) -> list[str]:
-    """The names of which TensorFlow has an operator with a rule."""
+    """Those of these names that are operators with a rule."""
     return [name for name in names if tf.has_rule("", name)]
 
 
@@ -236,7 +236,7 @@ def _row_length(c: CostContext, *transposed: str) -> Dim:
 @tf.cost(*(f"QuantizedMatMulWithBias{rest}" for rest in ("", "AndDequantize", "AndRelu", "AndRequantize")))
 @tf.cost("QuantizedMatMulWithBiasAndReluAndRequantize")
 def matmul(c: CostContext) -> OpCost:
-    """A product of matrices that may be transposed; the operator's name and `fused_ops` state what follows it."""
+    """A product of matrices that may be transposed, and the fused operators that the name and `fused_ops` state."""
     return _product_cost(c, c.product(_row_length(c, "transpose_a"), *c.result))
 
 
@@ -283,7 +283,7 @@ def _filter_macs(c: CostContext, outputs: Shape, kernel: Shape) -> Dim:
 @tf.cost(*(f"QuantizedConv2DWithBias{rest}AndRelu{more}" for rest in ("Sum",) for more in ("", "AndRequantize")))
 @tf.cost("QuantizedConv2DWithBiasSignedSumAndReluAndRequantize")
 def convolution(c: CostContext) -> OpCost:
-    """A filter [*W, C/groups, K]; the operator's name and `fused_ops` state what follows it."""
+    """A filter [*W, C/groups, K], and the fused operators that the name and `fused_ops` state."""
     kernel = c.input(_input_position(c, "filter"))
     return _product_cost(c, _filter_macs(c, c.result, kernel))
 

@@ -64,7 +64,7 @@ def _may_be_empty(c: InferenceContext, x: Shape, sizes: Sequence[Dim | None]) ->
     for d in possible:
         if d not in rest:
             return True
-        rest.remove(d)  # the quotient and the count of the sizes above 0 are then the same
+        rest.remove(d)  # then both ways to infer -1 agree
     return any(c.prove_le(1, d) is not True for d in rest)
 
 
@@ -244,7 +244,7 @@ def reverse_axes(c: InferenceContext, tensor: Value, axis: Value) -> PartialTens
         c.fail("reverse does not work on tensors with more than 8 dimensions")
     axes = known_ints(axis)
     if shape.dims == ():
-        return tensor  # the kernel reads no axes of a scalar
+        return tensor  # of a scalar, the kernel does not read the axes
     if axes is not None and shape.dims is not None:
         c.axes(axes, len(shape.dims))
     elif c.concrete(named[0]) == 0:
