@@ -146,7 +146,7 @@ def elementwise_minimum(c: InferenceContext, x: Value, y: Value) -> PartialTenso
 
 
 _MAX_BOUNDED = 16
-"""The most elements of which unknown ones get bounds."""
+"""The most elements of a tensor whose unknown elements get bounds."""
 
 
 def _are_bounded(shape: Shape, x: PartialTensor, y: PartialTensor) -> bool:
@@ -208,7 +208,7 @@ def bitwise(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 
 
 _MAX_SHIFT = 31
-"""The largest number of bits by which sizes are shifted."""
+"""Shifts of sizes by this number of bits or more are unknown."""
 
 
 @tf("LeftShift", "RightShift", in_place=(0, 1))
@@ -239,7 +239,7 @@ def shift(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 def add_n(c: InferenceContext, *inputs: Operand) -> PartialTensor:
     """[*S]... -> [*S]: the sum of inputs of one shape; contents where all are known.
 
-    The sum of handles of lists has the items that all lists have.
+    The sum of equal handles is that handle: lists are added item by item.
     """
     shape = merge_all(c, [x.shape for x in inputs])
     if isinstance(inputs[0], HandleType):

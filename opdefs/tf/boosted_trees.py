@@ -1,7 +1,7 @@
 """Gradient boosted trees: statistics of buckets, splits of nodes, predictions.
 
-`max_splits` is the number of nodes of a tree, `num_buckets` that of the buckets of a feature. Handles, states and
-quantiles are in the table of fixed shapes.
+`max_splits` is the number of nodes of a tree, `num_buckets` that of the buckets of a feature. Operators of handles,
+states and quantiles are in `fixed_shapes.json`.
 """
 
 from __future__ import annotations

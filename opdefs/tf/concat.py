@@ -20,7 +20,7 @@ from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
 MAX_PARTS = 1024
-"""More parts of a tensor, or axes of a shape, are of a damaged attribute."""
+"""The most parts of a tensor, or axes of a shape: larger numbers are those of damaged attributes."""
 
 
 @tf("Pack")
@@ -213,7 +213,7 @@ def split_v(
 ) -> tuple[PartialTensor, ...]:
     """[*P, n, *Q], sizes [S], axis [] -> [*P, size, *Q]...; one of the sizes may be -1: what the others leave.
 
-    Where the axis is unknown all sizes are: TensorFlow then takes the last one.
+    For an unknown axis, all sizes are unknown; TensorFlow's shape function assumes the last axis.
     """
     at = _split_axis(c, axis, 2, value.shape)
     if at is None:

@@ -124,4 +124,4 @@ def _read_term(c: InferenceContext, term: str, operand: Shape, sizes: dict[str, 
 
 
 MAX_LETTERS = 254
-"""The most axes that a tensor has."""
+"""The largest rank of a tensor in TensorFlow."""

@@ -1,6 +1,6 @@
 """Cost rules of TensorFlow's operators.
 
-An operator without a rule of its own has that of its family, the module of its shape function.
+An operator without a rule of its own has the rule of its family, the module of its shape function.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import CostContext, CostRule, OpCost
 
-_OUTSIDE = elements.exclusion("it works on what is outside of the graph: files, queues, tables, devices")
+_OUTSIDE = elements.exclusion("it works on resources outside of the graph: files, queues, tables, devices")
 _SPARSE = elements.exclusion("the number of its operations depends on the positions of sparse values")
 _RECORDS = elements.exclusion("its work depends on the bytes of its inputs")
 _BOXES = elements.exclusion("the number of comparisons depends on data")
-_ITERATIVE = elements.exclusion("the number of its iterations depends on data")
+_ITERATIVE = elements.exclusion("the number of iterations depends on data")
 _UNPUBLISHED = elements.exclusion("no formula is published for it")
 
 FAMILIES: dict[str, CostRule] = {
@@ -57,7 +57,7 @@ FAMILIES: dict[str, CostRule] = {
     **dict.fromkeys((f"opdefs.tf.{name}" for name in ("recurrent", "fractional_pool", "quantized")), _UNPUBLISHED),
     "opdefs.tf.linalg": _ITERATIVE,
 }
-"""By the module that registers the shape function: the rule of all operators that have none of their own."""
+"""By module of shape functions, the cost rule of its operators that have none of their own."""
 
 
 def register_families() -> None:
@@ -76,7 +76,7 @@ def _input_position(c: CostContext, name: str) -> int:
             break
         if arg.name == name:
             return index
-    raise NotKnown(f"the position of the input {name!r} depends on the number of others")
+    raise NotKnown(f"the position of the input {name!r} depends on the number of inputs in a list")
 
 
 # -- element by element ------------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ tf.cost("ScatterNdNonAliasingAdd")(_update_cost("updates"))
 tf.cost("InplaceAdd", "InplaceSub")(_update_cost("v"))
 
 _UPDATES = {"GradientDescent": 2, "Momentum": 4, "KerasMomentum": 4, "Adagrad": 6, "RMSProp": 10, "Adam": 12}
-"""Operations for each element of a variable, as the formulas in the documentation of each update count them."""
+"""By optimizer, the operations for each element of a variable, counted in the formulas of its documentation."""
 
 
 def update(c: CostContext, each: int) -> OpCost:

@@ -16,7 +16,7 @@ from shapeinf.ops import InferenceContext, Value
 def matrix_behind(c: InferenceContext, handle: TensorType, name: str, least: int = 2) -> TensorType:
     """The type of the dense matrix behind a handle, of rank `least` to 3.
 
-    Raises NotKnown where nothing is known of the handle, as for an argument of a function.
+    Raises NotKnown where the handle is unknown, as for an argument of a function.
     """
     c.with_rank(handle.shape, 0)
     values = handle.values if isinstance(handle, HandleType) else None

@@ -80,7 +80,7 @@ def _distinct(x: PartialTensor) -> tuple[list[Element], list[int], list[int]] | 
         return None
     position: dict[Hashable, int] = {}
     index = [position.setdefault(element, len(position)) for element in x.elements]
-    if any(element != element for element in x.elements):  # every NaN is an element of its own
+    if any(element != element for element in x.elements):  # each NaN counts as a distinct element
         return None
     counts = [index.count(i) for i in range(len(position))]
     return list(position), index, counts  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
 """Datasets and optionals: variants with the types of the components of an element.
 
-A dataset declares these in `output_types` and `output_shapes`; what is known of its inputs refines them.
+A dataset declares these in `output_types` and `output_shapes`; the types of its inputs refine them.
 """
 
 from __future__ import annotations

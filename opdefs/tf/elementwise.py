@@ -1,7 +1,7 @@
 """Element-wise operators of one operand, and their gradients.
 
-`in_place` marks operators whose output elements need only the input element at the same position: the kernels forward
-the buffer of the operand.
+`in_place` marks operators of which each output element depends only on the input element at its position: the kernels
+reuse the buffer of the operand.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Operators whose output shapes depend on no input: handles, datasets, states, summaries; and those without outputs.
 
-The sizes are in `fixed_shapes.json`, whose key `format` describes it. It lists the operators that have no other rule: a
-rule in another module knows more.
+The sizes are in `fixed_shapes.json`, which its key `format` describes. Its key `rules` lists the operators whose rule
+is here; other operators of the table have a more precise rule in another module.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def fractional_pool(
 ) -> tuple[Shape, Shape, Shape]:
     """[N, H, W, C] -> each size divided by its ratio; the boundaries of windows of rows [H' + 1] and columns [W' + 1].
 
-    N windows have N + 1 boundaries, as in the kernel: TensorFlow's shape function says N.
+    N windows have N + 1 boundaries, as in the kernel; TensorFlow's shape function returns N.
     """
     x = c.with_rank(value, 4)
     if len(pooling_ratio) != 4:

@@ -88,7 +88,7 @@ def resource_gather(c: InferenceContext, resource: TensorType, indices: Value, *
 
 
 IGNORES = "IGNORE"
-"""The policy of operators that skip indices out of range."""
+"""The value of `bad_indices_policy` for which operators skip indices out of range."""
 
 
 @tf("GatherNd")

@@ -1,4 +1,4 @@
-"""Decompositions and solvers of matrices, which may have leading axes."""
+"""Decompositions of matrices and solvers, with leading axes B."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def eigenvalues_above_vectors(c: InferenceContext, input: Shape) -> Shape:
 def eigenvalues(c: InferenceContext, input: Shape, *, compute_v: bool = True) -> tuple[Shape, Shape]:
     """[*B, M, M] -> the eigenvalues [*B, M] and the eigenvectors [*B, M, M].
 
-    Without `compute_v` the kernel returns a scalar for the vectors, where TensorFlow's shape function says [0].
+    Without `compute_v`, the kernel returns a scalar for the vectors; TensorFlow's shape function returns [0].
     """
     lead, size = square_matrices(c, input)
     vectors = _matrices(c, lead, size, size) if compute_v else c.scalar()
@@ -162,7 +162,7 @@ def svd(
 ) -> tuple[Shape, Shape, Shape]:
     """[*B, M, N] -> [*B, P], [*B, M, P] and [*B, N, P], with P = min(M, N); full matrices are square.
 
-    Without `compute_uv` the kernel returns scalars for the matrices, where TensorFlow's shape function says [0].
+    Without `compute_uv`, the kernel returns scalars for the matrices; TensorFlow's shape function returns [0].
     """
     x = c.with_rank_at_least(input, 2)
     rows, columns, lead = c.dim(x, -2), c.dim(x, -1), c.subshape(x, 0, -2)

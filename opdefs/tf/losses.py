@@ -19,8 +19,8 @@ def l2_loss(c: InferenceContext, t: Shape) -> Shape:
 def softmax_cross_entropy(c: InferenceContext, features: Shape, labels: Shape) -> tuple[Shape, Shape]:
     """[N, C], labels that broadcast with it -> losses [N], gradients [N, C].
 
-    A batch of 1 broadcasts with every other, as in the kernel: TensorFlow's shape function says 1 where the other is
-    not known.
+    A batch of 1 broadcasts with any other, as in the kernel; TensorFlow's shape function returns 1 where the other is
+    unknown.
     """
     message = f"Shape must be broadcasted with rank 2, but is rank {max(features.rank or 0, labels.rank or 0)}"
     if any(shape.rank is not None and shape.rank > 2 for shape in (features, labels)):

@@ -221,7 +221,7 @@ def _block_pairs(c: InferenceContext, amounts: PartialTensor, count: int, name: 
 
 
 CHANNELS_OF_VECTORS = 4
-"""The channels that one element of the format NCHW_VECT_C holds."""
+"""The number of channels in one vector of the format NCHW_VECT_C."""
 
 
 @tf("SpaceToDepth")

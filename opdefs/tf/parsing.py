@@ -178,7 +178,7 @@ def _sequence_features(
 ) -> tuple[Shape | PartialTensor, ...]:
     """The features of the context, then the feature lists, which have one more axis: that of time.
 
-    The row splits of a single example are scalars: TensorFlow's shape function says vectors.
+    The row splits of a single example are scalars; TensorFlow's shape function returns vectors.
     """
     context, lists = shapes
     outer = c.unknown_shape() if batch.dims is None else Shape(c.add(rows, 1) for rows in batch)

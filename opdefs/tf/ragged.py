@@ -50,7 +50,7 @@ def ragged_range(c: InferenceContext, starts: Value, limits: Value, deltas: Valu
 
 
 MAX_RANGES = 64
-"""Ranges of more rows are not computed."""
+"""The lengths of more ranges than this are not computed."""
 
 
 def _range_lengths(operands: Sequence[PartialTensor], rows: Dim) -> list[int] | None:
@@ -166,7 +166,7 @@ def ragged_tensor_from_variant(
 ) -> tuple[Shape, ...]:
     """[*B] -> row splits of the axes B, then those inside the variants, and the values.
 
-    The kernel writes the splits of the first and of the last axis of the variants; those between are left unknown.
+    The kernel sets the splits of the first and of the last axis of the variants; those in between are unknown.
     """
     count = ragged_rank(c, output_ragged_rank, c.num_outputs - 1)
     encoded = c.store.canon_shape(encoded_ragged)
@@ -204,7 +204,7 @@ def ragged_tensor_to_tensor(
 ) -> Shape:
     """The requested sizes; elsewhere the number of rows, the longest row of each ragged axis, and those of the values.
 
-    Lengths of rows are known where the contents of the row partition are.
+    The length of the longest row is known where the contents of its row partition are.
     """
     wanted = c.make_shape_from_shape_tensor(0, scalar_is_unknown=True)
     _check_partitions(c, row_partition_types, row_partition_tensors)

@@ -217,7 +217,7 @@ def _bytes(dtype: str) -> int:
 
 
 REVERSE_LIMIT = 8
-"""The most axes of tensors that the kernels reverse."""
+"""The largest rank of tensors that the kernels reverse."""
 
 
 @tf("Reverse")

@@ -42,7 +42,7 @@ def quantized_resize_bilinear(
 
 @tf("ResizeBicubicGrad", "ResizeBilinearGrad", "ScaleAndTranslateGrad")
 def resize_grad(c: InferenceContext, grads: Shape, original_image: Shape, *rest: Shape) -> Shape:
-    """[N, H', W', C], [N, H, W, C] -> [N, H, W, C]; N and C are those of the gradients, as in the kernel."""
+    """[N, H', W', C], [*, H, W, *] -> [N, H, W, C]: batch and channels are those of the gradients, as in the kernel."""
     grads, image = c.with_rank(grads, 4), c.with_rank(original_image, 4)
     return Shape((grads[0], image[1], image[2], grads[3]))
 

@@ -1,7 +1,7 @@
 """OpDefs of all operators that TensorFlow registers, from `schemas.txt`, whose first lines describe it.
 
-The file is the table of TensorFlow 2.21 as facts: inputs, outputs, attributes with defaults and allowed values, and the
-version of graphs from which an operator is refused.
+The file has the inputs and outputs of each operator of TensorFlow 2.21, its attributes with defaults and allowed
+values, and the version of graphs from which TensorFlow rejects it.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class _Spec:
 
 
 MAX_ENTRIES = 32
-"""The masks have no more bits."""
+"""The masks have this number of bits."""
 
 
 def _spec(
@@ -233,7 +233,7 @@ def _check_index(c: InferenceContext, axis: int, size: Dim, along: _Range) -> No
         if not -size <= index < size:
             warn(c, f"slice index {index} of dimension {axis} out of bounds.")
         return
-    message = f"axis {axis} must have the index that is taken from it"
+    message = f"the index must lie inside axis {axis}"
     if isinstance(index, int):
         least = index + 1 if index >= 0 else -index
         if c.prove_le(least, size) is not True:

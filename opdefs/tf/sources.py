@@ -13,7 +13,7 @@ from shapeinf.ops import InferenceContext, Value
 from shapeinf.ops.rule_context import tf_shape
 
 SCALAR_MEANS_UNKNOWN = 24
-"""Before this version of graphs, a placeholder whose shape attribute is a scalar has an unknown shape."""
+"""Before this version of graphs, the shape attribute [] of a placeholder means an unknown rank."""
 
 
 @tf("Const", "HostConst")

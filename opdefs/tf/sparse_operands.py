@@ -46,7 +46,7 @@ def known_sizes(c: InferenceContext, dense_shape: PartialTensor) -> list[Dim | N
 
 
 MAX_SPARSE_RANK = 254
-"""No tensor of TensorFlow has more axes."""
+"""The largest rank of a tensor in TensorFlow."""
 
 
 def size_or_fresh(c: InferenceContext, sizes: Sequence[Dim | None] | None, axis: int, hint: str) -> Dim:

@@ -1,8 +1,8 @@
 """Values that nodes store behind a handle, for nodes that load them: queues, stacks, iterators, gradients of arrays.
 
-A handle does not say what is stored behind it later. Where all nodes that use a resource are in the same graph, the
-nodes that load from it read, besides the handle, what the others store into it: this is appended to their inputs.
-A queue or an iterator may hold what an earlier run stored: inference takes it that all runs have inputs of one shape.
+The type of a handle does not include values that are stored later. Where all nodes that use a resource are in the same
+graph, `connect` appends the values that nodes store to the inputs of the nodes that load them. A queue or an iterator
+may contain values of an earlier run: inference assumes that the inputs of all runs have the same shapes.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ QUERIES = frozenset(
     | {"StackCloseV2", "IteratorGetDevice", "TensorArrayReadV3", "TensorArrayGatherV3"}
     | {"TensorArrayConcatV3", "TensorArraySizeV3", "TensorArrayCloseV3"}
 )
-"""Operators that store nothing; those that read an array know from its flow what is in it."""
+"""Operators that neither store nor load; those that read an array get the types of its items from its flow."""
 
 NAMES = frozenset({"IteratorToStringHandle"})
-"""Operators that return the name of a resource: whoever reads it may store something as well."""
+"""Operators that return the name of a resource: a node that reads the name may store values, too."""
 
 
 def connect(graph: Graph) -> Graph:

@@ -1,8 +1,8 @@
 """Arrays of tensors (TensorArray, versions 1 to 3): the flow has the types of the items and their number.
 
-What is stored in an array is known along its flow: each write returns the flow that the reads behind it take. An array
-without a flow, as the old versions have, is known by what it declares. The handle of version 3 is a scalar, as the
-kernel returns it; TensorFlow's shape function says [2].
+The types of the items follow the flow: each write returns the flow that later reads take. The items of an array without
+a flow, as in the old versions, have the declared types. The handle of version 3 is a scalar, as in the kernel;
+TensorFlow's shape function returns [2].
 """
 
 from __future__ import annotations

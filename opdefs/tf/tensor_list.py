@@ -1,8 +1,8 @@
 """Lists of tensors: variants with the join of the types of their items, and their number.
 
-The items of a list that was reserved are all zeros at first, of a shape that the kernels take from the other items and
-from `element_shape`, which they require to agree: so the type of the items covers them as well. An `element_shape`
-without open sizes is that of all items; another one is compared with them where they are read.
+The items of a reserved list are zeros at first. Their shape is that of the other items and of `element_shape`, which
+the kernels require to agree: so the type of the items covers them. An `element_shape` without open sizes is the shape
+of all items; any other is compared with theirs when they are read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from shapeinf.lattice import SCALAR, HandleType, PartialTensor, Progression, Sha
 from shapeinf.ops import InferenceContext, Value
 
 HANDLES = ("variant", "resource")
-"""The types of items of which a declared shape says least: what matters is behind them."""
+"""The types of items that are handles: their declared shape is not that of the values behind them."""
 
 
 def create_list(values: Values, length: Dim | None, shape: Shape = SCALAR) -> HandleType:
@@ -141,7 +141,7 @@ def scatter(c: InferenceContext, tensor: TensorType, indices: Value, element_sha
 def scatter_to_length(
     c: InferenceContext, tensor: TensorType, indices: Value, element_shape: Value, num_elements: Value
 ) -> HandleType:
-    """As TensorListScatter, with the length as an input; -1 is that of TensorListScatter."""
+    """As TensorListScatter, with the length as an input; -1 means up to the largest index."""
     c.with_rank(num_elements.shape, 0)
     (length,) = known_dims(num_elements) or (None,)
     if length == -1:

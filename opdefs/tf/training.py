@@ -1,7 +1,7 @@
 """Updates of variables by optimizers.
 
-The names of the inputs are the same in all operators: a variable and its slots, a gradient, the indices of the rows
-of a sparse gradient, and scalars.
+Inputs have the same names in all operators: a variable and its slots, a gradient, the indices of the rows of a sparse
+gradient, and scalars.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ SLOTS = frozenset(
         *("gradient_accumulator", "gradient_squared_accumulator"),
     )
 )
-"""The names of variables."""
+"""The names of inputs that are variables."""
 
 GRADIENTS = frozenset(("grad", "delta"))
-"""The names of gradients."""
+"""The names of inputs that are gradients."""
 
 OPERATORS = [
     name

@@ -131,8 +131,8 @@ def windowed_output_size(
 ) -> Dim:
     """The output size of a sliding window, for padding VALID, SAME or EXPLICIT (`before` and `after`).
 
-    Known sizes must be at least as long as the window. Where a size is known only when the graph runs, kernels accept
-    shorter ones, which give no windows; see `truncated_window_size`.
+    Known sizes must be at least as large as the window. For a symbolic size, kernels accept smaller ones, for which the
+    output is empty: see `truncated_window_size`.
     """
     if stride <= 0:
         raise ShapeError(f"Stride must be > 0, but got {stride}")

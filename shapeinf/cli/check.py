@@ -25,9 +25,10 @@ from shapeinf.cli.config import read_config_file
 from shapeinf.cli.deployment import Deployment, deployment_options
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options, read_graph
-from shapeinf.cli.options import check_bindings, check_outputs, output_option
+from shapeinf.cli.options import check_bindings
 from shapeinf.cli.output import FAILURE, VIOLATION, LateProgress, echo, echo_diagnostic, echo_lines
 from shapeinf.cli.sections import SectionedCommand
+from shapeinf.cli.targets import check_outputs, output_option
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.formats.files import write_text
 from shapeinf.inputs.config import Config
