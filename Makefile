@@ -1,4 +1,4 @@
-# Two commands, both from nothing: `make demo` and `make test`. PYTHON=python3.12 picks another interpreter.
+# `make demo` and `make test` create the virtual environment first. PYTHON=python3.12 selects another interpreter.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -35,7 +35,7 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("shapeinf needs Python 3.10 or newer" if sys.version_info < (3, 10) else 0)'
 	$(PYTHON) -m venv $(VENV)
 
-# What a user installs; an editable install, once there, serves as well and follows the sources by itself.
+# The package as a user installs it; an editable installation, if there is one, is used instead.
 $(VENV)/.installed: pyproject.toml $(SOURCES) | $(BIN)/python
 	test -e $(VENV)/.editable || $(BIN)/python -m pip install --quiet --disable-pip-version-check .
 	touch $@

@@ -45,30 +45,30 @@ def infer_shapes(
     Args:
         model: a path, bytes, the text of an NNEF document or of a network of PNNX, an `onnx.ModelProto`, an
             `onnx_ir.Model`, a `Graph` or a networkx DiGraph. NNEF may be a document, its folder, or an archive.
-        dims: ranges of named dims: `{"batch": "1..8"}`, `(1, 8)`, an int, or `[NamedDim("H", multiple_of=32)]`. A range
-            that begins below `min_dim` takes precedence over it. An axis without a name is `x.shape[0]`; a size that
-            depends on data has the name that shapes show, such as `nz.count`.
+        dims: ranges of dims by name: `{"batch": "1..8"}`, `(1, 8)`, an int, or `[NamedDim("H", multiple_of=32)]`. A
+            range that begins below `min_dim` takes precedence over it. An axis without a name is `x.shape[0]`; a size
+            that depends on data has its name in displayed shapes, such as `nz.count`.
         bind: values of named dims, a shorter form of `dims`.
-        inputs: shapes of inputs instead of the declared ones: text (`"[batch, 3, 224, 224]"`), a list with ints,
-            names and None, or `{axis: value}` to change some axes only; a value may be a `NamedDim` or a torch.export
-            `Dim`. A text alone is for the only input, or holds names: `"ids:1x128 mask:1x128"`.
+        inputs: shapes of inputs in place of the declared ones: text (`"[batch, 3, 224, 224]"`), a list of ints, names
+            and None, or `{axis: value}` to change single axes; a value may be a `NamedDim` or a torch.export `Dim`.
+            One text for all is the shape of the only input, or has names: `"ids:1x128 mask:1x128"`.
         assume: relations such as `"past + seq <= 4096"` or `"H % 32 == 0"`; a redundant one is a note (S112).
-        values: values of small inputs, on which shapes may depend: `{"sr": 16000}`, lists, arrays; for integers also
-            texts of dims and None for an unknown element, `{"shape": ["batch", 3, None]}`. The result holds for
-            these values only (`Result.assumptions`). The default value of an input is replaced.
+        values: values of small inputs, on which shapes may depend: `{"sr": 16000}`, lists, arrays; integers may be
+            dims as text, and None an unknown element: `{"shape": ["batch", 3, None]}`. The result holds for these
+            values only (`Result.assumptions`). They replace the default values of inputs.
         mode: "best" continues after a failing node (its outputs are unknown), "strict" raises the first error.
         min_dim: the least size of a dim that the file or the user names.
-        declared: "trust" uses declared types of node outputs where inference has none, "check" only
-            compares them, "ignore" does neither. By default the declarations of a file are trusted, but not those of
-            a traced run (PNNX), which hold for the sizes of its inputs only.
-        format_options: how to read a file of its format, such as `NnefOptions(dialect="tract")`.
+        declared: "trust" uses declared types of node outputs where inference has none, "check" only compares them,
+            "ignore" does neither. By default declarations of a file are trusted; those of a traced run (PNNX), which
+            hold for the sizes of its inputs only, are ignored.
+        format_options: options for reading a file of its format, such as `NnefOptions(dialect="tract")`.
         registry: the operators; all installed dialects by default.
         progress: called with (done, total) after every node.
 
     Raises:
         ModelError: the model cannot be read or is malformed.
         UnknownNameError: a dim or input that the model does not have, an operation to expand that is not compound.
-        ShapeError: in strict mode, a failing node; in both modes, contradictory inputs and options.
+        ShapeError: contradictory inputs and options; in strict mode, also a failing node.
         UnknownOperatorError: in strict mode, an operator without a rule.
     """
     options = InferenceOptions(
@@ -90,7 +90,7 @@ def infer_shapes(
 def infer(
     model: Any, options: InferenceOptions = DEFAULT_OPTIONS, updates: Sequence[Mapping[str, SpecLike]] = ()
 ) -> Result:
-    """`infer_shapes` with its options as one record; `updates` are later shapes of inputs, as for `Result.update`."""
+    """`infer_shapes` with its keywords as one record; `updates` are shapes of later calls of `Result.update`."""
     with pause_garbage_collection():
         graph = options.replace_defaults(as_graph(model, options))
         compiled = compile_graph(graph, options.registry or default_registry())
@@ -99,7 +99,7 @@ def infer(
 
 
 def as_graph(model: Any, options: InferenceOptions = DEFAULT_OPTIONS) -> Graph:
-    """The graph of whatever `infer_shapes` takes as a model. Raises ShapeInferenceError for options without effect."""
+    """The graph of a model, in any form that `infer_shapes` accepts. Raises ShapeInferenceError for unused options."""
     is_networkx = hasattr(model, "is_directed") and hasattr(model, "nodes")
     if not isinstance(model, Graph) and not is_networkx:
         return load(model, options.format_options)

@@ -1,4 +1,4 @@
-"""Expressions of PNNX networks, evaluated by themselves: shapes in, the type of the value out."""
+"""`evaluate_expression`: the type of a single expression of a PNNX network, for inputs of some shapes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ InputShape = str | Sequence[int | str | None] | None
 
 
 def evaluate_expression(expression: str, inputs: Sequence[InputShape] = ()) -> Type:
-    """The type of an expression, with the contents of numbers and lists; inputs are float32 unless a text says more.
+    """The type of an expression, with the contents of numbers and lists; an input without an element type is float32.
 
     >>> evaluate_expression("add(@0,@1)", ["[N, 3]f16", [1, 3]])
     float32[N, 3]
@@ -22,9 +22,9 @@ def evaluate_expression(expression: str, inputs: Sequence[InputShape] = ()) -> T
     int64[2]{N//2, -1}
 
     Raises:
-        ExpressionError: the expression is malformed; it has the position.
+        ExpressionError: the expression is malformed; the error has the position.
         ShapeError: the expression is not defined for these inputs.
-        SpecError: a text is no shape.
+        SpecError: a text in `inputs` is no shape.
     """
     if isinstance(inputs, str):
         raise SpecError(inputs, 0, "a list of shapes, one for each input")

@@ -1,4 +1,4 @@
-"""What a result shows of itself, in a shell and in a notebook, and the result that a pickle has."""
+"""`PickledResult`, the result in a pickle, and the display of results in a shell and in a notebook."""
 
 from __future__ import annotations
 
@@ -18,15 +18,23 @@ from shapeinf.pickling import Pickled
 from shapeinf.texts import format_count, object_text
 
 HEADING = 13
-"""Columns of the headings in a `repr`."""
+"""The width of the headings in a `repr`."""
 
 MAX_TENSORS = 4
-"""Inputs, and outputs, in the `repr` of a result; the others are counted."""
+"""The most inputs, and the most outputs, in a `repr`; the others are counted."""
 
 
 @attrs.frozen
 class Coverage:
-    """How much of a graph is inferred: nodes, values of known rank, values fully known, operators without a rule."""
+    """How much of a graph is inferred, as numbers.
+
+    Args:
+        nodes: nodes of the graph.
+        values: outputs of nodes.
+        ranked: those of known rank.
+        known: those without any unknown.
+        unknown_ops: nodes by operator, of operators without a rule.
+    """
 
     nodes: int
     values: int
@@ -44,7 +52,7 @@ class Coverage:
 
 
 class ResultData(Protocol):
-    """What `Result` and `PickledResult` both have."""
+    """The properties that `Result` and `PickledResult` share."""
 
     @property
     def source(self) -> str | None:
@@ -81,24 +89,24 @@ class ResultData(Protocol):
 
 @attrs.frozen
 class PickledResult(Pickled):
-    """The data of a `Result` that was pickled, as those that a pool of processes returns.
+    """The data of a `Result` that was pickled, as by a pool of processes.
 
-    It has no inference: `memory`, `cost`, `program`, `explain`, `update` and `save` raise NotPickledError. The dims of
-    one pickle are equal to each other and to no others, like those of two inferences; compare their texts.
+    It has no inference: `memory`, `cost`, `program`, `explain`, `update` and `save` raise NotPickledError. Dims of two
+    pickles are never equal, like those of two inferences; compare their texts.
 
     Args:
         source: the path of the model; None for one that was not read from a file.
         dialect: the dialect of its operators.
         inputs: the inputs by name, in the order of the graph.
-        outputs: the outputs likewise.
+        outputs: the outputs by name, in the order of the graph.
         tensors: every value of the graph by name.
-        aliases: other names of values.
+        aliases: other names of values, each with the name in `tensors`.
         dims: the dims of the inputs by name, with their bounds.
         contract: the preconditions.
         diagnostics: all diagnostics.
         coverage: how much is inferred.
         policy: the least size of named dims.
-        assumptions: what the user specifies besides dims of inputs, and the result holds for.
+        assumptions: what the user specifies besides the dims of inputs; the result holds for these.
     """
 
     source: str | None
@@ -133,7 +141,7 @@ class PickledResult(Pickled):
 
 
 def result_text(title: str, result: ResultData, contract: Contract | PickledContract | None) -> str:
-    """The `repr` of a result; the contract is counted where it is known."""
+    """The `repr` of a result; with the number of preconditions, unless `contract` is None."""
     count = "not computed yet" if contract is None else format_count(len(contract), "precondition")
     lines = [
         *_tensor_lines("inputs", result.inputs),
@@ -158,7 +166,7 @@ def _tensor_lines(heading: str, tensors: Mapping[str, TensorInfo]) -> Iterator[s
 
 
 def result_html(title: str, result: ResultData, contract: Contract | PickledContract | None) -> str:
-    """What a notebook shows of a result: inputs and outputs, dims, the contract and the diagnostics as tables."""
+    """The display of a result in a notebook: inputs and outputs, dims, preconditions and diagnostics as tables."""
     fields = [("coverage", str(result.coverage)), ("policy", result.policy), ("diagnostics", result.diagnostics.counts)]
     parts = [_tensor_table(result), _dim_table(result.dims), html_fields(fields)]
     if contract:

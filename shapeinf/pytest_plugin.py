@@ -1,6 +1,6 @@
-"""The pytest plugin: fixtures, and comparisons of shapes explained.
+"""The pytest plugin: fixtures, and explanations of failed comparisons of shapes.
 
-Every run of pytest imports it, so that it imports the rest of the package only when a test uses a fixture.
+Every run of pytest imports this module, so that the rest of the package is imported when a test uses a fixture.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def shapeinf_check() -> Callable[..., Diagnostics]:
 
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
-    """The axes that differ where a shape is compared with another one, or with a tuple."""
+    """The lines on a failed comparison of a shape with another shape or a tuple: the axes that differ."""
     if op != "==" or not (_is_shape(left) or _is_shape(right)):
         return None
     ours, theirs = _dims(left), _dims(right)
@@ -46,7 +46,7 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
 
 
 def _is_shape(value: object) -> bool:
-    lattice = sys.modules.get("shapeinf.lattice")  # without it there is no shape
+    lattice = sys.modules.get("shapeinf.lattice")  # if not imported, there are no shapes
     return lattice is not None and isinstance(value, lattice.Shape)
 
 

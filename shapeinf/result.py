@@ -1,4 +1,4 @@
-"""`Result`: the inferred shapes of a model, and what is derived from them."""
+"""`Result`: the inferred shapes of a model; contract, memory, cost and so on are computed from it on first use."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 MAX_CONSTRAINTS = 500
-"""The contract of a result with more constraints is only shown when it is computed: a `repr` must not take seconds."""
+"""With more constraints, a `repr` does not compute the contract, which would take seconds."""
 
 
 @synchronized
@@ -122,9 +122,9 @@ class Result:
         return self._inference.assumptions
 
     def find_dim(self, name: str) -> str | None:
-        """The name of a dim of the inputs, which may be quoted; None for any other name, as of a size of a node.
+        """The name of a dim of the inputs without quotes; None for any other name, as of a size of a node.
 
-        Raises UnknownNameError for a name that a shape of the user has replaced.
+        Raises UnknownNameError for a name that only a replaced shape has.
         """
         return name if self._session is None else self._session.find_dim(self._inference, name)
 
@@ -135,7 +135,7 @@ class Result:
 
     @property
     def visited(self) -> int:
-        """Nodes visited by the run or update that produced this result."""
+        """The number of nodes that the run or update of this result visited."""
         return self._inference.visited
 
     @property
@@ -147,7 +147,7 @@ class Result:
 
     @property
     def inputs(self) -> dict[str, TensorInfo]:
-        """The inputs by name, in the order of the graph; not those with a default value, which are constants."""
+        """The inputs by name, in the order of the graph, without those with a default value, which are constants."""
         return {name: self.tensors[name] for name in input_names(self.graph)}
 
     @property
@@ -159,7 +159,7 @@ class Result:
     def body_tensors(self) -> dict[str, TensorInfo]:
         """Every value inside the bodies and functions that ran, by path and name: `loop/body/x`, `call/x`.
 
-        A value of a body that runs several times has the join of its types, as those of a loop's iterations.
+        The type of a value in a body that runs several times is the join of its types in all iterations.
         """
         if self._body_tensors is None:
             from shapeinf.engine.body_tensors import body_tensors
@@ -181,7 +181,7 @@ class Result:
 
     @property
     def diagnostics(self) -> Diagnostics:
-        """All diagnostics, a list: those of packages, file and user first, then in the order of the graph."""
+        """All diagnostics: those of packages, file and user first, then those of nodes in the order of the graph."""
         return Diagnostics([*self._notes, *collect_diagnostics(self._inference)])
 
     @property
@@ -213,22 +213,22 @@ class Result:
         return self._contract
 
     def explain(self, name: str, axis: int, *, work: int = WORK) -> list[str]:
-        """The provenance of an axis of a tensor: one line a step, from the tensor back to its first cause.
+        """The provenance of an axis of a tensor: a line for each step, from the tensor back to its first cause.
 
         A tensor inside a body has the name that it has in `body_tensors`; its last run is explained.
-        `work` is the budget, in steps that are the same on every machine; the last line reports that it is exhausted.
+        `work` is the budget, in steps that are the same on every machine; if it is exhausted, the last line reports it.
         Raises UnknownNameError for an unknown tensor, ShapeInferenceError for an axis out of range.
         """
         return [step.text for step in self.explain_steps(name, axis, work=work)]
 
     def explain_steps(self, name: str, axis: int, *, work: int = WORK) -> list[Step]:
-        """What `explain` prints, as records with the node, the operator and the window of each step."""
+        """The steps of `explain` as records, with the node, the operator and the parameters of each."""
         from shapeinf.explain.explanation import explain
 
         return explain(self._inference, self.graph.aliases.get(name, name), axis, work)
 
     def program(self) -> ShapeProgram:
-        """All shapes as one numpy program, which is called with arrays of sizes."""
+        """All shapes as one numpy program; call it with arrays of sizes."""
         if self._program is None:
             from shapeinf.program import ShapeProgram
 
@@ -243,10 +243,10 @@ class Result:
         return None if result is None else result.program()
 
     def unknowns(self, *, work: int = WORK) -> UnknownGroups:
-        """All unknown axes and ranks, a list of groups by the node or input where they originate, the largest first.
+        """All unknown axes and ranks, in groups by the node or input where they originate, the largest first.
 
         `work` is the budget, in steps that are the same on every machine. Unknowns whose cause is not found within it
-        are a group of their own, with a cause of kind `budget`.
+        are one group, with a cause of kind `budget`.
         """
         from shapeinf.explain.unknowns import UnknownGroups, unknowns
 
@@ -269,7 +269,7 @@ class Result:
             in_place: outputs overwrite inputs with no later consumer, where operators allow it.
             layouts: layouts of tensors (a `Layout`, or its text such as `{1,0:T(8,128)}`) by name and by rank, or a
                 function of name, shape and element type; the bytes of such a tensor count its tiles and padding.
-            work: the budget of each peak query, in steps that are the same on every machine; answers report that it
+            work: the budget of each peak query, in steps that are the same on every machine; an answer reports if it
                 is exhausted.
 
         Raises UnknownNameError for another order or a layout of a tensor that the graph does not have, LayoutError for
@@ -280,7 +280,7 @@ class Result:
         return Memory(self._inference, order, aliases=aliases, in_place=in_place, layouts=layouts, work=work)
 
     def cost(self, *, work: int = WORK) -> Cost:
-        """What the graph costs: multiply-accumulates, operations, parameters and bytes moved, node by node.
+        """The cost of the graph: multiply-accumulates, operations, parameters and bytes moved, by node.
 
         `work` is the budget of each query about sizes that depend on data, in steps that are the same on every machine.
         Raises LimitError when functions and bodies expand to too many nodes.
@@ -292,23 +292,23 @@ class Result:
         return self._cost
 
     def allow_smaller(self, least: Mapping[str, int]) -> Result | None:
-        """The same inference where named dims may be as small as this, below `min_dim`; None for a what-if run.
+        """The result in which these named dims may be this small, below `min_dim`; None for a what-if run.
 
-        Nodes assume nothing of sizes there, such as that a window fits into its input.
+        Rules assume no sizes in it, such as that a window fits into its input.
         """
         return None if self._session is None else Result(*self._session.allow_smaller(least).run())
 
     def save(self, target: str | os.PathLike[str] | TextIO, *, external_data: ExternalData | None = None) -> None:
         """Write the model annotated with the inferred shapes, in its own format.
 
-        The target is a path; for an NNEF document or a network of PNNX also a stream, such as `sys.stdout`. A file
-        appears whole or not at all.
+        The target is a path; for an NNEF document or a network of PNNX it may be a stream, such as `sys.stdout`. A file
+        is written completely or not at all.
 
-        `external_data` is for ONNX models with weights in other files: "keep" (the default) refers to them from the
-        new place, "copy" copies them to one file, the target with `.data` behind it, "embed" puts them into the model.
-        Warns (MissingDataWarning) where they are absent. Raises ModelError where they cannot be reached from the folder
-        of the target or be read, and where a file cannot be written; LimitError for more than 2 GB in one file.
-        Raises ShapeInferenceError where the shapes hold for the user's values of inputs only: no file can state that.
+        `external_data` is for ONNX models with weights in other files: "keep" (the default) refers to these from the
+        target, "copy" copies them to one file, the target with `.data` appended, "embed" puts them into the model.
+        Warns (MissingDataWarning) where they do not exist. Raises ModelError where they cannot be referred to from the
+        folder of the target, or not be read, and where a file cannot be written; LimitError for more than 2 GB in one
+        file; ShapeInferenceError where the shapes hold for the user's values of inputs only: no file can state that.
         """
         if self.assumptions:
             only = ", ".join(self.assumptions)
@@ -318,10 +318,10 @@ class Result:
         save(self.graph, annotation(self._inference), target, external_data)
 
     def update(self, inputs: Mapping[str, SpecLike]) -> Result:
-        """The result for other input shapes, equal to one of all shapes at once; all other options stay.
+        """The result for other shapes of some inputs; all other shapes and options stay.
 
-        Only nodes that depend on the changed inputs run again, unless nodes or shapes added constraints: those may not
-        hold for the new shapes, and all nodes run again. This result must not be used any more.
+        It equals a new inference with all shapes. Only nodes that depend on the changed inputs run again, unless
+        constraints of nodes or shapes may not hold for the new shapes. This result must not be used any more.
         Raises UnknownNameError for an input that the graph does not have.
         """
         assert self._session is not None, "a what-if run cannot be updated"
@@ -331,7 +331,7 @@ class Result:
     # -- display, copies and pickles -----------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        """A few lines: inputs, outputs, coverage, preconditions, diagnostics."""
+        """A few lines: inputs, outputs, coverage, number of preconditions, diagnostics."""
         from shapeinf.pickled_result import result_text
 
         return result_text("Result", self, self._cheap_contract())
@@ -348,7 +348,7 @@ class Result:
         return self.contract if cheap else None
 
     def __copy__(self) -> Result:
-        """An independent result: the model is inferred again, since `update` changes this one."""
+        """An independent result: the model is inferred again, since `update` changes the inference of this one."""
         return self if self._session is None else Result(*self._session.run())
 
     def __deepcopy__(self, memo: object) -> Result:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from shapeinf.cli.check import check_command
-from tests.checks.models import joined, reshaped
+from tests.checks.models import join_model, reshape_model
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed: the files for CI are not read")
 
@@ -27,8 +27,8 @@ NAMES = ["fine.onnx", "fixed [1].onnx"]
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A git repository with two models, one with a warning, and another file."""
-    (tmp_path / "fine.onnx").write_bytes(joined("Add", "n", "n").SerializeToString())
-    (tmp_path / "fixed [1].onnx").write_bytes(reshaped(4, 2, 3).SerializeToString())
+    (tmp_path / "fine.onnx").write_bytes(join_model("Add", "n", "n").SerializeToString())
+    (tmp_path / "fixed [1].onnx").write_bytes(reshape_model(4, 2, 3).SerializeToString())
     (tmp_path / "notes.txt").write_text("no model\n")
     run(tmp_path, "git", "init", "-q")
     run(tmp_path, "git", "add", ".")

@@ -27,7 +27,7 @@ def codes_in_sources() -> set[str]:
 
 def test_the_tables_of_errors_are_not_stale() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert page == tool().updated(page), "run: python tools/make_error_table.py"
+    assert page == tool().update_page(page), "run: python tools/make_error_table.py"
 
 
 def test_the_sources_report_registered_codes_only() -> None:

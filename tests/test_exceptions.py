@@ -17,7 +17,7 @@ from shapeinf.errors import ShapeInferenceError
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted(path for package in ("shapeinf", "opdefs") for path in (ROOT / package).rglob("*.py"))
 ERRORS = ROOT / "shapeinf" / "errors.py"
-CATCHERS = re.compile(r"Internal: caught in (?:every pass, such as )?`([\w.]+)`(?: and `([\w.]+)`)?")
+CATCHERS = re.compile(r"Internal: caught in `([\w.]+)`(?: and `([\w.]+)`)?")
 
 PYTHON_CONVENTION = "Python's own protocol requires it"
 BUG_OF_A_RULE = "a bug of a rule, which becomes the diagnostic S301"

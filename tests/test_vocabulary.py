@@ -1,4 +1,4 @@
-"""The source speaks the field's language: no identifier has a word of the private dialect it once had."""
+"""The source speaks the field's language: neither names nor sentences have words of the private dialect it once had."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 import keyword
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -40,6 +40,15 @@ TERMS = re.compile(
     re.IGNORECASE,
 )
 
+# In sentences, more of these words have a plain meaning ("on demand", "a warning says so").
+PRIVATE_PROSE = re.compile(
+    r"\b(told|tells|asked|asks|said|says(?! so)|nobody|somebody|whom|demanded|demands|doubts?|beside|meant|makers?"
+    r"|takers?|torn|united|happenings?|residues?)\b",
+    re.IGNORECASE,
+)
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+FENCE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
+
 PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -63,6 +72,42 @@ def test_identifiers_use_the_words_of_the_field(path: Path) -> None:
         for word in private_words(name)
     ]
     assert not bad, f"{path.relative_to(ROOT)}: {', '.join(bad)}"
+
+
+def sentences(source: str) -> Iterator[tuple[int, str]]:
+    """The lines of comments, docstrings and texts; a text without a space is a key or a name."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type in (tokenize.COMMENT, tokenize.STRING) and " " in token.string:
+            yield from enumerate(token.string.splitlines(), token.start[0])
+
+
+def private_prose(lines: Iterable[tuple[int, str]]) -> list[str]:
+    return [f"line {line}: {text.strip()}" for line, text in lines if PRIVATE_PROSE.search(text)]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_sentences_use_the_words_of_the_field(path: Path) -> None:
+    assert private_prose(sentences(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_pages_use_the_words_of_the_field(page: Path) -> None:
+    text = FENCE.sub(lambda block: "\n" * block[0].count("\n"), page.read_text(encoding="utf-8"))
+    assert private_prose(enumerate(text.splitlines(), 1)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_private"),
+    [
+        ("# the size that nobody knows", True),
+        ("'the file says 3'", True),
+        ("'a warning says so'", False),
+        ("'computed on demand'", False),
+        ("'said'", False),
+    ],
+)
+def test_a_private_word_in_a_sentence(text: str, is_private: bool) -> None:
+    assert bool(private_prose(sentences(text))) == is_private
 
 
 @pytest.mark.parametrize(

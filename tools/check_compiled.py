@@ -2,12 +2,13 @@
 
     python tools/check_compiled.py MODELS...
 
-Both must give the same tensors, diagnostics and contracts; each runs in a process of its own. Prints the models that
+Both must infer the same tensors, diagnostics and contracts; each runs in a process of its own. Prints the models that
 differ, and exits with 1 if there are any. Folders are searched for files of all formats.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -19,7 +20,7 @@ SUFFIXES = {".nnef", ".onnx", ".param", ".pb", ".pbtxt"}
 
 
 def describe(path: str) -> dict[str, object]:
-    """All that an inference says about a model, as text; of a model that is refused, the error."""
+    """The tensors, diagnostics and contract of a model as text; the error of a model that is refused."""
     from shapeinf import infer_shapes
 
     try:
@@ -34,7 +35,7 @@ def describe(path: str) -> dict[str, object]:
 
 
 def run(paths: list[str], **variables: str) -> tuple[bool, dict[str, dict[str, object]]]:
-    """Whether the build of a process is compiled, and what it says about each model."""
+    """Whether the build of a process is compiled, and its description of each model."""
     process = subprocess.run(
         [sys.executable, __file__, "--describe"],
         input=json.dumps(paths),
@@ -50,7 +51,7 @@ def run(paths: list[str], **variables: str) -> tuple[bool, dict[str, dict[str, o
 
 
 def models_in(arguments: list[str]) -> list[str]:
-    """Files, and those of all formats in folders."""
+    """These files, and the models of all formats in these folders."""
     paths = [Path(argument).resolve() for argument in arguments]
     inside = [file for path in paths for file in sorted(path.rglob("*")) if file.suffix in SUFFIXES and file.is_file()]
     return [str(path) for path in [*(path for path in paths if path.is_file()), *inside]]
@@ -58,14 +59,18 @@ def models_in(arguments: list[str]) -> list[str]:
 
 def main() -> int:
     """Compare, or in a child, describe."""
-    if sys.argv[1:] == ["--describe"]:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", help="files or folders")
+    parser.add_argument("--describe", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.describe:
         from shapeinf.compilation import is_compiled
 
         print(json.dumps(is_compiled()))
         for path in json.load(sys.stdin):
             print(json.dumps(describe(path)), flush=True)
         return 0
-    paths = models_in(sys.argv[1:])
+    paths = models_in(options.models)
     compiled, here = run(paths)
     pure, there = run(paths, PYTHONPATH=str(ROOT))
     if not compiled or pure:

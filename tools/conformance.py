@@ -1,4 +1,4 @@
-"""Thin adapters for outside scorers: they only call the public API."""
+"""Adapters for external conformance scorers: they only call the public API."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-# Scorers import this file by its path: what is scored is the checkout that it lies in.
+# Scorers import this file by its path; they score the checkout that contains it.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from shapeinf import Result, TensorInfo, infer_shapes
@@ -25,13 +25,13 @@ def infer(path: str) -> dict[str, Row]:
 
 
 def infer_model(model: Any) -> dict[str, Row]:
-    """The same for an `onnx.ModelProto`."""
+    """Every tensor of an `onnx.ModelProto`: (dtype name, dims)."""
     result = infer_shapes(model)
     return _rows(result, result.tensors)
 
 
 def infer_tf(path: str, inputs: list[dict[str, Any]]) -> dict[str, Row]:
-    """The same for a model of TensorFlow whose inputs have these dims: `[{"name": "x:0", "dims": ["batch", 3]}]`.
+    """Every tensor of a TensorFlow model for these dims of its inputs: `[{"name": "x:0", "dims": ["batch", 3]}]`.
 
     Tensors inside of functions have the names that TensorFlow's inliner gives them, with the output's number.
     """
@@ -48,13 +48,13 @@ def _rows(result: Result, tensors: Mapping[str, TensorInfo]) -> dict[str, Row]:
 
 
 def _dim_of(result: Result, info: TensorInfo, dim: Dim) -> int | str | tuple[int | None, int | None] | None:
-    """Of a sequence, None for a size that differs between its elements."""
+    """As `_dim`; None for a size that differs between the elements of a sequence."""
     varied = info.kind != "tensor" and not isinstance(dim, int) and dim.is_anonymous
     return None if varied else _dim(result, dim)
 
 
 def _dim(result: Result, dim: Dim) -> int | str | tuple[int | None, int | None] | None:
-    """An int, an expression in the file's own names, or bounds where an unknown is in it."""
+    """An int, an expression in the file's own names, or the bounds of a dim that contains an unknown."""
     if isinstance(dim, int):
         return dim
     if not dim.is_anonymous:

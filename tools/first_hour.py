@@ -1,4 +1,4 @@
-"""Do what a newcomer does in the first hour, in a fresh environment, and fail where they would stumble.
+"""Run the first steps of a new user in a fresh environment, and fail where one of them does.
 
     python tools/first_hour.py [--wheel FILE] [--keep FOLDER] [--only STEP,...]
 
@@ -41,7 +41,7 @@ print(sum(cell.cell_type == "code" for cell in notebook.cells), "cells executed"
 
 
 class StepError(Exception):
-    """A step that would make a newcomer stumble."""
+    """A step that fails."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Step:
 
 
 def steps() -> Iterator[Step]:
-    """The steps on the examples; the first hour of somebody who has read the README."""
+    """The steps on the examples, as in the README."""
     shapeinf = ("shapeinf",)
     yield Step("version", (*shapeinf, "--version"), prints="shapeinf")
     yield Step("help", (*shapeinf, "--help"), prints="infer")
@@ -81,7 +81,7 @@ def steps() -> Iterator[Step]:
     yield Step(
         "bind", (*shapeinf, "bind", "examples/convnet.onnx", "batch=1", "-o", "bound.onnx"), writes=("bound.onnx",)
     )
-    yield Step("misspelt dim", (*shapeinf, "infer", "examples/decoder.onnx", "--dim", "batsh=1"), 2, prints="'batch'")
+    yield Step("misspelled dim", (*shapeinf, "infer", "examples/decoder.onnx", "--dim", "batsh=1"), 2, prints="'batch'")
     yield Step("no such file", (*shapeinf, "infer", "examples/decodr.onnx"), 3)
     yield Step("not a model", (*shapeinf, "infer", "README.md"), 3)
     yield Step(
@@ -160,7 +160,7 @@ class FirstHour:
 
 
 def fault(step: Step, code: int, printed: str, folder: Path) -> str:
-    """What is wrong with a run of a step; empty where nothing is."""
+    """Why a run of a step fails; empty where it does not."""
     if "Traceback (most recent call last)" in printed:
         return "a traceback"
     if code != step.code:

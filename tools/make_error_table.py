@@ -10,6 +10,7 @@ docstring and its fields. Codes come from `shapeinf.diagnostics.CODES`.
 
 from __future__ import annotations
 
+import argparse
 import ast
 import importlib
 import inspect
@@ -34,11 +35,12 @@ GROUPS = {
 
 
 def main() -> None:
-    TARGET.write_text(updated(TARGET.read_text(encoding="utf-8")), encoding="utf-8")
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    TARGET.write_text(update_page(TARGET.read_text(encoding="utf-8")), encoding="utf-8")
     print(f"{len(CODES)} codes in {TARGET}")
 
 
-def updated(page: str) -> str:
+def update_page(page: str) -> str:
     """The page with new tables between its markers."""
     load_all()
     for name, table in (("exceptions", exceptions()), ("codes", codes())):
@@ -78,7 +80,7 @@ def exception_row(error: type[Exception]) -> str:
     summary = (inspect.getdoc(error) or "").partition("\n")[0]
     kind = f" (a `{'`, `'.join(bases)}`)" if bases else ""
     fields = fields_of(error) if "__init__" in vars(error) else []
-    return f"| `{error.__name__}`{kind} | {escaped(summary)} | {', '.join(f'`{name}`' for name in fields)} |"
+    return f"| `{error.__name__}`{kind} | {escape(summary)} | {', '.join(f'`{name}`' for name in fields)} |"
 
 
 def fields_of(error: type[Exception]) -> list[str]:
@@ -99,10 +101,10 @@ def codes() -> str:
 
 def code_row(code: Code) -> str:
     meaning = f"{code.title}. {code.explanation}" if code.explanation else code.title
-    return f"| {code.code} | {', '.join(code.severities)} | {escaped(meaning)} |"
+    return f"| {code.code} | {', '.join(code.severities)} | {escape(meaning)} |"
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     return text.replace("|", "\\|")
 
 

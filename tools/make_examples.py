@@ -1,7 +1,8 @@
-"""Make the models in examples/: small, seeded, and written as exporters write them."""
+"""Make the ONNX models in `examples/`: small, seeded, and in the form that exporters write."""
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,7 @@ def convnet() -> onnx.ModelProto:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     EXAMPLES.mkdir(exist_ok=True)
     for name, model in (("decoder", decoder()), ("convnet", convnet())):
         (EXAMPLES / f"{name}.onnx").write_bytes(model.SerializeToString())

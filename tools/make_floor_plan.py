@@ -10,6 +10,7 @@ those that follow from others.
 
 from __future__ import annotations
 
+import argparse
 import ast
 import itertools
 from collections.abc import Iterator
@@ -67,7 +68,7 @@ ORDER = (
 
 
 def path_of(name: str) -> Path:
-    """The file whose docstring describes a package or module."""
+    """The file of a package or module: its `__init__.py`, or the module itself."""
     package = SOURCE / name / "__init__.py"
     return package if package.exists() else SOURCE / f"{name}.py"
 
@@ -161,5 +162,6 @@ def violations() -> Iterator[str]:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     for target, text in pages():
         target.write_text(text, encoding="utf-8")

@@ -9,6 +9,7 @@ The table has the form of that of onnx: see `opdefs/onnx/schema_table.py`.
 
 from __future__ import annotations
 
+import argparse
 import math
 from typing import Any
 
@@ -23,6 +24,7 @@ from shapeinf.ops import ArgDef, AttrDef, OpDef
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     definitions = [op_def(s) for s in runtime.get_all_operator_schema() if s.domain in DOMAINS]
     write(OPDEFS / "microsoft" / FILE, "ONNX Runtime", dict.fromkeys(DOMAINS, 1), definitions)
 
@@ -42,7 +44,7 @@ def op_def(s: Any) -> OpDef:
 
 
 def argument(p: Any, allowed: dict[str, list[str]]) -> ArgDef:
-    """Of a fixed type where only one is allowed."""
+    """An input or output of an operator; with a fixed element type where the schema allows only one."""
     types = allowed.get(p.typeStr, [p.typeStr])
     variable = types[0] if len(types) == 1 else p.typeStr
     fixed, option = fixed_dtype(variable), p.option.name.lower()

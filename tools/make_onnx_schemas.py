@@ -9,6 +9,7 @@ Run it after a new release of onnx, look at the difference, and give new operato
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -22,6 +23,7 @@ OPDEFS = Path(__file__).resolve().parent.parent / "opdefs"
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     definitions = [op_def(s) for s in all_schemas()]
     versions = {domain: newest(domain) for domain in {d.domain for d in definitions}}
     write(OPDEFS / "onnx" / FILE, f"onnx {onnx.__version__}", versions, definitions)

@@ -19,6 +19,7 @@ The table lists the possible effects of a rule; for particular inputs there may 
 
 from __future__ import annotations
 
+import argparse
 import ast
 import dis
 import inspect
@@ -79,6 +80,7 @@ class RuleSummary:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     TARGET.write_text(text(), encoding="utf-8")
     print(f"{sum(map(len, operators().values()))} operators in {TARGET}")
     TENSORFLOW.write_text(tensorflow_text(), encoding="utf-8")
@@ -88,7 +90,7 @@ def main() -> None:
 
 
 def text() -> str:
-    """The full page."""
+    """The text of docs/operators.md."""
     dialect = default_registry().dialect("onnx")
     parts = [INTRODUCTION.format(version=onnx.__version__)]
     for domain, names in operators().items():
@@ -127,7 +129,7 @@ Families = dict[str, dict[tuple[str, ...], list[str]]]
 
 
 def tensorflow_text() -> str:
-    """The full page on TensorFlow: one row for all operators of a rule, one table for each module of rules."""
+    """The text of docs/operators-tensorflow.md: one row for each rule, one table for each module of rules."""
     families: Families = {}
     fixed, silent, unknown = lists = [], [], []  # type: tuple[list[str], list[str], list[str]]
     dialect = default_registry().dialect("tf")
@@ -196,7 +198,7 @@ in TorchScript. Other types, such as custom modules, have outputs of unknown ran
 
 
 def pnnx_text() -> str:
-    """The full page on PNNX: one row for all operators of a rule, one table for each module of rules."""
+    """The text of docs/operators-pnnx.md: one row for each rule, one table for each module of rules."""
     families: Families = {}
     dialect = default_registry().dialect("pnnx")
     for name in pnnx_operators():
@@ -213,7 +215,7 @@ def pnnx_text() -> str:
 
 
 def pnnx_operators() -> list[str]:
-    """The types that pnnx emits, and those that have a rule besides."""
+    """The types that pnnx emits, and further ones that have a rule."""
     dialect = default_registry().dialect("pnnx")
     definitions = [dialect.lookup(domain, name, version) for domain, name, version in dialect]
     ruled = {d.name for d in definitions if d is not None and d.rule is not None and _is_ours(d.rule.function)}
@@ -283,7 +285,7 @@ def _read(name: str, variadic: bool, use: InputUse) -> str:
 
 
 def first_line(function: Callable[..., object]) -> str:
-    """The first line of the docstring."""
+    """The first line of the docstring of a function."""
     return (inspect.getdoc(function) or "").partition("\n")[0]
 
 
@@ -317,7 +319,7 @@ def attributes(code: CodeType) -> Iterator[str]:
 
 
 def creates_contents(function: FunctionType) -> bool:
-    """Whether it creates a PartialTensor with contents."""
+    """Whether a function creates a PartialTensor with contents."""
     calls = (node for node in ast.walk(_tree(function)) if isinstance(node, ast.Call))
     return any(_is_partial(call.func) and _has_contents(call) for call in calls)
 
@@ -333,7 +335,7 @@ def _has_contents(call: ast.Call) -> bool:
 
 
 def returns_input(rule: Rule) -> bool:
-    """Whether it returns an input unchanged, with its contents."""
+    """Whether a function returns an input unchanged, with its contents."""
     with_contents = {p.name for p in rule.params if p.use is not InputUse.SHAPE}
     returns = (node for node in ast.walk(_tree(rule.function)) if isinstance(node, ast.Return) and node.value)
     return any(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import tempfile
 from pathlib import Path
@@ -33,6 +34,7 @@ class Enhancer(nn.Module):
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     torch.manual_seed(0)
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "enhancer.pt"

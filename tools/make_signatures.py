@@ -10,6 +10,7 @@ With `--check` it writes nothing, prints the difference between the tables and t
 
 from __future__ import annotations
 
+import argparse
 import difflib
 import importlib
 import json
@@ -38,8 +39,11 @@ WIDTH = 100
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="compare the tables with the sources, and write nothing")
+    options = parser.parse_args()
     tables = dict(texts())
-    if "--check" in sys.argv[1:]:
+    if options.check:
         return check(tables)
     for path, text in tables.items():
         path.write_text(text, encoding="utf-8")

@@ -6,6 +6,7 @@ function of the library computes the logits of all steps. Weights have one value
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -149,6 +150,7 @@ def classify() -> str:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     library = _message("library", [more(), step(), classify()])
     text = "\n".join([*main_graph().texts, library, "versions { producer: 2474 }"])
     EXAMPLE.write_text(text + "\n")

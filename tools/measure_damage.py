@@ -1,16 +1,16 @@
-"""How much damage `shapeinf check` detects.
+"""Measure how much damage to ONNX models `shapeinf check` detects.
 
     python tools/measure_damage.py [FOLDER] [--own] [--seed 0] [--each 1] [--declared onnx|bare|shapeinf] [--missed]
-                                   [--half dev|held] [--every 1]
+                                   [--half dev|held] [--every 1] [--only KIND...]
 
 Damages every `NAME.onnx` of the folder (with `--own` also the models of this project) in each way of `tools/damage` and
 prints, for each kind: the number of cases, the share with a diagnostic, the share whose first diagnostic is at the
-damaged node (or names the damaged input), and the share where it is there or at a neighboring node. Models are of one
-of two halves by the hash of their family's name, so that one is for development while the other is held out. Damage
-counts only where onnxruntime shows it: it rejects the model, or it computes other shapes than declared, with inputs
-with which the undamaged model runs, or, where an input's declaration is damaged, with inputs of the shapes that the
-damaged file declares. Only a misspelt name counts by itself. `--declared` says what the file declares: what onnx's own
-inference knows, nothing but the outputs, or what `result.save` writes.
+damaged node (or names the damaged input), and the share where it is there or at a neighboring node. The hash of a
+family's name assigns its models to one of two halves, one for development and one held out. Damage counts only where
+onnxruntime confirms it: it rejects the model, or it computes other shapes than declared, with inputs with which the
+undamaged model runs, or, where an input's declaration is damaged, with inputs of the shapes that the damaged file
+declares. A misspelled name always counts. `--declared` selects the declarations of the file: the shapes of onnx's own
+inference, those of the outputs only, or those that `result.save` writes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ import onnxruntime as ort
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from damage import KINDS, Damage, Patient, damages, patient, prepared
+from damage import KINDS, Damage, Patient, damages, load_patient, prepare_patient
 from own_models import own_models
 
 from shapeinf import infer_shapes
@@ -44,8 +44,8 @@ from shapeinf.diagnostics import Diagnostic
 ort.set_default_logger_severity(4)
 
 
-def feeds(p: Patient, binding: int, model: onnx.ModelProto | None = None) -> dict[str, np.ndarray]:
-    """Inputs of the observed runs, or as the inputs of another model are declared."""
+def make_feeds(p: Patient, binding: int, model: onnx.ModelProto | None = None) -> dict[str, np.ndarray]:
+    """The inputs of an observed run, or inputs of the shapes that another model declares."""
     declared = {} if model is None else {v.name: v.type.tensor_type.shape.dim for v in model.graph.input}
     rng, sizes, arrays = np.random.default_rng(0), p.truth["gen_bindings"][binding], {}
     for spec in p.truth["generator"]:
@@ -54,12 +54,14 @@ def feeds(p: Patient, binding: int, model: onnx.ModelProto | None = None) -> dic
         dims = declared.get(spec["name"], [])
         shape = [d.dim_value or names.get(d.dim_param, n) for d, n in zip(dims, shape, strict=True)] if dims else shape
         dtype = p.truth["inputs"][spec["name"]]["dtype"]
-        array = contents(spec, shape, sizes, rng)
+        array = make_contents(spec, shape, sizes, rng)
         arrays[spec["name"]] = array.astype({"string": object, "float": np.float32}.get(dtype, dtype))
     return arrays
 
 
-def contents(spec: dict[str, Any], shape: list[int], sizes: dict[str, int], rng: np.random.Generator) -> np.ndarray:
+def make_contents(
+    spec: dict[str, Any], shape: list[int], sizes: dict[str, int], rng: np.random.Generator
+) -> np.ndarray:
     kind = spec["kind"]
     if kind == "str":
         return rng.choice(spec["hi"], shape)
@@ -70,7 +72,7 @@ def contents(spec: dict[str, Any], shape: list[int], sizes: dict[str, int], rng:
     return rng.standard_normal(shape) if kind == "float" else np.ones(shape)
 
 
-def observed(
+def observe(
     model: onnx.ModelProto, p: Patient, folder: Path, as_declared: bool = False
 ) -> list[dict[str, tuple[int, ...]] | None]:
     """The shapes of the declared values at each binding; None where onnxruntime rejects the model."""
@@ -91,20 +93,20 @@ def observed(
     shapes: list[dict[str, tuple[int, ...]] | None] = []
     for binding in bindings:
         try:
-            values = session.run(None, feeds(p, binding, model if as_declared else None))
+            values = session.run(None, make_feeds(p, binding, model if as_declared else None))
             shapes.append({n: np.shape(v) for n, v in zip(names, values, strict=True) if hasattr(v, "shape")})
         except Exception:
             shapes.append(None)
     return shapes
 
 
-def shows(damaged: Damage, p: Patient, folder: Path) -> bool:
+def confirms_damage(damaged: Damage, p: Patient, folder: Path) -> bool:
     """Whether onnxruntime shows the damage where the undamaged model is fine."""
     if damaged.misnamed:
         return True
-    before = p.runs = p.runs or observed(p.model, p, folder)
+    before = p.runs = p.runs or observe(p.model, p, folder)
     of_values = damaged.declaration and not damaged.input
-    after = before if of_values else observed(damaged.model, p, folder, as_declared=bool(damaged.input))
+    after = before if of_values else observe(damaged.model, p, folder, as_declared=bool(damaged.input))
     declared = {v.name: v for v in [*damaged.model.graph.output, *damaged.model.graph.value_info]}
     for binding, (a, b) in enumerate(zip(before, after, strict=True)):
         if a is not None and (b is None or any(contradicts(declared[n], b[n], p, binding) for n in b)):
@@ -141,7 +143,7 @@ def hits(first: Diagnostic, damaged: Damage) -> bool:
     return named or first.node in damaged.labels or first.tensor in damaged.labels
 
 
-def annotated(p: Patient, path: Path, declared: str) -> Patient:
+def annotate(p: Patient, path: Path, declared: str) -> Patient:
     """The patient with the requested declarations."""
     if declared == "shapeinf":
         target = path.parent / "annotated.onnx"
@@ -195,16 +197,16 @@ def patients(paths: Iterable[Path], seed: int, declared: str, folder: Path) -> I
     for path in paths:
         for weights in path.parent.glob("*.bin"):
             shutil.copy(weights, folder)
-        yield path.name, patient(path, seed, declared == "bare")
+        yield path.name, load_patient(path, seed, declared == "bare")
 
 
 def own_patients(seed: int, declared: str) -> Iterator[tuple[str, Patient]]:
     """The models of this project, by name."""
     for name, model, truth in own_models():
-        yield name, prepared(model, truth, f"{seed}:{name}", declared == "bare")
+        yield name, prepare_patient(model, truth, f"{seed}:{name}", declared == "bare")
 
 
-def measured(
+def measure(
     paths: Iterable[Path], seed: int, each: int, declared: str, own: bool = False, only: Collection[str] = ()
 ) -> Iterator[Case]:
     """Every case, damaged and checked; ValueError for an undamaged model with diagnostics. `only` some kinds."""
@@ -212,11 +214,11 @@ def measured(
         folder = Path(name)
         models = itertools.chain(patients(paths, seed, declared, folder), own_patients(seed, declared) if own else ())
         for model, p in models:
-            p = annotated(p, folder / "model.onnx", declared)
+            p = annotate(p, folder / "model.onnx", declared)
             for diagnostic in failing_diagnostics(p.model):
                 raise ValueError(f"{model} is undamaged: {diagnostic.code} {diagnostic.subject} {diagnostic.message}")
             for damaged in damages(p, each):
-                if damaged.kind in (only or KINDS) and shows(damaged, p, folder):
+                if damaged.kind in (only or KINDS) and confirms_damage(damaged, p, folder):
                     begun = time.perf_counter()
                     yield Case(model, damaged, failing_diagnostics(damaged.model), time.perf_counter() - begun)
 
@@ -224,34 +226,36 @@ def measured(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("folder", type=Path, nargs="?")
-    parser.add_argument("--own", action="store_true", help="the models of this project too")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--each", type=int, default=1)
-    parser.add_argument("--declared", choices=["onnx", "bare", "shapeinf"], default="onnx")
-    parser.add_argument("--missed", action="store_true", help="print what was missed, or found elsewhere")
+    parser.add_argument("--own", action="store_true", help="also damage the models of this project")
+    parser.add_argument("--seed", type=int, default=0, help="selects the positions of the damage (0)")
+    parser.add_argument("--each", type=int, default=1, help="cases of each kind in a model (1)")
+    parser.add_argument(
+        "--declared", choices=["onnx", "bare", "shapeinf"], default="onnx", help="declarations of the file"
+    )
+    parser.add_argument("--missed", action="store_true", help="print cases without a diagnostic at the damage")
     parser.add_argument("--half", choices=["dev", "held"], help="one half of the models only")
-    parser.add_argument("--every", type=int, default=1, help="every so manyth model only")
-    parser.add_argument("--only", nargs="*", default=(), help="some kinds only")
+    parser.add_argument("--every", type=int, default=1, help="every N-th model only")
+    parser.add_argument("--only", nargs="*", default=(), help="these kinds of damage only")
     options = parser.parse_args()
     paths = sorted(options.folder.glob("*.onnx")) if options.folder else []
     if options.half:
         paths = [path for path in paths if is_held_out(path.name) == (options.half == "held")]
     cases = []
-    for case in measured(
+    for case in measure(
         paths[:: options.every], options.seed, options.each, options.declared, options.own, options.only
     ):
         cases.append(case)
         if options.missed and not case.hit:
-            print(missed(case), flush=True)
+            print(describe_miss(case), flush=True)
     kinds = {kind: [c for c in cases if c.damage.kind == kind] for kind in sorted({c.damage.kind for c in cases})}
     halves = {half: [c for c in cases if c.held_out == (half == "held out")] for half in ("dev", "held out")}
-    print(f"{'':26}{'cases':>7}{'found':>8}{'first':>8}{'beside':>8}")
+    print(f"{'':26}{'cases':>7}{'detected':>10}{'at node':>10}{'adjacent':>10}")
     for name, these in {**kinds, **halves, "all": cases}.items():
         counts = [sum(map(bool, flags)) for flags in zip(*((c.diagnostics, c.hit, c.near) for c in these), strict=True)]
-        print(f"{name:26}{len(these):7}" + "".join(f"{count / len(these):8.1%}" for count in counts))
+        print(f"{name:26}{len(these):7}" + "".join(f"{count / len(these):10.1%}" for count in counts))
 
 
-def missed(case: Case) -> str:
+def describe_miss(case: Case) -> str:
     """A case whose first diagnostic is not at the damaged node, on one line."""
     first = case.diagnostics[0] if case.diagnostics else None
     reported = f"{first.code} {first.subject}: {first.message}" if first else "nothing"

@@ -1,6 +1,6 @@
-"""Models of this project with the shapes that onnxruntime computes, to be damaged like the models of others.
+"""Models of this project with the shapes that onnxruntime computes, for `tools/measure_damage.py`.
 
-A model counts where onnxruntime runs it at three bindings of its named dims.
+A model is used if onnxruntime runs it at three bindings of its named dims.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ import onnxruntime as ort
 
 ROOT = Path(__file__).resolve().parent.parent
 SIZES = (64, 1, 128, 192, 32, 96, 8, 16, 24, 28, 56, 84)
-"""Sizes to try: those of images are often multiples of powers of two, and 1 tells names from their like."""
+"""Sizes to try: those of images are often multiples of powers of two, and 1 distinguishes names from equal sizes."""
 KINDS = {1: "float", 7: "int", 6: "int", 9: "bool"}
 BINDINGS = 3
 
 
 def own_models() -> Iterator[tuple[str, onnx.ModelProto, dict[str, Any]]]:
-    """Name, model and truth: the examples, and the nets of which the tests compare the legal sizes."""
+    """Name, model and truth of the examples, and of the models of `tests/differential/test_legal_sizes.py`."""
     for path in sorted((ROOT / "examples").glob("*.onnx")):
-        yield from runnable(path.stem, onnx.load(str(path)))
+        yield from with_truth(path.stem, onnx.load(str(path)))
     sys.path.insert(0, str(ROOT))
     factories: Mapping[str, Callable[[], onnx.ModelProto]] = import_module("tests.differential.test_legal_sizes").CASES
     for name, factory in factories.items():
-        yield from runnable(name, factory())
+        yield from with_truth(name, factory())
 
 
-def runnable(name: str, model: onnx.ModelProto) -> Iterator[tuple[str, onnx.ModelProto, dict[str, Any]]]:
+def with_truth(name: str, model: onnx.ModelProto) -> Iterator[tuple[str, onnx.ModelProto, dict[str, Any]]]:
     """The model with its truth, if it runs at enough bindings."""
     truth = record_truth(model)
     if truth is not None:
@@ -40,7 +40,7 @@ def runnable(name: str, model: onnx.ModelProto) -> Iterator[tuple[str, onnx.Mode
 
 
 def record_truth(model: onnx.ModelProto) -> dict[str, Any] | None:
-    """The shapes of all values at three bindings, in the form of the `.truth.json` of a model; None for too few."""
+    """The shapes of all values at three bindings, in the form of a `.truth.json` file; None if fewer run."""
     session = create_session(model)
     inputs = {i.name: [d.dim_param or d.dim_value for d in i.type.tensor_type.shape.dim] for i in model.graph.input}
     types = {i.name: KINDS[i.type.tensor_type.elem_type] for i in model.graph.input}

@@ -1,9 +1,9 @@
-"""The proof of `shapeinf scan`: every path one row, the cost of isolation, and memory that stays flat.
+"""Measurements of `shapeinf scan`: one row for every path, the cost of isolation, and constant memory.
 
     python tools/scan_proof.py OUT [--models N] [--corpus FOLDER]... [--rows N]
 
-It writes N generated models and the hostile ones of tests/scan to OUT, scans them with both executors, and prints what
-docs/scan.md states: outcomes, throughput against a plain loop in one process, and the memory of the parent by rows.
+It writes N generated models and the hostile ones of tests/scan to OUT, scans them with both executors, and prints the
+figures of docs/scan.md: outcomes, throughput against a plain loop in one process, and the memory of the parent by rows.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tests.engine.runtime import parsed  # noqa: E402
 from tests.scan import hostile  # noqa: E402
 
 HOSTILE_SHARE = 100
-"""One model of so many is hostile."""
+"""One model of this number is hostile."""
 HOSTILE = ("Abort", "Leave", "Hang", "Spin", "Allocate", "Print")
 
 

@@ -131,7 +131,7 @@ class FloatArithmetic:
     c: InferenceContext
     format: FloatFormat
     saturates: bool = False
-    """Whether overflow gives the largest number instead of infinity."""
+    """Whether overflow results in the largest number instead of infinity."""
 
     def element(self, numerator: Dim, denominator: Dim = 1) -> Element:
         """`numerator / denominator` (at least 1) as an element, rounded once to the type."""

@@ -14,7 +14,7 @@ from shapeinf.ops import InferenceContext
 def decode_wav(
     c: InferenceContext, contents: Shape, *, desired_channels: int = -1, desired_samples: int = -1
 ) -> tuple[Shape, Shape]:
-    """[samples, channels], as many as requested or as there are, and the rate."""
+    """[] -> [samples, channels], as many as requested or as the file has, and the sample rate []."""
     c.with_rank(contents, 0)
     for count, name in ((desired_channels, "channels"), (desired_samples, "samples")):
         if count < -1:
@@ -24,7 +24,7 @@ def decode_wav(
 
 @tf("EncodeWav")
 def encode_wav(c: InferenceContext, audio: Shape, sample_rate: Shape) -> Shape:
-    """A scalar of [samples, channels]."""
+    """[samples, channels], [] -> []: the file."""
     c.with_rank(audio, 2)
     c.with_rank(sample_rate, 0)
     return c.scalar()
@@ -32,7 +32,7 @@ def encode_wav(c: InferenceContext, audio: Shape, sample_rate: Shape) -> Shape:
 
 @tf("AudioSpectrogram")
 def audio_spectrogram(c: InferenceContext, input_: Shape, *, window_size: int, stride: int) -> Shape:
-    """[samples, channels] -> [channels, windows, bins]: half of the next power of two, and 1."""
+    """[samples, channels] -> [channels, windows, bins]; bins are half the next power of two, plus 1."""
     samples, channels = c.with_rank(input_, 2)
     if window_size < 2 or stride < 1:
         c.fail("window_size must be at least 2 and stride at least 1", window_size, stride)
@@ -47,7 +47,7 @@ def audio_spectrogram(c: InferenceContext, input_: Shape, *, window_size: int, s
 def audio_microfrontend(
     c: InferenceContext, audio: Shape, *, num_channels: int = 32, left_context: int = 0, right_context: int = 0
 ) -> Shape:
-    """[samples] -> [frames, channels], the channels of a frame and of those before and after it."""
+    """[samples] -> [frames, channels]: the channels of a frame and of those in its context."""
     samples = c.with_rank(audio, 1)[0]
     if min(num_channels, left_context, right_context) < 0:
         c.fail("channels and contexts must not be negative", num_channels, left_context, right_context)

@@ -1,4 +1,4 @@
-"""Batches made of the inputs of several calls, and their parts."""
+"""Batches of the inputs of several calls, and the parts of a batch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shapeinf.ops import InferenceContext
 
 @tf("Batch")
 def batch(c: InferenceContext, *in_tensors: Shape) -> tuple[Shape, ...]:
-    """The inputs of several calls along axis 0, of size 0 in all calls but one; an index [parts, 3], and a number."""
+    """[n, *S]... -> [batch, *S]..., an index [parts, 3] and a number []; the batch is 0 in all calls but one."""
     rows = c.fresh("batch")
     shapes = [c.with_rank_at_least(shape, 1) for shape in in_tensors]
     batched = [c.unknown_shape() if s.dims is None else c.replace_dim(s, 0, rows) for s in shapes]
@@ -20,21 +20,21 @@ def batch(c: InferenceContext, *in_tensors: Shape) -> tuple[Shape, ...]:
 
 @tf("Unbatch")
 def unbatch(c: InferenceContext, batched_tensor: Shape, batch_index: Shape, id: Shape) -> Shape:
-    """The part of a batch that belongs to one call."""
+    """[batch, *S], [parts, 3], [] -> [part, *S]: the rows of one call."""
     shape = c.with_rank_at_least(batched_tensor, 1)
     return c.unknown_shape() if shape.dims is None else c.replace_dim(shape, 0, c.fresh("part"))
 
 
 @tf("UnbatchGrad")
 def unbatch_grad(c: InferenceContext, original_input: Shape, batch_index: Shape, grad: Shape, id: Shape) -> Shape:
-    """The gradients of a batch: only axis 0 differs from those of one call."""
+    """[n, *S], [parts, 3], [part, *S], [] -> [batch, *S]."""
     shape = c.with_rank_at_least(grad, 1)
     return c.unknown_shape() if shape.dims is None else c.replace_dim(shape, 0, c.fresh("batch"))
 
 
 @tf("BatchFunction")
 def batch_function(c: InferenceContext, *inputs: TensorType, f: FunctionReference) -> tuple[Shape, ...]:
-    """What the function returns for a batch made of several calls, with the axis 0 of this call's inputs.
+    """The outputs of the function for a batch of several calls, with the size of axis 0 of this call's inputs.
 
     The batch may be padded. The captured inputs that follow are passed on as they are.
     """
@@ -55,6 +55,6 @@ def batch_function(c: InferenceContext, *inputs: TensorType, f: FunctionReferenc
 
 
 def _part_of_call(c: InferenceContext, batched: Type, rows: Dim) -> Shape:
-    """The shape of the part of a batched output that belongs to this call."""
+    """The shape of the rows of a batched output that belong to this call."""
     shape = c.store.canon_shape(batched.shape) if isinstance(batched, TensorType) else c.unknown_shape()
     return c.unknown_shape() if not shape.dims else c.replace_dim(shape, 0, rows)

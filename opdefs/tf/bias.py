@@ -14,7 +14,7 @@ def channel_axis(data_format: str, rank: int) -> int:
 
 @tf("BiasAdd", in_place=(0,))
 def bias_add(c: InferenceContext, value: Shape, bias: Shape, *, data_format: str = "NHWC") -> Shape:
-    """The shape of the value; the bias is as long as the channels."""
+    """[*S] with C channels, [C] -> [*S]."""
     value = c.with_rank_at_least(value, 3 if data_format == "NCHW" else 2)
     bias = c.with_rank(bias, 1)
     if value.dims is None:
@@ -25,12 +25,12 @@ def bias_add(c: InferenceContext, value: Shape, bias: Shape, *, data_format: str
 
 @tf("BiasAddV1", in_place=(0,))
 def bias_add_of_the_last_axis(c: InferenceContext, value: Shape, bias: Shape) -> Shape:
-    """As BiasAdd, with the channels last."""
+    """[*S, C], [C] -> [*S, C]."""
     return bias_add(c, value, bias)
 
 
 @tf("BiasAddGrad")
 def bias_add_grad(c: InferenceContext, out_backprop: Shape, *, data_format: str = "NHWC") -> Shape:
-    """The channels of the gradient."""
+    """[*S] with C channels -> [C]."""
     value = c.with_rank_at_least(out_backprop, 3 if data_format == "NCHW" else 2)
     return c.vector(c.dim(value, 1 if data_format.startswith("NC") else -1))

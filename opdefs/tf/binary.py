@@ -1,4 +1,4 @@
-"""Element-wise operators of two or more operands."""
+"""Element-wise operators of two or more operands. Operands broadcast unless a rule states otherwise."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from shapeinf.ops import InferenceContext, Operand, Value
 )
 @tf("Complex", "RiscBinaryComparison")
 def broadcasting(c: InferenceContext, a: Shape, b: Shape) -> Shape:
-    """Numpy's broadcasting."""
+    """[*A], [*B] -> [*broadcast(A, B)]."""
     return broadcast(c, a, b)
 
 
@@ -70,7 +70,7 @@ tf("Div", "RealDiv", "TruncateDiv", in_place=(0, 1))(division_rule(broadcast))
 
 @tf("FloorDiv", in_place=(0, 1))
 def floor_divide(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """Broadcasting; quotients rounded down. Floats are divided, rounded to their type, then rounded down."""
+    """[*A], [*B] -> [*broadcast(A, B)]: quotients rounded down; floats are rounded to their type before."""
     shape = broadcast(c, x.shape, y.shape)
     if not is_float(x.dtype):
         return integer_division(c, shape, numpy_function("floor_divide"), floored_quotient(c), x, y)
@@ -83,7 +83,7 @@ def floor_divide(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 
 @tf("FloorMod", in_place=(0, 1))
 def floor_mod(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """Broadcasting; remainders with the sign of the divisor."""
+    """[*A], [*B] -> [*broadcast(A, B)]: remainders with the sign of the divisor."""
     shape, remainder = broadcast(c, x.shape, y.shape), floored_remainder(c)
     if is_float(x.dtype):
         return fold_elements(None, shape, numpy_function("mod"), dim_operation(remainder), x, y)
@@ -92,7 +92,7 @@ def floor_mod(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 
 @tf("Mod", "TruncateMod", in_place=(0, 1))
 def truncate_mod(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """Broadcasting; remainders with the sign of the dividend."""
+    """[*A], [*B] -> [*broadcast(A, B)]: remainders with the sign of the dividend."""
     shape, remainder = broadcast(c, x.shape, y.shape), truncated_remainder(c)
     if is_float(x.dtype):
         return fold_elements(None, shape, numpy_function("fmod"), dim_operation(remainder), x, y)
@@ -101,7 +101,7 @@ def truncate_mod(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 
 @tf("Pow", in_place=(0, 1))
 def power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """Broadcasting; contents of integers for small exponents. Floats are approximations: the kernel's 9^2 is not 81."""
+    """[*A], [*B] -> [*broadcast(A, B)]; contents for small integer exponents. The kernel's 9.0 ** 2.0 is not 81."""
     shape = broadcast(c, x.shape, y.shape)
     if is_float(x.dtype):
         return PartialTensor(x.dtype, shape, None)
@@ -111,7 +111,7 @@ def power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 
 @tf("Maximum", in_place=(0, 1))
 def elementwise_maximum(c: InferenceContext, x: Value, y: Value) -> PartialTensor:
-    """Broadcasting; the larger element, bounded from below by one that is known."""
+    """[*A], [*B] -> [*broadcast(A, B)]; an unknown element is at least a known one at its position."""
     shape = broadcast(c, x.shape, y.shape)
     if not _are_bounded(shape, x, y):
         return extreme("Max", shape, x, y)
@@ -127,7 +127,7 @@ def elementwise_maximum(c: InferenceContext, x: Value, y: Value) -> PartialTenso
 
 @tf("Minimum", in_place=(0, 1))
 def elementwise_minimum(c: InferenceContext, x: Value, y: Value) -> PartialTensor:
-    """Broadcasting; the smaller element, bounded from above by one that is known."""
+    """[*A], [*B] -> [*broadcast(A, B)]; an unknown element is at most a known one at its position."""
     shape = broadcast(c, x.shape, y.shape)
     if not _are_bounded(shape, x, y):
         return extreme("Min", shape, x, y)
@@ -146,11 +146,11 @@ def elementwise_minimum(c: InferenceContext, x: Value, y: Value) -> PartialTenso
 
 
 _MAX_BOUNDED = 16
-"""The most elements of which unknown ones get bounds."""
+"""The most elements of a tensor whose unknown elements get bounds."""
 
 
 def _are_bounded(shape: Shape, x: PartialTensor, y: PartialTensor) -> bool:
-    """Whether some elements of integers are known, and others bounded by them."""
+    """Whether a few integers are known at positions where the other operand has unknown ones, which they bound."""
     if is_float(x.dtype) or not is_listable(shape) or (x.elements is None and y.elements is None):
         return False
     unknown = any(v.elements is None or None in v.elements for v in (x, y))
@@ -163,13 +163,13 @@ def _are_bounded(shape: Shape, x: PartialTensor, y: PartialTensor) -> bool:
 def _lift_to_elements(
     operation: Callable[[Dim | None, Dim | None], Dim | None],
 ) -> Callable[[Element, Element], Element]:
-    """An operation on dims of which any may be unknown, lifted to elements."""
+    """An operation on dims, lifted to elements; None stands for an unknown dim."""
     return lambda a, b: operation(to_dim(a), to_dim(b))
 
 
 @tf("SquaredDifference", in_place=(0, 1))
 def squared_difference(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """Broadcasting; `(x - y)^2`."""
+    """[*A], [*B] -> [*broadcast(A, B)]: `(x - y) ** 2`."""
 
     def square(floats: FloatArithmetic, a: Element, b: Element) -> Element:
         difference = floats.subtract(a, b)
@@ -195,7 +195,7 @@ _BITS = {
 
 @tf("BitwiseAnd", "BitwiseOr", "BitwiseXor", in_place=(0, 1))
 def bitwise(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """Broadcasting; `and` with a mask of the lowest bits is a remainder."""
+    """[*A], [*B] -> [*broadcast(A, B)]; `and` with a mask of the lowest bits is a remainder."""
 
     def operation(a: Dim, b: Dim) -> Dim | None:
         for value, mask in ((a, b), (b, a)):
@@ -208,12 +208,12 @@ def bitwise(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 
 
 _MAX_SHIFT = 31
-"""The largest number of bits by which sizes are shifted."""
+"""Shifts of sizes by this number of bits or more are unknown."""
 
 
 @tf("LeftShift", "RightShift", in_place=(0, 1))
 def shift(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
-    """Broadcasting; shifts by known numbers of bits are products with and quotients by powers of two."""
+    """[*A], [*B] -> [*broadcast(A, B)]; a shift by a known number of bits is a product or a quotient."""
     left = c.op_def.name == "LeftShift"
 
     def operation(a: Dim, bits: Dim) -> Dim | None:
@@ -237,9 +237,9 @@ def shift(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
 
 @tf("AddN", in_place=(0,))
 def add_n(c: InferenceContext, *inputs: Operand) -> PartialTensor:
-    """The common shape of all inputs, which do not broadcast; contents where all are known.
+    """[*S]... -> [*S]: the sum of inputs of one shape; contents where all are known.
 
-    The sum of handles of lists has the items that all lists have.
+    The sum of equal handles is that handle: lists are added item by item.
     """
     shape = merge_all(c, [x.shape for x in inputs])
     if isinstance(inputs[0], HandleType):
@@ -250,13 +250,13 @@ def add_n(c: InferenceContext, *inputs: Operand) -> PartialTensor:
 
 @tf("AccumulateNV2")
 def accumulate(c: InferenceContext, *inputs: Shape, shape: DeclaredType) -> Shape:
-    """The common shape of all inputs, which the attribute repeats."""
+    """[*S]... -> [*S]: the sum of inputs of one shape, the one in the attribute."""
     return c.store.canon_shape(c.merge(merge_all(c, inputs), declared_shape(c, shape)))
 
 
 @tf("Betainc")
 def incomplete_beta(c: InferenceContext, a: Shape, b: Shape, x: Shape) -> Shape:
-    """The common shape of the operands that are not scalars; unknown where all that are known are scalars."""
+    """[*S], [*S], [*S] -> [*S]; operands may also be scalars. Unknown where all known operands are scalars."""
     shapes = [c.store.canon_shape(s) for s in (a, b, x)]
     wide = [s for s in shapes if s.dims is None or s.dims]
     unknown = [s for s in wide if s.dims is None]

@@ -1,7 +1,7 @@
 """Gradient boosted trees: statistics of buckets, splits of nodes, predictions.
 
-`max_splits` is the number of nodes of a tree, `num_buckets` that of the buckets of a feature. Handles, states and
-quantiles are in the table of fixed shapes.
+`max_splits` is the number of nodes of a tree, `num_buckets` that of the buckets of a feature. Operators of handles,
+states and quantiles are in `fixed_shapes.json`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from shapeinf.ops import InferenceContext
 
 
 def _batch(c: InferenceContext, features: tuple[Shape, ...]) -> Dim:
-    """The number of examples, on which [N] or [N, F] features agree."""
+    """The number N of examples, of features [N] or [N, F]."""
     rows: Dim = c.fresh("examples")
     for feature in features:
         shape = c.with_rank_at_most(c.with_rank_at_least(feature, 1), 2)
@@ -24,7 +24,7 @@ def _batch(c: InferenceContext, features: tuple[Shape, ...]) -> Dim:
 
 @tf("BoostedTreesBucketize")
 def bucketize(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
-    """One bucket for each of N values of each feature."""
+    """Values [N]..., boundaries [B]... -> buckets [N]...: a tensor for each feature."""
     count = len(inputs) // 2
     values = [c.with_rank(shape, 1) for shape in inputs[:count]]
     for boundaries in inputs[count:]:
@@ -42,7 +42,7 @@ def make_stats_summary(
     max_splits: int,
     num_buckets: int,
 ) -> Shape:
-    """[features, max_splits, num_buckets, 2]."""
+    """Node ids [N], gradients and hessians [N, *], features [N]... -> [features, max_splits, num_buckets, 2]."""
     rows = c.merge(c.with_rank(node_ids, 1)[0], c.merge(c.with_rank(gradients, 2), c.with_rank(hessians, 2))[0])
     for feature in features:
         rows = c.merge(rows, c.with_rank(feature, 1)[0])
@@ -50,7 +50,7 @@ def make_stats_summary(
 
 
 def _examples(c: InferenceContext, node_ids: Shape, gradients: Shape, hessians: Shape) -> tuple[Dim, Dim]:
-    """The number of examples and that of the statistics of each: its gradients and hessians."""
+    """The number N of examples and that of the statistics of each, for [N], gradients [N, G] and hessians [N, H]."""
     rows, first, second = c.with_rank(node_ids, 1)[0], c.with_rank(gradients, 2), c.with_rank(hessians, 2)
     return c.merge(rows, c.merge(first[0], second[0])), c.add(first[1], second[1])
 
@@ -66,7 +66,7 @@ def aggregate_stats(
     max_splits: int,
     num_buckets: int,
 ) -> Shape:
-    """[N, F] features -> [max_splits, F, num_buckets, statistics]."""
+    """[N], [N, G], [N, H], features [N, F] -> [max_splits, F, num_buckets, G + H]."""
     rows, statistics = _examples(c, node_ids, gradients, hessians)
     features = c.with_rank(feature, 2)
     c.merge(rows, features[0])
@@ -83,7 +83,7 @@ def sparse_aggregate_stats(
     feature_values: Shape,
     feature_shape: Shape,
 ) -> tuple[Shape, Shape, Shape]:
-    """As BoostedTreesAggregateStats, of sparse features and with a sparse result of rank 4."""
+    """As BoostedTreesAggregateStats, for sparse features: a sparse tensor of rank 4."""
     _examples(c, node_ids, gradients, hessians)
     c.merge(c.with_rank(feature_indices, 2)[0], c.with_rank(feature_values, 1)[0])
     c.with_value(c.with_rank(feature_shape, 1)[0], 2)
@@ -92,7 +92,7 @@ def sparse_aggregate_stats(
 
 
 def _splits(c: InferenceContext, logits: Dim, identifiers: int) -> tuple[Shape, ...]:
-    """One split for each node that is worth one: vectors, and the contributions of both sides."""
+    """One split for each of S nodes: `identifiers` vectors [S], both contributions [S, logits], and a vector [S]."""
     nodes = c.fresh("nodes")
     vector, contributions = c.vector(nodes), c.matrix(nodes, logits)
     return (*[vector] * identifiers, contributions, contributions, vector)
@@ -110,7 +110,7 @@ def best_feature_split(
     *,
     logits_dimension: int,
 ) -> tuple[Shape, ...]:
-    """One split for each node that is worth one."""
+    """[2], summary of rank 4, four scalars -> vectors [S] and contributions [S, logits] of S splits."""
     c.with_value(c.with_rank(node_id_range, 1)[0], 2)
     c.with_rank(stats_summary, 4)
     require_scalars(c, l1, l2, tree_complexity, min_node_weight)
@@ -131,7 +131,7 @@ def sparse_best_feature_split(
     *,
     logits_dimension: int,
 ) -> tuple[Shape, ...]:
-    """As BoostedTreesCalculateBestFeatureSplit, of a sparse summary of rank 4."""
+    """As BoostedTreesCalculateBestFeatureSplit, for a sparse summary of rank 4."""
     c.with_value(c.with_rank(node_id_range, 1)[0], 2)
     c.merge(c.with_rank(stats_summary_indices, 2)[0], c.with_rank(stats_summary_values, 1)[0])
     c.with_value(c.with_rank(stats_summary_shape, 1)[0], 4)
@@ -143,14 +143,14 @@ def sparse_best_feature_split(
 def best_feature_split_v2(
     c: InferenceContext, node_id_range: Shape, *inputs: Shape, logits_dimension: int
 ) -> tuple[Shape, ...]:
-    """As BoostedTreesCalculateBestFeatureSplit, over several summaries, with the feature of each split."""
+    """As BoostedTreesCalculateBestFeatureSplit, for several summaries, and the feature of each split."""
     c.with_value(c.with_rank(node_id_range, 1)[0], 2)
     return _splits(c, logits_dimension, 5)
 
 
 @tf("BoostedTreesCalculateBestGainsPerFeature")
 def best_gains_per_feature(c: InferenceContext, node_id_range: Shape, *inputs: Shape) -> tuple[Shape, ...]:
-    """For each feature one split for each node that is worth one."""
+    """[2], summaries -> for each feature, vectors [S] and contributions [S, 1] of its S splits."""
     c.with_value(c.with_rank(node_id_range, 1)[0], 2)
     nodes = [c.fresh(f"nodes.{i}") for i in range(c.num_outputs // 5)]
     vectors = [c.vector(n) for n in nodes]
@@ -160,13 +160,13 @@ def best_gains_per_feature(c: InferenceContext, node_id_range: Shape, *inputs: S
 
 @tf("BoostedTreesPredict")
 def predict(c: InferenceContext, handle: Shape, *features: Shape, logits_dimension: int) -> Shape:
-    """[N, logits_dimension]."""
+    """Features [N] or [N, F] -> [N, logits_dimension]."""
     return c.matrix(_batch(c, features), logits_dimension)
 
 
 @tf("BoostedTreesExampleDebugOutputs")
 def example_debug_outputs(c: InferenceContext, handle: Shape, *features: Shape) -> Shape:
-    """[N]."""
+    """Features [N] or [N, F] -> [N]."""
     return c.vector(_batch(c, features))
 
 
@@ -179,7 +179,7 @@ def training_predict(
     *features: Shape,
     logits_dimension: int,
 ) -> tuple[Shape, Shape, Shape]:
-    """[N, logits_dimension], and the tree and the node of each example."""
+    """[N], [N], features [N] or [N, F] -> [N, logits_dimension], and the tree [N] and node [N] of each example."""
     rows = c.merge(c.with_rank(cached_tree_ids, 1)[0], c.with_rank(cached_node_ids, 1)[0])
     rows = c.merge(rows, _batch(c, features))
     return c.matrix(rows, logits_dimension), c.vector(rows), c.vector(rows)

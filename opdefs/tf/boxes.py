@@ -14,7 +14,7 @@ from shapeinf.ops import InferenceContext, Value
 
 
 def _candidates(c: InferenceContext, boxes: Shape, scores: Shape, *scalars: Shape) -> Dim:
-    """The number of boxes [N, 4] with scores [N]."""
+    """The number N of boxes [N, 4] with scores [N]; the other operands are scalars."""
     boxes, scores = c.with_rank(boxes, 2), c.with_rank(scores, 1)
     require_scalars(c, *scalars)
     count = c.merge(boxes[0], scores[0])
@@ -23,7 +23,7 @@ def _candidates(c: InferenceContext, boxes: Shape, scores: Shape, *scalars: Shap
 
 
 def _selected_count(c: InferenceContext, count: Dim, limit: Value) -> Dim:
-    """At most all boxes, and at most the limit."""
+    """An unknown count: at most all boxes, and at most the limit."""
     most = scalar_size(c, limit)
     if limit.elements and isinstance(limit.elements[0], int) and limit.elements[0] < 0:
         raise ShapeError(f"max_output_size must be non-negative, got {limit.elements[0]}")
@@ -34,7 +34,7 @@ def _selected_count(c: InferenceContext, count: Dim, limit: Value) -> Dim:
 def non_max_suppression(
     c: InferenceContext, boxes: Shape, scores: Shape, max_output_size: Value, *thresholds: Shape
 ) -> Shape:
-    """The indices of the selected boxes."""
+    """[N, 4], [N], scalars -> the indices [S] of selected boxes."""
     count = _candidates(c, boxes, scores, max_output_size.shape, *thresholds)
     return c.vector(_selected_count(c, count, max_output_size))
 
@@ -48,7 +48,7 @@ def non_max_suppression_with_count(
     *thresholds: Shape,
     pad_to_max_output_size: bool = False,
 ) -> tuple[Shape, Shape]:
-    """The indices of the selected boxes, padded to `max_output_size` where so requested, and their number."""
+    """[N, 4], [N], scalars -> the indices [S] of selected boxes, and their number []."""
     count = _candidates(c, boxes, scores, max_output_size.shape, *thresholds)
     size = c.make_dim_for_scalar_input(2) if pad_to_max_output_size else _selected_count(c, count, max_output_size)
     return c.vector(size), c.scalar()
@@ -63,7 +63,7 @@ def soft_non_max_suppression(
     *thresholds: Shape,
     pad_to_max_output_size: bool = False,
 ) -> tuple[Shape, Shape, Shape]:
-    """As NonMaxSuppressionV4, with the scores of the selected boxes."""
+    """[N, 4], [N], scalars -> the indices [S] and scores [S] of selected boxes, and their number []."""
     selected, valid = non_max_suppression_with_count(
         c, boxes, scores, max_output_size, *thresholds, pad_to_max_output_size=pad_to_max_output_size
     )
@@ -74,7 +74,7 @@ def soft_non_max_suppression(
 def non_max_suppression_with_overlaps(
     c: InferenceContext, overlaps: Shape, scores: Shape, max_output_size: Value, *thresholds: Shape
 ) -> Shape:
-    """Of overlaps [N, N], the indices of the selected boxes."""
+    """Overlaps [N, N], [N], scalars -> the indices [S] of selected boxes."""
     overlaps, scores = c.with_rank(overlaps, 2), c.with_rank(scores, 1)
     require_scalars(c, max_output_size.shape, *thresholds)
     count = c.merge(c.merge(overlaps[0], scores[0]), overlaps[1])
@@ -121,7 +121,7 @@ def generate_bounding_box_proposals(
     *scalars: Shape,
     post_nms_topn: int = 300,
 ) -> tuple[Shape, Shape]:
-    """[B, H, W, A] scores -> boxes [B, post_nms_topn, 4] and their probabilities."""
+    """Scores [B, H, W, A], deltas, image sizes, anchors -> [B, post_nms_topn, 4], [B, post_nms_topn]."""
     scores, deltas = c.with_rank(scores, 4), c.with_rank(bbox_deltas, 4)
     batch = c.merge(c.merge(scores[0], deltas[0]), c.with_rank(image_info, 2)[0])
     c.with_rank(anchors, 3)
@@ -135,7 +135,7 @@ def generate_bounding_box_proposals(
 def sample_distorted_bounding_box(
     c: InferenceContext, image_size: Value, bounding_boxes: Shape, *rest: Shape
 ) -> tuple[PartialTensor, PartialTensor, TensorType]:
-    """Begin `[y, x, 0]` and size `[height, width, -1]` of a slice of an image, and the box [1, 1, 4]."""
+    """[3], [*, *, 4] -> begin `[y, x, 0]` and size `[height, width, -1]` of a slice, and a box [1, 1, 4]."""
     c.with_value(c.with_rank(image_size.shape, 1)[0], 3)
     c.with_value(c.with_rank(bounding_boxes, 3)[2], 4)
     image = known_dims(image_size) or (None, None)
@@ -149,13 +149,13 @@ def sample_distorted_bounding_box(
 
 
 def _fresh_below(c: InferenceContext, most: Dim | None, name: str) -> Dim:
-    """An unknown of at most another size, where that is known."""
+    """An unknown size; of at most `most`, where that is known."""
     return c.fresh(name) if most is None else c.fresh_at_most(most, name)
 
 
 @tf("DrawBoundingBoxes", "DrawBoundingBoxesV2")
 def draw_bounding_boxes(c: InferenceContext, images: Shape, boxes: Shape, colors: Shape | None = None) -> Shape:
-    """The shape of the images [B, H, W, C]; boxes are [B, N, 4], colors [M, C]."""
+    """[B, H, W, C], boxes [B, N, 4], colors [M, C] -> [B, H, W, C]."""
     images = c.with_rank(images, 4)
     if isinstance(images[3], int) and images[3] not in (1, 3, 4):
         message = "Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)"

@@ -1,4 +1,4 @@
-"""Communication between devices of a group."""
+"""Communication between the devices of a group."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shapeinf.ops import InferenceContext, Value
 
 @tf("DTensorReduceScatter", "XlaReduceScatter")
 def reduce_scatter_shape(c: InferenceContext) -> None:
-    """The scattered axis is divided by the size of a group: axis 1 of `group_assignment`."""
+    """[*P, n, *Q], groups [G, size], axis [] -> [*P, n / size, *Q]."""
     value, groups = c.input(0), c.input(1)
     if groups.dims is not None and len(groups) != 2:
         raise ShapeError("ReduceScatter group_assignment should be rank 2")
@@ -32,19 +32,19 @@ def reduce_scatter_shape(c: InferenceContext) -> None:
     *("NcclAllReduce", "NcclReduce", "XlaAllReduce", "_NcclReduceRecv"),
 )
 def same_on_each_device(c: InferenceContext, input: Shape, *others: Shape) -> Shape:
-    """The shape of the first input."""
+    """[*S] -> [*S]."""
     return input
 
 
 @tf("_NcclBroadcastSend", "_NcclReduceSend")
 def send(c: InferenceContext, input: Shape) -> tuple[()]:
-    """No output."""
+    """[*S] -> no output."""
     return ()
 
 
 @tf("NcclBroadcast", "CollectiveBcastSend")
 def broadcast_to_devices(c: InferenceContext, input: Shape, *, shape: DeclaredType) -> Shape:
-    """The shape of the input, which the attribute repeats."""
+    """[*S] -> [*S], the shape in the attribute."""
     return c.store.canon_shape(c.merge(input, declared_shape(c, shape)))
 
 
@@ -58,19 +58,19 @@ def receive(c: InferenceContext, *, shape: DeclaredType) -> Shape:
 def receive_of_requested_shape(
     c: InferenceContext, group_size: Shape, group_key: Shape, instance_key: Shape, shape: Value
 ) -> Shape:
-    """The shape in the input."""
+    """The shape in input `shape`."""
     return c.make_shape_from_shape_tensor(3)
 
 
 @tf("_NcclBroadcastRecv")
 def receive_broadcast(c: InferenceContext, shape: Value) -> Shape:
-    """The shape in the input."""
+    """The shape in input `shape`."""
     return c.make_shape_from_shape_tensor(0)
 
 
 @tf("CollectiveGather")
 def gather(c: InferenceContext, input: Shape, *, group_size: int) -> Shape:
-    """[N, *S] -> [N * group_size, *S]."""
+    """[N, *S] -> [N * group_size, *S], for a group size in the attribute."""
     x = c.with_rank_at_least(input, 1)
     return x if x.dims is None else c.replace_dim(x, 0, c.multiply(x[0], max(0, group_size)))
 
@@ -85,7 +85,7 @@ def _group_size(c: InferenceContext, group_size: PartialTensor) -> Dim | None:
 def gather_from_group(
     c: InferenceContext, input: Shape, group_size: Value, group_key: Shape, instance_key: Shape, *tokens: Shape
 ) -> Shape:
-    """[N, *S] -> [N * group_size, *S]."""
+    """[N, *S], group_size [] -> [N * group_size, *S]."""
     x, size = c.with_rank_at_least(input, 1), _group_size(c, group_size)
     if x.dims is None:
         return c.unknown_shape()
@@ -96,7 +96,7 @@ def gather_from_group(
 def reduce_scatter(
     c: InferenceContext, input: Shape, group_size: Value, group_key: Shape, instance_key: Shape, *tokens: Shape
 ) -> Shape:
-    """[N, *S] -> [N / group_size, *S]."""
+    """[N, *S], group_size [] -> [N / group_size, *S]."""
     x, size = c.with_rank_at_least(input, 1), _group_size(c, group_size)
     if x.dims is None:
         return c.unknown_shape()
@@ -114,7 +114,7 @@ def all_to_all(
     split_dimension: int,
     split_count: int,
 ) -> Shape:
-    """One axis is split into as many parts as there are devices in a group, which are concatenated along another."""
+    """[..., n, ..., m, ...] -> [..., n / split_count, ..., m * split_count, ...]: split one axis, concatenate one."""
     c.with_rank(group_assignment, 2)
     x = c.store.canon_shape(input)
     if x.dims is None:
@@ -132,11 +132,11 @@ def all_to_all(
 def assign_group(
     c: InferenceContext, group_assignment: Shape, device_index: Shape, base_key: Shape
 ) -> tuple[Shape, Shape]:
-    """The size and the key of a group: two scalars."""
+    """The size [] and the key [] of a group."""
     return c.scalar(), c.scalar()
 
 
 @tf("CollectiveInitializeCommunicator")
 def initialize_communicator(c: InferenceContext, group_key: Shape, rank: Shape, group_size: Shape) -> Shape:
-    """A handle."""
+    """[]: a handle."""
     return c.scalar()

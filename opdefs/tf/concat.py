@@ -20,12 +20,12 @@ from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
 MAX_PARTS = 1024
-"""More parts of a tensor, or axes of a shape, are of a damaged attribute."""
+"""The most parts of a tensor, or axes of a shape: larger numbers are those of damaged attributes."""
 
 
 @tf("Pack")
 def pack(c: InferenceContext, *values: Value, axis: int = 0) -> PartialTensor:
-    """The inputs stacked along a new axis."""
+    """[*P, *Q]... -> [*P, n, *Q]: n inputs stacked along a new axis."""
     if not values:
         c.fail("requires at least one input to stack")
     shape = merge_all(c, [value.shape for value in values])
@@ -37,6 +37,7 @@ def pack(c: InferenceContext, *values: Value, axis: int = 0) -> PartialTensor:
 
 
 def _check_axis(c: InferenceContext, axis: int, rank: int) -> int:
+    """The axis, counted from the front. Raises ShapeError with TensorFlow's text if it is out of range."""
     if not -rank <= axis < rank:
         c.fail(f"Invalid axis: {axis}; must be in [-{rank},{rank})")
     return axis % rank
@@ -44,7 +45,7 @@ def _check_axis(c: InferenceContext, axis: int, rank: int) -> int:
 
 @tf("Unpack")
 def unpack(c: InferenceContext, value: Value, *, num: int, axis: int = 0) -> tuple[PartialTensor, ...]:
-    """The slices along an axis, which is dropped."""
+    """[*P, num, *Q] -> [*P, *Q]...: the slices along an axis."""
     rank = len(value.shape)
     at = _check_axis(c, axis, rank)
     c.with_value(value.shape[at], num)
@@ -54,7 +55,7 @@ def unpack(c: InferenceContext, value: Value, *, num: int, axis: int = 0) -> tup
 
 @tf("ParallelConcat")
 def parallel_concat(c: InferenceContext, *values: Shape, shape: DeclaredType) -> Shape:
-    """Inputs of one row each, concatenated along the first axis to the declared shape."""
+    """[1, *S]... -> [n, *S], the shape in the attribute."""
     result = declared_shape(c, shape)
     if result.dims is None or not result.is_concrete:
         c.fail("shape must be fully defined", result)
@@ -69,24 +70,24 @@ def parallel_concat(c: InferenceContext, *values: Shape, shape: DeclaredType) ->
 
 @tf("_ParallelConcatUpdate", in_place=(0,))
 def parallel_concat_update(c: InferenceContext, value: Shape, update: Shape) -> Shape:
-    """The shape of the value."""
+    """[n, *S], [1, *S] -> [n, *S]."""
     return value
 
 
 @tf("ConcatV2")
 def concat_v2(c: InferenceContext, *inputs: Value) -> PartialTensor:
-    """The values concatenated along the axis in the last input."""
+    """[*P, n, *Q], [*P, m, *Q]..., axis [] -> [*P, n + m + ..., *Q]."""
     return concatenate(c, inputs[:-1], inputs[-1])
 
 
 @tf("Concat")
 def concat_v1(c: InferenceContext, axis: Value, *values: Value) -> PartialTensor:
-    """As ConcatV2, with the axis first."""
+    """Axis [], [*P, n, *Q], [*P, m, *Q]... -> [*P, n + m + ..., *Q]."""
     return concatenate(c, values, axis)
 
 
 def concatenate(c: InferenceContext, values: Sequence[PartialTensor], axis: PartialTensor) -> PartialTensor:
-    """The values concatenated along the axis in a scalar; an unknown axis leaves the rank."""
+    """[*P, n, *Q], [*P, m, *Q]..., axis [] -> [*P, n + m + ..., *Q]; only the rank is known for an unknown axis."""
     c.with_rank(axis.shape, 0)
     if not values:
         c.fail("requires at least one input to concatenate")
@@ -109,14 +110,14 @@ def concatenate(c: InferenceContext, values: Sequence[PartialTensor], axis: Part
 
 
 def _with_shape(value: PartialTensor, shape: Shape) -> PartialTensor:
-    """The tensor with dims that equal its own."""
+    """The tensor of `shape`, which equals its own, unless it has contents."""
     if value.contents is not None:
         return value
     return PartialTensor(value.dtype, shape, None)
 
 
 def _common_rank(c: InferenceContext, shapes: Sequence[Shape]) -> int:
-    """The rank of the values; raises NotKnown if it is unknown, ShapeError if ranks differ or are 0."""
+    """The rank of the values. Raises NotKnown if all ranks are unknown, ShapeError if they differ or are 0."""
     ranks = [len(shape.dims) for shape in shapes if shape.dims is not None]
     if not ranks:
         raise c.unknowable("the rank of all inputs is unknown")
@@ -129,7 +130,7 @@ def _common_rank(c: InferenceContext, shapes: Sequence[Shape]) -> int:
 
 
 def _concat_along_any(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
-    """The rank of the values, and the sizes of a single value."""
+    """The shape of a concatenation along an unknown axis."""
     rank = _common_rank(c, shapes)
     if len(shapes) == 1:
         return shapes[0]
@@ -140,14 +141,14 @@ def _concat_along_any(c: InferenceContext, shapes: Sequence[Shape]) -> Shape:
 
 @tf("QuantizedConcat")
 def quantized_concat(c: InferenceContext, axis: Value, *inputs: Value) -> tuple[PartialTensor | Shape, ...]:
-    """As Concat, with a range for each value."""
+    """As Concat, with a range for each value and for the result."""
     count = len(inputs) // 3
     return _concatenate_with_range(c, inputs[:count], axis, inputs[count:])
 
 
 @tf("QuantizedConcatV2")
 def quantized_concat_v2(c: InferenceContext, *inputs: Value) -> tuple[PartialTensor | Shape, ...]:
-    """As ConcatV2, with a range for each value."""
+    """As ConcatV2, with a range for each value and for the result."""
     count = len(inputs) // 3
     return _concatenate_with_range(c, inputs[:count], inputs[count], inputs[count + 1 :])
 
@@ -155,6 +156,7 @@ def quantized_concat_v2(c: InferenceContext, *inputs: Value) -> tuple[PartialTen
 def _concatenate_with_range(
     c: InferenceContext, values: Sequence[PartialTensor], axis: PartialTensor, limits: Sequence[PartialTensor]
 ) -> tuple[PartialTensor | Shape, ...]:
+    """The concatenation and its range []; `limits` are those of the values."""
     require_scalars(c, *(limit.shape for limit in limits))
     if all(value.shape.dims is None for value in values):
         c.with_rank(axis.shape, 0)
@@ -164,7 +166,7 @@ def _concatenate_with_range(
 
 @tf("ConcatOffset")
 def concat_offset(c: InferenceContext, axis: Value, *shapes: Value) -> tuple[PartialTensor, ...]:
-    """Where each of the values of these shapes begins in their concatenation: the sizes along the axis summed up."""
+    """Axis [], shapes [R]... -> [R]...: where each tensor begins in the concatenation of tensors of these shapes."""
     c.with_rank(axis.shape, 0)
     named, sizes = known_ints(axis), [known_dims(shape) for shape in shapes]
     if named is None:
@@ -186,7 +188,7 @@ def concat_offset(c: InferenceContext, axis: Value, *shapes: Value) -> tuple[Par
 
 @tf("Split")
 def split(c: InferenceContext, axis: Value, value: Value, *, num_split: int) -> tuple[PartialTensor, ...]:
-    """Equal parts along an axis."""
+    """Axis [], [*P, n, *Q] -> [*P, n / num_split, *Q]..."""
     at = _split_axis(c, axis, 0, value.shape)
     if at is None:
         return (_any_part(c, value, 0),) * c.num_outputs
@@ -195,7 +197,7 @@ def split(c: InferenceContext, axis: Value, value: Value, *, num_split: int) -> 
 
 
 def _split_axis(c: InferenceContext, axis: PartialTensor, position: int, x: Shape) -> int | None:
-    """The axis in a scalar input at a position, None if unknown; raises NotKnown for an unknown rank."""
+    """The axis in scalar input `position`, None if unknown. Raises NotKnown for an unknown rank."""
     if known_ints(axis) is None:
         c.with_rank(axis.shape, 0)
         return None if len(x) else c.fail("Can't split scalars")
@@ -209,9 +211,9 @@ def _split_axis(c: InferenceContext, axis: PartialTensor, position: int, x: Shap
 def split_v(
     c: InferenceContext, value: Value, size_splits: Value, axis: Value, *, num_split: int
 ) -> tuple[PartialTensor, ...]:
-    """Parts of the sizes in `size_splits` along an axis; one of them may be -1: what is left.
+    """[*P, n, *Q], sizes [S], axis [] -> [*P, size, *Q]...; one of the sizes may be -1: what the others leave.
 
-    Where the axis is unknown all sizes are: TensorFlow then takes the last one.
+    For an unknown axis, all sizes are unknown; TensorFlow's shape function assumes the last axis.
     """
     at = _split_axis(c, axis, 2, value.shape)
     if at is None:
@@ -222,13 +224,13 @@ def split_v(
 
 
 def _any_part(c: InferenceContext, value: PartialTensor, part: int) -> PartialTensor:
-    """A part along an unknown axis."""
+    """A part along an unknown axis: at most as large as the value along each."""
     sizes = (c.fresh_at_most(d, f"split{part}.{axis}") for axis, d in enumerate(value.shape))
     return PartialTensor(value.dtype, Shape(sizes), None)
 
 
 def _part_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) -> list[Dim]:
-    """The sizes of the parts: -1 is what the others leave, and unknown ones are new unknowns."""
+    """The sizes of the parts: -1 is what the others leave, None becomes an unknown."""
     inferred = [i for i, size in enumerate(sizes) if isinstance(size, int) and size == -1]
     if len(inferred) > 1:
         c.fail("size_splits can only have one -1")
@@ -258,7 +260,7 @@ def _part_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) ->
 
 @tf("Tile")
 def tile(c: InferenceContext, x: Value, multiples: Value) -> PartialTensor:
-    """Each axis repeated."""
+    """[*S], multiples [R] -> [*S * multiples]."""
     vector = c.with_rank(multiples.shape, 1)
     shape = x.shape
     if shape.dims is None:
@@ -271,7 +273,7 @@ def tile(c: InferenceContext, x: Value, multiples: Value) -> PartialTensor:
 
 @tf("TileGrad")
 def tile_grad(c: InferenceContext, x: Value, multiples: Value) -> Shape:
-    """Each axis divided by its count."""
+    """[*S], multiples [R] -> [*S / multiples]."""
     c.with_rank(multiples.shape, 1)
     counts = known_dims(multiples) or (None,) * len(x.shape)
     if len(counts) != len(x.shape):
@@ -284,7 +286,7 @@ def tile_grad(c: InferenceContext, x: Value, multiples: Value) -> Shape:
 
 @tf("BroadcastTo")
 def broadcast_to(c: InferenceContext, x: Value, shape: Value) -> PartialTensor:
-    """The sizes in `shape`, to which the input must broadcast."""
+    """[*A], shape [R] -> [*shape], to which A must broadcast."""
     c.with_rank(shape.shape, 1)
     wanted = requested_dims(c, shape)
     c.with_rank_at_most(x.shape, len(wanted))
@@ -296,7 +298,7 @@ def broadcast_to(c: InferenceContext, x: Value, shape: Value) -> PartialTensor:
 
 
 def _broadcast_size(c: InferenceContext, size: Dim | None, wanted: Dim | None, axis: int) -> Dim:
-    """The size wanted of an axis; an unknown one is the size itself where that cannot be 1."""
+    """The size of a broadcast axis; if the request is unknown, the size itself where that cannot be 1."""
     if wanted is None:
         is_size = size is not None and c.prove_eq(size, 1) is False
         return size if is_size and size is not None else c.fresh(f"broadcast.{axis}")

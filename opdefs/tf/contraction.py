@@ -1,4 +1,4 @@
-"""Matrix products and Einstein summation."""
+"""Matrix products and Einstein sums."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shapeinf.ops import InferenceContext
 def product(
     c: InferenceContext, a: Shape, b: Shape, transpose_a: bool = False, transpose_b: bool = False
 ) -> tuple[Dim, Dim]:
-    """The rows and columns of a product of matrices, which may have leading axes."""
+    """[*A, M, K], [*B, K, N] -> (M, N): the rows and columns of a product, with axes that may be swapped."""
     rows, inner_a = (c.dim(a, -1), c.dim(a, -2)) if transpose_a else (c.dim(a, -2), c.dim(a, -1))
     inner_b, columns = (c.dim(b, -1), c.dim(b, -2)) if transpose_b else (c.dim(b, -2), c.dim(b, -1))
     c.merge(inner_a, inner_b)
@@ -24,13 +24,13 @@ def product(
 def matmul(
     c: InferenceContext, a: Shape, b: Shape, *args: Shape, transpose_a: bool = False, transpose_b: bool = False
 ) -> Shape:
-    """[M, K] x [K, N] -> [M, N], either operand transposed."""
+    """[M, K], [K, N] -> [M, N], for operands that may be transposed."""
     return Shape(product(c, c.with_rank(a, 2), c.with_rank(b, 2), transpose_a, transpose_b))
 
 
 @tf("BatchMatMul")
 def batch_matmul(c: InferenceContext, x: Shape, y: Shape, *, adj_x: bool = False, adj_y: bool = False) -> Shape:
-    """[*B, M, K] x [*B, K, N] -> [*B, M, N], without broadcasting."""
+    """[*B, M, K], [*B, K, N] -> [*B, M, N], for operands that may be adjoint. Axes of B do not broadcast."""
     x, y = c.with_rank_at_least(x, 2), c.with_rank_at_least(y, 2)
     rank = x.rank if x.rank is not None else y.rank
     if rank is None:
@@ -43,7 +43,7 @@ def batch_matmul(c: InferenceContext, x: Shape, y: Shape, *, adj_x: bool = False
 
 @tf("BatchMatMulV2", "BatchMatMulV3")
 def broadcasting_matmul(c: InferenceContext, x: Shape, y: Shape, *, adj_x: bool = False, adj_y: bool = False) -> Shape:
-    """[*A, M, K] x [*B, K, N] -> [*broadcast(A, B), M, N]."""
+    """[*A, M, K], [*B, K, N] -> [*broadcast(A, B), M, N], for operands that may be adjoint."""
     x, y = c.with_rank_at_least(x, 2), c.with_rank_at_least(y, 2)
     rows, columns = product(c, x, y, adj_x, adj_y)
     if x.dims is None or y.dims is None:
@@ -59,7 +59,7 @@ def broadcasting_matmul(c: InferenceContext, x: Shape, y: Shape, *, adj_x: bool 
 def quantized_matmul(
     c: InferenceContext, a: Shape, b: Shape, *others: Shape, transpose_a: bool = False, transpose_b: bool = False
 ) -> tuple[Shape, ...]:
-    """[M, K] x [K, N] -> [M, N], with the range of the product; the ranges of the operands are scalars or vectors."""
+    """[M, K], [K, N], ranges [] or [*] -> [M, N] and its range [], []."""
     for limits in others:
         c.with_rank_at_most(limits, 1)
     result = matmul(c, a, b, transpose_a=transpose_a, transpose_b=transpose_b)
@@ -71,7 +71,7 @@ ELLIPSIS = "..."
 
 @tf("Einsum")
 def einsum(c: InferenceContext, *inputs: Shape, equation: str) -> Shape:
-    """The axes of the result by their letters. Axes of one letter are equal; those of `...` broadcast."""
+    """The axes that the letters of the result name. Axes of one letter are equal; those of `...` broadcast."""
     terms, result = _parse_equation(equation)
     if len(terms) != len(inputs):
         raise ShapeError(f"Expected {len(terms)} inputs for the einsum equation {equation}, but got: {len(inputs)}")
@@ -90,7 +90,7 @@ def einsum(c: InferenceContext, *inputs: Shape, equation: str) -> Shape:
 
 
 def _parse_equation(equation: str) -> tuple[list[str], str]:
-    """The terms of the operands and that of the result."""
+    """The terms of the operands and that of the result. Raises ShapeError for a malformed equation."""
     parts = equation.split("->")
     if len(parts) != 2:
         raise ShapeError(f"Expecting exactly one '->' in the einsum equation: {equation}")
@@ -102,7 +102,7 @@ def _parse_equation(equation: str) -> tuple[list[str], str]:
 
 
 def _read_term(c: InferenceContext, term: str, operand: Shape, sizes: dict[str, Dim], spread: Shape) -> Shape:
-    """Record the sizes of one operand; returns the broadcast of its ellipsis axes with those of earlier operands."""
+    """Record the sizes of an operand's letters in `sizes`; returns `spread` broadcast with its ellipsis axes."""
     head, dots, tail = term.partition(ELLIPSIS)
     letters = [*head, *tail]
     if not dots and operand.dims is None and len(letters) <= MAX_LETTERS:
@@ -124,4 +124,4 @@ def _read_term(c: InferenceContext, term: str, operand: Shape, sizes: dict[str, 
 
 
 MAX_LETTERS = 254
-"""The most axes that a tensor has."""
+"""The largest rank of a tensor in TensorFlow."""

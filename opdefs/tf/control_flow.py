@@ -1,4 +1,4 @@
-"""Control flow out of single nodes, as graphs of version 1 have it: switches, joins, and frames of loops.
+"""Control flow out of single nodes, as in graphs of TensorFlow 1: switches, joins, and frames of loops.
 
 A value behind a switch exists only where the condition holds. A loop is a cycle through a Merge and a NextIteration.
 """
@@ -12,21 +12,21 @@ from shapeinf.ops import InferenceContext
 
 @tf("Switch", "RefSwitch", views={0: 0, 1: 0}, conditions=1)
 def switch(c: InferenceContext, data: TensorType, pred: Shape) -> tuple[TensorType, TensorType]:
-    """The data on both sides; only one of them has a value when the graph runs."""
+    """[*S], [] -> [*S], [*S]: the data at both outputs, of which one has a value when the graph runs."""
     c.with_rank(pred, 0)
     return data, data
 
 
 @tf("_SwitchN", conditions=1)
 def switch_n(c: InferenceContext, data: TensorType, output_index: Shape) -> tuple[TensorType, ...]:
-    """The data on all sides."""
+    """[*S], [] -> [*S]...: the data at all outputs, of which one has a value when the graph runs."""
     c.with_rank(output_index, 0)
     return (data,) * c.num_outputs
 
 
 @tf("Merge", "RefMerge", conditions=-1)
 def merge(c: InferenceContext, *inputs: TensorType | None) -> tuple[Type, PartialTensor]:
-    """The join of the inputs, and the number of the one that has a value; at the top of a loop some come later."""
+    """[*S]... -> the join of the inputs, and the index [] of the one that has a value. None: of a later iteration."""
     values = [value for value in inputs if value is not None]
     if not values:
         c.fail("takes at least 1 input, got 0")
@@ -38,23 +38,23 @@ def merge(c: InferenceContext, *inputs: TensorType | None) -> tuple[Type, Partia
 
 @tf("Enter", "RefEnter", views={0: 0}, conditions=1)
 def enter(c: InferenceContext, data: TensorType) -> TensorType:
-    """The value in the first iteration of a frame, in all of them if it is constant."""
+    """[*S] -> [*S]: the value in the first iteration of a frame; in all iterations if it is constant."""
     return data
 
 
-@tf("Exit", "RefExit", views={0: 0}, conditions=-2)
+@tf("Exit", "RefExit", views={0: 0}, conditions=-2)  # of the frame that it entered, and of the switch before it
 def leave(c: InferenceContext, data: TensorType) -> Type:
-    """The value after the last iteration. It has entered a frame and passed a switch: two conditions end here."""
+    """[*S] -> [*S]: the value after the last iteration."""
     return c.leave_cycle(data)
 
 
 @tf("NextIteration", "RefNextIteration", views={0: 0}, back_edge=True)
 def next_iteration(c: InferenceContext, data: TensorType) -> TensorType:
-    """The value in the next iteration."""
+    """[*S] -> [*S]: the value in the next iteration."""
     return data
 
 
 @tf("LoopCond", views={0: 0})
 def loop_condition(c: InferenceContext, value: TensorType) -> TensorType:
-    """The condition of a loop."""
+    """[] -> []: the condition of a loop."""
     return value.with_type(value.dtype, c.with_rank(value.shape, 0))

@@ -1,4 +1,4 @@
-"""Convolutions."""
+"""Convolutions. The sizes S' of outputs are those of sliding windows: see `windows`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def conv_2d(
     *,
     window: ConvWindow,
 ) -> Shape:
-    """[N, H, W, C] and [h, w, C/groups, D] -> [N, H', W', D].
+    """[N, H, W, C], [h, w, C/groups, D] -> [N, H', W', D].
 
     A filter of NCHW_VECT_C is [D, C/groups/inner, h, w, inner].
     """
@@ -49,7 +49,7 @@ def conv_2d(
 
 
 def constrain_depths(c: InferenceContext, depth: Dim, filter_depth: Dim, output_depth: Dim) -> None:
-    """Require that the channels are divisible by those of the filter; the quotient is the number of groups."""
+    """Require that the channels are divisible by those of the filter, and D by the quotient, the number of groups."""
     if not isinstance(filter_depth, int):
         return
     if filter_depth == 0:
@@ -66,6 +66,7 @@ def constrain_depths(c: InferenceContext, depth: Dim, filter_depth: Dim, output_
 
 
 def _require_multiple(c: InferenceContext, depth: Dim, groups: int) -> None:
+    """Require that the output channels are divisible by the number of groups."""
     message = f"Depth of output ({depth}) is not a multiple of the number of groups ({groups})"
     if not isinstance(depth, int):
         c.divisible(depth, groups, message)
@@ -81,7 +82,7 @@ def conv_3d(
     *,
     window: VolumeWindow,
 ) -> Shape:
-    """[N, P, H, W, C] and [p, h, w, C/groups, D] -> [N, P', H', W', D].
+    """[N, P, H, W, C], [p, h, w, C/groups, D] -> [N, P', H', W', D].
 
     Each axis has its own dilation, as in the kernel: TensorFlow's shape function swaps those of rows and columns.
     """
@@ -100,7 +101,7 @@ def depthwise_conv_2d(
     *,
     window: ConvWindow,
 ) -> Shape:
-    """[N, H, W, C] and [h, w, C, M] -> [N, H', W', C*M]."""
+    """[N, H, W, C], [h, w, C, M] -> [N, H', W', C*M]."""
     layout = tensor_format(window.data_format)
     x, weights = c.with_rank(input_, 4), c.with_rank(filter_, 4)
     depth = c.multiply(c.merge(x[layout.channels], weights[2]), weights[3])
@@ -122,7 +123,7 @@ def conv(
     batch_dims: int = 1,
     groups: int = 1,
 ) -> Shape:
-    """[*B, *S, C] and [*K, C/groups, D] -> [*B, *S', D] for 2 or 3 spatial axes and `batch_dims` axes of batches."""
+    """[*B, *S, C], [*K, C/groups, D] -> [*B, *S', D] for 2 or 3 spatial axes and `batch_dims` batch axes."""
     x, weights = _operands(c, input_, filter_, batch_dims)
     if x.dims is None or weights.dims is None:
         return c.unknown_shape()
@@ -135,7 +136,7 @@ def conv(
 
 
 def _operands(c: InferenceContext, x: Shape, weights: Shape, batch_dims: int) -> tuple[Shape, Shape]:
-    """Both operands with their ranks, which follow from each other."""
+    """Both operands, each of the rank that follows from the other. Raises ShapeError for ranks that do not fit."""
     if batch_dims < 0:
         raise ShapeError(f"Batch dimensions must be non-negative, but got: {batch_dims}")
     for shape, batches in ((x, batch_dims), (weights, 1)):
@@ -153,6 +154,7 @@ def _operands(c: InferenceContext, x: Shape, weights: Shape, batch_dims: int) ->
 
 
 def _constrain_groups(c: InferenceContext, depth: Dim, filter_depth: Dim, output_depth: Dim, groups: int) -> None:
+    """Require that the channels of input, filter and output are those of `groups` groups."""
     if groups <= 0:
         raise ShapeError(f"groups attribute should be a positive integer, but got: {groups}")
     for size, name in ((depth, "input"), (output_depth, "output")):
@@ -179,7 +181,7 @@ def fused_conv_2d(
     filter_format: str = "HWIO",
     dilations: Ints = UNIT,
 ) -> Shape:
-    """As Conv2D; biases and other arguments of the fused operators do not change the shape."""
+    """As Conv2D; the arguments of the fused operators do not change the shape."""
     if filter_format == "OIHW" and filter_.dims is not None and len(filter_) == 4:
         filter_ = Shape((*filter_[2:], filter_[1], filter_[0]))
     window = ConvWindow(strides, padding, explicit_paddings, data_format, dilations)
@@ -224,7 +226,7 @@ def fused_pad_conv_2d(
     strides: Ints,
     padding: str,
 ) -> Shape:
-    """A convolution of the padded image; `paddings` is [4, 2]."""
+    """[N, H, W, C], paddings [4, 2], [h, w, C, D] -> [N, H', W', D]: a convolution of the padded image."""
     return conv_2d(c, _pad_image(c, c.with_rank(input_, 4), paddings), filter_, window=ConvWindow(strides, padding))
 
 
@@ -239,7 +241,7 @@ def fused_resize_and_pad_conv_2d(
     strides: Ints,
     padding: str,
 ) -> Shape:
-    """A convolution of the resized and padded image; `size` is a height and a width."""
+    """[N, H, W, C], size [2], paddings [4, 2], [h, w, C, D] -> [N, H', W', D]: of the resized and padded image."""
     x = c.with_rank(input_, 4)
     height, width = c.with_rank(c.make_shape_from_shape_tensor(1), 2)
     resized = Shape((x[0], height, width, x[3]))
@@ -247,6 +249,7 @@ def fused_resize_and_pad_conv_2d(
 
 
 def _pad_image(c: InferenceContext, x: Shape, paddings: Value) -> Shape:
+    """The shape of a padded image, for paddings [4, 2]."""
     rows = c.with_rank(paddings.shape, 2)
     c.with_value(rows[0], 4)
     c.with_value(rows[1], 2)
@@ -262,7 +265,7 @@ def _pad_image(c: InferenceContext, x: Shape, paddings: Value) -> Shape:
 def dilation_2d(
     c: InferenceContext, input_: Shape, filter_: Shape, *, strides: Ints, rates: Ints, padding: str
 ) -> Shape:
-    """[N, H, W, C] and [h, w, C] -> [N, H', W', C]."""
+    """[N, H, W, C], [h, w, C] -> [N, H', W', C]."""
     layout = tensor_format("NHWC")
     x, weights = c.with_rank(input_, 4), c.with_rank(filter_, 3)
     steps = spatial_values(c, strides, layout, "stride")
@@ -274,11 +277,11 @@ def dilation_2d(
 
 @tf("Dilation2DBackpropInput")
 def dilation_2d_backprop_input(c: InferenceContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
-    """The shape of the input."""
+    """[N, H, W, C], [h, w, C], [N, H', W', C] -> [N, H, W, C]."""
     return input_
 
 
 @tf("Dilation2DBackpropFilter")
 def dilation_2d_backprop_filter(c: InferenceContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
-    """The shape of the filter."""
+    """[N, H, W, C], [h, w, C], [N, H', W', C] -> [h, w, C]."""
     return filter_

@@ -1,4 +1,4 @@
-"""Gradients of convolutions."""
+"""Gradients of convolutions: with the sizes of the result as an input, or with a tensor of its shape (`*_of_*`)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def conv_2d_backprop_input(
     *,
     window: ConvWindow,
 ) -> Shape:
-    """The shape in `input_sizes`, or a height and a width with the batch of the gradient and the filter's channels."""
+    """[4] or [2], [h, w, C, D], [N, H', W', D] -> the shape in `input_sizes`, or [N, height, width, C] for [2]."""
     layout = tensor_format(window.data_format)
     grad, weights = c.with_rank(out_backprop, 4), c.with_rank(filter_, 4)
     c.merge(grad[layout.channels], weights[3])
@@ -38,7 +38,7 @@ def depthwise_conv_2d_backprop_input(
     *,
     window: ConvWindow,
 ) -> Shape:
-    """As Conv2DBackpropInput; the channels of the input are axis 2 of the filter.
+    """[4] or [2], [h, w, C, M], [N, H', W', C*M] -> [N, H, W, C], as Conv2DBackpropInput.
 
     The kernel takes a height and a width too, which TensorFlow's shape function refuses.
     """
@@ -57,7 +57,7 @@ def conv_3d_backprop_input(
     *,
     window: VolumeWindow,
 ) -> Shape:
-    """The shape in `input_sizes`."""
+    """[5], [p, h, w, C, D], [N, P', H', W', D] -> the shape in `input_sizes`."""
     layout = tensor_format(window.data_format, 3)
     grad, weights = c.with_rank(out_backprop, 5), c.with_rank(filter_, 5)
     return _input_shape(c, layout, grad, weights, window)
@@ -70,7 +70,7 @@ def _input_shape(
     weights: Shape,
     window: ConvWindow | VolumeWindow,
 ) -> Shape:
-    """The shape in input 0; sizes that are not known are bounded by those of the gradient."""
+    """The shape in input 0; sizes that are unknown are bounded by those of the gradient."""
     wanted = c.make_shape_from_shape_tensor(0)
     rank = layout.length if wanted.dims is None else len(wanted)
     if rank not in (layout.length, 2) or (rank == 2 and layout.length != 4):
@@ -97,7 +97,7 @@ def _input_shape(
 
 
 def _input_size(c: InferenceContext, output: Dim, span: Dim, stride: int, padding: str, pads: int) -> Dim:
-    """The size of an axis of which the output of a convolution is known: exact where the stride is 1."""
+    """The size of an axis whose windows number `output`: exact for stride 1, else an unknown of at most the largest."""
     if stride < 1:
         raise ShapeError(f"Stride must be > 0, but got {stride}")
     if padding == "SAME":
@@ -108,35 +108,35 @@ def _input_size(c: InferenceContext, output: Dim, span: Dim, stride: int, paddin
 
 @tf("Conv2DBackpropFilter", "DepthwiseConv2dNativeBackpropFilter")
 def conv_2d_backprop_filter(c: InferenceContext, input_: Shape, filter_sizes: Value, out_backprop: Shape) -> Shape:
-    """The shape in `filter_sizes`."""
+    """[N, H, W, C], [4], [N, H', W', D] -> the shape in `filter_sizes`."""
     return c.with_rank(c.make_shape_from_shape_tensor(1), 4)
 
 
 @tf("Conv3DBackpropFilterV2")
 def conv_3d_backprop_filter(c: InferenceContext, input_: Shape, filter_sizes: Value, out_backprop: Shape) -> Shape:
-    """The shape in `filter_sizes`."""
+    """[N, P, H, W, C], [5], [N, P', H', W', D] -> the shape in `filter_sizes`."""
     return c.with_rank(c.make_shape_from_shape_tensor(1), 5)
 
 
 @tf("Conv2DBackpropInputV2")
 def conv_2d_backprop_of_input(c: InferenceContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
-    """The shape of the input."""
+    """[N, H, W, C], [h, w, C, D], [N, H', W', D] -> [N, H, W, C]."""
     return c.with_rank(input_, 4)
 
 
 @tf("Conv2DBackpropFilterV2")
 def conv_2d_backprop_of_filter(c: InferenceContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
-    """The shape of the filter."""
+    """[N, H, W, C], [h, w, C, D], [N, H', W', D] -> [h, w, C, D]."""
     return c.with_rank(filter_, 4)
 
 
 @tf("Conv3DBackpropInput")
 def conv_3d_backprop_of_input(c: InferenceContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
-    """The shape of the input."""
+    """[N, P, H, W, C], [p, h, w, C, D], [N, P', H', W', D] -> [N, P, H, W, C]."""
     return c.with_rank(input_, 5)
 
 
 @tf("Conv3DBackpropFilter")
 def conv_3d_backprop_of_filter(c: InferenceContext, input_: Shape, filter_: Shape, out_backprop: Shape) -> Shape:
-    """The shape of the filter."""
+    """[N, P, H, W, C], [p, h, w, C, D], [N, P', H', W', D] -> [p, h, w, C, D]."""
     return c.with_rank(filter_, 5)

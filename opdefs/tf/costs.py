@@ -1,6 +1,6 @@
-"""Costs of TensorFlow's operators.
+"""Cost rules of TensorFlow's operators.
 
-An operator without a rule of its own has that of its family, the module of its shape function.
+An operator without a rule of its own has the rule of its family, the module of its shape function.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import CostContext, CostRule, OpCost
 
-_OUTSIDE = elements.exclusion("it works on what is outside of the graph: files, queues, tables, devices")
+_OUTSIDE = elements.exclusion("it works on resources outside of the graph: files, queues, tables, devices")
 _SPARSE = elements.exclusion("the number of its operations depends on the positions of sparse values")
 _RECORDS = elements.exclusion("its work depends on the bytes of its inputs")
 _BOXES = elements.exclusion("the number of comparisons depends on data")
-_ITERATIVE = elements.exclusion("the number of its iterations depends on data")
+_ITERATIVE = elements.exclusion("the number of iterations depends on data")
 _UNPUBLISHED = elements.exclusion("no formula is published for it")
 
 FAMILIES: dict[str, CostRule] = {
@@ -57,11 +57,11 @@ FAMILIES: dict[str, CostRule] = {
     **dict.fromkeys((f"opdefs.tf.{name}" for name in ("recurrent", "fractional_pool", "quantized")), _UNPUBLISHED),
     "opdefs.tf.linalg": _ITERATIVE,
 }
-"""By the module that registers the shape function: the rule of all operators that have none of their own."""
+"""By module of shape functions, the cost rule of its operators that have none of their own."""
 
 
 def register_families() -> None:
-    """Register the rules of families for the operators without one; the table names these without an import."""
+    """Register the rules of families for the operators without a rule of their own, by module name, without imports."""
     registered = tf.costs()
     for key in tf.signatures:
         module, (domain, op, _) = tf.signatures.module(key), key
@@ -70,13 +70,13 @@ def register_families() -> None:
 
 
 def _input_position(c: CostContext, name: str) -> int:
-    """The position of the input of a name, where none before it is a list."""
+    """The position of the input called `name`. Raises NotKnown if one before it is a list."""
     for index, arg in enumerate(c.op_def.inputs):
         if arg.repeated:
             break
         if arg.name == name:
             return index
-    raise NotKnown(f"the position of the input {name!r} depends on the number of others")
+    raise NotKnown(f"the position of the input {name!r} depends on the number of inputs in a list")
 
 
 # -- element by element ------------------------------------------------------------------------------------------------
@@ -119,6 +119,8 @@ tf.cost("ResourceScatterNdUpdate", "InplaceUpdate")(elements.movement)
 
 
 def _update_cost(name: str) -> CostRule:
+    """One operation for each element of the input called `name`."""
+
     def cost(c: CostContext) -> OpCost:
         return OpCost(operations=c.elements(c.input(_input_position(c, name))))
 
@@ -126,7 +128,7 @@ def _update_cost(name: str) -> CostRule:
 
 
 def _registered_names(*names: str) -> list[str]:
-    """The operators among all combinations of a prefix and a kind."""
+    """The names of which TensorFlow has an operator with a rule."""
     return [name for name in names if tf.has_rule("", name)]
 
 
@@ -139,11 +141,11 @@ tf.cost("ScatterNdNonAliasingAdd")(_update_cost("updates"))
 tf.cost("InplaceAdd", "InplaceSub")(_update_cost("v"))
 
 _UPDATES = {"GradientDescent": 2, "Momentum": 4, "KerasMomentum": 4, "Adagrad": 6, "RMSProp": 10, "Adam": 12}
-"""Operations for each element of a variable, as the formulas in the documentation of each update count them."""
+"""By optimizer, the operations for each element of a variable, counted in the formulas of its documentation."""
 
 
 def update(c: CostContext, each: int) -> OpCost:
-    """So many operations for each element of the gradient."""
+    """`each` operations for each element of the gradient, or of `delta` for 2."""
     return OpCost(operations=c.product(each, *c.input(_input_position(c, "delta" if each == 2 else "grad"))))
 
 
@@ -153,7 +155,7 @@ for _name, _count in _UPDATES.items():
     )
 
 
-# -- normalisations, pooling, resampling -------------------------------------------------------------------------------
+# -- normalization, pooling, resampling -------------------------------------------------------------------------------
 
 
 @tf.cost("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "_FusedBatchNormEx")
@@ -177,6 +179,7 @@ def local_response(c: CostContext) -> OpCost:
 
 
 def _window(c: CostContext) -> list[int]:
+    """The sizes of the window, from the attribute or the input `ksize`."""
     sizes: Sequence[object] = c.integers("ksize")
     if not sizes:
         sizes = c.contents(next((i for i, arg in enumerate(c.op_def.inputs) if arg.name == "ksize"), 1))
@@ -193,6 +196,8 @@ tf.cost("QuantizedAvgPool", "QuantizedMaxPool")(elements.pooling(_window))
 
 
 def _pool_gradient(name: str) -> CostRule:
+    """One operation for each element of the window and of the input called `name`."""
+
     def cost(c: CostContext) -> OpCost:
         return OpCost(operations=c.product(*_window(c), *c.input(_input_position(c, name))))
 
@@ -216,7 +221,7 @@ tf.cost("ResizeArea", "ResizeNearestNeighborGrad")(elements.input_cost())
 
 @tf.cost("CropAndResize")
 def crop_and_resize(c: CostContext) -> OpCost:
-    """Four values for each element, or one."""
+    """Four multiply-accumulates for each element, none for `nearest`."""
     return OpCost(macs=c.product(4, *c.result) if c.text("method", "bilinear") == "bilinear" else 0)
 
 
@@ -224,7 +229,7 @@ def crop_and_resize(c: CostContext) -> OpCost:
 
 
 def _operations_after_product(c: CostContext) -> int:
-    """How many operations for each element follow the product: a bias, sums, an activation."""
+    """The number of operations for each element after a product: a bias, sums, an activation."""
     name = c.op_def.name
     fused = c.attribute("fused_ops", ())
     written = sum(word in name for word in ("WithBias", "Relu", "Sum"))
@@ -232,10 +237,12 @@ def _operations_after_product(c: CostContext) -> int:
 
 
 def _product_cost(c: CostContext, macs: Dim) -> OpCost:
+    """A product of `macs` multiply-accumulates, and the operations after it."""
     return OpCost(macs=macs, operations=c.product(_operations_after_product(c), *c.result))
 
 
 def _row_length(c: CostContext, *transposed: str) -> Dim:
+    """The length of the rows of the first operand, which the attributes called `transposed` swap."""
     a = c.input(0)
     return a[-2] if any(c.attribute(name, False) for name in transposed) else a[-1]
 
@@ -244,7 +251,7 @@ def _row_length(c: CostContext, *transposed: str) -> Dim:
 @tf.cost(*(f"QuantizedMatMulWithBias{rest}" for rest in ("", "AndDequantize", "AndRelu", "AndRequantize")))
 @tf.cost("QuantizedMatMulWithBiasAndReluAndRequantize")
 def matmul(c: CostContext) -> OpCost:
-    """A product of matrices that may be transposed; names and `fused_ops` say what follows it."""
+    """A product of matrices that may be transposed; the operator's name and `fused_ops` state what follows it."""
     return _product_cost(c, c.product(_row_length(c, "transpose_a"), *c.result))
 
 
@@ -256,7 +263,7 @@ def batch_matmul(c: CostContext) -> OpCost:
 
 @tf.cost("Einsum", "XlaEinsum")
 def einsum(c: CostContext) -> OpCost:
-    """All indices at once."""
+    """A single loop over all indices."""
     return products.einsum(c.text("equation"), [c.input(index) for index in range(len(c.types))], c)
 
 
@@ -265,6 +272,7 @@ tf.cost("UniformQuantizedConvolution", "UniformQuantizedConvolutionHybrid")(_UNP
 
 
 def _numbers(c: CostContext) -> dict[int, list[int]]:
+    """The dimension numbers of the operator, by field. Raises NotKnown if they are unreadable."""
     numbers = read_numbers(c.text("dimension_numbers"))
     if numbers is None:
         raise NotKnown("the dimension numbers cannot be read")
@@ -273,13 +281,13 @@ def _numbers(c: CostContext) -> dict[int, list[int]]:
 
 @tf.cost("XlaDot", "XlaDotV2")
 def xla_dot(c: CostContext) -> OpCost:
-    """The product of the contracted axes for each element."""
+    """The product of the contracted sizes for each element."""
     a = c.input(0)
     return OpCost(macs=c.product(*(a[axis] for axis in _numbers(c).get(1, [])), *c.result))
 
 
 def _filter_macs(c: CostContext, outputs: Shape, kernel: Shape) -> Dim:
-    """A filter [*W, C/groups, K]: all but its last axis for each element."""
+    """The size of a filter [*W, C/groups, K] without its last axis, for each element of the output."""
     return c.product(*kernel[:-1], *outputs)
 
 
@@ -290,7 +298,7 @@ def _filter_macs(c: CostContext, outputs: Shape, kernel: Shape) -> Dim:
 @tf.cost(*(f"QuantizedConv2DWithBias{rest}AndRelu{more}" for rest in ("Sum",) for more in ("", "AndRequantize")))
 @tf.cost("QuantizedConv2DWithBiasSignedSumAndReluAndRequantize")
 def convolution(c: CostContext) -> OpCost:
-    """A filter [*W, C/groups, K]; names and `fused_ops` say what follows."""
+    """A filter [*W, C/groups, K]; the operator's name and `fused_ops` state what follows it."""
     kernel = c.input(_input_position(c, "filter"))
     return _product_cost(c, _filter_macs(c, c.result, kernel))
 
@@ -304,25 +312,25 @@ def depthwise_convolution(c: CostContext) -> OpCost:
 
 @tf.cost("Conv2DBackpropInput", "Conv2DBackpropInputV2", "Conv3DBackpropInput", "Conv3DBackpropInputV2")
 def convolution_gradient(c: CostContext) -> OpCost:
-    """The transposed convolution: the filter for each element of the gradient."""
+    """As the transposed convolution: the filter for each element of the gradient."""
     return OpCost(macs=_filter_macs(c, c.input(2), c.input(1)))
 
 
 @tf.cost("Conv2DBackpropFilter", "Conv2DBackpropFilterV2", "Conv3DBackpropFilter", "Conv3DBackpropFilterV2")
 def filter_gradient(c: CostContext) -> OpCost:
-    """The filter for each element of the gradient; the result has its shape."""
+    """The filter, of the shape of the result, for each element of the gradient."""
     return OpCost(macs=_filter_macs(c, c.input(2), c.result))
 
 
 @tf.cost("DepthwiseConv2dNativeBackpropInput")
 def depthwise_gradient(c: CostContext) -> OpCost:
-    """As the convolution."""
+    """As the depthwise convolution, for each element of the gradient."""
     return OpCost(macs=c.product(*c.input(1)[:2], *c.input(2)))
 
 
 @tf.cost("DepthwiseConv2dNativeBackpropFilter")
 def depthwise_filter_gradient(c: CostContext) -> OpCost:
-    """As the convolution."""
+    """As the depthwise convolution, for each element of the gradient."""
     return OpCost(macs=c.product(*c.result[:2], *c.input(2)))
 
 
@@ -337,7 +345,7 @@ tf.cost("Dilation2DBackpropInput", "Dilation2DBackpropFilter")(_UNPUBLISHED)
 
 @tf.cost("SparseTensorDenseMatMul")
 def sparse_matmul(c: CostContext) -> OpCost:
-    """A row of the result for each value that is not zero."""
+    """A row of the result for each stored value."""
     return OpCost(macs=c.product(c.input(0)[0], c.result[1]))
 
 
@@ -350,19 +358,19 @@ tf.cost("Cholesky", "BatchCholesky", "RiscCholesky")(lambda c: OpCost(macs=c.pro
 
 @tf.cost("BatchMatrixSolve", "MatrixSolve")
 def solve(c: CostContext) -> OpCost:
-    """A factorisation, and two products of triangles."""
+    """A factorization, and two products with triangular matrices."""
     a = c.input(0)
     return OpCost(macs=c.sum(c.product(*a, a[-1]) // 3, c.product(a[-1], *c.result)))
 
 
 @tf.cost("BatchMatrixTriangularSolve", "MatrixTriangularSolve", "RiscTriangularSolve")
 def triangular_solve(c: CostContext) -> OpCost:
-    """A product of a triangle."""
+    """A product with a triangular matrix."""
     return OpCost(macs=c.product(c.input(0)[-1], *c.result) // 2)
 
 
 def _cell(cell: str, steps: Callable[[CostContext], Dim], weights: Sequence[str]) -> CostRule:
-    """A cell with weights [inputs + units, gates*units], which hold the products of input and state."""
+    """A cell with weights [inputs + units, gates*units] for the products of input and state."""
 
     def cost(c: CostContext) -> OpCost:
         x, state = c.input(_input_position(c, "x")), c.input(_input_position(c, "h_prev"))
@@ -382,7 +390,7 @@ tf.cost("GRUBlockCell")(_cell("GRU", lambda c: 1, ["w_ru", "w_c"]))
 @tf.cost(*(f"{batch}{name}{axes}" for batch in ("", "Batch") for name in ("FFT", "IFFT") for axes in ("", "2D", "3D")))
 @tf.cost(*(f"{name}{axes}" for name in ("RFFT", "IRFFT") for axes in ("", "2D", "3D")), "RiscFft")
 def fourier(c: CostContext) -> OpCost:
-    """A transform along each axis for each other element, of the side with all values."""
+    """A transform along each axis, for each of the other elements, on the side with all values."""
     name = c.op_def.name
     real = name.startswith(("RFFT", "IRFFT"))
     values = c.result if name.startswith("IRFFT") else c.input(0)

@@ -12,14 +12,14 @@ from shapeinf.ops import InferenceContext, Value
 
 @tf("Bincount")
 def bincount(c: InferenceContext, arr: Shape, size: Value, weights: Shape) -> Shape:
-    """[size]."""
+    """[*S], size [], weights -> [size]."""
     c.with_rank(size.shape, 0)
     return c.vector(size_from_scalar(c, size, 1))
 
 
 @tf("DenseBincount")
 def dense_bincount(c: InferenceContext, input: Shape, size: Value, weights: Shape) -> Shape:
-    """[size] of a vector, [N, size] of a matrix [N, M]."""
+    """[N] or [B, N], size [], weights -> [size] or [B, size]."""
     x = c.with_rank_at_most(input, 2)
     c.with_rank(size.shape, 0)
     count = size_from_scalar(c, size, 1)
@@ -32,7 +32,7 @@ def dense_bincount(c: InferenceContext, input: Shape, size: Value, weights: Shap
 def sparse_bincount(
     c: InferenceContext, indices: Shape, values: Shape, dense_shape: Value, size: Value, weights: Shape
 ) -> Shape:
-    """[size] of a sparse vector, [N, size] of a sparse matrix [N, M]."""
+    """A sparse [N] or [B, N], size [], weights -> [size] or [B, size]."""
     c.with_rank(size.shape, 0)
     rank = c.concrete(c.with_rank(dense_shape.shape, 1)[0])
     count = size_from_scalar(c, size, 3)
@@ -49,7 +49,7 @@ def sparse_bincount(
 
 @tf("RaggedBincount")
 def ragged_bincount(c: InferenceContext, splits: Shape, values: Shape, size: Value, weights: Shape) -> Shape:
-    """Row splits [N + 1] -> [N, size]."""
+    """Row splits [B + 1], values, size [], weights -> [B, size]."""
     c.with_rank(size.shape, 0)
     rows = c.subtract(c.with_rank(splits, 1)[0], 1)
     return c.matrix(rows, size_from_scalar(c, size, 2))
@@ -57,7 +57,7 @@ def ragged_bincount(c: InferenceContext, splits: Shape, values: Shape, size: Val
 
 @tf("HistogramFixedWidth")
 def histogram(c: InferenceContext, values: Shape, value_range: Shape, nbins: Value) -> Shape:
-    """[nbins]; the range is two numbers."""
+    """[*S], range [2], nbins [] -> [nbins]."""
     c.with_value(c.with_rank(value_range, 1)[0], 2)
     c.with_rank(nbins.shape, 0)
     return c.vector(size_from_scalar(c, nbins, 2))
@@ -65,7 +65,7 @@ def histogram(c: InferenceContext, values: Shape, value_range: Shape, nbins: Val
 
 @tf("SobolSample")
 def sobol_sample(c: InferenceContext, dim: Value, num_results: Value, skip: Shape) -> Shape:
-    """[num_results, dim]."""
+    """Scalars `dim`, `num_results` and `skip` -> [num_results, dim]."""
     require_scalars(c, dim.shape, num_results.shape, skip)
     return c.matrix(size_from_scalar(c, num_results, 1), size_from_scalar(c, dim, 0))
 
@@ -75,7 +75,7 @@ def sobol_sample(c: InferenceContext, dim: Value, num_results: Value, skip: Shap
 
 @tf("KMC2ChainInitialization")
 def chain_initialization(c: InferenceContext, distances: Shape, seed: Shape) -> Shape:
-    """One index."""
+    """[N], [] -> []: an index."""
     c.with_rank(distances, 1)
     return c.scalar()
 
@@ -84,13 +84,13 @@ def chain_initialization(c: InferenceContext, distances: Shape, seed: Shape) -> 
 def initial_centers(
     c: InferenceContext, points: Shape, num_to_sample: Value, seed: Shape, num_retries_per_sample: Shape
 ) -> Shape:
-    """[N, D] -> [num_to_sample, D]."""
+    """[N, D], num_to_sample [], [], [] -> [num_to_sample, D]."""
     return c.matrix(size_from_scalar(c, num_to_sample, 1), c.with_rank(points, 2)[1])
 
 
 @tf("NearestNeighbors")
 def nearest_neighbors(c: InferenceContext, points: Shape, centers: Shape, k: Value) -> tuple[Shape, Shape]:
-    """[N, D], [M, D] -> the indices and the distances [N, min(k, M)] of the nearest centers."""
+    """[N, D], [M, D], k [] -> the indices and the distances [N, min(k, M)] of the nearest centers."""
     points, centers = c.with_rank(points, 2), c.with_rank(centers, 2)
     c.merge(points[1], centers[1])
     known = known_dims(k)

@@ -1,4 +1,4 @@
-"""Matrices in compressed sparse row form: scalars of variants with the type of the dense matrix behind them.
+"""Matrices in compressed sparse row form (CSR): scalars of variants with the type of the dense matrix behind them.
 
 All are [M, N], or [B, M, N] for a batch.
 """
@@ -16,7 +16,7 @@ from shapeinf.ops import InferenceContext, Value
 def matrix_behind(c: InferenceContext, handle: TensorType, name: str, least: int = 2) -> TensorType:
     """The type of the dense matrix behind a handle, of rank `least` to 3.
 
-    Raises NotKnown where nothing is known of the handle, as for an argument of a function.
+    Raises NotKnown where the handle is unknown, as for an argument of a function.
     """
     c.with_rank(handle.shape, 0)
     values = handle.values if isinstance(handle, HandleType) else None
@@ -29,12 +29,12 @@ def matrix_behind(c: InferenceContext, handle: TensorType, name: str, least: int
 
 
 def handle_of(dtype: str | None, shape: Shape) -> HandleType:
-    """The handle of one sparse matrix."""
+    """The handle of a sparse matrix with this element type and dense shape."""
     return HandleType("variant", Shape(()), (TensorType(dtype, shape),))
 
 
 def _matrix_shape(c: InferenceContext, shape: Shape) -> Shape:
-    """A shape of rank 2 or 3."""
+    """The shape. Raises ShapeError unless its rank is 2 or 3."""
     if shape.rank not in (2, 3):
         rank = -1 if shape.rank is None else shape.rank
         c.fail(f"Invalid rank: {rank}.  Expected a known rank of either 2 or 3.")
@@ -43,7 +43,7 @@ def _matrix_shape(c: InferenceContext, shape: Shape) -> Shape:
 
 @tf("SparseTensorToCSRSparseMatrix")
 def sparse_tensor_to_csr(c: InferenceContext, indices: Shape, values: Shape, dense_shape: Value) -> HandleType:
-    """The dense shape, whose rank may follow from the indices."""
+    """A sparse [*B, M, N] -> a CSR [*B, M, N]; the rank may follow from the indices."""
     rank = c.concrete(c.with_rank(indices, 2)[1])
     shape = c.make_shape_from_shape_tensor(2)
     shape = _matrix_shape(c, shape if rank is None else c.with_rank(shape, rank))
@@ -53,7 +53,7 @@ def sparse_tensor_to_csr(c: InferenceContext, indices: Shape, values: Shape, den
 
 @tf("CSRSparseMatrixToSparseTensor")
 def csr_to_sparse_tensor(c: InferenceContext, sparse_matrix: TensorType) -> tuple[Shape, Shape, Shape]:
-    """Indices, values and the dense shape."""
+    """A CSR [*B, M, N] -> its sparse form: indices [nnz, R], values [nnz] and the dense shape [R]."""
     shape = matrix_behind(c, sparse_matrix, "sparse_matrix", 0).shape
     count = c.fresh_at_most(c.numel(shape), "nnz")
     return c.matrix(count, len(shape)), c.vector(count), c.vector(len(shape))
@@ -61,7 +61,7 @@ def csr_to_sparse_tensor(c: InferenceContext, sparse_matrix: TensorType) -> tupl
 
 @tf("DenseToCSRSparseMatrix")
 def dense_to_csr(c: InferenceContext, dense_input: Shape, indices: Shape) -> HandleType:
-    """The shape of the dense matrix; one index of its rank for each value."""
+    """[*B, M, N], indices [nnz, R] -> a CSR [*B, M, N]."""
     dense = c.store.canon_shape(dense_input)
     if dense.rank not in (2, 3):
         rank = -1 if dense.rank is None else dense.rank
@@ -75,13 +75,13 @@ def dense_to_csr(c: InferenceContext, dense_input: Shape, indices: Shape) -> Han
 
 @tf("CSRSparseMatrixToDense")
 def csr_to_dense(c: InferenceContext, sparse_input: TensorType) -> Shape:
-    """The dense matrix."""
+    """A CSR [*B, M, N] -> [*B, M, N]."""
     return matrix_behind(c, sparse_input, "sparse_matrix", 0).shape
 
 
 @tf("CSRSparseMatrixComponents")
 def csr_components(c: InferenceContext, csr_sparse_matrix: TensorType, index: Shape) -> tuple[Shape, Shape, Shape]:
-    """[M + 1] starts of rows; the columns and the values of one matrix of the batch."""
+    """A CSR [*B, M, N], index [] -> row starts [M + 1], columns [nnz] and values [nnz] of one matrix."""
     shape = matrix_behind(c, csr_sparse_matrix, "csr_sparse_matrix").shape
     if index.rank != 0:
         c.fail("index must be a scalar.")
@@ -92,12 +92,13 @@ def csr_components(c: InferenceContext, csr_sparse_matrix: TensorType, index: Sh
 
 @tf("SparseMatrixNNZ")
 def csr_count(c: InferenceContext, sparse_matrix: TensorType) -> Shape:
-    """The number of values of each matrix: a scalar, or [B]."""
+    """A CSR [*B, M, N] -> [*B]: the number of values of each matrix."""
     shape = matrix_behind(c, sparse_matrix, "sparse_matrix").shape
     return Shape(shape[:-2])
 
 
 def _is_transposed(c: InferenceContext, side: str, transpose: bool, adjoint: bool) -> bool:
+    """Whether an operand is transposed. Raises ShapeError if it is both transposed and adjoint."""
     if adjoint and transpose:
         c.fail(f"Only one of adjoint_{side} and transpose_{side} may be true.")
     return transpose or adjoint
@@ -115,7 +116,7 @@ def csr_matmul(
     adjoint_b: bool = False,
     transpose_output: bool = False,
 ) -> Shape:
-    """[*B, M, K] x [*B, K, N] -> [*B, M, N]: a dense product, transposed on request."""
+    """A CSR [*B, M, K], [*B, K, N] -> [*B, M, N]; each may be transposed on request."""
     left = matrix_behind(c, a, "a").shape
     right = c.with_rank_at_most(c.with_rank_at_least(b, 2), 3)
     swap_a = _is_transposed(c, "a", transpose_a, adjoint_a)
@@ -137,7 +138,7 @@ def csr_product(
     adjoint_a: bool = False,
     adjoint_b: bool = False,
 ) -> HandleType:
-    """[*B, M, K] x [*B, K, N] -> [*B, M, N]; the batches broadcast."""
+    """CSR [*A, M, K] and [*B, K, N] -> a CSR [*broadcast(A, B), M, N]."""
     left, right = matrix_behind(c, a, "a"), matrix_behind(c, b, "b")
     swap_a = _is_transposed(c, "a", transpose_a, adjoint_a)
     swap_b = _is_transposed(c, "b", transpose_b, adjoint_b)
@@ -148,7 +149,7 @@ def csr_product(
 
 @tf("SparseMatrixMul")
 def csr_scaling(c: InferenceContext, a: TensorType, b: Shape) -> HandleType:
-    """A matrix times a scalar, or each matrix of a batch times its own: [B, 1, 1]."""
+    """A CSR [*B, M, N], [] or [B, 1, 1] -> a CSR [*B, M, N]: all matrices, or each times its own factor."""
     matrix, factor = matrix_behind(c, a, "a", 0), c.with_rank_at_most(b, 3)
     if factor.dims is None:
         c.fail("b has an unknown rank.")
@@ -165,7 +166,7 @@ def csr_scaling(c: InferenceContext, a: TensorType, b: Shape) -> HandleType:
 
 @tf("SparseMatrixAdd")
 def csr_sum(c: InferenceContext, a: TensorType, b: TensorType, alpha: Shape, beta: Shape) -> HandleType:
-    """`alpha * a + beta * b` of matrices of one shape."""
+    """CSR [*B, M, N], [*B, M, N], alpha [], beta [] -> a CSR [*B, M, N]."""
     require_scalars(c, alpha, beta)
     left, right = matrix_behind(c, a, "a"), matrix_behind(c, b, "b")
     return handle_of(right.dtype, c.merge(left.shape, right.shape))
@@ -173,13 +174,13 @@ def csr_sum(c: InferenceContext, a: TensorType, b: TensorType, alpha: Shape, bet
 
 @tf("SparseMatrixZeros")
 def csr_zeros(c: InferenceContext, dense_shape: Value) -> HandleType:
-    """A matrix of the shape in `dense_shape` without values."""
+    """Dense shape [R] -> a CSR of that shape without values."""
     return handle_of(c.attr("type"), _matrix_shape(c, c.make_shape_from_shape_tensor(0)))
 
 
 @tf("SparseMatrixTranspose")
 def csr_transpose(c: InferenceContext, input: TensorType) -> HandleType:
-    """The last two axes swapped."""
+    """A CSR [*B, M, N] -> a CSR [*B, N, M]."""
     matrix = matrix_behind(c, input, "input")
     *batch, rows, columns = matrix.shape
     return handle_of(matrix.dtype, Shape((*batch, columns, rows)))
@@ -187,19 +188,20 @@ def csr_transpose(c: InferenceContext, input: TensorType) -> HandleType:
 
 @tf("SparseMatrixSoftmax")
 def csr_softmax(c: InferenceContext, logits: TensorType) -> HandleType:
-    """The same shape."""
+    """A CSR [*B, M, N] -> a CSR [*B, M, N]."""
     matrix = matrix_behind(c, logits, "logits")
     return handle_of(matrix.dtype, matrix.shape)
 
 
 @tf("SparseMatrixSoftmaxGrad")
 def csr_softmax_grad(c: InferenceContext, softmax: TensorType, grad_softmax: TensorType) -> HandleType:
-    """The common shape."""
+    """CSR [*B, M, N], [*B, M, N] -> a CSR [*B, M, N]."""
     matrix, gradient = matrix_behind(c, softmax, "softmax"), matrix_behind(c, grad_softmax, "grad_softmax")
     return handle_of(gradient.dtype, c.merge(matrix.shape, gradient.shape))
 
 
 def _square(c: InferenceContext, handle: TensorType) -> TensorType:
+    """The type of square matrices behind a handle."""
     matrix = matrix_behind(c, handle, "Sparse matrix")
     size = c.merge(matrix.shape[-2:][0], matrix.shape[-1:][0])
     return TensorType(matrix.dtype, Shape((*matrix.shape[:-2], size, size)))
@@ -207,13 +209,13 @@ def _square(c: InferenceContext, handle: TensorType) -> TensorType:
 
 @tf("SparseMatrixOrderingAMD")
 def csr_ordering(c: InferenceContext, input: TensorType) -> Shape:
-    """[*B, N]: a permutation of the rows of each square matrix."""
+    """A CSR [*B, N, N] -> [*B, N]: a permutation of the rows of each matrix."""
     return Shape(_square(c, input).shape[:-1])
 
 
 @tf("SparseMatrixSparseCholesky")
 def csr_cholesky(c: InferenceContext, input: TensorType, permutation: Shape) -> HandleType:
-    """The shape of the square matrices, with a permutation of the rows of each."""
+    """A CSR [*B, N, N], permutations [*B, N] -> a CSR [*B, N, N]."""
     matrix = _square(c, input)
     order = c.with_rank_at_most(c.with_rank_at_least(permutation, 1), 2)
     if order.dims is None:

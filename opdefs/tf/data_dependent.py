@@ -16,7 +16,7 @@ from shapeinf.ops.from_tensors import MAX_DIMENSIONS
 
 @tf("Where")
 def where(c: InferenceContext, condition: Value) -> PartialTensor:
-    """[count, rank] positions of the elements that are not zero."""
+    """[*S] -> [count, rank]: the positions of the elements that are not zero."""
     if condition.shape.dims is None:
         return PartialTensor(None, Shape((c.fresh("count"), c.fresh("rank"))), None)
     rank = len(condition.shape.dims)
@@ -33,12 +33,13 @@ def where(c: InferenceContext, condition: Value) -> PartialTensor:
 
 
 def _true_count(c: InferenceContext, decided: Sequence[bool | None]) -> Dim:
-    """How many of some elements are true, where None is undecided."""
+    """The number of true elements, where None is undecided."""
     least, most = decided.count(True), len(decided) - decided.count(False)
     return least if least == most else fresh_count(c, most, least)
 
 
 def _is_nonzero(c: InferenceContext, element: Element) -> bool | None:
+    """Whether an element is not zero; None where that is undecided."""
     if element is None or isinstance(element, (Condition, Quotient, str)):
         return None
     if isinstance(element, Dimension):
@@ -49,7 +50,7 @@ def _is_nonzero(c: InferenceContext, element: Element) -> bool | None:
 
 @tf("Unique")
 def unique(c: InferenceContext, x: Value) -> tuple[PartialTensor | Shape, ...]:
-    """The distinct elements of a vector in the order of their first occurrence, and the index of each element."""
+    """[n] -> the m distinct elements [m], in the order of their first occurrence, and an index [n] for each element."""
     shape = c.with_rank(x.shape, 1)
     distinct = _distinct(x)
     if distinct is None:
@@ -61,7 +62,7 @@ def unique(c: InferenceContext, x: Value) -> tuple[PartialTensor | Shape, ...]:
 
 @tf("UniqueWithCounts")
 def unique_with_counts(c: InferenceContext, x: Value) -> tuple[PartialTensor | Shape, ...]:
-    """As Unique, with the number of occurrences of each distinct element."""
+    """As Unique, with the number of occurrences [m] of each distinct element."""
     distinct = _distinct(x) if x.shape.rank == 1 else None
     if distinct is None:
         size = c.num_elements(x.shape) if x.shape.dims is not None else c.fresh("size")
@@ -74,19 +75,19 @@ def unique_with_counts(c: InferenceContext, x: Value) -> tuple[PartialTensor | S
 
 
 def _distinct(x: PartialTensor) -> tuple[list[Element], list[int], list[int]] | None:
-    """The distinct elements of a vector, the index of each element, and the counts; None where they are unknown."""
+    """The distinct elements of a vector, an index for each element, and the counts; None where they are unknown."""
     if x.elements is None or x.array() is None or x.shape.rank != 1:
         return None
     position: dict[Hashable, int] = {}
     index = [position.setdefault(element, len(position)) for element in x.elements]
-    if any(element != element for element in x.elements):  # every NaN is an element of its own
+    if any(element != element for element in x.elements):  # each NaN counts as a distinct element
         return None
     counts = [index.count(i) for i in range(len(position))]
     return list(position), index, counts  # type: ignore[arg-type]
 
 
 def _distinct_count(c: InferenceContext, x: PartialTensor, size: Dim) -> Dim:
-    """The number of distinct elements among `size`: at least one of any."""
+    """The number of distinct elements among `size`: at least 1, unless there is none."""
     if isinstance(size, int) and size <= 1:
         return size
     if isinstance(x, Progression) and len(x.steps) == 1:
@@ -95,22 +96,24 @@ def _distinct_count(c: InferenceContext, x: PartialTensor, size: Dim) -> Dim:
 
 
 def _count_of_equal(c: InferenceContext, size: Dim) -> Dim:
+    """The number of distinct elements among `size` equal ones: 1, unless there is none."""
     return 1 if c.prove_le(1, size) is True else c.fresh("count", 0, 1)
 
 
 @tf("UniqueV2")
 def unique_along_axis(c: InferenceContext, x: Value, axis: Value) -> tuple[PartialTensor | Shape, ...]:
-    """The distinct slices along an axis, and the index of each slice; without an axis the elements of a vector."""
+    """[*P, n, *Q], axis [1] or [0] -> the distinct slices [*P, m, *Q], and an index [n] for each slice."""
     return _unique_slices(c, x, axis)[:2]
 
 
 @tf("UniqueWithCountsV2")
 def unique_along_axis_with_counts(c: InferenceContext, x: Value, axis: Value) -> tuple[PartialTensor | Shape, ...]:
-    """As UniqueV2, with the number of occurrences of each distinct slice."""
+    """As UniqueV2, with the number of occurrences [m] of each distinct slice."""
     return _unique_slices(c, x, axis)
 
 
 def _unique_slices(c: InferenceContext, x: PartialTensor, axis: PartialTensor) -> tuple[PartialTensor | Shape, ...]:
+    """The distinct slices, an index for each slice, and the counts."""
     named = known_ints(axis)
     if x.shape.rank == 1 and (named is None or named in ((), (0,), (-1,))):
         return unique_with_counts(c, x)
@@ -129,7 +132,7 @@ def _unique_slices(c: InferenceContext, x: PartialTensor, axis: PartialTensor) -
 
 @tf("ListDiff")
 def list_difference(c: InferenceContext, x: Value, y: Value) -> tuple[PartialTensor, ...]:
-    """The elements of one vector that are not in another one, and their indices."""
+    """[n], [m] -> the k elements [k] of the first vector that are not in the second one, and their indices [k]."""
     size = c.with_rank(x.shape, 1)[0]
     c.with_rank(y.shape, 1)
     if x.elements is None or y.elements is None or x.array() is None or y.array() is None:
@@ -142,7 +145,7 @@ def list_difference(c: InferenceContext, x: Value, y: Value) -> tuple[PartialTen
 
 
 def _difference_count(c: InferenceContext, x: PartialTensor, y: PartialTensor, size: Dim) -> Dim:
-    """The number of elements that are left: all of them where nothing is removed."""
+    """The number of remaining elements: all of them if none is removed."""
     if y.shape.dims == (0,):
         return size
     return 0 if size == 0 else fresh_count(c, size)
@@ -155,7 +158,7 @@ def _difference_count(c: InferenceContext, x: PartialTensor, y: PartialTensor, s
 def dynamic_partition(
     c: InferenceContext, data: Value, partitions: Value, *, num_partitions: int
 ) -> tuple[PartialTensor, ...]:
-    """[*I, *D] data by [*I] numbers of partitions -> a tensor [n, *D] for each."""
+    """[*I, *D], numbers of partitions [*I] -> [n, *D]... for each partition."""
     c.merge_prefix(data.shape, partitions.shape)
     if data.shape.dims is None or partitions.shape.dims is None:
         return (PartialTensor(data.dtype, Shape.unknown(), None),) * c.num_outputs
@@ -174,7 +177,7 @@ def dynamic_partition(
 
 
 def _partition(data: PartialTensor, rest: Sequence[Dim], numbers: Sequence[int], number: int) -> PartialTensor:
-    """The slices of the data of one partition."""
+    """The slices of the data in partition `number`."""
     chosen = [i for i, n in enumerate(numbers) if n == number]
     shape = Shape((len(chosen), *rest))
     array = element_array(data)
@@ -187,7 +190,7 @@ def _partition(data: PartialTensor, rest: Sequence[Dim], numbers: Sequence[int],
 
 @tf("DynamicStitch", "ParallelDynamicStitch")
 def dynamic_stitch(c: InferenceContext, *inputs: Value) -> PartialTensor:
-    """[*I] indices and [*I, *D] data of each pair -> [n, *D], where n - 1 is the largest index."""
+    """[*I]..., [*I, *D]... -> [n, *D], where n - 1 is the largest index."""
     count = len(inputs) // 2
     indices, data = inputs[:count], inputs[count:]
     if not count or len(data) != count:
@@ -212,7 +215,7 @@ def dynamic_stitch(c: InferenceContext, *inputs: Value) -> PartialTensor:
 
 
 def _stitched_size(c: InferenceContext, indices: Sequence[PartialTensor], numbers: Sequence[object]) -> Dim:
-    """One more than the largest index; 0 without any."""
+    """One more than the largest index; 0 if there are no indices."""
     highs: list[Dim] = []
     for index, known in zip(indices, numbers, strict=True):
         if known == ():
@@ -225,7 +228,7 @@ def _stitched_size(c: InferenceContext, indices: Sequence[PartialTensor], number
 
 
 def _stitch(shape: Shape, numbers: Sequence[Sequence[int]], data: Sequence[PartialTensor]) -> PartialTensor:
-    """The rows of the data at their indices; a later one wins, and rows without an index are unknown."""
+    """The rows of the data at their indices; the last of several wins, and rows without an index are unknown."""
     import numpy as np
 
     sizes = [d for d in shape if isinstance(d, int)]
@@ -250,7 +253,7 @@ def edit_distance(
     truth_values: Shape,
     truth_shape: Value,
 ) -> Shape:
-    """A distance for each pair of sequences: the larger of both shapes, without the last axis."""
+    """Two sparse tensors of sequences -> the larger of both dense shapes, without the last axis."""
     ours, theirs = (known_ints(shape) for shape in (hypothesis_shape, truth_shape))
     lengths = [c.concrete(c.with_rank(shape.shape, 1)[0]) for shape in (hypothesis_shape, truth_shape)]
     if None not in lengths and lengths[0] != lengths[1]:

@@ -10,7 +10,7 @@ from shapeinf.ops import InferenceContext, Value
 
 @tf("DataFormatDimMap")
 def map_axes(c: InferenceContext, x: Value, *, src_format: str = "NHWC", dst_format: str = "NCHW") -> PartialTensor:
-    """The position in the new format of each axis of the old one."""
+    """[*S] -> [*S]: for each axis of the old format, its position in the new one."""
     order = _order(c, src_format, dst_format)
     axes = known_ints(x)
     if axes is None or any(not -len(order) <= axis < len(order) for axis in axes):
@@ -22,7 +22,7 @@ def map_axes(c: InferenceContext, x: Value, *, src_format: str = "NHWC", dst_for
 def permute_vector(
     c: InferenceContext, x: Value, *, src_format: str = "NHWC", dst_format: str = "NCHW"
 ) -> PartialTensor:
-    """The rows in the order of the new format: one row an axis, or one a spatial axis."""
+    """[R] or [R, 2] -> the same: rows in the order of the new format, one for each axis or each spatial axis."""
     shape = c.with_rank_at_most(c.with_rank_at_least(x.shape, 1), 2)
     array = element_array(x)
     if array is None:
@@ -38,7 +38,7 @@ def permute_vector(
 
 
 def _order(c: InferenceContext, source: str, target: str) -> list[int]:
-    """The position in the target of each letter of the source."""
+    """The position in the target of each letter of the source. Raises ShapeError unless both have the same letters."""
     if sorted(source) != sorted(target) or len(set(source)) != len(source):
         c.fail("both data formats must have the same letters", source, target)
     return [target.index(letter) for letter in source]

@@ -1,6 +1,6 @@
 """Datasets and optionals: variants with the types of the components of an element.
 
-A dataset declares these in `output_types` and `output_shapes`; what is known of its inputs refines them.
+A dataset declares these in `output_types` and `output_shapes`; the types of its inputs refine them.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from shapeinf.ops import InferenceContext, Value
 
 
 def create_dataset(values: Values) -> HandleType:
-    """The handle of a dataset, an optional or another holder of components."""
+    """The handle of a dataset, an optional or another holder of components of these types."""
     return HandleType("variant", SCALAR, values)
 
 
 def _dataset(c: InferenceContext, dtypes: Dtypes, shapes: Shapes, known: Values = None) -> HandleType:
+    """The handle of a dataset whose declared types are refined by known ones."""
     return create_dataset(refine_values(c, declared_values(c, dtypes, shapes), known))
 
 
@@ -96,7 +97,7 @@ def _dataset(c: InferenceContext, dtypes: Dtypes, shapes: Shapes, known: Values 
 def declared_dataset(
     c: InferenceContext, *inputs: TensorType, output_types: Dtypes, output_shapes: Shapes
 ) -> HandleType:
-    """A dataset whose elements are of the declared types."""
+    """A dataset with elements of the declared types."""
     return _dataset(c, output_types, output_shapes)
 
 
@@ -163,7 +164,7 @@ def padded_batch_dataset(c: InferenceContext, *inputs: Shape, output_shapes: Sha
 def same_elements(
     c: InferenceContext, input_dataset: TensorType, *others: Shape, output_types: Dtypes, output_shapes: Shapes
 ) -> HandleType:
-    """A dataset of elements of its first input."""
+    """A dataset with elements of its first input."""
     return _dataset(c, output_types, output_shapes, values_behind(input_dataset))
 
 
@@ -179,7 +180,7 @@ def same_elements(
 def elements_of_any(
     c: InferenceContext, *inputs: TensorType, output_types: Dtypes, output_shapes: Shapes
 ) -> HandleType:
-    """A dataset of elements of several inputs, or of parts of them: of the declared types."""
+    """A dataset with elements of several inputs, or of parts of them: of the declared types."""
     return _dataset(c, output_types, output_shapes)
 
 
@@ -215,7 +216,7 @@ def batch_dataset(
     output_types: Dtypes,
     output_shapes: Shapes,
 ) -> HandleType:
-    """A dataset of stacked elements, of which the last may have fewer."""
+    """A dataset of [batch_size, *S]: stacked elements, the last of which may be shorter unless it is dropped."""
     drops = drop_remainder.elements == (True,)
     return _batches(c, input_dataset, batch_size, output_types, output_shapes, exact=drops)
 
@@ -224,7 +225,7 @@ def batch_dataset(
 def old_batch_dataset(
     c: InferenceContext, input_dataset: TensorType, batch_size: Value, *, output_types: Dtypes, output_shapes: Shapes
 ) -> HandleType:
-    """As BatchDatasetV2; the last element may have fewer."""
+    """As BatchDatasetV2; the last element may be shorter."""
     return _batches(c, input_dataset, batch_size, output_types, output_shapes)
 
 
@@ -253,6 +254,7 @@ def _batches(
     *,
     exact: bool = False,
 ) -> HandleType:
+    """A dataset of stacked elements: of `batch_size`, if `exact`, else of at most that."""
     values = values_behind(dataset)
     size = (known_dims(batch_size) or (None,))[0]
     if values is None or size is None or c.prove_le(1, size) is not True:
@@ -272,13 +274,13 @@ def _batches(
     "ExperimentalMatchingFilesDataset",
 )
 def text_dataset(c: InferenceContext, *inputs: Shape) -> HandleType:
-    """A dataset of strings."""
+    """A dataset of strings []."""
     return create_dataset((TensorType("string", SCALAR),))
 
 
 @tf("SparseTensorSliceDataset")
 def sparse_tensor_slice_dataset(c: InferenceContext, indices: Shape, values: Shape, dense_shape: Shape) -> HandleType:
-    """A dataset of the indices, the values and the shapes of the rows of a sparse tensor."""
+    """A sparse [N, *S] -> a dataset of the indices, values and dense shape of each row."""
     rank = c.subtract(c.dim(c.with_rank(dense_shape, 1), 0), 1)
     count = c.fresh_at_most(c.dim(c.with_rank(values, 1), 0), "count")
     entries = TensorType("int64", Shape((count, rank))), TensorType(c.attr("Tvalues"), Shape((count,)))
@@ -287,13 +289,13 @@ def sparse_tensor_slice_dataset(c: InferenceContext, indices: Shape, values: Sha
 
 @tf("DatasetFromGraph")
 def dataset_from_graph(c: InferenceContext, graph_def: Shape) -> HandleType:
-    """A dataset of unknown elements."""
+    """A dataset of elements of unknown types."""
     return create_dataset(None)
 
 
 @tf("WrapDatasetVariant", "UnwrapDatasetVariant")
 def wrapped_dataset(c: InferenceContext, input_handle: TensorType) -> TensorType:
-    """The same dataset in another form."""
+    """The same dataset."""
     return input_handle
 
 
@@ -319,13 +321,13 @@ def element(
 
 @tf("DatasetCardinality", "ExperimentalDatasetCardinality", "DatasetFingerprint", "DatasetToGraph", "DatasetToGraphV2")
 def property_of_a_dataset(c: InferenceContext, input_dataset: Shape) -> Shape:
-    """A scalar."""
+    """[] -> []: the property."""
     return SCALAR
 
 
 @tf("RegisterDataset", "RegisterDatasetV2")
 def register_dataset(c: InferenceContext, dataset: Shape, address: Shape, protocol: Shape) -> Shape:
-    """A scalar."""
+    """[]: the id of the dataset."""
     return SCALAR
 
 
@@ -356,5 +358,5 @@ def optional_none(c: InferenceContext) -> HandleType:
 
 @tf("OptionalHasValue")
 def optional_has_value(c: InferenceContext, optional: Shape) -> Shape:
-    """A scalar."""
+    """[] -> []: a bool."""
     return SCALAR

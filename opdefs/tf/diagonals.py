@@ -13,7 +13,7 @@ from shapeinf.ops import InferenceContext, Value
 
 @tf("BatchMatrixBandPart", "MatrixBandPart", in_place=(0,))
 def band_part(c: InferenceContext, input: Shape, num_lower: Shape, num_upper: Shape) -> Shape:
-    """The shape of the input."""
+    """[*B, M, N], [], [] -> [*B, M, N]."""
     return input
 
 
@@ -33,7 +33,7 @@ def main_diagonals(c: InferenceContext, input: Shape) -> Shape:
 
 @tf("BatchMatrixSetDiag", "MatrixSetDiag", in_place=(0,))
 def set_main_diagonals(c: InferenceContext, input: Shape, diagonal: Shape) -> Shape:
-    """[*B, M, N] with main diagonals [*B, min(M, N)] -> the shape of the input."""
+    """[*B, M, N], main diagonals [*B, min(M, N)] -> [*B, M, N]."""
     x, diagonal = c.with_rank_at_least(input, 2), c.with_rank_at_least(diagonal, 1)
     if x.dims is not None:
         diagonal = c.with_rank(diagonal, len(x) - 1)
@@ -50,7 +50,7 @@ def set_main_diagonals(c: InferenceContext, input: Shape, diagonal: Shape) -> Sh
 
 
 def _read_band(c: InferenceContext, k: PartialTensor) -> tuple[int, int] | None:
-    """The lowest and the highest diagonal; None where they are unknown."""
+    """The lowest and the highest diagonal in `k`; None where they are unknown."""
     c.with_rank_at_most(k.shape, 1)
     known = known_ints(k)
     if known is None:
@@ -72,11 +72,12 @@ def _longest(c: InferenceContext, rows: Dim, columns: Dim, band: tuple[int, int]
 
 
 def _count(band: tuple[int, int]) -> int:
+    """The number of diagonals of a band."""
     return band[1] - band[0] + 1
 
 
 def _check_band(c: InferenceContext, rows: Dim, columns: Dim, band: tuple[int, int]) -> None:
-    """Require that the diagonals lie in the matrix; diagonal 0 of an empty matrix does too."""
+    """Raise ShapeError if a diagonal lies outside the matrix; diagonal 0 never does."""
     for name, index in zip(("lower", "upper"), band, strict=True):
         size, reach = (rows, -index) if index < 0 else (columns, index)
         if index and c.prove_le(size, reach) is True:
@@ -85,7 +86,7 @@ def _check_band(c: InferenceContext, rows: Dim, columns: Dim, band: tuple[int, i
 
 @tf("MatrixDiagPartV2", "MatrixDiagPartV3")
 def diagonals(c: InferenceContext, input: Shape, k: Value, padding_value: Shape) -> Shape:
-    """[*B, M, N] -> [*B, L] for one diagonal, else [*B, count, L], with L the length of the longest diagonal."""
+    """[*B, M, N], k -> [*B, L] for one diagonal, else [*B, count, L]; L is the length of the longest diagonal."""
     c.with_rank(padding_value, 0)
     x, band = c.with_rank_at_least(input, 2), _read_band(c, k)
     if x.dims is None:
@@ -103,7 +104,7 @@ def diagonals(c: InferenceContext, input: Shape, k: Value, padding_value: Shape)
 
 @tf("MatrixSetDiagV2", "MatrixSetDiagV3", in_place=(0,))
 def set_diagonals(c: InferenceContext, input: Shape, diagonal: Shape, k: Value) -> Shape:
-    """[*B, M, N] with diagonals [*B, L] or [*B, count, L] -> the shape of the input."""
+    """[*B, M, N], diagonals [*B, L] or [*B, count, L], k -> [*B, M, N]."""
     x, band = c.with_rank_at_least(input, 2), _read_band(c, k)
     diagonal = c.with_rank_at_least(diagonal, 1)
     if band is None:
@@ -127,7 +128,7 @@ def set_diagonals(c: InferenceContext, input: Shape, diagonal: Shape, k: Value) 
 def matrices_of_diagonals(
     c: InferenceContext, diagonal: Shape, k: Value, num_rows: Value, num_cols: Value, padding_value: Shape
 ) -> Shape:
-    """[*B, L] for one diagonal, else [*B, count, L] -> [*B, M, N]: as small as fits, but for sizes that are requested.
+    """[*B, L] or [*B, count, L], k, num_rows [], num_cols [] -> [*B, num_rows, num_cols].
 
     A size of -1 is the smallest that fits; where both are, the matrices are square.
     """
@@ -155,7 +156,7 @@ def matrices_of_diagonals(
 
 
 def _requested_size(c: InferenceContext, requested: list[int | None], least: Dim, name: str) -> Dim:
-    """A size that is requested, or the smallest that fits; fresh where it is unknown which.
+    """A requested size, or the smallest that fits for -1; an unknown where it is undecided which.
 
     The second of the requested sizes is that of the other axis: matrices are square where neither is known.
     """

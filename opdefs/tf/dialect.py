@@ -8,6 +8,7 @@ from shapeinf.ops import Dialect, SignatureTable
 
 
 def _connect(graph: Graph) -> Graph:
+    """The graph with what nodes store behind handles as inputs of the nodes that load it."""
     from opdefs.tf.stored_values import connect
 
     return connect(graph)

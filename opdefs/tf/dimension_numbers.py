@@ -1,4 +1,4 @@
-"""The axes of convolutions in any order, from the serialized messages in which XLA's operators keep them."""
+"""The axes of convolutions in any order, read from serialized messages in attributes of XLA's operators."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _VARINT, _PACKED = 0, 2
 
 @attrs.frozen
 class ConvolutionAxes:
-    """Batch, features and spatial axes of the input, the kernel (features of input and output) and the output."""
+    """The batch, feature and spatial axes of the input, the kernel (input and output features) and the output."""
 
     input_batch: int
     input_feature: int
@@ -37,12 +37,12 @@ class ConvolutionAxes:
 
     @classmethod
     def first(cls, rank: int) -> ConvolutionAxes:
-        """[N, C, *S], [D, C, *K] and [N, D, *S]."""
+        """The axes of [N, C, *S], [D, C, *K] and [N, D, *S]."""
         spatial = tuple(range(2, rank))
         return cls(0, 1, spatial, 1, 0, spatial, 0, 1, spatial)
 
     def is_valid(self, rank: int) -> bool:
-        """Whether each operand of this rank has all its axes, each once."""
+        """Whether each operand, of this rank, has all of its axes, each once."""
         operands = (
             (self.input_batch, self.input_feature, *self.input_spatial),
             (self.kernel_input, self.kernel_output, *self.kernel_spatial),
@@ -52,7 +52,7 @@ class ConvolutionAxes:
 
 
 def convolution_axes(c: InferenceContext, text: str, fields: tuple[int, ...], rank: int) -> ConvolutionAxes | None:
-    """The axes of a message as a reader decodes it; None where bytes of it were lost."""
+    """The axes in a message, decoded as UTF-8 text; None where bytes of it were lost. Raises ShapeError for others."""
     numbers = parse_numbers(c, text)
     if numbers is None:
         return None
@@ -64,13 +64,13 @@ def convolution_axes(c: InferenceContext, text: str, fields: tuple[int, ...], ra
 
 
 def _group(numbers: dict[int, list[int]], fields: tuple[int, ...]) -> tuple[int, int, tuple[int, ...]]:
-    """Two axes, 0 where they are left out, and the spatial ones."""
+    """Two axes, 0 by default, and the spatial axes: the contents of three fields."""
     first, second, spatial = (numbers.get(field, []) for field in fields)
     return (first or [0])[-1], (second or [0])[-1], tuple(spatial)
 
 
 def parse_numbers(c: InferenceContext, text: str) -> dict[int, list[int]] | None:
-    """The integers of each field of a message as a reader decodes it; None where bytes of it were lost."""
+    """The integers of each field of a message; None where bytes of it were lost. Raises ShapeError for others."""
     try:
         return read_numbers(text)
     except ValueError as error:
@@ -78,7 +78,7 @@ def parse_numbers(c: InferenceContext, text: str) -> dict[int, list[int]] | None
 
 
 def read_numbers(text: str) -> dict[int, list[int]] | None:
-    """As `parse_numbers`; raises ValueError for any other message."""
+    """As `parse_numbers`, but raises ValueError."""
     if "\ufffd" in text:
         return None
     data = text.encode("utf-8", "replace")
@@ -101,7 +101,7 @@ def read_numbers(text: str) -> dict[int, list[int]] | None:
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:
-    """A number and the position behind it; -1 where it does not end."""
+    """A number and the position after it; -1 for a number that does not end."""
     value = 0
     for index, byte in enumerate(data[position : position + 10]):
         value |= (byte & 127) << 7 * index
@@ -113,13 +113,13 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
 def dilated_window_count(
     c: InferenceContext, size: Dim, kernel: Dim, stride: int, pads: int, base_dilation: int, dilation: int
 ) -> Dim:
-    """The number of windows in an axis with holes between its elements; 0 where none fits."""
+    """The number of windows along an axis with holes between its elements; 0 where none fits."""
     full = clamp_at_zero(c, window_span(size, base_dilation)) if base_dilation > 1 else size
     return clamp_at_zero(c, (full + pads - window_span(kernel, dilation)) // stride + 1)
 
 
 def same_window_count(c: InferenceContext, size: Dim, stride: int, base_dilation: int) -> Dim:
-    """The number of windows with as much padding as windows at all elements need."""
+    """The number of windows with SAME padding along an axis with holes between its elements."""
     full = clamp_at_zero(c, window_span(size, base_dilation)) if base_dilation > 1 else size
     return same_size(full, stride)
 
@@ -127,7 +127,7 @@ def same_window_count(c: InferenceContext, size: Dim, stride: int, base_dilation
 def convolved_shape(
     c: InferenceContext, lhs: Shape, rhs: Shape, axes: ConvolutionAxes, spatial: Sequence[Dim], batch_groups: int
 ) -> Shape:
-    """The shape of the output, with the sizes of its spatial axes."""
+    """The shape of the output of a convolution, for the sizes of its spatial axes."""
     dims: list[Dim] = [0] * len(lhs)
     dims[axes.output_batch] = c.divide(lhs[axes.input_batch], batch_groups, evenly_divisible=True)
     dims[axes.output_feature] = rhs[axes.kernel_output]

@@ -1,7 +1,7 @@
 """Element-wise operators of one operand, and their gradients.
 
-`in_place` marks operators whose output elements need only the input element at the same position: the kernels forward
-the buffer of the operand.
+`in_place` marks operators of which each output element depends only on the input element at its position: the kernels
+reuse the buffer of the operand.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from shapeinf.ops import InferenceContext, Operand, Value
 )
 @tf("Angle", "ComplexAbs", "Imag", "PopulationCount", "Real", "RiscImag", "RiscIsFinite", "RiscReal")
 def same_shape(c: InferenceContext, x: Shape) -> Shape:
-    """The shape of the input. Contents are unknown: kernels approximate these functions (1/1 is not 1 in float32)."""
+    """[*S] -> [*S]. Contents are unknown: kernels approximate these functions (1/1 is not 1 in float32)."""
     return x
 
 
 @tf("Softmax", "LogSoftmax")
 def softmax(c: InferenceContext, logits: Shape) -> Shape:
-    """The shape of the input, of rank 1 or more; along the last axis."""
+    """[*S, C] -> [*S, C]."""
     return c.with_rank_at_least(logits, 1)
 
 
@@ -66,13 +66,13 @@ def softmax(c: InferenceContext, logits: Shape) -> Shape:
     in_place=(0,),
 )
 def activation_grad(c: InferenceContext, gradients: Shape, features: Shape) -> Shape:
-    """The common shape of the gradients and the features."""
+    """[*S], [*S] -> [*S]: gradients and features."""
     return c.merge(gradients, features)
 
 
 @tf("InvGrad", "ReciprocalGrad", "RsqrtGrad", "SigmoidGrad", "SqrtGrad", "TanhGrad", in_place=(0, 1))
 def unary_gradient(c: InferenceContext, y: Shape, dy: Shape) -> Shape:
-    """The shape of the output of the operator; the gradient has as many elements."""
+    """[*S], [*T] of as many elements -> [*S]: the output of the operator, and the gradient."""
     if y.dims is not None and dy.dims is not None and c.prove_eq(c.numel(y), c.numel(dy)) is False:
         raise ShapeError(
             "The two arguments to a cwise op must have same number of elements", operands=(str(y), str(dy))
@@ -100,7 +100,7 @@ tf("Square", in_place=(0,))(unary_rule(numpy_function("square"), lambda d: d * d
 
 @tf("Invert", in_place=(0,))
 def invert(c: InferenceContext, x: Operand) -> PartialTensor:
-    """The bits of integers inverted: `-x - 1` where they have a sign."""
+    """[*S] -> [*S]: the bits of integers inverted, which is `-x - 1` for signed ones."""
     kind = None if x.elements is None else numpy_dtype(x.dtype)
     signed = kind is not None and kind.kind == "i"
 
@@ -112,26 +112,26 @@ def invert(c: InferenceContext, x: Operand) -> PartialTensor:
 
 @tf("LogicalNot", in_place=(0,))
 def negation(c: InferenceContext, x: Operand) -> PartialTensor:
-    """Element by element."""
+    """[*S] -> [*S]: `not x`."""
     return map_elements("bool", x.shape, logical_not, x)
 
 
 @tf("IsNan", "IsInf")
 def is_not_a_number(c: InferenceContext, x: Operand) -> PartialTensor:
-    """Element by element; sizes are finite numbers."""
+    """[*S] -> [*S]: false for sizes, which are finite numbers."""
     concrete = numpy_function("isnan") if c.op_def.name == "IsNan" else numpy_function("isinf")
     return fold_elements("bool", x.shape, concrete, dim_operation(lambda _: False), x)
 
 
 @tf("IsFinite")
 def is_finite(c: InferenceContext, x: Operand) -> PartialTensor:
-    """Element by element; sizes are finite numbers."""
+    """[*S] -> [*S]: true for sizes, which are finite numbers."""
     return fold_elements("bool", x.shape, numpy_function("isfinite"), dim_operation(lambda _: True), x)
 
 
 @tf("ClipByValue", in_place=(0,))
 def clip_by_value(c: InferenceContext, t: Operand, clip_value_min: Operand, clip_value_max: Operand) -> PartialTensor:
-    """The shape of the input; contents where the limits are single numbers."""
+    """[*S], limits -> [*S]; contents where the limits are scalars."""
     for limit in (clip_value_min, clip_value_max):
         if limit.shape.dims is None or len(limit.shape.dims) > 0:
             return PartialTensor(t.dtype, t.shape, None)
@@ -140,7 +140,7 @@ def clip_by_value(c: InferenceContext, t: Operand, clip_value_min: Operand, clip
 
 @tf("StochasticCastToInt")
 def stochastic_cast(c: InferenceContext, input: Shape, key: Shape, counter: Shape, alg: Shape) -> Shape:
-    """The shape of the input."""
+    """[*S], key [*], counter [*], alg [] -> [*S]."""
     c.with_rank(key, 1)
     c.with_rank(counter, 1)
     c.with_rank(alg, 0)
@@ -149,7 +149,7 @@ def stochastic_cast(c: InferenceContext, input: Shape, key: Shape, counter: Shap
 
 @tf("Bucketize")
 def bucketize(c: InferenceContext, input: Value, *, boundaries: tuple[float, ...]) -> PartialTensor:
-    """The shape of the input; buckets of known numbers."""
+    """[*S] -> [*S]: the bucket of each known number."""
     array = input.array()
     if array is None or array.dtype.kind not in "if":
         return PartialTensor("int32", input.shape, None)
@@ -161,7 +161,7 @@ def bucketize(c: InferenceContext, input: Value, *, boundaries: tuple[float, ...
 
 @tf("Cross")
 def cross_product(c: InferenceContext, a: Shape, b: Shape) -> Shape:
-    """Vectors of 3 along the last axes of two tensors of one shape."""
+    """[*S, 3], [*S, 3] -> [*S, 3]."""
     a, b = c.with_rank_at_least(a, 1), c.with_rank_at_least(b, 1)
     shape = c.merge(a, b)
     if shape.dims is not None:

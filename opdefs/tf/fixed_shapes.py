@@ -1,7 +1,7 @@
-"""Operators whose output shapes need no input: handles, datasets, states, summaries; and those without outputs.
+"""Operators whose output shapes depend on no input: handles, datasets, states, summaries; and those without outputs.
 
-The sizes are in `fixed_shapes.json`, whose key `format` describes it. It lists the operators that have no other rule: a
-rule in another module knows more.
+The sizes are in `fixed_shapes.json`, which its key `format` describes. Its key `rules` lists the operators whose rule
+is here; other operators of the table have a more precise rule in another module.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ Sizes = list[int | None] | None
 
 @build_once
 def _file() -> dict[str, Any]:
+    """The contents of `fixed_shapes.json`."""
     content: dict[str, Any] = json.loads(read_package_text(__package__, "fixed_shapes.json"))
     return content
 
@@ -33,7 +34,7 @@ def table() -> dict[str, list[Sizes]]:
 
 @tf(*_file()["rules"])
 def fixed_shape(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
-    """Sizes that depend on no input."""
+    """Shapes from the table of fixed shapes."""
     arguments = {arg.name: sizes for arg, sizes in zip(c.op_def.outputs, table()[c.op_def.name], strict=True)}
     outputs = c.op_def.flatten(c.attributes, len(inputs), c.num_outputs).outputs
     return tuple(_shape(c, arguments[arg.name]) for arg in outputs)
@@ -41,7 +42,7 @@ def fixed_shape(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
 
 @tf(*_file()["without_outputs"])
 def no_outputs(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
-    """Nothing."""
+    """No outputs."""
     return ()
 
 

@@ -20,9 +20,9 @@ def fractional_pool(
     *,
     pooling_ratio: Floats,
 ) -> tuple[Shape, Shape, Shape]:
-    """Each size divided by its ratio, and the boundaries of the windows of rows and of columns.
+    """[N, H, W, C] -> each size divided by its ratio; the boundaries of windows of rows [H' + 1] and columns [W' + 1].
 
-    N windows have N + 1 boundaries, as in the kernel: TensorFlow's shape function says N.
+    N windows have N + 1 boundaries, as in the kernel; TensorFlow's shape function returns N.
     """
     x = c.with_rank(value, 4)
     if len(pooling_ratio) != 4:
@@ -32,7 +32,7 @@ def fractional_pool(
 
 
 def _quotient(c: InferenceContext, size: Dim, ratio: float) -> Dim:
-    """`floor(size / ratio)`, where ratio and quotient are float32."""
+    """`floor(size / ratio)`, where ratio and quotient are rounded to float32."""
     if ratio < 0:
         raise ShapeError(f"pooling_ratio {ratio} is negative")
     if not 0 < ratio < FLOAT32.largest:
@@ -54,5 +54,5 @@ def fractional_avg_pool_grad(
     row_pooling_sequence: Shape,
     col_pooling_sequence: Shape,
 ) -> Shape:
-    """The shape in `orig_input_tensor_shape`."""
+    """[4], [N, H', W', C], [H' + 1], [W' + 1] -> the shape in `orig_input_tensor_shape`."""
     return c.with_rank(c.make_shape_from_shape_tensor(0), 4)

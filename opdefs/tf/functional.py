@@ -49,12 +49,13 @@ def launch(c: InferenceContext, *args: TensorType, function: FunctionReference) 
 
 
 def _call(c: InferenceContext, name: str, args: Sequence[TensorType]) -> tuple[Type, ...]:
+    """The outputs of the function in attribute `name`."""
     body = _body(c, name, len(args), c.num_outputs)
     return tuple(body.run(args, certain=True))
 
 
 def _body(c: InferenceContext, name: str, inputs: int, outputs: int) -> Body:
-    """A function of the node. Raises ShapeError where it has another number of inputs or fewer outputs."""
+    """The function in an attribute. Raises ShapeError if it has another number of inputs, or fewer outputs."""
     if name not in c.bodies:
         c.fail(f"the attribute {name!r} must be a function")
     body = c.bodies[name]
@@ -66,7 +67,7 @@ def _body(c: InferenceContext, name: str, inputs: int, outputs: int) -> Body:
 
 @tf("SymbolicGradient")
 def symbolic_gradient(c: InferenceContext, *values: Shape) -> tuple[Shape, ...]:
-    """The gradients with respect to the inputs of the function, which come first, have their shapes."""
+    """[*S]..., others -> [*S]...: gradients with respect to the inputs of the function, which come first."""
     if len(values) < c.num_outputs:
         c.fail("len(inputs) < len(outputs)", len(values), c.num_outputs)
     return tuple(values[: c.num_outputs])
@@ -86,7 +87,7 @@ def if_(
     else_branch: FunctionReference,
     output_shapes: Shapes = (),
 ) -> tuple[Type, ...]:
-    """The outputs of the branch that runs; the join of both if the condition is unknown."""
+    """The outputs of the branch that runs; the join of both if the condition is undecided."""
     return _declare(c, _choose(c, cond, values, "then_branch", "else_branch"), output_shapes)
 
 
@@ -105,6 +106,7 @@ def xla_if(
 def _choose(
     c: InferenceContext, cond: TensorType, values: Sequence[TensorType], then_branch: str, else_branch: str
 ) -> tuple[Type, ...]:
+    """The outputs of the branch that runs; the join of both if the condition is undecided."""
     branches = [_body(c, name, len(values), c.num_outputs) for name in (then_branch, else_branch)]
     decided = _truth(c, cond)
     return run_branch(c, branches, values, None if not isinstance(decided, bool) else 0 if decided else 1)
@@ -118,7 +120,7 @@ def case(
     branches: Functions,
     output_shapes: Shapes = (),
 ) -> tuple[Type, ...]:
-    """The outputs of one branch: the last one for an index out of range."""
+    """The outputs of the branch with this index [], the last one for an index out of range; else the join of all."""
     c.with_rank(branch_index.shape, 0)
     if not branches:
         c.fail("a Case must have branches")
@@ -133,7 +135,7 @@ def case(
 
 
 def _truth(c: InferenceContext, value: TensorType) -> Truth:
-    """A condition of If and While: a scalar is true unless it is 0 or empty, any other tensor if it has elements."""
+    """The truth of a condition: a scalar is true unless it is 0 or empty, any other tensor if it has elements."""
     dims = value.shape.dims
     if dims is None:
         return None
@@ -144,6 +146,7 @@ def _truth(c: InferenceContext, value: TensorType) -> Truth:
 
 
 def _truth_of_element(c: InferenceContext, element: Element) -> Truth:
+    """The truth of a scalar condition with this element."""
     if element is None or isinstance(element, (bool, Condition)):
         return element
     if isinstance(element, Quotient):
@@ -193,7 +196,7 @@ def while_(
     body: FunctionReference,
     output_shapes: Shapes = (),
 ) -> tuple[Type, ...]:
-    """The loop variables after the last trip; a variable that no trip changes keeps its shape and contents."""
+    """The loop variables after the last trip. A variable that no trip changes keeps its shape and contents."""
     return _declare(c, _loop(c, values), output_shapes)
 
 
@@ -206,6 +209,7 @@ def plain_while(
 
 
 def _loop(c: InferenceContext, values: Sequence[TensorType]) -> tuple[Type, ...]:
+    """The loop variables after the last trip."""
     width = len(values)
     cond, body = _body(c, "cond", width, 1), _body(c, "body", width, width)
     trip = _ConditionalTrip(body, c, cond)
@@ -237,7 +241,7 @@ class _CountedTrip(Trip):
 def for_(
     c: InferenceContext, start: Value, limit: Value, delta: Value, *values: TensorType, body: FunctionReference
 ) -> tuple[Type, ...]:
-    """The loop variables after the body ran for `start`, `start + delta`... before `limit`."""
+    """The loop variables after the body has run for `start`, `start + delta`... up to but without `limit`."""
     run = _body(c, "body", len(values) + 1, len(values))
     require_scalars(c, start.shape, limit.shape, delta.shape)
     first, end, step = (_scalar(number) for number in (start, limit, delta))
@@ -250,6 +254,7 @@ def for_(
 
 
 def _scalar(value: PartialTensor) -> Dim | None:
+    """The value of a scalar as a dim, None if unknown."""
     return to_dim(value.elements[0]) if value.elements else None
 
 
@@ -264,7 +269,7 @@ def map_defun(
     f: FunctionReference,
     output_shapes: Shapes,
 ) -> tuple[Type, ...]:
-    """The function for each slice of the first inputs along axis 0; the other inputs are the same for all of them."""
+    """[n, *S]..., others -> [n, *T]...: the function for each slice of the first inputs, with all of the others."""
     run = _body(c, "f", len(values), c.num_outputs)
     mapped, captured = values[: len(Targuments)], values[len(Targuments) :]
     count: Dim | None = None
@@ -283,7 +288,7 @@ def map_defun(
 
 
 def _stack(c: InferenceContext, count: Dim, element: Type) -> Type:
-    """Results of many runs as one tensor: sizes of a single run must be the same in all of them."""
+    """The results of `count` runs as one tensor: sizes of a single run are the same in all of them."""
     if not isinstance(element, TensorType) or element.shape.dims is None:
         return PartialTensor(element.dtype if isinstance(element, TensorType) else None, c.unknown_shape(), None)
     return PartialTensor(element.dtype, Shape((count, *element.shape.dims)), None)
@@ -293,7 +298,7 @@ def _stack(c: InferenceContext, count: Dim, element: Type) -> Type:
 
 
 def _declare(c: InferenceContext, outputs: Sequence[Type], declared: Shapes) -> tuple[Type, ...]:
-    """The outputs, whose unknown ranks and sizes are as declared; a contradiction is a warning."""
+    """The outputs with unknown ranks and sizes replaced by the declared ones; a contradiction is a warning."""
     if not declared:
         return tuple(outputs)
     if len(declared) != len(outputs):
@@ -304,6 +309,7 @@ def _declare(c: InferenceContext, outputs: Sequence[Type], declared: Shapes) -> 
 
 
 def _refine(c: InferenceContext, index: int, output: Type, declared: DeclaredType) -> Type:
+    """One output with its unknown rank or sizes replaced by the declared ones."""
     dims = declared.dims
     if not isinstance(output, TensorType) or dims is None or any(isinstance(d, str) for d in dims):
         return output
@@ -323,4 +329,5 @@ def _refine(c: InferenceContext, index: int, output: Type, declared: DeclaredTyp
 
 
 def _is_open(size: Dim) -> bool:
+    """Whether a size is an anonymous unknown."""
     return not isinstance(size, int) and size.is_symbol and size.is_anonymous

@@ -1,4 +1,4 @@
-"""Gathering: slices at indices, and what is built from indices."""
+"""Gathering: slices at indices, and tensors that are built from indices."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from shapeinf.ops.structure import INT64_MAX
 
 @tf("Gather")
 def gather(c: InferenceContext, params: Value, indices: Value) -> PartialTensor:
-    """Rows of the first axis."""
+    """[n, *Q], [*I] -> [*I, *Q]."""
     c.with_rank_at_least(params.shape, 1)
     return _gather(c, params, indices, 0)
 
 
 @tf("GatherV2")
 def gather_v2(c: InferenceContext, params: Value, indices: Value, axis: Value, *, batch_dims: int = 0) -> PartialTensor:
-    """The axes of the indices replace one axis of the data; the first `batch_dims` axes of both are the same."""
+    """[*B, *P, n, *Q], [*B, *I], axis [] -> [*B, *P, *I, *Q]."""
     c.with_rank_at_least(params.shape, 1)
     c.with_rank(axis.shape, 0)
     named = known_ints(axis)
@@ -36,7 +36,7 @@ def gather_v2(c: InferenceContext, params: Value, indices: Value, axis: Value, *
 
 
 def _gather_along_any(c: InferenceContext, params: Shape, indices: Shape, batch_dims: int) -> Shape:
-    """The rank of the result, whose sizes depend on the axis."""
+    """The shape of a gather along an unknown axis: only its rank is known."""
     batch = _batch_axes(c, indices, batch_dims) if batch_dims else 0
     rank = len(params) + len(indices) - 1 - batch
     if rank < 0:
@@ -59,7 +59,7 @@ def _batch_axes(c: InferenceContext, indices: Shape, batch_dims: int) -> int:
 def _gather(
     c: InferenceContext, params: PartialTensor, indices: PartialTensor, axis: int, batch: int = 0
 ) -> PartialTensor:
-    """[*B, *P, n, *Q] and [*B, *I] -> [*B, *P, *I, *Q]."""
+    """[*B, *P, n, *Q], [*B, *I] -> [*B, *P, *I, *Q], where `axis` is that of n and `batch` the number of axes B."""
     x = params.shape
     if batch > axis:
         c.fail("batch_dims must be less than or equal to axis", batch, axis)
@@ -74,26 +74,26 @@ def _gather(
 
 
 def _lie_inside(indices: PartialTensor, size: Dim) -> bool:
-    """Whether known indices lie inside an axis."""
+    """Whether indices lie inside an axis of this size, or are unknown."""
     known = known_ints(indices)
     return known is None or (isinstance(size, int) and all(0 <= index < size for index in known))
 
 
 @tf("ResourceGather")
 def resource_gather(c: InferenceContext, resource: TensorType, indices: Value, *, batch_dims: int = 0) -> PartialTensor:
-    """Rows of a variable, along its axis behind the batch axes."""
+    """A variable [*B, n, *Q], [*B, *I] -> [*B, *I, *Q]."""
     params = variable(c, resource)
     shape = c.with_rank_at_least(params.shape, batch_dims + 1)
     return _gather(c, PartialTensor(None, shape, None), indices, batch_dims, _batch_axes(c, indices.shape, batch_dims))
 
 
 IGNORES = "IGNORE"
-"""The policy of operators that skip indices out of range."""
+"""The value of `bad_indices_policy` for which operators skip indices out of range."""
 
 
 @tf("GatherNd")
 def gather_nd(c: InferenceContext, params: Value, indices: Value, *, bad_indices_policy: str = "") -> PartialTensor:
-    """[*D] data and [*I, k] indices -> [*I, *D[k:]]."""
+    """[*D], [*I, k] -> [*I, *D[k:]]."""
     c.with_rank_at_least(indices.shape, 1)
     x, (*lead, depth) = params.shape.require(), indices.shape.require()
     length = c.concrete(depth)
@@ -109,7 +109,7 @@ def gather_nd(c: InferenceContext, params: Value, indices: Value, *, bad_indices
 
 @tf("ResourceGatherNd")
 def resource_gather_nd(c: InferenceContext, resource: TensorType, indices: Value) -> PartialTensor:
-    """As GatherNd, from a variable."""
+    """A variable [*D], [*I, k] -> [*I, *D[k:]]."""
     return gather_nd(c, PartialTensor(None, variable(c, resource).shape, None), indices)
 
 
@@ -117,7 +117,7 @@ def resource_gather_nd(c: InferenceContext, resource: TensorType, indices: Value
 def one_hot(
     c: InferenceContext, indices: Value, depth: Value, on_value: Value, off_value: Value, *, axis: int = -1
 ) -> PartialTensor:
-    """An axis of size `depth` inserted: on at the index, off elsewhere and for indices out of range."""
+    """[*P, *Q], depth [], [], [] -> [*P, depth, *Q]: on at each index, off elsewhere; indices may be out of range."""
     if axis < -1:
         c.fail("axis must be >= -1", axis)
     require_scalars(c, on_value.shape, off_value.shape)
@@ -139,14 +139,14 @@ def one_hot(
 
 @tf("LowerBound", "UpperBound")
 def search_sorted(c: InferenceContext, sorted_inputs: Shape, values: Shape) -> Shape:
-    """[B, n] sorted rows and [B, m] values -> a position for each value."""
+    """Sorted rows [B, n], [B, m] -> [B, m]: a position for each value."""
     rows, queries = c.with_rank(sorted_inputs, 2), c.with_rank(values, 2)
     return Shape((c.merge(rows[0], queries[0]), queries[1]))
 
 
 @tf("UnravelIndex")
 def unravel_index(c: InferenceContext, indices: Value, dims: Value) -> PartialTensor:
-    """A column of coordinates for each index; the kernel takes scalars and vectors."""
+    """[] or [N], dims [R] -> [R] or [R, N]: a column of coordinates for each index."""
     count = c.with_rank(dims.shape, 1)[0]
     if indices.shape.dims is None:
         raise c.unknowable("the rank of the indices is unknown")

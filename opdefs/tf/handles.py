@@ -1,4 +1,4 @@
-"""Handles: what is known of the values behind resources, variants and references to them."""
+"""Handles: the types of the values behind resources, variants and references to them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Shapes = tuple[DeclaredType, ...]
 
 
 def declared_shape(c: InferenceContext, declared: DeclaredType) -> Shape:
-    """The shape in an attribute, with new unknowns for what it leaves open."""
+    """The shape in an attribute, with an unknown for each size that it leaves open."""
     dims = declared.dims
     return c.make_shape_from_shape_proto(None if dims is None else [d if isinstance(d, int) else -1 for d in dims])
 
@@ -36,7 +36,7 @@ def is_fully_declared(declared: DeclaredType) -> bool:
 
 
 def declared_values(c: InferenceContext, dtypes: Dtypes, shapes: Shapes) -> tuple[TensorType, ...]:
-    """The types in a list of element types and one of shapes; without shapes their ranks are unknown."""
+    """The types of a list of element types and one of shapes; of unknown rank without shapes."""
     if not shapes:
         return tuple(TensorType(dtype, c.unknown_shape()) for dtype in dtypes)
     if len(shapes) != len(dtypes):
@@ -45,14 +45,14 @@ def declared_values(c: InferenceContext, dtypes: Dtypes, shapes: Shapes) -> tupl
 
 
 def create_handle(c: InferenceContext, values: Values, length: Dim | None = None) -> HandleType:
-    """The handle that the operator's first output is: a pair of names where that is an old one, else a scalar."""
+    """The handle that is output 0 of the operator: a pair of names for an old operator, else a scalar."""
     output = c.op_def.output(0)
     dtype = "resource" if output is None or output.type is None else output.type
     return HandleType(dtype, PAIR if dtype == "string" else SCALAR, values, length)
 
 
 def require_handle(c: InferenceContext, handle: Shape) -> None:
-    """Require the shape of the operator's handle: a scalar, or the two names of an old one."""
+    """Require the shape of input 0, a handle: a scalar, or the two names of an old operator."""
     if c.op_def.inputs[0].type == "resource":
         c.with_rank(handle, 0)
         return
@@ -60,22 +60,22 @@ def require_handle(c: InferenceContext, handle: Shape) -> None:
 
 
 def values_behind(handle: TensorType) -> Values:
-    """The types behind a handle."""
+    """The types behind a handle, None if unknown."""
     return handle.values if isinstance(handle, HandleType) else None
 
 
 def length_behind(handle: TensorType) -> Dim | None:
-    """The number of items of a list behind a handle, None where unknown."""
+    """The number of items of a list behind a handle, None if unknown."""
     return handle.length if isinstance(handle, HandleType) else None
 
 
 def without_elements(value: TensorType) -> TensorType:
-    """The type of a value that is stored behind a handle: what is stored there later may have other contents."""
+    """The type of a value that is stored behind a handle, without contents: values stored later may have others."""
     return value if isinstance(value, HandleType) else TensorType(value.dtype, value.shape)
 
 
 def read_value(c: InferenceContext, value: TensorType) -> TensorType:
-    """A value read from behind a handle: sizes that may differ between two reads get unknowns of their own."""
+    """The type of a value read from behind a handle; sizes that may differ between reads become fresh unknowns."""
     shape = element_shape(c, value.shape)
     if isinstance(value, HandleType):
         values = None if value.values is None else [read_value(c, inner) for inner in value.values]
@@ -87,12 +87,12 @@ def read_value(c: InferenceContext, value: TensorType) -> TensorType:
 
 
 def _is_steady(c: InferenceContext, element: Element) -> bool:
-    """Whether an element that all values behind a handle have is the same in each of them."""
+    """Whether an element of the values behind a handle is the same in all of them."""
     return is_steady(c, element) if isinstance(element, Dimension) else not isinstance(element, (Condition, Quotient))
 
 
 def refine(c: InferenceContext, first: Shape, second: Shape) -> Shape:
-    """A shape of which both are true, where that may be by chance: it adds no constraint.
+    """A shape that agrees with both shapes, without a constraint that they are equal.
 
     Raises ShapeError, with TensorFlow's text, where both cannot be true.
     """
@@ -105,6 +105,7 @@ def refine(c: InferenceContext, first: Shape, second: Shape) -> Shape:
 
 
 def _refine_dim(c: InferenceContext, x: Dim, y: Dim) -> Dim:
+    """The more specific of two dims that are equal."""
     if isinstance(x, int) and isinstance(y, int):
         return c.merge(x, y)
     if isinstance(x, int) or isinstance(y, int):
@@ -113,13 +114,14 @@ def _refine_dim(c: InferenceContext, x: Dim, y: Dim) -> Dim:
 
 
 def refine_values(c: InferenceContext, declared: tuple[TensorType, ...], known: Values) -> tuple[TensorType, ...]:
-    """Declared types, each refined by what is known of it; other numbers of types are of something else."""
+    """The declared types, each refined by the known one; as declared if their numbers differ."""
     if known is None or len(known) != len(declared):
         return declared
     return tuple(_refine_value(c, a, b) for a, b in zip(declared, known, strict=True))
 
 
 def _refine_value(c: InferenceContext, declared: TensorType, known: TensorType) -> TensorType:
+    """A declared type refined by the known one; as declared if the element types differ."""
     if declared.dtype is not None and known.dtype is not None and declared.dtype != known.dtype:
         return declared
     return known.with_type(declared.dtype or known.dtype, refine(c, declared.shape, known.shape))
@@ -128,7 +130,7 @@ def _refine_value(c: InferenceContext, declared: TensorType, known: TensorType) 
 def join_values(
     c: InferenceContext, values: Values, items: Sequence[TensorType], *, with_elements: bool = False
 ) -> Values:
-    """The types of the items of a list of one type, after others are stored in it.
+    """The type of the items of a list, joined with those of `items` that are stored in it; None if unknown.
 
     Their contents are part of the type only `with_elements`: where the list has no other items, such as zeros.
     """
@@ -146,7 +148,7 @@ def join_values(
 
 
 def scalar_dim(c: InferenceContext, value: PartialTensor, name: str) -> Dim | None:
-    """The size in a scalar input, None if unknown. Raises ShapeError where it is negative."""
+    """The size in a scalar input, None if unknown. Raises ShapeError if it is negative."""
     c.with_rank(value.shape, 0)
     (size,) = known_dims(value) or (None,)
     if isinstance(size, int) and size < 0:

@@ -1,4 +1,4 @@
-"""Operators that hand on their inputs: the same types, contents and handles."""
+"""Operators that return their inputs: the same types, contents and handles."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ from shapeinf.ops import InferenceContext
 @tf("DebugGradientIdentity", "DebugGradientRefIdentity", "_EagerConst", "XlaSharding", "XlaClusterOutput", views={0: 0})
 @tf("Copy", "CopyHost", "DeepCopy", "CopyToMesh", "_CopyFromGpuToHost", "_CopyFromHostToGpu", "Relayout", "CheckPinned")
 def identity(c: InferenceContext, value: TensorType) -> TensorType:
-    """The input itself."""
+    """[*S] -> [*S]: the input with its contents."""
     return value
 
 
 @tf("IdentityN")
 def identities(c: InferenceContext, *values: TensorType) -> tuple[TensorType, ...]:
-    """The inputs themselves."""
+    """[*S]... -> [*S]...: the inputs with their contents."""
     return values
 
 
 @tf("CopyToMeshGrad", "RelayoutLike")
 def first_input(c: InferenceContext, value: TensorType, other: Shape) -> TensorType:
-    """The first input itself."""
+    """[*S], [*T] -> [*S]: the first input with its contents."""
     return value
 
 
 @tf("SleepIdentityOp")
 def delayed_identity(c: InferenceContext, sleep_seconds: Shape, value: TensorType) -> TensorType:
-    """The second input itself."""
+    """[], [*S] -> [*S]: the second input with its contents."""
     return value
 
 
 @tf("_ListToArray", "_ArrayToList")
 def regroup(c: InferenceContext, *values: TensorType) -> tuple[TensorType, ...]:
-    """The inputs themselves, as one list or as several tensors of one type."""
+    """[*S]... -> [*S]...: a list as separate tensors of one type, or the reverse."""
     return values
 
 
 @tf("DebugNanCount")
 def count_of_nans(c: InferenceContext, value: Shape) -> Shape:
-    """A vector of one count."""
+    """[*S] -> [1]."""
     return c.vector(1)
 
 
 @tf("RefSelect")
 def ref_select(c: InferenceContext, index: Shape, *values: Shape) -> Shape:
-    """The shape that all inputs have, else an unknown one."""
+    """[], [*S]... -> [*S]; unknown if the inputs have several shapes."""
     c.with_rank(index, 0)
     if not values:
         c.fail("requires at least one input to select from")
@@ -57,17 +57,17 @@ def ref_select(c: InferenceContext, index: Shape, *values: Shape) -> Shape:
 
 @tf("XlaSort")
 def same_shape(c: InferenceContext, value: Shape) -> Shape:
-    """The shape of the input."""
+    """[*S] -> [*S]."""
     return value
 
 
 @tf("XlaKeyValueSort")
 def sort_pairs(c: InferenceContext, keys: Shape, values: Shape) -> tuple[Shape, Shape]:
-    """The shapes of the inputs."""
+    """[*S], [*T] -> [*S], [*T]."""
     return keys, values
 
 
 @tf("XlaSetBound")
 def set_bound(c: InferenceContext, value: PartialTensor, bound: Shape) -> PartialTensor:
-    """The input itself."""
+    """[*S], [] -> [*S]: the input."""
     return value

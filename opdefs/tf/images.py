@@ -1,4 +1,4 @@
-"""Images: coding, colours."""
+"""Images: encoding, decoding, colors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_CHANNELS = 4
 
 
 def _decoded_channels(c: InferenceContext, contents: Shape, channels: int) -> Dim:
-    """The channels that an image is decoded to; 0 are those of the image."""
+    """The number of channels of a decoded image; for a request of 0, that of the file, an unknown."""
     c.with_rank(contents, 0)
     if channels < 0:
         raise ShapeError(f"channels must be non-negative, got {channels}")
@@ -23,33 +23,33 @@ def _decoded_channels(c: InferenceContext, contents: Shape, channels: int) -> Di
 
 @tf("DecodeJpeg", "DecodePng", "DecodeBmp", "DecodeJxl")
 def decode_image_file(c: InferenceContext, contents: Shape, *, channels: int = 0) -> Shape:
-    """[height, width, channels]."""
+    """[] -> [height, width, channels]."""
     depth = _decoded_channels(c, contents, channels)
     return Shape((c.fresh("height"), c.fresh("width"), depth))
 
 
 @tf("DecodeWebP")
 def decode_web_p(c: InferenceContext, contents: Shape, *, channels: int = 0) -> Shape:
-    """[frames, height, width, channels]."""
+    """[] -> [frames, height, width, channels]."""
     return Shape((c.fresh("frames"), *decode_image_file(c, contents, channels=channels)))
 
 
 @tf("DecodeGif")
 def decode_gif(c: InferenceContext, contents: Shape) -> Shape:
-    """[frames, height, width, 3]."""
+    """[] -> [frames, height, width, 3]."""
     return decode_web_p(c, contents, channels=3)
 
 
 @tf("DecodeImage")
 def decode_image(c: InferenceContext, contents: Shape, *, channels: int = 0, expand_animations: bool = True) -> Shape:
-    """[height, width, channels], or with the frames of an animation: then the rank is not known."""
+    """[] -> [height, width, channels]; of unknown rank with `expand_animations`, which adds an axis of frames."""
     image = decode_image_file(c, contents, channels=channels)
     return c.unknown_shape() if expand_animations else image
 
 
 @tf("DecodeAndCropJpeg")
 def decode_and_crop_jpeg(c: InferenceContext, contents: Shape, crop_window: Value, *, channels: int = 0) -> Shape:
-    """[height, width, channels] of the window `[y, x, height, width]`, which lies in the image."""
+    """[], window [4] -> [height, width, channels], for a window `[y, x, height, width]`."""
     depth = _decoded_channels(c, contents, channels)
     window = known_dims(crop_window) or ()
     sizes = window[2:] if len(window) == 4 else (None, None)
@@ -58,42 +58,42 @@ def decode_and_crop_jpeg(c: InferenceContext, contents: Shape, crop_window: Valu
 
 @tf("EncodeJpeg")
 def encode_jpeg(c: InferenceContext, image: Shape) -> Shape:
-    """A scalar of [height, width, channels]."""
+    """[height, width, channels] -> []."""
     c.with_rank(image, 3)
     return c.scalar()
 
 
 @tf("EncodeJpegVariableQuality")
 def encode_jpeg_of_quality(c: InferenceContext, images: Shape, quality: Shape) -> Shape:
-    """A scalar of [height, width, channels]."""
+    """[height, width, channels], [] -> []."""
     c.with_rank(quality, 0)
     return encode_jpeg(c, images)
 
 
 @tf("EncodePng")
 def encode_png(c: InferenceContext, image: Shape) -> Shape:
-    """The batches of [*batches, height, width, channels]."""
+    """[*B, height, width, channels] -> [*B]."""
     image = c.with_rank_at_least(image, 3)
     return c.unknown_shape() if image.dims is None else Shape(image[:-3])
 
 
 @tf("ExtractJpegShape")
 def extract_jpeg_shape(c: InferenceContext, contents: Shape) -> Shape:
-    """Height, width and channels."""
+    """[] -> [3]: height, width and channels."""
     c.with_rank(contents, 0)
     return c.vector(3)
 
 
 @tf("RGBToHSV", "HSVToRGB", in_place=(0,))
 def convert_colours(c: InferenceContext, images: Shape) -> Shape:
-    """The shape of the images; the last axis has 3 channels."""
+    """[*S, 3] -> [*S, 3]."""
     images = c.with_rank_at_least(images, 1)
     return images if images.dims is None else c.replace_dim(images, -1, c.with_value(images[-1], 3))
 
 
 @tf("AdjustHue", "AdjustSaturation", in_place=(0,))
 def adjust_colours(c: InferenceContext, images: Shape, amount: Shape) -> Shape:
-    """The shape of [..., height, width, 3]."""
+    """[*B, H, W, 3], [] -> [*B, H, W, 3]."""
     c.with_rank(amount, 0)
     images = c.with_rank_at_least(images, 3)
     return images if images.dims is None else c.replace_dim(images, -1, c.with_value(images[-1], 3))
@@ -101,6 +101,6 @@ def adjust_colours(c: InferenceContext, images: Shape, amount: Shape) -> Shape:
 
 @tf("AdjustContrast", "AdjustContrastv2", in_place=(0,))
 def adjust_contrast(c: InferenceContext, images: Shape, *scalars: Shape) -> Shape:
-    """The shape of [..., height, width, channels]."""
+    """[*B, H, W, C], scalars -> [*B, H, W, C]."""
     require_scalars(c, *scalars)
     return c.with_rank_at_least(images, 3)

@@ -16,34 +16,34 @@ from shapeinf.ops import InferenceContext, Value
 
 @tf("ReadFile")
 def read_file(c: InferenceContext, filename: Shape) -> Shape:
-    """A scalar for the name of one file."""
+    """[] -> []: the contents of a file."""
     return c.with_rank(filename, 0)
 
 
 @tf("WriteFile")
 def write_file(c: InferenceContext, filename: Shape, contents: Shape) -> tuple[Shape, ...]:
-    """Nothing."""
+    """[], [] -> no outputs."""
     require_scalars(c, filename, contents)
     return ()
 
 
 @tf("MatchingFiles")
 def matching_files(c: InferenceContext, pattern: Shape) -> Shape:
-    """[*]: the names of the files that match any of the patterns."""
+    """[] or [N] -> [*]: the names of the files that match any of the patterns."""
     c.with_rank_at_most(pattern, 1)
     return c.vector(c.fresh("files"))
 
 
 @tf("ShardedFilename")
 def sharded_filename(c: InferenceContext, basename: Shape, shard: Shape, num_shards: Shape) -> Shape:
-    """A scalar."""
+    """[], [], [] -> []."""
     require_scalars(c, basename, shard, num_shards)
     return c.scalar()
 
 
 @tf("ShardedFilespec")
 def sharded_filespec(c: InferenceContext, basename: Shape, num_shards: Shape) -> Shape:
-    """A scalar."""
+    """[], [] -> []."""
     require_scalars(c, basename, num_shards)
     return c.scalar()
 
@@ -52,12 +52,13 @@ def sharded_filespec(c: InferenceContext, basename: Shape, num_shards: Shape) ->
 
 
 def _require_names(c: InferenceContext, names: Shape, count: int) -> None:
+    """Require a vector of `count` names."""
     c.with_value(c.with_rank(names, 1)[0], count)
 
 
 @tf("Save")
 def save(c: InferenceContext, filename: Shape, tensor_names: Shape, *data: Shape) -> tuple[Shape, ...]:
-    """Nothing; one name for each tensor."""
+    """[], names [N], N tensors -> no outputs."""
     c.with_rank(filename, 0)
     _require_names(c, tensor_names, len(data))
     return ()
@@ -67,7 +68,7 @@ def save(c: InferenceContext, filename: Shape, tensor_names: Shape, *data: Shape
 def save_slices(
     c: InferenceContext, filename: Shape, tensor_names: Shape, shapes_and_slices: Shape, *data: Shape
 ) -> tuple[Shape, ...]:
-    """Nothing; one name and one specification of a slice for each tensor."""
+    """[], names [N], slices [N], N tensors -> no outputs."""
     c.with_rank(filename, 0)
     _require_names(c, tensor_names, len(data))
     _require_names(c, shapes_and_slices, len(data))
@@ -76,7 +77,7 @@ def save_slices(
 
 @tf("Restore")
 def restore(c: InferenceContext, file_pattern: Shape, tensor_name: Shape) -> Shape:
-    """Whatever the file has under the name."""
+    """[], [] -> a tensor of any shape: that of this name in the file."""
     require_scalars(c, file_pattern, tensor_name)
     raise c.unknowable("the shape of a restored tensor is in the checkpoint")
 
@@ -88,7 +89,7 @@ def restore_slice(
     tensor_name: Shape,
     shape_and_slice: Value,
 ) -> Shape:
-    """The sizes of the slice, where one is specified."""
+    """[], [], [] -> the shape of the slice, if one is specified."""
     require_scalars(c, file_pattern, tensor_name, shape_and_slice.shape)
     shape = slice_shape(shape_and_slice.elements[0] if shape_and_slice.elements else None)
     if shape is None:
@@ -98,7 +99,7 @@ def restore_slice(
 
 @tf("RestoreV2")
 def restore_v2(c: InferenceContext, prefix: Shape, tensor_names: Shape, shape_and_slices: Value) -> tuple[Shape, ...]:
-    """One tensor for each name, with the sizes of its slice where one is specified."""
+    """[], names [N], slices [N] -> N tensors; those with a slice have its shape."""
     c.with_rank(prefix, 0)
     c.merge(c.with_rank(tensor_names, 1), c.with_rank(shape_and_slices.shape, 1))
     texts = shape_and_slices.elements or ()
@@ -130,7 +131,7 @@ def merge_checkpoints(
     checkpoint_prefixes: Shape,
     destination_prefix: Shape,
 ) -> tuple[Shape, ...]:
-    """Nothing."""
+    """[N], [] -> no outputs."""
     c.with_rank(checkpoint_prefixes, 1)
     c.with_rank(destination_prefix, 0)
     return ()
@@ -144,7 +145,7 @@ def generate_vocab_remapping(
     *,
     num_new_vocab: int,
 ) -> tuple[Shape, Shape]:
-    """[num_new_vocab] old positions, and how many of them there are."""
+    """[], [] -> old positions [num_new_vocab], and their number []."""
     require_scalars(c, new_vocab_file, old_vocab_file)
     return Shape((num_new_vocab,)), c.scalar()
 
@@ -161,7 +162,7 @@ def load_and_remap_matrix(
     num_rows: int,
     num_cols: int,
 ) -> Shape:
-    """[num_rows, num_cols]."""
+    """[], [], [*], [*], [*] -> [num_rows, num_cols]."""
     c.with_rank(old_tensor_name, 0)
     return Shape((num_rows, num_cols))
 
@@ -171,13 +172,13 @@ def load_and_remap_matrix(
 
 @tf("FixedLengthRecordReader", "IdentityReader", "LMDBReader", "TFRecordReader", "TextLineReader", "WholeFileReader")
 def reader(c: InferenceContext) -> Shape:
-    """The handle of a reader: two strings."""
+    """[2]: the handle of a reader, two strings."""
     return c.vector(2)
 
 
 @tf("ReaderRead", "ReaderReadV2")
 def reader_read(c: InferenceContext, reader_handle: Shape, queue_handle: Shape) -> tuple[Shape, Shape]:
-    """One key and one value."""
+    """Two handles -> a key [] and a value []."""
     require_handle(c, reader_handle)
     require_handle(c, queue_handle)
     return c.scalar(), c.scalar()
@@ -187,7 +188,7 @@ def reader_read(c: InferenceContext, reader_handle: Shape, queue_handle: Shape) 
 def reader_read_up_to(
     c: InferenceContext, reader_handle: Shape, queue_handle: Shape, num_records: Value
 ) -> tuple[Shape, Shape]:
-    """At most `num_records` keys and values."""
+    """Two handles, num_records [] -> keys [n] and values [n], for n of at most `num_records`."""
     require_handle(c, reader_handle)
     require_handle(c, queue_handle)
     c.with_rank(num_records.shape, 0)
@@ -196,6 +197,7 @@ def reader_read_up_to(
 
 
 def _record_count(c: InferenceContext, limit: PartialTensor) -> Shape:
+    """A vector of at most `limit` records."""
     most = scalar_size(c, limit)
     return c.vector(c.fresh("records") if most is None else c.fresh_at_most(most, "records"))
 
@@ -206,21 +208,21 @@ def _record_count(c: InferenceContext, limit: PartialTensor) -> Shape:
     *("ReaderSerializeState", "ReaderSerializeStateV2"),
 )
 def reader_state(c: InferenceContext, reader_handle: Shape) -> Shape:
-    """A scalar."""
+    """A handle -> []."""
     require_handle(c, reader_handle)
     return c.scalar()
 
 
 @tf("ReaderReset", "ReaderResetV2")
 def reader_reset(c: InferenceContext, reader_handle: Shape) -> tuple[Shape, ...]:
-    """Nothing."""
+    """A handle -> no outputs."""
     require_handle(c, reader_handle)
     return ()
 
 
 @tf("ReaderRestoreState", "ReaderRestoreStateV2")
 def reader_restore_state(c: InferenceContext, reader_handle: Shape, state: Shape) -> tuple[Shape, ...]:
-    """Nothing."""
+    """A handle, [] -> no outputs."""
     require_handle(c, reader_handle)
     c.with_rank(state, 0)
     return ()

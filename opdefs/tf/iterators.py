@@ -10,6 +10,7 @@ from shapeinf.ops import InferenceContext
 
 
 def _iterator(c: InferenceContext, dtypes: Dtypes, shapes: Shapes) -> HandleType:
+    """The handle of an iterator over elements of these types."""
     return HandleType("resource", SCALAR, declared_values(c, dtypes, shapes))
 
 
@@ -23,7 +24,7 @@ def _iterator(c: InferenceContext, dtypes: Dtypes, shapes: Shapes) -> HandleType
     "OneShotIterator",
 )
 def iterator(c: InferenceContext, *, output_types: Dtypes, output_shapes: Shapes) -> HandleType:
-    """The handle of an iterator."""
+    """[]: the handle of an iterator."""
     return _iterator(c, output_types, output_shapes)
 
 
@@ -31,7 +32,7 @@ def iterator(c: InferenceContext, *, output_types: Dtypes, output_shapes: Shapes
 def iterator_with_deleter(
     c: InferenceContext, *, output_types: Dtypes, output_shapes: Shapes
 ) -> tuple[HandleType, Shape]:
-    """The handle of an iterator, and what deletes it."""
+    """[], []: the handle of an iterator and its deleter."""
     return _iterator(c, output_types, output_shapes), SCALAR
 
 
@@ -39,7 +40,7 @@ def iterator_with_deleter(
 def iterator_from_string(
     c: InferenceContext, string_handle: Shape, *, output_types: Dtypes = (), output_shapes: Shapes = ()
 ) -> HandleType:
-    """The handle of an iterator; without declared types its elements are unknown."""
+    """[] -> []: the handle of an iterator; without declared types, its elements are unknown."""
     if not output_types:
         return HandleType("resource", SCALAR, None)
     return _iterator(c, output_types, output_shapes)
@@ -57,7 +58,7 @@ def deserialize_iterator(c: InferenceContext, resource_handle: Shape, serialized
 
 @tf("SerializeIterator")
 def serialize_iterator(c: InferenceContext, resource_handle: Shape) -> Shape:
-    """A vector."""
+    """[] -> a tensor of unknown rank."""
     return c.unknown_shape()
 
 
@@ -74,7 +75,7 @@ def delete_iterators(c: InferenceContext, multi_device_iterator: Shape, *iterato
 def next_values(
     c: InferenceContext, iterator: TensorType, datasets: tuple[TensorType, ...], dtypes: Dtypes, shapes: Shapes
 ) -> tuple[TensorType, ...]:
-    """The types of the components of an element: as declared, and as the datasets of the iterator have them."""
+    """The types of the components of an element, as declared and as in the datasets of the iterator."""
     values = refine_values(c, declared_values(c, dtypes, shapes), values_behind(iterator))
     joined = stored_values(c, datasets, 1)
     return values if joined is None else refine_values(c, values, values_behind(joined[0]))
@@ -119,13 +120,13 @@ def get_next_as_optional(
     "MultiDeviceIteratorToStringHandle",
 )
 def property_of_an_iterator(c: InferenceContext, resource: Shape) -> Shape:
-    """A scalar."""
+    """[] -> []."""
     return SCALAR
 
 
 @tf("MultiDeviceIteratorInit")
 def init_iterators(c: InferenceContext, dataset: Shape, multi_device_iterator: Shape, max_buffer_size: Shape) -> Shape:
-    """A scalar."""
+    """[], [], [] -> []."""
     return SCALAR
 
 
@@ -134,19 +135,19 @@ def init_iterators(c: InferenceContext, dataset: Shape, multi_device_iterator: S
 
 @tf("AnonymousMemoryCache")
 def memory_cache(c: InferenceContext) -> tuple[Shape, Shape]:
-    """A handle, and what deletes it."""
+    """[], []: a handle and its deleter."""
     return SCALAR, SCALAR
 
 
 @tf("AnonymousRandomSeedGenerator")
 def random_seed_generator(c: InferenceContext, seed: Shape, seed2: Shape) -> tuple[Shape, Shape]:
-    """A handle, and what deletes it."""
+    """[], [] -> [], []: a handle and its deleter."""
     return SCALAR, SCALAR
 
 
 @tf("AnonymousSeedGenerator")
 def seed_generator(c: InferenceContext, seed: Shape, seed2: Shape, reshuffle: Shape) -> tuple[Shape, Shape]:
-    """A handle, and what deletes it."""
+    """[], [], [] -> [], []: a handle and its deleter."""
     return SCALAR, SCALAR
 
 
@@ -161,13 +162,13 @@ def seed_generator(c: InferenceContext, seed: Shape, seed2: Shape, reshuffle: Sh
     "ThreadPoolHandle",
 )
 def handle(c: InferenceContext) -> HandleType:
-    """A handle."""
+    """[]: a handle."""
     return HandleType("resource", SCALAR, None)
 
 
 @tf("StatsAggregatorSummary", "ExperimentalStatsAggregatorSummary")
 def summary(c: InferenceContext, iterator: Shape) -> Shape:
-    """A scalar."""
+    """[] -> []."""
     return SCALAR
 
 

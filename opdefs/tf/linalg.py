@@ -1,4 +1,4 @@
-"""Decompositions and solvers of matrices, which may have leading axes."""
+"""Decompositions of matrices and solvers, with leading axes B."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from shapeinf.ops import InferenceContext
 
 
 def square_matrices(c: InferenceContext, x: Shape) -> tuple[Shape, Dim]:
-    """The leading axes of square matrices, and the size of these."""
+    """[*B, M, M] -> the shape [*B] and the size M."""
     x = c.with_rank_at_least(x, 2)
     size = c.merge(c.dim(x, -2), c.dim(x, -1))
     return c.subshape(x, 0, -2), size
 
 
 def _matrices(c: InferenceContext, lead: Shape, rows: Dim, columns: Dim) -> Shape:
+    """The shape [*lead, rows, columns]."""
     return c.concatenate(lead, c.matrix(rows, columns))
 
 
@@ -25,14 +26,14 @@ def _matrices(c: InferenceContext, lead: Shape, rows: Dim, columns: Dim) -> Shap
     *("BatchMatrixInverse", "MatrixInverse"),
 )
 def matrix_function(c: InferenceContext, input: Shape) -> Shape:
-    """[*B, M, M] -> the same."""
+    """[*B, M, M] -> [*B, M, M]."""
     lead, size = square_matrices(c, input)
     return _matrices(c, lead, size, size)
 
 
 @tf("BatchCholeskyGrad", "CholeskyGrad")
 def cholesky_gradient(c: InferenceContext, l: Shape, grad: Shape) -> Shape:  # noqa: E741
-    """[*B, M, M] -> the same; the gradient has this shape too."""
+    """[*B, M, M], [*B, M, M] -> [*B, M, M]."""
     lead, size = square_matrices(c, l)
     shape = _matrices(c, lead, size, size)
     c.expect(shape, grad, "the gradient must have the shape of the factor")
@@ -96,7 +97,7 @@ def banded_triangular_solve(c: InferenceContext, matrix: Shape, rhs: Shape) -> S
 
 @tf("TridiagonalMatMul")
 def tridiagonal_matmul(c: InferenceContext, superdiag: Shape, maindiag: Shape, subdiag: Shape, rhs: Shape) -> Shape:
-    """Three diagonals [*B, 1, M] times [*B, M, K] -> [*B, M, K]."""
+    """Three diagonals [*B, 1, M], [*B, M, K] -> [*B, M, K]."""
     diagonals = [c.with_rank_at_least(s, 2) for s in (superdiag, maindiag, subdiag)]
     rhs = c.with_rank_at_least(rhs, 2)
     lead = c.subshape(rhs, 0, -2)
@@ -110,7 +111,7 @@ def tridiagonal_matmul(c: InferenceContext, superdiag: Shape, maindiag: Shape, s
 
 @tf("TridiagonalSolve")
 def tridiagonal_solve(c: InferenceContext, diagonals: Shape, rhs: Shape) -> Shape:
-    """Three diagonals [*B, 3, M] and [*B, M, K] -> [*B, M, K]."""
+    """[*B, 3, M], [*B, M, K] -> [*B, M, K]."""
     diagonals, rhs = c.with_rank_at_least(diagonals, 2), c.with_rank_at_least(rhs, 2)
     c.merge(c.subshape(diagonals, 0, -2), c.subshape(rhs, 0, -2))
     c.with_value(c.dim(diagonals, -2), 3)
@@ -132,7 +133,7 @@ def eigenvalues_above_vectors(c: InferenceContext, input: Shape) -> Shape:
 def eigenvalues(c: InferenceContext, input: Shape, *, compute_v: bool = True) -> tuple[Shape, Shape]:
     """[*B, M, M] -> the eigenvalues [*B, M] and the eigenvectors [*B, M, M].
 
-    Without `compute_v` the kernel returns a scalar for the vectors, where TensorFlow's shape function says [0].
+    Without `compute_v`, the kernel returns a scalar for the vectors; TensorFlow's shape function returns [0].
     """
     lead, size = square_matrices(c, input)
     vectors = _matrices(c, lead, size, size) if compute_v else c.scalar()
@@ -161,7 +162,7 @@ def svd(
 ) -> tuple[Shape, Shape, Shape]:
     """[*B, M, N] -> [*B, P], [*B, M, P] and [*B, N, P], with P = min(M, N); full matrices are square.
 
-    Without `compute_uv` the kernel returns scalars for the matrices, where TensorFlow's shape function says [0].
+    Without `compute_uv`, the kernel returns scalars for the matrices; TensorFlow's shape function returns [0].
     """
     x = c.with_rank_at_least(input, 2)
     rows, columns, lead = c.dim(x, -2), c.dim(x, -1), c.subshape(x, 0, -2)

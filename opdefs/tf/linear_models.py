@@ -1,4 +1,4 @@
-"""Training of linear models and of word vectors, written as operators."""
+"""Operators that train linear models and word vectors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shapeinf.ops import InferenceContext
 def sdca_optimizer(
     c: InferenceContext, *inputs: Shape, num_sparse_features: int, num_dense_features: int
 ) -> tuple[Shape, ...]:
-    """[N, 4] states of the examples, and as many changes as there are weights, of their shapes."""
+    """Examples and weights of F features -> states [N, 4], and a change for each weight, of its shape."""
     weights = num_sparse_features + num_dense_features
     if c.num_outputs != weights + 1 or len(inputs) < weights + 1:
         c.fail("the numbers of features do not fit the node", num_sparse_features, num_dense_features)
@@ -21,6 +21,6 @@ def sdca_optimizer(
 
 @tf("Skipgram")
 def skipgram(c: InferenceContext, *, batch_size: int) -> tuple[Shape, ...]:
-    """The words and their frequencies, three counters, and a batch of examples with their labels."""
+    """Words [V] and their frequencies [V], three counters [], examples [batch_size] and labels [batch_size]."""
     words, batch = c.vector(c.fresh("words")), Shape((batch_size,))
     return words, words, c.scalar(), c.scalar(), c.scalar(), batch, batch

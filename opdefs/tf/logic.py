@@ -1,4 +1,4 @@
-"""Comparisons, connectives and selection; decided where the constraints decide them."""
+"""Comparisons, connectives and selection; elements are known where the constraints prove them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ tf("LogicalOr", in_place=(0, 1))(connective_rule(broadcast, logical_or))
 
 @tf("Equal")
 def equal(c: InferenceContext, x: Operand, y: Operand, *, incompatible_shape_error: bool = True) -> PartialTensor:
-    """Broadcasting. Without `incompatible_shape_error` tensors that do not broadcast are not equal: one false."""
+    """[*A], [*B] -> [*broadcast(A, B)]; if shapes do not broadcast and that is allowed, a false []."""
     if incompatible_shape_error:
         return compare(c, broadcast(c, x.shape, y.shape), EQUAL, x, y)
     shape = broadcast_if_compatible(c, x.shape, y.shape)
@@ -41,14 +41,14 @@ def equal(c: InferenceContext, x: Operand, y: Operand, *, incompatible_shape_err
 
 @tf("NotEqual")
 def not_equal(c: InferenceContext, x: Operand, y: Operand, *, incompatible_shape_error: bool = True) -> PartialTensor:
-    """The opposite of Equal: tensors that do not broadcast give one true."""
+    """[*A], [*B] -> [*broadcast(A, B)]; if shapes do not broadcast and that is allowed, a true []."""
     result = equal(c, x, y, incompatible_shape_error=incompatible_shape_error)
     return map_elements("bool", result.shape, logical_not, result)
 
 
 @tf("ApproximateEqual")
 def approximately_equal(c: InferenceContext, x: Shape, y: Shape) -> Shape:
-    """The common shape of the operands, which do not broadcast."""
+    """[*S], [*S] -> [*S]."""
     return c.store.canon_shape(c.merge(x, y))
 
 
@@ -57,7 +57,7 @@ def approximately_equal(c: InferenceContext, x: Shape, y: Shape) -> Shape:
 
 @tf("Select", in_place=(1, 2))
 def select(c: InferenceContext, condition: Value, t: Value, e: Value) -> PartialTensor:
-    """The common shape of both choices; the condition is a scalar, of their shape, or a vector that selects rows."""
+    """[*S] or [] or [n], [*S], [*S] -> [*S]; a vector [n] selects rows along axis 0."""
     data, shape = c.merge(t.shape, e.shape), c.store.canon_shape(condition.shape)
     data = c.store.canon_shape(data)
     if shape.dims and data.dims is not None:
@@ -72,7 +72,7 @@ def select(c: InferenceContext, condition: Value, t: Value, e: Value) -> Partial
 
 
 def _row_conditions(condition: PartialTensor, data: Shape) -> PartialTensor:
-    """The conditions of rows, as a tensor that broadcasts along them."""
+    """The conditions of rows as a tensor that broadcasts along them."""
     if data.dims is None or condition.elements is None:
         return PartialTensor("bool", condition.shape, None)
     return PartialTensor("bool", Shape((*condition.shape, *(1 for _ in data.dims[1:]))), condition.elements)
@@ -80,13 +80,14 @@ def _row_conditions(condition: PartialTensor, data: Shape) -> PartialTensor:
 
 @tf("SelectV2", in_place=(1, 2))
 def select_with_broadcast(c: InferenceContext, condition: Value, t: Value, e: Value) -> PartialTensor:
-    """Broadcasting of all three; elements are chosen where the condition is decided or both choices agree."""
+    """[*C], [*A], [*B] -> [*broadcast(C, A, B)]; elements are known if the condition is, or both choices agree."""
     return _choose(c, broadcast(c, broadcast(c, t.shape, e.shape), condition.shape), condition, t, e)
 
 
 def _choose(
     c: InferenceContext, shape: Shape, condition: PartialTensor, t: PartialTensor, e: PartialTensor
 ) -> PartialTensor:
+    """The tensor of `shape` that is `t` where the condition holds, else `e`."""
     if isinstance(t, HandleType):
         return t if t == e else PartialTensor(t.dtype, shape, None)
     decided = condition.elements[0] if condition.elements and len(set(condition.elements)) == 1 else None

@@ -1,4 +1,4 @@
-"""Normalization."""
+"""Normalization of batches and local responses."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Normalization:
 
 
 def image_format(data_format: str) -> TensorFormat:
-    """The format of images, or of volumes where its name has a D."""
+    """The format of images, or of volumes if its name has a D."""
     return tensor_format(data_format, 3 if "D" in data_format else 2)
 
 
 def merge_channels(c: InferenceContext, channels: Dim, vectors: Sequence[Shape]) -> Dim:
-    """The channels, which all vectors have as their length."""
+    """The number of channels, which is the length of each vector."""
     for vector in vectors:
         channels = c.merge(channels, c.with_rank(vector, 1)[0])
     return channels
@@ -46,7 +46,10 @@ def fused_batch_norm(
     *,
     attributes: Normalization,
 ) -> tuple[Shape, ...]:
-    """The shape of `x`, and vectors of one value a channel. Training ignores mean and variance unless it averages."""
+    """[*S] with C channels, four vectors [C] -> [*S], and four vectors [C].
+
+    In training, mean and variance are ignored, and not constrained, unless they are averaged.
+    """
     layout = image_format(attributes.data_format)
     x = c.with_rank(x, layout.rank)
     is_averaged = attributes.exponential_avg_factor != 1.0
@@ -67,7 +70,7 @@ def fused_batch_norm_with_reserve(
     *,
     attributes: Normalization,
 ) -> tuple[Shape, ...]:
-    """As FusedBatchNorm; the last output is what a device keeps for the gradient, of a shape of its own."""
+    """As FusedBatchNorm, and values that the device keeps for the gradient, of unknown rank."""
     return (*fused_batch_norm(c, x, scale, offset, mean, variance, attributes=attributes), c.unknown_shape())
 
 
@@ -82,7 +85,7 @@ def fused_batch_norm_with_activation(
     *side_input: Shape,
     attributes: Normalization,
 ) -> tuple[Shape, ...]:
-    """As FusedBatchNormV3, with an activation; cuDNN takes channels in groups of 4."""
+    """As FusedBatchNormV3, with side inputs and an activation; cuDNN takes channels in groups of 4."""
     layout = image_format(attributes.data_format)
     x = c.with_rank(x, layout.rank)
     channels = x[layout.channels]
@@ -114,7 +117,7 @@ def fused_batch_norm_grad(
     *,
     data_format: str = "NHWC",
 ) -> tuple[Shape, ...]:
-    """The shape of the gradient, two vectors of one value a channel, and two empty vectors.
+    """[*S], [*S] with C channels, three vectors [C] -> [*S], two vectors [C], two vectors [0].
 
     Kernels differ in the last two: TensorFlow's shape function declares empty vectors, some return scalars.
     """
@@ -141,14 +144,14 @@ def fused_batch_norm_grad_with_activation(
     data_format: str = "NHWC",
     num_side_inputs: int = 0,
 ) -> tuple[Shape, ...]:
-    """As FusedBatchNormGradV3; side inputs have gradients of the same shape."""
+    """As FusedBatchNormGradV3, and gradients [*S] of side inputs."""
     outputs = fused_batch_norm_grad(c, y_backprop, x, scale, mean, variance, data_format=data_format)
     return (*outputs, *(outputs[0] for _ in range(c.num_outputs - len(outputs))))
 
 
 @tf("BatchNormWithGlobalNormalization")
 def batch_norm(c: InferenceContext, t: Shape, m: Shape, v: Shape, beta: Shape, gamma: Shape) -> Shape:
-    """[N, H, W, C] and vectors of one value a channel -> [N, H, W, C]."""
+    """[N, H, W, C], four vectors [C] -> [N, H, W, C]."""
     t = c.with_rank(t, 4)
     return c.replace_dim(t, 3, merge_channels(c, t[3], (m, v, beta, gamma)))
 
@@ -157,7 +160,7 @@ def batch_norm(c: InferenceContext, t: Shape, m: Shape, v: Shape, beta: Shape, g
 def batch_norm_grad(
     c: InferenceContext, t: Shape, m: Shape, v: Shape, gamma: Shape, backprop: Shape
 ) -> tuple[Shape, ...]:
-    """The shape of the input, and vectors of one value a channel."""
+    """[N, H, W, C], three vectors [C], [N, H, W, C] -> [N, H, W, C], and four vectors [C]."""
     t = c.merge(c.with_rank(t, 4), backprop)
     channels = merge_channels(c, t[3], (m, v, gamma))
     vector = c.vector(channels)
@@ -166,7 +169,7 @@ def batch_norm_grad(
 
 @tf("LRN")
 def local_response_normalization(c: InferenceContext, input_: Shape) -> Shape:
-    """[N, H, W, C], unchanged."""
+    """[N, H, W, C] -> [N, H, W, C]."""
     return c.with_rank(input_, 4)
 
 
@@ -174,5 +177,5 @@ def local_response_normalization(c: InferenceContext, input_: Shape) -> Shape:
 def local_response_normalization_grad(
     c: InferenceContext, input_grads: Shape, input_image: Shape, output_image: Shape
 ) -> Shape:
-    """The common shape of all inputs, [N, H, W, C]."""
+    """[N, H, W, C], [N, H, W, C], [N, H, W, C] -> [N, H, W, C]."""
     return c.merge(c.merge(c.with_rank(input_grads, 4), input_image), output_image)

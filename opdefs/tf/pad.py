@@ -1,4 +1,4 @@
-"""Padding, and blocks moved between spatial axes and the batch or the channels."""
+"""Padding, blocks moved between spatial axes and the batch or the channels, and patches."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ Pairs = list[tuple[Dim | None, Dim | None]]
 
 @tf("Pad")
 def pad(c: InferenceContext, x: Value, paddings: Value) -> PartialTensor:
-    """Each axis grows by the zeros before and after it."""
+    """[*S], [R, 2] -> [*S + paddings], padded with zeros."""
     return _pad(c, x, paddings, PartialTensor(x.dtype, Shape(()), (0,)))
 
 
 @tf("PadV2")
 def pad_v2(c: InferenceContext, x: Value, paddings: Value, constant_values: Value) -> PartialTensor:
-    """As Pad, with another value than zero."""
+    """[*S], [R, 2], [] -> [*S + paddings], padded with a value."""
     c.with_rank(constant_values.shape, 0)
     return _pad(c, x, paddings, constant_values)
 
 
 def _pad(c: InferenceContext, x: PartialTensor, paddings: PartialTensor, fill: PartialTensor) -> PartialTensor:
+    """[*S], [R, 2], fill [] -> [*S + paddings]."""
     shape, pairs = _pairs(c, x.shape, paddings)
     result = Shape(_padded_size(c, d, *pair, axis) for axis, (d, pair) in enumerate(zip(shape, pairs, strict=True)))
     known = known_ints(paddings)
@@ -41,7 +42,7 @@ def _pad(c: InferenceContext, x: PartialTensor, paddings: PartialTensor, fill: P
 
 
 def _pairs(c: InferenceContext, x: Shape, paddings: PartialTensor) -> tuple[Shape, Pairs]:
-    """The input with its rank, which is the number of rows of `paddings`, and its amounts."""
+    """The input with its rank, the number of rows of `paddings`, and the amounts before and after each axis."""
     matrix = c.with_rank(paddings.shape, 2)
     c.with_value(matrix[1], 2)
     count = c.concrete(matrix[0])
@@ -55,6 +56,7 @@ def _pairs(c: InferenceContext, x: Shape, paddings: PartialTensor) -> tuple[Shap
 
 
 def _padded_size(c: InferenceContext, size: Dim, before: Dim | None, after: Dim | None, axis: int) -> Dim:
+    """The size of a padded axis. Requires that no amount is negative."""
     for amount in (before, after):
         _check_not_negative(c, amount, "paddings must be non-negative")
     if before is None or after is None:
@@ -63,6 +65,7 @@ def _padded_size(c: InferenceContext, size: Dim, before: Dim | None, after: Dim 
 
 
 def _check_not_negative(c: InferenceContext, amount: Dim | None, message: str) -> None:
+    """Require that an amount is at least 0, unless it is unknown."""
     if isinstance(amount, int):
         if amount < 0:
             c.fail(message, amount)
@@ -72,7 +75,7 @@ def _check_not_negative(c: InferenceContext, amount: Dim | None, message: str) -
 
 @tf("MirrorPad")
 def mirror_pad(c: InferenceContext, x: Value, paddings: Value, *, mode: str) -> PartialTensor:
-    """Each axis grows by reflections, which are shorter than the axis (at most as long, if symmetric)."""
+    """[*S], [R, 2] -> [*S + paddings]; reflections are shorter than the axis, or at most as long if symmetric."""
     shape, pairs = _pairs(c, x.shape, paddings)
     border = 1 if mode == "REFLECT" else 0
     dims = [_padded_size(c, d, *pair, axis) for axis, (d, pair) in enumerate(zip(shape, pairs, strict=True))]
@@ -96,7 +99,7 @@ def mirror_pad(c: InferenceContext, x: Value, paddings: Value, *, mode: str) -> 
 
 @tf("MirrorPadGrad")
 def mirror_pad_grad(c: InferenceContext, x: Shape, paddings: Value) -> Shape:
-    """Each axis shrinks by its amounts."""
+    """[*S], [R, 2] -> [*S - paddings]."""
     matrix = c.with_rank(paddings.shape, 2)
     count = c.concrete(matrix[0])
     if count is None and x.dims is None:
@@ -117,20 +120,21 @@ def mirror_pad_grad(c: InferenceContext, x: Shape, paddings: Value) -> Shape:
 
 @tf("SpaceToBatchND")
 def space_to_batch_nd(c: InferenceContext, x: Shape, block_shape: Value, paddings: Value) -> Shape:
-    """The padded spatial axes are divided by the block, and the batch is multiplied by its size."""
+    """[N, *S, *T], block [R], paddings [R, 2] -> [N * prod(block), *((S + paddings) / block), *T]."""
     count = _block_rank(c, block_shape, paddings.shape)
     return _space_to_batch(c, x, _block(c, block_shape, count), _block_pairs(c, paddings, count, "paddings"))
 
 
 @tf("SpaceToBatch")
 def space_to_batch(c: InferenceContext, x: Shape, paddings: Value, *, block_size: int) -> Shape:
-    """As SpaceToBatchND, with a square block on two spatial axes."""
+    """[N, H, W, C], [2, 2] -> [N * block_size^2, H', W', C], as SpaceToBatchND."""
     shape = c.with_rank(x, 4)
     c.merge(c.with_rank(paddings.shape, 2), Shape((2, 2)))
     return _space_to_batch(c, shape, _square(c, block_size), _block_pairs(c, paddings, 2, "paddings"))
 
 
 def _space_to_batch(c: InferenceContext, x: Shape, block: Sequence[Dim | None], pairs: Pairs) -> Shape:
+    """[N, *S, *T] -> [N * prod(block), *((S + pairs) / block), *T]."""
     shape = c.with_rank_at_least(x, len(block) + 1)
     batch: Dim | None = shape[0]
     dims: list[Dim] = []
@@ -146,20 +150,21 @@ def _space_to_batch(c: InferenceContext, x: Shape, block: Sequence[Dim | None], 
 
 @tf("BatchToSpaceND")
 def batch_to_space_nd(c: InferenceContext, x: Shape, block_shape: Value, crops: Value) -> Shape:
-    """The batch is divided by the size of the block, the spatial axes are multiplied by it and cropped."""
+    """[N, *S, *T], block [R], crops [R, 2] -> [N / prod(block), *(S * block - crops), *T]."""
     count = _block_rank(c, block_shape, crops.shape)
     return _batch_to_space(c, x, _block(c, block_shape, count), _block_pairs(c, crops, count, "crops"))
 
 
 @tf("BatchToSpace")
 def batch_to_space(c: InferenceContext, x: Shape, crops: Value, *, block_size: int) -> Shape:
-    """As BatchToSpaceND, with a square block on two spatial axes."""
+    """[N, H, W, C], [2, 2] -> [N / block_size^2, H', W', C], as BatchToSpaceND."""
     shape = c.with_rank(x, 4)
     c.merge(c.with_rank(crops.shape, 2), Shape((2, 2)))
     return _batch_to_space(c, shape, _square(c, block_size), _block_pairs(c, crops, 2, "crops"))
 
 
 def _batch_to_space(c: InferenceContext, x: Shape, block: Sequence[Dim | None], pairs: Pairs) -> Shape:
+    """[N, *S, *T] -> [N / prod(block), *(S * block - pairs), *T]."""
     shape = c.with_rank_at_least(x, len(block) + 1)
     total: Dim | None = 1
     dims: list[Dim] = []
@@ -175,7 +180,7 @@ def _batch_to_space(c: InferenceContext, x: Shape, block: Sequence[Dim | None], 
 
 
 def _block_rank(c: InferenceContext, block: PartialTensor, pairs: Shape) -> int:
-    """The number of spatial axes: the length of the block."""
+    """The number of spatial axes: the length of the block. Raises ShapeError if it is unknown."""
     if block.shape.dims is not None and len(block.shape.dims) != 1:
         c.fail("block_shape must have rank 1", block.shape)
     count = c.concrete(c.with_rank(block.shape, 1)[0])
@@ -189,12 +194,14 @@ def _block_rank(c: InferenceContext, block: PartialTensor, pairs: Shape) -> int:
 
 
 def _square(c: InferenceContext, size: int) -> list[Dim | None]:
+    """The sizes of a square block."""
     if size < 1:
         c.fail("block_size must be at least 1", size)
     return [size, size]
 
 
 def _block(c: InferenceContext, block: PartialTensor, count: int) -> Sequence[Dim | None]:
+    """The sizes of the block, None for unknown ones. Requires that each is at least 1."""
     sizes = known_dims(block) or (None,) * count
     for size in sizes:
         if isinstance(size, int) and size < 1:
@@ -206,6 +213,7 @@ def _block(c: InferenceContext, block: PartialTensor, count: int) -> Sequence[Di
 
 
 def _block_pairs(c: InferenceContext, amounts: PartialTensor, count: int, name: str) -> Pairs:
+    """The amounts before and after each spatial axis. Requires that none is negative."""
     known = known_dims(amounts) or (None,) * (2 * count)
     for amount in known:
         _check_not_negative(c, amount, f"{name} cannot be negative")
@@ -213,12 +221,12 @@ def _block_pairs(c: InferenceContext, amounts: PartialTensor, count: int, name: 
 
 
 CHANNELS_OF_VECTORS = 4
-"""The channels that one element of the format NCHW_VECT_C holds."""
+"""The number of channels in one vector of the format NCHW_VECT_C."""
 
 
 @tf("SpaceToDepth")
 def space_to_depth(c: InferenceContext, x: Shape, *, block_size: int, data_format: str = "NHWC") -> Shape:
-    """Blocks of the spatial axes become channels."""
+    """[N, H, W, C] -> [N, H / b, W / b, C * b^2], for blocks of b * b."""
     batch, height, width, channels, rest = _image(c, x, data_format)
     _square(c, block_size)
     height, width = (c.divide(d, block_size, evenly_divisible=True) for d in (height, width))
@@ -227,7 +235,7 @@ def space_to_depth(c: InferenceContext, x: Shape, *, block_size: int, data_forma
 
 @tf("DepthToSpace")
 def depth_to_space(c: InferenceContext, x: Shape, *, block_size: int, data_format: str = "NHWC") -> Shape:
-    """Channels become blocks of the spatial axes."""
+    """[N, H, W, C] -> [N, H * b, W * b, C / b^2], for blocks of b * b."""
     batch, height, width, channels, rest = _image(c, x, data_format)
     _square(c, block_size)
     height, width = (c.multiply(d, block_size) for d in (height, width))
@@ -236,7 +244,7 @@ def depth_to_space(c: InferenceContext, x: Shape, *, block_size: int, data_forma
 
 
 def _image(c: InferenceContext, x: Shape, data_format: str) -> tuple[Dim, Dim, Dim, Dim, tuple[Dim, ...]]:
-    """Batch, height, width, channels (of vectors: their number), and the axis of the vectors."""
+    """The batch, height, width, channels (of NCHW_VECT_C: their vectors), and the inner axis of that format."""
     if data_format == "NHWC":
         batch, height, width, channels = c.with_rank(x, 4)
         return batch, height, width, channels, ()
@@ -249,6 +257,7 @@ def _image(c: InferenceContext, x: Shape, data_format: str) -> tuple[Dim, Dim, D
 
 
 def _image_shape(data_format: str, batch: Dim, height: Dim, width: Dim, channels: Dim, rest: tuple[Dim, ...]) -> Shape:
+    """The shape in a format; `rest` is the inner axis of NCHW_VECT_C."""
     if data_format == "NHWC":
         return Shape((batch, height, width, channels))
     return Shape((batch, channels, height, width, *rest))
@@ -278,7 +287,7 @@ def extract_volume_patches(c: InferenceContext, x: Shape, *, ksizes: Ints, strid
 
 
 def _patches(c: InferenceContext, x: Shape, ksizes: Ints, strides: Ints, rates: Ints, padding: str) -> Shape:
-    """The windows along the spatial axes; the elements of a window become channels."""
+    """[B, *S, C] -> [B, *windows, prod(ksizes) * C]."""
     if min(*ksizes, *strides, *rates) < 1:
         c.fail("ksizes, strides and rates must be at least 1", ksizes, strides, rates)
     spatial = range(1, len(x) - 1)
@@ -295,7 +304,7 @@ def _patches(c: InferenceContext, x: Shape, ksizes: Ints, strides: Ints, rates: 
 
 
 def _window_count(c: InferenceContext, size: Dim, window: int, stride: int) -> Dim:
-    """The number of windows without padding: none, not an error, where the window is larger by less than two strides.
+    """The number of windows of a size without padding: 0 where the window is larger by less than two strides.
 
     The kernel's division rounds towards 0.
     """

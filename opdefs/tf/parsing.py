@@ -24,7 +24,7 @@ Shapes = tuple[DeclaredType, ...]
 
 
 def _sparse_features(c: InferenceContext, kind: str, count: int, batch: Shape, further: int) -> Outputs:
-    """Sparse tensors with the axes of the batch, and `further` ones of which the sizes are in the data."""
+    """Sparse tensors [*batch, *further]: axes of the batch, and `further` axes whose sizes are in the data."""
     features: list[SparseShapes] = []
     for i in range(count):
         number = c.fresh(f"{kind}.{i}")
@@ -37,24 +37,24 @@ def _sparse_features(c: InferenceContext, kind: str, count: int, batch: Shape, f
 
 
 def _dense_features(c: InferenceContext, shapes: Shapes, batch: Shape) -> Outputs:
-    """Dense tensors of these shapes, with the batch in front."""
+    """Dense tensors [*batch, *shape] of these shapes."""
     return [c.concatenate(batch, c.make_shape_from_shape_proto(_proto_sizes(shape))) for shape in shapes]
 
 
 def _ragged_features(c: InferenceContext, kind: str, count: int, outer: Shape, *, inner: bool = False) -> Outputs:
-    """Values, the row splits of the examples, and with `inner` those of their lists."""
+    """Values, the row splits `outer` of the examples, and with `inner` those of the rows of each."""
     values: Outputs = [c.vector(c.fresh(f"{kind}.{i}")) for i in range(count)]
     further: Outputs = [c.vector(c.fresh(f"{kind}.{i}.rows", 1)) for i in range(count if inner else 0)]
     return [*values, *(outer for _ in range(count)), *further]
 
 
 def _proto_sizes(shape: DeclaredType) -> list[int] | None:
-    """The sizes, -1 for each unknown one."""
+    """The sizes, -1 for unknown ones; None for an unknown rank."""
     return None if shape.dims is None else [d if isinstance(d, int) else -1 for d in shape.dims]
 
 
 def _padded_shapes(c: InferenceContext, shapes: Shapes) -> Shapes:
-    """The shapes, of which only the first sizes may be unknown: those are the longest of the batch."""
+    """The shapes. Raises ShapeError if any but the first size, that of the longest of the batch, is unknown."""
     for i, shape in enumerate(shapes):
         sizes = _proto_sizes(shape)
         if sizes is None or -1 in sizes[1:]:
@@ -64,13 +64,14 @@ def _padded_shapes(c: InferenceContext, shapes: Shapes) -> Shapes:
 
 
 def _check_outputs(c: InferenceContext, outputs: Outputs) -> tuple[Shape | PartialTensor, ...]:
+    """The outputs. Raises ShapeError if the node has another number of them."""
     if len(outputs) != c.num_outputs:
         c.fail(f"the attributes describe {len(outputs)} outputs, but the node has {c.num_outputs}")
     return tuple(outputs)
 
 
 def _equal_counts(c: InferenceContext, names: str, counts: dict[str, int]) -> None:
-    """Require one type and one shape for each key."""
+    """Raise ShapeError unless all counts are equal: one type and one shape for each key."""
     (first, count), *others = counts.items()
     for other, number in others:
         if number != count:
@@ -84,7 +85,7 @@ def _equal_counts(c: InferenceContext, names: str, counts: dict[str, int]) -> No
 def parse_example(
     c: InferenceContext, serialized: Shape, names: Shape, *_rest: Shape, sparse_types: Types, dense_shapes: Shapes
 ) -> tuple[Shape | PartialTensor, ...]:
-    """[B] examples -> sparse features [B, *] and dense features [B, *S]."""
+    """[B], [*] -> sparse features [B, *] and dense features [B, *S]."""
     batch = c.with_rank(serialized, 1)
     c.with_rank(names, 1)
     dense = len(c.attr("Tdense"))
@@ -111,7 +112,7 @@ def parse_example_v2(
     ragged_split_types: Types,
     dense_shapes: Shapes,
 ) -> tuple[Shape | PartialTensor, ...]:
-    """[B] examples, or one -> sparse features [B, *], dense features [B, *S] and ragged features of B rows."""
+    """[B] or [] -> sparse features [B, *], dense features [B, *S], ragged features of B rows."""
     batch = c.with_rank_at_most(serialized, 1)
     c.with_rank_at_most(names, 1)
     dense, ragged = len(c.attr("Tdense")), len(ragged_value_types)
@@ -129,7 +130,7 @@ def parse_example_v2(
 
 
 def _row_splits(c: InferenceContext, batch: Shape) -> Shape:
-    """The row splits of [B] examples; one example has none, so they are empty."""
+    """The row splits [B + 1] of B examples; [0] for a single example."""
     if batch.dims is None:
         return c.vector(c.fresh("splits"))
     return c.vector(c.add(batch[0], 1) if len(batch) else 0)
@@ -146,7 +147,7 @@ def parse_single_example(
     sparse_types: Types,
     dense_shapes: Shapes,
 ) -> tuple[Shape | PartialTensor, ...]:
-    """One example -> sparse features [*] and dense features [*S]."""
+    """[] -> sparse features [*] and dense features [*S]."""
     batch = c.with_rank(serialized, 0)
     dense, types = len(dense_keys), len(c.attr("Tdense"))
     _equal_counts(c, "", {"sparse_keys": len(sparse_keys), "num_sparse": num_sparse, "sparse_types": len(sparse_types)})
@@ -159,7 +160,7 @@ def parse_single_example(
 
 
 def _check_sequence(c: InferenceContext, counts: Sequence[tuple[str, int, int, int]]) -> None:
-    """Require one type and one shape for each dense feature."""
+    """Raise ShapeError unless there are one type and one shape for each feature of a kind."""
     for kind, number, types, shapes in counts:
         if not number == types == shapes:
             sizes = f"the size of {kind}_types ({types}) and {kind}_shapes ({shapes})"
@@ -175,9 +176,9 @@ def _sequence_features(
     *,
     lengths: bool = True,
 ) -> tuple[Shape | PartialTensor, ...]:
-    """The features of the context, then the feature lists, which have an axis of time more.
+    """The features of the context, then the feature lists, which have one more axis: that of time.
 
-    The row splits of a single example are scalars: TensorFlow's shape function says vectors.
+    The row splits of a single example are scalars; TensorFlow's shape function returns vectors.
     """
     context, lists = shapes
     outer = c.unknown_shape() if batch.dims is None else Shape(c.add(rows, 1) for rows in batch)
@@ -207,7 +208,7 @@ def parse_sequence_example(
     feature_list_sparse_types: Types = (),
     feature_list_dense_shapes: Shapes = (),
 ) -> tuple[Shape | PartialTensor, ...]:
-    """[B] examples -> features of the context [B, *S], feature lists [B, time, *S], and the lengths of dense lists."""
+    """[B], [*] -> features of the context [B, *S], feature lists [B, time, *S], lengths [B] of dense lists."""
     batch = c.with_rank(serialized, 1)
     c.with_rank(debug_name, 1)
     dense, types = len(c.attr("Tcontext_dense")), len(c.attr("feature_list_dense_types"))
@@ -235,7 +236,7 @@ def parse_sequence_example_v2(
     feature_list_ragged_value_types: Types = (),
     feature_list_dense_shapes: Shapes = (),
 ) -> tuple[Shape | PartialTensor, ...]:
-    """As ParseSequenceExample, of one example too, and with ragged features."""
+    """As ParseSequenceExample, for [B] or [], with ragged features."""
     batch = c.with_rank_at_most(serialized, 1)
     c.with_rank_at_most(debug_name, 1)
     dense, types = len(c.attr("Tcontext_dense")), len(c.attr("feature_list_dense_types"))
@@ -262,7 +263,7 @@ def parse_single_sequence_example(
     feature_list_sparse_types: Types = (),
     feature_list_dense_shapes: Shapes = (),
 ) -> tuple[Shape | PartialTensor, ...]:
-    """One example -> features of the context [*S] and feature lists [time, *S]."""
+    """[] -> features of the context [*S] and feature lists [time, *S]."""
     batch = c.with_rank(serialized, 0)
     c.with_rank(feature_list_dense_missing_assumed_empty, 1)
     context = {"dense_keys": c.attr("Ncontext_dense"), "dense_shapes": len(context_dense_shapes)}
@@ -280,7 +281,7 @@ def parse_single_sequence_example(
 def decode_csv(
     c: InferenceContext, records: Shape, *record_defaults: Shape, select_cols: tuple[int, ...] = ()
 ) -> tuple[Shape, ...]:
-    """One tensor of the shape of the records for each column, with at most one default."""
+    """[*S], defaults [0], [1] or [] -> [*S]...: one tensor for each column."""
     for default in record_defaults:
         shape = c.with_rank_at_most(default, 1)
         if shape.rank == 1 and c.prove_le(2, shape[0]) is True:
@@ -290,13 +291,13 @@ def decode_csv(
 
 @tf("DecodeRaw")
 def decode_raw(c: InferenceContext, bytes: Shape) -> Shape:
-    """The numbers in the bytes of each string, along a new last axis."""
+    """[*S] -> [*S, numbers]: the numbers in the bytes of each string."""
     return c.concatenate(bytes, c.vector(c.fresh("numbers")))
 
 
 @tf("DecodePaddedRaw")
 def decode_padded_raw(c: InferenceContext, input_bytes: Shape, fixed_length: Value, *, out_type: str) -> Shape:
-    """The numbers in `fixed_length` bytes of each string, along a new last axis."""
+    """[*S], fixed_length [] -> [*S, numbers]: the numbers in `fixed_length` bytes of each string."""
     c.with_rank(fixed_length.shape, 0)
     length, bits = scalar_size(c, fixed_length), element_bits(out_type)
     numbers: Dim = c.fresh("numbers") if length is None or not bits else c.divide(length, bits // 8, True)
@@ -305,11 +306,11 @@ def decode_padded_raw(c: InferenceContext, input_bytes: Shape, fixed_length: Val
 
 @tf("SerializeTensor")
 def serialize_tensor(c: InferenceContext, tensor: Shape) -> Shape:
-    """A scalar."""
+    """[*S] -> []."""
     return c.scalar()
 
 
 @tf("ParseTensor")
 def parse_tensor(c: InferenceContext, serialized: Shape) -> Shape:
-    """Whatever was serialized."""
+    """[] -> a tensor of any shape."""
     raise c.unknowable("the shape of a serialized tensor is in its bytes")

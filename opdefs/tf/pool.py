@@ -1,4 +1,4 @@
-"""Pooling."""
+"""Pooling. The sizes S' of outputs are those of sliding windows: see `windows`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from shapeinf.ops import InferenceContext, Ints, Value
 def avg_pool(
     c: InferenceContext, value: Shape, *, ksize: Ints, strides: Ints, padding: str, data_format: str = "NHWC"
 ) -> Shape:
-    """The means of windows of the spatial axes."""
+    """[N, H, W, C] -> [N, H', W', C]."""
     layout = tensor_format(data_format)
     x = format_shape(c, value, layout)
     return _pooled_shape(c, x, layout, x[layout.channels], ksize, strides, padding)
@@ -38,6 +38,7 @@ def _pooled_shape(
     padding: str,
     explicit_paddings: Ints = (),
 ) -> Shape:
+    """The shape of the pooled images, with `depth` channels."""
     steps, windows = spatial_values(c, strides, layout, "stride"), spatial_values(c, ksize, layout, "ksize")
     if min(windows) < 1:
         c.fail("Sliding window ksize must be positive", ksize)
@@ -58,7 +59,7 @@ def max_pool(
     explicit_paddings: Ints = (),
     data_format: str = "NHWC",
 ) -> Shape:
-    """The maxima of windows of the spatial axes, or of the channels."""
+    """[N, H, W, C] -> [N, H', W', C'], where the windows extend along the spatial axes or along the channels."""
     layout = tensor_format(data_format)
     x = format_shape(c, input_, layout)
     axis = layout.channels
@@ -73,7 +74,7 @@ def max_pool(
 def max_pool_with_tensors(
     c: InferenceContext, input_: Shape, ksize: Value, strides: Value, *, padding: str, data_format: str = "NHWC"
 ) -> Shape:
-    """As MaxPool; without the contents of `ksize` and `strides` only the batch is known, which is not pooled."""
+    """[N, H, W, C], [4], [4] -> [N, H', W', C']; only N is known without the contents of `ksize` and `strides`."""
     layout = tensor_format(data_format)
     x = format_shape(c, input_, layout)
     windows, steps = known_ints(ksize), known_ints(strides)
@@ -92,7 +93,7 @@ def max_pool_with_argmax(
     strides: Ints,
     padding: str,
 ) -> tuple[Shape, Shape]:
-    """The maxima, and their indices in the flat input."""
+    """[N, H, W, C] -> [N, H', W', C], and the indices [N, H', W', C] of the maxima in the flat input."""
     pooled = max_pool(c, input_, ksize=ksize, strides=strides, padding=padding)
     return pooled, pooled
 
@@ -101,7 +102,7 @@ def max_pool_with_argmax(
 def pool_3d(
     c: InferenceContext, input_: Shape, *, ksize: Ints, strides: Ints, padding: str, data_format: str = "NDHWC"
 ) -> Shape:
-    """Windows of three spatial axes."""
+    """[N, D, H, W, C] -> [N, D', H', W', C]."""
     layout = tensor_format(data_format, 3)
     x = c.with_rank(input_, 5)
     return _pooled_shape(c, x, layout, x[layout.channels], ksize, strides, padding)
@@ -112,27 +113,27 @@ def pool_3d(
 
 @tf("AvgPoolGrad")
 def avg_pool_grad(c: InferenceContext, orig_input_shape: Value, grad: Shape) -> Shape:
-    """The shape in `orig_input_shape`."""
+    """[4], [N, H', W', C] -> the shape in `orig_input_shape`."""
     c.with_rank(grad, 4)
     return c.with_rank(c.make_shape_from_shape_tensor(0), 4)
 
 
 @tf("AvgPool3DGrad")
 def avg_pool_3d_grad(c: InferenceContext, orig_input_shape: Value, grad: Shape) -> Shape:
-    """The shape in `orig_input_shape`."""
+    """[5], [N, D', H', W', C] -> the shape in `orig_input_shape`."""
     c.with_rank(grad, 5)
     return c.with_rank(c.make_shape_from_shape_tensor(0), 5)
 
 
 @tf("MaxPoolGrad", "MaxPoolGradV2", "MaxPoolGradWithArgmax", "FractionalMaxPoolGrad")
 def max_pool_grad(c: InferenceContext, orig_input: Shape, *rest: Shape) -> Shape:
-    """The shape of the input."""
+    """[N, H, W, C], others -> [N, H, W, C]."""
     return c.with_rank(orig_input, 4)
 
 
 @tf("MaxPool3DGrad")
 def max_pool_3d_grad(c: InferenceContext, orig_input: Shape, orig_output: Shape, grad: Shape) -> Shape:
-    """The shape of the input."""
+    """[N, D, H, W, C], [N, D', H', W', C], [N, D', H', W', C] -> [N, D, H, W, C]."""
     return c.with_rank(orig_input, 5)
 
 
@@ -148,7 +149,7 @@ def max_pool_grad_grad(
     padding: str,
     data_format: str = "NHWC",
 ) -> Shape:
-    """The shape of the output; the gradient has that of the input."""
+    """[N, H, W, C], [N, H', W', C], [N, H, W, C] -> [N, H', W', C]."""
     x = c.merge(c.with_rank(orig_input, 4), grad)
     pooled = max_pool(c, x, ksize=ksize, strides=strides, padding=padding, data_format=data_format)
     return c.merge(pooled, orig_output)
@@ -165,7 +166,7 @@ def max_pool_grad_grad_with_tensors(
     *,
     data_format: str = "NHWC",
 ) -> Shape:
-    """The shape of the output; the gradient has that of the input."""
+    """[N, H, W, C], [N, H', W', C], [N, H, W, C], [4], [4] -> [N, H', W', C]."""
     x = c.merge(c.with_rank(orig_input, 4), grad)
     pooled = c.with_rank(orig_output, 4)
     layout = tensor_format(data_format)
@@ -184,7 +185,7 @@ def max_pool_3d_grad_grad(
     padding: str,
     data_format: str = "NDHWC",
 ) -> Shape:
-    """The shape of the output; the gradient has that of the input."""
+    """[N, D, H, W, C], [N, D', H', W', C], [N, D, H, W, C] -> [N, D', H', W', C]."""
     x = c.merge(c.with_rank(orig_input, 5), grad)
     pooled = pool_3d(c, x, ksize=ksize, strides=strides, padding=padding, data_format=data_format)
     return c.merge(pooled, orig_output)
@@ -201,6 +202,6 @@ def max_pool_grad_grad_with_argmax(
     strides: Ints,
     padding: str,
 ) -> Shape:
-    """The shape of the indices; the gradient has that of the input."""
+    """[N, H, W, C], [N, H, W, C], indices [N, H', W', C] -> [N, H', W', C]."""
     x = c.merge(c.with_rank(input_, 4), grad)
     return c.merge(max_pool(c, x, ksize=ksize, strides=strides, padding=padding), argmax)

@@ -1,4 +1,4 @@
-"""Protocol buffers: their fields as tensors."""
+"""Protocol buffers: the fields of messages as tensors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def decode_proto(
     field_names: tuple[str, ...],
     output_types: tuple[str, ...],
 ) -> tuple[Shape, ...]:
-    """[*S] messages -> how often each field occurs, [*S, F], and the values of each field, [*S, most]."""
+    """Messages [*S] -> the number of values [*S, F] of F fields, and the values of each field [*S, most]."""
     if len(field_names) != len(output_types) or len(output_types) != c.num_outputs - 1:
         c.fail("each field must have a type and an output", field_names, output_types)
     values = [c.concatenate(bytes, c.vector(c.fresh(f"field.{i}"))) for i in range(len(output_types))]
@@ -29,7 +29,7 @@ def encode_proto(
     *values: Shape,
     field_names: tuple[str, ...],
 ) -> Shape:
-    """[*S, F] occurrences and [*S, most] values of each field -> [*S] messages."""
+    """The numbers of values [*S, F] of F fields, values [*S, most] of each field -> messages [*S]."""
     batch = _prefix(c, sizes)
     for value in values:
         batch = c.merge(batch, _prefix(c, value))
@@ -40,5 +40,5 @@ def encode_proto(
 
 
 def _prefix(c: InferenceContext, shape: Shape) -> Shape:
-    """All axes but the last."""
+    """[*S, n] -> [*S]."""
     return c.subshape(c.with_rank_at_least(shape, 1), 0, -1)

@@ -1,4 +1,4 @@
-"""Quantization: fake quantization in training, and tensors with a range."""
+"""Quantization: fake quantization in training, and quantized tensors with a range."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from shapeinf.ops import InferenceContext
 
 @tf("FakeQuantWithMinMaxArgs", in_place=(0,))
 def fake_quantize(c: InferenceContext, inputs: Shape) -> Shape:
-    """The shape of the input."""
+    """[*S] -> [*S]."""
     return inputs
 
 
 @tf("FakeQuantWithMinMaxArgsGradient", in_place=(0,))
 def fake_quantize_grad(c: InferenceContext, gradients: Shape, inputs: Shape) -> Shape:
-    """The common shape of both inputs."""
+    """[*S], [*S] -> [*S]."""
     return c.merge(gradients, inputs)
 
 
 @tf("FakeQuantWithMinMaxVars", in_place=(0,))
 def fake_quantize_by_scalars(c: InferenceContext, inputs: Shape, low: Shape, high: Shape) -> Shape:
-    """The shape of the input; the limits are scalars."""
+    """[*S], [], [] -> [*S]."""
     require_scalars(c, low, high)
     return inputs
 
@@ -31,7 +31,7 @@ def fake_quantize_by_scalars(c: InferenceContext, inputs: Shape, low: Shape, hig
 def fake_quantize_by_scalars_grad(
     c: InferenceContext, gradients: Shape, inputs: Shape, low: Shape, high: Shape
 ) -> tuple[Shape, ...]:
-    """The common shape of gradient and input, and a scalar for each limit."""
+    """[*S], [*S], [], [] -> [*S], [], []."""
     values = c.merge(gradients, inputs)
     require_scalars(c, low, high)
     return values, c.scalar(), c.scalar()
@@ -39,7 +39,7 @@ def fake_quantize_by_scalars_grad(
 
 @tf("FakeQuantWithMinMaxVarsPerChannel", in_place=(0,))
 def fake_quantize_by_channel(c: InferenceContext, inputs: Shape, low: Shape, high: Shape) -> Shape:
-    """The shape of the input; each limit is a vector with a value for each channel."""
+    """[*S, C], [C], [C] -> [*S, C]."""
     values = c.with_rank_at_least(inputs, 1)
     limits = c.merge(c.with_rank(high, 1)[0], c.with_rank(low, 1)[0])
     if values.dims is not None:
@@ -51,7 +51,7 @@ def fake_quantize_by_channel(c: InferenceContext, inputs: Shape, low: Shape, hig
 def fake_quantize_by_channel_grad(
     c: InferenceContext, gradients: Shape, inputs: Shape, low: Shape, high: Shape
 ) -> tuple[Shape, ...]:
-    """The common shape of gradient and input, and a vector for each limit."""
+    """[*S, C], [*S, C], [C], [C] -> [*S, C], [C], [C]."""
     values = c.with_rank_at_least(c.merge(c.with_rank_at_most(c.with_rank_at_least(inputs, 1), 4), gradients), 1)
     limits = c.merge(c.with_rank(low, 1), high)
     if values.dims is not None:
@@ -61,7 +61,7 @@ def fake_quantize_by_channel_grad(
 
 @tf("QuantizeAndDequantize", in_place=(0,))
 def quantize_and_dequantize(c: InferenceContext, x: Shape) -> Shape:
-    """The shape of the input."""
+    """[*S] -> [*S]."""
     return x
 
 
@@ -69,7 +69,7 @@ def quantize_and_dequantize(c: InferenceContext, x: Shape) -> Shape:
 def quantize_and_dequantize_in_range(
     c: InferenceContext, x: Shape, low: Shape, high: Shape, *, axis: int = -1
 ) -> Shape:
-    """The shape of the input; the limits are scalars, or vectors along an axis."""
+    """[*S], limits -> [*S]; the limits are [], or [n] for an axis of size n."""
     _check_limits(c, x, low, high, axis)
     return x
 
@@ -78,7 +78,7 @@ def quantize_and_dequantize_in_range(
 def quantize_and_dequantize_of_bits(
     c: InferenceContext, x: Shape, low: Shape, high: Shape, num_bits: Shape, *, axis: int = -1
 ) -> Shape:
-    """As QuantizeAndDequantizeV2; the number of bits is a scalar input."""
+    """[*S], limits, [] -> [*S], as QuantizeAndDequantizeV2."""
     _check_limits(c, x, low, high, axis)
     c.with_rank(num_bits, 0)
     return x
@@ -88,13 +88,13 @@ def quantize_and_dequantize_of_bits(
 def quantize_and_dequantize_grad(
     c: InferenceContext, gradients: Shape, x: Shape, low: Shape, high: Shape, *, axis: int = -1
 ) -> tuple[Shape, ...]:
-    """The common shape of gradient and input, and the shape of the limits."""
+    """[*S], [*S], limits -> [*S], and the gradients of the limits in their shapes."""
     _check_limits(c, x, low, high, axis)
     return c.merge(gradients, x), low, high
 
 
 def _check_limits(c: InferenceContext, x: Shape, low: Shape, high: Shape, axis: int) -> Shape:
-    """The shape of both limits: a scalar, or a vector with a value for each slice along the axis."""
+    """The common shape of both limits: [], or [n] for an axis of size n."""
     if axis < -1:
         c.fail(f"axis should be at least -1, got {axis}")
     limits = c.merge(high, c.with_rank(low, 0 if axis == -1 else 1))
@@ -106,7 +106,7 @@ def _check_limits(c: InferenceContext, x: Shape, low: Shape, high: Shape, axis: 
 
 @tf("Dequantize")
 def dequantize(c: InferenceContext, x: Shape, low: Shape, high: Shape, *, axis: int = -1) -> Shape:
-    """The shape of the input; the limits are scalars, or vectors along an axis."""
+    """[*S], limits -> [*S]; the limits are [], or [n] for an axis of size n."""
     c.with_rank(high, 0 if axis == -1 else 1)
     _check_limits(c, x, low, high, axis)
     return x
@@ -114,14 +114,14 @@ def dequantize(c: InferenceContext, x: Shape, low: Shape, high: Shape, *, axis: 
 
 @tf("QuantizeV2")
 def quantize(c: InferenceContext, x: Shape, low: Shape, high: Shape, *, axis: int = -1) -> tuple[Shape, ...]:
-    """The shape of the input, and the limits: scalars, or vectors along an axis."""
+    """[*S], limits -> [*S], and the limits: [], or [n] for an axis of size n."""
     limits = _check_limits(c, x, low, high, axis)
     return x, limits, limits
 
 
 @tf("QuantizedInstanceNorm")
 def quantized_instance_norm(c: InferenceContext, x: Shape, low: Shape, high: Shape) -> tuple[Shape, ...]:
-    """The shape of the input, of rank 4, and its range."""
+    """[N, H, W, C], [], [] -> [N, H, W, C], and its range [], []."""
     values = c.with_rank(x, 4)
     require_scalars(c, low, high)
     return values, c.scalar(), c.scalar()

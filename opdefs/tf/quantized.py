@@ -1,4 +1,4 @@
-"""Layers of quantized tensors, each with the range of its values."""
+"""Layers of quantized tensors, with the range of each tensor as two more inputs or outputs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Ranged = tuple[Shape, Shape, Shape]
 
 
 def with_scalar_range(c: InferenceContext, output: Shape, ranges: Sequence[Shape]) -> Ranged:
-    """The output with the scalars of its range; those of the operands are scalars too."""
+    """The output and its range [], []. Requires that the ranges of the operands are scalars."""
     require_scalars(c, *ranges)
     return output, c.scalar(), c.scalar()
 
@@ -36,30 +36,31 @@ class QuantizedWindow:
     dilations: Ints = (1, 1, 1, 1)
 
     def convolution(self) -> ConvWindow:
-        """The attributes of the convolution of numbers."""
+        """The attributes of the convolution of unquantized tensors."""
         return ConvWindow(self.strides, self.padding, dilations=self.dilations)
 
 
 @attrs.frozen
 class PaddedWindow(QuantizedWindow):
-    """The attributes of fused quantized convolutions, whose `padding_list` adds paddings of its own."""
+    """The attributes of fused quantized convolutions, whose `padding_list` adds explicit padding."""
 
     padding_list: Ints = ()
 
 
 def _with_own_padding(c: InferenceContext, shape: Shape, window: QuantizedWindow) -> Shape:
-    """The shape; its sizes are unknown where there is a `padding_list`."""
+    """The shape; with unknown sizes where there is a `padding_list`."""
     if isinstance(window, PaddedWindow) and window.padding_list:
         return Shape((shape[0], c.unknown_dim(), c.unknown_dim(), shape[3]))
     return shape
 
 
 def _convolve(c: InferenceContext, x: Shape, weights: Shape, window: QuantizedWindow) -> Shape:
+    """The shape of a quantized convolution."""
     return _with_own_padding(c, conv_2d(c, x, weights, window=window.convolution()), window)
 
 
 def _filter_range(c: InferenceContext, weights: Shape, least: Shape, most: Shape) -> Shape:
-    """The shape of the range of a filter: a scalar, or a vector of one value an output channel."""
+    """The shape of the range of a filter: [], or [D] for D output channels."""
     shape = c.merge(c.with_rank_at_most(least, 1), c.with_rank_at_most(most, 1))
     if shape.dims:
         c.merge(shape[0], weights[3])
@@ -74,7 +75,7 @@ def quantized_conv_2d(
     *ranges: Shape,
     window: QuantizedWindow,
 ) -> Ranged:
-    """As Conv2D."""
+    """[N, H, W, C], [h, w, C, D], ranges -> [N, H', W', D], and its range [], []."""
     return with_scalar_range(c, _convolve(c, input_, filter_, window), ranges)
 
 
@@ -90,7 +91,7 @@ def quantized_conv_2d_per_channel(
     *,
     window: QuantizedWindow,
 ) -> Ranged:
-    """As Conv2D; the range has one value a channel where that of the filter has."""
+    """As QuantizedConv2D; the ranges of filter and output may be [D]."""
     require_scalars(c, min_input, max_input)
     shape = _convolve(c, input_, filter_, window)
     channels = _filter_range(c, c.with_rank(filter_, 4), min_filter, max_filter)
@@ -151,7 +152,7 @@ def quantized_conv_2d_and_requantize(
     *rest: Shape,
     window: PaddedWindow,
 ) -> Ranged:
-    """As Conv2D; the range of the output is an input, two scalars."""
+    """As QuantizedConv2D; the range of the output is an input."""
     return _convolve(c, input_, filter_, window), c.scalar(), c.scalar()
 
 
@@ -159,7 +160,7 @@ def quantized_conv_2d_and_requantize(
 def quantized_depthwise_conv_2d(
     c: InferenceContext, input_: Shape, filter_: Shape, *rest: Shape, window: QuantizedWindow
 ) -> Ranged:
-    """As DepthwiseConv2dNative; the shape of the range is not defined."""
+    """[N, H, W, C], [h, w, C, M], ranges -> [N, H', W', C*M], and its range, of undefined shape."""
     shape = depthwise_conv_2d(c, input_, filter_, window=window.convolution())
     return _with_own_padding(c, shape, window), c.unknown_shape(), c.unknown_shape()
 
@@ -174,13 +175,13 @@ def quantized_depthwise_conv_2d_and_relu(
 
 @tf("QuantizedBiasAdd")
 def quantized_bias_add(c: InferenceContext, input_: Shape, bias: Shape, *ranges: Shape) -> Ranged:
-    """As BiasAdd."""
+    """[*S, C], [C], ranges -> [*S, C], and its range [], []."""
     return with_scalar_range(c, bias_add(c, input_, bias), ranges)
 
 
 @tf("QuantizedRelu", "QuantizedRelu6", "QuantizedReluX")
 def quantized_relu(c: InferenceContext, features: Shape, *ranges: Shape) -> Ranged:
-    """The shape of the features."""
+    """[*S], range -> [*S], and its range [], []."""
     return with_scalar_range(c, features, ranges)
 
 
@@ -188,7 +189,7 @@ def quantized_relu(c: InferenceContext, features: Shape, *ranges: Shape) -> Rang
 def quantized_avg_pool(
     c: InferenceContext, input_: Shape, *ranges: Shape, ksize: Ints, strides: Ints, padding: str
 ) -> Ranged:
-    """As AvgPool."""
+    """[N, H, W, C], range -> [N, H', W', C], and its range [], []."""
     return with_scalar_range(c, avg_pool(c, input_, ksize=ksize, strides=strides, padding=padding), ranges)
 
 
@@ -196,7 +197,7 @@ def quantized_avg_pool(
 def quantized_max_pool(
     c: InferenceContext, input_: Shape, *ranges: Shape, ksize: Ints, strides: Ints, padding: str
 ) -> Ranged:
-    """As MaxPool."""
+    """[N, H, W, C], range -> [N, H', W', C], and its range [], []."""
     return with_scalar_range(c, max_pool(c, input_, ksize=ksize, strides=strides, padding=padding), ranges)
 
 
@@ -210,14 +211,14 @@ def quantized_max_pool_3d(
     padding: str,
     data_format: str = "NDHWC",
 ) -> Ranged:
-    """As MaxPool3D; the shape of the range is not defined."""
+    """[N, D, H, W, C], range -> [N, D', H', W', C], and its range, of undefined shape."""
     shape = pool_3d(c, input_, ksize=ksize, strides=strides, padding=padding, data_format=data_format)
     return shape, c.unknown_shape(), c.unknown_shape()
 
 
 @tf("QuantizedBatchNormWithGlobalNormalization")
 def quantized_batch_norm(c: InferenceContext, *operands: Shape) -> Ranged:
-    """As BatchNormWithGlobalNormalization; every operand has a range of two scalars behind it."""
+    """[N, H, W, C], four vectors [C], each with its range [], [] -> [N, H, W, C], and its range [], []."""
     if len(operands) != 15:
         raise ShapeError(f"Wrong number of inputs passed: {len(operands)} while 15 expected")
     ranges = [operand for index, operand in enumerate(operands) if index % 3]

@@ -1,4 +1,4 @@
-"""Sums, products and changes of range of quantized tensors: the tensor, and its range as two scalars."""
+"""Sums, products and changes of range of quantized tensors. A range is two scalars."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shapeinf.ops import InferenceContext
 def broadcasting_with_range(
     c: InferenceContext, x: Shape, y: Shape, min_x: Shape, max_x: Shape, min_y: Shape, max_y: Shape
 ) -> tuple[Shape, Shape, Shape]:
-    """Numpy's broadcasting, and the range of the result."""
+    """[*A], [*B], ranges -> [*broadcast(A, B)], and its range [], []."""
     require_scalars(c, min_x, max_x, min_y, max_y)
     return broadcast(c, x, y), c.scalar(), c.scalar()
 
@@ -27,7 +27,7 @@ def requantize(
     requested_output_min: Shape,
     requested_output_max: Shape,
 ) -> tuple[Shape, Shape, Shape]:
-    """The shape of the input, and the new range."""
+    """[*S], range, requested range -> [*S], and its range [], []."""
     require_scalars(c, input_min, input_max, requested_output_min, requested_output_max)
     return input, c.scalar(), c.scalar()
 
@@ -41,7 +41,7 @@ def requantize_by_channel(
     requested_output_min: Shape,
     requested_output_max: Shape,
 ) -> tuple[Shape, Shape, Shape]:
-    """The shape of the input, which has a range for each channel, and the new range."""
+    """[*S], range [] or [C], requested range -> [*S], and its range [], []."""
     c.with_rank_at_most(input_min, 1)
     c.with_rank_at_most(input_max, 1)
     require_scalars(c, requested_output_min, requested_output_max)
@@ -50,7 +50,7 @@ def requantize_by_channel(
 
 @tf("RequantizationRange")
 def requantization_range(c: InferenceContext, input: Shape, input_min: Shape, input_max: Shape) -> tuple[Shape, Shape]:
-    """The range of the values."""
+    """[*S], range -> the range [], [] of its values."""
     require_scalars(c, input_min, input_max)
     return c.scalar(), c.scalar()
 
@@ -59,7 +59,7 @@ def requantization_range(c: InferenceContext, input: Shape, input_min: Shape, in
 def requantization_range_by_channel(
     c: InferenceContext, input: Shape, input_min: Shape, input_max: Shape
 ) -> tuple[Shape, Shape]:
-    """The range of the values, which have a range for each channel."""
+    """[*S], range [] or [C] -> the range [], [] of its values."""
     c.with_rank_at_most(input_min, 1)
     c.with_rank_at_most(input_max, 1)
     return c.scalar(), c.scalar()
@@ -67,6 +67,6 @@ def requantization_range_by_channel(
 
 @tf("QuantizeDownAndShrinkRange")
 def shrink_range(c: InferenceContext, input: Shape, input_min: Shape, input_max: Shape) -> tuple[Shape, Shape, Shape]:
-    """The shape of the input, and its new range."""
+    """[*S], range -> [*S], and its smaller range [], []."""
     require_scalars(c, input_min, input_max)
     return input, c.scalar(), c.scalar()

@@ -1,4 +1,4 @@
-"""Queues, barriers and stacks: handles with the types of the components of one element."""
+"""Queues, barriers and stacks: handles with the types of the components of an element."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from shapeinf.ops import InferenceContext, Value
 
 @tf("FIFOQueue", "FIFOQueueV2", "PaddingFIFOQueue", "PaddingFIFOQueueV2", "RandomShuffleQueue", "RandomShuffleQueueV2")
 def queue(c: InferenceContext, *, component_types: Dtypes, shapes: Shapes = ()) -> HandleType:
-    """The handle of a queue; without shapes, those of its components may be any."""
+    """The handle of a queue; without `shapes`, its components may have any shape."""
     return create_handle(c, declared_values(c, component_types, shapes))
 
 
@@ -33,14 +33,14 @@ def priority_queue(c: InferenceContext, *, component_types: Dtypes = (), shapes:
 
 @tf("FakeQueue")
 def fake_queue(c: InferenceContext, resource: TensorType) -> HandleType:
-    """A reference to a queue."""
+    """The handle of the queue behind another handle."""
     return create_handle(c, values_behind(resource))
 
 
 def components(
     c: InferenceContext, handle: TensorType, dtypes: Dtypes, stored: tuple[TensorType, ...]
 ) -> tuple[Shape, ...]:
-    """The shapes of the components of an element. Raises NotKnown if neither the queue nor other nodes have them."""
+    """The shapes of the components of an element. Raises NotKnown if neither queue nor other nodes determine them."""
     values = loaded_values(c, values_behind(handle), dtypes, stored)
     if values is None:
         raise c.unknowable("the components of the queue are not known")
@@ -49,7 +49,7 @@ def components(
 
 @tf("QueueDequeue", "QueueDequeueV2")
 def dequeue(c: InferenceContext, handle: TensorType, *stored: TensorType, component_types: Dtypes) -> tuple[Shape, ...]:
-    """One element."""
+    """A handle -> the components [*S]... of one element."""
     return components(c, handle, component_types, stored)
 
 
@@ -57,7 +57,7 @@ def dequeue(c: InferenceContext, handle: TensorType, *stored: TensorType, compon
 def dequeue_many(
     c: InferenceContext, handle: TensorType, n: Value, *stored: TensorType, component_types: Dtypes
 ) -> tuple[Shape, ...]:
-    """A number of elements, stacked."""
+    """A handle, n [] -> the components [n, *S]... of n elements."""
     count = scalar_dim(c, n, "n")
     lead = Shape((c.fresh("count") if count is None else count,))
     return tuple(c.concatenate(lead, shape) for shape in components(c, handle, component_types, stored))
@@ -67,7 +67,7 @@ def dequeue_many(
 def dequeue_up_to(
     c: InferenceContext, handle: TensorType, n: Value, *stored: TensorType, component_types: Dtypes
 ) -> tuple[Shape, ...]:
-    """At most a number of elements, stacked: fewer after the queue is closed."""
+    """A handle, n [] -> the components [m, *S]... of m <= n elements: fewer after the queue is closed."""
     most = scalar_dim(c, n, "n")
     lead = Shape((c.fresh("count") if most is None else c.fresh_at_most(most, "count"),))
     return tuple(c.concatenate(lead, shape) for shape in components(c, handle, component_types, stored))
@@ -75,7 +75,7 @@ def dequeue_up_to(
 
 @tf("QueueEnqueue", "QueueEnqueueV2")
 def enqueue(c: InferenceContext, handle: TensorType, *components: Shape) -> None:
-    """No outputs; the components have the shapes of the queue."""
+    """A handle, the components [*S]... of one element -> no outputs."""
     values = values_behind(handle)
     if values is not None and len(values) == len(components):
         for value, shape in zip(values, components, strict=True):
@@ -84,7 +84,7 @@ def enqueue(c: InferenceContext, handle: TensorType, *components: Shape) -> None
 
 @tf("QueueEnqueueMany", "QueueEnqueueManyV2")
 def enqueue_many(c: InferenceContext, handle: TensorType, *components: Shape) -> None:
-    """No outputs; all components have equally many rows."""
+    """A handle, the components [n, *S]... of n elements -> no outputs."""
     rows = [c.dim(c.with_rank_at_least(shape, 1), 0) for shape in components]
     for row in rows[1:]:
         c.merge(rows[0], row)
@@ -93,13 +93,13 @@ def enqueue_many(c: InferenceContext, handle: TensorType, *components: Shape) ->
 
 @tf("QueueSize", "QueueSizeV2", "QueueIsClosed", "QueueIsClosedV2")
 def queue_state(c: InferenceContext, handle: Shape) -> Shape:
-    """A scalar."""
+    """A handle -> []."""
     return SCALAR
 
 
 @tf("QueueClose", "QueueCloseV2", "BarrierClose", "StackClose", "StackCloseV2")
 def close(c: InferenceContext, handle: Shape) -> None:
-    """No outputs."""
+    """A handle -> no outputs."""
 
 
 # -- barriers ----------------------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def barrier(c: InferenceContext, *, component_types: Dtypes, shapes: Shapes = ()
 
 @tf("BarrierInsertMany")
 def insert_into_barrier(c: InferenceContext, handle: Shape, keys: Shape, values: Shape) -> None:
-    """No outputs; one value for each key."""
+    """A handle, keys [n], values [n, *S] -> no outputs."""
     keys, values = c.with_rank(keys, 1), c.with_rank_at_least(values, 1)
     c.merge(keys[0], c.dim(values, 0))
 
@@ -127,7 +127,7 @@ def take_from_barrier(
     component_types: Dtypes,
     allow_small_batch: bool = False,
 ) -> tuple[Shape, ...]:
-    """The indices, the keys and the components of a number of elements, of fewer if that is allowed."""
+    """A handle, n [] -> indices [m], keys [m], components [m, *S]...; m may be less than n if that is allowed."""
     most = scalar_dim(c, num_elements, "num_elements")
     count: Dim = c.fresh("count") if most is None else most
     if allow_small_batch and most is not None:
@@ -140,7 +140,7 @@ def take_from_barrier(
 
 @tf("BarrierReadySize", "BarrierIncompleteSize")
 def barrier_size(c: InferenceContext, handle: Shape) -> Shape:
-    """A scalar."""
+    """A handle -> []."""
     return SCALAR
 
 
@@ -155,19 +155,19 @@ def old_stack(c: InferenceContext) -> HandleType:
 
 @tf("StackV2")
 def stack(c: InferenceContext, max_size: Shape) -> HandleType:
-    """The handle of a stack, a scalar as the kernel returns it; TensorFlow's shape function says [2]."""
+    """The handle of a stack, a scalar as in the kernel; TensorFlow's shape function returns [2]."""
     return create_handle(c, None)
 
 
 @tf("StackPush", "StackPushV2", views={0: 1})
 def push(c: InferenceContext, handle: Shape, elem: TensorType) -> TensorType:
-    """The value that is pushed."""
+    """A handle, [*S] -> [*S]."""
     return elem
 
 
 @tf("StackPop", "StackPopV2")
 def pop(c: InferenceContext, handle: Shape, *stored: TensorType) -> TensorType:
-    """The last value that was pushed."""
+    """A handle -> [*S]: the last value that was pushed."""
     values = stored_values(c, stored, 1)
     if values is None:
         raise c.unknowable("the values that other nodes push on the stack are not known")

@@ -1,4 +1,4 @@
-"""Ragged tensors: [N + 1] row splits for each ragged axis, and the values of the innermost rows."""
+"""Ragged tensors: row splits [N + 1] for each ragged axis, and the values of the innermost rows."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from shapeinf.ops import InferenceContext, Value
 
 
 def row_count(c: InferenceContext, splits: Shape) -> Dim:
-    """The number of rows behind a vector of row splits."""
+    """The number of rows N of row splits [N + 1]."""
     return c.subtract(c.with_rank(splits, 1)[0], 1)
 
 
 def ragged_rank(c: InferenceContext, value: object, inputs: int) -> int:
-    """A number of ragged axes, of which each has an input or output."""
+    """A number of ragged axes. Raises ShapeError unless there are at least as many tensors."""
     if not isinstance(value, int) or not 0 <= value <= inputs:
         c.fail("the number of ragged axes must fit the number of tensors", value, inputs)
     return value
@@ -33,7 +33,7 @@ def ragged_rank(c: InferenceContext, value: object, inputs: int) -> int:
 
 @tf("RaggedRange")
 def ragged_range(c: InferenceContext, starts: Value, limits: Value, deltas: Value) -> tuple[PartialTensor, Shape]:
-    """[N + 1] row splits and the values of N ranges; the operands are vectors of one size, or scalars."""
+    """[N] or [] each -> row splits [N + 1] and the values [*] of N ranges."""
     operands = (starts, limits, deltas)
     shapes = [c.with_rank_at_most(operand.shape, 1) for operand in operands]
     rows: Dim | None = None
@@ -50,11 +50,11 @@ def ragged_range(c: InferenceContext, starts: Value, limits: Value, deltas: Valu
 
 
 MAX_RANGES = 64
-"""Ranges of more rows are not computed."""
+"""The lengths of more ranges than this are not computed."""
 
 
 def _range_lengths(operands: Sequence[PartialTensor], rows: Dim) -> list[int] | None:
-    """The lengths of ranges whose ends are known numbers; None for any others, and for steps of 0."""
+    """The lengths of ranges with known ends; None if any is unknown, and for steps of 0."""
     if not isinstance(rows, int) or rows > MAX_RANGES:
         return None
     arrays = [operand.array() for operand in operands]
@@ -72,7 +72,7 @@ def _range_lengths(operands: Sequence[PartialTensor], rows: Dim) -> list[int] | 
 
 @tf("RaggedGather")
 def ragged_gather(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
-    """The rows at the indices: row splits for the axes of the indices but the first, and for those of the operand."""
+    """Row splits, values [n, *S], [*I] -> row splits of the axes I[1:] and of the operand, values [m, *S]."""
     rank = ragged_rank(c, c.attr("PARAMS_RAGGED_RANK"), len(inputs) - 2)
     splits, values, indices = inputs[:rank], c.with_rank_at_least(inputs[rank], 1), inputs[rank + 1]
     for split in splits:
@@ -95,7 +95,7 @@ def ragged_gather(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
 def ragged_fill_empty_rows(
     c: InferenceContext, value_rowids: Shape, values: Shape, nrows: Value, default_value: Shape
 ) -> tuple[Shape, Shape, Shape, Shape]:
-    """One value more for each empty row, so at most as many as there are rows; what became of each old value."""
+    """[N], [N], nrows [], [] -> row ids and values [M], [nrows], [N]: a value for each empty row, so M <= N + nrows."""
     count = c.merge(c.with_rank(value_rowids, 1)[0], c.with_rank(values, 1)[0])
     require_scalars(c, nrows.shape, default_value)
     rows = scalar_size_or_fresh(c, nrows, "rows")
@@ -112,7 +112,7 @@ def ragged_cross(
     sparse_values_types: tuple[str, ...],
     dense_types: tuple[str, ...],
 ) -> tuple[Shape, Shape]:
-    """The crosses of the features of each row of the batch, as values and row splits."""
+    """Features of B rows -> the values [*] and the row splits [B + 1] of their crosses."""
     ragged, sparse, dense = len(ragged_values_types), len(sparse_values_types), len(dense_types)
     if len(inputs) != 2 * ragged + 3 * sparse + dense or len(ragged_splits_types) != ragged:
         c.fail(f"{ragged} ragged, {sparse} sparse and {dense} dense features do not fit {len(inputs)} inputs")
@@ -133,7 +133,7 @@ def ragged_cross(
 
 @tf("RaggedTensorToSparse")
 def ragged_tensor_to_sparse(c: InferenceContext, *inputs: Shape) -> SparseShapes:
-    """A sparse tensor with all values; the ragged axes are as long as their longest rows."""
+    """Row splits, values [n, *S] -> a sparse tensor; ragged axes are as long as their longest row."""
     *splits, values = inputs
     if not splits:
         c.fail("Requires RAGGED_RANK>0")
@@ -149,7 +149,7 @@ def ragged_tensor_to_sparse(c: InferenceContext, *inputs: Shape) -> SparseShapes
 
 @tf("RaggedTensorToVariant")
 def ragged_tensor_to_variant(c: InferenceContext, *inputs: Shape, batched_input: bool) -> HandleType:
-    """A scalar, or with `batched_input` one variant for each row."""
+    """Row splits, values [n, *S] -> [], or with `batched_input` [N]: one variant for each row."""
     *splits, values = inputs
     if splits:
         c.with_rank_at_least(values, 1)
@@ -164,9 +164,9 @@ def ragged_tensor_to_variant(c: InferenceContext, *inputs: Shape, batched_input:
 def ragged_tensor_from_variant(
     c: InferenceContext, encoded_ragged: Shape, *, input_ragged_rank: int, output_ragged_rank: int
 ) -> tuple[Shape, ...]:
-    """Row splits for the axes of the variants, then those inside the variants, and the values.
+    """[*B] -> row splits of the axes B, then those inside the variants, and the values.
 
-    The kernel writes the splits of the first and of the last axis of the variants; those between are left unknown.
+    The kernel sets the splits of the first and of the last axis of the variants; those in between are unknown.
     """
     count = ragged_rank(c, output_ragged_rank, c.num_outputs - 1)
     encoded = c.store.canon_shape(encoded_ragged)
@@ -184,7 +184,7 @@ def ragged_tensor_from_variant(
 def ragged_tensor_to_variant_gradient(
     c: InferenceContext, encoded_ragged_grad: Shape, row_splits: Shape, dense_values_shape: Value
 ) -> Shape:
-    """The shape in `dense_values_shape`."""
+    """[N], [N + 1], [R] -> the shape in `dense_values_shape`."""
     return c.make_shape_from_shape_tensor(2, scalar_is_unknown=True)
 
 
@@ -204,7 +204,7 @@ def ragged_tensor_to_tensor(
 ) -> Shape:
     """The requested sizes; elsewhere the number of rows, the longest row of each ragged axis, and those of the values.
 
-    Lengths of rows are known where the contents of the row partition are.
+    The length of the longest row is known where the contents of its row partition are.
     """
     wanted = c.make_shape_from_shape_tensor(0, scalar_is_unknown=True)
     _check_partitions(c, row_partition_types, row_partition_tensors)
@@ -230,6 +230,7 @@ def ragged_tensor_to_tensor(
 
 
 def _check_partitions(c: InferenceContext, types: Sequence[str], tensors: Sequence[PartialTensor]) -> None:
+    """Raise ShapeError, with TensorFlow's text, for row partitions that do not fit each other."""
     if not types:
         c.fail("Partition info types should not be empty")
     for kind in types:
@@ -268,6 +269,7 @@ def _longest_row(c: InferenceContext, tensor: PartialTensor, axis: int) -> Dim:
 
 
 def _longest_run(numbers: Sequence[int]) -> int:
+    """The length of the longest run of equal numbers."""
     longest = length = 0
     for i, number in enumerate(numbers):
         length = length + 1 if i and number == numbers[i - 1] else 1
@@ -276,7 +278,7 @@ def _longest_run(numbers: Sequence[int]) -> int:
 
 
 def _requested_sizes(c: InferenceContext, shape: PartialTensor, wanted: Shape, rank: int) -> list[Dim | None]:
-    """The requested sizes: -1 where the operator chooses one, None where the request is unknown."""
+    """The requested sizes: -1 where the operator chooses the size, None where the request is unknown."""
     if wanted.dims is None:
         unknown = c.rank(shape.shape) != 0
         return [None if unknown else -1] * rank
@@ -289,7 +291,7 @@ def _requested_sizes(c: InferenceContext, shape: PartialTensor, wanted: Shape, r
 
 
 def _dense_size(c: InferenceContext, requested: Dim | None, size: Dim | None, inner: bool) -> Dim:
-    """One size of the output; the inner ones must be as requested."""
+    """One size of the output. Inner axes must be as requested."""
     if requested is None or (isinstance(requested, Dimension) and c.prove_le(0, requested) is not True):
         return size if inner and size is not None else c.fresh("size")
     if isinstance(requested, int) and requested < 0:

@@ -1,4 +1,4 @@
-"""Random numbers: shapes come from a vector input."""
+"""Random numbers, mostly of a shape that an input requests."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ COUNTER = 2
 
 
 def _requested_shape(c: InferenceContext, shape: PartialTensor) -> Shape:
-    """The shape in a vector input."""
+    """The shape in a vector."""
     c.with_rank(shape.shape, 1)
     return shape_from_sizes(c, shape, "shape")
 
 
 @tf("NonDeterministicInts", "RandomStandardNormal", "RandomUniform", "RiscRandomUniform", "TruncatedNormal")
 def random(c: InferenceContext, shape: Value) -> Shape:
-    """The requested shape."""
+    """[R] -> the requested shape."""
     return _requested_shape(c, shape)
 
 
 @tf("RandomUniformInt")
 def random_integers(c: InferenceContext, shape: Value, minval: Shape, maxval: Shape) -> Shape:
-    """The requested shape, for a range of two scalars."""
+    """[R], [], [] -> the requested shape."""
     require_scalars(c, minval, maxval)
     return _requested_shape(c, shape)
 
@@ -37,7 +37,7 @@ def random_integers(c: InferenceContext, shape: Value, minval: Shape, maxval: Sh
 def parameterized_normal(
     c: InferenceContext, shape: Value, means: Shape, stdevs: Shape, minvals: Shape, maxvals: Shape
 ) -> Shape:
-    """The requested shape; the parameters are scalars, or vectors along its first axis."""
+    """[R], four parameters [] or [n] -> the requested shape, whose first axis has size n."""
     for parameter in (means, stdevs, minvals, maxvals):
         c.with_rank_at_most(parameter, 1)
     return _requested_shape(c, shape)
@@ -45,13 +45,13 @@ def parameterized_normal(
 
 @tf("RandomGamma", "RandomPoisson", "RandomPoissonV2")
 def random_per_parameter(c: InferenceContext, shape: Value, parameter: Shape) -> Shape:
-    """The requested shape for each parameter: [*shape, *parameters]."""
+    """[R], [*P] -> [*shape, *P]: the requested shape for each parameter."""
     return c.concatenate(_requested_shape(c, shape), parameter)
 
 
 @tf("Multinomial")
 def multinomial(c: InferenceContext, logits: Shape, num_samples: Value) -> Shape:
-    """[B, classes] -> [B, num_samples]."""
+    """[B, classes], num_samples [] -> [B, num_samples]."""
     rows = c.with_rank(logits, 2)
     c.with_rank(num_samples.shape, 0)
     return c.matrix(rows[0], size_from_scalar(c, num_samples, 1))
@@ -59,7 +59,7 @@ def multinomial(c: InferenceContext, logits: Shape, num_samples: Value) -> Shape
 
 @tf("RandomShuffle")
 def shuffle(c: InferenceContext, value: Shape) -> Shape:
-    """The shape of the input."""
+    """[*S] -> [*S]."""
     return value
 
 
@@ -67,6 +67,7 @@ def shuffle(c: InferenceContext, value: Shape) -> Shape:
 
 
 def _require_seed(c: InferenceContext, seed: Shape) -> None:
+    """Require a seed [2]."""
     c.with_value(c.with_rank(seed, 1)[0], SEEDS)
 
 
@@ -76,14 +77,14 @@ def _require_seed(c: InferenceContext, seed: Shape) -> None:
     "StatelessParameterizedTruncatedNormal",
 )
 def random_from_seed(c: InferenceContext, shape: Value, seed: Shape, *parameters: Shape) -> Shape:
-    """The requested shape, to which the parameters broadcast; the seed is two numbers."""
+    """[R], seed [2], parameters -> the requested shape, to which the parameters broadcast."""
     _require_seed(c, seed)
     return _requested_shape(c, shape)
 
 
 @tf("StatelessRandomUniformInt")
 def integers_from_seed(c: InferenceContext, shape: Value, seed: Shape, minval: Shape, maxval: Shape) -> Shape:
-    """The requested shape, for a range of two scalars."""
+    """[R], seed [2], [], [] -> the requested shape."""
     _require_seed(c, seed)
     require_scalars(c, minval, maxval)
     return _requested_shape(c, shape)
@@ -91,13 +92,13 @@ def integers_from_seed(c: InferenceContext, shape: Value, seed: Shape, minval: S
 
 @tf("StatelessMultinomial")
 def multinomial_from_seed(c: InferenceContext, logits: Shape, num_samples: Value, seed: Shape) -> Shape:
-    """[B, classes] -> [B, num_samples]."""
+    """[B, classes], num_samples [], seed [2] -> [B, num_samples]."""
     _require_seed(c, seed)
     return multinomial(c, logits, num_samples)
 
 
 def _require_key(c: InferenceContext, key: Shape, counter: Shape, alg: Shape) -> None:
-    """Require the key, the counter and the algorithm of a generator."""
+    """Require the key [1], the counter [*] and the algorithm [] of a generator."""
     c.with_value(c.with_rank(key, 1)[0], KEY)
     c.with_rank(counter, 1)
     c.with_rank(alg, 0)
@@ -108,14 +109,14 @@ def _require_key(c: InferenceContext, key: Shape, counter: Shape, alg: Shape) ->
     "StatelessTruncatedNormalV2",
 )
 def random_from_key(c: InferenceContext, shape: Value, key: Shape, counter: Shape, alg: Shape) -> Shape:
-    """The requested shape."""
+    """[R], key [1], counter [*], algorithm [] -> the requested shape."""
     _require_key(c, key, counter, alg)
     return _requested_shape(c, shape)
 
 
 @tf("StatelessRandomGammaV3")
 def gamma_from_key(c: InferenceContext, shape: Value, key: Shape, counter: Shape, alg: Shape, alpha: Shape) -> Shape:
-    """The requested shape, to which the parameter broadcasts."""
+    """[R], key [1], counter [*], algorithm [], [*P] -> the requested shape, to which P broadcasts."""
     return random_from_key(c, shape, key, counter, alg)
 
 
@@ -123,28 +124,28 @@ def gamma_from_key(c: InferenceContext, shape: Value, key: Shape, counter: Shape
 def integers_from_key(
     c: InferenceContext, shape: Value, key: Shape, counter: Shape, alg: Shape, minval: Shape, maxval: Shape
 ) -> Shape:
-    """The requested shape, for a range of two scalars."""
+    """[R], key [1], counter [*], algorithm [], [], [] -> the requested shape."""
     require_scalars(c, minval, maxval)
     return random_from_key(c, shape, key, counter, alg)
 
 
 @tf("StatelessShuffle")
 def shuffle_from_key(c: InferenceContext, value: Shape, key: Shape, counter: Shape, alg: Shape) -> Shape:
-    """The shape of the input."""
+    """[*S], key [1], counter [*], algorithm [] -> [*S]."""
     _require_key(c, key, counter, alg)
     return value
 
 
 @tf("StatelessRandomGetKeyCounter")
 def key_and_counter(c: InferenceContext, seed: Shape) -> tuple[Shape, Shape]:
-    """Two numbers -> a key [1] and a counter [2]."""
+    """Seed [2] -> key [1], counter [2]."""
     _require_seed(c, seed)
     return c.vector(KEY), c.vector(COUNTER)
 
 
 @tf("StatelessRandomGetKeyCounterAlg")
 def key_counter_and_algorithm(c: InferenceContext, seed: Shape) -> tuple[Shape, Shape, Shape]:
-    """Two numbers -> a key [1], a counter [2] and a scalar."""
+    """Seed [2] -> key [1], counter [2], algorithm []."""
     return *key_and_counter(c, seed), c.scalar()
 
 
@@ -153,7 +154,7 @@ tf("StatelessRandomGetAlg")(scalar_shape)
 
 @tf("RandomIndexShuffle")
 def shuffle_index(c: InferenceContext, index: Shape, seed: Shape, max_index: Shape) -> Shape:
-    """A scalar; a vector where the index or its limit is a vector, or the seed a matrix [N, 3]."""
+    """[] or [N], seed [3] or [N, 3], [] or [N] -> [], or [N] if any input has N rows."""
     inputs = ((index, 0), (seed, 1), (max_index, 0))
     shapes = [c.with_rank_at_most(shape, rank + 1) for shape, rank in inputs]
     sizes = [s[0] for s, (_, rank) in zip(shapes, inputs, strict=True) if s.dims is not None and len(s) == rank + 1]
@@ -170,7 +171,7 @@ def shuffle_index(c: InferenceContext, index: Shape, seed: Shape, max_index: Sha
 
 @tf("StatefulStandardNormal")
 def random_from_generator(c: InferenceContext, resource: Shape, shape: Value) -> Shape:
-    """The requested shape."""
+    """[], [R] -> the requested shape."""
     c.with_rank(resource, 0)
     return _requested_shape(c, shape)
 
@@ -182,7 +183,7 @@ def random_from_generator(c: InferenceContext, resource: Shape, shape: Value) ->
 def random_from_algorithm(
     c: InferenceContext, resource: Shape, algorithm: Shape, shape: Value, *parameters: Shape
 ) -> Shape:
-    """The requested shape; the range of integers is two scalars."""
+    """[], [], [R], parameters -> the requested shape; the range of integers is [], []."""
     require_scalars(c, resource, algorithm)
     if c.op_def.name == "StatefulUniformInt":
         require_scalars(c, *parameters)
@@ -191,13 +192,13 @@ def random_from_algorithm(
 
 @tf("RngReadAndSkip")
 def read_and_skip(c: InferenceContext, resource: Shape, alg: Shape, delta: Shape) -> Shape:
-    """A counter and a key: [3]."""
+    """[], [], [] -> [3]: a counter and a key."""
     require_scalars(c, resource, alg, delta)
     return c.vector(COUNTER + KEY)
 
 
 @tf("RngSkip")
 def skip(c: InferenceContext, resource: Shape, algorithm: Shape, delta: Shape) -> tuple[()]:
-    """No output."""
+    """[], [], [] -> no outputs."""
     require_scalars(c, resource, algorithm, delta)
     return ()

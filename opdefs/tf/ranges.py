@@ -1,4 +1,4 @@
-"""Casts and sequences of numbers."""
+"""Casts, and sequences of numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def cast(
     DstT: str,  # noqa: N803
     Truncate: bool = False,  # noqa: N803
 ) -> PartialTensor:
-    """The shape of the input, in the type `DstT`; sizes stay known where both types hold them."""
+    """[*S] -> [*S], in the type `DstT`; sizes stay known where both types represent them."""
     if DstT == x.dtype:
         return x
     if isinstance(x, HandleType) or Truncate:
@@ -29,13 +29,13 @@ def cast(
 
 @tf("RiscCast", in_place=(0,))
 def risc_cast(c: InferenceContext, x: Shape) -> Shape:
-    """The shape of the input."""
+    """[*S] -> [*S]."""
     return x
 
 
 @tf("Range")
 def range_(c: InferenceContext, start: Value, limit: Value, delta: Value) -> PartialTensor:
-    """`(limit - start) / delta` elements, rounded up. A limit before the start is an error."""
+    """[], [], [] -> [ceil((limit - start) / delta)]. A limit before the start is an error."""
     _require_named_scalars(c, start=start, limit=limit, delta=delta)
     first, last, step = (v.elements[0] if v.elements else None for v in (start, limit, delta))
     direction = _sign(c, step)
@@ -48,6 +48,7 @@ def range_(c: InferenceContext, start: Value, limit: Value, delta: Value) -> Par
 
 
 def _require_named_scalars(c: InferenceContext, **operands: PartialTensor) -> None:
+    """Require scalars; errors name the operand, as in TensorFlow."""
     for name, value in operands.items():
         try:
             c.with_rank(value.shape, 0)
@@ -56,6 +57,7 @@ def _require_named_scalars(c: InferenceContext, **operands: PartialTensor) -> No
 
 
 def _sign(c: InferenceContext, step: Element) -> int | None:
+    """The sign of a step; None where it is undecided."""
     if isinstance(step, (int, float)):
         return (step > 0) - (step < 0)
     size = to_dim(step)
@@ -65,7 +67,7 @@ def _sign(c: InferenceContext, step: Element) -> int | None:
 
 
 def _require_order(c: InferenceContext, first: Element, last: Element, direction: int) -> None:
-    """Require that the limit does not lie before the start."""
+    """Require that the limit is not before the start."""
     relation, sign = ("<=", ">") if direction > 0 else (">=", "<")
     message = f"Requires start {relation} limit when delta {sign} 0: {first}/{last}"
     if isinstance(first, (int, float)) and isinstance(last, (int, float)):
@@ -79,7 +81,7 @@ def _require_order(c: InferenceContext, first: Element, last: Element, direction
 
 @tf("LinSpace")
 def lin_space(c: InferenceContext, start: Value, stop: Value, num: Value) -> Shape:
-    """`num` numbers."""
+    """[], [], num [] -> [num]."""
     _require_named_scalars(c, start=start, stop=stop, num=num)
     size = to_dim(num.elements[0]) if num.elements else None
     if size is None:

@@ -1,4 +1,4 @@
-"""The largest elements, the n-th one, and monotone approximations."""
+"""The largest elements, the n-th element, and monotone approximations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shapeinf.ops import InferenceContext, Value
 
 @tf("TopK")
 def top_k(c: InferenceContext, input_: Shape, *, k: int) -> tuple[Shape, Shape]:
-    """The k largest elements of the last axis, and their indices."""
+    """[*S, n] -> [*S, k], [*S, k]: the k largest elements of the last axis, and their indices."""
     if k < 0:
         raise ShapeError(f"Need k >= 0, got {k}")
     return _top_k(c, input_, k)
@@ -20,13 +20,13 @@ def top_k(c: InferenceContext, input_: Shape, *, k: int) -> tuple[Shape, Shape]:
 
 @tf("TopKUnique", "TopKWithUnique")
 def top_k_of_rows(c: InferenceContext, input_: Shape, *, k: int) -> tuple[Shape, Shape]:
-    """As TopK, of a matrix."""
+    """[N, n] -> [N, k], [N, k], as TopK."""
     return top_k(c, c.with_rank(input_, 2), k=k)
 
 
 @tf("TopKV2")
 def top_k_of_tensor(c: InferenceContext, input_: Shape, k: Value) -> tuple[Shape, Shape]:
-    """As TopK; a `k` that is not known is at most the size of the last axis."""
+    """[*S, n], k [] -> [*S, k], [*S, k], as TopK; an unknown `k` is at most n."""
     x = c.with_rank_at_least(input_, 1)
     c.with_rank(k.shape, 0)
     if k.elements is None and x.dims is not None:
@@ -36,6 +36,7 @@ def top_k_of_tensor(c: InferenceContext, input_: Shape, k: Value) -> tuple[Shape
 
 
 def _top_k(c: InferenceContext, x: Shape, k: Dim) -> tuple[Shape, Shape]:
+    """[*S, n] -> [*S, k], [*S, k]."""
     x = c.with_rank_at_least(x, 1)
     if x.dims is None:
         shape = c.unknown_shape()
@@ -55,7 +56,7 @@ def approx_top_k(
     reduction_dimension: int = -1,
     aggregate_to_topk: bool = True,
 ) -> tuple[Shape, Shape]:
-    """The k largest elements of an axis; without aggregation as many as the device computes, but at least k."""
+    """[*P, n, *Q] -> [*P, k, *Q] twice; without aggregation, as many elements as the device computes, at least k."""
     x = c.with_rank_at_least(input_, 1)
     if k < 0:
         raise ShapeError(f"Need k >= 0, got {k}")
@@ -71,7 +72,7 @@ def approx_top_k(
 
 @tf("NthElement")
 def nth_element(c: InferenceContext, input_: Shape, n: Value) -> Shape:
-    """The n-th smallest element of the last axis."""
+    """[*S, n], [] -> [*S]."""
     x = c.with_rank_at_least(input_, 1)
     c.with_rank(n.shape, 0)
     index = c.make_dim_for_scalar_input(1)
@@ -88,12 +89,12 @@ def nth_element(c: InferenceContext, input_: Shape, n: Value) -> Shape:
 
 @tf("KthOrderStatistic")
 def kth_order_statistic(c: InferenceContext, input_: Shape) -> Shape:
-    """An element of each row of the last axis."""
+    """[*S, n] -> [*S]."""
     x = c.with_rank_at_least(input_, 1)
     return c.unknown_shape() if x.dims is None else Shape(x[:-1])
 
 
 @tf("IsotonicRegression")
 def isotonic_regression(c: InferenceContext, input_: Shape) -> tuple[Shape, Shape]:
-    """Values and segments of the shape of the input."""
+    """[*S] -> [*S], [*S]: values and segments."""
     return input_, input_

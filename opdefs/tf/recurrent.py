@@ -1,4 +1,4 @@
-"""Recurrent layers: the fused cells of LSTM and GRU."""
+"""Recurrent layers: fused cells and layers of LSTM and GRU, and those of cuDNN."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from shapeinf.ops import InferenceContext
 
 @tf("LSTMBlockCell")
 def lstm_block_cell(c: InferenceContext, x: Shape, cs_prev: Shape, *rest: Shape) -> tuple[Shape, ...]:
-    """One step, [B, I] and the state [B, H] -> seven tensors [B, H]: gates, cell and hidden state."""
+    """[B, I], state [B, H] -> seven tensors [B, H]: gates, cell and hidden state of one step."""
     state = _state_shape(c, x, cs_prev)
     return (state,) * 7
 
 
 def _state_shape(c: InferenceContext, x: Shape, state: Shape) -> Shape:
-    """[B, H] of an input [B, I] and a state [B, H]."""
+    """[B, I], [*, H] -> [B, H]."""
     return Shape((c.with_rank(x, 2)[0], c.with_rank(state, 2)[1]))
 
 
 @tf("LSTMBlockCellGrad")
 def lstm_block_cell_grad(c: InferenceContext, x: Shape, cs_prev: Shape, *rest: Shape) -> tuple[Shape, ...]:
-    """The gradient of the cell [B, H], of all gates [B, 4*H], and of the three peepholes [H]."""
+    """[B, I], state [B, H] -> gradients of the cell [B, H], all gates [B, 4*H], three peepholes [H]."""
     state = _state_shape(c, x, cs_prev)
     peephole = c.vector(state[1])
     return (state, Shape((state[0], c.multiply(state[1], 4))), peephole, peephole, peephole)
@@ -43,7 +43,7 @@ def block_lstm(
     wco: Shape,
     b: Shape,
 ) -> tuple[Shape, ...]:
-    """All steps, [T, B, I] and biases [4*H] -> seven tensors [T, B, H]."""
+    """[], [T, B, I], states, weights, biases [4*H] -> seven tensors [T, B, H]."""
     steps, batch, _ = c.with_rank(x, 3)
     biases = c.with_rank(b, 1)[0]
     hidden = c.divide(biases, 4, evenly_divisible=True)
@@ -66,21 +66,21 @@ def block_lstm_grad(
     b: Shape,
     *rest: Shape,
 ) -> tuple[Shape, ...]:
-    """The shapes of the inputs, states, weights and biases."""
+    """The gradients of [T, B, I], both states [B, H], weights, three peepholes and biases, in their shapes."""
     operands = ((x, 3), (cs_prev, 2), (h_prev, 2), (w, 2), (wci, 1), (wcf, 1), (wco, 1), (b, 1))
     return tuple(c.with_rank(shape, rank) for shape, rank in operands)
 
 
 @tf("GRUBlockCell")
 def gru_block_cell(c: InferenceContext, x: Shape, h_prev: Shape, *rest: Shape) -> tuple[Shape, ...]:
-    """One step, [B, I] and the state [B, H] -> reset and update gates, candidate and state, [B, H] each."""
+    """[B, I], state [B, H] -> reset and update gates, candidate and state: four tensors [B, H] of one step."""
     state = _state_shape(c, x, h_prev)
     return (state,) * 4
 
 
 @tf("GRUBlockCellGrad")
 def gru_block_cell_grad(c: InferenceContext, x: Shape, h_prev: Shape, w_ru: Shape, *rest: Shape) -> tuple[Shape, ...]:
-    """The gradients of the input, of the state, of the candidate, and of both gates [B, 2*H]."""
+    """[B, I], state [B, H], [I + H, 2*H] -> [B, I], [B, H], candidate [B, H], both gates [B, 2*H]."""
     state, gates = _state_shape(c, x, h_prev), c.with_rank(w_ru, 2)[1]
     return (c.with_rank(x, 2), state, state, Shape((state[0], gates)))
 
@@ -91,7 +91,7 @@ def gru_block_cell_grad(c: InferenceContext, x: Shape, h_prev: Shape, w_ru: Shap
 def _cudnn_outputs(
     c: InferenceContext, input_: Shape, input_h: Shape, params: Shape, cell: Shape, direction: str
 ) -> tuple[Shape, ...]:
-    """[T, B, I] and [L*D, B, H] -> [T, B, H*D], the states, and a reserve whose size the library chooses."""
+    """[T, B, I], [L*D, B, H] -> [T, B, H*D], both states, and a reserve whose size the library chooses."""
     first, second, _ = c.with_rank(input_, 3)
     state = c.with_rank(input_h, 3)
     c.with_rank(params, 1)
@@ -110,7 +110,7 @@ def cudnn_rnn(
     rnn_mode: str = "lstm",
     direction: str = "unidirectional",
 ) -> tuple[Shape, ...]:
-    """A recurrent network; the cell state is a scalar where the network has none."""
+    """[T, B, I], states [L*D, B, H] -> [T, B, H*D], both states, and a reserve; without a cell, its state is []."""
     cell = c.with_rank(input_h, 3) if rnn_mode == "lstm" else c.scalar()
     return _cudnn_outputs(c, input_, input_h, params, cell, direction)
 
@@ -143,7 +143,7 @@ def cudnn_rnn_of_lengths(
     rnn_mode: str = "lstm",
     direction: str = "unidirectional",
 ) -> tuple[Shape, ...]:
-    """As CudnnRNNV2, with lengths; [B, T, I] where `time_major` is false, and projections have a state of their own."""
+    """As CudnnRNNV2, with lengths [B]; [B, T, I] if not `time_major`. Cell states may have a size of their own."""
     cell = c.with_rank(input_c, 3) if rnn_mode == "lstm" else c.scalar()
     outputs = _cudnn_outputs(c, input_, input_h, params, cell, direction)
     c.with_rank(sequence_lengths, 1)
@@ -154,13 +154,13 @@ def cudnn_rnn_of_lengths(
 def cudnn_rnn_backprop(
     c: InferenceContext, input_: Shape, input_h: Shape, input_c: Shape, params: Shape, *rest: Shape
 ) -> tuple[Shape, ...]:
-    """The shapes of the input, the states and the parameters."""
+    """The gradients of the input, both states and the parameters, in their shapes."""
     return (input_, input_h, input_c, params)
 
 
 @tf("CudnnRNNParamsSize")
 def cudnn_rnn_params_size(c: InferenceContext, num_layers: Shape, num_units: Shape, input_size: Shape) -> Shape:
-    """A vector of one number."""
+    """[], [], [] -> [1]."""
     require_scalars(c, num_layers, num_units, input_size)
     return c.vector(1)
 
@@ -169,7 +169,7 @@ def cudnn_rnn_params_size(c: InferenceContext, num_layers: Shape, num_units: Sha
 def cudnn_rnn_params_to_canonical(
     c: InferenceContext, num_layers: Shape, num_units: Shape, input_size: Shape, params: Shape
 ) -> tuple[Shape, ...]:
-    """Matrices of weights and vectors of biases."""
+    """[], [], [], [n] -> matrices of weights and vectors of biases, of unknown sizes."""
     cudnn_rnn_params_size(c, num_layers, num_units, input_size)
     c.with_rank(params, 1)
     both = c.attributes.get("num_params")
@@ -184,6 +184,6 @@ def cudnn_rnn_params_to_canonical(
 def cudnn_rnn_canonical_to_params(
     c: InferenceContext, num_layers: Shape, num_units: Shape, input_size: Shape, *params: Shape
 ) -> Shape:
-    """A vector of all parameters."""
+    """[], [], [], weights and biases -> [n]."""
     cudnn_rnn_params_size(c, num_layers, num_units, input_size)
     return c.vector(None)

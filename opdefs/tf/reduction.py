@@ -22,7 +22,7 @@ _FIRST_WITH_VECTORS = 21
 
 @tf("All", "Any", "EuclideanNorm", "Max", "Mean", "Min", "Prod", "Sum")
 def reduce(c: InferenceContext, input: Value, reduction_indices: Value, *, keep_dims: bool = False) -> PartialTensor:
-    """The axes are removed, or become 1 with `keep_dims`; no axis may be named twice."""
+    """[*P, n, *Q], axes -> [*P, *Q], or [*P, 1, *Q] with `keep_dims`."""
     operation = c.op_def.name
     if not 0 < c.version < _FIRST_WITH_VECTORS:
         c.with_rank_at_most(reduction_indices.shape, 1)
@@ -42,7 +42,7 @@ def reduce(c: InferenceContext, input: Value, reduction_indices: Value, *, keep_
 def _reduce_unknown(
     c: InferenceContext, shape: Shape, indices: Shape, axes: tuple[int, ...] | None, keep_dims: bool
 ) -> Shape:
-    """The shape where the axes or the rank are unknown."""
+    """The shape of a reduction with unknown axes or of an input of unknown rank."""
     if shape.dims is None:
         return c.unknown_shape()
     count = len(axes) if axes is not None else None
@@ -56,6 +56,7 @@ def _reduce_unknown(
 
 
 def _reduced_axis(axis: int, rank: int) -> int:
+    """The axis, counted from the front. Raises ShapeError, with TensorFlow's text, if it is out of range."""
     if not -rank <= axis < rank:
         raise ShapeError(f"Invalid reduction dimension {axis} for input with {rank} dimensions.")
     return axis % rank
@@ -63,7 +64,7 @@ def _reduced_axis(axis: int, rank: int) -> int:
 
 @tf("ArgMax", "ArgMin")
 def arg_extreme(c: InferenceContext, input: Shape, dimension: Value) -> Shape:
-    """The positions of the extremes along one axis, which is removed; a scalar stays one."""
+    """[*P, n, *Q], axis [] -> [*P, *Q]; [] for a scalar."""
     c.with_rank(dimension.shape, 0)
     shape = c.store.canon_shape(input)
     if shape.dims is None:
@@ -86,7 +87,7 @@ def arg_extreme(c: InferenceContext, input: Shape, dimension: Value) -> Shape:
 def cumulative(
     c: InferenceContext, x: Value, axis: Value, *, exclusive: bool = False, reverse: bool = False
 ) -> PartialTensor:
-    """The shape of the input; contents of vectors."""
+    """[*S], axis [] -> [*S]; contents for vectors."""
     along = _running_axis(c, x.shape, axis)
     operation = "Sum" if c.op_def.name == "Cumsum" else "Prod"
     return running_total(c, x, along, exclusive=exclusive, reverse=reverse, operation=operation)
@@ -96,13 +97,13 @@ def cumulative(
 def cumulative_log_sum_exp(
     c: InferenceContext, x: Shape, axis: Value, *, exclusive: bool = False, reverse: bool = False
 ) -> Shape:
-    """The shape of the input."""
+    """[*S], axis [] -> [*S]."""
     _running_axis(c, x, axis)
     return x
 
 
 def _running_axis(c: InferenceContext, x: Shape, axis: PartialTensor) -> int | None:
-    """The axis in a scalar input, None where it is unknown."""
+    """The axis in a scalar input, None if unknown."""
     known, rank = known_ints(axis), c.rank(x)
     if not known or rank is None or len(known) != 1:
         return None

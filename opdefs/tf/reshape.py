@@ -1,4 +1,4 @@
-"""The same elements under other dims, or with their axes in another order."""
+"""Reshapes, permutations of axes, reversals, bit casts and diagonals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shapeinf.ops import InferenceContext, Ints, Value
 
 @tf("Reshape", views={0: 0})
 def reshape(c: InferenceContext, tensor: Value, shape: Value) -> PartialTensor:
-    """The sizes in `shape`; -1 is inferred. The kernel takes a scalar for a vector of one size."""
+    """[*S], [R] -> the sizes in `shape`, where -1 is inferred. The kernel accepts a scalar for a vector of one size."""
     if shape.shape.rank == 0:
         shape = PartialTensor(shape.dtype, Shape((1,)), shape.elements)
     c.with_rank(shape.shape, 1)
@@ -41,7 +41,7 @@ def reshape(c: InferenceContext, tensor: Value, shape: Value) -> PartialTensor:
 
 
 def _empty_axis(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None]) -> Shape | None:
-    """The result where -1 is inferred beside a 0: the kernel then counts only the sizes above 0 of an empty tensor."""
+    """The result if -1 is inferred and another size is or may be 0: of empty tensors, kernels count sizes above 0."""
     sizes = [d for d in wanted if d != -1]
     if len(sizes) != len(wanted) - 1 or (0 not in sizes and not _may_be_empty(c, x, sizes)):
         return None
@@ -56,7 +56,7 @@ def _empty_axis(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None]) -> 
 
 
 def _may_be_empty(c: InferenceContext, x: Shape, sizes: Sequence[Dim | None]) -> bool:
-    """Whether a requested size may be 0, so that the size inferred beside it is not simply the quotient."""
+    """Whether a requested size may be 0, so that the inferred one is not always the quotient."""
     possible = [d for d in sizes if isinstance(d, Dimension) and c.prove_le(1, d) is not True]
     if not possible or x.dims is None:
         return False
@@ -69,7 +69,7 @@ def _may_be_empty(c: InferenceContext, x: Shape, sizes: Sequence[Dim | None]) ->
 
 
 def _fail_as_tensorflow(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None]) -> None:
-    """Raise TensorFlow's error where it has one: it decides on ints."""
+    """Raise TensorFlow's error for sizes that are ints, if it has one."""
     dims = c.store.canon_shape(x).dims or ()
     sizes = [d for d in wanted if isinstance(d, int) and d != -1]
     known, total = c.numel(sizes), c.numel(d for d in dims if isinstance(d, int))
@@ -89,7 +89,7 @@ def _fail_as_tensorflow(c: InferenceContext, x: Shape, wanted: Sequence[Dim | No
 def quantized_reshape(
     c: InferenceContext, tensor: Value, shape: Value, input_min: Shape, input_max: Shape
 ) -> tuple[PartialTensor | Shape, ...]:
-    """As Reshape, with the range."""
+    """As Reshape, with the range [], []."""
     require_scalars(c, input_min, input_max)
     try:
         result = reshape(c, tensor, shape)
@@ -100,7 +100,7 @@ def quantized_reshape(
 
 @tf("Squeeze", views={0: 0})
 def squeeze(c: InferenceContext, x: Value, *, squeeze_dims: Ints = ()) -> PartialTensor:
-    """Axes of size 1 removed; without `squeeze_dims` all of them."""
+    """[*P, 1, *Q] -> [*P, *Q]: without the axes in `squeeze_dims`, or all of size 1."""
     rank = len(x.shape)
     if not squeeze_dims:
         return squeeze_units(c, x)
@@ -119,7 +119,7 @@ def squeeze(c: InferenceContext, x: Value, *, squeeze_dims: Ints = ()) -> Partia
 
 @tf("ExpandDims", views={0: 0})
 def expand_dims(c: InferenceContext, x: Value, dim: Value) -> PartialTensor:
-    """An axis of size 1 inserted at a position of the output."""
+    """[*P, *Q], dim [] -> [*P, 1, *Q]."""
     count = None if dim.shape.dims is None else c.concrete(c.numel(dim.shape))
     if count not in (None, 1):
         c.fail("'dim' input must be a tensor with a single value")
@@ -135,7 +135,7 @@ def expand_dims(c: InferenceContext, x: Value, dim: Value) -> PartialTensor:
 
 @tf("Transpose", "ConjugateTranspose")
 def transpose(c: InferenceContext, x: Value, perm: Value) -> PartialTensor:
-    """The axes in the order of `perm`."""
+    """[*S], [R] -> the axes in the order of `perm`."""
     count = None if perm.shape.dims is None else c.concrete(c.numel(perm.shape))
     order = known_dims(perm)
     if count is None and x.shape.dims is None:
@@ -160,7 +160,7 @@ def transpose(c: InferenceContext, x: Value, perm: Value) -> PartialTensor:
 
 
 def _permute_known_axes(c: InferenceContext, x: Shape, axes: Sequence[int | None]) -> Shape:
-    """The shape where not all of a permutation is known: the last unknown axis is the one that is left."""
+    """The shape for a permutation with unknown entries; the only unknown one is the axis that is left."""
     left = [i for i in range(len(x)) if i not in axes]
     if axes.count(None) == 1 and len(left) == 1:
         axes = [left[0] if axis is None else axis for axis in axes]
@@ -177,7 +177,7 @@ def _permute_known_axes(c: InferenceContext, x: Shape, axes: Sequence[int | None
 
 @tf("InvertPermutation")
 def invert_permutation(c: InferenceContext, x: Value) -> PartialTensor:
-    """The positions of 0, 1, ... in the input."""
+    """[n] -> [n]."""
     shape = c.with_rank(x.shape, 1)
     order = known_ints(x)
     if order is None or not order:
@@ -189,7 +189,7 @@ def invert_permutation(c: InferenceContext, x: Value) -> PartialTensor:
 
 @tf("Bitcast", views={0: 0})
 def bitcast(c: InferenceContext, x: Shape, *, type_: str) -> Shape:
-    """The same bits as another type: a narrower one adds a last axis, and a wider one takes it away."""
+    """[*S] -> [*S, k] for a type k times narrower; [*S, k] -> [*S] for a wider one."""
     dtype = c.dtype(0) or c.attributes.get("T")
     if not isinstance(dtype, str):
         raise c.unknowable("the element type of the input is unknown")
@@ -211,18 +211,18 @@ def bitcast(c: InferenceContext, x: Shape, *, type_: str) -> Shape:
 
 
 def _bytes(dtype: str) -> int:
-    """The bytes of an element, at least 1; 0 of strings and handles."""
+    """The number of bytes of an element, at least 1; 0 for strings and handles."""
     bits = element_bits(dtype)
     return 0 if bits is None else max(bits // 8, 1)
 
 
 REVERSE_LIMIT = 8
-"""The most axes of tensors that the kernels reverse."""
+"""The largest rank of tensors that the kernels reverse."""
 
 
 @tf("Reverse")
 def reverse(c: InferenceContext, tensor: Value, dims: Value) -> PartialTensor:
-    """The tensor with the chosen axes reversed: one bool an axis."""
+    """[*S], [R] -> [*S], reversed along the axes whose bool is true."""
     flags = c.with_rank(dims.shape, 1)
     rank = c.concrete(flags[0])
     shape = tensor.shape
@@ -237,7 +237,7 @@ def reverse(c: InferenceContext, tensor: Value, dims: Value) -> PartialTensor:
 
 @tf("ReverseV2")
 def reverse_axes(c: InferenceContext, tensor: Value, axis: Value) -> PartialTensor:
-    """The tensor with the named axes reversed."""
+    """[*S], axes [n] -> [*S], reversed along these axes."""
     named = c.with_rank(axis.shape, 1)
     shape = tensor.shape
     if shape.rank is not None and shape.rank > REVERSE_LIMIT:
@@ -253,6 +253,7 @@ def reverse_axes(c: InferenceContext, tensor: Value, axis: Value) -> PartialTens
 
 
 def _reverse(tensor: PartialTensor, shape: Shape, axes: Sequence[int] | None) -> PartialTensor:
+    """The tensor of `shape`, reversed along these axes (None: unknown)."""
     if axes is None or shape.dims is None:
         return PartialTensor(tensor.dtype, shape, None)
     if not axes:
@@ -262,7 +263,7 @@ def _reverse(tensor: PartialTensor, shape: Shape, axes: Sequence[int] | None) ->
 
 @tf("ReverseSequence")
 def reverse_sequence(c: InferenceContext, x: Shape, seq_lengths: Shape, *, seq_dim: int, batch_dim: int = 0) -> Shape:
-    """The shape of the input; one length a sample."""
+    """[*S], lengths [B] -> [*S], where axis `batch_dim` has size B."""
     lengths = c.with_rank(seq_lengths, 1)
     for name, axis in (("batch_dim", batch_dim), ("seq_dim", seq_dim)):
         if x.dims is not None and not 0 <= axis < len(x.dims):
@@ -274,7 +275,7 @@ def reverse_sequence(c: InferenceContext, x: Shape, seq_lengths: Shape, *, seq_d
 
 @tf("Roll")
 def roll(c: InferenceContext, x: Shape, shift: Shape, axis: Shape) -> Shape:
-    """The shape of the input: rank 1 or more; a shift for each axis."""
+    """[*S], shifts, axes -> [*S], of rank 1 or more."""
     c.with_rank_at_least(x, 1)
     c.with_rank_at_most(shift, 1)
     c.with_rank_at_most(axis, 1)

@@ -18,14 +18,14 @@ def requested_size(c: InferenceContext, index: int) -> tuple[Dim, Dim]:
 
 @tf("ResizeArea", "ResizeBicubic", "ResizeBilinear", "ResizeNearestNeighbor", "ResizeNearestNeighborGrad")
 def resize(c: InferenceContext, images: Shape, size: Value) -> Shape:
-    """[N, H, W, C] -> [N, *size, C]."""
+    """[N, H, W, C], size [2] -> [N, *size, C]."""
     images = c.with_rank(images, 4)
     return Shape((images[0], *requested_size(c, 1), images[3]))
 
 
 @tf("ScaleAndTranslate")
 def scale_and_translate(c: InferenceContext, images: Shape, size: Value, scale: Shape, translation: Shape) -> Shape:
-    """[N, H, W, C] -> [N, *size, C]."""
+    """[N, H, W, C], size [2], [2], [2] -> [N, *size, C]."""
     for pair in (scale, translation):
         c.merge(pair, Shape((2,)))
     return resize(c, images, size)
@@ -35,14 +35,14 @@ def scale_and_translate(c: InferenceContext, images: Shape, size: Value, scale: 
 def quantized_resize_bilinear(
     c: InferenceContext, images: Shape, size: Value, least: Shape, most: Shape
 ) -> tuple[Shape, Shape, Shape]:
-    """As ResizeBilinear, and the scalar range of the values."""
+    """[N, H, W, C], size [2], range -> [N, *size, C], and its range [], []."""
     require_scalars(c, least, most)
     return resize(c, images, size), c.scalar(), c.scalar()
 
 
 @tf("ResizeBicubicGrad", "ResizeBilinearGrad", "ScaleAndTranslateGrad")
 def resize_grad(c: InferenceContext, grads: Shape, original_image: Shape, *rest: Shape) -> Shape:
-    """The height and width of the original image; batch and channels are those of the gradients, as in the kernel."""
+    """[N, H', W', C], [*, H, W, *] -> [N, H, W, C]: batch and channels are those of the gradients, as in the kernel."""
     grads, image = c.with_rank(grads, 4), c.with_rank(original_image, 4)
     return Shape((grads[0], image[1], image[2], grads[3]))
 
@@ -51,7 +51,7 @@ def resize_grad(c: InferenceContext, grads: Shape, original_image: Shape, *rest:
 def transform_images(
     c: InferenceContext, images: Shape, transforms: Shape, output_shape: Value, fill_value: Shape | None = None
 ) -> Shape:
-    """[N, H, W, C] and [N or 1, 8] -> [N, *output_shape, C]."""
+    """[N, H, W, C], [N or 1, 8], output_shape [2] -> [N, *output_shape, C]."""
     images, transforms = c.with_rank(images, 4), c.with_rank(transforms, 2)
     c.with_value(transforms[1], 8)
     if fill_value is not None:
@@ -61,7 +61,7 @@ def transform_images(
 
 @tf("CropAndResize")
 def crop_and_resize(c: InferenceContext, image: Shape, boxes: Shape, box_ind: Shape, crop_size: Value) -> Shape:
-    """[N, H, W, C], M boxes [M, 4] and their images [M] -> [M, *crop_size, C]."""
+    """[N, H, W, C], boxes [M, 4], their images [M], crop_size [2] -> [M, *crop_size, C]."""
     image, boxes, indices = c.with_rank(image, 4), c.with_rank(boxes, 2), c.with_rank(box_ind, 1)
     count = c.merge(boxes[0], indices[0])
     c.with_value(boxes[1], 4)
@@ -72,7 +72,7 @@ def crop_and_resize(c: InferenceContext, image: Shape, boxes: Shape, box_ind: Sh
 def crop_and_resize_grad_image(
     c: InferenceContext, grads: Shape, boxes: Shape, box_ind: Shape, image_size: Value
 ) -> Shape:
-    """The shape in `image_size`."""
+    """[M, h, w, C], [M, 4], [M], [4] -> the shape in `image_size`."""
     image = c.with_rank(c.make_shape_from_shape_tensor(3), 4)
     channels = c.with_rank(grads, 4)[3]
     return c.replace_dim(image, 3, c.merge(image[3], channels))
@@ -80,14 +80,14 @@ def crop_and_resize_grad_image(
 
 @tf("CropAndResizeGradBoxes")
 def crop_and_resize_grad_boxes(c: InferenceContext, grads: Shape, image: Shape, boxes: Shape, box_ind: Shape) -> Shape:
-    """The shape of the boxes, [M, 4]."""
+    """[M, h, w, C], [N, H, W, C], [M, 4], [M] -> [M, 4]."""
     boxes, indices = c.with_rank(boxes, 2), c.with_rank(box_ind, 1)
     return Shape((c.merge(boxes[0], indices[0]), c.with_value(boxes[1], 4)))
 
 
 @tf("ExtractGlimpse", "ExtractGlimpseV2")
 def extract_glimpse(c: InferenceContext, input_: Shape, size: Value, offsets: Shape) -> Shape:
-    """[N, H, W, C] and [N, 2] -> [N, *size, C]."""
+    """[N, H, W, C], size [2], [N, 2] -> [N, *size, C]."""
     x, offsets = c.with_rank(input_, 4), c.with_rank(offsets, 2)
     batch = c.merge(x[0], offsets[0])
     c.with_value(offsets[1], 2)
@@ -96,7 +96,7 @@ def extract_glimpse(c: InferenceContext, input_: Shape, size: Value, offsets: Sh
 
 @tf("RandomCrop")
 def random_crop(c: InferenceContext, image: Shape, size: Value) -> Shape:
-    """[H, W, C] -> [*size, C]."""
+    """[H, W, C], size [2] -> [*size, C]."""
     image = c.with_rank(image, 3)
     c.merge(size.shape, Shape((2,)))
     return Shape((*requested_size(c, 1), image[2]))

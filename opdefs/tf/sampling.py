@@ -19,7 +19,7 @@ from shapeinf.ops import InferenceContext
 def sample_candidates(
     c: InferenceContext, true_classes: Shape, *, num_true: int, num_sampled: int
 ) -> tuple[Shape, Shape, Shape]:
-    """[B, T] true classes -> S sampled classes, and the expected counts of the true and of the sampled ones."""
+    """[B, T] -> sampled classes [S], and the expected counts [B, T] of true and [S] of sampled classes."""
     for count, name in ((num_true, "num_true"), (num_sampled, "num_sampled")):
         if count < 1:
             c.fail(f"{name} must be at least 1", count)
@@ -33,7 +33,7 @@ def sample_candidates(
 def compute_accidental_hits(
     c: InferenceContext, true_classes: Shape, sampled_candidates: Shape, *, num_true: int
 ) -> tuple[Shape, Shape, Shape]:
-    """For each true class that was sampled, at most all of them: its sample, its position, and a weight."""
+    """[B, T], [S] -> the samples [n], positions [n] and weights [n] of true classes that were sampled."""
     batch, columns = c.with_rank(true_classes, 2)
     columns = c.with_value(columns, num_true)
     hits = c.vector(fresh_count(c, c.numel((batch, columns))))

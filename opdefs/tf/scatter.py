@@ -1,4 +1,4 @@
-"""Scattering: updates of slices at indices, of new tensors, of copies, of references and of variables."""
+"""Scattering: updates of slices at indices, in new tensors, copies, references and variables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shapeinf.ops.rule_context import tf_shape
 def scatter_nd(
     c: InferenceContext, indices: Value, updates: Value, shape: Value, *, bad_indices_policy: str = ""
 ) -> PartialTensor:
-    """Updates added to zeros of the sizes in `shape`."""
+    """[*I, k], [*I, *D[k:]], shape [R] -> [*D], the requested shape: updates added to zeros."""
     c.with_rank(shape.shape, 1)
     result = shape_from_sizes(c, shape, "shape")
     _check_updates(c, indices.shape, updates.shape, result, "output")
@@ -38,7 +38,7 @@ def scatter_nd(
 def tensor_scatter_update(
     c: InferenceContext, x: Value, indices: Value, updates: Value, *, bad_indices_policy: str = ""
 ) -> PartialTensor:
-    """The tensor with updates in the place of slices."""
+    """[*D], [*I, k], [*I, *D[k:]] -> [*D]."""
     shape = _scatter_shape(c, x.shape, indices, updates.shape, bad_indices_policy)
     known, depth = known_ints(indices), indices.shape.dims[-1] if indices.shape.dims else None
     if known is None or not isinstance(depth, int) or not _are_distinct(known, depth) or x.elements is None:
@@ -52,7 +52,7 @@ def tensor_scatter_update(
 def tensor_scatter(
     c: InferenceContext, x: Shape, indices: Value, updates: Shape, *, bad_indices_policy: str = ""
 ) -> Shape:
-    """The shape of the tensor."""
+    """[*D], [*I, k], [*I, *D[k:]] -> [*D]."""
     return _scatter_shape(c, x, indices, updates, bad_indices_policy)
 
 
@@ -61,13 +61,13 @@ def tensor_scatter(
 def resource_scatter_nd(
     c: InferenceContext, ref: TensorType, indices: Value, updates: Shape, *, bad_indices_policy: str = ""
 ) -> tuple[Shape, ...]:
-    """Updates slices of the variable; no output."""
+    """A variable [*D], [*I, k], [*I, *D[k:]] -> no outputs."""
     _scatter_shape(c, variable(c, ref).shape, indices, updates, bad_indices_policy)
     return ()
 
 
 def _scatter_shape(c: InferenceContext, x: Shape, indices: PartialTensor, updates: Shape, policy: str) -> Shape:
-    """The shape of a tensor with updated slices: [*D], with [*I, k] indices and [*I, *D[k:]] updates."""
+    """[*D], [*I, k], [*I, *D[k:]] -> [*D]."""
     shape = c.with_rank_at_least(x, 1)
     c.with_rank_at_least(indices.shape, 1)
     c.with_rank_at_least(updates, 1)
@@ -81,7 +81,7 @@ def _scatter_shape(c: InferenceContext, x: Shape, indices: PartialTensor, update
 
 
 def _check_updates(c: InferenceContext, indices: Shape, updates: Shape, x: Shape, name: str) -> None:
-    """Check that [*I, k] indices into [*D] have [*I, *D[k:]] updates."""
+    """Require updates [*I, *D[k:]] for indices [*I, k] and data [*D], which errors call `name`."""
     if indices.dims is None or updates.dims is None:
         return
     c.with_rank_at_least(indices, 1)
@@ -105,18 +105,19 @@ def _check_updates(c: InferenceContext, indices: Shape, updates: Shape, x: Shape
 
 
 def _dims_of(name: str, shape: Shape, start: int, end: int) -> str:
-    """Some of the dims of an operand, as TensorFlow's messages write them."""
+    """The dims start..end of an operand in TensorFlow's text."""
     return f"[{start},{end}) of {name}[shape={tf_shape(shape)}] = {tf_shape(Shape(shape[start:end]))}"
 
 
 def _constrain_tuples(c: InferenceContext, indices: PartialTensor, x: Shape) -> None:
+    """Require that known tuples of indices lie inside the data."""
     depth = indices.shape.dims[-1] if indices.shape.dims else None
     if isinstance(depth, int) and x.dims is not None and depth <= len(x.dims):
         constrain_index_tuples(c, indices, x.dims[:depth], from_end=False)
 
 
 def _are_distinct(indices: tuple[int, ...], depth: int) -> bool:
-    """Whether no tuple of indices occurs twice: then nothing is added up, and the order does not matter."""
+    """Whether no tuple of indices occurs twice, so that updates neither add up nor depend on their order."""
     if depth == 0:
         return False
     tuples = [indices[i : i + depth] for i in range(0, len(indices), depth)]
@@ -126,7 +127,7 @@ def _are_distinct(indices: tuple[int, ...], depth: int) -> bool:
 @tf("ScatterUpdate", "ScatterAdd", "ScatterSub", "ScatterMul", "ScatterDiv", in_place=(0,))
 @tf("ScatterMin", "ScatterMax", in_place=(0,))
 def scatter_rows(c: InferenceContext, ref: Shape, indices: Value, updates: Shape) -> Shape:
-    """The shape of the reference, whose rows at the indices are updated."""
+    """[n, *D], [*I], [*I, *D] or [] -> [n, *D]."""
     _check_rows(c, ref, indices, updates)
     return ref
 
@@ -134,13 +135,13 @@ def scatter_rows(c: InferenceContext, ref: Shape, indices: Value, updates: Shape
 @tf("ResourceScatterUpdate", "ResourceScatterAdd", "ResourceScatterSub", "ResourceScatterMul")
 @tf("ResourceScatterDiv", "ResourceScatterMin", "ResourceScatterMax")
 def resource_scatter_rows(c: InferenceContext, ref: TensorType, indices: Value, updates: Shape) -> tuple[Shape, ...]:
-    """Updates rows of the variable; no output."""
+    """A variable [n, *D], [*I], [*I, *D] or [] -> no outputs."""
     _check_rows(c, variable(c, ref).shape, indices, updates)
     return ()
 
 
 def _check_rows(c: InferenceContext, x: Shape, indices: PartialTensor, updates: Shape) -> None:
-    """[n, *D] data and [*I] indices take [*I, *D] updates, or a single scalar."""
+    """Require updates [*I, *D] or [] for data [n, *D] and indices [*I] inside it."""
     if x.dims is None:
         return
     rows = c.with_rank_at_least(x, 1).require()
@@ -151,5 +152,5 @@ def _check_rows(c: InferenceContext, x: Shape, indices: PartialTensor, updates: 
 
 @tf("InplaceUpdate", "InplaceAdd", "InplaceSub", in_place=(0,))
 def update_rows(c: InferenceContext, x: Shape, i: Shape, v: Shape) -> Shape:
-    """The shape of the tensor."""
+    """[n, *D], [*], [*, *D] -> [n, *D]."""
     return x

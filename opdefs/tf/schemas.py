@@ -1,7 +1,7 @@
 """OpDefs of all operators that TensorFlow registers, from `schemas.txt`, whose first lines describe it.
 
-The file is the table of TensorFlow 2.21 as facts: inputs, outputs, attributes with defaults and allowed values, and the
-version of graphs from which an operator is refused.
+The file has the inputs and outputs of each operator of TensorFlow 2.21, its attributes with defaults and allowed
+values, and the version of graphs from which TensorFlow rejects it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PRODUCER = 2474
 
 
 class Deprecation(NamedTuple):
-    """The first version of graphs that may not use an operator, and what to use instead."""
+    """The first version of graphs that must not use an operator, and what to use instead."""
 
     version: int
     explanation: str
@@ -30,7 +30,7 @@ class Deprecation(NamedTuple):
 
 @build_once
 def _table() -> dict[str, dict[str, str]]:
-    """The JSON of each operator by its name, and the allowed values of attributes by their numbers."""
+    """The JSON of each operator by name, and the allowed values of attributes by number."""
     sections: dict[str, dict[str, str]] = {}
     for line in table_lines("opdefs.tf", "schemas.txt"):
         sections.setdefault(line.section, {})[line.name] = line.text
@@ -38,14 +38,14 @@ def _table() -> dict[str, dict[str, str]]:
 
 
 def _entry(op: str) -> dict[str, Any]:
-    """What the file has of an operator; empty for an unknown one."""
+    """The record of an operator in the file; empty for an unknown one."""
     entry: dict[str, Any] = json.loads(_table()["operators"].get(op, "{}"))
     return entry
 
 
 @lru_cache(maxsize=4096)
 def schema(domain: str, op: str, version: int) -> OpDef | None:
-    """The OpDef of a registered operator, None for any other. All versions of graphs have the same ones.
+    """The OpDef of a registered operator, None for others. It is the same for all versions of graphs.
 
     >>> concat = schema("", "ConcatV2", 0)
     >>> concat.inputs[0].number_attr, concat.attributes["Tidx"].default
@@ -74,7 +74,7 @@ def names() -> list[str]:
 
 
 def _arg(name: str, text: str, attributes: dict[str, AttrDef]) -> ArgDef:
-    """An argument by its type in the builder's language: `T`, `N*T`, `Ref(T)`, a list attribute or a dtype."""
+    """An argument from its type in the syntax of the builder: `T`, `N*T`, `Ref(T)`, a list attribute or a dtype."""
     is_ref = text.startswith("Ref(")
     count, _, kind = (text[4:-1] if is_ref else text).rpartition("*")
     listed = kind in attributes and attributes[kind].type == "list(type)"
@@ -89,6 +89,7 @@ def _arg(name: str, text: str, attributes: dict[str, AttrDef]) -> ArgDef:
 
 
 def _attribute(name: str, definition: str | dict[str, Any]) -> AttrDef:
+    """An attribute from its record, or from its type if the record is a text."""
     if isinstance(definition, str):
         return AttrDef(name, definition, required=True)
     kind, allowed = definition["t"], definition.get("a")
@@ -104,7 +105,7 @@ def _attribute(name: str, definition: str | dict[str, Any]) -> AttrDef:
 
 
 def _value(kind: str, value: Any) -> object:
-    """A default in the form that attributes of nodes have."""
+    """A default in the form of the attributes of nodes."""
     if kind.startswith("list("):
         return tuple(_value(kind[5:-1], item) for item in value)
     if kind == "shape":

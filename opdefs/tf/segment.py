@@ -13,11 +13,12 @@ from shapeinf.ops import InferenceContext, Value
 
 
 def _replace_rows(c: InferenceContext, data: Shape, rows: Dim) -> Shape:
+    """[n, *S] -> [rows, *S]."""
     return c.concatenate(c.vector(rows), c.subshape(data, 1))
 
 
 def _sorted_segments(c: InferenceContext, ids: PartialTensor) -> Dim:
-    """The number of segments of sorted ids: one more than the last; any number where that is unknown."""
+    """The number of segments of sorted ids: one more than the last id, an unknown where that is."""
     size = c.concrete(ids.shape[0]) if ids.shape.rank == 1 else None
     if size == 0:
         return 0
@@ -30,7 +31,7 @@ def _sorted_segments(c: InferenceContext, ids: PartialTensor) -> Dim:
 
 @tf("SegmentMax", "SegmentMean", "SegmentMin", "SegmentProd", "SegmentSum")
 def segments(c: InferenceContext, data: Shape, segment_ids: Value) -> Shape:
-    """[N, *S] and sorted ids [N] -> [segments, *S]."""
+    """[N, *S], sorted ids [N] -> [segments, *S]."""
     data, ids = c.with_rank_at_least(data, 1), c.with_rank(segment_ids.shape, 1)
     if data.dims is not None:
         c.expect(ids[0], data[0], "segment_ids should be the same size as dimension 0 of input")
@@ -42,7 +43,7 @@ def segments(c: InferenceContext, data: Shape, segment_ids: Value) -> Shape:
     *("UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum", "UnsortedSegmentJoin"),
 )
 def counted_segments(c: InferenceContext, data: Shape, segment_ids: Shape, num_segments: Value) -> Shape:
-    """[*N, *S] and ids [*N] -> [num_segments, *S]."""
+    """[*N, *S], ids [*N], num_segments [] -> [num_segments, *S]."""
     c.with_rank(num_segments.shape, 0)
     data, ids = c.merge_prefix(data, segment_ids)
     count = size_from_scalar(c, num_segments, 2)
@@ -52,14 +53,14 @@ def counted_segments(c: InferenceContext, data: Shape, segment_ids: Shape, num_s
 
 
 def _gathered_rows(c: InferenceContext, data: Shape, indices: Shape, segment_ids: Shape) -> tuple[Shape, Shape]:
-    """The data, and the vector of indices, of which each has a segment."""
+    """The data [N, *S] and the indices [K] of its rows, each of which has a segment."""
     data = c.with_rank_at_least(data, 1)
     return data, c.store.canon_shape(c.merge(c.with_rank(indices, 1), c.with_rank(segment_ids, 1)))
 
 
 @tf("SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentSum")
 def sparse_segments(c: InferenceContext, data: Shape, indices: Shape, segment_ids: Value) -> Shape:
-    """[N, *S], indices [K] and sorted ids [K] -> [segments, *S]."""
+    """[N, *S], indices [K], sorted ids [K] -> [segments, *S]."""
     data, _ = _gathered_rows(c, data, indices, segment_ids.shape)
     return _replace_rows(c, data, _sorted_segments(c, segment_ids))
 
@@ -68,7 +69,7 @@ def sparse_segments(c: InferenceContext, data: Shape, indices: Shape, segment_id
 def counted_sparse_segments(
     c: InferenceContext, data: Shape, indices: Shape, segment_ids: Shape, num_segments: Value
 ) -> Shape:
-    """[N, *S], indices [K] and sorted ids [K] -> [num_segments, *S]."""
+    """[N, *S], indices [K], sorted ids [K], num_segments [] -> [num_segments, *S]."""
     data, _ = _gathered_rows(c, data, indices, segment_ids)
     return _replace_rows(c, data, _row_count(c, num_segments, 3))
 
@@ -77,7 +78,7 @@ def counted_sparse_segments(
 def sparse_segment_gradient(
     c: InferenceContext, grad: Shape, indices: Shape, segment_ids: Shape, output_dim0: Value
 ) -> Shape:
-    """[segments, *S], indices [K] and ids [K] -> [output_dim0, *S]."""
+    """[segments, *S], indices [K], ids [K], output_dim0 [] -> [output_dim0, *S]."""
     grad, _ = _gathered_rows(c, grad, indices, segment_ids)
     return _replace_rows(c, grad, _row_count(c, output_dim0, 3))
 
@@ -86,7 +87,7 @@ def sparse_segment_gradient(
 def compact_sparse_segment_gradient(
     c: InferenceContext, grad: Shape, indices: Shape, segment_ids: Shape, dense_output_dim0: Shape
 ) -> tuple[Shape, Shape]:
-    """[segments, *S], indices [K] and ids [K] -> a row for each distinct index [U, *S], and these indices [U]."""
+    """[segments, *S], indices [K], ids [K], [] -> rows [U, *S] and indices [U]: a row for each distinct index."""
     c.with_rank(dense_output_dim0, 0)
     grad, rows = _gathered_rows(c, grad, indices, segment_ids)
     distinct = c.fresh_at_most(rows[0], "distinct")
@@ -94,7 +95,7 @@ def compact_sparse_segment_gradient(
 
 
 def _row_count(c: InferenceContext, size: PartialTensor, index: int) -> Dim:
-    """The number of rows in a scalar input."""
+    """The number of rows in scalar input `index`. Raises ShapeError if it is negative."""
     c.with_rank(size.shape, 0)
     known = size.elements[0] if size.elements else None
     if isinstance(known, int) and known < 0:

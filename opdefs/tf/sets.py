@@ -1,4 +1,4 @@
-"""Operations on sets: the rows of dense tensors, or of sparse ones as indices, values and shape."""
+"""Operations on sets, which are rows of dense tensors or of sparse ones (indices, values and dense shape)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shapeinf.ops import InferenceContext, Value
 
 
 class Sets(NamedTuple):
-    """The rank of a tensor of sets, the sizes of all but its last axis, and how many elements it has."""
+    """The rank of a tensor of sets, the sizes of all axes but the last, and its number of elements; None if unknown."""
 
     rank: Dim | None
     lead: tuple[Dim | None, ...] | None
@@ -21,6 +21,7 @@ class Sets(NamedTuple):
 
 
 def _dense(c: InferenceContext, shape: Shape) -> Sets:
+    """The sets of a dense tensor [*B, M]."""
     shape = c.with_rank_at_least(shape, 2)
     if shape.dims is None:
         return Sets(None, None, None)
@@ -28,7 +29,7 @@ def _dense(c: InferenceContext, shape: Shape) -> Sets:
 
 
 def _sparse(c: InferenceContext, indices: Shape, values: Shape, shape: PartialTensor) -> Sets:
-    """The sets of a sparse tensor: indices [N, R], values [N], shape [R]."""
+    """The sets of a sparse tensor: indices [N, R], values [N], dense shape [R]."""
     pairs, vector, sizes = c.with_rank(indices, 2), c.with_rank(values, 1), c.with_rank(shape.shape, 1)
     count = c.merge(
         pairs[0], vector[0], f"Number of elements in index ({pairs[0]}) and values ({vector[0]}) do not match."
@@ -39,7 +40,7 @@ def _sparse(c: InferenceContext, indices: Shape, values: Shape, shape: PartialTe
 
 
 def _result(c: InferenceContext, set_operation: str, first: Sets, second: Sets) -> tuple[Shape, Shape, PartialTensor]:
-    """Indices [N, R], values [N] and the shape [R] of the resulting sets."""
+    """The sparse tensor of the resulting sets: indices [N, R], values [N], dense shape [R]."""
     rank = first.rank if first.rank is not None else second.rank
     if rank is None:
         rank = c.fresh("rank")
@@ -49,14 +50,14 @@ def _result(c: InferenceContext, set_operation: str, first: Sets, second: Sets) 
 
 
 def _result_shape(c: InferenceContext, rank: Dim, lead: tuple[Dim | None, ...] | None) -> PartialTensor:
-    """The sizes of the result: the last axis is as long as its largest set."""
+    """The dense shape of the result: its last axis is as long as its largest set."""
     size = c.concrete(rank)
     known = lead is not None and size is not None and len(lead) == size - 1
     return PartialTensor("int64", c.vector(rank), (*lead, None) if known and lead is not None else None)
 
 
 def _most(set_operation: str, first: Dim | None, second: Dim | None) -> Dim | None:
-    """The most elements that the result has, None where it is not known."""
+    """The largest possible number of elements of the result, None if unknown."""
     if set_operation in ("a-b", "intersection"):
         return first
     if set_operation == "b-a":
@@ -68,7 +69,7 @@ def _most(set_operation: str, first: Dim | None, second: Dim | None) -> Dim | No
 def dense_and_dense(
     c: InferenceContext, set1: Shape, set2: Shape, *, set_operation: str
 ) -> tuple[Shape, Shape, PartialTensor]:
-    """[*B, M], [*B, N] -> indices [N, R], values [N] and shape [R] of the resulting sets."""
+    """[*B, M], [*B, N] -> the resulting sets: indices [n, R], values [n], dense shape [R]."""
     first, second = c.with_rank_at_least(set1, 2), c.with_rank_at_least(set2, 2)
     if first.dims is not None and second.dims is not None:
         second = c.with_rank(second, len(first))
@@ -86,7 +87,7 @@ def dense_and_sparse(
     *,
     set_operation: str,
 ) -> tuple[Shape, Shape, PartialTensor]:
-    """[*B, M] and a sparse tensor of as many axes -> indices [N, R], values [N] and shape [R]."""
+    """[*B, M], a sparse tensor of the same rank -> the resulting sets: [n, R], [n], [R]."""
     dense, sparse = _dense(c, set1), _sparse(c, set2_indices, set2_values, set2_shape)
     if dense.rank is not None and sparse.rank is not None:
         c.merge(dense.rank, sparse.rank)
@@ -105,7 +106,7 @@ def sparse_and_sparse(
     *,
     set_operation: str,
 ) -> tuple[Shape, Shape, PartialTensor]:
-    """Two sparse tensors of as many axes -> indices [N, R], values [N] and shape [R]."""
+    """Two sparse tensors of the same rank -> the resulting sets: [n, R], [n], [R]."""
     first = _sparse(c, set1_indices, set1_values, set1_shape)
     second = _sparse(c, set2_indices, set2_values, set2_shape)
     if first.rank is not None and second.rank is not None:
@@ -115,7 +116,7 @@ def sparse_and_sparse(
 
 @tf("SetSize")
 def set_size(c: InferenceContext, set_indices: Shape, set_values: Shape, set_shape: Value) -> Shape:
-    """A sparse tensor [*B, M] -> the sizes of its sets [*B]."""
+    """A sparse [*B, M] -> [*B]: the size of each set."""
     sets = _sparse(c, set_indices, set_values, set_shape)
     rank = None if sets.rank is None else c.concrete(sets.rank)
     if rank is None:

@@ -21,7 +21,7 @@ from shapeinf.ops import InferenceContext, Value
 
 @tf("Slice")
 def slice_(c: InferenceContext, x: Value, begin: Value, size: Value) -> PartialTensor:
-    """`size` elements of each axis from `begin` on; a size of -1 is all that follow."""
+    """[*S], begin [R], size [R] -> [*size]; a size of -1 extends to the end of the axis."""
     count = c.concrete(c.merge(c.with_rank(begin.shape, 1)[0], c.with_rank(size.shape, 1)[0]))
     shape = x.shape
     if count is None:
@@ -36,7 +36,7 @@ def slice_(c: InferenceContext, x: Value, begin: Value, size: Value) -> PartialT
 
 
 def _slice_dim(c: InferenceContext, d: Dim, start: Dim | None, size: Dim | None, axis: int) -> Dim:
-    """The size of one axis of a slice."""
+    """The size of one axis of a slice. Requires that the axis holds the slice."""
     if isinstance(start, int) and start < 0:
         c.fail(f"begin[{axis}] must be at least 0", start)
     if isinstance(size, int) and size < -1:
@@ -55,13 +55,14 @@ def _slice_dim(c: InferenceContext, d: Dim, start: Dim | None, size: Dim | None,
 
 
 def _rest(c: InferenceContext, d: Dim, start: Dim) -> Dim:
+    """The size of a slice from `start` to the end of an axis."""
     return c.subtract(d, start) if c.prove_le(0, start) is True else c.fresh_at_most(d, "slice")
 
 
 def _slice_contents(
     c: InferenceContext, x: PartialTensor, shape: Shape, starts: Sequence[Dim | None], dims: Sequence[Dim]
 ) -> PartialTensor:
-    """The contents of a slice of known begins, with its shape."""
+    """The slice of shape `dims`, with its contents where the begins are known."""
     firsts = [start for start in starts if start is not None]
     if x.contents is None or len(firsts) < len(starts) or c.warnings:
         return PartialTensor(x.dtype, Shape(dims), None)
@@ -72,7 +73,7 @@ def _slice_contents(
 
 @attrs.frozen
 class Masks:
-    """The masks of a strided slice: bit i is that of entry i of begin, end and strides."""
+    """The masks of a strided slice: bit i belongs to entry i of begin, end and strides."""
 
     begin_mask: int = 0
     end_mask: int = 0
@@ -83,7 +84,7 @@ class Masks:
 
 @attrs.frozen
 class _Range:
-    """The range along one axis of the input; begin, end and stride of None are unknown."""
+    """The range along an axis of the input; a begin, end or stride of None is unknown."""
 
     begin: Dim | None = 0
     end: Dim | None = HUGE
@@ -93,7 +94,7 @@ class _Range:
 
 @attrs.frozen
 class _Spec:
-    """A strided slice by axis: the ranges of the input's axes, and the axes of the result.
+    """A strided slice by axis: the range of each axis of the input, and the axes of the result.
 
     An item of `axes` is the axis of the input, or None for a new one.
     """
@@ -103,13 +104,13 @@ class _Spec:
 
 
 MAX_ENTRIES = 32
-"""The masks have no more bits."""
+"""The masks have this number of bits."""
 
 
 def _spec(
     c: InferenceContext, rank: int, begin: PartialTensor, end: PartialTensor, strides: PartialTensor, masks: Masks
 ) -> _Spec:
-    """The entries of a strided slice of a tensor of a rank, an ellipsis expanded."""
+    """The specification of a strided slice of a tensor of this rank, with the ellipsis expanded."""
     count = _entries(c, begin, end, strides)
     begins, ends = (known_dims(v) or (None,) * count for v in (begin, end))
     steps = known_dims(strides) or (None,) * count
@@ -136,7 +137,7 @@ def _spec(
 
 
 def _entries(c: InferenceContext, *vectors: PartialTensor) -> int:
-    """The length of begin, end and strides; raises NotKnown if it is unknown."""
+    """The length of begin, end and strides. Raises NotKnown if it is unknown."""
     lengths = [c.with_rank(v.shape, 1)[0] for v in vectors]
     length = c.concrete(c.merge(c.merge(lengths[0], lengths[1]), lengths[2]))
     if length is None:
@@ -147,7 +148,7 @@ def _entries(c: InferenceContext, *vectors: PartialTensor) -> int:
 
 
 def _ellipsis(c: InferenceContext, mask: int, count: int) -> int:
-    """The entry of the ellipsis; without one it is behind all entries."""
+    """The entry that is an ellipsis; the number of entries if there is none."""
     positions = [i for i in range(count) if _bit(mask, i)]
     if len(positions) > 1:
         c.fail("Multiple ellipses in slice spec not allowed")
@@ -155,6 +156,7 @@ def _ellipsis(c: InferenceContext, mask: int, count: int) -> int:
 
 
 def _check_axis(c: InferenceContext, axis: int, rank: int) -> None:
+    """Raise ShapeError, with TensorFlow's text, for more entries than axes."""
     if axis >= rank:
         c.fail(
             f"Index out of range using input dim {axis}; input has only {rank} dims"
@@ -172,7 +174,7 @@ def _range(
     masks: Masks,
     shrinks: bool,
 ) -> _Range:
-    """The range of one entry; masked ends are those of the axis."""
+    """The range of one entry; a masked end is that of the axis."""
     if stride == 0:
         c.fail(f"strides[{i}] must be non-zero")
     step = stride if isinstance(stride, int) else None
@@ -183,6 +185,7 @@ def _range(
 
 
 def _bit(mask: int, position: int) -> bool:
+    """Whether bit `position` of a mask is set."""
     return bool(mask >> position & 1)
 
 
@@ -190,7 +193,7 @@ def _bit(mask: int, position: int) -> bool:
 def strided_slice(
     c: InferenceContext, x: Value, begin: Value, end: Value, strides: Value, *, masks: Masks
 ) -> PartialTensor:
-    """Slices as in Python; the masks are those of open ends, an ellipsis, new axes, and indices that drop an axis."""
+    """[*S], [R], [R], [R] -> a slice as in Python; masks mark open ends, an ellipsis, new axes and dropped axes."""
     if x.shape.dims is None:
         _entries(c, begin, end, strides)
     spec = _spec(c, len(x.shape), begin, end, strides, masks)
@@ -212,14 +215,14 @@ def strided_slice(
 
 
 def _end(along: _Range) -> Dim | None:
-    """The end of a range: an index takes one element."""
+    """The end of a range; that of an index is the next one."""
     if not along.shrinks:
         return along.end
     return None if along.begin is None else HUGE if along.begin == -1 else along.begin + 1
 
 
 def _check_index(c: InferenceContext, axis: int, size: Dim, along: _Range) -> None:
-    """Check that the index of a dropped axis lies in it."""
+    """Require that the index that drops an axis lies inside it."""
     index = along.begin
     if isinstance(size, int) and along.stride is not None:
         if along.stride < 0:
@@ -230,7 +233,7 @@ def _check_index(c: InferenceContext, axis: int, size: Dim, along: _Range) -> No
         if not -size <= index < size:
             warn(c, f"slice index {index} of dimension {axis} out of bounds.")
         return
-    message = f"axis {axis} must have the index that is taken from it"
+    message = f"the index must lie inside axis {axis}"
     if isinstance(index, int):
         least = index + 1 if index >= 0 else -index
         if c.prove_le(least, size) is not True:
@@ -241,7 +244,7 @@ def _check_index(c: InferenceContext, axis: int, size: Dim, along: _Range) -> No
 
 @tf("StridedSliceGrad")
 def strided_slice_grad(c: InferenceContext, shape: Value, begin: Shape, end: Shape, strides: Shape, dy: Shape) -> Shape:
-    """The shape in the first input."""
+    """[S], [R], [R], [R], [*T] -> the shape in the first input."""
     c.with_rank(shape.shape, 1)
     for vector in (begin, end, strides):
         c.with_rank(vector, 1)
@@ -252,7 +255,7 @@ def strided_slice_grad(c: InferenceContext, shape: Value, begin: Shape, end: Sha
 def strided_slice_update(
     c: InferenceContext, x: Shape, begin: Value, end: Value, strides: Value, value: Shape, *, masks: Masks
 ) -> Shape:
-    """The shape of the input, a slice of which is replaced by a value that broadcasts to it."""
+    """[*S], [R], [R], [R], a value that broadcasts to the slice -> [*S]."""
     _check_update(c, PartialTensor(None, x, None), (begin, end, strides), value, masks)
     return x
 
@@ -261,7 +264,7 @@ def strided_slice_update(
 def assign_strided_slice(
     c: InferenceContext, ref: TensorType, begin: Value, end: Value, strides: Value, value: Shape, *, masks: Masks
 ) -> tuple[Shape, ...]:
-    """Replaces a slice of the variable; no output."""
+    """A variable [*S], [R], [R], [R], a value that broadcasts to the slice -> no outputs."""
     _check_update(c, PartialTensor(None, variable(c, ref).shape, None), (begin, end, strides), value, masks)
     return ()
 
@@ -269,7 +272,7 @@ def assign_strided_slice(
 def _check_update(
     c: InferenceContext, x: PartialTensor, ends: Sequence[PartialTensor], value: Shape, masks: Masks
 ) -> None:
-    """Check that a value fits into a slice: it has no more axes, and every size is equal or 1."""
+    """Raise ShapeError if a value does not broadcast to a slice of known sizes."""
     begin, end, strides = ends
     if x.shape.dims is None or value.dims is None or known_ints(strides) is None:
         return

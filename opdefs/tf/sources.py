@@ -1,4 +1,4 @@
-"""Tensors of a stated shape: constants, placeholders, fills and empty tensors."""
+"""Tensors of a requested shape: constants, placeholders, fills and empty tensors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shapeinf.ops import InferenceContext, Value
 from shapeinf.ops.rule_context import tf_shape
 
 SCALAR_MEANS_UNKNOWN = 24
-"""Before this version of graphs, a placeholder whose shape attribute is a scalar has an unknown shape."""
+"""Before this version of graphs, the shape attribute [] of a placeholder means an unknown rank."""
 
 
 @tf("Const", "HostConst")
@@ -33,7 +33,7 @@ def tensor_of_declared_shape(c: InferenceContext, *, shape: DeclaredType) -> Sha
 
 @tf("Placeholder")
 def placeholder(c: InferenceContext, *, shape: DeclaredType = OPEN) -> Shape:
-    """The declared shape; in old graphs a scalar one means an unknown shape."""
+    """The declared shape. In graphs of old versions, [] means an unknown rank."""
     if 0 < c.version < SCALAR_MEANS_UNKNOWN and shape.dims == ():
         return c.unknown_shape()
     return declared_shape(c, shape)
@@ -41,7 +41,7 @@ def placeholder(c: InferenceContext, *, shape: DeclaredType = OPEN) -> Shape:
 
 @tf("PlaceholderWithDefault")
 def placeholder_with_default(c: InferenceContext, default: Shape, *, shape: DeclaredType) -> Shape:
-    """The declared shape: what is fed may differ from the default where that leaves sizes open."""
+    """[*S] -> the declared shape: a tensor that is fed may differ from the default where that leaves sizes open."""
     declared = declared_shape(c, shape)
     if default.dims is None or declared.dims is None:
         return declared
@@ -55,14 +55,14 @@ def placeholder_with_default(c: InferenceContext, default: Shape, *, shape: Decl
 
 @tf("Empty")
 def empty(c: InferenceContext, shape: Value, *, dtype: str, init: bool = False) -> PartialTensor:
-    """A tensor of the sizes in `shape`, of zeros where it is initialised."""
+    """[R] -> the sizes in `shape`; of zeros with `init`."""
     result = shape_from_sizes(c, shape, "shape")
     return constant_tensor(dtype, result, zero_of(dtype)) if init else PartialTensor(dtype, result, None)
 
 
 @tf("Fill")
 def fill(c: InferenceContext, dims: Value, value: Value) -> PartialTensor:
-    """The value repeated to the sizes in `dims`."""
+    """[R], [] -> the sizes in `dims`, filled with the value."""
     c.with_rank(value.shape, 0)
     return constant_tensor(
         value.dtype, shape_from_sizes(c, dims, "dims"), value.elements[0] if value.elements else None
@@ -71,12 +71,12 @@ def fill(c: InferenceContext, dims: Value, value: Value) -> PartialTensor:
 
 @tf("ZerosLike", in_place=(0,))
 def zeros_like(c: InferenceContext, x: TensorType) -> TensorType:
-    """Zeros of the input's shape; the zeros of a handle are a handle of the same types."""
+    """[*S] -> [*S]; the zeros of a handle are a handle of the same types."""
     return x if x.dtype in ("variant", "resource") else constant_tensor(x.dtype, x.shape, zero_of(x.dtype))
 
 
 @tf("OnesLike", in_place=(0,))
 def units_like(c: InferenceContext, x: Shape) -> PartialTensor:
-    """Ones of the input's shape."""
+    """[*S] -> [*S]: ones."""
     dtype = c.dtype(0)
     return constant_tensor(dtype, x, number_of(dtype, 1))

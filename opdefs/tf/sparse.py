@@ -28,7 +28,7 @@ def sparse_add(
     b_shape: Value,
     thresh: Shape,
 ) -> SparseShapes:
-    """At most the values of both operands, which are of one shape: sums below the threshold are left out."""
+    """Sparse [*S], [*S], thresh [] -> a sparse [*S] with at most the values of both: small sums are left out."""
     count, rank = sparse_sizes(c, a_indices, a_values, a_shape.shape)
     count_b, rank_b = sparse_sizes(c, b_indices, b_values, b_shape.shape)
     rank = c.merge(rank, rank_b)
@@ -40,7 +40,7 @@ def sparse_add(
 def sparse_add_grad(
     c: InferenceContext, backprop_val_grad: Shape, a_indices: Shape, b_indices: Shape, sum_indices: Shape
 ) -> tuple[Shape, Shape]:
-    """One gradient for each value of either operand."""
+    """[*], [A, R], [B, R], [*, R] -> [A], [B]: a gradient for each value of either operand."""
     return c.vector(c.with_rank(a_indices, 2)[0]), c.vector(c.with_rank(b_indices, 2)[0])
 
 
@@ -54,7 +54,7 @@ def sparse_extreme(
     b_values: Shape,
     b_shape: Shape,
 ) -> tuple[Shape, Shape]:
-    """At most the values of both operands, which are of one shape."""
+    """Sparse [*S], [*S] -> indices [nnz, R] and values [nnz] of a sparse [*S] with at most the values of both."""
     count, rank = sparse_sizes(c, a_indices, a_values, a_shape)
     count_b, rank_b = sparse_sizes(c, b_indices, b_values, b_shape)
     merged = c.fresh_at_most(count + count_b, "nnz")
@@ -65,14 +65,14 @@ def sparse_extreme(
 def sparse_reorder(
     c: InferenceContext, input_indices: Shape, input_values: Shape, input_shape: Shape
 ) -> tuple[Shape, Shape]:
-    """The same indices and values in row-major order."""
+    """A sparse tensor -> its indices [nnz, R] and values [nnz] in row-major order."""
     count, rank = sparse_sizes(c, input_indices, input_values, input_shape)
     return c.matrix(count, rank), c.vector(count)
 
 
 @tf("SparseSoftmax")
 def sparse_softmax(c: InferenceContext, sp_indices: Shape, sp_values: Shape, sp_shape: Shape) -> Shape:
-    """One result for each value."""
+    """A sparse tensor -> [nnz]."""
     return c.vector(sparse_sizes(c, sp_indices, sp_values, sp_shape)[0])
 
 
@@ -80,13 +80,13 @@ def sparse_softmax(c: InferenceContext, sp_indices: Shape, sp_values: Shape, sp_
 def sparse_dense_arithmetic(
     c: InferenceContext, sp_indices: Shape, sp_values: Shape, sp_shape: Shape, dense: Shape
 ) -> Shape:
-    """One result for each value of the sparse operand; the dense one is broadcast."""
+    """A sparse tensor, a dense one that broadcasts to it -> [nnz]."""
     return c.vector(sparse_sizes(c, sp_indices, sp_values, sp_shape)[0])
 
 
 @tf("SparseTensorDenseAdd")
 def sparse_tensor_dense_add(c: InferenceContext, a_indices: Shape, a_values: Shape, a_shape: Value, b: Shape) -> Shape:
-    """The shape of the dense operand, which is that of the sparse one."""
+    """A sparse [*S], [*S] -> [*S]."""
     sparse_sizes(c, a_indices, a_values, a_shape.shape)
     dense = c.make_shape_from_shape_tensor(2)
     return b if dense.dims is None else c.merge(b, dense)
@@ -103,7 +103,7 @@ def sparse_tensor_dense_matmul(
     adjoint_a: bool = False,
     adjoint_b: bool = False,
 ) -> Shape:
-    """[M, K] x [K, N] -> [M, N], either operand as its adjoint; the sparse one by its dense shape."""
+    """A sparse [M, K], [K, N] -> [M, N], for operands that may be adjoint."""
     require_sparse_ranks(c, a_indices, a_values, a_shape.shape)
     rows, inner = c.with_rank(c.make_shape_from_shape_tensor(2), 2)
     depth, columns = c.with_rank(b, 2)
@@ -123,12 +123,12 @@ def sparse_to_dense(
     sparse_values: Shape,
     default_value: Shape,
 ) -> Shape:
-    """The shape in `output_shape`."""
+    """Indices, [R], values, [] -> the shape in `output_shape`."""
     return c.make_shape_from_shape_tensor(1)
 
 
 def _reduced_sizes(c: InferenceContext, dense: Shape, axes: PartialTensor, keep_dims: bool) -> list[Dim] | None:
-    """The sizes that are left; None where the axes are unknown. Axes may be repeated; none of them keeps all axes."""
+    """The remaining sizes, None where they are unknown. An axis may be listed twice; an empty list keeps all axes."""
     known = known_ints(axes)
     if dense.dims is None:
         return None
@@ -150,7 +150,7 @@ def sparse_reduce(
     *,
     keep_dims: bool = False,
 ) -> Shape:
-    """The dense sizes without the reduced axes, or with 1 in their place."""
+    """A sparse [*P, n, *Q], axes -> [*P, *Q], or [*P, 1, *Q] with `keep_dims`."""
     sparse_sizes(c, input_indices, input_values, input_shape.shape)
     sizes = _reduced_sizes(c, c.make_shape_from_shape_tensor(2), reduction_axes, keep_dims)
     if sizes is None:
@@ -168,7 +168,7 @@ def sparse_reduce_to_sparse(
     *,
     keep_dims: bool = False,
 ) -> SparseShapes:
-    """At most one value for each of the operand; its dense sizes as in SparseReduceSum."""
+    """As SparseReduceSum, with a sparse result of at most as many values as the operand."""
     count, _ = sparse_sizes(c, input_indices, input_values, input_shape.shape)
     sizes = _reduced_sizes(c, c.make_shape_from_shape_tensor(2), reduction_axes, keep_dims)
     rank = c.fresh("rank") if sizes is None else len(sizes)
@@ -179,7 +179,10 @@ def sparse_reduce_to_sparse(
 def sparse_fill_empty_rows(
     c: InferenceContext, indices: Shape, values: Shape, dense_shape: Value, default_value: Shape
 ) -> tuple[Shape, Shape, Shape, Shape]:
-    """One value more for each empty row, so at most as many as there are rows; what became of each old value."""
+    """Indices [n, R], values [n], [R], [] -> indices [m, R], values [m], whether each row was empty [rows], [n].
+
+    Each empty row gets a value, so `m <= n + rows`; the last output is the new index of each old value.
+    """
     count, rank = sparse_sizes(c, indices, values, dense_shape.shape)
     c.with_rank(default_value, 0)
     rows = size_or_fresh(c, known_sizes(c, dense_shape), 0, "rows")
@@ -188,7 +191,7 @@ def sparse_fill_empty_rows(
 
 
 def filled_count(c: InferenceContext, count: Dim, rows: Dim) -> Dim:
-    """The number of values once each empty row has one."""
+    """The number of values after each empty row gets one."""
     if count == 0:
         return rows
     low = max(c.interval(count).lo or 0, c.interval(rows).lo or 0)
@@ -197,6 +200,6 @@ def filled_count(c: InferenceContext, count: Dim, rows: Dim) -> Dim:
 
 @tf("RaggedFillEmptyRowsGrad", "SparseFillEmptyRowsGrad")
 def fill_empty_rows_grad(c: InferenceContext, reverse_index_map: Shape, grad_values: Shape) -> tuple[Shape, Shape]:
-    """One gradient for each value before the filling, and one for the default value."""
+    """[n], [m] -> a gradient [n] for each value before rows were filled, and one [] for the default value."""
     c.with_rank(grad_values, 1)
     return c.with_rank(reverse_index_map, 1), c.scalar()

@@ -1,4 +1,4 @@
-"""Counts of values in each row, as sparse tensors."""
+"""Counts of the values in each row, as sparse tensors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shapeinf.ops import InferenceContext, Value
 def _sparse_counts(
     c: InferenceContext, values: Dim, rows: tuple[Dim, ...], minlength: int, maxlength: int
 ) -> SparseShapes:
-    """At most one count for each value; `maxlength` columns, without it as many as the largest value requires."""
+    """At most one count for each value, in `maxlength` columns or else as many as the largest value requires."""
     columns: Dim = maxlength if maxlength > 0 else c.fresh("columns", max(minlength, 0))
     return sparse_output(c, c.fresh_at_most(values, "nnz"), len(rows) + 1, [*rows, columns])
 
@@ -26,7 +26,7 @@ def dense_count(
     minlength: int = -1,
     maxlength: int = -1,
 ) -> SparseShapes:
-    """[N] or [B, N] values -> their counts, a sparse [*] or [B, *]."""
+    """[N] or [B, N], weights -> a sparse [*] or [B, *]."""
     shape = c.with_rank_at_most(c.with_rank_at_least(values, 1), 2)
     if shape.dims is None:
         return sparse_output(c, c.fresh("nnz"), c.fresh("rank", 1, 2))
@@ -44,7 +44,7 @@ def sparse_count(
     minlength: int = -1,
     maxlength: int = -1,
 ) -> SparseShapes:
-    """A sparse [N] or [B, N] of values -> their counts, a sparse [*] or [B, *]."""
+    """A sparse [N] or [B, N], weights -> a sparse [*] or [B, *]."""
     count, rank = sparse_sizes(c, indices, values, dense_shape.shape)
     length = c.concrete(rank)
     if length not in (1, 2):
@@ -63,6 +63,6 @@ def ragged_count(
     minlength: int = -1,
     maxlength: int = -1,
 ) -> SparseShapes:
-    """Rows of values -> their counts, a sparse [B, *]."""
+    """Row splits [B + 1], [N], weights -> a sparse [B, *]."""
     rows = c.subtract(c.with_rank(splits, 1)[0], 1)
     return _sparse_counts(c, c.with_rank(values, 1)[0], (rows,), minlength, maxlength)

@@ -20,7 +20,7 @@ from shapeinf.ops import InferenceContext, Value
 
 @tf("SparseConcat")
 def sparse_concat(c: InferenceContext, *inputs: Value, concat_dim: int) -> SparseShapes:
-    """All values of the operands; the dense sizes add up along `concat_dim` and are equal elsewhere."""
+    """Sparse [*P, n, *Q], [*P, m, *Q]... -> a sparse [*P, n + m + ..., *Q]."""
     n = len(inputs) // 3
     if len(inputs) != 3 * n or not n:
         c.fail(f"takes indices, values and a shape for each tensor, got {len(inputs)} inputs")
@@ -37,6 +37,7 @@ def sparse_concat(c: InferenceContext, *inputs: Value, concat_dim: int) -> Spars
 def _concatenated_sizes(
     c: InferenceContext, sizes: list[list[Dim | None] | None], axis: int
 ) -> list[Dim | None] | None:
+    """The dense sizes of a concatenation, None where they are unknown."""
     listed = [s for s in sizes if s is not None]
     if not listed:
         return None
@@ -58,7 +59,7 @@ def _concatenated_sizes(
 def sparse_split(
     c: InferenceContext, split_dim: Value, indices: Shape, values: Shape, shape: Value, *, num_split: int
 ) -> tuple[Shape | PartialTensor, ...]:
-    """Parts along one axis, of which the first ones are longer by 1 where the size is no multiple of their number."""
+    """Axis [], a sparse [*P, n, *Q] -> sparse [*P, n / parts, *Q]...; a remainder makes the first parts longer by 1."""
     parts = c.num_outputs // 3
     if parts != num_split:
         c.fail(f"SparseSplit into {num_split} parts has {3 * num_split} outputs, not {c.num_outputs}")
@@ -72,7 +73,7 @@ def sparse_split(
 def _split_sizes(
     c: InferenceContext, split_dim: PartialTensor, shape: PartialTensor, part: int, parts: int
 ) -> list[Dim | None] | None:
-    """The dense sizes of one part; None where the operand's are unknown."""
+    """The dense sizes of one part; None if those of the operand are unknown."""
     elements, axis = known_dims(shape), known_ints(split_dim)
     if elements is None or shape.shape.rank != 1:
         return None
@@ -89,7 +90,7 @@ def _split_sizes(
 def sparse_slice(
     c: InferenceContext, indices: Shape, values: Shape, shape: Value, start: Value, size: Value
 ) -> SparseShapes:
-    """The values inside the box, whose sizes are cut off at the end of the dense shape."""
+    """A sparse [*S], start [R], size [R] -> a sparse [*size], cut off at the ends of the axes."""
     count, rank = sparse_sizes(c, indices, values, shape.shape)
     for operand in (start, size):
         rank = c.merge(rank, c.with_rank(operand.shape, 1)[0])
@@ -100,7 +101,7 @@ def sparse_slice(
 
 
 def _cut(c: InferenceContext, size: Dim | None, start: Dim | None, wanted: Dim | None) -> Dim | None:
-    """The size of a slice along one axis."""
+    """The size of a slice along one axis, None if unknown."""
     if size is None or start is None or wanted is None or not all(c.prove_le(0, d) is True for d in (start, wanted)):
         return None
     return maximum(minimum(wanted, size - start), 0)
@@ -110,7 +111,7 @@ def _cut(c: InferenceContext, size: Dim | None, start: Dim | None, wanted: Dim |
 def sparse_slice_grad(
     c: InferenceContext, backprop_val_grad: Shape, input_indices: Shape, input_start: Shape, output_indices: Shape
 ) -> Shape:
-    """One gradient for each value of the tensor that was sliced."""
+    """[*], [n, R], [R], [*, R] -> [n]: a gradient for each value of the tensor that was sliced."""
     return c.vector(c.with_rank(input_indices, 2)[0])
 
 
@@ -118,7 +119,7 @@ def sparse_slice_grad(
 def sparse_reshape(
     c: InferenceContext, input_indices: Shape, input_shape: Value, new_shape: Value
 ) -> tuple[Shape, PartialTensor]:
-    """The same values at indices of another rank; a size of -1 follows from the others."""
+    """[nnz, R], [R], [T] -> indices [nnz, T] and the new dense shape [T]; a size of -1 is inferred."""
     rows = c.with_rank(input_indices, 2)
     c.merge(rows[1], c.with_rank(input_shape.shape, 1)[0])
     length = c.with_rank(new_shape.shape, 1)[0]
@@ -135,12 +136,12 @@ def sparse_reshape(
 def sparse_cross(
     c: InferenceContext, *inputs: Value, sparse_types: tuple[str, ...], dense_types: tuple[str, ...]
 ) -> SparseShapes:
-    """[batch, *]: crosses of the features of each row of the batch."""
+    """Features of B rows -> the crosses of the features of each row, a sparse [B, *]."""
     return _cross(c, inputs, len(sparse_types), len(dense_types))
 
 
 def _cross(c: InferenceContext, inputs: tuple[PartialTensor, ...], sparse: int, dense: int) -> SparseShapes:
-    """`sparse` tensors of rank 2 and then `dense` matrices, all with one row for each example."""
+    """The crosses of `sparse` sparse tensors of rank 2 and `dense` matrices, all with one row for each example."""
     if 3 * sparse + dense > len(inputs):
         c.fail(f"{sparse} sparse and {dense} dense features do not fit {len(inputs)} inputs")
     rows: Dim = c.fresh("batch")
@@ -158,7 +159,7 @@ def _cross(c: InferenceContext, inputs: tuple[PartialTensor, ...], sparse: int, 
 
 @tf("SerializeSparse")
 def serialize_sparse(c: InferenceContext, sparse_indices: Shape, sparse_values: Shape, sparse_shape: Shape) -> Shape:
-    """[3]: indices, values and shape."""
+    """A sparse tensor -> [3]: indices, values and dense shape."""
     require_sparse_ranks(c, sparse_indices, sparse_values, sparse_shape)
     return c.vector(3)
 
@@ -167,21 +168,21 @@ def serialize_sparse(c: InferenceContext, sparse_indices: Shape, sparse_values: 
 def serialize_many_sparse(
     c: InferenceContext, sparse_indices: Shape, sparse_values: Shape, sparse_shape: Value
 ) -> Shape:
-    """[B, 3]: one row for each element of the batch, axis 0 of the dense shape."""
+    """A sparse [B, *S] -> [B, 3]."""
     sparse_sizes(c, sparse_indices, sparse_values, sparse_shape.shape)
     return c.matrix(size_or_fresh(c, known_sizes(c, sparse_shape), 0, "batch"), 3)
 
 
 @tf("DeserializeManySparse")
 def deserialize_many_sparse(c: InferenceContext, serialized_sparse: Shape) -> SparseShapes:
-    """[B, 3] -> a sparse tensor with the batch in front."""
+    """[B, 3] -> a sparse [B, *S]."""
     c.with_value(c.dim(c.with_rank(serialized_sparse, 2), 1), 3)
     return sparse_output(c, c.fresh("nnz"), c.fresh("rank", 2))
 
 
 @tf("DeserializeSparse")
 def deserialize_sparse(c: InferenceContext, serialized_sparse: Shape) -> SparseShapes:
-    """[*B, 3] -> a sparse tensor with the axes of the batch in front."""
+    """[*B, 3] -> a sparse [*B, *S]."""
     serialized = c.with_rank_at_least(serialized_sparse, 1)
     if serialized.dims is None:
         return sparse_output(c, c.fresh("nnz"), c.fresh("rank", 0))
@@ -196,7 +197,7 @@ def add_sparse_to_tensors_map(
     sparse_values: Shape,
     sparse_shape: Shape,
 ) -> Shape:
-    """A scalar: the handle of the tensor."""
+    """A sparse tensor -> []: its handle."""
     require_sparse_ranks(c, sparse_indices, sparse_values, sparse_shape)
     return c.scalar()
 
@@ -208,13 +209,13 @@ def add_many_sparse_to_tensors_map(
     sparse_values: Shape,
     sparse_shape: Value,
 ) -> Shape:
-    """[B]: one handle for each element of the batch, axis 0 of the dense shape."""
+    """A sparse [B, *S] -> [B]: a handle for each element of the batch."""
     sparse_sizes(c, sparse_indices, sparse_values, sparse_shape.shape)
     return c.vector(size_or_fresh(c, known_sizes(c, sparse_shape), 0, "batch"))
 
 
 @tf("TakeManySparseFromTensorsMap")
 def take_many_sparse_from_tensors_map(c: InferenceContext, sparse_handles: Shape) -> SparseShapes:
-    """[B] handles -> a sparse tensor with the batch in front."""
+    """Handles [B] -> a sparse [B, *S]."""
     c.with_rank(sparse_handles, 1)
     return sparse_output(c, c.fresh("nnz"), c.fresh("rank", 2))

@@ -1,4 +1,4 @@
-"""What is left of state: accumulators, stages, maps, sessions, mutexes, and the ends of graphs and of transfers."""
+"""Other state: accumulators, stages, maps, sessions, mutexes, and the ends of graphs and of transfers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from shapeinf.ops import InferenceContext
 
 @tf("ConditionalAccumulator", "ResourceConditionalAccumulator", "SparseConditionalAccumulator")
 def accumulator(c: InferenceContext, *, dtype: str, shape: DeclaredType) -> HandleType:
-    """The handle of an accumulator of gradients of a declared shape."""
+    """The handle of an accumulator of gradients of the declared shape."""
     return create_handle(c, (TensorType(dtype, declared_shape(c, shape)),))
 
 
 @tf("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient")
 def apply_gradient(c: InferenceContext, handle: TensorType, local_step: Shape, gradient: Shape) -> None:
-    """No outputs; the gradient has the shape of the accumulator."""
+    """A handle, step [], gradient [*S] -> no outputs."""
     c.with_rank(local_step, 0)
     values = values_behind(handle)
     if values is not None and len(values) == 1:
@@ -28,7 +28,7 @@ def apply_gradient(c: InferenceContext, handle: TensorType, local_step: Shape, g
 
 @tf("AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient")
 def take_gradient(c: InferenceContext, handle: TensorType, num_required: Shape) -> Shape:
-    """The average of the gradients."""
+    """A handle, [] -> the mean [*S] of the gradients."""
     c.with_rank(num_required, 0)
     values = values_behind(handle)
     if values is None or len(values) != 1:
@@ -38,13 +38,13 @@ def take_gradient(c: InferenceContext, handle: TensorType, num_required: Shape) 
 
 @tf("AccumulatorNumAccumulated", "ResourceAccumulatorNumAccumulated")
 def num_accumulated(c: InferenceContext, handle: Shape) -> Shape:
-    """A scalar."""
+    """A handle -> []."""
     return SCALAR
 
 
 @tf("AccumulatorSetGlobalStep", "ResourceAccumulatorSetGlobalStep")
 def set_global_step(c: InferenceContext, handle: Shape, new_global_step: Shape) -> None:
-    """No outputs."""
+    """A handle, [] -> no outputs."""
     c.with_rank(new_global_step, 0)
 
 
@@ -57,13 +57,13 @@ def apply_sparse_gradient(
     gradient_values: Shape,
     gradient_shape: Shape,
 ) -> None:
-    """No outputs."""
+    """A handle, [], a sparse gradient -> no outputs."""
     c.with_rank(local_step, 0)
 
 
 @tf("SparseAccumulatorTakeGradient")
 def take_sparse_gradient(c: InferenceContext, handle: TensorType, num_required: Shape) -> tuple[Shape, Shape, Shape]:
-    """The indices of rows, these rows, and the shape of the average of the gradients."""
+    """A handle, [] -> the mean of the gradients: indices [n], rows [n, *S] and the dense shape [*]."""
     c.with_rank(num_required, 0)
     count, values = c.fresh("rows"), values_behind(handle)
     rows = c.unknown_shape()
@@ -77,19 +77,19 @@ def take_sparse_gradient(c: InferenceContext, handle: TensorType, num_required: 
 
 @tf("Stage", "MapStage", "OrderedMapStage")
 def stage(c: InferenceContext, *inputs: Shape) -> None:
-    """No outputs."""
+    """[*S]... -> no outputs."""
 
 
 @tf("Unstage", "StagePeek", "MapPeek", "MapUnstage", "MapUnstageNoKey")
 @tf("OrderedMapPeek", "OrderedMapUnstage", "OrderedMapUnstageNoKey")
 def unstage(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
-    """What other nodes, which share only a name with this one, have staged."""
+    """Tensors of any shape: those that other nodes stage, which share only a name with this one."""
     raise c.unknowable("the values that other nodes stage are not known")
 
 
 @tf("StageSize", "MapSize", "MapIncompleteSize", "OrderedMapSize", "OrderedMapIncompleteSize")
 def stage_size(c: InferenceContext) -> Shape:
-    """A scalar."""
+    """[]."""
     return SCALAR
 
 
@@ -100,37 +100,37 @@ def nothing(c: InferenceContext) -> None:
 
 @tf("EmptyTensorMap")
 def empty_map(c: InferenceContext) -> Shape:
-    """A scalar: a map from tensors to tensors."""
+    """[]: a map from tensors to tensors."""
     return SCALAR
 
 
 @tf("TensorMapInsert")
 def insert_into_map(c: InferenceContext, input_handle: Shape, key: Shape, value: Shape) -> Shape:
-    """A scalar: the map with one more entry."""
+    """[], key, value -> []: the map with one more entry."""
     return SCALAR
 
 
 @tf("TensorMapErase", "TensorMapHasKey")
 def erase_from_map(c: InferenceContext, input_handle: Shape, key: Shape) -> Shape:
-    """A scalar: the map without an entry, or whether it has that."""
+    """[], key -> []: the map without the entry, or whether it has the entry."""
     return SCALAR
 
 
 @tf("TensorMapSize")
 def map_size(c: InferenceContext, input_handle: Shape) -> Shape:
-    """A scalar."""
+    """[] -> []."""
     return SCALAR
 
 
 @tf("TensorMapLookup")
 def map_value(c: InferenceContext, input_handle: Shape, key: Shape) -> Shape:
-    """A value of any shape."""
+    """[], key -> a tensor of any shape."""
     raise c.unknowable("the shapes of the values of a map are not known")
 
 
 @tf("TensorMapStackKeys")
 def map_keys(c: InferenceContext, input_handle: Shape) -> Shape:
-    """All keys, stacked."""
+    """[] -> a tensor of any shape: all keys, stacked."""
     raise c.unknowable("the shape of the keys of a map is not known")
 
 
@@ -139,33 +139,33 @@ def map_keys(c: InferenceContext, input_handle: Shape) -> Shape:
 
 @tf("GetSessionHandle", "GetSessionHandleV2")
 def session_handle(c: InferenceContext, value: Shape) -> Shape:
-    """A scalar."""
+    """[*S] -> []."""
     return SCALAR
 
 
 @tf("GetSessionTensor")
 def session_tensor(c: InferenceContext, handle: Shape) -> Shape:
-    """A tensor that another run has stored."""
+    """[] -> a tensor of any shape, which another run stored."""
     c.with_rank(handle, 0)
     raise c.unknowable("the tensor that another run stored is not known")
 
 
 @tf("DeleteSessionTensor")
 def delete_session_tensor(c: InferenceContext, handle: Shape) -> None:
-    """No outputs."""
+    """[] -> no outputs."""
     c.with_rank(handle, 0)
 
 
 @tf("MutexV2", "StubResourceHandleOp", "BoostedTreesEnsembleResourceHandleOp")
 @tf("BoostedTreesQuantileStreamResourceHandleOp")
 def resource_handle(c: InferenceContext) -> HandleType:
-    """A handle."""
+    """[]: a handle."""
     return HandleType("resource", SCALAR, None)
 
 
 @tf("MutexLock")
 def mutex_lock(c: InferenceContext, mutex: Shape) -> Shape:
-    """A scalar."""
+    """[] -> []."""
     return SCALAR
 
 
@@ -179,7 +179,7 @@ def consume_mutex_lock(c: InferenceContext, mutex_lock: Shape) -> None:
 
 @tf("_Arg", "_DeviceArg")
 def argument(c: InferenceContext) -> Shape:
-    """An argument of a function."""
+    """An argument of a function, of any shape."""
     raise c.unknowable("the argument is that of another function")
 
 
@@ -190,23 +190,23 @@ def end(c: InferenceContext, value: Shape) -> None:
 
 @tf("_Recv", "_HostRecv")
 def receive(c: InferenceContext) -> Shape:
-    """A tensor that another device sends."""
+    """A tensor of any shape, which another device sends."""
     raise c.unknowable("the tensor that another device sends is not known")
 
 
 @tf("_HostCast", in_place=(0,))
 def host_cast(c: InferenceContext, x: Shape) -> Shape:
-    """The shape of the input."""
+    """[*S] -> [*S]."""
     return x
 
 
 @tf("XlaOptimizationBarrier")
 def optimization_barrier(c: InferenceContext, *inputs: TensorType) -> tuple[TensorType, ...]:
-    """The inputs."""
+    """[*S]... -> [*S]...: the inputs."""
     return inputs
 
 
 @tf("RecordInput")
 def record_input(c: InferenceContext, *, batch_size: int = 32) -> Shape:
-    """A vector of records."""
+    """[batch_size]."""
     return c.vector(batch_size) if batch_size >= 0 else c.fail("batch_size must be at least 0", batch_size)

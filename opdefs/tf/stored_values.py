@@ -1,8 +1,8 @@
-"""What nodes store behind a handle, for the nodes that load it: queues, stacks, iterators, gradients of arrays.
+"""Values that nodes store behind a handle, for nodes that load them: queues, stacks, iterators, gradients of arrays.
 
-A handle does not say what is stored behind it later. Where all nodes that use a resource are in the same graph, the
-nodes that load from it read, besides the handle, what the others store into it: this is appended to their inputs.
-A queue or an iterator may hold what an earlier run stored: inference takes it that all runs have inputs of one shape.
+The type of a handle does not include values that are stored later. Where all nodes that use a resource are in the same
+graph, `connect` appends the values that nodes store to the inputs of the nodes that load them. A queue or an iterator
+may contain values of an earlier run: inference assumes that the inputs of all runs have the same shapes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STORED = "_stored"
 
 
 class Form(enum.Enum):
-    """How a node stores its inputs: each as one value, its rows, or parts of it along its first axis."""
+    """How a node stores an input: as one value, as its rows, or as parts of it along its first axis."""
 
     VALUE = enum.auto()
     ROWS = enum.auto()
@@ -31,7 +31,7 @@ class Form(enum.Enum):
 
 @attrs.frozen
 class Access:
-    """How an operator uses a resource: the inputs that are its handle, and those that it stores."""
+    """How an operator uses a resource: the position of its handle and of the inputs that it stores."""
 
     handle: int = 0
     values: slice = slice(1, None)
@@ -67,14 +67,14 @@ QUERIES = frozenset(
     | {"StackCloseV2", "IteratorGetDevice", "TensorArrayReadV3", "TensorArrayGatherV3"}
     | {"TensorArrayConcatV3", "TensorArraySizeV3", "TensorArrayCloseV3"}
 )
-"""Operators that store nothing; those that read an array know from its flow what is in it."""
+"""Operators that neither store nor load; those that read an array get the types of its items from its flow."""
 
 NAMES = frozenset({"IteratorToStringHandle"})
-"""Operators that return the name of a resource: whoever reads it may store something as well."""
+"""Operators that return the name of a resource: a node that reads the name may store values, too."""
 
 
 def connect(graph: Graph) -> Graph:
-    """The graph with what is stored behind handles as inputs of the nodes that load it; itself if it has none."""
+    """The graph with stored values as inputs of the nodes that load them; the same graph if there are none."""
     kinds = graph.nodes.kinds() if isinstance(graph.nodes, NodeTable) else {node.kind for node in graph.nodes}
     operators = {kind.op for kind in kinds}
     if operators.isdisjoint(RESOURCES) or operators.isdisjoint(LOADS) or operators.isdisjoint(STORES):
@@ -96,7 +96,7 @@ def connect(graph: Graph) -> Graph:
 
 
 def _circular_loads(connected: Graph, changed: Mapping[int, Node], nodes: list[Node]) -> set[int]:
-    """The nodes that load what depends on themselves: these are better left unconnected."""
+    """The nodes that load values that depend on themselves, by index: they stay as they are."""
     if not connected.cyclic and topological_order(connected) is not None:
         return set()
     group = {index: number for number, members in enumerate(components(connected)) for index in members}
@@ -110,7 +110,7 @@ def _circular_loads(connected: Graph, changed: Mapping[int, Node], nodes: list[N
 
 
 def _is_private(node: Node) -> bool:
-    """Whether no other graph has the resource by its name, and its declaration leaves something open."""
+    """Whether only this graph can name the resource, and its declaration leaves a size open."""
     if node.attrs.get("shared_name") or not node.outputs:
         return False
     shapes = node.attrs.get("shapes", node.attrs.get("output_shapes", (node.attrs.get("element_shape"),)))
@@ -119,11 +119,12 @@ def _is_private(node: Node) -> bool:
 
 
 def _items(value: object) -> Iterable[object]:
+    """The items of a tuple; none for other attributes."""
     return value if isinstance(value, tuple) else ()
 
 
 def _readers(nodes: list[Node]) -> dict[str, list[tuple[int, int]]]:
-    """For each value the nodes that read it, with the positions of their inputs."""
+    """By value, the nodes that read it and the positions of their inputs."""
     readers: dict[str, list[tuple[int, int]]] = {}
     for index, node in enumerate(nodes):
         for position, name in enumerate(node.inputs):
@@ -134,7 +135,7 @@ def _readers(nodes: list[Node]) -> dict[str, list[tuple[int, int]]]:
 def _connect_resource(
     nodes: list[Node], resource: Node, readers: dict[str, list[tuple[int, int]]], outputs: list[str]
 ) -> Iterator[tuple[int, Node]]:
-    """The nodes that load from a resource, with more inputs; none where a use of its handle is not understood."""
+    """The nodes that load from a resource, with stored values as inputs; none if a use of its handle is unknown."""
     uses = _uses(nodes, resource.outputs[0], readers, outputs)
     if uses is None:
         return
@@ -153,7 +154,7 @@ def _connect_resource(
 def _uses(
     nodes: list[Node], handle: str, readers: dict[str, list[tuple[int, int]]], outputs: list[str]
 ) -> list[int] | None:
-    """The nodes that store and load through a handle, in order; None where another node may do so as well."""
+    """The nodes that store and load through a handle, in order; None if other nodes may do so as well."""
     waiting, seen, uses = [handle], {handle}, set()
     while waiting:
         name = waiting.pop()
@@ -179,7 +180,7 @@ def _uses(
 
 
 def stored_values(c: InferenceContext, stored: tuple[TensorType, ...], count: int) -> Values:
-    """The join of the elements of `count` components that other nodes store, None where these are not known."""
+    """The join of the elements of `count` components that other nodes store; None if unknown."""
     forms = c.attributes.get(STORED)
     if not isinstance(forms, tuple) or not forms or count * len(forms) != len(stored):
         return None
@@ -192,6 +193,7 @@ def stored_values(c: InferenceContext, stored: tuple[TensorType, ...], count: in
 
 
 def _element(c: InferenceContext, value: TensorType, form: object) -> TensorType:
+    """The type of an element of a stored value."""
     if isinstance(value, HandleType):
         return value
     shape = value.shape
@@ -201,6 +203,7 @@ def _element(c: InferenceContext, value: TensorType, form: object) -> TensorType
 
 
 def _join(c: InferenceContext, a: TensorType, b: TensorType, component: int) -> TensorType:
+    """The join of the types of two elements."""
     relaxed = c.relax_type(a, b, f"component{component}")
     assert isinstance(relaxed, TensorType)  # the join of tensors
     return relaxed
@@ -209,7 +212,7 @@ def _join(c: InferenceContext, a: TensorType, b: TensorType, component: int) -> 
 def loaded_values(
     c: InferenceContext, declared: Values, dtypes: tuple[str, ...], stored: tuple[TensorType, ...]
 ) -> Values:
-    """The types of the components of an element: as a handle declares, and as other nodes store them."""
+    """The types of the components of an element, as the handle declares them and as other nodes store them."""
     known = stored_values(c, stored, len(dtypes))
     if declared is None or len(declared) != len(dtypes):
         return known

@@ -1,4 +1,4 @@
-"""Strings: operators on each string, joins, parts of strings, hashes and numbers."""
+"""Strings: operators on each string, joins, parts of strings, and hashes."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ _UNARY = (
 
 @tf(*_UNARY)
 def unary_string(c: InferenceContext, input: Shape) -> Shape:
-    """The same shape."""
+    """[*S] -> [*S]."""
     return input
 
 
 @tf("RegexFullMatch")
 def regex_full_match(c: InferenceContext, input: Shape, pattern: Shape) -> Shape:
-    """The same shape, for a scalar pattern."""
+    """[*S], pattern [] -> [*S]."""
     c.with_rank(pattern, 0)
     return input
 
 
 @tf("RegexReplace")
 def regex_replace(c: InferenceContext, input: Shape, pattern: Shape, rewrite: Shape) -> Shape:
-    """The same shape, for a scalar pattern and a scalar replacement."""
+    """[*S], pattern [], replacement [] -> [*S]."""
     require_scalars(c, pattern, rewrite)
     return input
 
 
 @tf("Fingerprint")
 def fingerprint(c: InferenceContext, data: Shape, method: Shape) -> Shape:
-    """[N, ...] -> [N, 8]: the bytes of one hash for each row; the only method is farmhash64."""
+    """[N, *S], method [] -> [N, 8]: the bytes of a hash of each row; the only method is farmhash64."""
     c.with_rank(method, 0)
     return c.matrix(c.dim(c.with_rank_at_least(data, 1), 0), 8)
 
 
 @tf("SdcaFprint")
 def sdca_fingerprint(c: InferenceContext, input: Shape) -> Shape:
-    """[N] -> [N, 2]: the two halves of a hash for each string."""
+    """[N] -> [N, 2]: the two halves of a hash of each string."""
     return c.matrix(c.with_rank(input, 1)[0], 2)
 
 
@@ -57,7 +57,7 @@ def sdca_fingerprint(c: InferenceContext, input: Shape) -> Shape:
 
 @tf("StringJoin")
 def string_join(c: InferenceContext, *inputs: Shape) -> Shape:
-    """The common shape of all inputs that are no scalars."""
+    """[*S] or [], ... -> [*S]."""
     shapes = [c.store.canon_shape(shape) for shape in inputs]
     if all(shape.rank == 0 for shape in shapes):
         return c.scalar()
@@ -72,13 +72,13 @@ def string_join(c: InferenceContext, *inputs: Shape) -> Shape:
 
 @tf("StringFormat")
 def string_format(c: InferenceContext, *inputs: Shape) -> Shape:
-    """A scalar."""
+    """Tensors -> []."""
     return c.scalar()
 
 
 @tf("ReduceJoin")
 def reduce_join(c: InferenceContext, inputs: Shape, reduction_indices: Value, *, keep_dims: bool = False) -> Shape:
-    """The axes become 1, or are removed without `keep_dims`."""
+    """[*P, n, *Q], axes -> [*P, *Q], or [*P, 1, *Q] with `keep_dims`."""
     axes = known_ints(reduction_indices)
     if inputs.dims is None:
         raise c.unknowable("the rank of the strings is not known")
@@ -98,7 +98,7 @@ def reduce_join(c: InferenceContext, inputs: Shape, reduction_indices: Value, *,
 
 @tf("Substr")
 def substr(c: InferenceContext, input: Shape, pos: Shape, len: Shape) -> Shape:
-    """The broadcast of the strings and the positions; one length for each position."""
+    """[*A], pos [*B], len [*B] -> [*broadcast(A, B)]."""
     pos, length = c.store.canon_shape(pos), c.store.canon_shape(len)
     if pos.dims is not None and length.dims is not None:
         known = zip(pos.dims, length.dims, strict=False)

@@ -39,7 +39,7 @@ def table_of_tensors(
 def old_dense_table(
     c: InferenceContext, empty_key: Shape, *, key_dtype: str, value_dtype: str, value_shape: DeclaredType = SCALARS
 ) -> HandleType:
-    """The handle of a table of keys of the shape of the empty key, and values of one shape."""
+    """The handle of a table whose keys have the shape of the empty key, and whose values have one shape."""
     value = TensorType(value_dtype, declared_shape(c, value_shape))
     return create_handle(c, (TensorType(key_dtype, empty_key), value))
 
@@ -54,13 +54,13 @@ def dense_table(
     value_dtype: str,
     value_shape: DeclaredType = SCALARS,
 ) -> HandleType:
-    """The handle of a table of keys of the shape of the empty key, and values of one shape."""
+    """The handle of a table whose keys have the shape of the empty key, and whose values have one shape."""
     key = c.merge(empty_key, deleted_key)
     return old_dense_table(c, key, key_dtype=key_dtype, value_dtype=value_dtype, value_shape=value_shape)
 
 
 def entry(c: InferenceContext, handle: TensorType, key: str, value: str) -> tuple[Shape, Shape] | None:
-    """The shapes of a key and of a value, None if unknown. Raises ShapeError where the attributes have other dtypes."""
+    """The shapes of a key and of a value, None if unknown. Raises ShapeError if the attributes have other dtypes."""
     values = values_behind(handle)
     if values is None or len(values) != 2:
         return None
@@ -73,7 +73,7 @@ def entry(c: InferenceContext, handle: TensorType, key: str, value: str) -> tupl
 
 @tf("LookupTableFind", "LookupTableFindV2")
 def find(c: InferenceContext, table_handle: TensorType, keys: Shape, default_value: Shape) -> Shape:
-    """The value of each key: the shape of the keys without that of a key, then that of a value."""
+    """A handle, keys [*B, *K], default -> values [*B, *V]."""
     require_handle(c, table_handle.shape)
     if c.op_def.inputs[0].type != "resource":
         c.with_rank_at_most(default_value, 1)
@@ -84,7 +84,7 @@ def find(c: InferenceContext, table_handle: TensorType, keys: Shape, default_val
 
 
 def _batch(c: InferenceContext, key: Shape, keys: Shape) -> Shape:
-    """The shape of the keys without that of one key."""
+    """[*B, *K] -> [*B], for keys [*K]."""
     key, keys = c.store.canon_shape(key), c.store.canon_shape(keys)
     if key.dims is None or keys.dims is None:
         return keys if key.dims == () else c.unknown_shape()
@@ -97,7 +97,7 @@ def _batch(c: InferenceContext, key: Shape, keys: Shape) -> Shape:
 
 @tf("LookupTableInsert", "LookupTableInsertV2", "LookupTableImport", "LookupTableImportV2")
 def insert(c: InferenceContext, table_handle: TensorType, keys: Shape, values: Shape) -> None:
-    """No outputs; one value for each key."""
+    """A handle, keys [*B, *K], values [*B, *V] -> no outputs."""
     require_handle(c, table_handle.shape)
     shapes = entry(c, table_handle, "Tin", "Tout")
     if shapes is not None:
@@ -106,13 +106,13 @@ def insert(c: InferenceContext, table_handle: TensorType, keys: Shape, values: S
 
 @tf("LookupTableRemoveV2")
 def remove(c: InferenceContext, table_handle: Shape, keys: Shape) -> None:
-    """No outputs."""
+    """A handle, keys -> no outputs."""
     require_handle(c, table_handle)
 
 
 @tf("LookupTableExport", "LookupTableExportV2")
 def export(c: InferenceContext, table_handle: TensorType) -> tuple[Shape, Shape]:
-    """All keys and all values; without a known table, keys of an old one are scalars, as TensorFlow says."""
+    """A handle -> keys [n, *K], values [n, *V]; of an unknown table of an old version, keys [n], as in TensorFlow."""
     require_handle(c, table_handle.shape)
     shapes = entry(c, table_handle, "Tkeys", "Tvalues")
     lead = Shape((c.fresh("entries"),))
@@ -124,26 +124,26 @@ def export(c: InferenceContext, table_handle: TensorType) -> tuple[Shape, Shape]
 
 @tf("LookupTableSize", "LookupTableSizeV2")
 def size(c: InferenceContext, table_handle: Shape) -> Shape:
-    """A scalar."""
+    """A handle -> []."""
     require_handle(c, table_handle)
     return SCALAR
 
 
 @tf("InitializeTable", "InitializeTableV2")
 def initialize(c: InferenceContext, table_handle: Shape, keys: Shape, values: Shape) -> None:
-    """No outputs; one value for each key."""
+    """A handle, keys [N], values [N] -> no outputs."""
     require_handle(c, table_handle)
     c.merge(c.with_rank(keys, 1), c.with_rank(values, 1))
 
 
 @tf("InitializeTableFromTextFile", "InitializeTableFromTextFileV2")
 def initialize_from_file(c: InferenceContext, table_handle: Shape, filename: Shape) -> None:
-    """No outputs."""
+    """A handle, [] -> no outputs."""
     require_handle(c, table_handle)
     c.with_rank(filename, 0)
 
 
 @tf("InitializeTableFromDataset")
 def initialize_from_dataset(c: InferenceContext, table_handle: Shape, dataset: Shape) -> None:
-    """No outputs."""
+    """A handle, [] -> no outputs."""
     require_scalars(c, table_handle, dataset)

@@ -1,8 +1,8 @@
 """Arrays of tensors (TensorArray, versions 1 to 3): the flow has the types of the items and their number.
 
-What is stored in an array is known along its flow: each write returns the flow that the reads behind it take. An array
-without a flow, as the old versions have, is known by what it declares. The handle of version 3 is a scalar, as the
-kernel returns it; TensorFlow's shape function says [2].
+The types of the items follow the flow: each write returns the flow that later reads take. The items of an array without
+a flow, as in the old versions, have the declared types. The handle of version 3 is a scalar, as in the kernel;
+TensorFlow's shape function returns [2].
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from shapeinf.ops import InferenceContext, Value
 
 
 def create_flow(values: Values, length: Dim | None) -> HandleType:
-    """A flow: a scalar of the type float32."""
+    """A flow: a scalar of type float32."""
     return HandleType("float32", SCALAR, values, length)
 
 
 def length_of(handle: TensorType, flow: TensorType) -> Dim | None:
-    """The number of items; the handle of an array that may grow has none."""
+    """The number of items; that of the handle if the flow has none, and None if unknown."""
     length = length_behind(flow)
     return length_behind(handle) if length is None else length
 
@@ -46,7 +46,7 @@ def store(c: InferenceContext, handle: TensorType, flow: TensorType, item: Tenso
 
 
 def read_item(c: InferenceContext, handle: TensorType, flow: TensorType, declared: Shape) -> TensorType:
-    """One item, which agrees with what the array and the reader declare."""
+    """The type of an item, which agrees with the declarations of the array and of the reader."""
     dtype = c.attr("dtype")
     item = TensorType(dtype, declared)
     for values in (values_behind(handle), values_behind(flow)):
@@ -64,7 +64,7 @@ def tensor_array(
     element_shape: DeclaredType = OPEN,
     dynamic_size: bool = False,
 ) -> tuple[HandleType, HandleType]:
-    """The handle and the flow of an array."""
+    """[] -> the handle [] and the flow [] of an array."""
     handle = old_tensor_array(c, size, dtype=dtype, element_shape=element_shape, dynamic_size=dynamic_size)
     return handle, create_flow(handle.values or (), handle.length)
 
@@ -78,7 +78,7 @@ def old_tensor_array(
     element_shape: DeclaredType = OPEN,
     dynamic_size: bool = False,
 ) -> HandleType:
-    """The handle of an array."""
+    """[] -> the handle of an array."""
     c.with_rank(size.shape, 0)
     length = c.make_dim_for_scalar_input(0)
     closed = is_fully_declared(element_shape)
@@ -90,7 +90,7 @@ def old_tensor_array(
 def gradient_array(
     c: InferenceContext, handle: TensorType, flow_in: TensorType, *stored: TensorType
 ) -> tuple[TensorType, HandleType]:
-    """The array of the gradients: of the shapes and the number of the items."""
+    """The array of the gradients, with the shapes and the number of the items."""
     items, length = values_behind(handle) or stored_values(c, stored, 1), length_of(handle, flow_in)
     return create_handle(c, items, length), create_flow(values_behind(flow_in), length)
 
@@ -99,13 +99,14 @@ def gradient_array(
 def gradient_array_with_shape(
     c: InferenceContext, handle: TensorType, flow_in: TensorType, shape_to_prepend: Value, *stored: TensorType
 ) -> tuple[TensorType, HandleType]:
-    """As TensorArrayGradV3, with axes in front of those of the items."""
+    """As TensorArrayGradV3; the axes in `shape_to_prepend` precede those of the items."""
     lead, length = c.make_shape_from_shape_tensor(2), length_of(handle, flow_in)
     items = _prepend(c, lead, values_behind(handle) or stored_values(c, stored, 1))
     return create_handle(c, items, length), create_flow(_prepend(c, lead, values_behind(flow_in)), length)
 
 
 def _prepend(c: InferenceContext, lead: Shape, values: Values) -> Values:
+    """The types with leading axes."""
     return values and tuple(TensorType(value.dtype, c.concatenate(lead, value.shape)) for value in values)
 
 
@@ -120,7 +121,7 @@ def old_gradient_array(c: InferenceContext, handle: TensorType, flow_in: TensorT
 
 @tf("TensorArrayWrite", "TensorArrayWriteV2", "TensorArrayWriteV3")
 def write(c: InferenceContext, handle: TensorType, index: Shape, value: TensorType, flow_in: TensorType) -> HandleType:
-    """One item."""
+    """A handle, index [], [*S], flow -> flow: writes one item."""
     c.with_rank(index, 0)
     return store(c, handle, flow_in, value)
 
@@ -129,7 +130,7 @@ def write(c: InferenceContext, handle: TensorType, index: Shape, value: TensorTy
 def scatter(
     c: InferenceContext, handle: TensorType, indices: Shape, value: TensorType, flow_in: TensorType
 ) -> HandleType:
-    """The rows of a tensor."""
+    """A handle, indices [n], [n, *S], flow -> flow: writes n items."""
     item = tail_of(c, value)
     c.merge(c.dim(c.with_rank(indices, 1), 0), c.dim(value.shape, 0))
     return store(c, handle, flow_in, item)
@@ -137,7 +138,7 @@ def scatter(
 
 @tf("TensorArrayUnpack")
 def unpack(c: InferenceContext, handle: TensorType, value: TensorType, flow_in: TensorType) -> HandleType:
-    """All rows of a tensor."""
+    """A handle, [n, *S], flow -> flow: writes n items."""
     return store(c, handle, flow_in, tail_of(c, value))
 
 
@@ -145,7 +146,7 @@ def unpack(c: InferenceContext, handle: TensorType, value: TensorType, flow_in: 
 def split(
     c: InferenceContext, handle: TensorType, value: TensorType, lengths: Value, flow_in: TensorType
 ) -> HandleType:
-    """Parts of a tensor along its first axis."""
+    """A handle, [n, *S], lengths [k], flow -> flow: writes k parts [length, *S]."""
     c.with_rank(lengths.shape, 1)
     return store(c, handle, flow_in, part_of(c, value, tail_of(c, value), lengths))
 
@@ -155,7 +156,7 @@ def split(
 
 @tf("TensorArrayRead", "TensorArrayReadV2", "TensorArrayReadV3")
 def read(c: InferenceContext, handle: TensorType, index: Shape, flow_in: TensorType) -> TensorType:
-    """One item."""
+    """A handle, index [], flow -> [*S]: one item."""
     c.with_rank(index, 0)
     return read_item(c, handle, flow_in, c.unknown_shape())
 
@@ -169,7 +170,7 @@ def gather(
     *,
     element_shape: DeclaredType = OPEN,
 ) -> TensorType:
-    """The items at these positions as one tensor."""
+    """A handle, indices [n], flow -> [n, *S]: the items at these positions."""
     item = read_item(c, handle, flow_in, declared_shape(c, element_shape))
     return stack(c, item, c.with_rank(indices, 1))
 
@@ -178,7 +179,7 @@ def gather(
 def pack(
     c: InferenceContext, handle: TensorType, flow_in: TensorType, *, element_shape: DeclaredType = OPEN
 ) -> TensorType:
-    """All items as one tensor."""
+    """A handle, flow -> [n, *S]: all items."""
     item = read_item(c, handle, flow_in, declared_shape(c, element_shape))
     return stack(c, item, Shape((_count(c, handle, flow_in),)))
 
@@ -187,7 +188,7 @@ def pack(
 def concat(
     c: InferenceContext, handle: TensorType, flow_in: TensorType, *, element_shape_except0: DeclaredType = OPEN
 ) -> tuple[TensorType, PartialTensor]:
-    """The items concatenated along their first axis, and their sizes along it."""
+    """A handle, flow -> [sum, *S], lengths [n]: n items [length, *S], concatenated."""
     tail = declared_shape(c, element_shape_except0)
     declared = c.unknown_shape() if tail.dims is None else c.concatenate(c.vector(None), tail)
     item = read_item(c, handle, flow_in, declared)
@@ -195,17 +196,18 @@ def concat(
 
 
 def _count(c: InferenceContext, handle: TensorType, flow: TensorType) -> Dim:
+    """The number of items, or an unknown."""
     length = length_of(handle, flow)
     return c.fresh("length") if length is None else length
 
 
 @tf("TensorArraySize", "TensorArraySizeV2", "TensorArraySizeV3")
 def size(c: InferenceContext, handle: TensorType, flow_in: TensorType) -> PartialTensor:
-    """A scalar: the number of items."""
+    """A handle, flow -> []: the number of items."""
     length = length_of(handle, flow_in)
     return PartialTensor("int32", SCALAR, None if length is None else (length,))
 
 
 @tf("TensorArrayClose", "TensorArrayCloseV2", "TensorArrayCloseV3")
 def close(c: InferenceContext, handle: Shape) -> None:
-    """No outputs."""
+    """A handle -> no outputs."""

@@ -1,8 +1,8 @@
 """Lists of tensors: variants with the join of the types of their items, and their number.
 
-The items of a list that was reserved are all zeros at first, of a shape that the kernels take from the other items and
-from `element_shape`, which they require to agree: so the type of the items covers them as well. An `element_shape`
-without open sizes is that of all items; another one is compared with them where they are read.
+The items of a reserved list are zeros at first. Their shape is that of the other items and of `element_shape`, which
+the kernels require to agree: so the type of the items covers them. An `element_shape` without open sizes is the shape
+of all items; any other is compared with theirs when they are read.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from shapeinf.lattice import SCALAR, HandleType, PartialTensor, Progression, Sha
 from shapeinf.ops import InferenceContext, Value
 
 HANDLES = ("variant", "resource")
-"""The types of items of which a declared shape says least: what matters is behind them."""
+"""The types of items that are handles: their declared shape is not that of the values behind them."""
 
 
 def create_list(values: Values, length: Dim | None, shape: Shape = SCALAR) -> HandleType:
-    """A list of items; or, with a shape, a tensor of lists of which each is one."""
+    """The handle of a list of items; with a shape, a tensor of such lists."""
     return HandleType("variant", shape, values, length)
 
 
 def list_of(values: Values, length: Dim | None, shape: Shape = SCALAR) -> HandleType:
-    """A list that has items of this type if it has any: nothing is known of what an empty one will have."""
+    """The handle of a list with items of this type; an empty list has none, so that items of any type may follow."""
     return create_list(() if length == 0 else values, length, shape)
 
 
 def shape_in(c: InferenceContext, index: int) -> Shape:
-    """The shape in an input `element_shape`: a scalar, or an unknown size, leaves it open."""
+    """The shape in input `index`, an `element_shape`: a scalar is an unknown rank, -1 an unknown size."""
     return c.make_shape_from_shape_tensor(index, scalar_is_unknown=True)
 
 
 def declared_items(c: InferenceContext, index: int, dtype: str) -> Values:
-    """The type of the items of a new list: none so far, unless the input `element_shape` leaves no size open."""
+    """The type of the items of a new list if `element_shape`, input `index`, leaves no size open; else none."""
     shape = shape_in(c, index)
     dims = known_dims(c.value(index))
     closed = dims is not None and all(d is not None and c.prove_le(0, d) is True for d in dims)
@@ -56,7 +56,7 @@ def declared_items(c: InferenceContext, index: int, dtype: str) -> Values:
 
 
 def item_type(c: InferenceContext, handle: TensorType, dtype: str) -> TensorType | None:
-    """The type of any item of a list, None if unknown. Raises ShapeError if it is of another dtype."""
+    """The type of the items of a list, None if unknown. Raises ShapeError if they have another dtype."""
     values = values_behind(handle)
     if not values:
         return None
@@ -69,7 +69,7 @@ def item_type(c: InferenceContext, handle: TensorType, dtype: str) -> TensorType
 
 
 def read_item(c: InferenceContext, handle: TensorType, declared: Shape, dtype: str) -> TensorType:
-    """One item of a list, which agrees with the shape that the reader declares."""
+    """The type of an item, which agrees with the shape that the reader declares."""
     item = item_type(c, handle, dtype)
     if item is None:
         return TensorType(dtype, declared)
@@ -77,7 +77,7 @@ def read_item(c: InferenceContext, handle: TensorType, declared: Shape, dtype: s
 
 
 def tail_of(c: InferenceContext, tensor: TensorType, declared: Shape | None = None) -> TensorType:
-    """The type of a row of a tensor, which agrees with a declared shape."""
+    """[n, *S] -> [*S], merged with a declared shape."""
     tail = c.subshape(c.with_rank_at_least(tensor.shape, 1), 1)
     tail = tail if declared is None else c.merge(tail, declared)
     if isinstance(tensor, HandleType):
@@ -86,13 +86,13 @@ def tail_of(c: InferenceContext, tensor: TensorType, declared: Shape | None = No
 
 
 def stack(c: InferenceContext, item: TensorType, lead: Shape) -> TensorType:
-    """The items of a list as one tensor, behind leading axes."""
+    """[*S] -> [*lead, *S]."""
     shape = c.concatenate(lead, item.shape)
     return item.with_type(item.dtype, shape) if isinstance(item, HandleType) else TensorType(item.dtype, shape)
 
 
 def length_after_writes(c: InferenceContext, length: Dim | None, indices: PartialTensor) -> Dim | None:
-    """The length of a list that grows where items are stored behind its end."""
+    """The length of a list that grows if items are stored behind its end; None if unknown."""
     known = known_dims(indices)
     if length is None or known is None or any(index is None for index in known):
         last = _last_of_range(c, indices)
@@ -101,7 +101,7 @@ def length_after_writes(c: InferenceContext, length: Dim | None, indices: Partia
 
 
 def _last_of_range(c: InferenceContext, indices: PartialTensor) -> Dim | None:
-    """The greatest index of indices that are evenly spaced."""
+    """The greatest of evenly spaced indices; None for others."""
     if not isinstance(indices, Progression) or len(indices.steps) != 1:
         return None
     return indices.base + max(indices.steps[0], 0) * (indices.shape[0] - 1)
@@ -112,26 +112,26 @@ def _last_of_range(c: InferenceContext, indices: PartialTensor) -> Dim | None:
 
 @tf("EmptyTensorList")
 def empty_list(c: InferenceContext, element_shape: Value, max_num_elements: Shape, *, element_dtype: str) -> HandleType:
-    """A list without items."""
+    """element_shape, [] -> a list without items."""
     return create_list(declared_items(c, 0, element_dtype), 0)
 
 
 @tf("TensorListReserve")
 def reserve(c: InferenceContext, element_shape: Value, num_elements: Value, *, element_dtype: str) -> HandleType:
-    """A list of zeros."""
+    """element_shape, n [] -> a list of n zeros."""
     c.with_rank(num_elements.shape, 0)
     return create_list(declared_items(c, 0, element_dtype), c.make_dim_for_scalar_input(1))
 
 
 @tf("TensorListFromTensor")
 def list_from_tensor(c: InferenceContext, tensor: TensorType, element_shape: Value) -> HandleType:
-    """The rows of a tensor."""
+    """[n, *S], element_shape -> a list of n items [*S]."""
     return list_of((tail_of(c, tensor, shape_in(c, 1)),), c.dim(tensor.shape, 0))
 
 
 @tf("TensorListScatter")
 def scatter(c: InferenceContext, tensor: TensorType, indices: Value, element_shape: Value) -> HandleType:
-    """The rows of a tensor at these positions of a list, which ends with the last one."""
+    """[n, *S], indices [n], element_shape -> a list of items [*S] up to the largest index."""
     known = known_ints(indices)
     length = None if known is None else max((0, *(index + 1 for index in known)))
     return _scatter(c, tensor, indices, shape_in(c, 2), length)
@@ -141,7 +141,7 @@ def scatter(c: InferenceContext, tensor: TensorType, indices: Value, element_sha
 def scatter_to_length(
     c: InferenceContext, tensor: TensorType, indices: Value, element_shape: Value, num_elements: Value
 ) -> HandleType:
-    """As TensorListScatter, with the length as an input; -1 is that of TensorListScatter."""
+    """As TensorListScatter, with the length as an input; -1 means up to the largest index."""
     c.with_rank(num_elements.shape, 0)
     (length,) = known_dims(num_elements) or (None,)
     if length == -1:
@@ -154,6 +154,7 @@ def scatter_to_length(
 def _scatter(
     c: InferenceContext, tensor: TensorType, indices: PartialTensor, declared: Shape, length: Dim | None
 ) -> HandleType:
+    """The list with the rows of a tensor at these indices."""
     row = tail_of(c, tensor, declared)
     c.merge(c.dim(c.with_rank(indices.shape, 1), 0), c.dim(tensor.shape, 0))
     return list_of(join_values(c, (), (row,)), length)
@@ -161,14 +162,14 @@ def _scatter(
 
 @tf("TensorListSplit")
 def split(c: InferenceContext, tensor: TensorType, element_shape: Value, lengths: Value) -> HandleType:
-    """Parts of a tensor along its first axis, of these lengths."""
+    """[n, *S], element_shape, lengths [k] -> a list of k parts [length, *S]."""
     declared = c.with_rank_at_least(shape_in(c, 1), 1)
     tail = tail_of(c, tensor, None if declared.dims is None else c.subshape(declared, 1))
     return list_of((part_of(c, tensor, tail, lengths),), c.dim(c.with_rank(lengths.shape, 1), 0))
 
 
 def part_of(c: InferenceContext, tensor: TensorType, tail: TensorType, lengths: PartialTensor) -> TensorType:
-    """The join of parts of a tensor along its first axis, of these lengths."""
+    """The join of the parts of a tensor along its first axis, for `tail` the type of a row."""
     total = c.dim(tensor.shape, 0)
     known = [length for length in known_dims(lengths) or () if length is not None]
     if isinstance(lengths, Progression) and lengths.steps == (0,):
@@ -184,7 +185,7 @@ def part_of(c: InferenceContext, tensor: TensorType, tail: TensorType, lengths: 
 
 @tf("TensorListPushBack")
 def push_back(c: InferenceContext, input_handle: TensorType, tensor: TensorType, *, element_dtype: str) -> HandleType:
-    """The list with one more item."""
+    """A list, [*S] -> the list with one more item."""
     item_type(c, input_handle, element_dtype)
     length, values = length_behind(input_handle), values_behind(input_handle)
     if length == 0:
@@ -195,7 +196,7 @@ def push_back(c: InferenceContext, input_handle: TensorType, tensor: TensorType,
 
 
 def _first_item(c: InferenceContext, tensor: TensorType, declared: Values) -> TensorType:
-    """The only item of a list: of the shape that the list declares for all items, unless that is of items before it."""
+    """The first item of a list, with the shape that the list declares, if it agrees."""
     known, dims = declared[0].shape.dims if declared else None, tensor.shape.dims
     if known is None or not all(isinstance(d, int) for d in known):
         return tensor
@@ -210,7 +211,7 @@ def _first_item(c: InferenceContext, tensor: TensorType, declared: Values) -> Te
 def push_back_batch(
     c: InferenceContext, input_handles: TensorType, tensor: TensorType, *, element_dtype: str
 ) -> HandleType:
-    """Lists with one more item each: the parts of a tensor along its first axes."""
+    """Lists [*B], [*B, *S] -> [*B]: each list with one more item."""
     item_type(c, input_handles, element_dtype)
     full, lists = c.merge_prefix(tensor.shape, input_handles.shape)
     rank = lists.rank
@@ -230,7 +231,7 @@ def set_item(
     element_dtype: str,
     resize_if_index_out_of_bounds: bool = False,
 ) -> HandleType:
-    """The list with another item at a position, behind its end only if it may grow."""
+    """A list, index [], [*S] -> the list with another item at an index; it may grow only on request."""
     item_type(c, input_handle, element_dtype)
     c.with_rank(index.shape, 0)
     length = length_behind(input_handle)
@@ -243,7 +244,7 @@ def set_item(
 def scatter_into_list(
     c: InferenceContext, input_handle: TensorType, tensor: TensorType, indices: Value, *, element_dtype: str
 ) -> HandleType:
-    """The list with the rows of a tensor at these positions; it grows where they are behind its end."""
+    """A list, [n, *S], indices [n] -> the list with n other items; it grows for indices behind its end."""
     item_type(c, input_handle, element_dtype)
     row = tail_of(c, tensor)
     c.merge(c.dim(c.with_rank(indices.shape, 1), 0), c.dim(c.with_rank_at_least(tensor.shape, 1), 0))
@@ -256,7 +257,7 @@ def scatter_into_list(
 def pop_back(
     c: InferenceContext, input_handle: TensorType, element_shape: Value, *, element_dtype: str
 ) -> tuple[HandleType, TensorType]:
-    """The list without its last item, and that; the kernel fails where there is none."""
+    """A list, element_shape -> the list without its last item, and that item [*S]."""
     length = length_behind(input_handle)
     rest = None if length is None or length == 0 else length - 1
     item = read_item(c, input_handle, shape_in(c, 1), element_dtype)
@@ -265,7 +266,7 @@ def pop_back(
 
 @tf("TensorListResize")
 def resize(c: InferenceContext, input_handle: TensorType, size: Value) -> HandleType:
-    """The list with another length; new items are zeros."""
+    """A list, size [] -> the list with another length; new items are zeros."""
     c.with_rank(size.shape, 0)
     values = values_behind(input_handle)
     values = values and tuple(map(without_elements, values))
@@ -274,7 +275,7 @@ def resize(c: InferenceContext, input_handle: TensorType, size: Value) -> Handle
 
 @tf("TensorListConcatLists")
 def concat_lists(c: InferenceContext, input_a: TensorType, input_b: TensorType, *, element_dtype: str) -> HandleType:
-    """The items of both lists, of each pair in two tensors of lists."""
+    """Lists [*B], [*B] -> [*B]: the items of both lists of each pair."""
     first, second = item_type(c, input_a, element_dtype), item_type(c, input_b, element_dtype)
     known = values_behind(input_a) is not None and values_behind(input_b) is not None
     values = join_values(c, (), [item for item in (first, second) if item is not None]) if known else None
@@ -290,7 +291,7 @@ def concat_lists(c: InferenceContext, input_a: TensorType, input_b: TensorType, 
 def get_item(
     c: InferenceContext, input_handle: TensorType, index: Shape, element_shape: Value, *, element_dtype: str
 ) -> TensorType:
-    """One item."""
+    """A list, index [], element_shape -> [*S]: one item."""
     c.with_rank(index, 0)
     return read_item(c, input_handle, shape_in(c, 2), element_dtype)
 
@@ -299,7 +300,7 @@ def get_item(
 def stack_list(
     c: InferenceContext, input_handle: TensorType, element_shape: Value, *, element_dtype: str, num_elements: int = -1
 ) -> TensorType:
-    """All items as one tensor."""
+    """A list, element_shape -> [n, *S]: all items."""
     length = length_behind(input_handle)
     if num_elements >= 0:
         length = num_elements if length is None else c.merge(length, num_elements)
@@ -311,7 +312,7 @@ def stack_list(
 def gather_list(
     c: InferenceContext, input_handle: TensorType, indices: Shape, element_shape: Value, *, element_dtype: str
 ) -> TensorType:
-    """The items at these positions as one tensor; the kernel has one axis for all indices."""
+    """A list, indices [n], element_shape -> [n, *S]: the items at these indices."""
     item = read_item(c, input_handle, shape_in(c, 2), element_dtype)
     return stack(c, item, Shape((c.num_elements(indices),)))
 
@@ -324,7 +325,7 @@ def concat_list(
     element_dtype: str,
     element_shape: DeclaredType = OPEN,
 ) -> tuple[TensorType, PartialTensor]:
-    """The items concatenated along their first axis, and their sizes along it."""
+    """A list -> [sum, *S], lengths [n]: n items [length, *S], concatenated."""
     return _concat(c, input_handle, declared_shape(c, element_shape), element_dtype)
 
 
@@ -340,6 +341,7 @@ def concat_list_with_shape(
 def _concat(
     c: InferenceContext, handle: TensorType, declared: Shape, dtype: str, *, may_differ: bool = False
 ) -> tuple[TensorType, PartialTensor]:
+    """The concatenation of the items of a list, and their sizes along the first axis."""
     item = read_item(c, handle, c.with_rank_at_least(declared, 1), dtype)
     return concat_items(c, item, length_behind(handle), may_differ=may_differ)
 
@@ -347,7 +349,7 @@ def _concat(
 def concat_items(
     c: InferenceContext, item: TensorType, length: Dim | None, *, may_differ: bool = False
 ) -> tuple[TensorType, PartialTensor]:
-    """Items concatenated along their first axis, and their sizes along it; these may differ where they are unknown."""
+    """Items concatenated along their first axis, and their sizes along it."""
     shape = c.with_rank_at_least(item.shape, 1)
     count: Dim = c.fresh("length") if length is None else length
     first = None if shape.dims is None else shape.dims[0]
@@ -365,12 +367,12 @@ MAX_LISTED = 256
 
 @tf("TensorListLength")
 def list_length(c: InferenceContext, input_handle: TensorType) -> PartialTensor:
-    """A scalar: the number of items."""
+    """A list -> []: the number of items."""
     length = length_behind(input_handle)
     return PartialTensor("int32", SCALAR, None if length is None else (length,))
 
 
 @tf("TensorListElementShape")
 def list_element_shape(c: InferenceContext, input_handle: TensorType) -> Shape:
-    """What the list declares of the shapes of its items, which may be less than its items have: a scalar if nothing."""
+    """A list -> [*]: the shape that it declares for its items, unknown and less specific than that of the items."""
     raise c.unknowable("the shape that the list declares for its items is not known")

@@ -1,7 +1,7 @@
 """Updates of variables by optimizers.
 
-The names of the inputs are the same in all operators: a variable and its slots, a gradient, the indices of the rows
-of a sparse gradient, and scalars.
+Inputs have the same names in all operators: a variable and its slots, a gradient, the indices of the rows of a sparse
+gradient, and scalars.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ SLOTS = frozenset(
         *("gradient_accumulator", "gradient_squared_accumulator"),
     )
 )
-"""The names of variables."""
+"""The names of inputs that are variables."""
 
 GRADIENTS = frozenset(("grad", "delta"))
-"""The names of gradients."""
+"""The names of inputs that are gradients."""
 
 OPERATORS = [
     name
@@ -35,19 +35,19 @@ OPERATORS = [
 
 @tf(*(name for name in OPERATORS if not name.startswith("Resource")))
 def apply_gradient(c: InferenceContext, *operands: Shape) -> Shape:
-    """The shape of the variable, which its slots and a dense gradient have too."""
+    """A variable [*S] and its slots, a gradient [*S] or [n, *S[1:]] with indices [n], scalars -> [*S]."""
     return _updated_shape(c, operands)
 
 
 @tf(*(name for name in OPERATORS if name.startswith("Resource")))
 def apply_gradient_to_resource(c: InferenceContext, *operands: TensorType) -> tuple[()]:
-    """No outputs; the variables are handles."""
+    """As the operators on references, for handles of variables -> no outputs."""
     _updated_shape(c, [_variable_shape(operand) for operand in operands])
     return ()
 
 
 def _variable_shape(operand: TensorType) -> Shape:
-    """The shape of the variable behind a handle, or of another tensor."""
+    """The shape of the variable behind a handle, or of an operand that is not a handle."""
     if isinstance(operand, HandleType):
         values = operand.values
         return values[0].shape if values is not None and len(values) == 1 else Shape.unknown()
@@ -55,7 +55,7 @@ def _variable_shape(operand: TensorType) -> Shape:
 
 
 def _updated_shape(c: InferenceContext, operands: Sequence[Shape]) -> Shape:
-    """The shape of the variable; constrains all operands by their names."""
+    """The shape of the variable; constrains the shapes of all operands, by their names."""
     if len(operands) != len(c.op_def.inputs):
         raise ShapeError(f"Wrong number of inputs passed: {len(operands)} while {len(c.op_def.inputs)} expected")
     by_name = {arg.name: shape for arg, shape in zip(c.op_def.inputs, operands, strict=True)}
@@ -72,7 +72,7 @@ def _updated_shape(c: InferenceContext, operands: Sequence[Shape]) -> Shape:
 
 
 def _merge_rows(c: InferenceContext, shape: Shape, gradient: Shape, indices: Shape) -> Shape:
-    """A sparse gradient has one row an index, and its rows have the shape of those of the variable."""
+    """Require a gradient [n, *S[1:]] for indices [n] and a variable [*S]."""
     indices, gradient = c.with_rank(indices, 1), c.with_rank_at_least(gradient, 1)
     if gradient.dims is None:
         return shape

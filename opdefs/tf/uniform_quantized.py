@@ -1,4 +1,4 @@
-"""Operators of uniformly quantized tensors: per tensor (scalar scales), or per channel (one scale each)."""
+"""Operators of uniformly quantized tensors, with one scale per tensor, or one per channel."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from shapeinf.ops import InferenceContext, Ints
 
 @attrs.frozen
 class DilatedWindow:
-    """The attributes of convolutions of uniformly quantized tensors; no value means 1 for each spatial axis."""
+    """The attributes of convolutions of uniformly quantized tensors; an empty list means 1 for each spatial axis."""
 
     padding: str
     window_strides: Ints = ()
@@ -35,7 +35,7 @@ class DilatedWindow:
 
 
 def constrain_scales(c: InferenceContext, scales: Shape, zero_points: Shape, channels: Dim | None) -> None:
-    """Scales and zero points are scalars, or vectors of one value a channel where there are `channels`."""
+    """Require that scales and zero points are both [], or, if there are `channels`, may both be [channels]."""
     rank = 0 if channels is None else 1
     scales, zero_points = c.with_rank_at_most(scales, rank), c.with_rank_at_most(zero_points, rank)
     if None in (scales.rank, zero_points.rank):
@@ -47,7 +47,7 @@ def constrain_scales(c: InferenceContext, scales: Shape, zero_points: Shape, cha
 
 
 def _constrain_axis(c: InferenceContext, x: Shape, axis: int, scales: Shape, zero_points: Shape) -> None:
-    """As `constrain_scales`, with the channels at an axis; none at -1."""
+    """As `constrain_scales`, for the channels at an axis; -1 means no channels."""
     if axis == -1:
         constrain_scales(c, scales, zero_points, None)
     elif x.dims is not None:
@@ -60,7 +60,7 @@ def _constrain_axis(c: InferenceContext, x: Shape, axis: int, scales: Shape, zer
 def uniform_quantize(
     c: InferenceContext, input_: Shape, scales: Shape, zero_points: Shape, *, quantization_axis: int = -1
 ) -> Shape:
-    """The shape of the input."""
+    """[*S], scales, zero points -> [*S]."""
     _constrain_axis(c, input_, quantization_axis, scales, zero_points)
     return input_
 
@@ -76,7 +76,7 @@ def uniform_quantized_clip_by_value(
     *,
     quantization_axis: int = -1,
 ) -> Shape:
-    """The shape of the operand."""
+    """[*S], limits, scales, zero points -> [*S]."""
     _constrain_axis(c, operand, quantization_axis, scales, zero_points)
     return operand
 
@@ -93,7 +93,7 @@ def uniform_requantize(
     input_quantization_axis: int = -1,
     output_quantization_axis: int = -1,
 ) -> Shape:
-    """The shape of the input."""
+    """[*S], scales and zero points of input and output -> [*S]."""
     _constrain_axis(c, input_, input_quantization_axis, input_scales, input_zero_points)
     _constrain_axis(c, input_, output_quantization_axis, output_scales, output_zero_points)
     return input_
@@ -101,7 +101,7 @@ def uniform_requantize(
 
 @tf("UniformQuantizedAdd")
 def uniform_quantized_add(c: InferenceContext, lhs: Shape, rhs: Shape, *scales: Shape) -> Shape:
-    """The broadcast of both."""
+    """[*A], [*B], scales and zero points -> [*broadcast(A, B)]."""
     return c.broadcast(lhs, rhs)
 
 
@@ -117,7 +117,7 @@ def uniform_quantized_dot(
     output_scales: Shape,
     output_zero_points: Shape,
 ) -> Shape:
-    """[M, K] x [K, N] -> [M, N]."""
+    """[M, K], [K, N], scales and zero points -> [M, N]."""
     product = uniform_quantized_dot_hybrid(c, lhs, rhs, rhs_scales, rhs_zero_points)
     constrain_scales(c, lhs_scales, lhs_zero_points, None)
     constrain_scales(c, output_scales, output_zero_points, product[1])
@@ -128,7 +128,7 @@ def uniform_quantized_dot(
 def uniform_quantized_dot_hybrid(
     c: InferenceContext, lhs: Shape, rhs: Shape, rhs_scales: Shape, rhs_zero_points: Shape
 ) -> Shape:
-    """[M, K] x [K, N] -> [M, N]."""
+    """[M, K], [K, N], scales and zero points -> [M, N]."""
     lhs, rhs = c.with_rank(lhs, 2), c.with_rank(rhs, 2)
     c.merge(lhs[1], rhs[0])
     constrain_scales(c, rhs_scales, rhs_zero_points, rhs[1])
@@ -168,7 +168,7 @@ def uniform_quantized_convolution_hybrid(
     *,
     window: DilatedWindow,
 ) -> Shape:
-    """[N, C, *S] and [D, C/groups, *K] -> [N/batch groups, D, *S']; `dimension_numbers` order the axes otherwise."""
+    """[N, C, *S], [D, C/groups, *K] -> [N/batch groups, D, *S'], or in the order of `dimension_numbers`."""
     rank = lhs.rank if lhs.rank is not None else rhs.rank
     if rank is None:
         return c.unknown_shape()
@@ -185,20 +185,21 @@ def uniform_quantized_convolution_hybrid(
 
 
 def _axes(c: InferenceContext, window: DilatedWindow, rank: int) -> ConvolutionAxes | None:
-    """The axes of the operands; those of the first format where there are no dimension numbers."""
+    """The axes of the operands: by default those of [N, C, *S]."""
     if not window.dimension_numbers:
         return ConvolutionAxes.first(rank)
     return convolution_axes(c, window.dimension_numbers, UNIFORM_FIELDS, rank)
 
 
 def _constrain_features(lhs: Dim, rhs: Dim) -> None:
+    """Raise ShapeError if the input features of the kernel do not divide those of the input."""
     if isinstance(lhs, int) and isinstance(rhs, int) and (rhs == 0 or lhs % rhs):
         message = "rhs input feature dimension must divide lhs feature dimension size"
         raise ShapeError(f"{message}, but {rhs} does not divide {lhs}")
 
 
 def _explicit_pads(c: InferenceContext, padding: str, explicit: Ints, rank: int) -> list[int]:
-    """The total padding of each spatial axis."""
+    """The total padding of each spatial axis; 0 unless it is explicit."""
     if padding not in ("SAME", "VALID", "EXPLICIT"):
         c.fail("padding must be SAME, VALID or EXPLICIT", padding)
     if padding != "EXPLICIT":
@@ -209,7 +210,7 @@ def _explicit_pads(c: InferenceContext, padding: str, explicit: Ints, rank: int)
 
 
 def _values(c: InferenceContext, values: Ints, rank: int, name: str) -> Ints:
-    """The values of an attribute, one a spatial axis; 1 where it is empty."""
+    """The values of an attribute, one per spatial axis; 1 for each if it is empty."""
     if values and (len(values) != rank or min(values) < 1):
         c.fail(f"{name} must have {rank} positive values", values)
     return values or (1,) * rank

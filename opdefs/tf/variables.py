@@ -1,4 +1,4 @@
-"""Variables: resources and references with the types of their values, and what assigns to them."""
+"""Variables: resources and references with the types of their values, and assignments to them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from shapeinf.ops import InferenceContext
 
 @tf("VarHandleOp", "_XlaAotOnlyVarHandleOp", stored=True)
 def variable_handle(c: InferenceContext, *, dtype: str, shape: DeclaredType) -> HandleType:
-    """The handle of a variable of this type."""
+    """[]: the handle of a variable of this type."""
     return HandleType("resource", SCALAR, (TensorType(dtype, declared_shape(c, shape)),))
 
 
 @tf("_VarHandlesOp", stored=True)
 def variable_handles(c: InferenceContext, *, dtypes: Dtypes, shapes: Shapes) -> tuple[HandleType, ...]:
-    """One handle for each type."""
+    """[]...: a handle for each type."""
     return tuple(HandleType("resource", SCALAR, (value,)) for value in declared_values(c, dtypes, shapes))
 
 
 def variable_value(c: InferenceContext, resource: TensorType, dtype: str | None) -> TensorType | None:
-    """The type behind the handle of a variable, None if unknown. Raises ShapeError if it is of another dtype."""
+    """The type behind the handle of a variable, None if unknown. Raises ShapeError if it has another dtype."""
     values = values_behind(resource)
     if values is None or len(values) != 1:
         return None
@@ -35,7 +35,7 @@ def variable_value(c: InferenceContext, resource: TensorType, dtype: str | None)
 
 @tf("ReadVariableOp", stored=True)
 def read_variable(c: InferenceContext, resource: TensorType, *, dtype: str) -> TensorType:
-    """The value of a variable, which is not copied; a size that its declaration leaves open may differ in each read."""
+    """A handle -> [*S], not copied; a size that the declaration leaves open may differ between reads."""
     value = variable_value(c, resource, dtype)
     if value is None:
         raise c.unknowable("the variable behind the handle is not known")
@@ -44,14 +44,14 @@ def read_variable(c: InferenceContext, resource: TensorType, *, dtype: str) -> T
 
 @tf("_ReadVariablesOp", stored=True)
 def read_variables(c: InferenceContext, *resources: TensorType, dtypes: Dtypes) -> tuple[TensorType | None, ...]:
-    """The values of several variables."""
+    """Handles -> [*S]...: the values of several variables."""
     values = [variable_value(c, resource, dtype) for resource, dtype in zip(resources, dtypes, strict=False)]
     return tuple(None if value is None else read_value(c, value) for value in values)
 
 
 @tf("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
 def assign_variable(c: InferenceContext, resource: TensorType, value: Shape, *, dtype: str) -> None:
-    """No outputs; the value has the shape of the variable."""
+    """A handle, [*S] -> no outputs."""
     variable = variable_value(c, resource, dtype)
     if variable is not None:
         c.merge(read_value(c, variable).shape, value)
@@ -59,7 +59,7 @@ def assign_variable(c: InferenceContext, resource: TensorType, value: Shape, *, 
 
 @tf("VarIsInitializedOp", "IsResourceHandleRefCounting", "IsVariableInitialized")
 def is_initialized(c: InferenceContext, resource: Shape) -> Shape:
-    """A scalar."""
+    """A handle -> []."""
     return SCALAR
 
 
@@ -70,13 +70,13 @@ def no_outputs_of_a_handle(c: InferenceContext, resource: Shape) -> None:
 
 @tf("MakeWeakResourceHandle")
 def weak_handle(c: InferenceContext, handle: TensorType) -> TensorType:
-    """Another handle of the same resource."""
+    """A handle -> another handle of the same resource."""
     return handle
 
 
 @tf("ResourceCountUpTo")
 def resource_count_up_to(c: InferenceContext, resource: TensorType) -> Shape:
-    """A scalar, as the variable is."""
+    """The handle of a variable [] -> []."""
     variable = variable_value(c, resource, c.attr("T"))
     if variable is not None:
         c.with_rank(variable.shape, 0)
@@ -91,7 +91,7 @@ def read_split_variable(
     num_splits: tuple[int, ...],
     paddings: tuple[int, ...] = (),
 ) -> tuple[Shape, ...]:
-    """Equal parts of a variable along all axes, after it is padded."""
+    """A handle -> blocks of one shape: the variable, padded and split along all axes."""
     variable = variable_value(c, resource, c.attr("T"))
     if variable is None or variable.shape.dims is None:
         raise c.unknowable("the rank of the variable is not known")
@@ -107,7 +107,7 @@ def read_split_variable(
 
 @tf("AssignVariableXlaConcatND")
 def assign_concatenation(c: InferenceContext, resource: TensorType, *inputs: Shape) -> None:
-    """No outputs."""
+    """A handle, blocks -> no outputs."""
 
 
 # -- references --------------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def variable(c: InferenceContext, *, shape: DeclaredType) -> Shape:
 
 @tf("Variable", stored=True)
 def old_variable(c: InferenceContext, *, shape: DeclaredType) -> Shape:
-    """The declared shape; the files that have this operator write no dims for an unknown rank."""
+    """The declared shape. Files with this operator have no dims for an unknown rank."""
     return declared_shape(c, shape) if shape.dims else c.unknown_shape()
 
 
@@ -133,23 +133,23 @@ def temporary_variable(c: InferenceContext, *, shape: DeclaredType) -> Shape:
 
 @tf("DestroyTemporaryVariable")
 def destroy_temporary_variable(c: InferenceContext, ref: Shape) -> Shape:
-    """The last value."""
+    """[*S] -> [*S]: the last value."""
     return ref
 
 
 @tf("Assign")
 def assign(c: InferenceContext, ref: Shape, value: Shape, *, validate_shape: bool = True) -> Shape:
-    """The shape of the value, which is that of the variable unless that may change."""
+    """[*S], [*S] -> [*S]; without `validate_shape`, the shape of the value."""
     return c.merge(ref, value) if validate_shape else value
 
 
 @tf("AssignAdd", "AssignSub", in_place=(0,))
 def assign_add(c: InferenceContext, ref: Shape, value: Shape) -> Shape:
-    """The shape of both."""
+    """[*S], [*S] -> [*S]."""
     return c.merge(ref, value)
 
 
 @tf("CountUpTo")
 def count_up_to(c: InferenceContext, ref: Shape) -> Shape:
-    """A scalar, as the variable is."""
+    """[] -> []."""
     return c.with_rank(ref, 0)

@@ -1,4 +1,4 @@
-"""Tensor formats, explicit paddings and sizes of sliding windows."""
+"""Tensor formats, explicit paddings, and sizes of sliding windows."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class VolumeWindow:
 
     @property
     def explicit_paddings(self) -> Ints:
-        """None: there are no explicit paddings of volumes."""
+        """Empty: volumes have no explicit paddings."""
         return ()
 
 
@@ -45,7 +45,7 @@ VECTOR_SIZES = (4, 32)
 
 @attrs.frozen
 class TensorFormat:
-    """Which axes are the batch, the channels and the spatial ones; NCHW_VECT_C has an inner axis of channels too."""
+    """The axes of the batch, the channels and the spatial sizes; NCHW_VECT_C also has an inner axis of channels."""
 
     name: str
     batch: int
@@ -55,7 +55,7 @@ class TensorFormat:
 
     @property
     def length(self) -> int:
-        """The number of values in attributes such as strides: one an axis, except for the inner one."""
+        """The number of values of attributes such as strides: one per axis, except for the inner one."""
         return 2 + len(self.spatial)
 
     @property
@@ -64,7 +64,7 @@ class TensorFormat:
         return self.length + self.has_inner
 
     def shape(self, batch: Dim, spatial: Sequence[Dim], channels: Dim, inner: Dim | None = None) -> Shape:
-        """The shape of a tensor; `channels` are those of the outer axis where there is an inner one."""
+        """The shape of a tensor in the format; `channels` are those of the outer axis if there is an inner one."""
         dims: list[Dim] = [0] * self.length
         dims[self.batch], dims[self.channels] = batch, channels
         for axis, size in zip(self.spatial, spatial, strict=True):
@@ -73,7 +73,7 @@ class TensorFormat:
 
 
 def tensor_format(name: str, spatial_rank: int = 2) -> TensorFormat:
-    """The format of a name. Raises ShapeError for an unknown one.
+    """The format with this name. Raises ShapeError for an unknown name.
 
     >>> tensor_format("NCDHW", 3).spatial
     (2, 3, 4)
@@ -88,7 +88,7 @@ def tensor_format(name: str, spatial_rank: int = 2) -> TensorFormat:
 
 
 def format_shape(c: InferenceContext, x: Shape, layout: TensorFormat) -> Shape:
-    """The shape, of the rank of the format; the inner axis of channels has one of two sizes."""
+    """The shape, with the rank of the format. Raises ShapeError for an inner axis of another size than 4 or 32."""
     x = c.with_rank(x, layout.rank)
     if layout.has_inner and isinstance(x[-1], int) and x[-1] not in VECTOR_SIZES:
         raise ShapeError(f"VECT_C dimension must be 4 or 32, but is {x[-1]}")
@@ -104,7 +104,7 @@ def spatial_values(c: InferenceContext, values: Ints, layout: TensorFormat, name
 
 
 def padding_pairs(padding: str, explicit: Ints, layout: TensorFormat) -> list[tuple[int, int]]:
-    """The paddings before and after each spatial axis. Raises ShapeError for damaged ones."""
+    """The paddings before and after each spatial axis. Raises ShapeError for invalid ones."""
     if padding != "EXPLICIT":
         if explicit:
             raise ShapeError("explicit_paddings attribute must be empty if the padding attribute is not EXPLICIT")
@@ -129,10 +129,10 @@ def windowed_output_size(
     before: int = 0,
     after: int = 0,
 ) -> Dim:
-    """The output size of a sliding window: padding is VALID, SAME or EXPLICIT (`before` and `after`).
+    """The output size of a sliding window, for padding VALID, SAME or EXPLICIT (`before` and `after`).
 
-    Known sizes must be at least as long as the window. Where a size is known only when the graph runs, kernels accept
-    shorter ones, which give no windows; see `truncated_window_size`.
+    Known sizes must be at least as large as the window. For a symbolic size, kernels accept smaller ones, for which the
+    output is empty: see `truncated_window_size`.
     """
     if stride <= 0:
         raise ShapeError(f"Stride must be > 0, but got {stride}")

@@ -1,4 +1,4 @@
-"""XLA's operators in TensorFlow graphs: the shapes of the instructions that they become."""
+"""XLA's operators in TensorFlow graphs, with the shapes of the instructions that they become."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shapeinf.ops import InferenceContext, Ints, Value
 
 @tf("XlaDynamicSlice")
 def dynamic_slice(c: InferenceContext, x: Value, start_indices: Shape, size_indices: Value) -> PartialTensor:
-    """A slice of known sizes from indices that are clamped to fit."""
+    """[*S], [R], sizes [R] -> [*sizes]; begins are clamped so that the slice fits."""
     c.with_rank(start_indices, 1)
     count = c.with_rank(size_indices.shape, 1)[0]
     sizes = known_dims(size_indices)
@@ -33,6 +33,7 @@ def dynamic_slice(c: InferenceContext, x: Value, start_indices: Shape, size_indi
 
 
 def _slice_size(c: InferenceContext, d: Dim, size: Dim | None) -> Dim:
+    """The size of one axis of a slice, at most that of the axis."""
     if size is None or c.prove_le(0, size) is False:
         return c.fresh_at_most(d, "slice")
     if c.prove_le(size, d) is not True:
@@ -42,7 +43,7 @@ def _slice_size(c: InferenceContext, d: Dim, size: Dim | None) -> Dim:
 
 @tf("XlaDynamicUpdateSlice", in_place=(0,))
 def dynamic_update_slice(c: InferenceContext, x: Shape, update: Shape, indices: Shape) -> Shape:
-    """The shape of the input, whose rank the update has too."""
+    """[*S], [*T] of the same rank, [R] -> [*S]."""
     c.with_rank(indices, 1)
     if x.dims is not None and update.dims is not None:
         for size, most in zip(c.with_rank(update, len(x.dims)), x.dims, strict=True):
@@ -60,7 +61,7 @@ def pad(
     padding_high: Value,
     padding_interior: Value,
 ) -> Shape:
-    """Each axis grows at both ends (or shrinks), and between all elements."""
+    """[*S], [], low [R], high [R], interior [R] -> [*(S + low + high + (S - 1) * interior)]."""
     c.with_rank(padding_value, 0)
     vectors = padding_low, padding_high, padding_interior
     lengths = [c.with_rank(v.shape, 1)[0] for v in vectors]
@@ -71,6 +72,7 @@ def pad(
 
 
 def _padded_size(c: InferenceContext, size: Dim, low: Dim | None, high: Dim | None, interior: Dim | None) -> Dim:
+    """The size of a padded axis. Requires that it is not negative."""
     if low is None or high is None or interior is None:
         return c.fresh("pad")
     if isinstance(interior, int) and interior < 0:
@@ -88,13 +90,13 @@ def _padded_size(c: InferenceContext, size: Dim, low: Dim | None, high: Dim | No
 
 @tf("XlaEinsum")
 def product(c: InferenceContext, a: Shape, b: Shape, *, equation: str) -> Shape:
-    """The result of an Einstein summation."""
+    """The shape of the result of an Einstein sum."""
     return einsum(c, equation, (a, b))
 
 
 @tf("XlaBroadcastHelper")
 def insert_axes_to_broadcast(c: InferenceContext, lhs: Shape, rhs: Shape, broadcast_dims: Value) -> tuple[Shape, Shape]:
-    """Both operands; the one of lower rank gets axes of size 1 where `broadcast_dims` names none of its axes."""
+    """[*A], [*B], broadcast_dims -> both; the one of lower rank gets axes of size 1 where no axis of it is named."""
     left, right = lhs.require(), rhs.require()
     axes = known_ints(broadcast_dims)
     if axes is None:
@@ -113,30 +115,31 @@ def insert_axes_to_broadcast(c: InferenceContext, lhs: Shape, rhs: Shape, broadc
 
 @tf("XlaReduce")
 def reduce(c: InferenceContext, x: Shape, init_value: Shape, *, dimensions_to_reduce: Ints) -> Shape:
-    """The axes that are not reduced."""
+    """[*P, n, *Q], [] -> [*P, *Q]."""
     return _remove_axes(c, x, dimensions_to_reduce)
 
 
 @tf("XlaVariadicReduce", "XlaVariadicReduceV2")
 def reduce_many(c: InferenceContext, *inputs: Shape, dimensions_to_reduce: Ints) -> tuple[Shape, ...]:
-    """The axes that are not reduced, of the values in the first half of the inputs."""
+    """[*P, n, *Q]..., []... -> [*P, *Q]..."""
     return tuple(_remove_axes(c, x, dimensions_to_reduce) for x in inputs[: len(inputs) // 2])
 
 
 def _remove_axes(c: InferenceContext, x: Shape, axes: Ints) -> Shape:
+    """The shape without these axes."""
     reduced = c.axes(axes, len(x))
     return Shape(d for axis, d in enumerate(x) if axis not in reduced)
 
 
 @tf("XlaVariadicSort")
 def sort_together(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
-    """The shapes of the values; the last input is the axis."""
+    """[*S]..., axis [] -> [*S]..."""
     return inputs[:-1]
 
 
 @tf("XlaScatter", in_place=(0,))
 def scatter(c: InferenceContext, operand: Shape, scatter_indices: Shape, updates: Shape) -> Shape:
-    """The shape of the operand."""
+    """[*S], indices, updates -> [*S]."""
     return operand
 
 
@@ -150,13 +153,13 @@ def select_and_scatter(
     source: Shape,
     init_value: Shape,
 ) -> Shape:
-    """The shape of the operand."""
+    """[*S], window, source, [] -> [*S]."""
     return operand
 
 
 @tf("XlaSetDynamicDimensionSize")
 def set_dynamic_size(c: InferenceContext, x: Shape, dim_index: Value, size: Value) -> Shape:
-    """The input with one axis cut to a size."""
+    """[*P, n, *Q], axis [], size [] -> [*P, size, *Q]."""
     require_scalars(c, dim_index.shape, size.shape)
     axis = known_ints(dim_index)
     if not axis:
@@ -168,7 +171,7 @@ def set_dynamic_size(c: InferenceContext, x: Shape, dim_index: Value, size: Valu
 
 @tf("XlaConcatND")
 def concat_all(c: InferenceContext, *inputs: Shape, num_concats: Ints, paddings: tuple[int, ...] = ()) -> Shape:
-    """Blocks of one shape side by side along all axes, without the padding at the ends."""
+    """[*S]... -> [*(S * num_concats - paddings)]: blocks side by side along all axes."""
     block = inputs[0] if inputs else c.unknown_shape()
     for x in inputs[1:]:
         block = c.merge(block, x)
@@ -179,7 +182,7 @@ def concat_all(c: InferenceContext, *inputs: Shape, num_concats: Ints, paddings:
 
 @tf("XlaSplitND")
 def split_all(c: InferenceContext, x: Shape, *, num_splits: Ints, paddings: tuple[int, ...] = ()) -> tuple[Shape, ...]:
-    """Blocks of one shape, after padding at the ends."""
+    """[*S] -> [*((S + paddings) / num_splits)]...: blocks of the padded tensor."""
     dims = c.with_rank(x, len(num_splits))
     grown = zip(dims, num_splits, _paddings(c, paddings, len(num_splits)), strict=True)
     block = Shape(c.divide(c.add(d, p), n, evenly_divisible=True) for d, n, p in grown)
@@ -187,6 +190,7 @@ def split_all(c: InferenceContext, x: Shape, *, num_splits: Ints, paddings: tupl
 
 
 def _paddings(c: InferenceContext, paddings: Sequence[int], rank: int) -> Sequence[int]:
+    """The paddings of all axes, 0 by default."""
     if paddings and len(paddings) != rank:
         c.fail(f"paddings must have {rank} entries", paddings)
     return paddings or (0,) * rank
@@ -194,7 +198,7 @@ def _paddings(c: InferenceContext, paddings: Sequence[int], rank: int) -> Sequen
 
 @tf("XlaSelfAdjointEig")
 def eigenvalues(c: InferenceContext, a: Shape) -> tuple[Shape, Shape]:
-    """[*B, n, n] -> values [*B, n] and vectors [*B, n, n]."""
+    """[*B, n, n] -> values [*B, n], vectors [*B, n, n]."""
     matrix = c.with_rank_at_least(a, 2)
     c.merge(matrix[-1], matrix[-2])
     return Shape(matrix[:-1]), matrix
@@ -202,7 +206,7 @@ def eigenvalues(c: InferenceContext, a: Shape) -> tuple[Shape, Shape]:
 
 @tf("XlaSvd")
 def singular_values(c: InferenceContext, a: Shape) -> tuple[Shape, Shape, Shape]:
-    """[*B, m, n] -> values [*B, min(m, n)], and left and right vectors of unknown counts."""
+    """[*B, m, n] -> values [*B, min(m, n)], left vectors [*B, m, *], right vectors [*B, n, *]."""
     *batch, rows, columns = c.with_rank_at_least(a, 2).require()
     left, right = Shape((*batch, rows, c.fresh("left"))), Shape((*batch, columns, c.fresh("right")))
     return Shape((*batch, minimum(rows, columns))), left, right
@@ -222,9 +226,10 @@ def custom_call_of_many(c: InferenceContext, *operands: Shape, result_shapes: tu
 
 @tf("XlaCallModule")
 def call_module(c: InferenceContext, *args: Shape, Sout: tuple[object, ...]) -> tuple[Shape, ...]:  # noqa: N803
-    """The shapes in the attribute: the module itself is serialized code of another compiler."""
+    """The shapes in the attribute: the module is serialized code of another compiler."""
     return _declared_all(c, Sout)
 
 
 def _declared_all(c: InferenceContext, shapes: Sequence[object]) -> tuple[Shape, ...]:
+    """The shapes in an attribute."""
     return tuple(declared_shape(c, shape) for shape in shapes if isinstance(shape, DeclaredType))

@@ -1,4 +1,4 @@
-"""XLA's products and gathers, whose dimension numbers say what each axis means."""
+"""XLA's products and gathers, whose dimension numbers specify the meaning of each axis."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shapeinf.ops import InferenceContext, Value
 
 @tf("XlaDot", "XlaDotV2")
 def xla_dot(c: InferenceContext, lhs: Shape, rhs: Shape, *, dimension_numbers: str) -> Shape:
-    """The common axes of a batch, then the other axes of both operands that are not contracted."""
+    """[*B, *M, *K], [*B, *K, *N] in any order -> [*B, *M, *N]."""
     numbers = parse_numbers(c, dimension_numbers)
     if lhs.dims is None or rhs.dims is None or numbers is None:
         return c.unknown_shape()
@@ -36,7 +36,7 @@ def xla_dot(c: InferenceContext, lhs: Shape, rhs: Shape, *, dimension_numbers: s
 def xla_gather(
     c: InferenceContext, operand: Shape, start_indices: Shape, slice_sizes: Value, *, dimension_numbers: str
 ) -> Shape:
-    """The axes of the indices but for that of the coordinates, and those of a slice at the offset axes."""
+    """[*S], indices, sizes [R] -> the axes of the indices except that of the coordinates, and those of a slice."""
     numbers = parse_numbers(c, dimension_numbers)
     sizes = known_dims(slice_sizes)
     if start_indices.dims is None or numbers is None or (sizes is None and operand.dims is None):

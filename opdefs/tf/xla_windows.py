@@ -1,4 +1,4 @@
-"""XLA's windows: reductions and convolutions with strides, dilations and paddings of tensors."""
+"""XLA's windows: reductions and convolutions whose strides, dilations and paddings are tensors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shapeinf.ops import InferenceContext, Value
 
 
 def _steps(c: InferenceContext, values: Value, rank: int, name: str) -> Sequence[int | None]:
-    """Positive numbers, one an axis; None for unknown ones."""
+    """Positive numbers, one per axis; None for unknown ones."""
     known = known_ints(values)
     if known is None:
         return (None,) * rank
@@ -41,6 +41,7 @@ def _size(
     base: int | None,
     dilation: int | None,
 ) -> Dim:
+    """The number of windows along an axis; an unknown if any of the attributes is."""
     if kernel is None or stride is None or pads is None or base is None or dilation is None:
         return c.unknown_dim()
     return dilated_window_count(c, size, kernel, stride, pads, base, dilation)
@@ -57,7 +58,7 @@ def xla_reduce_window(
     window_dilations: Value,
     padding: Value,
 ) -> Shape:
-    """Each size becomes the number of its windows."""
+    """[*S] -> [*S'], the number of windows along each axis."""
     if input_.dims is None:
         return c.unknown_shape()
     rank = len(input_)
@@ -82,7 +83,7 @@ def xla_conv(
     *,
     dimension_numbers: str,
 ) -> Shape:
-    """A convolution of operands whose axes are in any order."""
+    """[N, C, *S], [D, C/groups, *K] -> [N, D, *S'], with axes in the order of `dimension_numbers`."""
     return _conv(c, lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers, 1)
 
 
@@ -100,7 +101,7 @@ def xla_conv_with_batch_groups(
     dimension_numbers: str,
     batch_group_count: int = 1,
 ) -> Shape:
-    """As XlaConv, with groups of batches."""
+    """As XlaConv, with [N/batch groups, D, *S'] as the output."""
     if batch_group_count < 1:
         c.fail("batch_group_count must be at least 1", batch_group_count)
     return _conv(c, lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers, batch_group_count)
@@ -117,6 +118,7 @@ def _conv(
     dimension_numbers: str,
     batch_groups: int,
 ) -> Shape:
+    """The shape of a convolution."""
     rank = lhs.rank if lhs.rank is not None else rhs.rank
     if rank is None:
         return c.unknown_shape()

@@ -1,4 +1,4 @@
-"""The command line: `shapeinf COMMAND ...`, a module a command."""
+"""The command line: `shapeinf COMMAND ...`, one module per command."""
 
 from shapeinf.cli.main import main
 

@@ -15,27 +15,21 @@ from shapeinf.checks import (
     ModelCheck,
     ModelChecker,
     ModelPaths,
-    Profile,
     baseline_as_json,
-    check_profile,
     check_selectors,
-    check_serving,
     find_models,
     find_project_file,
-    parse_shapes,
     read_baseline,
-    read_profiles,
-    read_serving_config,
 )
-from shapeinf.checks.many import DeploymentCheck
-from shapeinf.checks.profile import Shapes
 from shapeinf.cli.config import read_config_file
+from shapeinf.cli.deployment import Deployment, deployment_options
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options, read_graph
-from shapeinf.cli.options import check_bindings, check_outputs, output_option
+from shapeinf.cli.options import check_bindings
 from shapeinf.cli.output import FAILURE, VIOLATION, LateProgress, echo, echo_diagnostic, echo_lines
 from shapeinf.cli.sections import SectionedCommand
-from shapeinf.errors import ShapeInferenceError, SpecError
+from shapeinf.cli.targets import check_outputs, output_option
+from shapeinf.errors import ShapeInferenceError
 from shapeinf.formats.files import write_text
 from shapeinf.inputs.config import Config
 from shapeinf.report import check_total, render_checks, severity_counts
@@ -48,25 +42,6 @@ if TYPE_CHECKING:
 TEXT: Form = "text"
 _FORMS = "shapeinf.check.forms"
 """The key of the forms of the report in the context of the command."""
-
-
-def _read_shapes(_: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> Shapes:
-    try:
-        return parse_shapes(",".join(texts)) if texts else {}
-    except SpecError as error:
-        raise click.BadParameter(str(error), param=parameter) from None
-
-
-def _corner_option(corner: str, adjective: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The option of trtexec for one corner of a profile."""
-    return click.option(
-        f"--{corner}Shapes",
-        corner,
-        multiple=True,
-        callback=_read_shapes,
-        metavar="NAME:SHAPE,...",
-        help=f"The {adjective} shapes of inputs, in the grammar of trtexec: ids:1x128,mask:1x128.",
-    )
 
 
 def _read_selectors(_: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -99,36 +74,6 @@ def _typed_form() -> Form | None:
     return forms[0] if forms else None
 
 
-@attrs.frozen
-class Deployment:
-    """The options that describe a deployment of one model."""
-
-    profile: str | None
-    triton: str | None
-    corners: dict[str, Shapes]
-
-    def options(self) -> list[str]:
-        """Those that are typed."""
-        named = {"--profile": self.profile, "--triton": self.triton}
-        named.update((f"--{corner}Shapes", shapes or None) for corner, shapes in self.corners.items())  # type: ignore[misc]
-        return [name for name, value in named.items() if value is not None]
-
-    def checks(self) -> tuple[DeploymentCheck, ...]:
-        """The checks of a model, in the order of their reports."""
-        profiles = [] if self.profile is None else read_profiles(self.profile)
-        if any(self.corners.values()):
-            profiles.append(Profile.complete(self.corners["min"], self.corners["opt"], self.corners["max"]))
-        checks: list[DeploymentCheck] = [_profile_check(profile) for profile in profiles]
-        if self.triton is not None:
-            config = read_serving_config(self.triton)
-            checks.append(lambda model: check_serving(model, config))
-        return tuple(checks)
-
-
-def _profile_check(profile: Profile) -> DeploymentCheck:
-    return lambda model: check_profile(model, profile)
-
-
 @click.command(name="check", cls=SectionedCommand)
 @click.argument("models", nargs=-1, required=True, type=click.Path(), metavar="MODEL...")
 @_selector_option("select", "Report these codes or prefixes only, such as C1,S101 or ALL. Repeatable.")
@@ -143,16 +88,7 @@ def _profile_check(profile: Profile) -> DeploymentCheck:
 @_form_option("github", "Print workflow commands, which GitHub shows at the files.")
 @_form_option("sarif", "Print a SARIF 2.1.0 log, for code hosts and editors.")
 @output_option("Write the report to OUT instead of standard output.")
-@click.option(
-    "--profile",
-    type=click.Path(),
-    metavar="FILE",
-    help='JSON with the shapes of one or several profiles: {"x": {"min": [1, 3], "opt": [4, 3], "max": [8, 3]}}.',
-)
-@_corner_option("min", "minimum")
-@_corner_option("opt", "optimum")
-@_corner_option("max", "maximum")
-@click.option("--triton", type=click.Path(), metavar="CONFIG", help="A serving config of Triton, `config.pbtxt`.")
+@deployment_options
 def check_command(
     models: tuple[str, ...],
     options: ModelOptions,
@@ -164,9 +100,7 @@ def check_command(
     baseline: str | None,
     write_baseline: str | None,
     output: str | None,
-    profile: str | None,
-    triton: str | None,
-    **corners: Shapes,
+    deployment: Deployment,
 ) -> None:
     """Check the declarations of models, or the profiles and serving config of one, against their graphs.
 
@@ -180,12 +114,13 @@ def check_command(
     if write_baseline is not None and (form is not None or output is not None):
         raise click.UsageError("--write-baseline writes no report: choose one of them")
     check_outputs(output=output, write_baseline=write_baseline)
-    deployment = Deployment(profile, triton, corners)
     with readable_errors():
         settings = _settings(config, isolated, select, ignore, baseline)
         named = _find_models(models, settings, exclude)
-        if not named.single and deployment.options():
-            raise click.UsageError(f"{deployment.options()[0]} describes a deployment of one model: name one file")
+        if not named.single and deployment.typed_options():
+            raise click.UsageError(
+                f"{deployment.typed_options()[0]} describes a deployment of one model: name one file"
+            )
         checker = ModelChecker(
             settings,
             _typed_config(options, settings),
@@ -269,7 +204,7 @@ def _print(check: ModelCheck, single: bool) -> None:
 
 
 def _notes(checker: ModelChecker, checks: Sequence[ModelCheck], named: ModelPaths) -> list[str]:
-    """What is worth knowing of the run, rather than of a model."""
+    """Remarks on the run: stale entries of the baseline, names of the config that no model has, no models at all."""
     notes = [f"no longer in the model, remove it from the baseline: {entry}" for entry in checker.stale_entries(checks)]
     unused = checker.unused_in_config()
     notes += [f"{checker.config.path}: {option}: no checked model has this name" for option in unused]

@@ -27,8 +27,11 @@ from shapeinf.texts import escape_unprintable
 
 
 @contextmanager
-def readable_errors() -> Iterator[None]:
-    """End the command with a readable message and the exit code of the error, without a traceback."""
+def readable_errors(model: str = "") -> Iterator[None]:
+    """End the command with a readable message and the exit code of the error, without a traceback.
+
+    `model` is named in messages that name no file: for commands that take several.
+    """
     try:
         yield
     except (click.ClickException, click.exceptions.Exit, click.Abort):
@@ -39,7 +42,7 @@ def readable_errors() -> Iterator[None]:
         missing = ",".join(f"{name}=N" for name in error.names)
         raise click.UsageError(f"this needs a size for every dim: add --bind {missing}") from None
     except ShapeError as error:
-        _end_with_violation(error)
+        _end_with_violation(error, model)
     except ExpressionError as error:
         line, caret = error.excerpt()
         stop(USAGE, f"{error}\n  {line}\n  {caret}")
@@ -57,12 +60,12 @@ def readable_errors() -> Iterator[None]:
         )
 
 
-def _end_with_violation(error: ShapeError) -> NoReturn:
+def _end_with_violation(error: ShapeError, model: str) -> NoReturn:
     """End with 1 where a node does not allow the sizes; contradictory values of the user are usage errors."""
     if error.node is not None:
         echo_lines(error.as_diagnostic(error.node, error.op or "").render(), err=True)
         sys.exit(VIOLATION)
     because = f" (because {error.because})" if error.because else ""
     if isinstance(error, Contradiction) and error.second is not None and error.second.node:
-        stop(VIOLATION, error.headline + because)
+        stop(VIOLATION, (f"{model}: " if model else "") + error.headline + because)
     raise click.UsageError(error.headline + because) from None

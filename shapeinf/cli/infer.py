@@ -91,8 +91,8 @@ def infer(
     MODEL is an ONNX file, an NNEF document, folder or archive, a network of PNNX, or a GraphDef, SavedModel or
     TensorFlow.js model.
 
-    Exit codes: 0 no errors, 1 errors in the model, 2 usage (also an unknown dim, input, tensor or operator; a glob that
-    matches nothing is a note), 3 a file cannot be read or written.
+    Exit codes: 0 no errors, 1 errors in the model, also at the sizes of --bind, 2 usage (also an unknown dim, input,
+    tensor or operator; a glob that matches nothing is a note), 3 a file cannot be read or written.
     """
     if target.is_stdout and json_wanted:
         raise click.UsageError("-o - and --json both print to stdout: choose one")

@@ -101,7 +101,7 @@ class ModelOptions:
             return infer(graph, self.options_for(graph, progress.listener))
 
     def infer_unbound(self, model: str) -> tuple[Result, dict[str, int]]:
-        """The inference with symbols for the dims of --bind, and their sizes; sizes that nodes create are put in.
+        """The inference with symbols for the dims of --bind, and their sizes; sizes that nodes create are bound.
 
         Raises UnknownNameError for a name that is neither.
         """

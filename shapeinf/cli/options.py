@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
 from shapeinf.cli.sections import LIFETIMES, section_options
-from shapeinf.cli.targets import check_outputs as check_outputs
-from shapeinf.cli.targets import output_option as output_option
 from shapeinf.errors import SpecError
 from shapeinf.expr import Interval, Scope
 from shapeinf.inputs.named_dims import NamedDim
@@ -21,6 +19,7 @@ from shapeinf.solver.budget import WORK
 
 if TYPE_CHECKING:
     from shapeinf.memory import Memory
+    from shapeinf.memory.memory import Order
     from shapeinf.result import Result
 
 Command = Callable[..., None]
@@ -60,7 +59,7 @@ _LIFETIME_OPTIONS = (
 class Lifetimes(NamedTuple):
     """The options that decide the lifetimes of tensors."""
 
-    order: Literal["file", "least"]
+    order: Order
     aliases: bool
     in_place: bool
     work: int
@@ -74,7 +73,7 @@ def lifetime_options(command: Command) -> Command:
     """Add the options of `Lifetimes` to a command, which receives them as its argument `lifetimes`."""
 
     @functools.wraps(command)
-    def run(order: Literal["file", "least"], aliases: bool, in_place: bool, work: int, **arguments: Any) -> None:
+    def run(order: Order, aliases: bool, in_place: bool, work: int, **arguments: Any) -> None:
         command(lifetimes=Lifetimes(order, aliases, in_place, work), **arguments)
 
     decorated: Command = run

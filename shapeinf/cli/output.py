@@ -155,7 +155,7 @@ def stop(code: int, message: str) -> NoReturn:
 
 
 class LateProgress:
-    """Called with (done, total); shows a bar on a terminal's stderr once `DELAY` seconds have passed.
+    """A listener to the progress of an inference: a bar on a terminal's stderr once `DELAY` seconds have passed.
 
     >>> with LateProgress() as progress:
     ...     progress(1, 2)

@@ -18,7 +18,7 @@ MAX_RANK = 1000
 
 
 def _parse_axes(_: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str | None, int]:
-    """The axis of each input that is named; that of all others at the key None."""
+    """The axis by the name of the input; the key None is for all other inputs."""
     axes: dict[str | None, int] = {}
     for text in values:
         name, equals, number = text.rpartition("=")

@@ -53,7 +53,7 @@ def _summaries(models: tuple[str, ...], options: ModelOptions, codes: list[int])
     """The summaries of the models that can be read; `codes` gets the exit code of each model."""
     for model in models:
         try:
-            with readable_errors():
+            with readable_errors(model if len(models) > 1 else ""):
                 result = options.evolve(bind={}).infer(model)
                 summary = summarize(result, options.inference.bind)
         except SystemExit as end:  # its message is printed

@@ -1,7 +1,8 @@
-"""All preconditions of a graph: those of its inference, and those that other inferences or states have besides.
+"""All preconditions of a graph: those in the constraints of its inference, and three kinds that need more.
 
-A declaration of the file that is trusted may hide what a node requires, an assumption may be the reason for it, and a
-body that may not run requires something only where it runs.
+- A trusted declaration of the file may hide the requirement of a node: a what-if run that only compares has it.
+- A requirement may follow from an assumption: a what-if run that assumes nothing has the exact one.
+- A body that may not run has requirements only where it runs: its undone constraints have them.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ from shapeinf.solver.budget import Budget
 
 
 def unconditional_preconditions(reader: PreconditionReader) -> Iterator[Precondition]:
-    """The preconditions that hold whenever the graph runs, also those that a trusted declaration hides."""
+    """The preconditions that hold whenever the graph runs, those that a trusted declaration hides included."""
     preconditions = _read_without_assumptions(reader, list(reader.read()))
     yield from preconditions
     yield from _hidden_by_declarations(reader, preconditions)
 
 
 def body_preconditions(inference: Inference, budget: Budget) -> Iterator[Precondition]:
-    """The preconditions of bodies that may not run, beyond those of the graph around them; only those on its inputs.
+    """The preconditions on inputs of the graph that only bodies have which may not run.
 
-    That of a loop is one of the trip that was inferred: any trip, where the loop was followed by induction or to a
+    Those of a loop are the ones of the inferred trip: any trip where the loop was inferred by induction or to a
     fixpoint, the last one where it was unrolled.
     """
     for where, states in _bodies(inference):
@@ -48,7 +49,7 @@ def body_preconditions(inference: Inference, budget: Budget) -> Iterator[Precond
 
 
 def _bodies(inference: Inference) -> Iterator[tuple[str, States]]:
-    """Descriptions of the bodies that may not run, with the constraints before and after each."""
+    """For each body that may not run a description, and the stores before and after its run."""
     for index in sorted(inference.children):
         step = inference.compiled.step(index)
         for name, child in inference.children[index].items():
@@ -65,10 +66,10 @@ def _is_on_inputs(precondition: Precondition, reader: PreconditionReader) -> boo
 
 
 def _read_without_assumptions(reader: PreconditionReader, preconditions: list[Precondition]) -> list[Precondition]:
-    """The preconditions, where some may follow from assumptions.
+    """The preconditions, none of which follows from an assumption that need not hold.
 
-    Such a requirement need not hold without the assumption: then requirements are read from an inference that assumes
-    nothing. An assumption that follows from these is dropped.
+    Where some may, the requirements are read from an inference that assumes nothing, and an assumption that follows
+    from them is left out.
     """
     if not _follow_from_assumptions(preconditions):
         return preconditions
@@ -85,7 +86,7 @@ def _read_without_assumptions(reader: PreconditionReader, preconditions: list[Pr
 
 
 def _key(precondition: Precondition) -> tuple[object, ...]:
-    """The part of an inference without assumptions that stays the same, where dims may differ."""
+    """A key that is equal for a precondition in inferences with and without assumptions, where dims may differ."""
     return (
         precondition.node,
         precondition.message,
@@ -98,8 +99,8 @@ def _key(precondition: Precondition) -> tuple[object, ...]:
 def _follow_from_assumptions(preconditions: Sequence[Precondition]) -> bool:
     """Whether requirements may follow from assumptions.
 
-    They are a least size that is no more than the assumed one, and equations of symbols that are assumed to be larger
-    than 1: operands that broadcast need not be equal where they are 1.
+    That may be so for a lower bound that is no larger than the assumed one, and for other conditions on a symbol with
+    an assumption: operands that broadcast need to be equal only where they are assumed to be larger than 1.
     """
     assumptions = [precondition for precondition in preconditions if precondition.kind == "assumption"]
     assumed = {symbol for precondition in assumptions for symbol in precondition.free_symbols}
@@ -120,9 +121,9 @@ def _follow_from_assumptions(preconditions: Sequence[Precondition]) -> bool:
 
 
 def _hidden_by_declarations(reader: PreconditionReader, known: Iterable[Precondition]) -> Iterator[Precondition]:
-    """The requirements of nodes that the store does not show, since a declaration of an output implies them.
+    """The requirements of nodes that are not in the store, since a declaration of an output implies them.
 
-    It is read from the same inference with declarations that are only compared.
+    They are read from a what-if run that only compares declarations.
     """
     inference = reader.inference
     if not trusts_declarations(inference):
@@ -138,7 +139,7 @@ def _hidden_by_declarations(reader: PreconditionReader, known: Iterable[Precondi
 
 
 def _add_preconditions(before: ShapeStore, preconditions: Iterable[Precondition]) -> ShapeStore:
-    """The constraints before any node has run, and these preconditions."""
+    """A copy of the store `before`, with the preconditions of a single clause added."""
     store = before.copy()
     for precondition in preconditions:
         for clause in precondition.clauses if len(precondition.clauses) == 1 else ():

@@ -1,4 +1,4 @@
-"""The contract itself: its preconditions, and the questions about sizes that it answers."""
+"""`Contract`: the preconditions of a graph, and its answers whether the graph runs with some sizes."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from shapeinf.solver.budget import WORK, Budget
 from shapeinf.solver.witnesses import STEPS_PER_CONSTRAINT
 
 STEPS_PER_RUN = 1000
-"""The cost of an inference at other sizes, in the steps of a budget, without those of its nodes."""
+"""The cost of an inference at other sizes, in steps of a budget, without its nodes."""
 
 STEPS_PER_NODE = 60
-"""The cost of inferring a node once more."""
+"""The cost of a node in such an inference."""
 
 STEPS_PER_TERM = 2
-"""The cost of a term of a dim that was in no table."""
+"""The cost of a new term of a dim."""
 
 
 class Answer(NamedTuple):
     """Whether the graph runs with some sizes.
 
     Args:
-        verdict: True, False, or None for "can't tell": it depends on data, or on dims without a value.
-        reasons: the rules that it breaks, or the conditions that are left; of a legal one, why runtimes may refuse it.
-        cut: the work budget was reached: with more, some conditions that are left may turn out to hold.
+        verdict: True, False, or None where it depends on data, or on dims without a size.
+        reasons: violated constraints, or conditions that remain; for legal sizes, why some runtimes refuse them.
+        cut: whether the budget was exhausted: with more work, some remaining conditions may be proved.
     """
 
     verdict: bool | None
@@ -55,7 +55,7 @@ class Answer(NamedTuple):
 
 @synchronized
 class Contract:
-    """The conditions on the sizes of its inputs under which a graph runs."""
+    """The preconditions of a graph: the conditions on the sizes of its inputs under which it runs."""
 
     def __init__(self, inference: Inference, work: int = WORK) -> None:
         """The contract of a finished inference; `work` is the budget of its preconditions and of each check."""
@@ -70,14 +70,14 @@ class Contract:
 
     @property
     def lock(self) -> RLock:
-        """The lock that all questions take: see `Result.lock`."""
+        """The lock that all queries take: see `Result.lock`."""
         return self._inference.store.scope.lock
 
     @cached_property
     def preconditions(self) -> tuple[Precondition, ...]:
-        """The requirements of nodes that user and file do not declare; equations about one dim are one divisibility.
+        """The requirements of nodes beyond what user and file specify; the equations of one dim as one divisibility.
 
-        Last those of bodies that may not run, which name the body in `where`.
+        Those of bodies that may not run are the last ones, with the body in `where`.
         """
         store = self._inference.initial_store
         always = [precondition.with_sizes(store, self._budget) for precondition in self.always]
@@ -96,12 +96,12 @@ class Contract:
         return iter(self.preconditions)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of preconditions."""
         return len(self.preconditions)
 
     @property
     def cut(self) -> bool:
-        """Whether the work budget was reached: then some preconditions are listed without being simplified."""
+        """Whether the budget was exhausted: then some preconditions are listed as nodes added them, not simplified."""
         return bool(self.preconditions) and self._budget.cut
 
     def __str__(self) -> str:
@@ -110,7 +110,7 @@ class Contract:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the user specifies besides the dims of inputs, and the answers hold for; see `Result.assumptions`."""
+        """What the user specifies besides the dims of inputs; all answers hold for these. See `Result.assumptions`."""
         return self._inference.assumptions
 
     def __repr__(self) -> str:
@@ -122,7 +122,7 @@ class Contract:
         return contract_html("Contract", self.preconditions)
 
     def __reduce__(self) -> tuple[type[PickledContract], tuple[object, ...]]:
-        """A pickle has the preconditions."""
+        """A pickle has the preconditions, and is loaded as a `PickledContract`."""
         return PickledContract, (self.preconditions, self.always, self.assumptions, self.cut)
 
     def __copy__(self) -> Contract:
@@ -134,18 +134,18 @@ class Contract:
         return self
 
     def check(self, sizes: Mapping[str, int] | None = None, /, **more: int) -> Answer:
-        """Whether the graph runs with these sizes; names that are no identifiers go into the mapping.
+        """Whether the graph runs with these sizes of dims; names that are no identifiers go into the mapping.
 
-        The graph is inferred with the sizes put in, so that every rule of every operator is checked. Raises
-        UnknownNameError for a dim that no input has.
+        The graph is inferred again with these sizes, so that every constraint is checked. Raises UnknownNameError for a
+        dim that no input has.
         """
         binding = as_sizes({**(sizes or {}), **more})
         return self._contract_for(binding)._check(binding)
 
     def _contract_for(self, sizes: Mapping[str, int]) -> Contract:
-        """The contract for these sizes: another one where the inference excludes them.
+        """The contract to query for these sizes: this one, or that of another inference where this one excludes them.
 
-        They are below `min_dim`, or a node assumes that they are larger.
+        It excludes sizes below `min_dim`, and those that contradict an assumption of a rule.
         """
         symbols = {self._symbol(name): size for name, size in sizes.items()}
         lower = {s.name: n for s, n in symbols.items() if 0 <= n < (s.symbol.lo or 0) and not s.symbol.anonymous}
@@ -167,7 +167,7 @@ class Contract:
         return Answer(None if bound.preconditions else True, reasons)
 
     def _infer(self, sizes: Mapping[str, int]) -> Inference | Answer:
-        """The inference with these sizes put in; where it breaks a rule, or may break one, the answer."""
+        """The inference with these sizes; or the answer, where a constraint is violated, or may be."""
         store = self._inference.initial_store.copy()
         try:
             for name, size in sizes.items():
@@ -184,7 +184,7 @@ class Contract:
         return inference
 
     def _rerun(self, store: ShapeStore) -> Inference:
-        """The inference from these constraints; a rule that breaks only because of an assumption does not count."""
+        """The inference with the constraints of a store; without assumptions, if there are violations with them."""
         before = store.copy()
         inference = rerun(self._inference, store)
         if not inference.store.assumed or not any(violations(inference)):
@@ -193,11 +193,10 @@ class Contract:
         return rerun(self._inference, before)
 
     def solve(self, name: str, values: Iterable[int], *, work: int = WORK) -> LegalSizes:
-        """The sizes of a dim, of these values, with which the graph can run (for some sizes of the other dims).
+        """The sizes among `values` of a dim with which the graph runs, for some sizes of the other dims.
 
-        Solved for by isl where it can hold all constraints; else each size is tried, one after the other. `work` is the
-        budget, in steps that are the same on every machine: sizes that it is not enough for are `untried`. Raises
-        UnknownNameError.
+        isl solves for them where it can express all constraints, else each size is tried. `work` is the budget, in
+        steps that are the same on every machine; sizes beyond it are `untried`. Raises UnknownNameError.
         """
         sizes = sort_sizes(values)
         wide = self._contract_for({name: sizes[0]} if sizes else {})
@@ -220,7 +219,7 @@ class Contract:
         return LegalSizes(name, legal, "evaluation", untried)
 
     def _runs(self, name: str, size: int) -> bool:
-        """Whether the graph can run; conditions that are left do not count."""
+        """Whether the graph can run with a size; conditions that remain are taken to hold."""
         inference = self._infer({name: size})
         return not isinstance(inference, Answer) or inference.verdict is not False
 
@@ -229,7 +228,7 @@ class Contract:
 
 
 class _SizeRuns:
-    """Inferences at sizes of one dim, each once, as long as the budget is enough."""
+    """Inferences at sizes of one dim, each once, within a budget."""
 
     def __init__(self, contract: Contract, name: str, budget: Budget) -> None:
         inference = contract._inference
@@ -242,7 +241,7 @@ class _SizeRuns:
         self._known: dict[int, bool] = {}
 
     def succeeds(self, size: int) -> bool | None:
-        """Whether the graph runs with a size; None past the budget. The cost of a run is known when it is over."""
+        """Whether the graph runs with a size; None if the budget is exhausted. Most of its cost is known afterwards."""
         if size not in self._known and self._budget.take(self._steps):
             before = self._scope.work
             self._known[size] = self._runs(self._name, size)

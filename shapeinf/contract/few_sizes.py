@@ -1,4 +1,4 @@
-"""The legal sizes of the only dim of a precondition, where they are few enough to list."""
+"""The legal sizes of a precondition on one dim, where they are few enough to list."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from shapeinf.lattice import ShapeStore
 from shapeinf.solver.budget import Budget
 
 MAX_LISTED = 6
-"""Sizes that are listed instead of an equation."""
+"""The most sizes that are listed in place of an equation."""
 MAX_TESTED = 512
-"""Sizes within the bounds of a dim that are tested."""
+"""The most sizes of a dim that are tested."""
 
 
 def few_sizes(
     symbol: Dimension, clauses: Sequence[Clause], store: ShapeStore, budget: Budget
 ) -> tuple[int, ...] | None:
-    """All sizes of a symbol, within its bounds in the store, of which one of these clauses holds; None for many.
+    """All sizes of a symbol within its bounds for which one of these clauses holds; None where they are not few.
 
-    They are the roots of equations, or come from a test of each size within the bounds.
+    The candidates are the roots of equations, else all sizes within the bounds; each is tested.
     """
     low, high = store.bounds(symbol)
     least = max(int(low), 0) if low > -inf else 0
@@ -36,7 +36,7 @@ def few_sizes(
 
 
 def _root_candidates(symbol: Dimension, clauses: Iterable[Clause]) -> Sequence[int] | None:
-    """Sizes among which are all solutions of these equations; None where one of them is no polynomial of the symbol.
+    """Sizes that include all solutions of these equations; None where a clause is no polynomial equation of the symbol.
 
     A root of a polynomial with integer coefficients is at most the largest of them plus 1 (Cauchy's bound).
     """

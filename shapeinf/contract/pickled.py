@@ -1,4 +1,4 @@
-"""The contract that a pickle has: its preconditions, without the inference that answers further questions."""
+"""The contract in a pickle: its preconditions, without the inference that answers further queries; and its display."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class PickledContract(Pickled):
     """The preconditions of a `Contract` that was pickled; `check` and `solve` need the inference, and raise.
 
     Args:
-        preconditions: all of them, with their provenance; `Precondition.holds` works.
-        always: those that hold whichever bodies run, with those that trusted declarations imply.
-        assumptions: what the user specifies besides the dims of inputs, and the preconditions hold for.
-        cut: the work budget was reached: some are listed without being simplified.
+        preconditions: all preconditions, with their provenance; `Precondition.holds` works.
+        always: those that hold whichever bodies run, those that trusted declarations imply included.
+        assumptions: what the user specifies besides the dims of inputs; the preconditions hold for these.
+        cut: whether the budget was exhausted: then some preconditions are not simplified.
     """
 
     preconditions: tuple[Precondition, ...]
@@ -39,7 +39,7 @@ class PickledContract(Pickled):
         return iter(self.preconditions)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of preconditions."""
         return len(self.preconditions)
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ class PickledContract(Pickled):
 
 
 def contract_lines(preconditions: Sequence[Precondition], assumptions: Sequence[str], cut: bool) -> str:
-    """One precondition a line, then what they hold for, and whether some are not simplified."""
+    """One precondition a line, then the assumptions that they hold for, and whether some are not simplified."""
     lines = [*map(str, preconditions)] or ["no preconditions on the inputs"]
     lines += [f"holds for {text}" for text in assumptions]
     return escape_lines([*lines, f"({NOT_SIMPLIFIED})"] if cut else lines)
@@ -68,13 +68,13 @@ def contract_text(title: str, preconditions: Sequence[Precondition]) -> str:
 
 
 def contract_html(title: str, preconditions: Sequence[Precondition]) -> str:
-    """What a notebook shows of a contract."""
+    """The display of a contract in a notebook."""
     count = format_count(len(preconditions), "precondition")
     return html_block(f"{title}: {count}", precondition_table(preconditions))
 
 
 def precondition_table(preconditions: Sequence[Precondition]) -> str:
-    """A table in HTML: the condition, the node that requires it, its rule; nothing without preconditions."""
+    """A table in HTML: condition, node, message, and when it holds; empty without preconditions."""
     rows = [(p.legal, f"{p.op} {p.node}".strip(), p.message, _when(p)) for p in preconditions]
     return html_rows(["condition", "required by", "rule", "when"], rows) if rows else ""
 

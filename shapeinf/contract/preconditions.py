@@ -1,4 +1,4 @@
-"""Preconditions of a graph, and the provenance of each: the node that requires it, and its way back to an input."""
+"""`Precondition`: a condition on the sizes of inputs, with the node that requires it and the way back to an input."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from shapeinf.explain.points import Point
 
 Kind = Literal["value", "equality", "divisibility", "range", "relation", "alternative", "guard", "assumption"]
-"""`guard` holds for one branch or body, or depends on data. `assumption` is no requirement:
-the graph may run without it, but then some shapes differ from the inferred ones."""
+"""A `guard` matters only where a body runs, or depends on data. An `assumption` is no requirement: where it does not
+hold, the graph may run, but with other shapes than the inferred ones."""
 
 _UNDECIDED: tuple[Kind, ...] = ("value", "guard", "assumption")
-"""Kinds that do not decide by themselves which sizes are legal."""
+"""The kinds for which no legal sizes are listed."""
 
 
 @attrs.frozen(eq=False)
@@ -32,20 +32,20 @@ class Precondition:
     """One condition under which the graph runs.
 
     Args:
-        kind: what it is.
-        text: the condition, in the names of the inputs' dims; an axis without a name is `input.shape[axis]`.
-        symbols: those names; none where it depends on data only.
-        node: the node that requires it; empty for none.
-        op: its operator.
-        message: the rule of the operator, in words.
-        location: the node's position in a source text, where the format has one.
-        terms: the dims of the condition; of a range the dim, and those of an equation that comes to it.
-        clauses: the same as expressions: one of them must be 0 (or at least 0); none for words, and in a body.
-        least: the lower bound of a range.
-        weaker: of a range, what other nodes require of the same dim, which this one implies; each of them as tight as
-            the one before it, or tighter.
-        sizes: the legal sizes of its only symbol, where they are few.
-        where: the body of a loop or branch that requires it, where that runs; empty for one that always holds.
+        kind: its kind, see `Kind`.
+        text: the condition, with the names of the dims of inputs; an axis without a name is `input.shape[axis]`.
+        symbols: the names of these dims; empty where it depends on data alone.
+        node: the name of the node that requires it; empty where none does.
+        op: the operator of that node.
+        message: the requirement of the operator, in words.
+        location: the position of the node in a source text; empty for formats without one.
+        terms: the dims of the condition; for a range its dim, followed by those of the equation that it is read from.
+        clauses: the condition as expressions, of which one must be 0 (or at least 0); empty in a body, and for one that
+            exists in words only.
+        least: the lower bound, for a range that has one.
+        weaker: for a range, the weaker bounds that other nodes require of the same dim, the tightest last.
+        where: the body of a loop or branch, for a condition that matters only where that runs; else empty.
+        sizes: the legal sizes of its only symbol, where they are few; else None.
     """
 
     kind: Kind
@@ -64,16 +64,16 @@ class Precondition:
     sizes: tuple[int, ...] | None = None
 
     def holds(self, sizes: Mapping[str, int]) -> bool | None:
-        """Whether it holds where its symbols have these sizes, by name; None where that is not known."""
+        """Whether it holds for these sizes of its symbols, by name; None for one without clauses."""
         return any_holds(self.clauses, sizes) if self.clauses else None
 
     def is_implied_by(self, store: ShapeStore) -> bool:
-        """Whether one of its clauses holds under the constraints of a store."""
+        """Whether the constraints of a store imply one of its clauses."""
         return any(map(store.proves, self.clauses))
 
     @property
     def bound(self) -> int | None:
-        """The number of a bound of one dim, upper or (where `least` has it) lower; None for another condition."""
+        """The bound of one dim: the lower one where `least` is set, else the upper one; None for other conditions."""
         clause = self.clauses[0] if len(self.clauses) == 1 else None
         if clause is None or clause.zero:
             return None
@@ -82,12 +82,12 @@ class Precondition:
 
     @property
     def legal(self) -> str:
-        """The condition in words: `height is 32, 64 or 96` in place of an equation with few solutions."""
+        """The condition as text, with few solutions as a list: `height is 32, 64 or 96`."""
         listed = self.sizes is not None and self.kind in ("equality", "relation", "alternative")
         return sizes_text(self.symbols[0], self.sizes or ()) if listed else self.text
 
     def with_sizes(self, store: ShapeStore, budget: Budget) -> Precondition:
-        """The precondition with the legal sizes of its only symbol within the bounds of a store, where they are few."""
+        """The precondition with `sizes` set, if its only symbol has few legal sizes within the bounds of a store."""
         symbols = self.free_symbols
         if len(symbols) != 1 or len(self.symbols) != 1 or not self.clauses or self.kind in _UNDECIDED:
             return self
@@ -101,11 +101,11 @@ class Precondition:
 
     @property
     def chain(self) -> tuple[str, ...]:
-        """From an axis that the node reads back to the input, one line a step; empty where no axis leads there."""
+        """The way from an axis that the node reads back to the input, a line for each step; empty if there is none."""
         return self._chain(self.node, self.terms)
 
     def __reduce__(self) -> tuple[Callable[..., Precondition], tuple[dict[str, object], tuple[str, ...]]]:
-        """A pickle has the lines of the chain, not the inference that they are computed from."""
+        """A pickle has the lines of the chain, not the inference."""
         names = [field.name for field in attrs.fields(Precondition) if field.name != "_chain"]
         return _load, ({name: getattr(self, name) for name in names}, self.chain)
 
@@ -128,7 +128,7 @@ def symbols_of(dims: Sequence[Dim]) -> frozenset[Dimension]:
 
 
 class Origin(NamedTuple):
-    """A node, in the inference of the graph or body that it is in."""
+    """A node, and the inference of its graph or body."""
 
     inference: Inference
     step: NodeStep
@@ -153,7 +153,7 @@ class Origins:
         self._origins: dict[str, Origin] | None = None
 
     def find(self, site: str) -> Origin | None:
-        """The node of a name."""
+        """The node of this name; None where there is none."""
         if self._origins is None:
             self._origins = {}
             self._add(self.inference, self._origins)
@@ -167,7 +167,7 @@ class Origins:
                 self._add(child, origins)
 
     def chain(self, node: str, terms: Sequence[Dim]) -> tuple[str, ...]:
-        """From an axis that a node reads back to an input with a symbol of these terms, one line a step."""
+        """The way from an axis that a node reads back to an input with a symbol of `terms`, a line for each step."""
         origin = self.find(node)
         if origin is None:
             return ()
@@ -186,7 +186,7 @@ class Origins:
 
 
 def _initial_symbols(point: Point) -> frozenset[Dimension]:
-    """The symbols that an input had in an axis before any node had run; none for other points."""
+    """The symbols in the axis of an input before any node has run; empty for other points."""
     inference = point.frame.inference
     declared = inference.input_types.get(inference.compiled.names[point.slot])
     dims = declared.shape.dims if isinstance(declared, TensorType) and point.facet == "axis" else None

@@ -1,7 +1,7 @@
-"""Preconditions, read from the constraints that nodes have added.
+"""`PreconditionReader`: the preconditions in the constraints that nodes have added.
 
-Declarations of user and file are not preconditions; nor is an equality that only names an unknown of a node, such as
-an output whose size was inferred later. A requirement on an unknown of another node is a condition on data.
+What user and file specify is no precondition; nor is an equality that only defines an unknown of a node, such as an
+output whose size was inferred later. A requirement on an unknown of another node is a guard, since it depends on data.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from shapeinf.solver.piecewise import MAX_PIECES, solution_ranges
 
 MAX_PERIOD = 4096
 _ORDER = ("divisibility", "range", "relation")
-"""The kinds between solved equalities and the pending rest."""
+"""The kinds that follow solved equalities in a contract, in this order; all others are the last."""
 
 
 class PreconditionReader:
@@ -39,9 +39,9 @@ class PreconditionReader:
         before: ShapeStore | None = None,
         store: ShapeStore | None = None,
     ) -> None:
-        """`inference` is that of the graph; read are the constraints of its store (or another one) beyond those before.
+        """Reads the constraints in `store` beyond those in `before`: by default all that the inference has added.
 
-        Those that the budget is not enough for are listed as they were added.
+        Constraints that the budget is not enough for are read as they were added, not simplified.
         """
         self.inference = inference
         self.budget = budget
@@ -52,7 +52,7 @@ class PreconditionReader:
         self._origins = Origins(inference)
 
     def read(self) -> Iterator[Precondition]:
-        """The preconditions, all equations and divisibilities of one symbol as one where they come to one."""
+        """The preconditions; equations and divisibilities of one symbol as one divisibility if they amount to that."""
         preconditions = self._read_tightest()
         groups: dict[Dimension, list[Precondition]] = {}
         for precondition in preconditions:
@@ -84,7 +84,7 @@ class PreconditionReader:
         return format_dim(d, labels=self.labels)
 
     def ignored_advice(self) -> Iterator[Precondition]:
-        """Advice that is surely not followed: the graph is legal, but some runtimes refuse it."""
+        """The advice that is violated for certain: the graph is legal, but some runtimes refuse it."""
         for relation in self.store.advice:
             low, high = map(self.store.canon, relation.operands)
             if self.store.prove_le(low, high) is False:
@@ -92,9 +92,9 @@ class PreconditionReader:
                 yield from self._precondition("relation", text, relation.source, low, high, clauses=())
 
     def _read_tightest(self) -> list[Precondition]:
-        """All conditions, kind after kind, each in the order added; of bounds of a dim on a side only the tightest.
+        """All preconditions, kind by kind, in the order added; only the tightest lower and upper bound of each dim.
 
-        Of those that are as tight the first; where the tightest is an assumption, the tightest requirement as well.
+        Of equal bounds it is the first; where the tightest is an assumption, the tightest requirement is also there.
         """
         preconditions = [*self._read_all(), *self._read_advice()]
         sides: dict[tuple[Dim, bool], list[Precondition]] = {}
@@ -110,7 +110,7 @@ class PreconditionReader:
         return [tightest.get(id(c), c) for c in preconditions if c.bound is None or id(c) in tightest]
 
     def _read_all(self) -> Iterator[Precondition]:
-        """Solved equalities, then the kinds in order, then all others as they were added."""
+        """Solved equalities, then the kinds in `_ORDER`, then all others as they were added."""
         groups: dict[str, list[Constraint]] = {kind: [] for kind in ("", *_ORDER, "pending")}
         for constraint in self.store.constraints(beyond=self.before):
             key = "" if constraint.is_solved else constraint.kind
@@ -130,7 +130,7 @@ class PreconditionReader:
     def _precondition(
         self, kind: Kind, text: str, source: Source, *terms: Dim, clauses: tuple[Clause, ...], least: int | None = None
     ) -> Iterator[Precondition]:
-        """A condition, if a node requires it, and if the declared ranges do not make it true anyway."""
+        """A precondition; nothing where no node requires it, or where user and file already imply it."""
         if not source.node or any(self._holds_before(clause) for clause in clauses):
             return
         origin = self._origins.find(source.node)
@@ -148,7 +148,7 @@ class PreconditionReader:
         yield Precondition(kind, text, names, source.node, op, source.reason, location, terms, chain, clauses, least)
 
     def _holds_before(self, clause: Clause) -> bool:
-        """Whether a clause is true for all sizes that user and file leave."""
+        """Whether a clause holds for all sizes that user and file allow."""
         low, high = self.before.bounds(clause.expression)
         return low == high == 0 if clause.zero else low >= 0
 
@@ -161,13 +161,13 @@ class PreconditionReader:
         yield from self._precondition(kind, text, constraint.source, symbol, value, clauses=constraint.clauses)
 
     def _names_unknown(self, source: Source, symbol: Dimension) -> bool:
-        """Whether a node defines an unknown of its own, which requires nothing."""
+        """Whether a constraint only defines an unknown of its own node, and so requires nothing."""
         return symbol not in self.labels and symbol.symbol.name.startswith(f"{source.node}.")
 
     def _only_defines_unknown(self, symbol: Dimension, value: Dim) -> bool:
         """Whether an equation with an unknown of a node only defines that unknown.
 
-        It does where an input has the other name, and where the unknown is a count that nothing limits.
+        It does where the other side is a symbol of an input, and where one of both has no symbolic limit.
         """
         if isinstance(value, int) or value.symbols() <= self.labels.keys():
             return False
@@ -198,7 +198,7 @@ class PreconditionReader:
     def _read_bound(
         self, symbol: Dimension, clauses: tuple[Clause, ...], source: Source, about: tuple[Dim, ...] = ()
     ) -> Iterator[Precondition]:
-        """A bound of a symbol, `symbol - least >= 0` or `most - symbol >= 0`."""
+        """A bound of a symbol: `symbol - least >= 0` or `most - symbol >= 0`; `about` are further terms."""
         least = symbol - clauses[0].expression
         if isinstance(least, int):
             text = f"{self.format(symbol)} >= {least}"
@@ -215,7 +215,7 @@ class PreconditionReader:
             yield from self._read_nonnegative(expression, constraint.source)
 
     def _read_nonnegative(self, expression: Dim, source: Source) -> Iterator[Precondition]:
-        """Bounds of the only symbol of an expression, or a relation."""
+        """`expression >= 0`: as bounds, if it has one symbol and is equivalent to bounds of it, else as a relation."""
         constraint = Constraint("relation", source, expression)
         bounds = self._read_interval(constraint)
         if bounds is None:
@@ -224,7 +224,7 @@ class PreconditionReader:
         return iter(bounds)
 
     def _compare(self, expression: Dim, sign: Literal["<=", "=="]) -> str:
-        """`expression >= 0` (or `== 0`) with the subtracted terms on the other side."""
+        """`expression >= 0`, or `== 0`, as text, with the subtracted terms on the other side."""
         less: Dim = 0
         more: Dim = 0
         if isinstance(expression, int):
@@ -237,7 +237,7 @@ class PreconditionReader:
         return f"{self.format(less)} {sign} {self.format(more)}"
 
     def _read_pending(self, constraint: Constraint) -> Iterator[Precondition]:
-        """A disjunction or an unsolved equality: the bounds that it is equivalent to, or itself."""
+        """A disjunction or an unsolved equality: as bounds, if it is equivalent to bounds of one symbol."""
         canonical = constraint.rewrite(self.store.canon)
         about = canonical.operands if constraint.equation is None else (constraint.equation,)
         bounds = self._read_interval(canonical, about)
@@ -251,7 +251,7 @@ class PreconditionReader:
         return self._read_disjunction(constraint, canonical)
 
     def _read_disjunction(self, constraint: Constraint, canonical: Constraint) -> Iterator[Precondition]:
-        """A disjunction without the clauses that cannot hold; none where a clause always holds."""
+        """A disjunction without the clauses that cannot hold; nothing where a clause always holds."""
         operands, clauses = canonical.operands, canonical.clauses
         if not clauses:
             yield from self._precondition("guard", constraint.text, constraint.source, *operands, clauses=())
@@ -272,7 +272,7 @@ class PreconditionReader:
                 yield from self._read_nonnegative(high - low, relation.source)
 
     def _read_interval(self, canonical: Constraint, about: tuple[Dim, ...] = ()) -> list[Precondition] | None:
-        """The bounds that a constraint on one symbol is equivalent to, if any; `about` are further dims of these."""
+        """The bounds that a constraint on one symbol is equivalent to, with the further terms `about`; else None."""
         symbols = symbols_of([canonical.expression, *canonical.operands])
         if len(symbols) != 1 or not symbols <= self.labels.keys():
             return None
@@ -288,7 +288,7 @@ class PreconditionReader:
         return [c for clause in clauses for c in self._read_bound(symbol, clause, canonical.source, about)]
 
     def _solution_interval(self, symbol: Dimension, constraint: Constraint) -> tuple[int, int | None] | None:
-        """The bounds of a symbol for which a constraint on it alone holds; None where that is no interval."""
+        """The interval of sizes for which a constraint on one symbol holds; None where they are no interval."""
         if not self.budget.take(MAX_PIECES):
             return None
         bounds = self.before.interval(symbol)
@@ -305,7 +305,7 @@ def _is_zero(precondition: Precondition) -> bool:
 
 
 def _is_below(precondition: Precondition, least: Mapping[Dimension, int]) -> bool:
-    """Whether a lower bound is no more than the first size that a divisibility leaves."""
+    """Whether a lower bound is no more than the least size that a divisibility allows."""
     symbol = precondition.terms[0] if precondition.terms else 0
     known = least.get(symbol) if isinstance(symbol, Dimension) else None
     return precondition.least is not None and known is not None and known >= precondition.least
@@ -314,10 +314,10 @@ def _is_below(precondition: Precondition, least: Mapping[Dimension, int]) -> boo
 def find_congruence(
     symbol: Dimension, zero: Sequence[Dim], low: int, budget: Budget | None = None
 ) -> tuple[int, int] | None:
-    """(m, r) when the expressions of one symbol are all 0 for exactly the values from `low` on that are r modulo m.
+    """(m, r) such that all expressions of one symbol are 0 for exactly the values from `low` on that are r modulo m.
 
-    None where that is not so, or where the expressions grow other than by steps of constant length: what is periodic
-    in its differences over two periods is so for ever. None, too, where the budget is not enough to evaluate these.
+    None where there is none, where the expressions are not quasi-affine (those that repeat over two periods repeat for
+    ever), and where the budget is not enough to evaluate two periods.
 
     >>> from shapeinf.expr import Scope
     >>> h = Scope().symbol("H")
@@ -344,7 +344,7 @@ def find_congruence(
 
 
 def _period(d: Dim, known: dict[int, int] | None = None) -> int:
-    """A number of steps after which a quasi-affine expression of one symbol has grown by a constant; 0 for others."""
+    """The number of steps after which a quasi-affine expression of one symbol has grown by a constant; 0 for others."""
     if isinstance(d, int):
         return 1
     period, known = 1, {} if known is None else known

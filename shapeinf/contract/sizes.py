@@ -1,4 +1,4 @@
-"""Legal sizes of one dim, in as few ranges and arithmetic progressions as possible."""
+"""`LegalSizes`: the legal sizes of one dim, displayed as few ranges and arithmetic progressions."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from shapeinf.solver.budget import cut_text
 Engine = Literal["isl", "evaluation"]
 
 MAX_PROBES = 24
-"""Sizes at the ends of the solved pieces that are tried, for rules that only break with numbers."""
+"""The most sizes around the ends of solved pieces that are tried, since some rules decide on numbers only."""
 
 
 @attrs.frozen
 class LegalSizes:
-    """The sizes of a dim with which the graph runs, of those in question.
+    """The sizes of a dim with which the graph runs, among the requested ones.
 
     Args:
         name: the dim.
         values: the legal sizes, in order.
-        engine: "isl" when they were solved for, "evaluation" when each size was tried.
-        untried: sizes in question that were not tried: the work budget was reached.
+        engine: "isl" where they were solved for, "evaluation" where each size was tried.
+        untried: the requested sizes that were not tried, since the budget was exhausted.
 
     >>> print(LegalSizes("H", (32, 64, 96, 128), "isl"))
     H in 32, 64, ..., 128
@@ -36,7 +36,7 @@ class LegalSizes:
 
     @property
     def pieces(self) -> tuple[range, ...]:
-        """The sizes as ranges with steps, as few as a walk from the least to the greatest finds."""
+        """The legal sizes as ranges with steps; see `pieces`."""
         return tuple(pieces(self.values))
 
     def __contains__(self, size: object) -> bool:
@@ -44,15 +44,15 @@ class LegalSizes:
         return size in self.values
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of legal sizes."""
         return len(self.values)
 
     def __iter__(self) -> Iterator[int]:
-        """All of them."""
+        """The legal sizes, in order."""
         return iter(self.values)
 
     def __repr__(self) -> str:
-        """The pieces, of which there are few: there may be many sizes."""
+        """The pieces as text."""
         return f"<LegalSizes {self}>"
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ class LegalSizes:
 
 
 def pieces(values: Sequence[int]) -> Iterator[range]:
-    """Sorted values as ranges with steps; a step counts from three values on.
+    """Sorted values as ranges, greedily from the first; a step other than 1 needs at least three values.
 
     >>> list(pieces([1, 2, 3, 8, 16, 24, 100]))
     [range(1, 4), range(8, 25, 8), range(100, 101)]
@@ -93,12 +93,12 @@ def _format_piece(piece: range) -> str:
 
 
 def sort_sizes(values: Iterable[int]) -> list[int]:
-    """The sizes in order, each once, none below 0."""
+    """The sizes in order, each once, without those below 0."""
     return sorted({v for v in values if v >= 0})
 
 
 def probe_sizes(solved: LegalSizes, sizes: Sequence[int]) -> list[int]:
-    """Of sorted sizes, a few at the ends of the solved pieces and next to them."""
+    """Some of the sorted sizes: those at the ends of solved pieces, and next to them."""
     ends = {
         v
         for piece in solved.pieces[:4] + solved.pieces[-2:]

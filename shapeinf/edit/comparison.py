@@ -1,4 +1,4 @@
-"""`diff`: how the shapes, element types, dims and contracts of two models differ, whatever format each is in."""
+"""`diff`: the differences of the shapes, element types, dims and contracts of two models of any formats."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Kind = Part | Literal["dim", "condition"]
 
 @attrs.frozen
 class Difference:
-    """One difference: `before` and `after` are texts, None on the side that does not have it.
+    """One difference: `before` and `after` are texts, None for the model that does not have it.
 
     `part` is "input", "output", "tensor" (another value), "dim" (its name or bounds) or "condition" (a precondition of
     the contract).
@@ -55,8 +55,8 @@ def diff(before: Any, after: Any) -> list[Difference]:
     different names are one difference. Sizes that are unknown on both sides count as equal.
 
     The inputs and outputs of a traced graph (PNNX) are matched by position, and its other values by their nodes. Where
-    it has an open axis and the other model a number, the difference is that of the inputs only: all else is compared
-    at that number, where a size that is not known may be any.
+    an axis of an input is open in one model and a number in the other, only the inputs differ: all else is compared at
+    that number, and an unknown size equals any other.
     """
     old, new = (side if isinstance(side, Result) else infer_shapes(side) for side in (before, after))
     with hold_locks(old, new):
@@ -100,7 +100,7 @@ def _are_equal(a: TensorInfo, b: TensorInfo, dims: Correspondence, part: Part) -
 
 
 def _compare_dims(old: Result, new: Result, dims: Correspondence) -> Iterator[Difference]:
-    """Dims with other names, and dims with other bounds (those of the user or the file)."""
+    """Dims with other names, and dims with other bounds of the user or the file."""
     for a, b in dims.pairs.items():
         before, after = (None if symbol.is_anonymous else symbol.name for symbol in (a, b))
         if before != after:
@@ -111,7 +111,7 @@ def _compare_dims(old: Result, new: Result, dims: Correspondence) -> Iterator[Di
 
 
 def _compare_preconditions(old: Result, new: Result, dims: Correspondence) -> Iterator[Difference]:
-    """Preconditions of one contract that the other does not have."""
+    """Preconditions that only one of the contracts has."""
     labels = input_symbols(old.inference), input_symbols(new.inference)
     before = {_key(precondition, dims, labels): precondition for precondition in old.contract.preconditions}
     after = {_key(precondition, dims): precondition for precondition in new.contract.preconditions}
@@ -129,7 +129,7 @@ def _is_fixed(precondition: Precondition, dims: Correspondence) -> bool:
 
 
 def _key(precondition: Precondition, dims: Correspondence, labels: tuple[Labels, Labels] | None = None) -> Hashable:
-    """The meaning of a precondition in terms that both sides share; `labels` of both, for one of the first side."""
+    """A key that is equal for equal preconditions of both models; `labels` of both for one of the first model."""
     map_dim = dims.map_second if labels is None else dims.map_first
     if precondition.kind in ("value", "equality") and len(precondition.terms) == 2:
         a, b = precondition.terms

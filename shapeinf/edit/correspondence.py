@@ -20,7 +20,7 @@ Part = Literal["input", "output", "tensor"]
 
 @attrs.frozen
 class ValuePair:
-    """A value of both models, or of one: its part, its label in reports, and its name in each, None where it is not."""
+    """A value: its part, its label in reports, and its name in each model, None for a model without it."""
 
     part: Part
     label: str
@@ -33,7 +33,7 @@ Labels = Mapping[Dimension, str]
 
 
 def input_dims(inference: Inference, name: str) -> tuple[Dim, ...]:
-    """The dims of an input before any node runs; none for an unknown rank."""
+    """The dims of an input before any node runs; empty for an unknown rank."""
     input_type = inference.input_types.get(name)
     return input_type.shape.dims or () if isinstance(input_type, TensorType) else ()
 
@@ -41,8 +41,8 @@ def input_dims(inference: Inference, name: str) -> tuple[Dim, ...]:
 def pair_values(old: Graph, new: Graph) -> list[ValuePair]:
     """The inputs, outputs and other values of two models.
 
-    They correspond by name. A traced graph only numbers its values: its inputs and outputs correspond by position, and
-    the others by the names of their nodes, or not at all if the other model is of another dialect.
+    They correspond by name. The values of a traced graph have only numbers: its inputs and outputs correspond by
+    position, and the others by the names of their nodes; those are left out if the dialects differ.
     """
     if old.traced or new.traced:
         return [*_pair_by_position(old, new), *_pair_by_node(old, new)]
@@ -57,7 +57,7 @@ def _pair_by_name(old: Graph, new: Graph) -> Iterator[ValuePair]:
         renamed = {old_names.get(name, name): name for name in after[part]}
         for name in dict.fromkeys([*before[part], *renamed]):
             if part == "tensor" and (name in before["output"] or names.get(name, name) in after["output"]):
-                continue  # listed among the outputs
+                continue  # a pair of the outputs
             yield ValuePair(part, name, name if name in before[part] else None, renamed.get(name))
 
 
@@ -80,7 +80,7 @@ def _pair_by_position(old: Graph, new: Graph) -> Iterator[ValuePair]:
 
 
 def _pair_by_node(old: Graph, new: Graph) -> Iterator[ValuePair]:
-    """The values that are no outputs of the model, by the name of their node and their position among its outputs."""
+    """The values that are no outputs of the model, by node and position among its outputs; none for two dialects."""
     if old.dialect != new.dialect:
         return
     first, second = _values_by_node(old), _values_by_node(new)
@@ -106,9 +106,9 @@ def _values_by_node(graph: Graph) -> dict[tuple[str, int], str]:
 
 
 def match_names(old: Graph, new: Graph) -> dict[str, str]:
-    """The name in the new model of each value of the old one: the same, or that of an input or output with an alias.
+    """The names in the new model of values of the old one: the same names, else those of inputs and outputs by alias.
 
-    A value is matched once; equal names take precedence.
+    Each value is matched at most once; equal names take precedence.
     """
     names = _value_names(old) & _value_names(new)
     matched = {name: name for name in names}
@@ -132,10 +132,10 @@ def _known_as(graph: Graph, name: str) -> list[str]:
 
 
 class Correspondence:
-    """Pairs of symbols of two scopes that are the same size, and the dims of both in a common scope.
+    """Pairs of symbols of two scopes that stand for the same size, and the dims of both in a common scope.
 
-    Anonymous symbols without a partner are unknown: a dim with one of them is None. Of a traced graph a symbol may
-    correspond to a number, the size in a run; both models are then compared at that size.
+    A dim with an anonymous symbol that is in no pair is None. A symbol of a traced graph may correspond to a number,
+    the size in the traced run; both models are then compared at that size.
     """
 
     def __init__(self, first: Scope, second: Scope) -> None:
@@ -149,7 +149,7 @@ class Correspondence:
         """The sizes at which symbols of either scope are compared."""
 
     def pair(self, first: Sequence[Dim], second: Sequence[Dim]) -> None:
-        """Pair the symbols at the same positions, unless they already have other partners."""
+        """Pair the symbols at the same positions, unless they are already in pairs; none for different ranks."""
         if len(first) != len(second):
             return
         for a, b in zip(first, second, strict=True):
@@ -157,7 +157,7 @@ class Correspondence:
                 self._add(a, b)
 
     def pair_sizes(self, first: Sequence[Dim], second: Sequence[Dim]) -> None:
-        """Compare symbols at the number at the same position of the other shape."""
+        """Set the size of each symbol to the number at its position in the other shape."""
         if len(first) != len(second):
             return
         for a, b in zip(first, second, strict=True):
@@ -166,7 +166,7 @@ class Correspondence:
                 self.sizes.setdefault(symbol, size)
 
     def pair_names(self) -> None:
-        """Pair equal names without partners."""
+        """Pair symbols of equal names that are in no pair."""
         for name in self.first.names():
             if name in self.second.names():
                 self._add(self.first.symbol(name), self.second.symbol(name))
@@ -199,7 +199,7 @@ class Correspondence:
         return substitute(dim, values)
 
     def rename_first(self, text: str, first: Labels, second: Labels) -> str:
-        """A text with dims of the first scope by their labels, with their labels in the second."""
+        """A text with labels of dims of the first scope replaced by those of the second."""
         names = {
             first.get(a, quote_name(a.name)): second.get(b, quote_name(b.name))
             for a, b in self.pairs.items()

@@ -79,7 +79,9 @@ class Session:
         self._check_node_sizes(inference)
         result = SessionResult(inference, reader, _notes(self.compiled, notes, reader), self)
         failing = _count_violations(inference) if inference.store.assumed else 0
-        other = self._run_without_assumptions() if failing else result
+        if not failing:
+            return result
+        other = self._run_without_assumptions()
         return other if _count_violations(other.inference) < failing else result
 
     def _check_node_sizes(self, inference: Inference) -> None:
@@ -128,9 +130,9 @@ class Session:
     def _replacing_types(
         self, inference: Inference, reader: InputReader, names: Iterable[str]
     ) -> dict[str, Type] | None:
-        """The new types of inputs; None where all has to run again, since more than types changes.
+        """The new types of inputs; None where everything must run again, since not only types change.
 
-        That may be constraints, least sizes, notes, how declarations are used, or the fixpoint of a cycle.
+        Besides types, constraints, least sizes, notes, the use of declarations and the fixpoint of a cycle may change.
         """
         if _uses_declarations_by_inputs(inference) or inference.nodes_added_constraints:
             return None

@@ -1,4 +1,4 @@
-"""Where an unknown originates: the first node, or input, whose result is unknown."""
+"""The roots of unknowns: the first node or input on the way of an unknown that has it as a result."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from shapeinf.graph import MISSING, UNUSED
 
 
 class Root(NamedTuple):
-    """Where an unknown originates: `point`, computed by `step` of `frame`; an input of the model without a step."""
+    """The origin of an unknown: `point`, which `step` of `frame` computes; an input of the model has no step."""
 
     frame: GraphFrame
     step: NodeStep | None
     point: Point
     waits: tuple[Point, ...] = ()
-    """The elements whose values would determine it."""
+    """The elements of contents on which it depends."""
     cut: bool = False
-    """The budget was exhausted: `point` is the last one that the search reached."""
+    """Whether the budget was exhausted: `point` is then the last one that the search reached."""
 
     @property
     def key(self) -> tuple[int, str]:
-        """Equal for unknowns that originate at the same node or input, and for all whose origin was not found."""
+        """A key that is equal for unknowns of the same node or input, and for all whose origin was not found."""
         if self.cut:
             return 0, ""
         return id(self.frame), self.frame.name(self.point.slot) if self.step is None else f"{self.step.index}"
 
 
 class Roots:
-    """Finds where unknowns originate, and caches it."""
+    """Finds the roots of unknowns, with a cache."""
 
     def __init__(self) -> None:
         """An empty cache."""
@@ -40,7 +40,7 @@ class Roots:
         self._walked: set[GraphFrame] = set()
 
     def find(self, point: Point) -> list[Root]:
-        """The first causes of an unknown axis, rank or element: one for each of its unknown symbols."""
+        """The roots of an unknown axis, rank or element: one for each of its anonymous symbols."""
         size = point.size
         if size is None or point.facet == "rank":
             return [self.root(point)]
@@ -48,7 +48,7 @@ class Roots:
         return list({root.key: root for root in roots}.values())
 
     def root(self, point: Point) -> Root:
-        """The first cause of an unknown at the point of its first occurrence in the graph."""
+        """The root of an unknown, from the point of its first occurrence on."""
         if point.frame not in self._walked:
             self._walked.add(point.frame)
             self._walk(point.frame)
@@ -61,7 +61,7 @@ class Roots:
         return self._roots[point]
 
     def _walk(self, frame: GraphFrame) -> None:
-        """Find the causes of all unknown ranks in the order of the graph, so that no search recurses deeply."""
+        """Find the roots of all unknown ranks in the order of the graph, so that no search recurses deeply."""
         for row in frame.inference.compiled.rows:
             for slot in row[2]:
                 point = Point(frame, slot, "rank", 0)
@@ -88,7 +88,7 @@ class Roots:
         return Root(frame, step, point, tuple(blocking))
 
     def _outer_root(self, point: Point) -> Root:
-        """An input of the model, or of a body: the value that the outer node passes in, if that is unknown too."""
+        """The root of an input: for one of a body that of the outer value, if that is unknown, else the outer node."""
         outer, step = point.frame.outer, point.frame.step
         if outer is None or step is None:
             return Root(point.frame, None, point)
@@ -100,21 +100,21 @@ class Roots:
 
 
 def failure_code(frame: GraphFrame, step: NodeStep) -> str | None:
-    """The code of the diagnostic that makes all outputs of a node unknown: no rule, or a violation."""
+    """The code of the diagnostic that made all outputs of a node unknown, without a rule or at a violation; or None."""
     reason = frame.reason(step)
     codes = (note.code for note in frame.inference.node_diagnostics.get(step.index, ()) if note.message == reason)
     return next((code for code in codes if code != "S202"), None) if reason else None
 
 
 def _first_occurrence(point: Point, symbol: Dimension) -> Point:
-    """The first occurrence of a symbol in the graph; the point itself for one that is only a length."""
+    """The first point of a symbol in the graph; the point itself for a symbol that is no size, as a length."""
     return point.frame.first.get(symbol, point)
 
 
 def outer_point(point: Point) -> Point | None:
-    """The outer value that an input of a body or function is; None for a value that a loop computes itself.
+    """The point in the outer graph of an input of a body or function; None for one that the node itself computes.
 
-    The last inputs of a body are those of its node, in order; the node itself provides the ones before.
+    The last inputs of a body are those of its node, in order. The node computes those before, such as a trip number.
     """
     outer, step, slot = point.frame.outer, point.frame.step, point.slot
     if outer is None or step is None:
@@ -134,7 +134,10 @@ def outer_point(point: Point) -> Point | None:
 
 
 def inner_point(point: Point, frame: GraphFrame, step: NodeStep) -> Point | None:
-    """The output of a body that an output of its node is; the last outputs of both correspond, in order."""
+    """The point in a body (`frame`) of an output of its node; None where it is no output of the body.
+
+    The last outputs of both correspond, in order.
+    """
     compiled = frame.inference.compiled
     position = step.outputs.index(point.slot)
     if step.operation.bodies:
@@ -145,7 +148,7 @@ def inner_point(point: Point, frame: GraphFrame, step: NodeStep) -> Point | None
 
 
 def _inner_origin(point: Point, step: NodeStep) -> Point | None:
-    """Where an unknown of a node with bodies originates inside of them; None when the node itself creates it."""
+    """The point inside the bodies of a node at which an unknown of it originates; None where the node creates it."""
     frames = point.frame.inner(step).values()
     size = point.size
     if size is not None:

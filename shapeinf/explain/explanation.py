@@ -1,8 +1,8 @@
-"""Provenance of an axis, computed on demand: inference records nothing for it.
+"""The provenance of an axis: steps from its node back to an input, for `Result.explain`.
 
-To explain an axis, the rule of its producer runs again with a distinct symbol for every axis of its inputs; the symbols
-in the output are the axes that it is computed from. Sizes in contents (`Shape`, `Concat`, `Reshape`) are followed
-through these, and into the bodies of nodes.
+It is computed on demand; an inference records nothing for it. `probe` runs the rule of a node again, with a marker for
+every axis of its inputs: the markers in the output are the axes that it is computed from. The way also goes through
+contents, where sizes are computed as elements of tensors, and through the bodies of nodes.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Step:
     Args:
         text: the line.
         subject: the axis, element or rank that it explains: `x.shape[0]`.
-        operator: of the node that computes it; empty for inputs and constants.
-        node: its name.
-        keeps: whether the step only passes on what the next one explains: the same size of an axis, or an unknown rank.
-        terms: what else the size is computed with, such as the kernel and stride of a window.
+        operator: the operator of the node that computes it; empty for inputs and constants.
+        node: the name of that node.
+        keeps: whether the next step explains the same: an axis of the same size, or an unknown rank.
+        terms: the parameters in the formula of the size, such as the kernel and stride of a window.
     """
 
     text: str
@@ -50,9 +50,10 @@ class Step:
 
 
 def explain(inference: Inference, name: str, axis: int, work: int = WORK) -> list[Step]:
-    """The steps from the axis back to an input, a constant, a constraint, or the origin of an unknown.
+    """The steps from an axis back to an input, a constant, a constraint, or the origin of an unknown.
 
-    The last step reports that the budget is exhausted. Raises UnknownNameError for an unknown tensor.
+    If the budget is exhausted, the last step reports that. Raises UnknownNameError for an unknown tensor,
+    ShapeInferenceError for an axis out of range.
     """
     frame, slot = find_value(GraphFrame(inference, work=work), name)
     tensor = tensor_of(frame.inference.type_of(slot))
@@ -67,7 +68,7 @@ def explain(inference: Inference, name: str, axis: int, work: int = WORK) -> lis
 
 
 def trace(point: Point) -> tuple[list[Step], Point]:
-    """The steps from a point back to its first cause, and the last point on the path."""
+    """The steps from a point back to its first cause, and the point of the last step."""
     steps: list[Step] = []
     seen: set[Point] = set()
     last = point
@@ -103,7 +104,7 @@ def _here(point: Point) -> str:
 
 
 def _explain_input(point: Point) -> tuple[str, Point | None]:
-    """A value that no node of its graph computes: captured or passed in from the outer graph, or an input."""
+    """The text of a value that no node of its graph computes, and the point of the outer graph that it is, if any."""
     frame, around = point.frame, outer_point(point)
     if around is not None:
         same = frame.inference.compiled.names[point.slot] == around.frame.inference.compiled.names[around.slot]
@@ -118,7 +119,7 @@ def _explain_input(point: Point) -> tuple[str, Point | None]:
 
 
 def _explain_body(point: Point, step: NodeStep) -> tuple[str, Point | None]:
-    """Into the bodies of a node, where they have the same size."""
+    """The text of an output of a node with bodies, and the point of the same size inside them, if any."""
     frame = point.frame
     here = f"{_here(point)} by {step.operation} {frame.locate(step)}"
     outputs = [(name, inner_point(point, inner, step)) for name, inner in frame.inner(step).items()]
@@ -136,7 +137,7 @@ def _explain_body(point: Point, step: NodeStep) -> tuple[str, Point | None]:
 
 
 def _align(point: Point, other: Point) -> Point | None:
-    """The point of the same size in a value outside or inside a body; scans add or remove an axis."""
+    """The point of the same size in a value outside or inside a body, perhaps another axis; None where it has none."""
     if point.facet == "rank":
         return None if other.known else other
     if other.size is not None and other.size == point.size:
@@ -149,7 +150,7 @@ def _align(point: Point, other: Point) -> Point | None:
 
 
 def _explain_node(point: Point, step: NodeStep) -> tuple[Step, Point | None]:
-    """A size that a node computes from its inputs."""
+    """The step of an output of a node, and the point of its inputs to follow, if any."""
     frame, size = point.frame, point.size
     here = f"{_here(point)} by {step.operation} {frame.locate(step)}"
     begins = size is None or any(frame.first.get(symbol) == point for symbol in unknowns_in(size))
@@ -170,7 +171,7 @@ def _explain_node(point: Point, step: NodeStep) -> tuple[Step, Point | None]:
 
 
 def _format_terms(terms: Terms) -> str:
-    """The terms of a size as words: `with kernel 3, stride 2, pads 1`; without a dilation of 1 and pads of 0."""
+    """The parameters of a size as text: `with kernel 3, stride 2, pads 1`; without a dilation of 1 and pads of 0."""
     words = []
     for name, term in terms.items():
         if isinstance(term, tuple):
@@ -193,9 +194,9 @@ def _list_points(points: Sequence[Point]) -> str:
 
 
 def _closest(points: Sequence[Point], size: Dim) -> Point:
-    """The source to follow: the same size, else one that shares an unknown, then a symbol, else any.
+    """The point to follow: one of the same size, else with a common unknown, else with a common symbol, else any.
 
-    Of several the earliest in the graph: its path to the inputs is the shortest.
+    Of several the one that is computed first, whose path to the inputs is the shortest.
     """
 
     def distance(point: Point) -> int:
@@ -215,7 +216,7 @@ def _closest(points: Sequence[Point], size: Dim) -> Point:
 
 
 def _origin(point: Point) -> str:
-    """The origin of a size of an input or constant: a declaration, or the constraint that determined a declared dim."""
+    """The origin of a size or element of an input or constant, in words, with the constraint that determined it."""
     graph, name = point.frame.inference.compiled.graph, point.frame.inference.compiled.names[point.slot]
     if name in graph.constants:
         return ("the shape of a constant" if point.facet == "axis" else "in a constant") + _constraint_source(point)
@@ -227,7 +228,7 @@ def _origin(point: Point) -> str:
 
 
 def _constraint_source(point: Point) -> str:
-    """The constraint that changed a size after it was computed."""
+    """The source of the equality that changed a size after it was computed, with its location; empty for none."""
     inference = point.frame.inference
     computed = inference.table.types[inference.numbers[point.slot]]
     initial = inference.input_types.get(inference.compiled.names[point.slot], computed)

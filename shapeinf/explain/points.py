@@ -1,4 +1,7 @@
-"""Points of a graph or of a body inside it: an axis, the rank or an element of a value."""
+"""Points: an axis, the rank or an element of a value, in a run of a graph (`GraphFrame`).
+
+Explanations go from point to point, from an output of a node to its inputs. Bodies are frames of their own.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ class GraphFrame:
     def __init__(
         self, inference: Inference, outer: GraphFrame | None = None, step: NodeStep | None = None, *, work: int = WORK
     ) -> None:
-        """See `inner`; a body shares the budget of the outer graph."""
+        """`work` is the budget in steps; a body shares the budget of the outer graph."""
         self.budget: Budget = Budget(work) if outer is None else outer.budget
         self.inference = inference
         self.outer = outer
@@ -32,40 +35,40 @@ class GraphFrame:
         self._inner: dict[int, dict[str, GraphFrame]] = {}
 
     def producer(self, slot: int) -> NodeStep | None:
-        """The node that computes a value."""
+        """The node that computes a value; None for an input or constant."""
         index = self.inference.compiled.producers[slot]
         return None if index is None else self.inference.compiled.step(index)
 
     def inner(self, step: NodeStep) -> dict[str, GraphFrame]:
-        """The last runs of the bodies of a node, or of the function that it calls."""
+        """The last run of each body of a node, or of the function that it calls, by attribute."""
         if step.index not in self._inner:
             children = self.inference.children.get(step.index, {})
             self._inner[step.index] = {name: GraphFrame(child, self, step) for name, child in children.items()}
         return self._inner[step.index]
 
     def name(self, slot: int) -> str:
-        """The name of a value; inside a body it starts with the path of the body."""
+        """The name of a value; inside a body it begins with the path of the body."""
         name = self.inference.compiled.names[slot]
         if self.outer is not None and self.step is not None and name in self.step.operation.captures:
             return self.outer.name(self.step.captures[self.step.operation.captures.index(name)])
         return self.inference.path + name
 
     def locate(self, step: NodeStep) -> str:
-        """A node's name and its location in the source."""
+        """The name of a node and its location in the source."""
         return self.append_location(self.inference.path + step.site, step.node.name)
 
     def append_location(self, text: str, node: str) -> str:
-        """A text and the location of a node in the source."""
+        """A text, followed by the location of a node in the source where that is known."""
         at = self.inference.compiled.graph.locations.get(node)
         return f"{text} at {at}" if at else text
 
     def reason(self, step: NodeStep) -> str:
-        """Why the outputs of a node are unknown, if the inference recorded it."""
+        """Why the outputs of a node are unknown; empty where the inference recorded no reason."""
         return self.inference.reasons.get(step.index, "")
 
     @cached_property
     def first(self) -> dict[Dimension, Point]:
-        """The first occurrence of each unknown symbol: in an input, else in the output of a node."""
+        """The first point of each anonymous symbol: in an input or constant, else in an output of a node."""
         first: dict[Dimension, Point] = {}
         compiled = self.inference.compiled
         outputs = (slot for row in compiled.rows for slot in row[2] if slot != UNUSED)
@@ -77,7 +80,7 @@ class GraphFrame:
 
 
 def find_value(outer: GraphFrame, name: str) -> tuple[GraphFrame, int]:
-    """The graph and the slot of a value by its name, which begins with the path of its body.
+    """The frame and the slot of a value by its name, which begins with the path of its body.
 
     Raises UnknownNameError for an unknown value.
     """
@@ -94,7 +97,7 @@ def find_value(outer: GraphFrame, name: str) -> tuple[GraphFrame, int]:
 
 
 class Point(NamedTuple):
-    """An axis or an element of a value, `at` its index, or its rank (at 0)."""
+    """An axis or an element of the value of a slot, at the index `at`; or its rank, where `at` is 0."""
 
     frame: GraphFrame
     slot: int
@@ -108,12 +111,12 @@ class Point(NamedTuple):
 
     @property
     def size(self) -> Dim | None:
-        """The size of the axis, or the element; None for an unknown one, and for a rank."""
+        """The size of the axis, or the element; None where there is none, and for a rank."""
         return size_in(self.type, self.facet, self.at)
 
     @property
     def known(self) -> bool:
-        """Whether it contains no unknown."""
+        """Whether the rank is known, or the size or element contains no unknown."""
         return is_known(self.type, self.facet, self.at)
 
     def __str__(self) -> str:
@@ -125,14 +128,14 @@ class Point(NamedTuple):
 
 
 def tensor_of(value: Type | None) -> TensorType | None:
-    """A tensor, or the innermost elements of a sequence, an optional or a map."""
+    """The type of a tensor, or of the innermost elements of a sequence, optional or map; None for any other type."""
     while isinstance(value, SequenceType):
         value = value.element
     return value if isinstance(value, TensorType) else None
 
 
 def size_in(value: Type | None, facet: Facet, index: int) -> Dim | None:
-    """The size of an axis, or an integer among the elements; None when it is unknown."""
+    """The size of an axis, or an integer among the elements; None where there is none."""
     tensor = tensor_of(value)
     values = None if tensor is None else tensor.shape.dims if facet == "axis" else tensor.elements
     if facet == "rank" or values is None or not -len(values) <= index < len(values):

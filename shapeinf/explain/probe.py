@@ -1,4 +1,9 @@
-"""Probing a rule: it runs again with other inputs, over a copy of the store, to find the sources of its outputs."""
+"""Probes of a rule: runs with other inputs, over a copy of the store, that find what its outputs depend on.
+
+For the sources of a known size, every axis of the inputs is replaced by a *marker*, a symbol of its own: the markers in
+the output are its sources. For the causes of an unknown, the unknowns of the inputs are replaced by markers (*lifted*):
+those that make the output unknown again when they are restored are its causes.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ from shapeinf.lattice import PartialTensor, Shape, TensorType, Type
 from shapeinf.ops.rule_context import SizeTerms, Terms
 
 MOST_ELEMENTS = 64
-"""Longer contents are no shape; they are not probed."""
+"""The most elements of contents that are probed: longer ones are no shape."""
 STEPS_PER_RULE = 100
 """The cost of one run of a rule, in steps of a budget."""
 STEPS_PER_COPIED_CONSTRAINT = 5
@@ -22,6 +27,7 @@ STEPS_PER_COPIED_CONSTRAINT = 5
 STEPS_PER_NEW_CONSTRAINT = 200
 """The cost of adding a constraint."""
 RANKS_TRIED = (2, 3, 4, 1, 5, 0, 6)
+"""The ranks that are tried in place of an unknown one, in this order."""
 
 Inputs = list["Type | None"]
 
@@ -29,7 +35,7 @@ Inputs = list["Type | None"]
 def sources(point: Point, step: NodeStep) -> tuple[list[Point], Terms]:
     """The axes and elements of a node's inputs that an axis or element of its output is computed from.
 
-    And the other terms of it, such as the stride of a window; empty where there are none.
+    Also the parameters in its formula, such as the stride of a window. Both are empty where none is found.
     """
     probe = _Probe(point, step)
     if not probe.possible:
@@ -42,9 +48,9 @@ def sources(point: Point, step: NodeStep) -> tuple[list[Point], Terms]:
 
 
 def blockers(point: Point, step: NodeStep) -> list[Point]:
-    """The unknown of a node's inputs that makes its output unknown: the first that suffices by itself.
+    """The unknown of a node's inputs that makes its output unknown: the first one that does so alone.
 
-    Empty when the output would be unknown even if all shapes of the inputs, and all sizes among their contents, were
+    Empty where the output would be unknown even if all shapes of the inputs, and all sizes among their contents, were
     known: then it depends on data, or the rule does not infer it.
     """
     probe = _Probe(point, step)
@@ -66,7 +72,7 @@ def is_late(point: Point, step: NodeStep) -> bool:
 
 
 class _Probe:
-    """Runs of one node's rule with marker symbols instead of sizes; `marks` has the point of each."""
+    """Runs of one node's rule with markers instead of sizes; `marks` has the point of each marker."""
 
     def __init__(self, point: Point, step: NodeStep) -> None:
         self.point = point
@@ -79,7 +85,7 @@ class _Probe:
         self.types: Inputs = [None if s == MISSING else self.inference.type_of(s) for s in step.arguments]
 
     def run(self, inputs: Sequence[Type | None], terms: SizeTerms | None = None) -> Type | None:
-        """The output type by the rule; None when the rule fails, and when the budget is exhausted."""
+        """The type of the probed output for these inputs; None where the rule fails or the budget is exhausted."""
         assert self.call is not None
         store, budget = self.inference.store, self.point.frame.budget
         if not budget.take(STEPS_PER_RULE + STEPS_PER_COPIED_CONSTRAINT * store.count):
@@ -94,7 +100,7 @@ class _Probe:
         return outcome.types[self.step.outputs.index(self.point.slot)]
 
     def is_known(self, inputs: Sequence[Type | None]) -> bool:
-        """Whether the output has no unknowns but marker symbols."""
+        """Whether the output has no unknowns but markers."""
         output = self.run(inputs)
         if self.point.facet == "rank" or output is None:
             return is_known(output, "rank", 0)
@@ -102,7 +108,7 @@ class _Probe:
         return size is not None and all(s in self.marks for s in unknowns_in(size))
 
     def origins(self, inputs: Sequence[Type | None]) -> list[Point]:
-        """The points of the marker symbols in the output; none if substituting them does not give the inferred size."""
+        """The points of the markers in the output; none where it is not the inferred size with sizes for markers."""
         terms: SizeTerms = {}
         size = size_in(self.run(inputs, terms), self.point.facet, self.point.at)
         if not isinstance(size, Dimension):
@@ -141,7 +147,7 @@ class _Probe:
         return inputs
 
     def constants(self) -> list[Point]:
-        """The element of the contents that the size equals, and that the output changes with."""
+        """The element of the contents that is equal to the size, and on which the output depends; else empty."""
         size = self.point.size
         for position, known in enumerate(self.types):
             elements = known.elements if isinstance(known, TensorType) and self.reads(position) else None
@@ -154,7 +160,7 @@ class _Probe:
         return []
 
     def decides(self, position: int, known: TensorType, index: int) -> bool:
-        """Whether the output depends on an element."""
+        """Whether the output depends on an element of an input."""
         elements = list(known.elements or ())
         elements[index] = mark = self.mark(self.step.arguments[position], "element", index, None)
         for inputs in ([*self.types], self.mark_inputs(contents=True, ones=True)):
@@ -170,7 +176,7 @@ class _Probe:
         return self.call.reads(position)
 
     def mark(self, slot: int, facet: Facet, index: int, dim: Dim | None) -> Dimension:
-        """A marker symbol instead of a size, with its bounds."""
+        """A new marker for an axis or element, with the lower bound of its size `dim`."""
         store = self.inference.store
         low: int | None = 2
         if isinstance(dim, Dimension):
@@ -184,7 +190,7 @@ class _Probe:
     # -- causes of an unknown output --------------------------------------------------------------------------------
 
     def unknown_points(self, position: int, contents: bool) -> list[Point]:
-        """The unknowns of an input: its rank, its axes; with `contents` the numbers that the rule reads."""
+        """The unknowns of an input: its rank or axes, or, with `contents`, the elements that the rule reads."""
         value, slot, frame = self.types[position], self.step.arguments[position], self.point.frame
         if slot == MISSING:
             return []
@@ -197,7 +203,7 @@ class _Probe:
         return [Point(frame, slot, "axis", i) for i, d in enumerate(tensor.shape.dims) if unknowns_in(d)]
 
     def unknown_elements(self, position: int) -> list[int]:
-        """The unknown integers in an input that the rule reads; the first, where their number is unknown."""
+        """The indices of unknown integers in an input that the rule reads; [0] where their number is unknown."""
         value = self.types[position]
         if not isinstance(value, TensorType) or "int" not in (value.dtype or "") or not self.reads(position):
             return []
@@ -212,7 +218,7 @@ class _Probe:
         return list(range(count)) if count <= MOST_ELEMENTS else []
 
     def lift(self, rank: int, contents: bool) -> Inputs:
-        """The inputs as if all were known; an unknown rank, or number of sizes, is taken to be `rank`."""
+        """The inputs with markers for all unknowns; `rank` replaces an unknown rank or number of elements."""
         inputs: Inputs = []
         for position, known in enumerate(self.types):
             if not isinstance(known, TensorType):
@@ -226,7 +232,7 @@ class _Probe:
         return inputs
 
     def replace_sizes(self, position: int, known: TensorType, rank: int) -> TensorType:
-        """An input with a marker instead of each unknown size."""
+        """An input with a marker for each unknown size."""
         slot, dims = self.step.arguments[position], known.shape.dims
         if dims is None:
             return TensorType(known.dtype, Shape([self.mark(slot, "axis", i, None) for i in range(rank)]))
@@ -238,7 +244,7 @@ class _Probe:
         )
 
     def replace_contents(self, position: int, known: TensorType, rank: int) -> TensorType:
-        """An input with a marker instead of each unknown number."""
+        """An input with a marker for each unknown element."""
         slot, missing = self.step.arguments[position], self.unknown_elements(position)
         if known.shape.is_concrete:
             elements = list(known.elements or [None] * len(missing))
@@ -250,7 +256,7 @@ class _Probe:
         return PartialTensor(known.dtype, Shape(() if single else (len(marks),)), marks)
 
     def lower(self, lifted: Inputs, point: Point) -> Inputs:
-        """The lifted inputs with one unknown restored."""
+        """The lifted inputs with the unknown at a point restored."""
         inputs = list(lifted)
         for position, slot in enumerate(self.step.arguments):
             if slot == point.slot:
@@ -258,7 +264,7 @@ class _Probe:
         return inputs
 
     def restore(self, position: int, lifted: Type | None, point: Point) -> Type | None:
-        """A lifted input with one of its unknowns restored."""
+        """A lifted input with the unknown at a point restored."""
         known = self.types[position]
         if not isinstance(known, TensorType) or not isinstance(lifted, TensorType) or point.facet == "rank":
             return known

@@ -1,4 +1,4 @@
-"""The unknown axes and ranks of a model, grouped by first cause."""
+"""The unknown axes and ranks of a model, grouped by their first cause, for `Result.unknowns`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from shapeinf.solver.budget import WORK, cut_text
 from shapeinf.texts import object_text
 
 MAX_EXAMPLES = 3
-"""Unknowns of a cause that a notebook lists."""
+"""The number of unknowns of a cause that a notebook lists."""
 
 CauseKind = Literal["input", "operator", "error", "data", "body", "order", "budget"]
-"""An input without sizes, no rule, a violation, data, which body runs and how often, inputs that later nodes determine.
-"budget": the budget was exhausted before the cause was found."""
+"""An input without sizes; an operator without a rule; a violation; data; which body runs, or how often; sizes of inputs
+that only later nodes determine ("order"); or the budget was exhausted before a cause was found."""
 
 
 @attrs.frozen
@@ -41,8 +41,9 @@ class Unknown:
 class Cause:
     """The first node or input whose result is unknown.
 
-    `node` has the path of a node in a body; for an input it is its name, and `op` is empty; both are empty where no
-    cause was found. `values` are the values of the main graph whose declared shapes would make it known.
+    `node` is the name of the node, with the path of its body, or of the input; `op` is empty for an input. Both are
+    empty where no cause was found. `values` are the values of the main graph whose declared shapes would make the
+    unknowns known.
     """
 
     kind: CauseKind
@@ -66,7 +67,7 @@ _BUDGET_EXHAUSTED = Cause("budget", "", "", f"the cause was not searched: {cut_t
 
 @attrs.frozen
 class UnknownGroup:
-    """All unknowns of one first cause; of several, where a size was computed from unknowns of them all."""
+    """All unknowns with the same first causes: nearly always one, several for a size computed from unknowns of each."""
 
     causes: tuple[Cause, ...]
     unknowns: tuple[Unknown, ...]
@@ -78,7 +79,7 @@ class UnknownGroup:
 
     @property
     def count(self) -> int:
-        """Number of unknowns."""
+        """The number of unknowns."""
         return len(self.unknowns)
 
     def __repr__(self) -> str:
@@ -86,14 +87,14 @@ class UnknownGroup:
         return object_text(f"UnknownGroup: {self}", map(str, self.unknowns))
 
     def __str__(self) -> str:
-        """One line: how many, and why."""
+        """The number of unknowns and the causes, on one line."""
         if self.cause.kind == "budget":
             return f"{self.count}: {self.cause}"
         return f"{self.count} because of " + "; and of ".join(map(str, self.causes))
 
 
 class UnknownGroups(list[UnknownGroup]):
-    """A list of groups of unknowns, which a notebook shows as a table."""
+    """A list of groups of unknowns, which a notebook displays as a table."""
 
     def _repr_html_(self) -> str:
         rows = [
@@ -105,9 +106,9 @@ class UnknownGroups(list[UnknownGroup]):
 
 
 def unknowns(inference: Inference, work: int = WORK) -> list[UnknownGroup]:
-    """All unknown axes and ranks of the values of a graph by first cause; the largest group first.
+    """All unknown axes and ranks of the values of a graph in groups by their first causes, the largest first.
 
-    Those whose cause is not found within the budget are a group of their own.
+    Unknowns whose cause is not found within the budget are one group.
     """
     frame, roots = GraphFrame(inference, work=work), Roots()
     groups: dict[tuple[tuple[int, str], ...], tuple[list[Root], list[Unknown]]] = {}
@@ -117,7 +118,7 @@ def unknowns(inference: Inference, work: int = WORK) -> list[UnknownGroup]:
             key = tuple(sorted(root.key for root in origins))
             axis = None if point.facet == "rank" else point.at
             groups.setdefault(key, (origins, []))[1].append(Unknown(name, axis))
-    by_cause: dict[tuple[Cause, ...], list[Unknown]] = {}  # those whose cause was not searched are one group
+    by_cause: dict[tuple[Cause, ...], list[Unknown]] = {}  # all whose cause was not found are one group
     for origins, members in groups.values():
         by_cause.setdefault(tuple(dict.fromkeys(map(cause_of, origins))), []).extend(members)
     unsorted = (UnknownGroup(causes, tuple(members)) for causes, members in by_cause.items())
@@ -125,7 +126,7 @@ def unknowns(inference: Inference, work: int = WORK) -> list[UnknownGroup]:
 
 
 def _unknown_points(frame: GraphFrame, slot: int) -> list[Point]:
-    """The unknown axes of a value, or its rank; none of a sequence with known items, or of a tuple of other values."""
+    """The unknown axes of a value, or its rank; none for a sequence of known items, or one that packs other values."""
     if _is_packed(frame.inference, slot):
         return []
     value = frame.inference.type_of(slot)
@@ -150,7 +151,7 @@ def _is_fully_known(value: Type) -> bool:
 
 
 def cause_of(root: Root) -> Cause:
-    """The cause that users see of a root."""
+    """The public record of a root."""
     frame, step = root.frame, root.step
     if root.cut:
         return _BUDGET_EXHAUSTED

@@ -109,7 +109,7 @@ class ArrayType:
         return integer(dimension, f"a dim of {self}", -rank, rank - 1) % rank
 
     def __str__(self) -> str:
-        """The text form; that of a scalar has a layout only where the layout has more than dims."""
+        """The text form; a scalar shows its layout only where it has more than dims."""
         dims = ",".join(map(_dim_text, self.dims, self.dynamic))
         layout = str(self.layout) if self.dims or self.layout.suffix else ""
         return f"{self.element.name}[{dims}]{layout}"

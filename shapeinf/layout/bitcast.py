@@ -200,7 +200,7 @@ def _same_digits(before: list[Digit], after: list[Digit], proofs: Proofs) -> boo
         if _all_ints(before) and _all_ints(after):
             return False
         if stride is False:
-            return False if every(proofs.at_most(2, digit.size) for digit in (source, target)) else None
+            return False if every(proofs.less_equal(2, digit.size) for digit in (source, target)) else None
         if stride is None:
             return None
         ends = _ends_first(before, after, position, proofs) or _ends_first(after, before, position, proofs)
@@ -214,8 +214,8 @@ def _ends_first(short: list[Digit], long: list[Digit], position: int, proofs: Pr
         return False
     digit, following = short[-position], short[-position - 1]
     return (
-        proofs.at_most(digit.size + 1, long[-position].size) is True
-        and proofs.at_most(2, following.size) is True
+        proofs.less_equal(digit.size + 1, long[-position].size) is True
+        and proofs.less_equal(2, following.size) is True
         and proofs.differ(digit.size * digit.stride, following.stride) is True
     )
 

@@ -47,7 +47,7 @@ def drop_degenerate_dims(array: ArrayType, store: ConstraintStore | None = None)
 def insert_dim(
     array: ArrayType, index: int, size: Dim | None, *, dynamic: bool = False, minor: bool = False
 ) -> ArrayType:
-    """With a new dim before dim `index` (the rank: at the end); in memory it is the most major one, or the most minor.
+    """The array with a new dim before dim `index`, in memory the most major one, or with `minor` the most minor.
 
     This is XLA's InsertDimensionAtIndex, PrependMajorDimension (`index` 0) and AppendMinorDimension (at the end, with
     `minor`) in one.

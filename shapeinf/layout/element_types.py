@@ -15,7 +15,7 @@ class ElementType:
     Args:
         name: its name in XLA's text, such as `f32`.
         dtype: its name in shapeinf, such as `float32`.
-        bits: how many bits of an element carry its value.
+        bits: the number of bits of an element that carry its value.
         kind: the kind of number.
     """
 

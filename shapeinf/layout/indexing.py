@@ -31,7 +31,7 @@ def linear_index(array: ArrayType, index: Sequence[Dim], store: ConstraintStore 
     logical = [_check_index(i) for i in index]
     proofs = Proofs(store, (*sizes, *logical))
     for d, (along, size) in enumerate(zip(logical, sizes, strict=True)):
-        if proofs.at_most(0, along) is False or proofs.at_most(size, along):
+        if proofs.less_equal(0, along) is False or proofs.less_equal(size, along):
             raise LayoutError(f"index {along} is outside of dim {d} of {array}")
     linear: Dim = unchecked_linear_index(array, logical)
     return linear
@@ -64,7 +64,7 @@ def multi_index(array: ArrayType, linear: Dim, store: ConstraintStore | None = N
         raise LayoutError(f"{array} has no elements")
     room = physical_elements(array)
     proofs = Proofs(store, (*sizes, linear))
-    if proofs.at_most(0, linear) is False or proofs.at_most(room, linear):
+    if proofs.less_equal(0, linear) is False or proofs.less_equal(room, linear):
         raise LayoutError(f"linear index {linear} is outside of the {room} elements of {array}")
     tiles, dims = tile_steps(array)
     physical: list[Index] = []
@@ -74,14 +74,14 @@ def multi_index(array: ArrayType, linear: Dim, store: ConstraintStore | None = N
         rest = rest // size
     if dims:
         physical.append(rest)
-        if proofs.at_most(dims[0], rest):
+        if proofs.less_equal(dims[0], rest):
             return None  # the tail padding
     elif proofs.equal(rest, 0) is False:
         return None
     physical.reverse()
     for tile in reversed(tiles):
         joined = tile.undo(physical)
-        if any(proofs.at_most(size, along) for size, along in zip(tile.group_sizes, joined, strict=True)):
+        if any(proofs.less_equal(size, along) for size, along in zip(tile.group_sizes, joined, strict=True)):
             return None
         physical = tile.ungroup(joined)
     index: list[Dim] = [0] * array.rank

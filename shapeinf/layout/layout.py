@@ -97,8 +97,8 @@ def _minor_to_major(dims: Iterable[int]) -> tuple[int, ...]:
 class Layout:
     """How the dims of an array are stored in memory.
 
-    XLA reads layouts without a check; here every `Layout` is valid. The last two fields are stored and printed, but
-    no function uses them.
+    XLA reads layouts without a check; here every `Layout` is valid. No size and no index depends on the memory space,
+    the splits and the prefix.
 
     Args:
         minor_to_major: the dims, the one whose neighbours are adjacent in memory first.

@@ -113,7 +113,7 @@ class PaddedLayout:
             raise LayoutError(f"{array} has {array.rank} dims, but {len(self.padded_dimensions)} are padded")
         proofs = Proofs(store, (*array.sizes, *self.padded_dimensions))
         for d, (size, padded) in enumerate(zip(array.sizes, self.padded_dimensions, strict=True)):
-            if proofs.at_most(size, padded) is False:
+            if proofs.less_equal(size, padded) is False:
                 raise LayoutError(f"dim {d} of {array} is {size}, but its padded size is {padded}")
         return ArrayType(array.dtype, self.padded_dimensions, Layout(self.minor_to_major))
 

@@ -25,7 +25,7 @@ class Proofs:
         answer = self.store.prove_eq(a, b)
         return True if answer is None and self.store.bounds(a - b) == (0, 0) else answer
 
-    def at_most(self, a: Dim, b: Dim) -> bool | None:
+    def less_equal(self, a: Dim, b: Dim) -> bool | None:
         """Whether `a <= b` always, never, or not decided."""
         if not isinstance(a, Dimension) and not isinstance(b, Dimension):
             return a <= b

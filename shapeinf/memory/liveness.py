@@ -16,7 +16,7 @@ from shapeinf.memory.timeline import ProgramPoint, Role
 from shapeinf.ops import OpDef
 
 MAX_POINTS_IN_BODIES = 300_000
-"""Functions that call others twice double the count at every level."""
+"""Limit on the program points of bodies: functions that call others twice double them at every level."""
 
 NO_VALUE = -1
 """Stands for the index of a live range where an optional input or an unused output has none."""

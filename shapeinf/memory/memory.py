@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from threading import RLock
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import attrs
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from shapeinf.memory.peak import Peak
 
 Order = Literal["file", "least"]
-ORDERS = ("file", "least")
+ORDERS: tuple[Order, ...] = get_args(Order)
 MAX_POINTS = 1000
 """A `repr` computes no peak over more program points, which may take seconds."""
 

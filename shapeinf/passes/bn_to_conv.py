@@ -1,4 +1,4 @@
-"""Turns a batch normalization into a Conv with one group a channel and kernels of one element."""
+"""`bn_to_conv`: a batch normalization becomes a Conv with a group for each channel and kernels of one element."""
 
 from __future__ import annotations
 
@@ -10,16 +10,12 @@ from shapeinf.passes.fuse_bn import channel_scale
 from shapeinf.passes.numbers import round_to
 
 LEAST_RANK = 3
-"""A Conv has one spatial axis or more."""
+"""The least rank of the input of a Conv."""
 
 
 def bn_to_conv(editor: Editor) -> None:
-    """Rewrite every batch normalization of constants whose input has a proved rank of 3 or more."""
-    for node in editor.nodes("BatchNormalization"):
-        try:
-            _rewrite(editor, node)
-        except Leave as reason:
-            editor.leave(node, reason)
+    """Rewrite every batch normalization with constant parameters whose input has a known rank of at least 3."""
+    editor.rewrite_nodes("BatchNormalization", _rewrite)
 
 
 def _rewrite(editor: Editor, node: ir.Node) -> None:
@@ -29,7 +25,7 @@ def _rewrite(editor: Editor, node: ir.Node) -> None:
     if shape.dims is None:
         raise Leave("the rank of its input is unknown")
     if len(shape.dims) < LEAST_RANK:
-        raise Leave(f"its input has rank {len(shape.dims)}, and a Conv needs {LEAST_RANK}")
+        raise Leave(f"its input has rank {len(shape.dims)}, and a Conv requires at least {LEAST_RANK}")
     if dtype is None:
         raise Leave("the element type of its input is unknown")
     scale = channel_scale(editor, node)

@@ -1,4 +1,4 @@
-"""`clean`: passes over a model, the report, and the comparison of numbers."""
+"""`clean`: runs passes over a model, and compares the numbers of both models on request."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from shapeinf.passes.skeleton import duplicate, to_proto
 
 @attrs.frozen(repr=False)
 class Cleaned:
-    """A cleaned model. `comparison` has the numbers of both models where they were compared."""
+    """A cleaned model, the report, and the comparison of its numbers with the original's, where requested."""
 
     model: ir.Model
     report: CleanReport
     comparison: Comparison | None = None
 
     def __repr__(self) -> str:
-        """What was done, in one line."""
+        """The number of changes of each pass, the opsets, and whether the numbers agree, in one line."""
         report = self.report
         parts = [", ".join(f"{count} {name}" for name, count in report.counts().items()) or "no changes"]
         if report.opset_before != report.opset_after:
@@ -46,7 +46,7 @@ class Cleaned:
 
 
 def clean(model: Any, passes: Sequence[str] | None = None, *, verify: bool = False, seed: int = 0) -> Cleaned:
-    """Clean an ONNX model up. Each pass is proved by inference to leave the model the same, or is undone.
+    """Clean up an ONNX model. A pass is undone unless inference proves that the model stays the same.
 
     >>> from onnx import parser
     >>> model = parser.parse_model('''<ir_version: 8, opset_import: ["": 17]>
@@ -61,13 +61,13 @@ def clean(model: Any, passes: Sequence[str] | None = None, *, verify: bool = Fal
     ['Conv', 'Add', 'Relu']
 
     Args:
-        model: a path, bytes, an `onnx.ModelProto` or an `onnx_ir.Model`; it stays as it is.
-        passes: names of `PASSES`, in the order in which they run; None for `DEFAULT_ORDER`.
-        verify: run both models in onnxruntime at two bindings and compare their numbers.
+        model: a path, bytes, an `onnx.ModelProto` or an `onnx_ir.Model`; it is not changed.
+        passes: names in `PASSES`, in the order in which they run; None for `DEFAULT_ORDER`.
+        verify: run both models in onnxruntime at two bindings and compare their outputs.
         seed: of the random inputs.
 
     Raises:
-        UnknownNameError: a pass that there is not.
+        UnknownNameError: an unknown pass.
         UnknownFormatError: a model that is not ONNX; a pickle is not read.
         ModelError: a malformed model, or weights outside its folder.
         LimitError: a file of more than 2 GB.

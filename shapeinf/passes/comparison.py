@@ -93,7 +93,7 @@ def _cleaned_refusals() -> Iterator[None]:
 
 
 def _session(model: ir.Model) -> Any:
-    """A session without the optimisations of the runtime, which would clean the model up too."""
+    """A session without the optimizations of the runtime, which would clean the model up too."""
     package = import_onnxruntime("clean --verify")
     folders = {os.path.abspath(tensor.base_dir) if tensor.base_dir else "" for tensor in external_tensors(model)}
     data, folder = to_proto(model).SerializeToString(), None
@@ -102,7 +102,7 @@ def _session(model: ir.Model) -> Any:
             raise Refusal("its weights are in a folder that is unknown, or in several folders")
         folder = folders.pop()
         data = embed_small(data, DataFolder(folder))  # onnxruntime reads no shapes from other files
-    return create_session(package, data, folder, optimised=False)
+    return create_session(package, data, folder, optimized=False)
 
 
 def _bindings(graph: Graph) -> Iterator[RunSizes]:

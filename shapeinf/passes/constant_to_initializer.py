@@ -1,4 +1,4 @@
-"""Turns Constant nodes into initializers of their scope."""
+"""`constant_to_initializer`: Constant nodes become initializers of their scope."""
 
 from __future__ import annotations
 
@@ -13,12 +13,8 @@ _NUMPY = {"value_int": np.int64, "value_ints": np.int64, "value_float": np.float
 
 
 def constant_to_initializer(editor: Editor) -> None:
-    """Turn every Constant into an initializer, but those of sparse tensors, at outputs and in functions."""
-    for node in editor.nodes("Constant"):
-        try:
-            _lift(editor, node)
-        except Leave as reason:
-            editor.leave(node, reason)
+    """Replace every Constant by an initializer, except those of sparse tensors, at outputs and in functions."""
+    editor.rewrite_nodes("Constant", _lift)
 
 
 def _lift(editor: Editor, node: ir.Node) -> None:
@@ -37,10 +33,10 @@ def _tensor(node: ir.Node) -> Any:
     """The tensor of a Constant in any of its forms."""
     (attribute,) = node.attributes.values() if len(node.attributes) == 1 else (None,)
     if attribute is None:
-        raise Leave("it has not exactly one value")
+        raise Leave("it does not have exactly one value")
     if attribute.name == "value":
         if attribute.value.dtype == ir.DataType.UNDEFINED:
-            raise Leave("its value is no tensor of a known type")
+            raise Leave("the element type of its value is unknown")
         return attribute.as_tensor()
     if attribute.name in _NUMPY:
         return ir.Tensor(np.asarray(attribute.value, dtype=_NUMPY[attribute.name]))
@@ -53,5 +49,5 @@ def _tensor(node: ir.Node) -> Any:
 
 
 def _bytes(text: str | bytes) -> bytes:
-    """The bytes of a text; onnx-ir keeps those that are no UTF-8 as bytes."""
+    """The bytes of a text; onnx-ir has a text that is not UTF-8 as bytes."""
     return text.encode() if isinstance(text, str) else bytes(text)

@@ -1,4 +1,4 @@
-"""Makes one initializer of those of one scope with equal type, shape and bytes."""
+"""`deduplicate`: initializers of one scope with equal type, shape and contents become one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shapeinf.passes.weights import raw_bytes
 
 
 def deduplicate(editor: Editor) -> None:
-    """Let all readers read the first of equal constants, or the one that is an output."""
+    """Make all readers of equal constants read the first one, or the one that is an output."""
     for scope in list(editor.scopes()):
         alike: dict[tuple[object, ...], list[ir.Value]] = defaultdict(list)
         for value in scope.initializers.values():
@@ -37,7 +37,7 @@ def _merge_equal(editor: Editor, scope: ir.Graph, values: list[ir.Value]) -> Non
         group.sort(key=lambda value: not value.is_graph_output())
         for value in group[1:]:
             if value.is_graph_output():
-                editor.leave(value, f"it and '{group[0].name}' are outputs both")
+                editor.leave(value, f"it and '{group[0].name}' are both outputs")
                 continue
             try:
                 editor.check_visible(group[0].name, scope)

@@ -1,12 +1,12 @@
-"""An ONNX model that passes edit: its scopes, its constants, and edits that keep the interface of every scope.
+"""The editor of an ONNX model: its scopes, its constants, and edits that keep the interface of every scope.
 
-The graph is that of onnx-ir, whose values know their readers in all scopes. Constant means an initializer of the scope
-or of one around it that no caller can override (IR version 4 and later: one that is no input).
+The model is one of onnx-ir, in which a value has its readers in all scopes. A constant is an initializer of a scope, or
+of one around it, that no caller can override (from IR version 4 on, an initializer that is no input).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -23,19 +23,18 @@ from shapeinf.passes.types import Types, bodies, values
 from shapeinf.passes.weights import contents, rename_tensor
 
 OVERRIDABLE_SINCE = 4
-"""The IR version from which on an initializer that is an input is a default, which a caller may replace."""
-
+"""From this IR version on, an initializer that is an input is a default, which a caller may override."""
 
 QUANTIZATION = "quant_parameter_tensor_names"
 """The key in the metadata of a value under which onnx-ir stores its quantization annotation."""
 
 
 class Leave(Exception):  # noqa: N818  (internal, no error)
-    """A pass leaves a place alone; the text is the reason. Internal: caught in every pass, such as `passes.fuse_bn`."""
+    """A pass leaves a place alone; the text is the reason. Internal: caught in `passes.editor` and `passes.deduplicate`."""
 
 
 class Editor:
-    """A model with the passes' edits; `changes` and `left` are those since the last `start`."""
+    """A model that passes edit in place; `changes` and `left` are those of the current pass."""
 
     def __init__(self, model: ir.Model) -> None:
         """`model` is edited in place."""
@@ -51,7 +50,7 @@ class Editor:
         self._parameters: set[str] = set()
 
     def start(self, name: str, types: Types) -> None:
-        """Begin a pass, with what inference says about the model as it is."""
+        """Begin a pass, with the inferred types of the current model."""
         self.name, self.types = name, types
         self.changes, self.left = [], []
         self._functions = {function.graph for function in self.model.functions.values()}
@@ -78,22 +77,22 @@ class Editor:
         return scope in self._functions
 
     def nodes(self, *operators: str) -> list[ir.Node]:
-        """The nodes of ONNX's own operators of these names, in all scopes.
+        """The nodes of these operators of ONNX, in all scopes; see `is_operator`.
 
-        Not those in functions with attributes that each call sets, nor those that are not as their schema has them.
+        Nodes of functions with attributes that each call sets are left out.
         """
         nodes = (node for scope in self.scopes() for node in scope if self.is_operator(node, *operators))
         return [node for node in nodes if not any(attribute.is_ref() for attribute in node.attributes.values())]
 
     def is_operator(self, node: ir.Node | None, *operators: str) -> bool:
-        """Whether a node is one of these operators of ONNX as its schema has it, and no function of the model."""
+        """Whether a node has one of these operators of ONNX, fits its schema, and calls no function of the model."""
         if node is None or node.op_type not in operators or node.domain != "":
             return False
         return node.op_identifier() not in self.model.functions and fits_schema(node, self.opset)
 
     @property
     def opset(self) -> int:
-        """The version of ONNX's operators; functions with another one are none that the passes know."""
+        """The version of ONNX's operators that the main graph imports."""
         imports = self.model.opset_imports
         return imports.get("", imports.get("ai.onnx", 1))
 
@@ -103,7 +102,7 @@ class Editor:
                 yield scope, value
 
     def raise_opset(self, version: int) -> None:
-        """Set the opset of the model, and of its functions with ONNX's operators."""
+        """Set the opset of the model, and of its functions that import ONNX's operators."""
         for imports in (self.model.opset_imports, *(f.opset_imports for f in self.model.functions.values())):
             if {"", "ai.onnx"} & set(imports) or imports is self.model.opset_imports:
                 imports.pop("ai.onnx", None)
@@ -140,7 +139,7 @@ class Editor:
         return self.types.shape(value)
 
     def only_reader(self, value: ir.Value) -> ir.Node:
-        """The only reader of a value, in the scope that it is produced in. Raises Leave where there is no such."""
+        """The only reader of a value. Raises Leave for an output, other readers, other scopes, and annotated values."""
         readers = {use.node for use in value.uses()}
         if value.is_graph_output():
             raise Leave(f"{_label(value)} is an output of its graph")
@@ -149,17 +148,17 @@ class Editor:
         (reader,) = readers
         producer = value.producer()
         if producer is None or reader.graph is not producer.graph:
-            raise Leave(f"{_label(value)} is read in another scope than the one that it is produced in")
+            raise Leave(f"{_label(value)} is not read in the scope in which it is produced")
         if self.is_annotated(value):
             raise Leave(f"{_label(value)} has a quantization annotation")
         return reader
 
     def is_annotated(self, value: ir.Value | None) -> bool:
-        """Whether a quantization annotation describes a value, or refers to it."""
+        """Whether a value has a quantization annotation, or is a parameter of one."""
         return value is not None and (QUANTIZATION in value.meta or value.name in self._parameters)
 
     def check_visible(self, name: str | None, scope: ir.Graph) -> None:
-        """Raise Leave where a scope inside of this one has a value of its own with this name."""
+        """Raise Leave where a scope inside of this one has its own value of this name."""
         for inner in self._scopes.get(name or "", ()):
             around = self._parents.get(inner)
             while around is not None:
@@ -170,7 +169,7 @@ class Editor:
     # -- edits -------------------------------------------------------------------------------------------------------
 
     def new_constant(self, scope: ir.Graph, hint: str, array: npt.NDArray[Any]) -> ir.Value:
-        """A new initializer of a scope, under an unused name."""
+        """Add an initializer to a scope, with an unused name that begins with `hint`."""
         tensor = ir.Tensor(
             np.ascontiguousarray(array) if array.ndim else np.asarray(array), name=self.unused_name(hint)
         )
@@ -181,9 +180,9 @@ class Editor:
         return value
 
     def add_initializer(self, scope: ir.Graph, value: ir.Value) -> None:
-        """Make a value with contents, whose name no other has, an initializer of a scope.
+        """Make a value with contents and an unused name an initializer of a scope.
 
-        Before IR version 4 it is one of the main graph, and an input: each initializer has to be an input of its graph.
+        Before IR version 4, each initializer must be an input of its graph: it becomes one of the main graph.
         """
         if self.model.ir_version < OVERRIDABLE_SINCE:
             scope = self.model.graph
@@ -191,7 +190,7 @@ class Editor:
         scope.initializers.add(value)
 
     def unused_name(self, hint: str) -> str:
-        """A name that no value and no node of the model has."""
+        """A name that no value and no node of the model has: the hint, or one with a number."""
         name, number = hint, 1
         while name in self._names:
             name, number = f"{hint}_{number}", number + 1
@@ -199,7 +198,7 @@ class Editor:
         return name
 
     def constant_input(self, node: ir.Node, hint: str, array: npt.NDArray[Any]) -> ir.Value:
-        """A new constant for an input of a node: an initializer, or in a function a Constant node before it."""
+        """Add a constant for an input of a node: an initializer; in a function, a Constant node before the node."""
         scope = node.graph
         assert scope is not None
         base = node.outputs[0].name or node.op_type
@@ -211,7 +210,7 @@ class Editor:
         return constant.outputs[0]
 
     def copy_constant(self, value: ir.Value) -> ir.Value:
-        """A further initializer with the same tensor, in the same scope."""
+        """Add another initializer with the same tensor to the same scope."""
         assert value.graph is not None and value.const_value is not None
         name = self.unused_name(value.name or "constant")
         tensor = rename_tensor(value.const_value, name)
@@ -220,10 +219,10 @@ class Editor:
         return copy
 
     def replace_by_constant(self, node: ir.Node, tensor: ir.TensorProtocol) -> None:
-        """Remove a node of one output, which is none of its graph, and give its name to an initializer.
+        """Replace a node by an initializer with the name of its only output, which must be no output of the graph.
 
-        The initializer has another name where it lies in another scope, in which the name may be one already.
-        Raises Leave where an inner scope has the name too: an initializer is visible in all of them.
+        Before IR version 4, the initializer of an inner scope is one of the main graph, and has an unused name. Raises
+        Leave where an inner scope has its own value of the name: an initializer is visible in all inner scopes.
         """
         scope, result = node.graph, node.outputs[0]
         assert scope is not None
@@ -242,7 +241,7 @@ class Editor:
         self.add_initializer(scope, value)
 
     def set_input(self, node: ir.Node, index: int, value: ir.Value | None) -> None:
-        """Replace an input, also one past the end; the old one goes when nothing reads it any more."""
+        """Replace an input, also one past the end; an old constant that nothing reads any more is removed."""
         old = node.inputs[index] if index < len(node.inputs) else None
         if index >= len(node.inputs):
             node.resize_inputs(index + 1)
@@ -256,7 +255,7 @@ class Editor:
         return value.name not in self._parameters
 
     def drop_unread(self, values: Iterable[ir.Value | None]) -> None:
-        """Remove the constants among these that nothing reads and that are no outputs."""
+        """Remove those of these values that are unread constants."""
         for value in values:
             if value is None or not self.is_unread(value):
                 continue
@@ -267,9 +266,9 @@ class Editor:
                 scope.inputs.remove(value)
 
     def bypass(self, node: ir.Node, source: ir.Value) -> None:
-        """Remove a node of which only the first output is used, whose readers read `source` instead.
+        """Remove a node of which only the first output is used; its readers read `source` instead.
 
-        Where the output is one of its graph, the producer of `source` takes its name. Raises as `check_bypass` does.
+        Where that output is one of its graph, `source` gets its name. Raises what `check_bypass` raises.
         """
         self.check_bypass(node, source)
         result, scope = node.outputs[0], node.graph
@@ -283,10 +282,10 @@ class Editor:
         self.remove(node)
 
     def check_bypass(self, node: ir.Node, source: ir.Value) -> None:
-        """Raise Leave where `bypass` cannot be.
+        """Raise Leave where a node cannot be bypassed.
 
-        At an output of the graph: where `source` is an input or an output of a graph, a constant, or comes from another
-        scope. Elsewhere: where a reader in an inner scope has another value of that name.
+        At an output of the graph: where `source` is an input or another output, a constant, or comes from another
+        scope. Elsewhere: where an inner scope has its own value with the name of `source`.
         """
         result, scope = node.outputs[0], node.graph
         assert scope is not None
@@ -299,11 +298,11 @@ class Editor:
         if producer is None or producer.graph is not scope:
             raise Leave(f"{_label(result)} is an output and {_label(source)} is not produced in its graph")
         if source.is_graph_output():
-            raise Leave(f"{_label(result)} and {_label(source)} are outputs both")
+            raise Leave(f"{_label(result)} and {_label(source)} are both outputs")
         self.check_visible(result.name, scope)
 
     def _become_output(self, source: ir.Value, result: ir.Value, scope: ir.Graph) -> None:
-        """Put a value at the places of an output, with its name, its declared type and its documentation."""
+        """Make a value an output instead of another, with its name, declared type and documentation."""
         name = result.name
         for at, output in enumerate(scope.outputs):
             if output is result:
@@ -314,20 +313,34 @@ class Editor:
         source.metadata_props.update(result.metadata_props)
 
     def remove(self, node: ir.Node) -> None:
-        """Remove a node whose outputs nothing reads, and the constants that only it has read."""
+        """Remove a node whose outputs nothing reads, and the constants that only this node reads."""
         scope, inputs = node.graph, list(node.inputs)
         assert scope is not None
         scope.remove(node, safe=True)
         self.drop_unread(inputs)
 
+    def rewrite_nodes(
+        self,
+        operator: str,
+        rewrite: Callable[[Editor, ir.Node], None],
+        is_candidate: Callable[[ir.Node], bool] = lambda _: True,
+    ) -> None:
+        """Rewrite each node of an operator; candidates that `rewrite` raises Leave for are recorded as left alone."""
+        for node in self.nodes(operator):
+            try:
+                rewrite(self, node)
+            except Leave as reason:
+                if is_candidate(node):
+                    self.leave(node, reason)
+
     # -- report ------------------------------------------------------------------------------------------------------
 
     def record_change(self, node: ir.Node | ir.Value, text: str) -> None:
-        """Record a change."""
+        """Record a change of a node or value."""
         self.changes.append(Change(self.name, _label(node), text))
 
     def leave(self, node: ir.Node | ir.Value, reason: Leave | str) -> None:
-        """Record a place that a pass looks for, and leaves alone."""
+        """Record a node or value that the pass leaves alone."""
         self.left.append(Left(self.name, _label(node), str(reason)))
 
 

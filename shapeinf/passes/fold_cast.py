@@ -1,6 +1,6 @@
-"""Computes the Cast of a constant, and removes a Cast to the type that the tensor has.
+"""`fold_cast`: the Cast of a constant becomes a constant; a Cast to the type of its input is removed.
 
-Numbers are converted as ONNX's Cast does. Conversions whose result runtimes may differ in are left alone.
+Numbers are converted as ONNX specifies. A Cast that runtimes may compute differently is left alone.
 """
 
 from __future__ import annotations
@@ -14,20 +14,19 @@ import onnx_ir as ir
 from shapeinf.lattice.dtypes import KINDS, ONNX_NAMES
 from shapeinf.lattice.types import numpy_dtype
 from shapeinf.passes.editor import Editor, Leave
-from shapeinf.passes.numbers import FLOATS, nearest
+from shapeinf.passes.numbers import FLOATS, round_once
 
 _WIDTHS = frozenset(["bool", *FLOATS, *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))])
 
 
 def fold_cast(editor: Editor) -> None:
     """Fold every Cast of a constant, and bypass those that change no type."""
-    for node in editor.nodes("Cast"):
-        try:
-            _fold(editor, node)
-        except Leave as reason:
-            source = node.inputs[0]
-            if source is None or source.is_initializer() or editor.dtype(source) == _target(node):
-                editor.leave(node, reason)
+
+    def is_candidate(node: ir.Node) -> bool:
+        source = node.inputs[0]
+        return source is None or source.is_initializer() or editor.dtype(source) == _target(node)
+
+    editor.rewrite_nodes("Cast", _fold, is_candidate)
 
 
 def _target(node: ir.Node) -> str | None:
@@ -52,10 +51,10 @@ def _fold(editor: Editor, node: ir.Node) -> None:
 
 
 def cast(array: npt.NDArray[Any], target: str) -> npt.NDArray[Any]:
-    """An array converted as ONNX's Cast does. Raises Leave where the specification leaves the result open."""
+    """An array converted as ONNX's Cast does. Raises Leave where the result is not specified, or runtimes differ."""
     source = array.dtype.name
     if source not in _WIDTHS or target not in _WIDTHS:
-        raise Leave(f"{source} to {target} is not computed here")
+        raise Leave(f"a Cast of {source} to {target} is not folded")
     if target == "bool":
         return np.asarray(array != 0)
     if source in FLOATS and KINDS[target] == "integer":
@@ -70,7 +69,7 @@ def _to_integer(numbers: npt.NDArray[np.float64], target: str) -> npt.NDArray[An
     truncated = np.trunc(numbers)
     inside = (truncated >= float(limits.min)) & (truncated < float(limits.max) + (limits.bits < 64))
     if not inside.all():
-        raise Leave(f"a number does not fit {target}")
+        raise Leave(f"a number does not fit into {target}")
     return truncated.astype(target)
 
 
@@ -81,9 +80,9 @@ def _to_float(array: npt.NDArray[Any], target: str) -> npt.NDArray[Any]:
     if target in ("float32", "float64"):
         with np.errstate(over="ignore"):
             return array.astype(kind)
-    once = nearest(kind, wide)
+    once = round_once(kind, wide)
     with np.errstate(over="ignore"):
-        twice = nearest(kind, array.astype(np.float32).astype(np.float64))
+        twice = round_once(kind, array.astype(np.float32).astype(np.float64))
     if once.tobytes() != twice.tobytes():  # runtimes convert by way of float32
         raise Leave(f"a number is rounded differently to {target} by way of float32")
     return once

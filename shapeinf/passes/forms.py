@@ -1,8 +1,8 @@
-"""How nodes change when the opset of a model rises: attributes that became inputs, operators that were replaced.
+"""Edits of nodes for a higher opset: attributes that became inputs, operators that were replaced.
 
-`CONVERTERS` has each change of an operator between opset 7 and 18 that does not keep the meaning of a node as it is
-written (ONNX's Changelog.md). A converter raises Leave where there is no form with the same meaning; otherwise it
-returns the edit, or None where the node stays as it is.
+`CONVERTERS` has every change of an operator between opset 7 and 18 after which an unchanged node is invalid or has
+another meaning (ONNX's Changelog.md). A converter returns the edit, or None where the node stays as it is; it raises
+Leave where no form of the new opset has the same meaning.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from shapeinf.passes.editor import Editor, Leave
 from shapeinf.passes.schemas import fits_schema
 
 FIRST, LAST = 7, 18
-"""Opsets whose changes are known here; before 7, operators broadcast by attributes."""
+"""The opsets whose changes are in the tables; before 7, operators broadcast by attributes."""
 
 Edit = Callable[[], None]
+"""Edits one node."""
 Converter = Callable[[Editor, ir.Node], "Edit | None"]
+"""The edit of a node for a new opset; None where none is needed."""
 
 
 @cache
@@ -37,13 +39,13 @@ def edits(editor: Editor, node: ir.Node, target: int) -> list[Edit]:
     crossed = [version for version in versions(node.op_type) if editor.opset < version <= target]
     converters = [CONVERTERS[node.op_type, version] for version in crossed if (node.op_type, version) in CONVERTERS]
     if converters and not fits_schema(node, editor.opset):
-        raise Leave(f"a {node.op_type} is not as its schema has it")
+        raise Leave(f"a {node.op_type} does not fit its schema")
     planned = [convert(editor, node) for convert in converters]
     return [edit for edit in planned if edit is not None]
 
 
 def form_version(node: ir.Node) -> int | None:
-    """The opset in which an attribute of a node became an input, or its operator another one; None for other nodes."""
+    """The opset in which attributes of a node became inputs, or its operator was replaced; None for other nodes."""
     version = ATTRIBUTE_FORMS.get(node.op_type)
     if node.op_type == "Resize":
         return version
@@ -76,13 +78,14 @@ _FORM_ATTRIBUTES = {
     "Split": ("split",),
     "BatchNormalization": ("spatial",),
 }
+"""The attributes of the old form of each operator; `axes` where none are listed."""
 
 
 # -- converters ----------------------------------------------------------------------------------------------------
 
 
 def _to_inputs(*names: str) -> Converter:
-    """Integers in attributes become inputs, in this order behind the first one; those at the end may be absent."""
+    """A converter that makes attributes of integers inputs, in this order after the first; the last may be absent."""
 
     def convert(editor: Editor, node: ir.Node) -> Edit | None:
         if names[0] not in node.attributes:
@@ -108,12 +111,12 @@ def _count_to_input(editor: Editor, node: ir.Node) -> Edit:
 
 
 def _numbers_to_inputs(editor: Editor, node: ir.Node, names: tuple[str, ...], first: int) -> Edit | None:
-    """Numbers in attributes become scalars of the type of the data."""
+    """The edit that makes attributes of numbers scalar inputs, of the element type of the data, from `first` on."""
     if not any(name in node.attributes for name in names):
         return None
     dtype = numpy_dtype(editor.dtype(node.inputs[0]))
     if dtype is None:
-        raise Leave(f"the element type of the data of {node.op_type} is unknown")
+        raise Leave(f"the element type of the input of {node.op_type} is unknown")
 
     def edit() -> None:
         for index, name in enumerate(names, first):
@@ -125,7 +128,7 @@ def _numbers_to_inputs(editor: Editor, node: ir.Node, names: tuple[str, ...], fi
 
 
 def _clip(editor: Editor, node: ir.Node) -> Edit | None:
-    """A bound that is absent is that of the element type in both forms."""
+    """In both forms, an absent bound is that of the element type."""
     return _numbers_to_inputs(editor, node, ("min", "max"), 1)
 
 
@@ -182,11 +185,11 @@ def _batch_norm_outputs(editor: Editor, node: ir.Node) -> None:
 
 
 def _softmax(editor: Editor, node: ir.Node) -> Edit:
-    """Before opset 13 all axes from `axis` on are one; the same as the last one alone where `axis` is the last."""
+    """Before opset 13, all axes from `axis` on are flattened: the same as `axis` alone only if it is the last one."""
     shape = editor.shape(node.inputs[0])
     axis = node.attributes.get_int("axis", 1)
     if axis != -1 and (shape.dims is None or axis % max(len(shape.dims), 1) != len(shape.dims) - 1):
-        raise Leave(f"{node.op_type} joins the axes from {axis} on, which it does not from opset 13 on")
+        raise Leave(f"{node.op_type} flattens the axes from {axis} on, which it does not from opset 13 on")
 
     def edit() -> None:
         node.attributes["axis"] = ir.AttrInt64("axis", -1)
@@ -223,7 +226,7 @@ def _refuse(reason: str) -> Converter:
 
 def _conv_transpose(editor: Editor, node: ir.Node) -> None:
     if "output_shape" in node.attributes or node.attributes.get_string("auto_pad", "NOTSET").startswith("SAME"):
-        raise Leave("ConvTranspose pads otherwise from opset 11 on where its output shape is stated")
+        raise Leave("ConvTranspose with an output shape or SAME pads differently from opset 11 on")
 
 
 def _split_equally(editor: Editor, node: ir.Node) -> Edit | None:
@@ -245,17 +248,17 @@ def _scales_to_input(editor: Editor, node: ir.Node) -> Edit:
 
 
 def _to_resize(editor: Editor, node: ir.Node) -> Edit:
-    """Upsample and Resize of opset 10: asymmetric coordinates, and nearest takes the floor.
+    """Upsample and Resize of opset 10 have asymmetric coordinates, and nearest rounds down.
 
-    Opset 10 does not say how nearest rounds where an axis shrinks, and runtimes differ: left where the scales say so.
+    Opset 10 does not specify how nearest rounds where an axis shrinks, and runtimes differ: such a node is left alone.
     """
     mode = node.attributes.get_string("mode", "nearest")
     scales = node.inputs[1] if len(node.inputs) > 1 else None
     if mode == "nearest" and editor.is_constant(scales) and (editor.array(scales) < 1).any():
-        raise Leave("Resize of opset 10 does not say how nearest rounds where an axis shrinks")
+        raise Leave("Resize of opset 10 does not specify how nearest rounds where an axis shrinks")
 
     def edit() -> None:
-        factors = node.inputs[1]  # as the edit for opset 9 leaves it
+        factors = node.inputs[1]  # after the edit for opset 9
         roi = editor.constant_input(node, "roi", np.zeros(0, np.float32))
         node.op_type = "Resize"
         node.attributes["mode"] = ir.AttrString("mode", "linear" if mode == "bilinear" else mode)
@@ -307,4 +310,4 @@ CONVERTERS: Mapping[tuple[str, int], Converter] = {
     ("OneHot", 11): _refuse("negative indices of OneHot have another meaning from opset 11 on"),
     ("ConvTranspose", 11): _conv_transpose,
 }
-"""The edit of each change that does not keep the meaning of a node, by operator and opset."""
+"""The converter of each change, by operator and opset."""

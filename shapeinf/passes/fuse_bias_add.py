@@ -1,7 +1,7 @@
-"""Fuses the addition of a constant into the bias of the Conv, ConvTranspose or Gemm before it.
+"""`fuse_bias_add`: the addition of a constant becomes part of the bias of the Conv, ConvTranspose or Gemm before it.
 
-The constant must be one number for each output channel: with leading ones up to the rank of the result, its only axis
-of more than one element is that of the channels. A constant that widens the result is none.
+The constant must have one number for each output channel: with leading axes of 1 up to the rank of the result, only the
+axis of the channels may be larger than 1. A constant that broadcasts the result to more elements is not fused.
 """
 
 from __future__ import annotations
@@ -19,18 +19,13 @@ from shapeinf.passes.products import PRODUCTS, Product
 
 def fuse_bias_add(editor: Editor) -> None:
     """Fuse every Add of a constant and a product that nothing else reads."""
-    for node in editor.nodes("Add"):
-        try:
-            _fuse(editor, node)
-        except Leave as reason:
-            if any(value is not None and value.is_initializer() for value in node.inputs) and _has_product(
-                editor, node
-            ):
-                editor.leave(node, reason)
 
+    def is_candidate(node: ir.Node) -> bool:
+        operands = [value for value in node.inputs if value is not None]
+        has_product = any(editor.is_operator(value.producer(), *PRODUCTS) for value in operands)
+        return has_product and any(value.is_initializer() for value in operands)
 
-def _has_product(editor: Editor, node: ir.Node) -> bool:
-    return any(value is not None and editor.is_operator(value.producer(), *PRODUCTS) for value in node.inputs)
+    editor.rewrite_nodes("Add", _fuse, is_candidate)
 
 
 def _fuse(editor: Editor, node: ir.Node) -> None:
@@ -58,7 +53,7 @@ def _operands(editor: Editor, node: ir.Node) -> tuple[ir.Value, ir.Value]:
 
 
 def _channel_numbers(array: npt.NDArray[Any], product: Product) -> npt.NDArray[np.float64]:
-    """The constant as one number for each channel. Raises Leave where it is none."""
+    """The constant as one number for each channel. Raises Leave for a constant of another shape."""
     if array.ndim > product.rank:
         raise Leave("the constant has more axes than the result")
     lifted = array.reshape((1,) * (product.rank - array.ndim) + array.shape)

@@ -1,4 +1,4 @@
-"""Fuses a batch normalization into the Conv, ConvTranspose or Gemm that it follows.
+"""`fuse_bn`: a batch normalization becomes part of the Conv, ConvTranspose or Gemm before it.
 
 With `s = scale / sqrt(var + epsilon)` for each channel, the weights become `W * s` and the bias `(b - mean) * s + B`.
 """
@@ -19,7 +19,7 @@ DEFAULT_EPSILON = 1e-5
 
 @attrs.frozen
 class ChannelScale:
-    """A batch normalization in inference mode: `x * factor + shift` for each channel."""
+    """A batch normalization in inference mode: `x * factor + shift`, or `(x - mean) * factor + offset`, by channel."""
 
     factor: npt.NDArray[np.float64]
     shift: npt.NDArray[np.float64]
@@ -28,14 +28,13 @@ class ChannelScale:
 
 
 def fuse_bn(editor: Editor) -> None:
-    """Fuse every batch normalization whose input has no other reader and whose numbers are constant."""
-    for node in editor.nodes("BatchNormalization"):
-        try:
-            _fuse(editor, node)
-        except Leave as reason:
-            source = node.inputs[0]
-            if source is None or editor.is_operator(source.producer(), *PRODUCTS):
-                editor.leave(node, reason)
+    """Fuse every batch normalization with constant parameters whose input has no other reader."""
+
+    def is_candidate(node: ir.Node) -> bool:
+        source = node.inputs[0]
+        return source is None or editor.is_operator(source.producer(), *PRODUCTS)
+
+    editor.rewrite_nodes("BatchNormalization", _fuse, is_candidate)
 
 
 def _fuse(editor: Editor, node: ir.Node) -> None:
@@ -56,7 +55,7 @@ def _fuse(editor: Editor, node: ir.Node) -> None:
 
 
 def channel_scale(editor: Editor, node: ir.Node) -> ChannelScale:
-    """The numbers of a batch normalization. Raises Leave where it trains, or they are not constant."""
+    """The parameters of a batch normalization. Raises Leave in training mode, and where they are not constant."""
     _check_inference_mode(editor, node)
     arrays = [to_double(editor.array(value)) for value in node.inputs[1:5]]
     if len(arrays) != 4 or any(a.ndim != 1 or len(a) != len(arrays[0]) for a in arrays):
@@ -75,4 +74,4 @@ def _check_inference_mode(editor: Editor, node: ir.Node) -> None:
     if len(node.outputs) > 1:
         raise Leave("it has outputs for the statistics of training")
     if opset < 9 and not node.attributes.get_int("spatial", 1):
-        raise Leave("its parameters are one an element, not one a channel (spatial=0)")
+        raise Leave("its parameters are those of each element, not for each channel (spatial=0)")

@@ -1,4 +1,4 @@
-"""Reads the models that passes clean, and writes the results, with weights in other files as the user wants them."""
+"""Reading of the models that passes clean, and writing of the results; weights may be in other files."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from shapeinf.passes.weights import check_location, external_tensors
 
 
 def read_model(model: Any) -> ir.Model:
-    """A copy of a model in memory, or the model of a file, whose external weights are not loaded.
+    """A copy of a model in memory, or the model in bytes or a file; external weights are not loaded.
 
-    Raises UnknownFormatError for a model of another format, by its name, ModelError for a malformed one and for
-    weights outside the folder of the model, LimitError for a file of more than 2 GB.
+    Raises UnknownFormatError, with the name of the format, for a model of another format, ModelError for a malformed
+    model and for weights outside its folder, LimitError for a file of more than 2 GB.
     """
     if isinstance(model, ir.Model):
         loaded = duplicate(model)
@@ -63,7 +63,7 @@ def _read_file(path: str) -> ir.Model:
 
 
 def _deserialize(proto: onnx.ModelProto, where: str) -> ir.Model:
-    """The model of a message. Raises ModelError where onnx-ir cannot represent it, so that no pass ever meets that."""
+    """The model of a message. Raises ModelError where onnx-ir cannot represent or write it."""
     with _readable(where):
         model = from_proto(proto)
         skeleton(model.clone())
@@ -76,7 +76,7 @@ def _suffix(path: str) -> str:
 
 @contextmanager
 def _readable(where: str) -> Iterator[None]:
-    """Errors of onnx-ir, which has many classes of them, as ModelError."""
+    """Turn every exception, of which onnx-ir has many classes, into a ModelError."""
     try:
         yield
     except ModelError:
@@ -86,10 +86,10 @@ def _readable(where: str) -> Iterator[None]:
 
 
 def write_model(model: ir.Model, path: str | os.PathLike[str], external_data: ExternalData = "keep") -> None:
-    """Write a model, in a text form where the suffix is that of one; see `formats.onnx.saving.save_model`.
+    """Write a model, in the text form of the suffix if it has one; see `formats.onnx.saving.save_model`.
 
-    "copy" also moves weights in a model of more than 2 GB to the file of data. Raises ModelError where weights lie in
-    several folders, and the errors of `save_model`.
+    "copy" also moves the weights of a model of more than 2 GB to the data file. Raises ModelError where weights are in
+    several folders, and what `save_model` raises.
     """
     target = check_path(path)
     proto = to_proto(model)
@@ -108,10 +108,10 @@ def _save(proto: onnx.ModelProto, target: str, folder: DataFolder, external_data
 
 
 def _data_folder(sources: Sequence[ir.ExternalTensor]) -> DataFolder:
-    """The folder of the weights. Raises ModelError where there are two."""
+    """The folder of the weights. Raises ModelError for several folders."""
     folders = {os.fspath(tensor.base_dir) if tensor.base_dir else None for tensor in sources}
     if len(folders) > 1:
-        raise ModelError("its weights lie in two folders")
+        raise ModelError("its weights are in several folders")
     return DataFolder(folders.pop() if folders else None)
 
 

@@ -1,7 +1,7 @@
-"""Rewrites attributes that became inputs in a later opset, and operators that were replaced; raises the opset for it.
+"""`normalise_forms`: attributes that became inputs in a later opset become inputs, and replaced operators change.
 
-The opset rises to the last one that such a form needs, if every node of the model has a form of the same meaning there;
-else to the next lower one.
+The opset of the model rises to the highest one that such a form requires, if every node has a form of the same meaning
+there; else to the next lower one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from shapeinf.passes.forms import FIRST, Edit, edits, form_version
 
 
 def normalise_forms(editor: Editor) -> None:
-    """Raise the opset as far as the forms of the nodes need it and their meaning allows it."""
+    """Raise the opset as far as the forms of the nodes require it, and edit the nodes for it."""
     nodes = [node for scope in editor.scopes() for node in scope if node.domain in ("", "ai.onnx")]
     forms = [(node, version) for node in nodes if (version := form_version(node)) and version > editor.opset]
     for target in sorted({version for _, version in forms}, reverse=True):
@@ -20,7 +20,7 @@ def normalise_forms(editor: Editor) -> None:
         except Leave as reason:
             for node, version in forms:
                 if version == target:
-                    editor.leave(node, f"its form of opset {target} is not possible: {reason}")
+                    editor.leave(node, f"the model cannot rise to opset {target}: {reason}")
             continue
         for edit in planned:
             edit()

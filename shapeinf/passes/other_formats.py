@@ -1,4 +1,4 @@
-"""Refuses models that are not ONNX, by the name of their format. Nothing of them is read but their first bytes."""
+"""Refusal of models that are not ONNX, with the name of their format; only their first bytes are read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shapeinf.formats.registry import Candidate, refuse_foreign
 
 
 def refuse_other_formats(model: Any) -> None:
-    """Raise UnknownFormatError for what is not ONNX: files that are no models, and models of other formats."""
+    """Raise UnknownFormatError for a file that is no model, a model of another format, and any other object."""
     candidate = Candidate(model)
     recognised = FORMATS.recognise(candidate)
     refuse_foreign(candidate, recognised not in (None, FORMATS.default))

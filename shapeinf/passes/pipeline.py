@@ -1,4 +1,4 @@
-"""Runs passes over a model, each with a proof: what cannot be proved to be the same model is undone."""
+"""Runs of passes over a model: a pass whose result cannot be proved to be the same model is undone."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from shapeinf.passes.report import CleanReport, PassReport
 from shapeinf.passes.split_parameters import split_parameters
 
 Pass = Callable[[Editor], None]
+"""A pass edits a model."""
 
 PASSES: Mapping[str, Pass] = MappingProxyType(
     {
@@ -47,19 +48,19 @@ ON_REQUEST = ("split_parameters", "deduplicate")
 """The passes that run only when they are named."""
 
 DEFAULT_ORDER = tuple(name for name in PASSES if name not in ON_REQUEST)
+"""The passes that run by default, in order."""
 
 MAX_RUNS = 16
-"""Runs of one pass until it changes nothing; each run but the last removes a node or a constant."""
+"""The most runs of one pass, or of all passes, until they change nothing."""
 
 
 def run_passes(model: ir.Model, names: Sequence[str] = DEFAULT_ORDER) -> tuple[ir.Model, CleanReport]:
     """Run passes in order, each until it changes nothing, and all of them until they change nothing.
 
-    Those that undo each other (`ON_REQUEST`) run in turn once.
+    With both of `ON_REQUEST`, which undo each other, all passes run in order once. `model` is edited in place unless a
+    pass is undone.
 
-    `model` itself is edited unless a pass is undone.
-
-    Raises UnknownNameError for a pass that there is not, and what `infer_shapes` raises for the model as it is.
+    Raises UnknownNameError for an unknown pass, and what `infer_shapes` raises for the original model.
     """
     for name in names:
         if name not in PASSES:
@@ -70,14 +71,14 @@ def run_passes(model: ir.Model, names: Sequence[str] = DEFAULT_ORDER) -> tuple[i
     for _ in range(1 if len(names) == 1 or set(ON_REQUEST) <= set(names) else MAX_RUNS):
         runs, current, copy = _run_each(names, current, copy)
         reports += runs
-        # A pass may make a place for one before it: a dead node was a reader, an Add follows a normalization that went.
+        # A pass may enable an earlier one: a dead node was a reader, an Add follows a removed normalization.
         if not any(run.outcome == "changed" for run in runs):
             break
     return current.model, CleanReport(tuple(reports), before, Editor(current.model).opset)
 
 
 def _run_each(names: Sequence[str], current: Snapshot, copy: ir.Model) -> tuple[list[PassReport], Snapshot, ir.Model]:
-    """The runs of each pass until it changes nothing or is undone, the model after them, and a copy of it."""
+    """Run each pass until it changes nothing or is undone: the reports, the model after all runs, and a copy of it."""
     reports = []
     for name in names:
         for _ in range(MAX_RUNS):
@@ -94,12 +95,12 @@ def _run_each(names: Sequence[str], current: Snapshot, copy: ir.Model) -> tuple[
 
 
 def _run(name: str, before: Snapshot, copy: ir.Model) -> tuple[PassReport, Snapshot]:
-    """One run of a pass: its report, and the model after it, or its copy from before where the proof fails."""
+    """One run of a pass: its report and the model after it; the copy of the model before where the proof fails."""
     editor = Editor(before.model)
     editor.start(name, before.types)
     try:
         PASSES[name](editor)
-    except Exception as error:  # the model before the pass is at hand: no fault of ours or of onnx-ir loses it
+    except Exception as error:  # a bug of a pass or of onnx-ir: continue with the model before the pass
         reason = f"the pass failed: {type(error).__name__}: {' '.join(str(error).split())}"
         return PassReport(name, tuple(editor.changes), tuple(editor.left), "undone", reason), Snapshot.take(copy)
     changes, left = tuple(editor.changes), tuple(editor.left)

@@ -17,9 +17,9 @@ PRODUCTS = ("Conv", "ConvTranspose", "Gemm")
 
 @attrs.frozen
 class Product:
-    """A node `W x + b`: its weight, and its bias as one number for each output channel (zeros where it has none).
+    """A node `W x + b`: its weight, and its bias as one number for each output channel (0 without a bias).
 
-    `bias` of a Gemm is multiplied by beta; `write` sets beta to 1.
+    The `bias` of a Gemm is multiplied by its beta; `write` sets beta to 1.
     """
 
     node: ir.Node
@@ -30,7 +30,7 @@ class Product:
 
     @classmethod
     def read(cls, editor: Editor, node: ir.Node) -> Product:
-        """The numbers of a node. Raises Leave where they are not constant, or its bias is not one a channel."""
+        """Read a node. Raises Leave where its weights are not constant, or its bias differs within a channel."""
         if any(editor.is_annotated(value) for value in node.inputs[1:]):
             raise Leave("its weights have a quantization annotation")
         array = editor.array(node.inputs[1])
@@ -44,7 +44,7 @@ class Product:
         return self.weight.ndim
 
     def check_channels(self, count: int, of: str) -> None:
-        """Raise Leave unless there are that many output channels."""
+        """Raise Leave unless there are `count` output channels; `of` names what has them."""
         if count != self.channels:
             raise Leave(f"{of} has {count} channels, and {self.node.op_type} has {self.channels}")
 
@@ -61,7 +61,7 @@ class Product:
         return scaled.reshape(weight.shape)
 
     def write(self, editor: Editor, weight: npt.NDArray[Any] | None, bias: npt.NDArray[Any]) -> None:
-        """Give the node a new bias and, unless it is None, a new weight: copies, which other readers do not see."""
+        """Set a new bias and, unless it is None, a new weight; other readers of the old ones keep these."""
         node, scope = self.node, self.node.graph
         assert scope is not None
         old_weight, old_bias = node.inputs[1], node.inputs[2] if len(node.inputs) > 2 else None
@@ -81,7 +81,7 @@ def _is_transposed(node: ir.Node) -> bool:
 def _channels(node: ir.Node, shape: tuple[int, ...]) -> int:
     if node.op_type == "Gemm":
         if len(shape) != 2:
-            raise Leave("the weight of the Gemm is no matrix")
+            raise Leave("the weight of the Gemm is not a matrix")
         return shape[0 if _is_transposed(node) else 1]
     if len(shape) < 3:
         raise Leave(f"the weight of the {node.op_type} has rank {len(shape)}")
@@ -94,7 +94,7 @@ def _channels(node: ir.Node, shape: tuple[int, ...]) -> int:
 
 
 def _bias(editor: Editor, node: ir.Node, channels: int) -> npt.NDArray[np.float64]:
-    """One number for each channel."""
+    """The bias as one number for each channel."""
     value = node.inputs[2] if len(node.inputs) > 2 else None
     if value is None:
         return np.zeros(channels)

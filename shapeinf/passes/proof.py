@@ -1,4 +1,4 @@
-"""The proof that a pass leaves a model the same: its interface, the type of each surviving value, and the checker."""
+"""The proof that a pass leaves a model the same: the interface, the types of remaining values, the checker."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from shapeinf.passes.skeleton import checker_input, skeleton
 from shapeinf.passes.types import Types
 
 Interface = tuple[tuple[str, ...], ...]
+"""A row for each input and output: kind, name, type, and whether it has a default."""
 
 
 @attrs.frozen
 class Snapshot:
-    """A model with the inferred types of its values, its interface, and why the checker refuses it, if it does."""
+    """A model, the inferred types of its values, its interface, and why the checker refuses it (empty: it does not)."""
 
     model: ir.Model
     types: Types
@@ -27,7 +28,7 @@ class Snapshot:
 
     @classmethod
     def take(cls, model: ir.Model) -> Snapshot:
-        """Check and infer a model. Raises what `infer_shapes` raises."""
+        """Infer and check a model. Raises what `infer_shapes` raises."""
         proto = skeleton(model)
         return cls(model, Types.infer(model, proto), interface(proto, model.ir_version), _refusal(proto))
 
@@ -42,19 +43,19 @@ def _refusal(proto: onnx.ModelProto) -> str:
 
 
 def interface(proto: onnx.ModelProto, ir_version: int) -> Interface:
-    """Names, types and declared sizes of inputs and outputs, and which inputs have a default."""
+    """The names and declared types of inputs and outputs, and which inputs have a default."""
     defaults = {tensor.name for tensor in proto.graph.initializer}
     inputs = [v for v in proto.graph.input if ir_version >= 4 or v.name not in defaults]
-    described = [("input", v.name, _declared(v), str(v.name in defaults)) for v in inputs]
-    return tuple([*described, *(("output", v.name, _declared(v), "") for v in proto.graph.output)])
+    described = [("input", v.name, _type_text(v), str(v.name in defaults)) for v in inputs]
+    return tuple([*described, *(("output", v.name, _type_text(v), "") for v in proto.graph.output)])
 
 
-def _declared(value: onnx.ValueInfoProto) -> str:
+def _type_text(value: onnx.ValueInfoProto) -> str:
     return bytes(value.type.SerializeToString(deterministic=True)).hex()
 
 
 def differences(before: Snapshot, after: Snapshot) -> Iterator[str]:
-    """What differs, as texts: the checker's verdict, the interface, and types of values that both have."""
+    """The differences as texts: of the checker's verdict, of the interface, of the types of values that both have."""
     if after.refusal and not before.refusal:
         yield f"the checker refuses the result: {after.refusal}"
     if before.interface != after.interface:
@@ -69,7 +70,7 @@ def differences(before: Snapshot, after: Snapshot) -> Iterator[str]:
 
 
 def _is_same(old: Info, new: Info, unknowns: dict[str, str]) -> bool:
-    """Whether a type is the same; what was unknown may be known afterwards."""
+    """Whether a type is the same; what was unknown before may be known after."""
     if old.kind != new.kind or (old.dtype is not None and old.dtype != new.dtype):
         return False
     if old.shape.dims is None:
@@ -80,7 +81,7 @@ def _is_same(old: Info, new: Info, unknowns: dict[str, str]) -> bool:
 
 
 def _is_same_dim(old: Dim, new: Dim, unknowns: dict[str, str]) -> bool:
-    """Whether a size is the same; each unknown of the one inference stands for one of the other."""
+    """Whether a size is the same; each unknown of one inference corresponds to one of the other."""
     if isinstance(old, Dimension) and any(s.symbol.anonymous for s in old.symbols()):
         return unknowns.setdefault(str(old), str(new)) == str(new)
     return str(old) == str(new)

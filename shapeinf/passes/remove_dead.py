@@ -1,4 +1,4 @@
-"""Removes the nodes and initializers on no path to an output, in every scope."""
+"""`remove_dead`: nodes and initializers that no output depends on are removed, in every scope."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shapeinf.passes.types import bodies
 
 
 def remove_dead(editor: Editor) -> None:
-    """Remove them from the last node to the first: what only a dead node reads is dead too."""
+    """Remove nodes from the last to the first, since what only a dead node reads is dead too; then initializers."""
     for root in (editor.model.graph, *(function.graph for function in editor.model.functions.values())):
         _remove_nodes(editor, root)
     for scope in editor.scopes():
@@ -20,7 +20,7 @@ def remove_dead(editor: Editor) -> None:
 
 
 def _remove_nodes(editor: Editor, scope: ir.Graph) -> None:
-    """The bodies of a node come before the nodes that they may read."""
+    """Remove the dead nodes of a scope; the bodies of a node before the nodes that they may read."""
     for node in reversed(list(scope)):
         if any(output.uses() or output.is_graph_output() for output in node.outputs):
             for body in bodies(node):
@@ -32,7 +32,7 @@ def _remove_nodes(editor: Editor, scope: ir.Graph) -> None:
 
 
 def _release(node: ir.Node) -> None:
-    """Make the nodes in the bodies of a dead node readers of nothing."""
+    """Disconnect the inputs of all nodes in the bodies of a dead node."""
     for body in bodies(node):
         for inner in body:
             _release(inner)

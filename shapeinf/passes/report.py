@@ -1,4 +1,4 @@
-"""What a clean-up did to a model, and what it left alone and why."""
+"""The report of a clean-up: the changes of a model, and what was left alone and why."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import attrs
 
 @attrs.frozen
 class Change:
-    """One rewrite: the pass, the node (or tensor) that it was applied to, and what happened."""
+    """One change: the pass, the node or tensor, and the change as text."""
 
     pass_name: str
     where: str
@@ -19,7 +19,7 @@ class Change:
 
 @attrs.frozen
 class Left:
-    """A place that a pass looks for and leaves alone, with the reason."""
+    """A node or tensor that a pass leaves alone, with the reason."""
 
     pass_name: str
     where: str
@@ -28,7 +28,7 @@ class Left:
 
 @attrs.frozen
 class PassReport:
-    """One run of one pass; "undone" where its result could not be proved to be the same model, for this reason."""
+    """One run of a pass; "undone" where, for the `reason`, its result is not proved to be the same model."""
 
     name: str
     changes: tuple[Change, ...] = ()
@@ -47,15 +47,15 @@ class CleanReport:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """All changes that are in the result."""
+        """The changes of all runs that were not undone."""
         return tuple(c for run in self.passes if run.outcome == "changed" for c in run.changes)
 
     @property
     def left(self) -> tuple[Left, ...]:
-        """The places that the last run of each pass left alone."""
+        """The nodes and tensors that the last run of each pass left alone."""
         last = {run.name: run for run in self.passes}
         return tuple(item for run in last.values() for item in run.left)
 
     def counts(self) -> dict[str, int]:
-        """Changes by pass."""
+        """The number of changes of each pass."""
         return dict(Counter(change.pass_name for change in self.changes))

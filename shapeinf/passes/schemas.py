@@ -1,4 +1,4 @@
-"""Whether a node is as the schema of its operator has it: models are hostile, and inference is lenient."""
+"""Whether a node fits the schema of its operator: models may be hostile, and inference is lenient."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import onnx_ir as ir
 
 
 def fits_schema(node: ir.Node, opset: int) -> bool:
-    """Whether inputs, outputs and the types of attributes of a node of ONNX are those of its operator.
+    """Whether a node of ONNX has the inputs, outputs and types of attributes of its operator's schema.
 
-    The first output has a name. Attributes that the schema does not have are ignored.
+    The first output must have a name. Attributes that are not in the schema are ignored.
     """
     schema = _schema(node.op_type, opset)
     if schema is None or not schema.min_input <= len(node.inputs) <= schema.max_input:
@@ -32,7 +32,7 @@ def _is_legal(node: ir.Node, name: str, attribute: onnx.defs.OpSchema.Attribute)
 
 
 MAX_OPSET = 1 << 31
-"""Versions from here on are none: the onnx package takes 32 bits."""
+"""The onnx package takes versions below this number."""
 
 
 @cache

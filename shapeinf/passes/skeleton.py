@@ -1,4 +1,4 @@
-"""Models as messages of the onnx package: whole, and without weights for inference and for the checker."""
+"""Models as messages of the onnx package: whole, and without weights, for inference and the checker."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from shapeinf.lattice.dtypes import ONNX_NAMES
 from shapeinf.passes.weights import load_tensor
 
 MAX_CONTENTS = 1 << 16
-"""Constants with more bytes than this decide no shapes (`lattice.MAX_ELEMENTS` int64 take half of it)."""
-
+"""Constants of more bytes do not affect shapes (`lattice.MAX_ELEMENTS` int64 take half of it)."""
 
 _DECLARED = "declared types"
 """The key in the metadata of a graph under which declared types that onnx-ir changes are stored."""
@@ -23,9 +22,9 @@ _DECLARED = "declared types"
 def from_proto(proto: onnx.ModelProto) -> ir.Model:
     """The model of a message.
 
-    onnx-ir has no maps, and one type for an input that is an output too: they are stored next to the graph.
+    onnx-ir has no map types, and one type for an input that is also an output: these types are stored as metadata.
 
-    Raises ModelError for what onnx-ir would lose without a word: training, sparse initializers, devices of nodes.
+    Raises ModelError for what onnx-ir drops silently: training information, sparse initializers, devices of nodes.
     """
     _check_lossless(proto)
     maps = {v.name for v in _declarations(proto.graph) if _has_map(v.type)}
@@ -50,10 +49,10 @@ def from_proto(proto: onnx.ModelProto) -> ir.Model:
 
 
 def duplicate(model: ir.Model) -> ir.Model:
-    """A copy whose tensors are shared. Raises ModelError for nodes that are not in topological order."""
+    """A copy that shares the tensors. Raises ModelError for nodes that are not in topological order."""
     try:
         return model.clone()
-    except RuntimeError as error:  # that of onnx-ir has the text of the whole model
+    except RuntimeError as error:  # the message of onnx-ir contains the whole model
         raise ModelError("has nodes that are not in topological order") from error
 
 
@@ -106,9 +105,9 @@ def _has_map(declared: onnx.TypeProto) -> bool:
 
 
 def skeleton(model: ir.Model) -> onnx.ModelProto:
-    """A copy of a model whose large initializers refer to a file that is never opened.
+    """A model as a message whose large initializers refer to a file that is never opened.
 
-    It has the small ones of other files, which may decide shapes, where they can be read.
+    Small initializers of other files, which may affect shapes, are loaded where they can be read.
     """
     values = [v for graph in _graphs(model) for v in graph.initializers.values() if v.const_value is not None]
     replaced = [(v, v.const_value) for v in values if _is_large(v) or _may_decide_shapes(v.const_value)]
@@ -123,7 +122,7 @@ def skeleton(model: ir.Model) -> onnx.ModelProto:
 
 
 def _may_decide_shapes(tensor: ir.TensorProtocol | None) -> bool:
-    """Whether it lies in another file, and inference wants its contents."""
+    """Whether a tensor is in another file, and inference reads its contents."""
     if not isinstance(tensor, ir.ExternalTensor):
         return False
     return wants_contents(ONNX_NAMES.get(int(tensor.dtype)), sizes(tensor))
@@ -137,7 +136,7 @@ def _without_contents(value: ir.Value, tensor: ir.TensorProtocol) -> ir.TensorPr
 def _with_contents(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
     try:
         return load_tensor(tensor)
-    except ModelError:  # inference does without
+    except ModelError:  # inference works without them
         return tensor
 
 
@@ -150,14 +149,14 @@ def _is_large(value: ir.Value) -> bool:
 
 
 def sizes(tensor: ir.TensorProtocol) -> tuple[int, ...]:
-    """The shape of a tensor with contents."""
+    """The shape of a tensor with contents: all sizes are known."""
     return tuple(d for d in tensor.shape if isinstance(d, int))
 
 
 def checker_input(proto: onnx.ModelProto) -> onnx.ModelProto:
-    """The skeleton as the checker takes it.
+    """A copy of a skeleton that the checker accepts.
 
-    Initializers of the main graph without contents are inputs, and outputs whose shape is not declared have some.
+    Initializers of the main graph without contents become inputs; undeclared shapes of inputs and outputs are empty.
     """
     copy = onnx.ModelProto()
     copy.CopyFrom(proto)

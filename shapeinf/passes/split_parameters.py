@@ -1,4 +1,4 @@
-"""Gives each reader of an initializer a copy of its own, as tools that attach a scale to each weight need it."""
+"""`split_parameters`: each reader of an initializer gets its own copy, for tools that attach a scale to each weight."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from shapeinf.passes.editor import Editor
 
 
 def split_parameters(editor: Editor) -> None:
-    """Copy every constant that is read more than once; the first reader has the original, unless it is an output."""
+    """Copy every constant with several readers; the first reader keeps the original, unless that is an output."""
     for scope in list(editor.scopes()):
         for value in list(scope.initializers.values()):
             if editor.is_constant(value) and not editor.is_annotated(value):

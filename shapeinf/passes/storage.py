@@ -1,4 +1,4 @@
-"""The weights in a message, and how they leave one that has too many for protobuf."""
+"""The weights in a message, and their move to a file where they are too many for protobuf."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import onnx
 from shapeinf.formats.onnx.saving import LEAST_EXTERNAL
 
 SPILLED = "shapeinf-weights"
-"""The location of weights that leave a message."""
+"""The location of weights that were moved to a file."""
 
 
 def _tensors(message: Any) -> Iterator[onnx.TensorProto]:
@@ -36,12 +36,12 @@ def _internal_tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
 
 
 def weight_bytes(proto: onnx.ModelProto) -> int:
-    """The bytes of the weights in a message."""
+    """The bytes of the raw data of weights in a message."""
     return sum(len(tensor.raw_data) for tensor in _internal_tensors(proto))
 
 
 def move_weights(proto: onnx.ModelProto, path: str) -> str:
-    """Move all weights of a message but the small ones to a new file, under the location `SPILLED`; its path."""
+    """Move all weights of a message except small ones to a new file, under the location `SPILLED`; returns its path."""
     with open(path, "xb") as file:
         for tensor in _internal_tensors(proto):
             count = len(tensor.raw_data)

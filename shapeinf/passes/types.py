@@ -1,4 +1,4 @@
-"""The inferred type of every value of an onnx-ir model, in all scopes."""
+"""The inferred types of the values of an onnx-ir model, in all scopes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from shapeinf.lattice import Shape
 from shapeinf.result import Result
 
 Path = tuple[str, ...]
-"""The name of a value, after the names of the outputs and attributes of the nodes around it."""
+"""The name of a value, after the outputs and the attribute of each node whose body it is in."""
 
 _NOTHING: Mapping[str, Info] = {}
 
 
 @attrs.frozen
 class Types:
-    """Element types and shapes by value, and the inference that they come from."""
+    """The inferred types by value and by path, and the inference."""
 
     by_value: Mapping[ir.Value, Info]
     by_path: Mapping[Path, Info]
@@ -30,12 +30,12 @@ class Types:
 
     @classmethod
     def unknown(cls) -> Types:
-        """No type is known."""
+        """No types."""
         return cls({}, {})
 
     @classmethod
     def infer(cls, model: ir.Model, proto: onnx.ModelProto) -> Types:
-        """Infer a model, given its skeleton. Raises what `infer_shapes` raises."""
+        """The types of a model, inferred from its skeleton. Raises what `infer_shapes` raises."""
         result = infer_shapes(proto)
         annotated = annotation(result.inference)
         types = list(_graph_types(model.graph, annotated, ()))
@@ -46,18 +46,18 @@ class Types:
         return cls({v: info for v, _, info in types}, {path: info for _, path, info in types}, result)
 
     def shape(self, value: ir.Value | None) -> Shape:
-        """The shape of a value, unknown where inference has none."""
+        """The inferred shape of a value; of unknown rank for None, and for what is no tensor."""
         info = None if value is None else self.by_value.get(value)
         return Shape.unknown() if info is None or info.kind != "tensor" else info.shape
 
     def dtype(self, value: ir.Value | None) -> str | None:
-        """The element type of a value; None where it is unknown, or the value is no tensor."""
+        """The inferred element type of a value; None where it is unknown, and for what is no tensor."""
         info = None if value is None else self.by_value.get(value)
         return None if info is None or info.kind != "tensor" else info.dtype
 
 
 def values(scope: ir.Graph) -> Iterator[ir.Value]:
-    """Inputs, initializers and results of nodes of one scope; a default is both an input and an initializer."""
+    """The inputs, initializers and outputs of nodes of a scope; a default is both an input and an initializer."""
     yield from scope.inputs
     yield from scope.initializers.values()
     for node in scope:

@@ -1,7 +1,7 @@
-"""Weights in other files: where they lie, and their bytes, which are read one tensor at a time and only on demand.
+"""Weights in other files: their locations, and their bytes, which are read on demand, one tensor at a time.
 
-onnx-ir maps the whole file for each tensor that it reads, and checks no paths of models without a folder; so nothing
-here uses its reader. A location never leads out of the folder of the model, also not by symbolic links.
+The reader of onnx-ir is not used: it maps the whole file for each tensor, and checks no paths of models without a
+folder. A location that leads out of the folder of the model, also by a symbolic link, is an error.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from shapeinf.formats.onnx.external_tensors import DataFolder, ExternalTensor
 
 
 def external_tensors(model: ir.Model) -> Iterator[ir.ExternalTensor]:
-    """The tensors of a model that lie in other files: initializers of all scopes, and values of attributes."""
+    """The tensors of a model in other files: initializers of all scopes, and values of attributes."""
     roots = (model.graph, *(function.graph for function in model.functions.values()))
     for graph in (scope for root in roots for scope in (root, *root.subgraphs())):
         tensors = [value.const_value for value in graph.initializers.values()]
@@ -38,12 +38,12 @@ def _attribute_tensors(node: ir.Node) -> Iterator[Any]:
 
 
 def check_location(tensor: ir.ExternalTensor) -> None:
-    """Raise ModelError for a location that leads out of the folder of the model, or that is no path."""
+    """Raise ModelError for a location outside the folder of the model, or one that is no path."""
     path_inside(_folder(tensor) or os.curdir, os.fspath(tensor.location), tensor.name)
 
 
 def external_bytes(tensor: ir.ExternalTensor) -> bytes:
-    """The bytes of a tensor in another file. Raises ModelError where there is none, or they cannot be read."""
+    """The bytes of a tensor in another file. Raises ModelError where they are missing or cannot be read."""
     start, length = tensor.offset or 0, None if tensor.length is None else str(tensor.length)
     described = ExternalTensor(tensor.name, os.fspath(tensor.location), str(start), length, tensor.nbytes)
     try:
@@ -62,7 +62,7 @@ def load_tensor(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
 
 
 def contents(tensor: ir.TensorProtocol) -> npt.NDArray[Any]:
-    """The numbers of a tensor. Raises ModelError where they cannot be read, or are not as many as the shape has."""
+    """The contents of a tensor. Raises ModelError where they cannot be read, or do not fit the shape."""
     loaded = load_tensor(tensor)
     try:
         return loaded.numpy()
@@ -77,7 +77,7 @@ def raw_bytes(tensor: ir.TensorProtocol) -> bytes:
 
 
 def rename_tensor(tensor: ir.TensorProtocol, name: str) -> ir.TensorProtocol:
-    """The same tensor under another name; the contents are shared, and the original keeps its name."""
+    """A tensor with another name that shares the contents of the original."""
     if isinstance(tensor, ir.ExternalTensor):
         where = (tensor.location, tensor.offset, tensor.length, tensor.dtype)
         return ir.ExternalTensor(*where, shape=tensor.shape, name=name, base_dir=tensor.base_dir)

@@ -1,4 +1,7 @@
-"""The sizes that users bind, as arguments of a straight-line program, and the constraints that they violate."""
+"""`Binder`: the sizes of a call as arguments of a straight-line program, and the constraints that they violate.
+
+A *binding* has a size for each dim; a call has one or more, as arrays.
+"""
 
 from __future__ import annotations
 
@@ -20,21 +23,21 @@ from shapeinf.program.requirements import Requirement, Requirements
 MAX_BINDINGS = 1 << 24
 
 Size = int | Sequence[int] | npt.NDArray[Any]
-"""The size of a dim: an int for all bindings, or an array with one for each."""
+"""The size of a dim: an int for all bindings, or an array with one size for each binding."""
 
-_GIVE = "specify an int, or an array with one per binding"
+_MISSING_HINT = "specify an int, or an array with one per binding"
 
 
 @attrs.frozen
 class Bindings:
-    """The sizes of all bound symbols, at one or more bindings.
+    """The sizes of all bound symbols at one or more bindings.
 
     Args:
         count: the number of bindings.
         values: the sizes by symbol.
-        labels: the names of the symbols.
-        valid: the bindings at which all constraints hold.
-        errors: for each violated constraint, the error at the first binding that violates it.
+        labels: the labels of the symbols.
+        valid: for each binding, whether all constraints hold.
+        errors: for each violated constraint, the error of the first binding that violates it.
     """
 
     count: int
@@ -44,14 +47,14 @@ class Bindings:
     errors: tuple[IllegalSizeError, ...]
 
     def arguments(self, program: StraightLine) -> list[Number]:
-        """The arguments of a program; MissingSizeError for symbols without a size."""
+        """The arguments of a program. Raises MissingSizeError for a symbol without a size."""
         missing = [self.labels[s] for s in program.symbols if s not in self.values]
         if missing:
-            raise MissingSizeError(missing, _GIVE)
+            raise MissingSizeError(missing, _MISSING_HINT)
         return [self.values[s] for s in program.symbols]
 
     def sizes_at(self, binding: int) -> dict[str, int]:
-        """The sizes of one binding, by name."""
+        """The sizes of one binding, by label."""
         return {self.labels[s]: _size_at(v, binding) for s, v in self.values.items()}
 
 
@@ -63,7 +66,7 @@ class Binder:
     """Binds sizes to the dims of a model by name, and checks the constraints on them."""
 
     def __init__(self, store: ShapeStore, inputs: Mapping[Dimension, str], others: Iterable[Dimension] = ()) -> None:
-        """`inputs` are the symbols of the inputs with their labels, `others` further symbols that may be bound."""
+        """`inputs` are the symbols of the inputs with their labels, `others` are further symbols that may be bound."""
         self.store = store
         self.inputs = dict(inputs)
         self.labels = dict(inputs)
@@ -82,7 +85,7 @@ class Binder:
         return list(symbols)
 
     def bind(self, sizes: Mapping[str, Size] | None, more: Mapping[str, Size]) -> Bindings:
-        """The sizes as arguments. Raises UnknownNameError, MissingSizeError, and BindingError for invalid sizes."""
+        """The bindings of a call. Raises UnknownNameError, MissingSizeError, and BindingError for invalid sizes."""
         sizes_of: dict[Dimension, Number] = {}
         for name, size in [*(sizes or {}).items(), *more.items()]:
             symbol = self.symbol(name)
@@ -103,18 +106,18 @@ class Binder:
         return attrs.evolve(bindings, errors=errors)
 
     def symbol(self, name: str) -> Dimension:
-        """The symbol of a label or a name."""
+        """The symbol of a label or name. Raises UnknownNameError."""
         return find_symbol(self.labels, name)
 
     def _derive(self, sizes_of: dict[Dimension, Number]) -> dict[Dimension, Number]:
-        """The bound sizes, and those that follow from them: of the representative of an equality."""
+        """The bound sizes, and those of symbols that equal them. Raises MissingSizeError."""
         values = dict(sizes_of)
         for symbol, value in self.store.solved.items():
             if symbol in sizes_of and isinstance(value, Dimension) and value.is_symbol:
                 values.setdefault(value, sizes_of[symbol])
         missing = [s for s in self.needed if s not in values]
         if missing:
-            raise MissingSizeError([self.labels[s] for s in missing], _GIVE)
+            raise MissingSizeError([self.labels[s] for s in missing], _MISSING_HINT)
         return values
 
     def _violations(self, bindings: Bindings, sizes_of: Mapping[Dimension, Number]) -> list[IllegalSizeError]:
@@ -154,7 +157,7 @@ class Binder:
 
 
 def _numbers(name: str, size: Size) -> Number:
-    """An int, or a new array of int64."""
+    """The size as an int, or as a new array of int64. Raises ValueError for anything else."""
     array = np.asarray(size)
     if array.dtype == object or array.dtype.kind == "u":  # ints past int64, or other objects
         plain = array.reshape(-1).tolist()

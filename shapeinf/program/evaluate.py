@@ -1,4 +1,4 @@
-"""All shapes of a model at many bindings."""
+"""`EvaluatedShapes`: the shapes of a model at many bindings, the result of a call of a `ShapeProgram`."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ from shapeinf.texts import format_binding, format_count
 class EvaluatedShapes:
     """The result of a call of a `ShapeProgram`: arrays with one row for each binding.
 
-    The call evaluates the dims; an array is assembled from them on access, without arithmetic. It is read-only, and
-    tensors of the same shape share it. A masked call returns numpy's masked arrays, with a mask where a number is
-    invalid.
+    The call evaluates all distinct dims; the array of a tensor is assembled from them on access. It is read-only, and
+    tensors of the same shape share it. A masked call returns masked arrays of numpy, which mask invalid numbers.
     """
 
     def __init__(self, lowered: Lowered, bindings: Bindings, masked: bool) -> None:
-        """Evaluates all distinct dims; `ShapeProgram` calls this."""
+        """Evaluates all distinct dims; `ShapeProgram` creates these."""
         self._lowered = lowered
         self._bindings = bindings
         self._masked = masked
@@ -46,27 +45,27 @@ class EvaluatedShapes:
 
     @property
     def valid(self) -> Flags:
-        """The bindings at which all constraints hold."""
+        """For each binding, whether all constraints hold."""
         return self._bindings.valid
 
     @property
     def problems(self) -> tuple[IllegalSizeError, ...]:
-        """For each violated constraint, the error at the first binding that violates it."""
+        """For each violated constraint, the error of the first binding that violates it."""
         return self._bindings.errors
 
     def __repr__(self) -> str:
-        """How many tensors and bindings."""
+        """The numbers of tensors and bindings."""
         tensors = format_count(len(list(self)), "tensor")
         return f"<EvaluatedShapes of {tensors} at {format_count(self.bindings, 'binding')}>"
 
     def __iter__(self) -> Iterator[str]:
-        """The names of the tensors whose shape has numbers here."""
+        """The names of the tensors whose shape does not depend on sizes without a binding."""
         return iter([name for name, _ in self._lowered.table.ranked_tensors() if not self._lowered.missing(name)])
 
     def __getitem__(self, name: str) -> Ints:
         """The shape of a tensor: one row for each binding, one column for each axis.
 
-        Raises UnknownNameError, NoSizeError where it depends on data or divides by zero, SizeOverflowError.
+        Raises UnknownNameError; NoSizeError where the shape depends on data or divides by zero; SizeOverflowError.
         """
         rows = self._lowered.table.rows(name)
         shape = self._shapes.get(rows)
@@ -86,7 +85,7 @@ class EvaluatedShapes:
     def bytes(self, name: str) -> Ints:
         """The bytes of a tensor without padding; raises as for a shape. Elements of less than a byte are packed.
 
-        Where the shape depends on data, they are the upper bound; NoSizeError where it has none.
+        Where the shape depends on data, they are the upper bound. Raises NoSizeError where it has none.
         """
         quantity = f"the bytes of {name!r}"
         self._lowered.table.rows(name)
@@ -103,7 +102,7 @@ class EvaluatedShapes:
 
     @property
     def uncounted(self) -> tuple[str, ...]:
-        """The values whose bytes have no bound; with any of them `total_bytes` is a lower bound."""
+        """The values whose bytes have no bound; if there are any, `total_bytes` is a lower bound."""
         return self._lowered.uncounted
 
     @property
@@ -113,7 +112,7 @@ class EvaluatedShapes:
 
     @property
     def peak_at_least(self) -> bool:
-        """Whether the peak leaves out buffers of unknown size."""
+        """Whether `peak` is a lower bound, since buffers of unknown size are left out."""
         return self._lowered.peak[1]
 
     @property
@@ -136,7 +135,7 @@ class EvaluatedShapes:
         return self._check(values, (row,), quantity, values.matrix[row])
 
     def _check(self, values: Values, rows: Sequence[int], quantity: str, array: Ints) -> Ints:
-        """The array where all numbers are valid; else masked, or an error."""
+        """The array, read-only; with invalid numbers masked in a masked call, else it raises for them."""
         array.flags.writeable = False
         overflow, undefined = _any(values.overflow, rows), _any(values.undefined, rows)
         if self._masked:

@@ -25,7 +25,7 @@ class PeakTerms(Protocol):
 
     @property
     def at_least(self) -> bool:
-        """Whether it leaves out a buffer without a bound."""
+        """Whether the peak is a lower bound, since a buffer without a bound is left out."""
 
 
 PeakSource = Callable[[], PeakTerms]
@@ -33,10 +33,10 @@ PeakSource = Callable[[], PeakTerms]
 
 
 class DimTable:
-    """The distinct dims of tensors, and for each tensor their indices."""
+    """The distinct dims of all tensors, and for each tensor the indices of its dims."""
 
     def __init__(self, store: ShapeStore, tensors: Mapping[str, TensorInfo]) -> None:
-        """Values other than tensors are left out, with the reason."""
+        """`unknown` has the reason for each value that has no dims here."""
         self.store = store
         self.tensors = {name: info for name, info in tensors.items() if info.kind == "tensor"}
         self.unknown = {n: f"it is of kind {i.kind}, not a tensor" for n, i in tensors.items() if i.kind != "tensor"}
@@ -51,7 +51,7 @@ class DimTable:
         self.dims = list(numbers)
 
     def rows(self, name: str) -> tuple[int, ...]:
-        """The indices of the dims of a tensor; UnknownNameError, or NoSizeError for an unknown rank."""
+        """The indices of the dims of a tensor. Raises UnknownNameError, NoSizeError where it has none."""
         if name not in self._rows:
             if name in self.unknown:
                 raise NoSizeError(f"the shape of {name!r}", self.unknown[name])
@@ -73,7 +73,7 @@ class DimTable:
 
 @attrs.frozen
 class SizeProgram:
-    """The program of elements and bytes, and the rows of tensors in it; none where they have no number or bound."""
+    """The program of elements and bytes, and for each tensor its rows; no row for a number without a value or bound."""
 
     program: StraightLine
     elements: Mapping[str, int]
@@ -82,10 +82,10 @@ class SizeProgram:
 
 
 class Lowered:
-    """The programs for calls that bind the same symbols."""
+    """The straight-line programs for all calls that bind the same symbols."""
 
     def __init__(self, table: DimTable, bound: frozenset[Dimension], peak: PeakSource | None) -> None:
-        """Lowers the dims; the rest on access."""
+        """Lowers the dims; sizes and peak are lowered on access."""
         self.table = table
         self._peak = peak
         self._missing = [self._unbound_symbols(d, bound) for d in table.dims]
@@ -99,13 +99,13 @@ class Lowered:
         return d.symbols() - bound if isinstance(d, Dimension) else frozenset()
 
     def missing(self, name: str) -> list[Dimension]:
-        """The symbols in the shape of a tensor that depend on data and are not bound."""
+        """The symbols in the shape of a tensor that are not bound, in order; they depend on data."""
         symbols = {symbol for row in self.table.rows(name) for symbol in self._missing[row]}
         return sorted(symbols, key=str)
 
     @cached_property
     def sizes(self) -> SizeProgram:
-        """Elements and bytes of all tensors; elements only where they are exact."""
+        """The program of the elements and bytes of all tensors; elements only where they are exact."""
         lowering = Lowering()
         bounds = [self._elimination.upper(d) for d in self.table.dims]
         registers = [None if d is None else lowering.dim(d) for d in bounds]
@@ -147,7 +147,7 @@ class Lowered:
 
     @cached_property
     def peak(self) -> tuple[StraightLine, bool]:
-        """The program of the peak, the largest of its terms; and whether a buffer without a bound is left out."""
+        """The program of the peak, and whether that is a lower bound since buffers without a bound are left out."""
         if self._peak is None:
             raise NoSizeError("the peak of memory", "the program has no live ranges")
         peak = self._peak()
@@ -159,7 +159,7 @@ class Lowered:
 
 
 def byte_count(lowering: Lowering, elements: int, bits: int) -> int:
-    """The bytes of elements of this width; those of less than a byte are packed."""
+    """The register of the bytes of elements of a width in bits; elements of less than a byte are packed."""
     if bits % 8 == 0:
         return lowering.multiply(elements, lowering.constant(bits // 8))
     total = lowering.multiply(elements, lowering.constant(bits))

@@ -1,4 +1,4 @@
-"""The shape program of a result: compiled once, called with many bindings."""
+"""`ShapeProgram`: all shapes of a model as a function of sizes, compiled once and called with many bindings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ShapeProgram:
     ) -> None:
         """`inputs` are the symbols of the inputs with their labels, `peak` computes the peak.
 
-        `unassuming` returns the program of the model without the assumptions of nodes, for sizes that violate them.
+        `unassuming` returns the program of the inference without assumptions, for sizes that violate these.
         """
         self._unassuming = unassuming if store.assumed else None
         self._other: ShapeProgram | None = None
@@ -100,7 +100,7 @@ class ShapeProgram:
 
     @property
     def unknown(self) -> dict[str, str]:
-        """The values without a shape, with the reason."""
+        """The values without a shape, each with the reason."""
         return dict(self._table.unknown)
 
     @property
@@ -120,7 +120,7 @@ class ShapeProgram:
 
     @property
     def unchecked(self) -> tuple[str, ...]:
-        """Conditions that no call checks: they are words only, or about sizes that depend on data."""
+        """The conditions that no call checks: those in words only, and those on sizes that depend on data."""
         return tuple(self._binder.requirements.unchecked(self._binder.needed))
 
     def __call__(self, sizes: Mapping[str, Size] | None = None, /, **more: Size) -> EvaluatedShapes:
@@ -146,7 +146,7 @@ class ShapeProgram:
         return EvaluatedShapes(self._programs(bindings), bindings, masked=True)
 
     def _unassuming_for(self, bindings: Bindings) -> ShapeProgram | None:
-        """The program to call where some sizes violate an assumption of nodes."""
+        """The program without assumptions where some sizes violate an assumption; else None."""
         if not bindings.errors or self._unassuming is None:
             return None
         ranges = {s.name: (int(np.min(v)), int(np.max(v))) for s, v in bindings.values.items() if np.size(v)}

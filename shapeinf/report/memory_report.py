@@ -24,11 +24,11 @@ from shapeinf.solver.budget import cut_text
 from shapeinf.texts import exact_bytes, format_bytes, format_count
 
 MAX_UNCOUNTED = 4
-"""Tensors without a size that are listed of one cause; the JSON has all."""
+"""Limit on the listed tensors without a size of one cause; the JSON has all."""
 MAX_PROBLEMS = 10
-"""Problems of a plan that are listed of one code; the JSON has all."""
+"""Limit on the listed problems of a plan of one code; the JSON has all."""
 MAX_FORMULA = 400
-"""Characters of a symbolic peak in the text; the JSON has all."""
+"""Characters of a symbolic peak in the text; the JSON has all of it."""
 
 
 @attrs.frozen

@@ -57,7 +57,7 @@ class PreconditionRecord:
 
 @attrs.frozen
 class ModelReport:
-    """Everything that is inferred of a model.
+    """The report of an inference.
 
     Args:
         inputs: the names of the inputs without a default value.

@@ -120,7 +120,7 @@ class Summary:
 def summarize(result: Result, sizes: Mapping[str, int] | None = None, *, work: int = WORK) -> Summary:
     """The summary of a model, with all amounts as formulas, and as numbers at these sizes.
 
-    `work` is the budget of each question, in steps that are the same on every machine. Raises UnknownNameError for a
+    `work` is the budget of each query, in steps that are the same on every machine. Raises UnknownNameError for a
     dim that no input has, Contradiction for sizes with which the model does not run.
 
     >>> from shapeinf import infer_shapes

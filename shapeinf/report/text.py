@@ -20,7 +20,7 @@ MAX_ITEMS = 8
 MAX_SINGLE = 10
 """Limit on the listed tensors that only one of two models has, for each of the two."""
 MAX_UNKNOWNS = 8
-"""Unknowns of one cause that are listed; the others are counted."""
+"""Limit on the listed unknowns of one cause; the others are counted."""
 
 
 TENSOR_COLUMNS = (
@@ -30,7 +30,7 @@ TENSOR_COLUMNS = (
     Column("range", 8, turn=1),
     Column("producer", 8, turn=3),
 )
-"""Of a tensor: name, element type, shape, range of the shape where dims are bounded, operator."""
+"""The columns of a tensor: name, element type, shape, its range where dims are bounded, and operator."""
 
 
 def tensor_cells(tensors: Iterable[TensorRecord]) -> Iterator[tuple[str, ...]]:
@@ -100,7 +100,7 @@ def unknown_lines(groups: Sequence[UnknownGroup]) -> Iterator[str]:
 
 
 def difference_lines(differences: Sequence[Difference], *, every: bool) -> Iterator[str]:
-    """The differences, those of tensors that only one model has last, and of these the first unless `every`."""
+    """The differences; tensors that only one model has come last, limited in number unless `every`."""
     if not differences:
         yield "no difference"
     single: dict[str, list[Difference]] = {"removed": [], "added": []}

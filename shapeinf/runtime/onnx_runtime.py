@@ -35,14 +35,14 @@ def import_onnxruntime(command: str) -> Any:
     return onnxruntime
 
 
-def create_session(package: Any, model: str | bytes, folder: str | None, *, optimised: bool) -> Any:
+def create_session(package: Any, model: str | bytes, folder: str | None, *, optimized: bool) -> Any:
     """A session on the CPU, with one thread and no log. Raises Refusal.
 
-    `folder` has the external data of a model in bytes. `optimised`: with all graph optimisations, else with none.
+    `folder` has the external data of a model in bytes. `optimized`: with all graph optimizations, else with none.
     """
     options = package.SessionOptions()
     level = package.GraphOptimizationLevel
-    options.graph_optimization_level = level.ORT_ENABLE_ALL if optimised else level.ORT_DISABLE_ALL
+    options.graph_optimization_level = level.ORT_ENABLE_ALL if optimized else level.ORT_DISABLE_ALL
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
     if isinstance(model, bytes) and folder is not None:
@@ -88,25 +88,25 @@ class OnnxRuntimeModel:
         self._exposed: Any = None
 
     def load(self) -> None:
-        """Load the model unchanged, with all optimisations."""
+        """Load the model unchanged, with all optimizations."""
         self.plain_session()
 
     def plain_session(self) -> Any:
         """The session of the unchanged model."""
         if self._plain is None:
-            self._plain = self._session(path_or_bytes(self.graph), optimised=True)
+            self._plain = self._session(path_or_bytes(self.graph), optimized=True)
         return self._plain
 
     def exposed_session(self) -> Any:
-        """The session, without optimisations, of a copy whose outputs are those of all top-level nodes."""
+        """The session, without optimizations, of a copy whose outputs are those of all top-level nodes."""
         if self._exposed is None:
-            self._exposed = self._session(bytes_with_all_outputs(self.graph), optimised=False)
+            self._exposed = self._session(bytes_with_all_outputs(self.graph), optimized=False)
         return self._exposed
 
-    def _session(self, model: str | bytes, optimised: bool) -> Any:
+    def _session(self, model: str | bytes, optimized: bool) -> Any:
         source = self.graph.source
         folder = None if source is None else os.path.dirname(os.path.abspath(source))
-        return create_session(self.package, model, folder, optimised=optimised)
+        return create_session(self.package, model, folder, optimized=optimized)
 
     def tensor_names(self) -> frozenset[str]:
         """The outputs of nodes that are tensors, not sequences, optionals or maps."""
@@ -178,7 +178,7 @@ class OnnxRuntimeModel:
         declared = {output.name: output.shape for output in session.get_outputs()}
         wrong = {b.name: b.shape for b in buffers if not _agrees(declared.get(b.name), b.shape)}
         if wrong:
-            session = self._session(bytes_with_declared_shapes(self.graph, wrong), optimised=True)
+            session = self._session(bytes_with_declared_shapes(self.graph, wrong), optimized=True)
         binding = session.io_binding()
         for name, value in (feeds.values or {}).items():
             binding.bind_ortvalue_input(name, value)

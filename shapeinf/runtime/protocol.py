@@ -131,7 +131,7 @@ class LoadedModel(Protocol):
     """
 
     def load(self) -> None:
-        """Load the model unchanged, optimised as the runtime does by default."""
+        """Load the model unchanged, optimized as the runtime does by default."""
 
     def tensor_names(self) -> frozenset[str]:
         """The outputs of nodes that `observe` takes. A copy of the model with more outputs may be loaded."""

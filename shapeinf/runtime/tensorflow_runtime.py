@@ -77,7 +77,7 @@ class TensorFlowSession:
         self._traced: tuple[Any, dict[str, set[ObservedType]]] | None = None
 
     def load(self) -> None:
-        """Import the graph, and initialise its tables and variables."""
+        """Import the graph, and initialize its tables and variables."""
         self.session()
 
     def session(self) -> Any:
@@ -93,7 +93,7 @@ class TensorFlowSession:
                     v1.import_graph_def(graph_def, name="")
                 session = v1.Session(graph=imported, config=self._config())
             initializer = signatures.get(_INIT_SIGNATURE)
-            self._initialise(session, [tensor.value for tensor in initializer.outputs] if initializer else [])
+            self._initialize(session, [tensor.value for tensor in initializer.outputs] if initializer else [])
             self._session = session
         return self._session
 
@@ -105,8 +105,8 @@ class TensorFlowSession:
         config.graph_options.rewrite_options.disable_meta_optimizer = True
         return config
 
-    def _initialise(self, session: Any, initializers: Iterable[str]) -> None:
-        """Run the initialisers of tables and iterators, and assign random values to variables."""
+    def _initialize(self, session: Any, initializers: Iterable[str]) -> None:
+        """Run the initializers of tables and iterators, and assign random values to variables."""
         operations = session.graph.get_operations()
         others = [op.name for op in operations if op.type in _INITIALIZERS]
         for name in [*(value.partition(":")[0] for value in initializers), *others]:

@@ -48,7 +48,7 @@ def find_candidates(
 
 
 class _Walk:
-    """The walk through the paths of a command line."""
+    """Lists the candidates of paths."""
 
     def __init__(self, roots: tuple[str, ...], follow_links: bool) -> None:
         self._roots = roots

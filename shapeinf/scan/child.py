@@ -1,7 +1,7 @@
 """A process that scans models, one after the other, with limits of time and memory: `python -m shapeinf.scan.child`.
 
-It reads requests from its standard input and writes rows to its standard output, both as JSON, a line each. Libraries
-that print reach neither: both streams are moved to other file descriptors before any model is read.
+It reads requests from its standard input and writes rows to its standard output, both as lines of JSON. Libraries that
+print reach neither: both streams are moved to other file descriptors before any model is read.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def limit_processor_time(seconds: float) -> None:
 
 
 def separate_streams() -> tuple[TextIO, TextIO]:
-    """The streams of requests and rows; what is printed from now on goes to standard error."""
+    """The streams of requests and rows; all that is printed from now on goes to standard error."""
     requests = os.fdopen(os.dup(0), encoding="utf-8")
     rows = os.fdopen(os.dup(1), "w", encoding="utf-8")
     nothing = os.open(os.devnull, os.O_RDONLY)

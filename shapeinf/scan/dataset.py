@@ -1,8 +1,8 @@
 """The results of a scan: a folder with a Parquet dataset, which grows part by part and survives a kill at any moment.
 
-A part has one file a table, all of one name. Rows go to a journal as they come; a full part is written table by table,
-that of `models` last, and then its journal is removed. A part is complete if it has a file of `models`; the rows of any
-other part are still in its journal.
+A part has one file per table, all with the same name. Rows go to a journal as they come; a full part is written table
+by table, that of `models` last, and then its journal is removed. A part is complete if it has a file of `models`; the
+rows of any other part are still in its journal.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ PART_ROWS = 2000
 PART_CHARACTERS = 32 << 20
 """A part is written when it has this number of rows, or of characters in them."""
 PART_SECONDS = 60.0
-"""A part that is older is written with the next row, for readers of a scan that runs."""
+"""An older part is written with the next row, so that readers see the results of a running scan."""
 _INDEX_COLUMNS = ["path", "size", "mtime_ns", "sha256", "outcome"]
 
 
 class Dataset:
-    """The results of a scan, to be written; one process at a time may have them open."""
+    """The dataset of a scan, open for writing by one process at a time."""
 
     def __init__(self, folder: str, *, retry: bool = False, checksum: bool = False, repair: bool = False) -> None:
         """Open a dataset or create one, and recover what an interrupted scan has left.
@@ -190,7 +190,7 @@ class Dataset:
         return _Writing(self.folder)
 
     def includes(self, candidate: Candidate) -> bool:
-        """Whether a candidate is done, unchanged, and not to be repeated."""
+        """Whether the dataset has a row of a candidate that is unchanged and not to be repeated."""
         return self.done.includes(candidate)
 
 

@@ -36,7 +36,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 class Child:
     """A process that scans models one after the other; it is started when it is needed, and replaced after a failure.
 
-    It is not thread-safe but for `interrupt`: a thread has a child of its own.
+    Only `interrupt` is thread-safe: each thread has a child of its own.
     """
 
     def __init__(self, memory: int | None, max_models: int = MAX_MODELS) -> None:
@@ -113,7 +113,7 @@ class Child:
         return self._process, self._output
 
     def _greet(self, process: subprocess.Popen[str]) -> None:
-        """Wait until the process has imported what it needs: a timeout is for models."""
+        """Wait until the process has imported its packages, which the timeout of models does not include."""
         with _deadline(process, _START):
             line = _exchange(process, json.dumps({"memory": self.memory}) + "\n")
         if not line and not self._closed:

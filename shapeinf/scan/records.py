@@ -32,9 +32,9 @@ PROBLEMS: tuple[Outcome, ...] = ("unreadable", "limit", "timeout", "memory", "cr
 """Outcomes without a result."""
 
 MAX_TEXT = 4000
-"""Characters of one text in a row."""
+"""Limit on the characters of one text in a row."""
 MAX_RECORDS = 100_000
-"""Findings, operators and tensors of one model; the row has their true numbers."""
+"""Limit on the records of one model in each table; the row has the true numbers."""
 MAX_INT = 2**63 - 1
 
 

@@ -81,7 +81,7 @@ def _scan(candidate: Candidate, options: ScanOptions, file: str) -> ModelRow:
     result, used = symbolic.infer(file)
     if any(d.code == "S301" and _OUT_OF_MEMORY.match(d.message) for d in result.diagnostics):
         raise MemoryError
-    # The sizes of --bind are put into the formulas; whether the model is right at them is another inference.
+    # Formulas are evaluated at the sizes of --bind; the check at these sizes is another inference.
     sizes = {name: size for name, size in config.bind.items() if result.find_dim(name) is not None}
     diagnostics = _diagnostics(result, used, sizes)
     try:

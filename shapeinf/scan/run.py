@@ -23,11 +23,11 @@ Executor = Callable[[Iterable[Candidate]], Generator[ModelRow, None, None]]
 
 @attrs.define
 class ScanProgress:
-    """How far a scan is.
+    """The progress of a scan.
 
     Args:
         rows: paths with a new row, of which `failed` ones have no result.
-        skipped: paths that an earlier scan has done.
+        skipped: paths with a row of an earlier scan.
         total: all paths; None while they are being counted.
     """
 

@@ -1,4 +1,4 @@
-"""For tests: the shapes of models, checks of models, and the rules of operators."""
+"""Assertions for tests: the shapes of models, checks of models, and the rules of operators."""
 
 from shapeinf.testing.differential import verify_case
 from shapeinf.testing.models import assert_shapes, shapeinf_check

@@ -1,4 +1,4 @@
-"""A case of a rule, run in a runtime: what it computes, or refuses, against what is inferred."""
+"""A case of a rule, run in a runtime: the types that it computes, or its refusal, against the inference."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from shapeinf.texts import escape_lines
 def verify_case(case: RuleCase, *, runtime: str = "onnxruntime", arrays: Mapping[str, Any] | None = None) -> None:
     """Run the one-node model of an ONNX case, and raise AssertionError where the runtime computes something else.
 
-    The inputs have the sizes of the case, or small legal ones, and random contents; `arrays` has those of inputs by
-    name (`x0`, `x1`). A case of an error must be refused by the runtime too; there names without a size are 4.
+    The inputs have the sizes of the case, or small legal ones, and random contents; `arrays` has the contents of inputs
+    by name (`x0`, `x1`). A case of an error must be refused by the runtime too; its names without a size are 4.
 
     Raises ShapeInferenceError for another dialect, MissingPackageError where the runtime is not installed.
     """
     __tracebackhide__ = True
     if case.dialect != "onnx":
-        raise ShapeInferenceError(f"{case}: only cases of ONNX are written as a model, not of {case.dialect}")
+        raise ShapeInferenceError(f"{case}: only cases of ONNX can be run, not of {case.dialect}")
     illegal = {**dict.fromkeys(operand_names(case.inputs), 4), **case.sizes}
     bindings = [illegal] if case.error else legal_sizes(case)
     if not bindings:
@@ -46,7 +46,7 @@ def _problem(case: RuleCase, verification: Verification) -> str:
 
 
 def onnx_model(case: RuleCase, operands: Sequence[Operand]) -> bytes:
-    """The model of one node; its outputs have no declared types."""
+    """The bytes of the model with the one node of a case; its outputs have no declared types."""
     import onnx
     from onnx import helper, numpy_helper
 

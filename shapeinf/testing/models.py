@@ -18,10 +18,10 @@ from shapeinf.testing.type_text import TypeText, parse_type
 from shapeinf.texts import escape_lines
 
 MAX_STEPS = 12
-"""Steps of an explanation in a message."""
+"""The most steps of an explanation in a message."""
 
 Expected = str | Sequence[int | str | None]
-"""A type (`float32[batch, 3]`), a shape (`[batch, ?]`, `[1..8, 3]`), or the dims of one in a sequence."""
+"""A type (`float32[batch, 3]`), a shape (`[batch, ?]`, `[1..8, 3]`), or a sequence of dims."""
 
 
 def assert_shapes(
@@ -34,20 +34,20 @@ def assert_shapes(
     assume: Iterable[str] | str = (),
     values: Mapping[str, object] | None = None,
 ) -> Result:
-    """Assert that tensors of a model have these shapes, and element types where they are written; returns the result.
+    """Assert that tensors of a model have these shapes, and the element types that are stated; returns the result.
 
     Args:
         model: what `infer_shapes` takes, or a `Result`.
-        expected: by the name of the tensor, its shape in the names of the model's dims; `?` is any size, `1..8` any
-            size within these bounds. A dim is as expected if it provably has that size at all sizes of the inputs.
-        dims: as for `infer_shapes`, which has the other options too.
+        expected: by the name of the tensor, its shape in terms of the model's dims; `?` is any size, `1..8` any size
+            within these bounds. A dim is as expected if it is proved to have that size at all sizes of the inputs.
+        dims: ranges of dims, as for `infer_shapes`.
         bind: values of named dims.
         inputs: shapes of inputs.
         assume: relations of dims.
         values: values of small inputs.
 
     Raises:
-        AssertionError: a tensor differs: what is expected, what is inferred, why, and the constraint that decides it.
+        AssertionError: a tensor differs; the message has the expected and the inferred type, and explains the latter.
         UnknownNameError: a tensor, or a name in a shape, that the model does not have.
         SpecError: a shape with a syntax error.
 
@@ -75,7 +75,7 @@ def _as_text(expected: Expected) -> str:
 
 
 def _differences(result: Result, name: str, text: str) -> Iterator[str]:
-    """Lines about a tensor that differs; none where it is as expected."""
+    """Lines on a tensor that differs; none where it is as expected."""
     info = result.tensor(name)
     expected = _parse_expected(result, text)
     axes = _differing_axes(result, info, expected)
@@ -135,7 +135,7 @@ def _dim_text(expected: Dim | DimRange) -> str:
 
 
 def _reason(result: Result, inferred: Dim, expected: Dim | DimRange) -> str:
-    """The constraint that decides it, or that none does."""
+    """Why two dims differ, as a suffix: the violated constraint, or that no constraint makes them equal."""
     if isinstance(expected, DimRange):
         return f": it is within {result.interval(inferred)}"
     if isinstance(inferred, int) and isinstance(expected, int):
@@ -151,7 +151,7 @@ def _explanation(result: Result, name: str, axis: int) -> Iterator[str]:
     steps = result.explain(name, axis)
     yield from (f"    {step}" for step in steps[:MAX_STEPS])
     if len(steps) > MAX_STEPS:
-        yield f"    {len(steps) - MAX_STEPS} more steps: shapeinf explain shows them"
+        yield f"    {len(steps) - MAX_STEPS} more steps: `shapeinf explain` prints them"
 
 
 def shapeinf_check(
@@ -169,9 +169,9 @@ def shapeinf_check(
 
     Args:
         model: what `infer_shapes` takes.
-        select: the codes that count, or prefixes of them.
-        ignore: those that do not; the longest selector that matches a code decides.
-        dims: ranges of dims, as for `infer_shapes`; a case within these bounds is more than a note.
+        select: codes, or prefixes of codes, that fail the test.
+        ignore: codes and prefixes that do not; the longest selector that matches a code decides.
+        dims: ranges of dims, as for `infer_shapes`; a tensor that overflows within these is no mere note.
         bind: values of named dims.
         inputs: shapes of inputs.
         assume: relations of dims.

@@ -1,4 +1,4 @@
-"""Properties that every rule of an operator has, checked on the calls of its cases."""
+"""Properties that every rule of an operator must have, checked on its cases."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def check_properties(case: RuleCase) -> None:
 def property_violations(case: RuleCase) -> list[str]:
     """The properties that the rule of a case does not have, one line each.
 
-    - **evaluation**: the inferred types, evaluated at sizes of the names, are those inferred with these sizes.
-    - **less known**: where a size, a rank or the contents of an input are unknown, the inferred types still allow those
-      of the call, and no rule is violated, nor does one fail.
+    - **evaluation**: the inferred types, evaluated at sizes of the names, are those inferred at these sizes.
+    - **less known**: where a size, the rank or the contents of an input are unknown, the inferred types still allow
+      those of the call, there is no violation, and the rule does not fail.
     - **names**: other names of dims change nothing else.
 
-    A case of an error has no legal sizes: there only the second one is checked, without types to compare.
+    For a case of an error, the only check is that the rule does not fail where less is known.
 
     >>> property_violations(RuleCase("Concat", ["[n, 3]", "[m, 3]"], ["[n + m, 3]"], {"axis": 0}))
     []
@@ -84,7 +84,7 @@ def operand_names(operands: Sequence[Operand]) -> list[str]:
 
 
 def bind_operands(case: RuleCase, sizes: Mapping[str, int]) -> list[Operand]:
-    """The operands with sizes for their names, where the call does not fix them; a size that stays unknown is 2."""
+    """The operands at these sizes of their names, or those that the call fixes; an axis without a name is 2."""
     tensors = case.infer().tensors
     return [
         _bind(operand, tensors[f"x{i}"], sizes) if isinstance(operand, str) else operand
@@ -110,7 +110,7 @@ def _type_text(parsed: TypeText, dims: Sequence[object]) -> str:
 
 
 def _compare(subject: str, case: RuleCase, result: Result, concrete: Result, sizes: Mapping[str, int]) -> Iterator[str]:
-    """Where the outputs of an inference, at these sizes, cannot be those of the concrete one."""
+    """The outputs of an inference that do not allow those of the concrete one at these sizes, and its errors."""
     yield from (f"{subject}: {d.message}" for d in result.diagnostics if d.severity == "error")
     for name in filter(None, case.output_names):
         inferred, real = result.tensors[name], concrete.tensors[name]
@@ -146,14 +146,14 @@ def _less_known_violations(case: RuleCase, concrete: Result, sizes: Mapping[str,
 
 
 def _rule_failures(case: RuleCase) -> Iterator[str]:
-    """Rules that fail (S301, a bug of the rule) where less is known of the inputs of an error."""
+    """Failures of the rule (S301, a bug of the rule), also where less is known of the inputs."""
     for text, operands in [("as in the case", list(case.inputs)), *_variants(case.inputs)]:
         diagnostics = case.infer(operands).diagnostics
         yield from (f"less known, {text}: {d.message}" for d in diagnostics if d.code == "S301")
 
 
 def _variants(operands: Sequence[Operand]) -> Iterator[tuple[str, list[Operand]]]:
-    """The operands with one thing unknown each, and with all of them, with a text that names it."""
+    """The operands with one size, rank or contents unknown, then with all ranks unknown; each with a description."""
     for position, operand in enumerate(operands):
         for text, other in _weaken(operand):
             yield f"{text} of input {position}", [*operands[:position], other, *operands[position + 1 :]]
@@ -189,7 +189,7 @@ def _dtype_name(operand: Operand) -> str:
 
 
 def _name_violations(case: RuleCase, concrete: Result, sizes: Mapping[str, int]) -> Iterator[str]:
-    """Other names, in the opposite order: dims are sorted by when they are first used, texts by the alphabet."""
+    """The outputs that differ with other names, in the opposite order: a rule may sort dims by their names."""
     names = operand_names(case.inputs)
     other = {name: f"renamed_{len(names) - i:03d}" for i, name in enumerate(names)}
     if not other:
@@ -205,7 +205,7 @@ def _name_violations(case: RuleCase, concrete: Result, sizes: Mapping[str, int])
 
 
 def _known_parts(info: TensorInfo) -> tuple[object, ...]:
-    """The element type, and for each axis whether its size is a number, a formula or unknown."""
+    """The element type, the rank, and for each axis whether its size is a number, a formula or unknown."""
     kinds = (("number" if isinstance(d, int) else d.is_anonymous) for d in info.shape.dims or ())
     return (info.dtype, info.shape.rank, *kinds)
 

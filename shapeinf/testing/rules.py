@@ -1,4 +1,4 @@
-"""Cases of the rule of an operator, as rows of a table: types in, types out or an error."""
+"""Cases of the rule of an operator, as rows of a table: types of inputs, and types of outputs or an error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from shapeinf.testing.type_text import parse_type
 from shapeinf.texts import escape_lines
 
 Operand = str | None | Sequence[Any] | np.ndarray[Any, Any] | int | float
-"""The type of an input as text, its contents (numbers are int64 or float32; or an array), None where it is left out."""
+"""The type of an input as text, or its contents (an array, or numbers: int64 or float32); None: it is absent."""
 
 NEWEST = 1 << 20
 """A version after all others."""
@@ -37,17 +37,17 @@ class RuleCase:
 
     Args:
         op: the operator.
-        inputs: a type each, as `float32[n, 3]` (a shape alone is of float32, `?` has any rank); contents, as `[2, 3]`
-            or a numpy array, for an input that is a constant; None for one that is left out.
-        outputs: their types, exactly: `?` for an unknown rank or size. An empty text is an output that is not used.
+        inputs: the type of each, as `float32[n, 3]` (a shape alone is one of float32, `?` an unknown rank); the
+            contents of a constant, as `[2, 3]` or a numpy array; None for an absent input.
+        outputs: their exact types, `?` is an unknown rank or size; an empty text is an output that is not used.
         attrs: the attributes.
-        error: a part of the message of the error that the rule reports.
+        error: a part of the error message that the rule reports.
         inferred: the types of inputs after the call, by position: constraints infer backwards.
         dialect: the dialect.
         domain: the domain of the operator.
         version: its version; the newest by default.
-        sizes: sizes of the names with which the call is legal, for the properties and for a run.
-        registry: the operators; all that are installed by default.
+        sizes: legal sizes of the names, for the properties and for a run.
+        registry: the operators; by default all that are installed.
 
     >>> print(RuleCase("Transpose", ["float32[n, 3]"], ["float32[3, n]"], {"perm": [1, 0]}).check())
     None
@@ -72,7 +72,7 @@ class RuleCase:
         return f"{self.op}({operands}){listed}" + (" is an error" if self.error else "")
 
     def __attrs_post_init__(self) -> None:
-        """Refuse a case that expects nothing."""
+        """Raise ShapeInferenceError for a case that expects neither outputs nor an error."""
         if not self.outputs and not self.error:
             raise ShapeInferenceError(f"{self.op}: a case has the types of outputs, or the error")
 
@@ -85,7 +85,7 @@ class RuleCase:
             raise AssertionError(escape_lines([str(self), *lines]))
 
     def infer(self, operands: Sequence[Operand] | None = None, min_dim: int = 1) -> Result:
-        """The inference of the call, also with other inputs."""
+        """The inference of the call, with these inputs or those of the case."""
         graph = self.graph(self.inputs if operands is None else operands)
         return infer_shapes(graph, registry=self.registry, min_dim=min_dim)
 
@@ -127,13 +127,13 @@ class RuleCase:
 
 
 def contents_of(operand: Operand) -> np.ndarray[Any, Any]:
-    """The contents of an operand that is no text, as an array; floats of Python are float32."""
+    """The array of an operand with contents; floats of Python are float32."""
     array = np.asarray(operand)
     return array.astype(np.float32) if array.dtype == np.float64 and not isinstance(operand, np.ndarray) else array
 
 
 def declared_type(text: str) -> DeclaredType:
-    """The declaration of an input of this type. Raises ShapeInferenceError for a range: it cannot be declared."""
+    """The declaration of an input of this type. Raises ShapeInferenceError for a range, which cannot be declared."""
     parsed = parse_type(text, Scope())
     dims = None if parsed.dims is None else tuple(_declared_dim(dim, text) for dim in parsed.dims)
     return DeclaredType(parsed.dtype or "float32", dims)
@@ -146,7 +146,7 @@ def _declared_dim(dim: Dim | DimRange | None, text: str) -> int | str | None:
 
 
 def is_exactly(result: Result, info: TensorInfo, text: str) -> bool:
-    """Whether a type is exactly this one; `?` stands for an unknown size or rank."""
+    """Whether a type is exactly that of a text; `?` stands for an unknown size or rank."""
     expected = parse_type(text, result.scope)
     if expected.dtype not in (None, info.dtype):
         return False

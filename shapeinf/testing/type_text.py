@@ -15,7 +15,7 @@ _TYPE = re.compile(r"\s*([A-Za-z]\w*|\?)?\s*(?:(\[.*\])|\?)?\s*", re.DOTALL)
 
 @attrs.frozen
 class TypeText:
-    """A parsed type: `dtype` None is any, `dims` None an unknown rank, a dim None any size, a DimRange a size in it."""
+    """A parsed type; None is any element type, an unknown rank, or any size; a DimRange is any size in the range."""
 
     dtype: str | None
     dims: tuple[Dim | DimRange | None, ...] | None
@@ -27,9 +27,9 @@ class TypeText:
 
 
 def parse_type(text: str, scope: Scope, lo: int = 1) -> TypeText:
-    """Read a type; a shape alone has any element type, an element type alone, or with `?`, an unknown rank.
+    """Read a type. A shape alone has any element type; an element type alone, or with `?`, has an unknown rank.
 
-    Names get the lower bound `lo`. Raises SpecError.
+    New symbols get the lower bound `lo`. Raises SpecError.
 
     >>> parse_type("float32[batch, 3, ?]", Scope())
     TypeText(dtype='float32', dims=(batch, 3, None))

@@ -37,14 +37,14 @@ def model(nodes, inputs, outputs, inner=(), constants=()) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
 
 
-def reshaped(*sizes):
+def reshape_model(*sizes):
     """x [batch, 6] to fixed sizes, added to b [batch, 2, 3]."""
     nodes = [node("Reshape", "x s", "h"), node("Add", "h b", "y")]
     inputs = {"x": ["batch", 6], "b": ["batch", 2, 3]}
     return model(nodes, inputs, {"y": ["batch", 2, 3]}, constants=[numbers("s", *sizes)])
 
 
-def joined(op, first, second, **attributes):
+def join_model(op, first, second, **attributes):
     """x [first, 6] and z [second, 6], joined by an operator."""
     return model([node(op, "x z", "y", **attributes)], {"x": [first, 6], "z": [second, 6]}, {"y": None})
 
@@ -56,7 +56,7 @@ def conflicting_names(k, k2):
     return model(nodes, {"x": ["n", k], "z": ["n", k2]}, {"y": ["n", 8]}, constants=constants)
 
 
-def halved():
+def skip_model():
     """A U-Net's skip: halved and doubled, then concatenated with the input; H must be even."""
     nodes = [
         node("MaxPool", "x", "p", kernel_shape=[2, 2], strides=[2, 2]),

@@ -51,7 +51,7 @@ def test_undamaged_models_run_at_three_bindings(tool, path, tmp_path) -> None:
     """onnxruntime runs models without diagnostics and computes the declared shapes."""
     p = next(tool.patients([path], 0, "onnx", tmp_path))[1]
     declared = {value.name: value for value in [*p.model.graph.output, *p.model.graph.value_info]}
-    runs = tool.observed(p.model, p, tmp_path)
+    runs = tool.observe(p.model, p, tmp_path)
     assert len(runs) >= 3
     for binding, run in enumerate(runs):
         assert run is not None
@@ -60,7 +60,7 @@ def test_undamaged_models_run_at_three_bindings(tool, path, tmp_path) -> None:
 
 def test_damage_is_detected_in_a_few_models(tool) -> None:
     """Some 80 cases: three of them fewer than measured fail."""
-    cases = list(tool.measured([MODELS / f"{name}.onnx" for name in SLICE], 1, 1, "shapeinf"))
+    cases = list(tool.measure([MODELS / f"{name}.onnx" for name in SLICE], 1, 1, "shapeinf"))
     assert len({case.damage.kind for case in cases}) >= 25
     assert is_at_least(cases, 0.90, 0.87, 0.87)
 
@@ -68,7 +68,7 @@ def test_damage_is_detected_in_a_few_models(tool) -> None:
 @pytest.mark.parametrize(("declared", "least"), [("bare", (0.93, 0.80, 0.88)), ("shapeinf", (0.93, 0.88, 0.90))])
 def test_damage_is_detected_in_our_own_models(tool, declared, least) -> None:
     """Some 180 cases, the same."""
-    cases = list(tool.measured([], 2, 1, declared, own=True))
+    cases = list(tool.measure([], 2, 1, declared, own=True))
     assert len({case.model for case in cases}) >= 12
     assert is_at_least(cases, *least)
 
@@ -80,6 +80,6 @@ def test_damage_is_detected_in_our_own_models(tool, declared, least) -> None:
 )
 def test_damage_is_detected_in_many_models(tool, declared, least) -> None:
     """Slightly below the measured shares (docs/check.md)."""
-    cases = list(tool.measured(sorted(MODELS.glob("*.onnx"))[::7], 5, 1, declared))
+    cases = list(tool.measure(sorted(MODELS.glob("*.onnx"))[::7], 5, 1, declared))
     assert len({case.damage.kind for case in cases}) >= 30
     assert is_at_least(cases, *least)

@@ -22,7 +22,7 @@ def unary(op: str, domain: str = "") -> onnx.ModelProto:
     return proto
 
 
-def reported(proto: onnx.ModelProto) -> list[str]:
+def misspelling_messages(proto: onnx.ModelProto) -> list[str]:
     return [d.message for d in check(infer_shapes(proto, declared="check")) if d.code == "C121"]
 
 
@@ -40,7 +40,7 @@ def reported(proto: onnx.ModelProto) -> list[str]:
     ],
 )
 def test_the_nearest_name_is_in_the_message(op: str, domain: str, right: str) -> None:
-    (message,) = reported(unary(op, domain))
+    (message,) = misspelling_messages(unary(op, domain))
     assert message.endswith(f"did you mean {right!r}?")
 
 
@@ -59,7 +59,7 @@ def test_the_nearest_name_is_in_the_message(op: str, domain: str, right: str) ->
     ],
 )
 def test_custom_operators_are_silent(op: str, domain: str) -> None:
-    assert reported(unary(op, domain)) == []
+    assert misspelling_messages(unary(op, domain)) == []
 
 
 def test_a_function_of_the_model_is_no_misspelling() -> None:
@@ -67,7 +67,7 @@ def test_a_function_of_the_model_is_no_misspelling() -> None:
     body = [helper.make_node("Relu", ["a"], ["b"])]
     opset = [helper.make_opsetid("", 18)]
     proto.functions.append(helper.make_function("com.microsft", "Rellu", ["a"], ["b"], body, opset))
-    assert reported(proto) == []
+    assert misspelling_messages(proto) == []
 
 
 def test_a_misspelled_operator_in_a_branch_is_reported() -> None:
@@ -75,7 +75,7 @@ def test_a_misspelled_operator_in_a_branch_is_reported() -> None:
         y = If (c) <then_branch = t () => (float[n] p) { p = Rellu(x) },
                     else_branch = e () => (float[n] q) { q = Relu(x) }>
     }"""
-    assert reported(onnx.parser.parse_model(text)) == ["no operator is named 'Rellu'; did you mean 'Relu'?"]
+    assert misspelling_messages(onnx.parser.parse_model(text)) == ["no operator is named 'Rellu'; did you mean 'Relu'?"]
 
 
 def test_the_misspelled_operator_is_the_only_report() -> None:

@@ -9,7 +9,7 @@ import pytest
 from shapeinf import infer_shapes
 from shapeinf.checks import CheckedModel, Profile, check_profile, parse_shapes, read_profiles
 from shapeinf.errors import ModelError, SpecError, UnknownNameError
-from tests.checks.models import halved, joined, model, node, reshaped
+from tests.checks.models import join_model, model, node, reshape_model, skip_model
 
 
 def profile(least, largest, usual=""):
@@ -20,7 +20,7 @@ def run_check(proto, profile):
     return check_profile(CheckedModel(infer_shapes(proto, declared="check")), profile)
 
 
-SUM = joined("Add", "batch", "batch")
+SUM = join_model("Add", "batch", "batch")
 
 
 @pytest.mark.parametrize(
@@ -44,24 +44,24 @@ def test_the_corners_fit_the_inputs_and_each_other(corners, code, text) -> None:
 
 def test_a_corner_that_the_graph_cannot_run() -> None:
     """The constant of the Reshape has 24 elements: only 4 x 6 has as many."""
-    diagnostics = run_check(reshaped(4, 2, 3), profile("x:4x6,b:4x2x3", "x:8x6,b:8x2x3"))
+    diagnostics = run_check(reshape_model(4, 2, 3), profile("x:4x6,b:4x2x3", "x:8x6,b:8x2x3"))
     assert {(f.code, f.node) for f in diagnostics} == {("C152", "make_h")}
     assert [f.message.partition(":")[0] for f in diagnostics] == ["at the opt shapes", "at the max shapes"]
-    assert run_check(reshaped(4, 2, 3), profile("x:4x6,b:4x2x3", "x:4x6,b:4x2x3")) == []
+    assert run_check(reshape_model(4, 2, 3), profile("x:4x6,b:4x2x3", "x:4x6,b:4x2x3")) == []
 
 
 def test_failures_between_the_corners() -> None:
     """Heights 4, 8 and 16 run; an odd height changes when it is halved and doubled."""
-    (diagnostic,) = run_check(halved(), profile("x:1x3x4x8", "x:1x3x16x8", "x:1x3x8x8"))
+    (diagnostic,) = run_check(skip_model(), profile("x:1x3x4x8", "x:1x3x16x8", "x:1x3x8x8"))
     assert (diagnostic.code, diagnostic.node, diagnostic.severity) == ("C153", "make_y", "error")
     height = int(diagnostic.message.partition("H = ")[2].partition(":")[0])
     assert height % 2 == 1
     assert 4 < height < 16
-    assert run_check(halved(), profile("x:1x3x4x8", "x:1x3x4x8")) == []
+    assert run_check(skip_model(), profile("x:1x3x4x8", "x:1x3x4x8")) == []
 
 
 def test_unnamed_axes_have_profiles_too() -> None:
-    proto = joined("Add", None, None)
+    proto = join_model("Add", None, None)
     assert run_check(proto, profile("x:1x6,z:1x6", "x:8x6,z:1x6")) == []
     assert [f.code for f in run_check(proto, profile("x:2x6,z:2x6", "x:8x6,z:8x6"))] == ["C153"]
 
@@ -76,7 +76,7 @@ def test_volumes_within_a_profile() -> None:
 
 def test_an_unknown_input_is_named_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="did you mean"):
-        run_check(joined("Add", "n", "n"), Profile.complete({}, {"xx": (1, 6)}, {}))
+        run_check(join_model("Add", "n", "n"), Profile.complete({}, {"xx": (1, 6)}, {}))
 
 
 @pytest.mark.parametrize("text", ["x", "1x3", "x:1x?", "x:1xn", "x:1..8", "x:1x3,x:2x3"])

@@ -13,7 +13,7 @@ def run_check(proto, **options):
     return [f for f in check(infer_shapes(proto, declared="check", **options), options.get("dims")) if f.fails]
 
 
-def classifier(kernel, step, pads=0):
+def classifier_model(kernel, step, pads=0):
     """A convolution in large steps and a head for one pixel: it runs where the steps leave one."""
     nodes = [
         node("Conv", "x w", "c", strides=[step, step], pads=[pads] * 4),
@@ -25,7 +25,8 @@ def classifier(kernel, step, pads=0):
 
 
 @pytest.mark.parametrize(
-    ("proto", "low", "high"), [(classifier(1, 32), 1, 32), (classifier(32, 32), 32, 63), (classifier(3, 32, 1), 1, 32)]
+    ("proto", "low", "high"),
+    [(classifier_model(1, 32), 1, 32), (classifier_model(32, 32), 32, 63), (classifier_model(3, 32, 1), 1, 32)],
 )
 def test_conditions_that_all_requested_sizes_satisfy_are_not_reported(proto, low, high) -> None:
     dims = {"H": (low, high), "W": (low, high)}
@@ -36,7 +37,7 @@ def test_conditions_that_all_requested_sizes_satisfy_are_not_reported(proto, low
     assert len(infer_shapes(proto, dims=wider).contract) == 1
 
 
-def heads(index=1, parts="batch seq count rest", drop=None):
+def attention_model(index=1, parts="batch seq count rest", drop=None):
     """x [batch, seq, 12] as 3 heads of 4, after a Shape and Gathers; then turned as attention does."""
     names = [name for name in parts.split() if name != drop]
     nodes = [
@@ -57,14 +58,14 @@ def heads(index=1, parts="batch seq count rest", drop=None):
 @pytest.mark.parametrize(
     ("proto", "subject", "message"),
     [
-        (heads(index=0), "make_seq", "[1] instead of [0] in one"),
-        (heads(parts="batch batch seq count rest"), "make_sizes", "removed"),
-        (heads(drop="seq"), "make_sizes", "an added number, seq, at index 1"),
+        (attention_model(index=0), "make_seq", "[1] instead of [0] in one"),
+        (attention_model(parts="batch batch seq count rest"), "make_sizes", "removed"),
+        (attention_model(drop="seq"), "make_sizes", "an added number, seq, at index 1"),
     ],
 )
 def test_numbers_that_make_a_shape_are_traced_to_their_node(proto, subject, message) -> None:
     """Nothing inside of the graph is declared; the sizes go wrong long before a node breaks."""
-    assert run_check(heads()) == []
+    assert run_check(attention_model()) == []
     first, *_ = run_check(proto)
     assert (first.code, first.subject) == ("C114", subject)
     assert message in first.message
@@ -73,7 +74,7 @@ def test_numbers_that_make_a_shape_are_traced_to_their_node(proto, subject, mess
 def test_sizes_of_a_broken_declaration_are_traced_too() -> None:
     """The Reshape is the first node that differs from its declaration; a Gather computes one of its sizes."""
     inner = {"cut": ["batch", "seq", 3, 4], "turned": ["batch", 3, "seq", 4], "out": ["batch", 3, "seq", 4]}
-    proto = heads(index=0)
+    proto = attention_model(index=0)
     proto.graph.value_info.extend(helper.make_tensor_value_info(name, 1, dims) for name, dims in inner.items())
     first, *_ = run_check(proto)
     assert (first.code, first.subject) == ("C114", "make_seq")
@@ -117,7 +118,7 @@ def test_a_declaration_that_only_a_later_requirement_breaks_comes_behind_it() ->
     assert {diagnostic.cause for diagnostic in rest if diagnostic.subject == "make_all"} <= {"make_cut"}
 
 
-def indexed():
+def index_model():
     """A table of rank 2 is read at indices of the length of x, which cannot be longer than 2."""
     zero = helper.make_tensor("zero", INT64, [1], [0])
     nodes = [
@@ -129,7 +130,7 @@ def indexed():
 
 
 def test_a_graph_that_fails_at_all_sizes_is_reported_though_names_decide_nothing() -> None:
-    (diagnostic,) = run_check(indexed())
+    (diagnostic,) = run_check(index_model())
     assert (diagnostic.code, diagnostic.subject) == ("C115", "make_y")
     assert "at batch = 37, length = 41" in diagnostic.message
-    assert run_check(indexed(), dims={"length": (1, 2)}) == []
+    assert run_check(index_model(), dims={"length": (1, 2)}) == []

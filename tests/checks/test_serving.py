@@ -10,7 +10,7 @@ from shapeinf.checks import CheckedModel, check_serving, read_serving_config
 from shapeinf.cli import main
 from shapeinf.errors import ModelError
 from shapeinf.formats.protobuf.text import parse_text
-from tests.checks.models import joined, reshaped
+from tests.checks.models import join_model, reshape_model
 
 CONFIG = """
 name: "sum"  # a comment
@@ -23,7 +23,7 @@ input [
 output { name: "y" data_type: TYPE_FP32 dims: 6 }
 dynamic_batching { preferred_batch_size: [ 4, 8 ] }
 """
-SUM = joined("Add", "batch", "batch")
+SUM = join_model("Add", "batch", "batch")
 
 
 def run_check(tmp_path, text, proto=SUM):
@@ -63,14 +63,14 @@ def test_a_batch_that_the_graph_cannot_run(tmp_path) -> None:
         'name: "z", data_type: TYPE_FP32, dims: [ 6 ]', 'name: "b" data_type: TYPE_FP32 dims: [2, 3]'
     )
     config = config.replace("dims: 6 }", "dims: [ 2, 3 ] }")
-    first, second = run_check(tmp_path, config, reshaped(4, 2, 3))
+    first, second = run_check(tmp_path, config, reshape_model(4, 2, 3))
     assert (first.code, first.node) == ("C163", "make_h")
     assert second.message == "axis 0 of y is the batch of up to 8 in the config, but always 4 in the model"
-    assert run_check(tmp_path, config, reshaped(-1, 2, 3)) == []
+    assert run_check(tmp_path, config, reshape_model(-1, 2, 3)) == []
 
 
 def test_a_batch_axis_that_is_fixed(tmp_path) -> None:
-    diagnostics = run_check(tmp_path, CONFIG, joined("Add", 1, 1))
+    diagnostics = run_check(tmp_path, CONFIG, join_model("Add", 1, 1))
     assert {f.code for f in diagnostics} == {"C162"}
     assert diagnostics[0].message == "axis 0 of x is the batch of up to 8 in the config, but always 1 in the model"
 

@@ -14,7 +14,7 @@ from tests.checks.models import model, node, numbers, weights
 ROWS = 64
 
 
-def added(start, step, direct=False, rows=ROWS):
+def table_model(start, step, direct=False, rows=ROWS):
     """x [batch, seq, 4] and a slice table[start:seq:step], or x[:, start:seq:step], are added."""
     source = "x" if direct else "table"
     nodes = [
@@ -53,7 +53,7 @@ CASES = [
 @pytest.mark.parametrize(("start", "step", "direct", "rows"), CASES)
 def test_few_legal_sizes_are_reported_and_the_end_of_a_table_is_not(start, step, direct, rows) -> None:
     """Few: four at most, or those that onnxruntime runs end before the table does and before sizes of real models."""
-    proto = added(start, step, direct, rows)
+    proto = table_model(start, step, direct, rows)
     legal = [length for length in range(1, 200) if runs(proto, length)]
     few = (bool(legal) and legal[-1] < min(rows, 20)) or len(legal) <= 4
     diagnostics = [f for f in check(infer_shapes(proto, declared="check")) if f.code == "C101"]

@@ -6,14 +6,14 @@ import pytest
 
 from shapeinf import infer_shapes
 from shapeinf.checks import check
-from tests.checks.models import halved, model, node, weights
+from tests.checks.models import model, node, skip_model, weights
 
 
 def run_check(proto, **options):
     return [f for f in check(infer_shapes(proto, declared="check", **options)) if f.fails]
 
 
-def turned(times, perm, inner=("q", "k")):
+def transpose_model(times, perm, inner=("q", "k")):
     """x [batch, seq, 4] repeated, transposed and concatenated on the last axis; declared as if not transposed."""
     first = "batch" if times == 1 else f"{times}*batch"
     nodes = [
@@ -27,10 +27,10 @@ def turned(times, perm, inner=("q", "k")):
 
 @pytest.mark.parametrize("times", [1, 2, 4])
 def test_a_declaration_that_only_a_later_requirement_makes_true_is_wrong(times) -> None:
-    first, *_ = run_check(turned(times, [1, 0, 2]))
+    first, *_ = run_check(transpose_model(times, [1, 0, 2]))
     assert (first.code, first.subject) == ("C110", "make_k")
     assert "but the graph computes seq" in first.message
-    assert run_check(turned(times, [0, 1, 2])) == []
+    assert run_check(transpose_model(times, [0, 1, 2])) == []
 
 
 def test_a_declaration_that_a_later_constant_makes_true_is_stale_too() -> None:
@@ -42,13 +42,13 @@ def test_a_declaration_that_a_later_constant_makes_true_is_stale_too() -> None:
     assert (first.code, first.subject) == ("C110", "make_k")
 
 
-def with_declared(proto, **declared):
+def declare(proto, **declared):
     for name, dims in declared.items():
         proto.graph.value_info.append(model([], {name: dims}, {}).graph.input[0])
     return proto
 
 
-def decoder(**declared):
+def decoder_model(**declared):
     """[past + seq] is concatenated with a mask [total]; both may be declared with the same name before they meet."""
     nodes = [
         node("Concat", "p x", "keys", axis=0),
@@ -56,20 +56,20 @@ def decoder(**declared):
         node("Concat", "keys visible", "y", axis=1),
     ]
     inputs = {"p": ["past", 1], "x": ["seq", 1], "m": ["total", 1]}
-    return with_declared(model(nodes, inputs, {"y": ["total", 2]}), **declared)
+    return declare(model(nodes, inputs, {"y": ["total", 2]}), **declared)
 
 
-def met(second, **declared):
+def concat_model(second, **declared):
     """x [a, 6] and z join, and go on."""
     nodes = [node("Relu", "x", "p"), node("Relu", "z", "q"), node("Concat", "p q", "c", axis=1), node("Relu", "c", "y")]
-    return with_declared(model(nodes, {"x": ["a", 6], "z": [second, 6]}, {"y": None}), **declared)
+    return declare(model(nodes, {"x": ["a", 6], "z": [second, 6]}, {"y": None}), **declared)
 
 
 @pytest.mark.parametrize(
     "proto",
     [
-        with_declared(halved(), u=[1, 3, "H", 8]),  # of even H, as the skip requires
-        met(None, q=["a", 6]),  # an axis without a name may be called a
+        declare(skip_model(), u=[1, 3, "H", 8]),  # of even H, as the skip requires
+        concat_model(None, q=["a", 6]),  # an axis without a name may be called a
     ],
 )
 def test_declarations_that_hold_at_all_legal_sizes_are_silent(proto) -> None:
@@ -77,8 +77,8 @@ def test_declarations_that_hold_at_all_legal_sizes_are_silent(proto) -> None:
 
 
 def test_equalities_that_declarations_state_hold_behind_them() -> None:
-    assert run_check(decoder(keys=["total", 1], visible=["past + seq", 1])) == []
-    first, *_ = run_check(decoder(visible=["past + seq", 1]))
+    assert run_check(decoder_model(keys=["total", 1], visible=["past + seq", 1])) == []
+    first, *_ = run_check(decoder_model(visible=["past + seq", 1]))
     assert (first.code, first.subject) == ("C110", "make_visible")
 
 
@@ -89,4 +89,4 @@ def test_three_names_that_may_go_together_do() -> None:
 
 def test_behind_the_node_that_requires_it_both_names_are_right() -> None:
     """Only C102 reports that the names differ."""
-    assert {f.code for f in run_check(met("b", c=["b", 12], p=["a", 6], q=["b", 6]))} == {"C102"}
+    assert {f.code for f in run_check(concat_model("b", c=["b", 12], p=["a", 6], q=["b", 6]))} == {"C102"}

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from shapeinf.cli import main
-from tests.checks.models import halved, joined, reshaped
+from tests.checks.models import join_model, reshape_model, skip_model
 
 
 def run(*args: object) -> Result:
@@ -19,14 +19,14 @@ def run(*args: object) -> Result:
 @pytest.fixture
 def fixed(tmp_path: Path) -> Path:
     path = tmp_path / "pinned.onnx"
-    path.write_bytes(reshaped(4, 2, 3).SerializeToString())
+    path.write_bytes(reshape_model(4, 2, 3).SerializeToString())
     return path
 
 
 @pytest.fixture
 def fine(tmp_path: Path) -> Path:
     path = tmp_path / "fine.onnx"
-    path.write_bytes(joined("Add", "n", "n").SerializeToString())
+    path.write_bytes(join_model("Add", "n", "n").SerializeToString())
     return path
 
 
@@ -44,7 +44,7 @@ def test_diagnostics_are_printed_and_fail(fixed: Path) -> None:
 
 def test_notes_do_not_fail(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
-    path.write_bytes(joined("Concat", "n", "n", axis=0).SerializeToString())
+    path.write_bytes(join_model("Concat", "n", "n", axis=0).SerializeToString())
     result = run(path, "--dim", f"n=1..{2**26}")
     assert (result.exit_code, "note[C130]" in result.output) == (0, True)
 
@@ -74,7 +74,7 @@ def test_github(fixed: Path, fine: Path) -> None:
 
 def test_profiles_on_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "u.onnx"
-    path.write_bytes(halved().SerializeToString())
+    path.write_bytes(skip_model().SerializeToString())
     result = run(path, "--minShapes=x:1x3x4x8", "--optShapes=x:1x3x8x8", "--maxShapes=x:1x3x16x8")
     assert (result.exit_code, "error[C153]" in result.output) == (1, True)
     file = tmp_path / "profile.json"

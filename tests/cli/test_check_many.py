@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 from shapeinf.checks import CheckConfig, ModelCheck, check_files, load_check_config
 from shapeinf.cli import main
 from shapeinf.errors import MissingPackageError, PathPatternError, UnknownNameError
-from tests.checks.models import joined, model, node, reshaped
+from tests.checks.models import join_model, model, node, reshape_model
 
 NNEF = """version 1.0;
 graph net(x) -> (y) { x = external<scalar>(shape = [1, 4]); y = relu(x); }
@@ -23,11 +23,11 @@ graph net(x) -> (y) { x = external<scalar>(shape = [1, 4]); y = relu(x); }
 def zoo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with models: zoo/fine and zoo/fixed (a warning), zoo/deep/names (two warnings), and other files."""
     models = {
-        "zoo/fine.onnx": joined("Add", "n", "n"),
-        "zoo/fixed.onnx": reshaped(4, 2, 3),
-        "zoo/deep/names [1].onnx": joined("Add", "batch", "batsh"),
-        "zoo/.hidden/bad.onnx": reshaped(4, 2, 3),
-        "zoo/.bad.onnx": reshaped(4, 2, 3),
+        "zoo/fine.onnx": join_model("Add", "n", "n"),
+        "zoo/fixed.onnx": reshape_model(4, 2, 3),
+        "zoo/deep/names [1].onnx": join_model("Add", "batch", "batsh"),
+        "zoo/.hidden/bad.onnx": reshape_model(4, 2, 3),
+        "zoo/.bad.onnx": reshape_model(4, 2, 3),
     }
     for name, proto in models.items():
         path = tmp_path / name
@@ -350,7 +350,7 @@ def test_known_findings_are_not_reported_and_others_are(zoo: Path) -> None:
     assert checked("zoo", "--baseline", "known.json") == NOTHING
     total = run("zoo", "--baseline", "known.json").stdout
     assert total == "4 models checked: 4 without findings, 3 findings of the baseline not shown\n"
-    (zoo / "zoo" / "fine.onnx").write_bytes(joined("Add", "batch", "batsh").SerializeToString())
+    (zoo / "zoo" / "fine.onnx").write_bytes(join_model("Add", "batch", "batsh").SerializeToString())
     assert checked("zoo", "--baseline", "known.json") == {**NOTHING, "zoo/fine.onnx": NAMES}
 
 
@@ -373,7 +373,7 @@ def test_the_baseline_of_the_project_is_relative_to_its_file(zoo: Path, monkeypa
 
 def test_stale_entries_are_notes(zoo: Path) -> None:
     assert run("zoo", "--write-baseline", "known.json").exit_code == 0
-    (zoo / "zoo" / "fixed.onnx").write_bytes(reshaped(-1, 2, 3).SerializeToString())
+    (zoo / "zoo" / "fixed.onnx").write_bytes(reshape_model(-1, 2, 3).SerializeToString())
     (zoo / "zoo" / "deep" / "names [1].onnx").unlink()
     result = run("zoo", "--baseline", "known.json")
     assert (result.exit_code, result.stderr.count("no longer in the model")) == (0, 3)
@@ -384,7 +384,7 @@ def test_stale_entries_are_notes(zoo: Path) -> None:
 def test_the_log_of_a_single_model_has_its_stale_entries(zoo: Path) -> None:
     assert run("zoo", "--write-baseline", "known.json").exit_code == 0
     fixed = zoo / "zoo" / "fixed.onnx"
-    fixed.write_bytes(reshaped(-1, 2, 3).SerializeToString())
+    fixed.write_bytes(reshape_model(-1, 2, 3).SerializeToString())
     log = json.loads(run(str(fixed), "--baseline", "known.json", "--sarif").stdout)
     (notification,) = log["runs"][0]["invocations"][0]["toolExecutionNotifications"]
     assert "no longer in the model" in notification["message"]["text"]

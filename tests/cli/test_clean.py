@@ -169,8 +169,11 @@ def test_other_formats_are_named(tmp_path: Path) -> None:
 def test_without_onnx_ir_the_package_is_named(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
+    import shapeinf.passes
+
     for name in [name for name in sys.modules if name.startswith(("shapeinf.passes.", "onnx_ir"))]:
         monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(vars(shapeinf.passes), "clean", raising=False)  # an earlier use
     monkeypatch.setitem(sys.modules, "onnx_ir", None)
     result = run(model, "--dry-run")
     assert result.exit_code == 3, result.output

@@ -79,7 +79,7 @@ def test_the_help_of_a_command_has_its_exit_codes_and_an_example_that_parses(nam
     assert helped.exit_code == 0 and all(len(line) <= 80 for line in helped.output.splitlines())
     text = " ".join(helped.output.split())
     assert f"Example: shapeinf {COMMANDS[name].example}" in text
-    assert "Exit codes: 0 " in text
+    assert "Exit codes: 0 " in text and ", 2 usage" in text
     verb, *words = shlex.split(COMMANDS[name].example)
     assert verb == name
     command = main.get_command(click.Context(main), verb)

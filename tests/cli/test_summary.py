@@ -58,6 +58,12 @@ def test_a_size_that_one_of_several_models_does_not_have() -> None:
     assert result.exit_code == 2, "a model without dims has none of this name"
 
 
+def test_a_size_that_one_of_several_models_does_not_allow() -> None:
+    result = run(CONVNET, CONVNET.replace("convnet", "absent"), "--bind", "batch=1,height=31,width=2")
+    assert result.exit_code == 3
+    assert f"error: {CONVNET}: height = 31 is requested and cannot hold" in result.stderr
+
+
 def test_errors_in_a_model_exit_with_1(tmp_path: Path) -> None:
     path = tmp_path / "broken.onnx"
     path.write_bytes(parsed(BROKEN).SerializeToString())

@@ -121,7 +121,7 @@ def with_a_mystery(graph: Graph, index: int) -> Graph:
 
 
 def is_float(result: Result, name: str) -> bool:
-    """Whether a node has no outputs of integers, which may be sizes: a declared shape does not state contents."""
+    """Whether a tensor has floats: integers may be sizes, and a declared shape does not state contents."""
     info = result.tensors[name]
     return info.kind == "tensor" and "float" in (info.dtype or "")
 

@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shapeinf import infer_shapes
-from shapeinf.expr import Dimension, evaluate
 from tests.differential.cases import KNOWN, Case, Variant, create_binding, create_model, distinct_variants
 from tests.differential.draws import Draw
+from tests.differential.observed import agrees, observed_sizes
 
 FEW, MANY = 25, 1500
 
@@ -64,7 +64,7 @@ def contradictions(c: Case, variant: Variant, real: dict[str, Any], exact: bool)
     if result.coverage.unknown_ops:
         pytest.skip(f"operators without a rule: {', '.join(result.coverage.unknown_ops)}")
     binding = create_binding(c)
-    sizes = observed_sizes(result, real, binding)
+    sizes = sizes_in_run(result, real, binding)
     yield from (d.render() for d in result.diagnostics if d.severity == "error")
     for name, value in real.items():
         info = result.tensors[name]
@@ -81,18 +81,10 @@ def contradictions(c: Case, variant: Variant, real: dict[str, Any], exact: bool)
                 yield f"{name}: {info.shape} is not {list(item.shape)}"
 
 
-def observed_sizes(result: Any, real: Mapping[str, Any], binding: Mapping[str, int]) -> dict[str, int]:
-    """A binding, with the sizes that unknowns have in a run: each has one size in all tensors, and in known contents.
-
-    Items of a sequence may differ where its type has an unknown.
-    """
-    sizes = dict(binding)
-    for name, value in real.items():
-        dims = result.tensors[name].shape.dims
-        for dim, size in zip(dims or (), () if isinstance(value, list) else np.shape(value), strict=False):
-            if isinstance(dim, Dimension) and dim.is_symbol:
-                sizes.setdefault(dim.name, int(size))
-    return sizes
+def sizes_in_run(result: Any, real: Mapping[str, Any], binding: Mapping[str, int]) -> dict[str, int]:
+    """A binding, with the sizes of unknowns in a run; items of a sequence may differ where its type has an unknown."""
+    arrays = {name: value for name, value in real.items() if not isinstance(value, list)}
+    return observed_sizes(((result.tensors[name].shape, np.shape(value)) for name, value in arrays.items()), binding)
 
 
 def contains(result: Any, shape: Any, real: tuple[int, ...], sizes: Mapping[str, int], exact: bool) -> bool:
@@ -101,13 +93,10 @@ def contains(result: Any, shape: Any, real: tuple[int, ...], sizes: Mapping[str,
         return not exact
     if len(shape) != len(real):
         return False
-    for dim, size in zip(shape, real, strict=True):
-        if size not in result.interval(dim) or (exact and not isinstance(dim, int)):
-            return False
-        named = isinstance(dim, int) or not dim.is_anonymous or all(s.name in sizes for s in dim.symbols())
-        if named and evaluate(dim, sizes) != size:
-            return False
-    return True
+    return all(
+        agrees(result, dim, size, sizes) and (isinstance(dim, int) or not exact)
+        for dim, size in zip(shape, real, strict=True)
+    )
 
 
 def verify(family: Callable[[Draw], Case], examples: int) -> None:

@@ -15,16 +15,16 @@ SIZES = (None, "a", "b", 4)
 PAIRS = list(itertools.product(SIZES, SIZES))
 
 
-def joining(op: str, first, second, **attributes):
+def join_model(op: str, first, second, **attributes):
     """x and z, each through a Relu, meet in a node."""
     nodes = [node("Relu", "x", "p"), node("Relu", "z", "q"), node(op, "p q", "y", **attributes)]
     return model(nodes, {"x": first, "z": second}, {"y": None})
 
 
 CASES = {
-    **{f"Concat {a} {b}": joining("Concat", [a, 6], [b, 6], axis=1) for a, b in PAIRS},
-    **{f"Add {a} {b}": joining("Add", [a, 6], [b, 6]) for a, b in PAIRS},
-    **{f"MatMul {a} {b}": joining("MatMul", [7, a], [b, 6]) for a, b in PAIRS},
+    **{f"Concat {a} {b}": join_model("Concat", [a, 6], [b, 6], axis=1) for a, b in PAIRS},
+    **{f"Add {a} {b}": join_model("Add", [a, 6], [b, 6]) for a, b in PAIRS},
+    **{f"MatMul {a} {b}": join_model("MatMul", [7, a], [b, 6]) for a, b in PAIRS},
     **{
         f"Reshape {a}": model(
             [node("Relu", "x", "p"), node("Reshape", "p s", "y")],

@@ -32,13 +32,13 @@ def make(
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
 
 
-def fixed_batch() -> onnx.ModelProto:
+def fixed_batch_model() -> onnx.ModelProto:
     """x [batch, seq, 4] whose batch a Reshape fixes to 1."""
     nodes = [helper.make_node("Reshape", ["x", "shape"], ["y"], name="Reshape_331")]
     return make(nodes, {"x": ["batch", "seq", 4]}, ["y"], {"shape": np.array([1, 0, 2, 2])})
 
 
-def with_table(size: int = 512) -> onnx.ModelProto:
+def table_model(size: int = 512) -> onnx.ModelProto:
     """x [batch, seq, 4] plus the first seq rows of a position table: seq is at most the rows of the table."""
     nodes = [
         helper.make_node("Expand", ["row", "shape"], ["table"], name="Table"),
@@ -52,14 +52,14 @@ def dims(value: onnx.ValueInfoProto) -> list[int | str]:
     return [d.dim_value if d.HasField("dim_value") else d.dim_param for d in value.type.tensor_type.shape.dim]
 
 
-def saved(model: Any, path: Path, wanted: dict[str, Any], **options: Any) -> onnx.ModelProto:
+def save_bound(model: Any, path: Path, wanted: dict[str, Any], **options: Any) -> onnx.ModelProto:
     bind(model, wanted, options=InferenceOptions(**options)).save(path)
     after = onnx.load(path)
     onnx.checker.check_model(after, full_check=True)
     return after
 
 
-def chain() -> onnx.ModelProto:
+def chain_model() -> onnx.ModelProto:
     """y = relu(concat(x, x) along axis 0)."""
     nodes = [helper.make_node("Concat", ["x", "x"], ["h"], axis=0), helper.make_node("Relu", ["h"], ["y"])]
     return make(nodes, {"x": ["batch", "seq"]}, ["y"], inner={"h": ["2*batch", "seq"]})
@@ -82,7 +82,7 @@ def chain() -> onnx.ModelProto:
 def test_dims_are_written_everywhere(
     tmp_path: Path, wanted: dict[str, Any], x: list[int | str], h: list[int | str]
 ) -> None:
-    after = saved(chain(), tmp_path / "m.onnx", wanted)
+    after = save_bound(chain_model(), tmp_path / "m.onnx", wanted)
     assert dims(after.graph.input[0]) == x
     assert {v.name: dims(v) for v in after.graph.value_info} == {"h": h}
     assert dims(after.graph.output[0]) == h
@@ -92,7 +92,7 @@ def test_dims_are_written_everywhere(
 
 def test_a_frozen_example_runs_and_takes_no_other_size(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
-    after = saved(EXAMPLES / "decoder.onnx", path, {"batch": 2, "seq": 5})
+    after = save_bound(EXAMPLES / "decoder.onnx", path, {"batch": 2, "seq": 5})
     assert dims(after.graph.input[0]) == [2, 5]
     assert all(isinstance(d, int) for v in (*after.graph.value_info, *after.graph.output) for d in dims(v))
     session = ort.InferenceSession(path, providers=["CPUExecutionProvider"])
@@ -103,14 +103,14 @@ def test_a_frozen_example_runs_and_takes_no_other_size(tmp_path: Path) -> None:
 
 def test_weights_and_nodes_stay(tmp_path: Path) -> None:
     before = onnx.load(EXAMPLES / "decoder.onnx")
-    after = saved(EXAMPLES / "decoder.onnx", tmp_path / "m.onnx", {"batch": 2, "seq": "1..8"})
+    after = save_bound(EXAMPLES / "decoder.onnx", tmp_path / "m.onnx", {"batch": 2, "seq": "1..8"})
     assert list(after.graph.initializer) == list(before.graph.initializer)
     assert list(after.graph.node) == list(before.graph.node)
 
 
 def test_bounds_stay_in_the_file(tmp_path: Path) -> None:
     path = str(tmp_path / "m.onnx")
-    saved(chain(), Path(path), {"batch": "2..8", "seq": "..512"}, assume=["batch <= seq"])
+    save_bound(chain_model(), Path(path), {"batch": "2..8", "seq": "..512"}, assume=["batch <= seq"])
     result = infer_shapes(path)
     bounds = {name: str(result.interval(result.scope.symbol(name))) for name in ("batch", "seq")}
     assert bounds == {"batch": "2..8", "seq": "1..512"}
@@ -127,16 +127,16 @@ def test_bounds_stay_in_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wanted", [{"batch": 2}, {"batch": "2..8"}, {"batch": "1..8"}, {"batch": "..8"}])
 def test_a_fixed_batch_is_rejected_with_the_node(wanted: dict[str, Any]) -> None:
     with pytest.raises(BindError) as caught:
-        bind(fixed_batch(), wanted)
+        bind(fixed_batch_model(), wanted)
     diagnostic = caught.value.diagnostics[0]
     assert diagnostic.node == "Reshape_331"
     assert "cannot run" in str(caught.value)
-    session = ort.InferenceSession(fixed_batch().SerializeToString(), providers=["CPUExecutionProvider"])
+    session = ort.InferenceSession(fixed_batch_model().SerializeToString(), providers=["CPUExecutionProvider"])
     session.run(None, {"x": np.zeros((1, 3, 4), np.float32)})
 
 
 def test_sizes_that_the_graph_forces_are_reported_and_written(tmp_path: Path) -> None:
-    bound = bind(fixed_batch(), {"seq": 6})
+    bound = bind(fixed_batch_model(), {"seq": 6})
     assert [(precondition.text, precondition.node) for precondition in bound.result.contract] == [
         ("batch == 1", "Reshape_331")
     ]
@@ -150,10 +150,10 @@ def test_sizes_that_the_graph_forces_are_reported_and_written(tmp_path: Path) ->
 def test_a_range_must_be_legal_from_end_to_end(low: int, high: int, fine: bool) -> None:
     """The table has 512 rows and two batches: batch is 2, seq is 512."""
     if fine:
-        assert bind(with_table(), {"seq": (low, high), "batch": 2}).result.contract.preconditions == ()
+        assert bind(table_model(), {"seq": (low, high), "batch": 2}).result.contract.preconditions == ()
         return
     with pytest.raises(BindError, match="seq is requested as") as caught:
-        bind(with_table(), {"seq": (low, high)})
+        bind(table_model(), {"seq": (low, high)})
     assert caught.value.diagnostics[0].node == "Join"
 
 
@@ -184,7 +184,7 @@ def test_a_range_over_sizes_that_broadcast_or_not(low: int, high: int) -> None:
 )
 def test_an_unknown_name_has_suggestions(wanted: dict[str, Any], hint: str) -> None:
     with pytest.raises(UnknownNameError, match=hint):
-        bind(chain(), wanted)
+        bind(chain_model(), wanted)
 
 
 def test_a_wrong_graph_is_called_so() -> None:
@@ -204,9 +204,9 @@ def test_shapes_of_inputs_that_contradict_the_graph_are_the_cause() -> None:
 def test_shapes_bind_dims_without_a_name(tmp_path: Path) -> None:
     nodes = [helper.make_node("Relu", ["x"], ["y"])]
     model = make(nodes, {"x": [None, 3, None]}, ["y"])
-    after = saved(model, tmp_path / "m.onnx", {}, inputs={"x": "[batch, 3, 8]"})
+    after = save_bound(model, tmp_path / "m.onnx", {}, inputs={"x": "[batch, 3, 8]"})
     assert dims(after.graph.input[0]) == ["batch", 3, 8]
-    after = saved(model, tmp_path / "m.onnx", {"batch": 2}, inputs={"x": {0: "batch"}})
+    after = save_bound(model, tmp_path / "m.onnx", {"batch": 2}, inputs={"x": {0: "batch"}})
     assert dims(after.graph.input[0]) == [2, 3, ""]
     with pytest.raises(UnknownNameError, match="no input is named 'xx'"):
         bind(model, {}, options=InferenceOptions(inputs={"xx": "[1]"}))
@@ -262,5 +262,5 @@ def test_a_document_without_names_takes_numbers_only(tmp_path: Path) -> None:
 
 def test_both_readers_find_the_bounds(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
-    after = saved(chain(), path, {"batch": "2..8"})
+    after = save_bound(chain_model(), path, {"batch": "2..8"})
     assert infer_shapes(after).graph.assumptions == infer_shapes(path).graph.assumptions == ["batch >= 2", "batch <= 8"]

@@ -28,7 +28,7 @@ meta_graphs {
 """
 
 
-def exported(width: int):
+def export_model(width: int):
     """The model as an exporter to ONNX names its inputs and outputs."""
     shapes = [
         helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
@@ -40,9 +40,9 @@ def exported(width: int):
 
 def test_the_arguments_of_a_signature_match_the_inputs_and_outputs_of_an_export() -> None:
     model = encode_text(SAVED_MODEL, "SavedModel")
-    assert [str(difference) for difference in diff(model, exported(4))] == ["changed dim n: no name -> n"]
-    assert [str(difference) for difference in diff(exported(4), model)] == ["changed dim n: n -> no name"]
-    changed = [str(difference) for difference in diff(model, exported(5)) if difference.part != "dim"]
+    assert [str(difference) for difference in diff(model, export_model(4))] == ["changed dim n: no name -> n"]
+    assert [str(difference) for difference in diff(export_model(4), model)] == ["changed dim n: n -> no name"]
+    changed = [str(difference) for difference in diff(model, export_model(5)) if difference.part != "dim"]
     assert changed == [
         "changed input serving_default_a:0: float32[a.shape[0], 4] -> float32[n, 5]",
         "changed output call:0: float32[a.shape[0], 4] -> float32[n, 5]",

@@ -16,7 +16,7 @@ def differences(before, after, **options):
     return diff(first, second)
 
 
-def described(reported):
+def shapes_by_name(reported):
     return {(d.part, d.name): (d.before, d.after) for d in reported}
 
 
@@ -25,14 +25,14 @@ def test_two_traces_of_one_network_differ_in_their_input_only():
         "float32[1, 3, 16, 20]",
         "float32[pnnx_input_0.shape[0], 3, pnnx_input_0.shape[2], pnnx_input_0.shape[3]]",
     )
-    assert described(differences("cnn.pnnx.param", "cnn_dyn.pnnx.param")) == {("input", "0"): (static, dynamic)}
-    assert described(differences("cnn_dyn.pnnx.param", "cnn.pnnx.param")) == {("input", "0"): (dynamic, static)}
+    assert shapes_by_name(differences("cnn.pnnx.param", "cnn_dyn.pnnx.param")) == {("input", "0"): (static, dynamic)}
+    assert shapes_by_name(differences("cnn_dyn.pnnx.param", "cnn.pnnx.param")) == {("input", "0"): (dynamic, static)}
     assert not differences("cnn_dyn.pnnx.param", "cnn_dyn.pnnx.param")
 
 
 def test_slices_that_pnnx_deletes_change_outputs():
     """In a trace at two sizes pnnx takes `?` for `?`: `y[:, 1:]` and `x[:, ::2]` return their inputs."""
-    reported = described(differences("slices.pnnx.param", "slices_dyn.pnnx.param"))
+    reported = shapes_by_name(differences("slices.pnnx.param", "slices_dyn.pnnx.param"))
     outputs = {name: shapes for (part, name), shapes in reported.items() if part == "output"}
     n, s = "pnnx_input_0.shape[0]", "pnnx_input_0.shape[1]"
     assert outputs["outputs[0] (6, 4)"] == ("float32[1, 8, 5]", f"float32[{n}, 8, {s}]")
@@ -45,13 +45,13 @@ def test_slices_that_pnnx_deletes_change_outputs():
 @pytest.mark.parametrize("options", [{}, {"declared": "ignore"}])
 def test_a_trace_at_one_size_and_an_export(options):
     """Values correspond by position, and all but the inputs are compared at the traced sizes."""
-    assert described(differences("cnn.pnnx.param", "cnn.onnx", **options)) == {
+    assert shapes_by_name(differences("cnn.pnnx.param", "cnn.onnx", **options)) == {
         ("input", "inputs[0] (0, x)"): ("float32[1, 3, 16, 20]", "float32[n, 3, h, w]")
     }
 
 
 def test_two_inputs_and_an_export():
-    reported = described(differences("slices.pnnx.param", "slices.onnx", declared="ignore"))
+    reported = shapes_by_name(differences("slices.pnnx.param", "slices.onnx", declared="ignore"))
     assert reported == {
         ("input", "inputs[0] (0, x)"): ("float32[1, 6, 8]", "float32[n, s, 8]"),
         ("input", "inputs[1] (1, m)"): ("float32[1, 5, 8]", "float32[n, t, 8]"),
@@ -59,14 +59,14 @@ def test_two_inputs_and_an_export():
 
 
 def test_the_dims_of_a_dynamic_trace_have_no_names():
-    reported = described(differences("cnn_dyn.pnnx.param", "cnn.onnx"))
+    reported = shapes_by_name(differences("cnn_dyn.pnnx.param", "cnn.onnx"))
     assert {name: shapes for (part, name), shapes in reported.items() if part != "condition"} == {
         name: ("no name", name) for name in "nhw"
     }
 
 
 def test_a_wrong_dynamic_trace_and_an_export():
-    reported = described(differences("slices_dyn.pnnx.param", "slices.onnx", declared="ignore"))
+    reported = shapes_by_name(differences("slices_dyn.pnnx.param", "slices.onnx", declared="ignore"))
     outputs = {name.partition(" ")[0]: shapes for (part, name), shapes in reported.items() if part == "output"}
     assert outputs["outputs[0]"] == ("float32[pnnx_input_0.shape[0], 8, pnnx_input_0.shape[1]]", "float32[n, 8, s - 1]")
     assert outputs["outputs[2]"][1] == "float32[n, (s + 1)//2, 8]"

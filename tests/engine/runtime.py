@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from shapeinf import Result, infer_shapes
-from tests.differential.ort import contains, observed_sizes
+from tests.differential.ort import contains, sizes_in_run
 
 F32 = "float32"
 
@@ -60,7 +60,7 @@ def check(text: str, *runs: dict[str, Any], opset: int = 19, **options: Any) -> 
         arrays = {name: np.asarray(value) for name, value in feeds.items()}
         computed = run(model, arrays)
         binding = sizes(model, arrays)
-        everywhere = observed_sizes(result, computed, binding)
+        everywhere = sizes_in_run(result, computed, binding)
         for name, real in computed.items():
             agree(result, name, real, binding if isinstance(real, list) else everywhere)
     return result

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shapeinf import NamedDim, ShapeError, infer_shapes
-from tests.checks.models import joined, model, node, numbers
+from tests.checks.models import join_model, model, node, numbers
 
 PLAIN = model([node("Relu", "x", "y")], {"x": ["batch", 3], "z": ["batch", 6]}, {"y": None})
 MODELS = {
     "nothing is learned": PLAIN,
-    "nodes learn": joined("Concat", "batch", "total", axis=1),
+    "nodes learn": join_model("Concat", "batch", "total", axis=1),
     "nodes require": model(
         [node("Reshape", "x s", "h"), node("Concat", "x z", "y", axis=1)],
         {"x": ["batch", 6], "z": [None, 6]},

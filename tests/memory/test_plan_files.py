@@ -216,7 +216,7 @@ def test_hostile_files(tmp_path, raw, cause):
 
 
 def test_a_file_that_is_too_large(tmp_path, monkeypatch):
-    monkeypatch.setattr(plan_files, "MOST_FILE", 10)
+    monkeypatch.setattr(plan_files, "MAX_FILE_BYTES", 10)
     (tmp_path / "plan.csv").write_text("id,lower,upper,size,offset\n")
     with pytest.raises(LimitError, match="more than 10 bytes"):
         load_plan(tmp_path / "plan.csv")

@@ -1,4 +1,4 @@
-"""Judges a cleaned model: its form, its interface, and its numbers in onnxruntime."""
+"""Comparisons of a cleaned model with the original: its form, its interface, and its numbers in onnxruntime."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def signature(model: onnx.ModelProto) -> tuple[Any, ...]:
 
 
 def _numbers(tensor: onnx.TensorProto) -> str:
-    """The contents, or where they lie."""
+    """The contents, or their place in another file."""
     external = tensor.data_location == onnx.TensorProto.EXTERNAL
     return str(tensor.external_data) if external else repr(numpy_helper.to_array(tensor).tolist())
 
@@ -74,7 +74,7 @@ def interface(model: onnx.ModelProto) -> dict[str, Any]:
 
 
 def run(model: onnx.ModelProto, feeds: Sequence[Feed]) -> list[dict[str, Any]]:
-    """The outputs of a model on each feed, without the optimisations of the runtime."""
+    """The outputs of a model on each feed, without the optimizations of the runtime."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -146,12 +146,6 @@ def _is_body(attribute: onnx.AttributeProto) -> bool:
 
 def _attribute(attribute: onnx.AttributeProto) -> bytes:
     return bytes(attribute.SerializeToString(deterministic=True))
-
-
-def _contents(tensor: onnx.TensorProto) -> str:
-    if tensor.data_location == onnx.TensorProto.EXTERNAL:
-        return str(tensor.external_data)
-    return repr(numpy_helper.to_array(tensor).tolist())
 
 
 def _bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:

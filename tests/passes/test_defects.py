@@ -1,4 +1,4 @@
-"""Defects of the passes that a review has found: small models, each wrong or lost before its mend."""
+"""Defects of the passes, mended since: small models that passes broke, or of which they lost a part."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def run(model: onnx.ModelProto, **feeds: np.ndarray) -> list[np.ndarray]:
     return session.run(None, feeds)
 
 
-def same_numbers(before: onnx.ModelProto, after: onnx.ModelProto, **feeds: np.ndarray) -> None:
+def check_same_numbers(before: onnx.ModelProto, after: onnx.ModelProto, **feeds: np.ndarray) -> None:
     for a, b in zip(run(before, **feeds), run(after, **feeds), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5)
 
 
-def undone(cleaned) -> list[str]:
+def undone_reasons(cleaned) -> list[str]:
     return [run.reason for run in cleaned.report.passes if run.outcome == "undone"]
 
 
@@ -219,7 +219,7 @@ def test_an_inner_name_does_not_capture_a_renamed_tensor() -> None:
     inputs = [info("c", kind=TensorProto.BOOL), info("x", 3)]
     model = make(nodes, inputs, [info("r", 3), info("y", 3)])
     cleaned = clean(model, ["remove_identity"])
-    assert not cleaned.report.changes and not undone(cleaned)
+    assert not cleaned.report.changes and not undone_reasons(cleaned)
 
 
 def test_an_inner_name_does_not_capture_a_lifted_constant() -> None:
@@ -232,7 +232,7 @@ def test_an_inner_name_does_not_capture_a_lifted_constant() -> None:
         [info("y", 3)],
     )
     cleaned = clean(model, ["constant_to_initializer"])
-    assert not undone(cleaned)
+    assert not undone_reasons(cleaned)
     assert [change.where for change in cleaned.report.changes] == ["Constant 'j'"]
 
 
@@ -247,7 +247,7 @@ def test_constants_of_bodies_before_ir_version_4() -> None:
         ir_version=3,
     )
     cleaned = clean(model)
-    assert not undone(cleaned)
+    assert not undone_reasons(cleaned)
     assert "Constant" not in operators(cleaned.to_proto())
 
 
@@ -255,9 +255,9 @@ def test_forms_in_bodies_before_ir_version_4() -> None:
     branch = condition([node("Clip", "x", "t", min=0.0)])
     model = make([branch], [info("c", kind=TensorProto.BOOL), info("x", 3)], [info("y", 3)], opset=8, ir_version=3)
     cleaned = clean(model)
-    assert not undone(cleaned)
+    assert not undone_reasons(cleaned)
     assert cleaned.report.opset_after == 11
-    same_numbers(model, cleaned.to_proto(), c=np.array(True), x=np.array([-1, 0, 1], np.float32))
+    check_same_numbers(model, cleaned.to_proto(), c=np.array(True), x=np.array([-1, 0, 1], np.float32))
 
 
 def test_types_that_only_the_removed_node_declared_stay() -> None:
@@ -268,7 +268,7 @@ def test_types_that_only_the_removed_node_declared_stay() -> None:
     )
     model.graph.value_info.append(info("u", "n", 3))
     cleaned = clean(model)
-    assert not undone(cleaned)
+    assert not undone_reasons(cleaned)
     assert operators(cleaned.to_proto()) == ["Mystery", "Relu"]
 
 
@@ -290,7 +290,7 @@ def test_absent_outputs_of_a_batch_normalization(first: str) -> None:
     nodes = [node(first, "x w" if first == "Conv" else "x", "t"), node("BatchNormalization", "t s b m v", "y - -")]
     model = make(nodes, [info("x", 1, 3, 4, 4)], [info("y", 1, 3, 4, 4)], weights(w=CONV, **STATISTICS))
     cleaned = clean(model)
-    assert not undone(cleaned)
+    assert not undone_reasons(cleaned)
     assert operators(cleaned.to_proto()) == [first, "BatchNormalization"]
 
 
@@ -319,9 +319,7 @@ def test_deeply_nested_dead_nodes_go_in_one_run() -> None:
     inner: list[onnx.NodeProto] = []
     result = node("Neg", "x", f"t{depth}")
     for level in reversed(range(depth)):
-        below = f"d{level + 1}" if level < depth - 1 else "x"
         dead = node("Neg", f"d{level}", f"unread{level}") if level else node("Neg", "x", "unread0")
-        del below
         branch = helper.make_graph(
             [dead, *inner, result, node("Neg", "x", f"d{level + 1}x")], f"b{level}", [], [info(f"t{level + 1}", 3)]
         )
@@ -353,9 +351,9 @@ def test_identities_and_dead_nodes_of_functions_go() -> None:
         [node("F", "x", "y", domain="my")], [info("x", 3)], [info("y", 3)], functions=[function(body, "a", "r")]
     )
     cleaned = clean(model)
-    assert not undone(cleaned)
+    assert not undone_reasons(cleaned)
     assert [n.op_type for n in cleaned.to_proto().functions[0].node] == ["Neg"]
-    same_numbers(model, cleaned.to_proto(), x=ONES)
+    check_same_numbers(model, cleaned.to_proto(), x=ONES)
 
 
 def test_a_cast_that_only_one_call_needs_stays() -> None:
@@ -381,11 +379,11 @@ def test_forms_of_functions_rise_with_the_model() -> None:
         functions=[function(body, "a", "r", 9), inner, other],
     )
     cleaned = clean(model)
-    assert not undone(cleaned)
+    assert not undone_reasons(cleaned)
     result = cleaned.to_proto()
     versions = [{o.domain: o.version for o in f.opset_import}.get("") for f in result.functions]
     assert versions == [11, 11, None]
-    same_numbers(model, result, x=np.array([-1, 0, 1], np.float32))
+    check_same_numbers(model, result, x=np.array([-1, 0, 1], np.float32))
 
 
 # -- damaged nodes -------------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ def large_model(folder: Path, layers: int, width: int) -> Path:
     return folder / "m.onnx"
 
 
-def cleaned_in_a_child(model: Path, out: Path) -> int:
+def clean_in_a_child(model: Path, out: Path) -> int:
     """The resident set that cleaning adds, in KiB."""
     command = [sys.executable, "-m", "tests.passes.child", str(model), str(out)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
@@ -59,7 +59,7 @@ def cleaned_in_a_child(model: Path, out: Path) -> int:
 def test_without_the_file_of_the_weights(tmp_path: Path) -> None:
     model = large_model(tmp_path, 3, 256)
     (tmp_path / "m.data").unlink()
-    cleaned_in_a_child(model, tmp_path / "out.onnx")
+    clean_in_a_child(model, tmp_path / "out.onnx")
     result = onnx.load(tmp_path / "out.onnx", load_external_data=False)
     assert [node.op_type for node in result.graph.node] == ["MatMul"] * 3 + ["Gemm"]
     assert sum(t.data_location == TensorProto.EXTERNAL for t in result.graph.initializer) == 3
@@ -69,6 +69,6 @@ def test_without_the_file_of_the_weights(tmp_path: Path) -> None:
 def test_more_than_2_gb(tmp_path: Path) -> None:
     model = large_model(tmp_path, LAYERS, WIDTH)
     assert (tmp_path / "m.data").stat().st_size > 1 << 31
-    assert cleaned_in_a_child(model, tmp_path / "out.onnx") < MOST_MORE
+    assert clean_in_a_child(model, tmp_path / "out.onnx") < MOST_MORE
     result = onnx.load(tmp_path / "out.onnx", load_external_data=False)
     assert [node.op_type for node in result.graph.node] == ["MatMul"] * LAYERS + ["Gemm"]

@@ -53,7 +53,7 @@ def full_model() -> onnx.ModelProto:
     return model
 
 
-def normalised(model: onnx.ModelProto) -> onnx.ModelProto:
+def normalize(model: onnx.ModelProto) -> onnx.ModelProto:
     """Without what onnx-ir writes in another way: declared types of initializers, and empty texts."""
     copy = onnx.ModelProto.FromString(model.SerializeToString())
     graphs = [copy.graph]
@@ -78,4 +78,4 @@ def test_nothing_is_lost_where_nothing_fires() -> None:
     model = full_model()
     cleaned = clean(model)
     assert not cleaned.report.changes
-    assert normalised(cleaned.to_proto()) == normalised(model)
+    assert normalize(cleaned.to_proto()) == normalize(model)

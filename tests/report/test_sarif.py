@@ -17,7 +17,7 @@ from shapeinf.checks import ModelCheck
 from shapeinf.cli import main
 from shapeinf.diagnostics import CODES, Diagnostic
 from shapeinf.report import checks_as_sarif
-from tests.checks.models import joined, reshaped
+from tests.checks.models import join_model, reshape_model
 
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed: SARIF is not validated")
 
@@ -52,8 +52,8 @@ def test_the_log_of_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "zoo" / "a b"
     folder.mkdir(parents=True)
-    (folder / "names [1].onnx").write_bytes(joined("Add", "batch", "batsh").SerializeToString())
-    (tmp_path / "zoo" / "fixed.onnx").write_bytes(reshaped(4, 2, 3).SerializeToString())
+    (folder / "names [1].onnx").write_bytes(join_model("Add", "batch", "batsh").SerializeToString())
+    (tmp_path / "zoo" / "fixed.onnx").write_bytes(reshape_model(4, 2, 3).SerializeToString())
     (tmp_path / "zoo" / "empty.onnx").write_bytes(b"")
     result = CliRunner().invoke(main, ["check", "zoo", "--sarif"])
     assert result.exit_code == 3

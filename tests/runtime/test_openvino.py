@@ -23,7 +23,7 @@ from tests.runtime.corpus import MISSING, TRUTHS, corpus_cases, model_name, runs
 REFUSED = {
     "keras_cnn.tf+qop": "QLinearMatMul",  # its translation fails
     "keras_rnn.tf": "Loop",  # the initial state of an axis that grows must be static there
-    "resnet18.ts+ortall": "com.microsoft.nchwc.Conv",  # operators of onnxruntime's optimiser
+    "resnet18.ts+ortall": "com.microsoft.nchwc.Conv",  # operators of onnxruntime's optimizer
     "resnet18.ts+qop": "com.microsoft.QGemm",
     "sequence_ops.os": "SplitToSequence",  # sequences are supported in few forms
     "sk_columns.sk": "output_probability",  # outputs that are sequences of maps

@@ -19,7 +19,7 @@ from tests.runtime.cases import CHOICE, ENDLESS, MATMUL, VERIFIED
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: nothing can be verified")
 
 
-def of(text: str, **options: Any) -> Verification:
+def verify_text(text: str, **options: Any) -> Verification:
     own = {name: options.pop(name) for name in ("at", "arrays", "timeout", "seed", "runtime") if name in options}
     return verify(parsed(text), **own, options=InferenceOptions(**options))
 
@@ -50,7 +50,7 @@ def counts(verification: Verification) -> tuple[int, int, int, int]:
     ],
 )
 def test_a_model_that_runs_is_verified(text: str, expected: tuple[int, int, int, int]) -> None:
-    verification = of(text)
+    verification = verify_text(text)
     assert verification.ok, str(verification)
     assert counts(verification) == expected, str(verification)
     assert verification.verdict == "verified"
@@ -63,11 +63,11 @@ def test_counts_are_not_zero(seed: int) -> None:
         last, ys = Loop(steps, go, x) <body = b (int64 i, bool c, float[batch, 5] v)
             => (bool d, float[batch, 5] w, float[batch, 5] y) { d = Identity(c)  w = Neg(v)  y = Abs(v) }>
     }"""
-    assert of(text, seed=seed).ok
+    assert verify_text(text, seed=seed).ok
 
 
 def test_every_set_of_sizes_is_a_run() -> None:
-    verification = of(MATMUL, at=[{"batch": 2, "seq": 3}, {"batch": 5}])
+    verification = verify_text(MATMUL, at=[{"batch": 2, "seq": 3}, {"batch": 5}])
     first, second = verification.runs
     assert (first.sizes, first.chosen) == ({"batch": 2, "seq": 3}, {})
     assert second.sizes["batch"] == 5 and list(second.chosen) == ["seq"]
@@ -76,13 +76,13 @@ def test_every_set_of_sizes_is_a_run() -> None:
 
 def test_chosen_sizes_are_legal_for_the_graph() -> None:
     text = "g (float[h] x) => (float[a, 6] y) { s = Constant<value = int64[2] {-1, 6}>() y = Reshape(x, s) }"
-    run = of(text).runs[0]
+    run = verify_text(text).runs[0]
     assert run.ok and run.sizes["h"] % 6 == 0 and run.chosen == run.sizes
 
 
 def test_arrays_bind_the_dims_of_their_inputs() -> None:
     x = np.array([0.0, 1.0, 2.0, 0.0], np.float32)
-    run = of(CHOICE, arrays={"x": x}).runs[0]
+    run = verify_text(CHOICE, arrays={"x": x}).runs[0]
     assert run.sizes == {"n": 4}
     assert [item.tensor for item in run.unbound] == ["y"] and "at most 16 bytes" in run.unbound[0].reason
 
@@ -105,8 +105,8 @@ def test_a_symbol_with_two_sizes_is_a_mismatch() -> None:
         "{ c = NonZero(x)  y = Cast<to = 1>(c)  d = NonZero(v)  z = Cast<to = 1>(d) }"
     )
     arrays = {"x": np.array([1, 1, 0], np.float32), "v": np.array([1, 0, 0], np.float32)}
-    assert [item.tensor for item in of(text, arrays=arrays).mismatches].count("z") > 0
-    assert of(text, arrays=arrays, declared="ignore").ok
+    assert [item.tensor for item in verify_text(text, arrays=arrays).mismatches].count("z") > 0
+    assert verify_text(text, arrays=arrays, declared="ignore").ok
 
 
 @pytest.mark.parametrize(
@@ -117,14 +117,14 @@ def test_a_symbol_with_two_sizes_is_a_mismatch() -> None:
     ],
 )
 def test_a_refused_model_is_not_verified(text: str, words: str) -> None:
-    verification = of(text)
+    verification = verify_text(text)
     assert not verification.ok and verification.refused and words in verification.runs[0].refused
     assert verification.verdict == "not verified: the runtime did not run it"
     assert verification.runs[0].tensors == 0
 
 
 def test_a_run_that_takes_too_long_is_stopped() -> None:
-    verification = of(ENDLESS, timeout=0.2)
+    verification = verify_text(ENDLESS, timeout=0.2)
     assert verification.runs[0].refused == "stopped after 0.2 seconds"
 
 
@@ -142,23 +142,23 @@ def test_external_weights_are_loaded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sizes", [{"batch": 0, "seq": 3}, {"batch": 2, "seq": 0}, {"batch": 0, "seq": 0}])
 def test_sizes_of_0_are_verified_too(sizes: dict[str, int]) -> None:
-    assert counts(of(MATMUL, at=[sizes])) == (2, 2, 0, 1)
-    assert of(MATMUL, at=[{"batch": 2}, sizes]).ok
+    assert counts(verify_text(MATMUL, at=[sizes])) == (2, 2, 0, 1)
+    assert verify_text(MATMUL, at=[{"batch": 2}, sizes]).ok
     array = np.zeros((sizes["batch"], sizes["seq"]), np.float32)
-    assert of(MATMUL, arrays={"x": array}).ok
+    assert verify_text(MATMUL, arrays={"x": array}).ok
 
 
 def test_a_huge_tensor_is_not_allocated() -> None:
     huge = 1 << 40
     text = f"g (float x) => (float[m] y) {{ s = Constant<value_ints = [{huge}]>()  y = Expand(x, s) }}"
-    verification = of(text)
+    verification = verify_text(text)
     assert verification.refused and verification.runs[0].tensors == 0
     assert verification.runs[0].refused == f"y would take 4 TiB ({4 * huge:,} bytes): bind smaller sizes"
 
 
 def test_many_mismatches_are_few_lines() -> None:
     chain = "  ".join(f"y{i + 1} = Neg(y{i})" for i in range(100))
-    verification = of(
+    verification = verify_text(
         f"g (float[n] x) => (float[1, 3] y0, float[1, k] y100) {{ c = NonZero(x)  y0 = Cast<to = 1>(c)  {chain} }}"
     )
     assert len(verification.mismatches) > 100
@@ -172,7 +172,7 @@ def test_many_mismatches_are_few_lines() -> None:
 def test_large_tensors_are_fetched_by_several_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shapeinf.runtime.verification.MAX_HELD", 40)
     text = "g (float[8] x) => (float[8] y) { a = Neg(x)  b = Abs(a)  y = Relu(b) }"
-    assert counts(of(text)) == (3, 3, 0, 1)
+    assert counts(verify_text(text)) == (3, 3, 0, 1)
 
 
 @pytest.mark.parametrize(
@@ -187,18 +187,18 @@ def test_large_tensors_are_fetched_by_several_runs(monkeypatch: pytest.MonkeyPat
 )
 def test_mistakes_of_the_user(options: dict[str, Any], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
-        of(MATMUL, **options)
+        verify_text(MATMUL, **options)
 
 
 def test_arrays_of_another_type_are_not_run() -> None:
-    verification = of(MATMUL, arrays={"x": np.zeros((1, 2))})
+    verification = verify_text(MATMUL, arrays={"x": np.zeros((1, 2))})
     assert verification.runs[0].refused == "the array for input x is float64, the model requires float32"
 
 
 def test_without_the_runtime_the_error_has_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(MissingPackageError, match=r"pip install 'shapeinf\[verify\]'"):
-        of(MATMUL)
+        verify_text(MATMUL)
 
 
 def test_only_onnx_models_run() -> None:
@@ -216,10 +216,10 @@ WRONG_OUTPUT = "g (float[n, 4] x) => (float[1, 4] y, float[n, 4] z) { y = Relu(x
 
 
 def test_an_output_whose_declaration_is_wrong_is_bound_in_a_copy() -> None:
-    (run,) = of(WRONG_OUTPUT, at=[{"n": 2}], declared="ignore").runs
+    (run,) = verify_text(WRONG_OUTPUT, at=[{"n": 2}], declared="ignore").runs
     assert (run.ok, run.bound, run.redeclared) == (True, 2, ("y",))
     assert "  y: the file declares another shape" in str(run)
-    (same,) = of(WRONG_OUTPUT, at=[{"n": 1}], declared="ignore").runs
+    (same,) = verify_text(WRONG_OUTPUT, at=[{"n": 1}], declared="ignore").runs
     assert (same.ok, same.bound, same.redeclared) == (True, 2, ())
 
 
@@ -235,12 +235,12 @@ BRANCHES = """g (float[n, 8] x, int64 rate) => (float[n, 8] y) {{
 
 @pytest.mark.parametrize("operand", ["rate", "wide"])
 def test_values_that_a_branch_can_take_are_tried(operand: str) -> None:
-    (run,) = of(BRANCHES.format(operand=operand), at=[{"n": 2}]).runs
+    (run,) = verify_text(BRANCHES.format(operand=operand), at=[{"n": 2}]).runs
     assert (run.ok, run.values) == (True, "rate=16000")
     assert str(run).splitlines()[0] == "n=2, rate=16000 (chosen)"
 
 
 def test_a_value_of_the_user_is_fed() -> None:
     text = BRANCHES.format(operand="rate")
-    assert of(text, at=[{"n": 2}], values={"rate": 16000}).ok
-    assert of(text, at=[{"n": 2}], values={"rate": 8000}).refused
+    assert verify_text(text, at=[{"n": 2}], values={"rate": 16000}).ok
+    assert verify_text(text, at=[{"n": 2}], values={"rate": 8000}).refused

@@ -1,10 +1,11 @@
-"""Dimension arithmetic against sympy, and jax's `_DimExpr` where installed: one run, ratios of medians.
+"""Dimension arithmetic against sympy, and jax's `_DimExpr` if installed: one run, ratios of medians.
 
 python tools/bench/algebra.py
 """
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import time
 from collections.abc import Callable
@@ -72,6 +73,7 @@ def _timed(operation: Callable[[], Any]) -> float:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     peers = {"shapeinf": ours(), "sympy": sympys(), "jax": jaxs()}
     there = {name: table for name, table in peers.items() if table is not None}
     print("warm, medians of CPU time; ratio to shapeinf" + ("" if peers["jax"] else " (jax is not installed)"))

@@ -30,7 +30,7 @@ for value in (*model.graph.input, *model.graph.value_info, *model.graph.output):
 
 
 def processes(model: str) -> dict[str, list[str]]:
-    """The command lines by what the page calls them."""
+    """The command lines by their names on the page."""
     python = [sys.executable, "-c"]
     return {
         "python -c pass": [*python, "pass"],
@@ -57,8 +57,8 @@ def main() -> None:
     """Print one line a process."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
-    parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--save-figures", action="store_true")
+    parser.add_argument("--repeats", type=int, default=7, help="processes of each (7)")
+    parser.add_argument("--save-figures", action="store_true", help="write to docs/figures.json")
     options = parser.parse_args()
     commands = processes(options.model)
     times: dict[str, list[float]] = {name: [] for name in commands}

@@ -1,13 +1,14 @@
-"""The figures of the benchmarks: a file that they write, and the tables of the docs made from it.
+"""The figures that the benchmarks save, and the tables of the docs made from them.
 
     python tools/bench/onnx.py MODELS --save-figures     # each benchmark replaces its own section of the file
     python tools/bench/figures.py                        # writes the tables into the pages
 
-A test holds the tables to the file.
+A test compares the tables with the file.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import platform
 import re
@@ -30,7 +31,7 @@ BUILDS = ("pure Python", "compiled with mypyc")
 
 
 def save(section: str, rows: Iterable[Row], **about: str) -> None:
-    """Replace a section of the file; `about` are versions of packages and what else a reader must know."""
+    """Replace a section of the file; `about` has versions of packages and other conditions of the run."""
     figures = load()
     figures[section] = {"about": {"python": platform.python_version(), **about}, "rows": list(rows)}
     FIGURES.write_text(_dump(dict(sorted(figures.items()))), encoding="utf8")
@@ -81,7 +82,7 @@ def spread(values: Sequence[float]) -> str:
 
 
 def onnx_table(figures: dict[str, Any]) -> str:
-    """C++ time divided by our time, by classes of models, a column a build."""
+    """Ratios of onnx's C++ inference by classes of models, with a column for each build."""
     sections = {build: figures[f"onnx, {build}"]["rows"] for build in BUILDS if f"onnx, {build}" in figures}
     lines = [_cells("nodes", "models", *sections), _cells("---", "---", *("---" for _ in sections))]
     titles: dict[str, int] = {}
@@ -159,10 +160,11 @@ _TABLE = re.compile(
 
 
 def with_tables(page: str, figures: dict[str, Any]) -> str:
-    """The text of a page with all its tables made anew."""
+    """The text of a page with new tables."""
     return _TABLE.sub(lambda match: f"{match[1]}{TABLES[match[2]](figures)}\n{match[3]}", page)
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     for page in PAGES:
         page.write_text(with_tables(page.read_text(encoding="utf8"), load()), encoding="utf8")

@@ -81,7 +81,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", help="text files")
     parser.add_argument("--operations", type=int, default=5000)
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=5, help="runs of each (5)")
     options = parser.parse_args()
     ways: dict[str, Callable[[str], Any]] = {"shapeinf": ours, "tokenizing": tokenizing}
     try:

@@ -1,10 +1,10 @@
-"""Speed against peers: from a path to a dict of all shapes, interleaved in one process, medians of CPU time.
+"""Speed on ONNX models against peers: from a path to a dict of all shapes, in turns, medians of CPU time.
 
     python tools/bench/onnx.py MODELS... [--repeats 5] [--peers] [--save] [--save-figures]
 
 `c++` is the documented way of the onnx package: `onnx.load`, `infer_shapes(data_prop=True)`, every shape read into a
-dict. Ratios above 1 are how many times longer a peer takes than shapeinf. `--peers` also runs those that are installed
-of onnx-shape-inference and ONNX Runtime's symbolic_shape_infer; `--save` compares writing annotated files.
+dict. Ratios above 1 are how many times longer a peer takes than shapeinf. `--peers` also runs onnx-shape-inference and
+ONNX Runtime's symbolic_shape_infer, if installed; `--save` compares writing annotated files.
 `--save-figures` puts the result into `docs/figures.json`, from which `tools/bench/figures.py` makes the tables of
 `docs/performance.md`.
 """
@@ -70,7 +70,7 @@ def onnx_shape_inference(path: str) -> Shapes:
 
 
 def saved_by_us(path: str) -> None:
-    """Annotate and save with shapeinf, next to the model (where its weights are)."""
+    """Annotate and save with shapeinf, in the folder of the model."""
     infer_shapes(path).save(path + ".annotated")
 
 
@@ -81,7 +81,7 @@ def saved_by_cpp(path: str) -> None:
 
 
 def ways_of(options: argparse.Namespace) -> dict[str, Callable[[str], Any]]:
-    """What is compared, by name."""
+    """The functions that are compared, by name."""
     if options.save:
         return {"shapeinf": saved_by_us, "c++": saved_by_cpp}
     peers = {"onnx-shape-inference": onnx_shape_inference, "symbolic_shape_infer": symbolic} if options.peers else {}
@@ -91,7 +91,7 @@ def ways_of(options: argparse.Namespace) -> dict[str, Callable[[str], Any]]:
 def measure(path: str, ways: dict[str, Callable[[str], Any]], options: argparse.Namespace) -> Row:
     """One model; prints a line."""
     nodes = len(onnx.load(path, load_external_data=False).graph.node)
-    with tempfile.TemporaryDirectory() as folder:  # a copy that may be written beside
+    with tempfile.TemporaryDirectory() as folder:  # the annotated file is written next to a copy
         copy = shutil.copy(path, folder) if options.save else path
         times = medians(copy, ways, options.repeats)
     seconds = {way: round(taken, 6) for way, taken in times.items() if taken != float("inf")}
@@ -119,10 +119,10 @@ def main() -> None:
     """Print one line a model, and a summary."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="+", help="files or folders")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--peers", action="store_true")
-    parser.add_argument("--save", action="store_true")
-    parser.add_argument("--save-figures", action="store_true")
+    parser.add_argument("--repeats", type=int, default=5, help="runs of each (5)")
+    parser.add_argument("--peers", action="store_true", help="also run other tools, if installed")
+    parser.add_argument("--save", action="store_true", help="compare writing annotated files")
+    parser.add_argument("--save-figures", action="store_true", help="write to docs/figures.json")
     options = parser.parse_args()
     ways = ways_of(options)
     rows = [measure(path, ways, options) for path in _files(options.models)]

@@ -2,8 +2,8 @@
 
     python tools/bench/pnnx.py NETWORKS... [--repeats 5]
 
-PNNX has no inference to compare with: it runs the network. Where an export of the same network lies beside it
-(`net.onnx` beside `net.pnnx.param`), `c++` is the onnx package's own inference of that export, in turns.
+PNNX has no inference to compare with: it runs the network. Where an export of the same network is in the same folder
+(`net.onnx` for `net.pnnx.param`), `c++` is the onnx package's own inference of that export, in turns.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def ours(path: str) -> dict[str, Any]:
 
 
 def cpp(path: str) -> dict[str, Any]:
-    """The documented use of the onnx package, on the export beside the network."""
+    """The documented use of the onnx package, on the export of the network."""
     model = onnx.load(_export(path), load_external_data=False)
     inferred = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
     values = (*inferred.input, *inferred.value_info, *inferred.output)
@@ -48,7 +48,7 @@ def main() -> None:
     """Print one line a network."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("networks", nargs="+", help="files or folders")
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=5, help="runs of each (5)")
     options = parser.parse_args()
     per_node: list[float] = []
     for path in _files(options.networks):

@@ -6,7 +6,7 @@ Without models: a decoder of 3,000 nodes with a cache, in which every layer has 
 3,000 nodes in which every block has a size of its own. `call` is one call of the program: every distinct dim of all
 tensors is evaluated, and every constraint is checked; a shape then only copies its rows. `all arrays` is the
 call and then the array of every tensor, `all numbers` that and the elements and bytes of every tensor, and their total.
-`again` is the fastest way to do without, for one binding: `infer_shapes` with all sizes bound, of a file (which is
+`again` is the fastest way without a program, for one binding: `infer_shapes` with all sizes bound, of a file (which is
 mapped, and takes less than a model in memory), or `result.update` with the shapes of all inputs.
 """
 
@@ -118,10 +118,10 @@ def measure(name: str, model: onnx.ModelProto, bindings: int, repeats: int) -> N
     result = infer_shapes(model)
     start = time.process_time()
     program = result.program()
-    sizes = draws(program.inputs, bindings)
+    sizes = draw_sizes(program.inputs, bindings)
     program(sizes)
     built = time.process_time() - start
-    again, way = inferring_again(model, program(sizes), sizes, repeats)
+    again, way = time_inference(model, program(sizes), sizes, repeats)
 
     def arrays() -> Any:
         shapes = program(sizes)
@@ -145,7 +145,7 @@ def measure(name: str, model: onnx.ModelProto, bindings: int, repeats: int) -> N
         print(f"  {title:11} {taken * 1e6:10.3f} us a binding, {again / taken:10,.0f}x faster")
 
 
-def inferring_again(model: onnx.ModelProto, shapes: Any, sizes: dict[str, Any], repeats: int) -> tuple[float, str]:
+def time_inference(model: onnx.ModelProto, shapes: Any, sizes: dict[str, Any], repeats: int) -> tuple[float, str]:
     """Seconds for one binding, different at each call, and the fastest method."""
     turns = itertools.count()
     inputs = {value.name: shapes[value.name].tolist() for value in model.graph.input}
@@ -169,7 +169,7 @@ def inferring_again(model: onnx.ModelProto, shapes: Any, sizes: dict[str, Any], 
     return ways[way], way
 
 
-def draws(inputs: dict[str, Any], bindings: int) -> dict[str, np.ndarray]:
+def draw_sizes(inputs: dict[str, Any], bindings: int) -> dict[str, np.ndarray]:
     """Random sizes inside the bounds, of 4 to 4 + 4096."""
     random = np.random.default_rng(0)
     return {
@@ -183,7 +183,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", help="files")
     parser.add_argument("--bindings", type=int, default=10_000)
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=5, help="runs of each (5)")
     options = parser.parse_args()
     models = {os.path.basename(path): onnx.load(path, load_external_data=False) for path in options.models}
     for name, model in (models or {"decoder": decoder(), "convolutions": convolutions()}).items():

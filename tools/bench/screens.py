@@ -1,4 +1,4 @@
-"""What printing costs: the command line against the inference alone, on a model of 20,000 nodes.
+"""The cost of printing: commands against the inference alone, on a model of 20,000 nodes.
 
     python tools/bench/screens.py [--nodes 20000] [--repeats 5]
 
@@ -68,7 +68,7 @@ def main() -> None:
     """Print a line a command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, default=20_000)
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=5, help="runs of each (5)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "chain.onnx"

@@ -64,7 +64,7 @@ WAYS: dict[str, Callable[[str], Shapes]] = {"shapeinf": ours, "tensorflow": tens
 
 
 def serve(way: Callable[[str], Shapes], repeats: int) -> None:
-    """Time a way on each path of the standard input, after one run of all; one JSON line a path."""
+    """Time a way on each path of the standard input, after one run of all; print one JSON line for each path."""
     paths = [line.strip() for line in sys.stdin if line.strip()]
     for path in paths:
         _attempt(way, path)
@@ -86,7 +86,7 @@ def _attempt(way: Callable[[str], Shapes], path: str) -> tuple[float, int]:
 
 
 def measure(way: str, executable: str, paths: list[str], repeats: int) -> dict[str, dict[str, Any]]:
-    """What a way takes on all paths, in a new process."""
+    """CPU seconds and numbers of nodes by path for one way, in a new process."""
     command = [executable, str(HERE), "--serve", way, "--repeats", str(repeats)]
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
     done = subprocess.run(
@@ -111,7 +111,7 @@ def main() -> None:
     parser.add_argument("folders", nargs="*", help="files or folders")
     parser.add_argument("--python", default=sys.executable, help="an interpreter that has TensorFlow")
     parser.add_argument("--least-nodes", type=int, default=500, help="smaller graphs are not measured")
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=5, help="runs of each (5)")
     parser.add_argument("--serve", choices=WAYS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:

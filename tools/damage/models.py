@@ -1,4 +1,4 @@
-"""Models with declarations that owe nothing to shapeinf, and all damages of one."""
+"""Models whose declarations do not come from shapeinf, and the damages of a model."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ import onnx
 from damage.patient import KINDS, Damage, Patient, declared_dims
 
 
-def patient(path: Path, seed: int, outputs_only: bool = False) -> Patient:
-    """A model with names for all nodes, and declared shapes as onnx's own inference sees them (outputs only, if bare).
+def load_patient(path: Path, seed: int, outputs_only: bool = False) -> Patient:
+    """A model with names for all nodes, and declared shapes of onnx's own inference.
 
-    Unknown dims of an output are declared by the name of an input's dim that had the same size in every run.
+    With `outputs_only`, only the outputs have declared shapes. Unknown dims of an output are declared by the name of
+    an input's dim that had the same size in every run.
     """
     model = onnx.load(str(path), load_external_data=False)
     truth = json.loads(path.with_name(path.name.removesuffix(".onnx") + ".truth.json").read_text(encoding="utf-8"))
-    return prepared(model, truth, f"{seed}:{path.name}", outputs_only)
+    return prepare_patient(model, truth, f"{seed}:{path.name}", outputs_only)
 
 
-def prepared(model: onnx.ModelProto, truth: dict[str, Any], seed: str, outputs_only: bool = False) -> Patient:
-    """The same of a model at hand, with the shapes that were observed."""
+def prepare_patient(model: onnx.ModelProto, truth: dict[str, Any], seed: str, outputs_only: bool = False) -> Patient:
+    """As `load_patient`, of a loaded model and its observed shapes."""
     for i, node in enumerate(model.graph.node):
         node.name = node.name or f"{node.op_type}_{i}"
     model = onnx.shape_inference.infer_shapes(model, data_prop=True)
@@ -38,7 +39,7 @@ def prepared(model: onnx.ModelProto, truth: dict[str, Any], seed: str, outputs_o
 
 
 def name_dims(p: Patient, value: onnx.ValueInfoProto) -> None:
-    """Name the dims of an output that onnx only has an invented name for."""
+    """Name the dims of an output that have no name, or one that onnx has invented."""
     shapes = p.shapes(value.name) or []
     for dim, sizes in zip(declared_dims(value), zip(*shapes, strict=False), strict=False):
         if not dim.dim_value and (not dim.dim_param or dim.dim_param.startswith("unk__")):

@@ -17,8 +17,8 @@ from onnx import TensorProto, helper, numpy_helper
 class Damage:
     """A damaged model. `labels` are the names that a diagnostic of it may carry: a node or a tensor.
 
-    `input` is the input whose declaration was damaged, if one was; `declaration`: no node was, `misnamed` that
-    only a name was misspelt.
+    `input` is the input whose declaration is damaged, if any. `declaration` is True where no node is damaged,
+    `misnamed` where a name is misspelled and nothing else is wrong.
     """
 
     kind: str

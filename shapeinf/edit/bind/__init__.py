@@ -1,4 +1,4 @@
-"""A model whose dims are frozen, re-ranged or renamed."""
+"""`bind`: dims of a model get sizes, bounds or other names."""
 
 from shapeinf.edit.bind.api import Bound, bind
 

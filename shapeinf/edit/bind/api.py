@@ -28,9 +28,9 @@ from shapeinf.texts import object_text
 
 @attrs.frozen
 class Bound:
-    """A model with its dims bound: `result` has its shapes under the old names, `tensors` under the new ones.
+    """A model with bound dims: `result` has its shapes under the old names, `tensors` under the new ones.
 
-    The remaining preconditions of the dims of its inputs are in `result.contract`.
+    `result.contract` has the remaining preconditions of the dims of its inputs.
     """
 
     result: Result
@@ -43,7 +43,7 @@ class Bound:
 
     @property
     def inputs(self) -> dict[str, TensorInfo]:
-        """The inputs as in the saved model."""
+        """The types of the inputs in the saved model."""
         return self._rewriting.inputs()
 
     def __repr__(self) -> str:
@@ -68,7 +68,7 @@ class Bound:
 def bind(
     model: Any, dims: Mapping[str, RangeLike] | None = None, *, options: InferenceOptions = DEFAULT_OPTIONS
 ) -> Bound:
-    """Freeze, re-range or rename dims of a model, after a proof that its graph allows it.
+    """Give dims of a model sizes, bounds or other names, after a proof that its graph allows these.
 
     Args:
         model: any model that `infer_shapes` takes.
@@ -83,7 +83,7 @@ def bind(
         ModelError: the model cannot be read or is malformed.
     """
     if options.values:
-        raise ShapeInferenceError("values of inputs cannot be bound: the new model would take others; only dims can")
+        raise ShapeInferenceError("only dims can be bound: the new model would accept other values of its inputs")
     graph, options = as_graph(model, options), attrs.evolve(options, format_options=None)
     inputs = options.inputs_by_name(graph)
     request = sort_requests(graph, dims or {}, inputs, options.min_dim)
@@ -100,7 +100,7 @@ def bind(
 
 
 def _reject(violations: Sequence[Diagnostic], graph: Graph, options: InferenceOptions, request: BindRequest) -> None:
-    """Raises BindError for violations that the dims or the shapes of the user cause, and for errors without them."""
+    """Raise BindError for violations that the requested dims or shapes cause, and for errors of the graph itself."""
     plain = attrs.evolve(options, dims=None, bind=None, assume=(), progress=None)
     before = certain_violations(infer(graph, plain).inference)
     new = _new_violations(violations, before)

@@ -1,4 +1,4 @@
-"""Requested ranges of dims with sizes with which the graph cannot run."""
+"""Requested ranges of dims that contain illegal sizes."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shapeinf.contract import Precondition
 
 MAX_TESTED_VALUES = 4096
+"""The most sizes of a range that are tested, from the smallest on."""
 
 
 def check_ranges(result: Result, ranges: Mapping[str, tuple[int | None, int | None]]) -> Iterator[Diagnostic]:
@@ -41,7 +42,7 @@ def check_ranges(result: Result, ranges: Mapping[str, tuple[int | None, int | No
 
 
 def _counterexample(store: ShapeStore, precondition: Precondition, symbol: Dimension) -> int | None:
-    """The first value of the symbol within its bounds that violates a precondition on it alone."""
+    """The first tested size of a symbol that violates a precondition on it alone; None where there is none."""
     if precondition.free_symbols != {symbol}:
         return None
     low, high = store.bounds(symbol)
@@ -58,7 +59,7 @@ def _source(store: ShapeStore, symbol: Dimension) -> Source:
 
 
 def _report(result: Result, message: str, node: str, reason: str) -> Diagnostic:
-    """An error at the node that requires it."""
+    """An error (S140) at a node."""
     compiled = result.inference.compiled
     sites = (compiled.step(index) for index in range(len(compiled.rows)))
     op = next((str(step.operation) for step in sites if step.site == node), "")

@@ -16,11 +16,12 @@ from shapeinf.inputs.spec import unquote_name
 from shapeinf.lattice import Shape, ShapeStore, TensorType, Type
 
 _BOUNDS = re.compile(r"\d*\s*(?:\.\.|~|:)\s*(?:\d*|-1)|\d+")
+"""A size or bounds, as text."""
 
 
 @attrs.define
 class BindRequest:
-    """Requested `values` and `ranges` of dims, `equalities` as relations, and `names`: the new name of each old one."""
+    """Requested sizes (`values`) and `ranges` of dims, `equalities` as relations, and new `names` by old name."""
 
     values: dict[str, int] = attrs.Factory(dict)
     ranges: dict[str, tuple[int | None, int | None]] = attrs.Factory(dict)
@@ -37,7 +38,7 @@ class BindRequest:
 def sort_requests(
     graph: Graph, dims: Mapping[str, RangeLike], inputs: Mapping[str, SpecLike], min_dim: int = 1
 ) -> BindRequest:
-    """The request in terms of this graph: a number, bounds, another dim or an expression of dims, or a new name each.
+    """The request for a graph; each dim gets a number, bounds, another dim or an expression of dims, or a new name.
 
     Raises UnknownNameError for a dim that the graph does not have, DimSyntaxError for a text that is none of these.
     """
@@ -61,7 +62,7 @@ def sort_requests(
 
 
 def _add_text(request: BindRequest, name: str, text: str, known: Sequence[str], axes: Collection[str]) -> None:
-    """Add a dim that becomes another one or an expression of others, or gets a new name; `axes` have no names."""
+    """Add a dim that becomes another dim or an expression, or gets a new name; `axes` are labels of unnamed dims."""
     scope = ShapeStore().scope
     text = unquote_name(text) if unquote_name(text) in known else text
     dim: Dim = scope.symbol(text) if text in known else parse_dim(text, scope)
@@ -69,7 +70,7 @@ def _add_text(request: BindRequest, name: str, text: str, known: Sequence[str], 
     unnamed = next((other for other in scope.names() if other in axes), None)
     if unnamed is not None:
         hint = f"{quote_name(unnamed)}=NEW_NAME"
-        raise ShapeInferenceError(f"no file can refer to {quote_name(unnamed)}, which has no name: bind {hint} first")
+        raise ShapeInferenceError(f"a file cannot refer to {quote_name(unnamed)}, which has no name: bind {hint} first")
     if not unknown:
         request.equalities.append(f"{quote_name(name)} == {quote_name(text) if text in known else text}")
     elif isinstance(dim, int) or not dim.is_symbol:
@@ -84,9 +85,9 @@ def _add_text(request: BindRequest, name: str, text: str, known: Sequence[str], 
 def _known_names(
     graph: Graph, inputs: Mapping[str, SpecLike], min_dim: int
 ) -> tuple[list[str], set[str], dict[str, str]]:
-    """The names of dims in shapes of inputs and in other declarations; those of them that are axes without a name.
+    """The names of dims in shapes of inputs and in other declarations, and those that are labels of unnamed axes.
 
-    Last those that are replaced, with the input.
+    And the names that shapes of the user replace, each with its input.
     """
     reader = InputReader.from_graph(graph, ShapeStore(), min_dim)
     names = input_names(graph)

@@ -1,4 +1,4 @@
-"""The file of a bound model: dims of all declarations, and the assumptions about them."""
+"""The declarations of a bound model: the dims of all values, and the assumptions about them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Rewriting:
     def __init__(
         self, inference: Inference, request: BindRequest, with_specs: Sequence[str], assumed: Sequence[str]
     ) -> None:
-        """`with_specs` are the inputs with a shape of the user, `assumed` the relations."""
+        """`with_specs` are the inputs with a shape of the user, `assumed` the relations of the user."""
         self.inference = inference
         self.request = request
         self.with_specs = frozenset(with_specs)
@@ -40,12 +40,12 @@ class Rewriting:
         return substitute(dim, self.names) if self.names else dim
 
     def declare(self, dim: Dim) -> Dim:
-        """A dim of an input as the file declares it: its size where known, else in the terms of the user."""
+        """A dim of an input as the new file declares it: its size if known, else in terms of the file and the user."""
         canonical = self.inference.store.canon(dim)
         return canonical if isinstance(canonical, int) else self.rename(self.inference.initial_store.canon(dim))
 
     def info(self, old: Info) -> TensorInfo:
-        """The type of a value under the new names; shared records stay shared."""
+        """The type of a value under the new names; equal objects stay one object."""
         if id(old) not in self._seen:
             dims = old.shape.dims
             shape = old.shape if dims is None else Shape(map(self.rename, dims))
@@ -85,7 +85,7 @@ class Rewriting:
     # -- assumptions -------------------------------------------------------------------------------------------------
 
     def assumptions(self) -> list[str]:
-        """The relations of the new file: those of the old file, those of the user, the bounds; without decided ones."""
+        """The relations of the new file: those of the old file, of the user and of bounds, without decided ones."""
         relations = [*self.inference.compiled.graph.assumptions, *self.assumed]
         texts = [text for relation in relations if (text := self._relation(relation)) is not None]
         for name, bounds in self.request.ranges.items():

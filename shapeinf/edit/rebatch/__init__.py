@@ -1,4 +1,4 @@
-"""A model with a fixed axis of its inputs, made dynamic."""
+"""`rebatch`: a fixed axis of the inputs of a model becomes dynamic."""
 
 from shapeinf.edit.rebatch.api import Rebatched, rebatch
 from shapeinf.edit.rebatch.search import Rewrite

@@ -1,4 +1,4 @@
-"""`rebatch`: make a fixed axis of the inputs dynamic, and rewrite the constants that pin it."""
+"""`rebatch`: makes a fixed axis of the inputs dynamic, and rewrites the constants that fix it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from shapeinf.texts import format_count, object_text
 
 @attrs.frozen
 class Rebatched:
-    """A model with a dynamic axis: its shapes, the constants that were rewritten, the inputs, and the old size."""
+    """A model with a dynamic axis: its shapes, the rewritten items of constants, the changed inputs, the old size."""
 
     result: Result
     rewrites: tuple[Rewrite, ...]
@@ -65,16 +65,16 @@ def rebatch(
 ) -> Rebatched:
     """Make a fixed axis of the inputs dynamic.
 
-    The axis becomes a symbol. Where a node fails with it or fixes it, the constants upstream of that node are searched
-    for items that stand for the old size. An item is rewritten (to 0, a copy of the axis, or -1, the rest) if it is
-    used in shapes only, and if all shapes afterwards are the old ones at the old size.
+    The axis becomes a symbol. Where a node fails with the symbol or fixes it, the constants upstream of that node are
+    searched for items that stand for the old size. An item is rewritten (to 0, a copy of the axis, or -1, the remaining
+    elements) if it is used in shapes only, and if all new shapes are the old ones at the old size.
 
     Args:
         model: any model that `infer_shapes` takes.
         axis: the axis, from 0.
-        axes: the axis of single inputs by name, where it is another one.
-        name: the name of the dim.
-        inputs: the inputs that have it, besides those in `axes`; all that have this axis by default.
+        axes: the axis of single inputs by name, where it differs from `axis`.
+        name: the new name of the dim.
+        inputs: the inputs to change, besides those in `axes`; by default all with a fixed size on their axis.
         options: as for `infer_shapes`; declared shapes of node outputs are ignored.
 
     Raises:
@@ -105,7 +105,7 @@ def rebatch(
 
 
 def _fixed_axes(base: Result, axis: int, own: Mapping[str, int], wanted: Sequence[str]) -> tuple[dict[str, int], int]:
-    """The axis of each input, and its size. Raises RebatchError where they have no common fixed size."""
+    """The axis of each input, and their common size. Raises RebatchError where they have no common fixed size."""
     axes, sizes = dict[str, int](), dict[str, int]()
     for name in wanted or input_names(base.graph):
         axes[name] = own.get(name, axis)
@@ -124,7 +124,7 @@ def _fixed_axes(base: Result, axis: int, own: Mapping[str, int], wanted: Sequenc
 
 
 def _fold_constants(base: Result) -> Graph:
-    """The graph with constants instead of nodes without inputs that compute known numbers."""
+    """The graph with constants instead of nodes without inputs whose output has known contents."""
     graph, inference = base.graph, base.inference
     constants: dict[str, PartialTensor] = {}
     for step in inference.compiled.steps:

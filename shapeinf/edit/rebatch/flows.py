@@ -1,7 +1,7 @@
 """The use of the items of constants: in shapes, or in data.
 
-A symbol replaces the item, and the rules of the nodes that read it run again: where the symbol appears in their outputs
-is the use of the item. No operator is known by name.
+A symbol replaces the item, and the rules of the nodes downstream run again: the item is used where the symbol is in
+their outputs. No operator is known by name.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_NODES = 400
 
 
 def upstream_constants(inference: Inference, index: int) -> Iterator[str]:
-    """The constants with known integers that a node and those upstream of it read, nearest first."""
+    """The constants of known integers that a node and the nodes upstream read, the nearest first."""
     compiled = inference.compiled
     constants = compiled.graph.constants
     seen: set[str] = set()
@@ -40,14 +40,14 @@ def upstream_constants(inference: Inference, index: int) -> Iterator[str]:
 
 
 def is_integer_list(type_: Type | None) -> bool:
-    """Whether a value is a known integer or a list of such."""
+    """Whether a value is a known integer or a list of known integers."""
     if not isinstance(type_, TensorType) or type_.dtype not in ("int64", "int32") or len(type_.shape.dims or ()) > 1:
         return False
     return type_.elements is not None and all(isinstance(e, int) for e in type_.elements)
 
 
 def is_only_size(inference: Inference, name: str, index: int) -> bool:
-    """Whether an item of a constant is used unchanged in shapes, and nowhere else."""
+    """Whether an item of a constant is used only as a size in shapes, without arithmetic."""
     compiled = inference.compiled
     constant = inference.type_of(compiled.slots[name])
     assert isinstance(constant, TensorType) and constant.elements is not None
@@ -78,7 +78,7 @@ def _replace_item(constant: TensorType, index: int, mark: Dimension) -> PartialT
 def _outputs_with_mark(
     inference: Inference, step: NodeStep, marked: dict[int, Type], mark: Dimension
 ) -> dict[int, Type] | None:
-    """The outputs whose contents have the mark (none where it becomes a size); None for other uses."""
+    """The outputs with the mark in their contents; empty where the mark becomes a size, None for any other use."""
     call = step.operation.call
     if call is None or step.operation.bodies:
         return None

@@ -1,9 +1,9 @@
-"""Whether the items of a batch stay separate: each node preserves the batch axis.
+"""Whether the items of a batch stay separate, because each node preserves the batch axis.
 
-Shapes alone do not decide it: `[3, batch, 4]` may become `[batch, 12]` with every item built from parts of others. So
+Shapes alone do not decide this: `[3, batch, 4]` may become `[batch, 12]` with parts of several items in each item. So
 each rule runs again with a symbol for every axis of its inputs. An output axis that is one of these symbols is
-preserved. One that is calculated from several is not; then the items stay separate only where they are contiguous in
-memory before and after: where the axis is the first one.
+preserved. For an axis that is computed from several symbols, the items stay separate only if they are contiguous in
+memory before and after the node: if the axis is the first one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type,
 
 
 def mixing_node(inference: Inference, symbol: Dimension) -> NodeStep | None:
-    """The first node that may mix items; None where they stay separate everywhere."""
+    """The first node that may mix items of the batch; None where they stay separate everywhere."""
     contiguous: set[int] = set()
     compiled = inference.compiled
     for name in compiled.graph.inputs:
@@ -70,7 +70,7 @@ def _keeps_separate(
 def _run_with_symbols(
     inference: Inference, step: NodeStep, symbol: Dimension
 ) -> tuple[list[Type] | None, set[Dimension]]:
-    """The outputs of a rule for a symbol instead of each axis, and the symbols instead of the batch."""
+    """The outputs of a rule with a symbol for each axis of its inputs (None: it fails), and those of batch axes."""
     assert step.operation.call is not None
     store = inference.store.copy()
     batch: set[Dimension] = set()
@@ -95,7 +95,7 @@ def _run_with_symbols(
 def _mark(
     store: ShapeStore, dim: Dim, site: str, symbol: Dimension, marks: dict[Dim, Dimension], batch: set[Dimension]
 ) -> Dim:
-    """A symbol instead of an axis, the same for all axes that are the batch; sizes of 1 stay, for broadcasting."""
+    """The symbol for an axis, the same for all axes that are the batch; sizes of 1 stay, since they broadcast."""
     if dim == 1:
         return dim
     known = marks if dim is symbol else {}

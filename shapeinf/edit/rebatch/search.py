@@ -18,8 +18,9 @@ from shapeinf.lattice import PartialTensor
 from shapeinf.result import Result
 
 MAX_OTHERS = 16
+"""The most items that are listed where the search fails."""
 COPY, REST = 0, -1
-"""The new value of an item: the size of the same axis of the input, or the rest of the elements."""
+"""The new values of items: the size of the same axis of the input, and the size that the other elements leave."""
 
 
 @attrs.frozen
@@ -45,12 +46,12 @@ class Obstacle:
 
 
 _Attempt = tuple[tuple[Rewrite, ...], dict[str, PartialTensor], Result, Obstacle | None]
-"""Items to rewrite, all constants with them, the shapes with these, and the next obstacle."""
+"""Items to rewrite, the rewritten constants, the inference with these, and the next obstacle."""
 
 
 @attrs.define
 class Search:
-    """The state of one search: the graph with the rewrites so far."""
+    """A search: the graph and the rewrites so far."""
 
     graph: Graph
     old: int
@@ -62,7 +63,7 @@ class Search:
     rewrites: list[Rewrite] = attrs.Factory(list)
 
     def infer(self, size: int | str, constants: Mapping[str, PartialTensor] | None = None) -> Result:
-        """The shapes with another size of the axis and other constants."""
+        """The inference with another size of the axis, or a name for it, and other constants."""
         graph = attrs.evolve(self.graph, constants={**self.graph.constants, **(constants or self.constants)})
         return self._infer(graph, size)
 
@@ -85,12 +86,12 @@ class Search:
         return self._mixing_obstacle(result, first) or first
 
     def _new_violations(self, result: Result) -> list[Diagnostic]:
-        """The violations that the model does not have with the old size."""
+        """The violations that do not occur with the old size."""
         known = {(violation.code, violation.node) for violation in certain_violations(self.base.inference)}
         return [v for v in certain_violations(result.inference) if (v.code, v.node) not in known]
 
     def _mixing_obstacle(self, result: Result, first: Obstacle | None) -> Obstacle | None:
-        """The first node upstream of that obstacle that may mix items; there the symbol is still free."""
+        """The first node before an obstacle that may mix items: up to there, the symbol is not fixed."""
         if first is not None:
             steps = result.inference.compiled.steps[: first.index]
             graph = attrs.evolve(result.graph, nodes=[step.node for step in steps], outputs=[])
@@ -102,7 +103,7 @@ class Search:
         return Obstacle(step.index, text)
 
     def _output_obstacles(self, result: Result, symbol: Dimension) -> Iterator[Obstacle]:
-        """Outputs that keep the old size in such an axis and have the new one in another."""
+        """Outputs that have the old size on the changed axis, and the symbol on another."""
         compiled, axes = result.inference.compiled, set(self.axes.values())
         for name in self.graph.outputs:
             dims = result.tensors[name].shape.dims or ()
@@ -113,7 +114,7 @@ class Search:
                 yield Obstacle(0 if producer is None else producer, text)
 
     def solve(self) -> tuple[Result, Obstacle | None]:
-        """Rewrite items until no obstacle is left; the last result, and the obstacle that remains."""
+        """Rewrite items until no obstacle is left or can be removed: the last inference, and the remaining obstacle."""
         result = self.infer(self.name)
         obstacle = self.first_obstacle(result)
         while obstacle is not None:
@@ -127,8 +128,8 @@ class Search:
     def _next_attempt(self, result: Result, obstacle: Obstacle) -> _Attempt | None:
         """The only rewrite that removes an obstacle and preserves all shapes; None where none or several do.
 
-        A copy of an axis (0) is preferred to the rest of the elements (-1): it is unambiguous. Where another item
-        already is the rest, that one becomes the number that it stands for.
+        A copy of an axis (0) is preferred to the remaining elements (-1): it is unambiguous. Where another item is
+        already -1, that one becomes the number that it stands for.
         """
         for name in upstream_constants(result.inference, obstacle.index):
             constant = result.graph.constants[name]
@@ -148,10 +149,10 @@ class Search:
         return None
 
     def _free_rest(self, result: Result, name: str, index: int) -> tuple[Rewrite, ...] | None:
-        """The rewrite of another item that is the rest, since only one may be; None where that is impossible.
+        """The rewrite of another item that is -1, since only one may be; empty for none, None where that is impossible.
 
-        It becomes the size of that axis in the output of a node that reads the constant; the attempt proves whether
-        that number is right everywhere.
+        It becomes the size of its axis in the output of a node that reads the constant; the attempt proves whether that
+        number is right everywhere.
         """
         taken = [i for i, e in enumerate(result.graph.constants[name].elements or ()) if e == REST and i != index]
         if not taken:
@@ -188,14 +189,14 @@ class Search:
         return items[:MAX_OTHERS] + more
 
     def _may_be_batch(self, before: object, index: int, after: int) -> bool:
-        """Whether an item may stand for the old size: it is that size, or, as the first item, a multiple of it."""
+        """Whether an item may stand for the old size: it equals it or, if first and rewritten to -1, is a multiple."""
         if not isinstance(before, int) or before < 1:
             return False
         is_first = index == 0 and 0 in self.axes.values()
         return before == self.old or (after == REST and is_first and before % self.old == 0)
 
     def _is_unambiguous(self, first: Rewrite, count: int) -> bool:
-        """Whether the choice is unique: the first axis stays the first, whatever else fits."""
+        """Whether a rewrite is the only one that fits, or that of the first axis, which stays the first."""
         return count == 1 or (set(self.axes.values()) == {0} and first.index == 0)
 
     def _attempt(self, rewrites: tuple[Rewrite, ...], constant: PartialTensor, obstacle: Obstacle) -> _Attempt | None:
@@ -213,7 +214,7 @@ class Search:
         return rewrites, constants, result, next_obstacle
 
     def are_shapes_equal(self, numbers: Result, symbolic: Result, size: int) -> bool:
-        """Whether all shapes of one result are those of another with this size for the symbol."""
+        """Whether all numeric sizes of a result are those of the symbolic result at this size of the axis."""
         values: dict[Dimension, Dim] = {symbolic.scope.symbol(self.name): size}
         for name, info in numbers.tensors.items():
             other = symbolic.tensors[name].shape.dims
@@ -227,13 +228,13 @@ class Search:
         return True
 
     def holds_at(self, symbolic: Result, size: int) -> bool:
-        """Whether the graph runs with another size, and computes the shapes of the symbolic result."""
+        """Whether the graph runs with another size of the axis, and has the shapes of the symbolic result there."""
         result = self.infer(size)
         return not self._new_violations(result) and self.are_shapes_equal(result, symbolic, size)
 
 
 def _index_of(result: Result, site: str) -> int:
-    """The index of a node by the name in diagnostics; of the node around it for one in a body."""
+    """The index of a node by its name in diagnostics; for a node in a body, that of the node with the body."""
     steps = result.inference.compiled.steps
     exact = next((step.index for step in steps if step.site == site), None)
     if exact is not None:

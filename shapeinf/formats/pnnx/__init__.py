@@ -1,4 +1,4 @@
-"""PNNX's networks: `.pnnx.param`, a text of operators, and `.pnnx.bin`, their weights. Readers are imported on use."""
+"""PNNX networks: `.pnnx.param`, a text of operators, and `.pnnx.bin`, their weights. Readers are imported on use."""
 
 from __future__ import annotations
 
@@ -39,4 +39,4 @@ def _write(graph: Graph, annotation: Annotation, target: Target) -> None:
 __all__ = ["PNNX", "codes"]
 
 PNNX = Format("pnnx", "PNNX", _sniff, _read, _write, is_model_path=_is_model_path, is_model_head=sniffing.is_param_file)
-"""The format of PNNX's networks."""
+"""The format of PNNX networks."""

@@ -1,4 +1,4 @@
-"""The diagnostic codes of PNNX's networks."""
+"""The diagnostic codes of PNNX networks."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """A `.param` file: a magic number, two counts, and a line for each operator.
 
-A line is `type name inputs outputs`, the names of these blobs, and then `key=value` (parameters), `@key=type`
-(weights), `$key=blob` (the argument that an input is) and `#blob=type` (what was traced), separated by white space.
+A line is `type name inputs outputs`, the last two being numbers of blobs, and the names of these blobs. Then follow
+`key=value` (parameters), `@key=type` (weights), `$argument=blob` (named inputs) and `#blob=type` (traced types),
+separated by white space.
 """
 
 from __future__ import annotations
@@ -16,21 +17,22 @@ from shapeinf.formats.pnnx.sniffing import BYTE_ORDER_MARK, MAGIC
 from shapeinf.formats.pnnx.values import Parameter, TensorText, parse_parameter, parse_tensor, quote
 
 INPUT, OUTPUT, CONSTANT, TUPLE = "pnnx.Input", "pnnx.Output", "pnnx.Attribute", "prim::TupleConstruct"
-"""The operators of the file that are no nodes of the graph, and the one that lists several outputs."""
+"""The operators that are no nodes of the graph, and the one that combines several outputs."""
 
 WEIGHT, ARGUMENT, TYPE = "@", "$", "#"
-"""What the keys of weights, of arguments that are inputs, and of types begin with."""
+"""The first characters of the keys of weights, of named inputs, and of types."""
 
 EXPRESSION = "expr"
-"""The parameter that is a text, even where it begins as a list does."""
+"""The parameter that is always a text, even if it starts with a bracket."""
 
 MAX_LINE = 1 << 22
+"""Characters of a line."""
 MAX_OPERATORS = 1 << 20
 MAX_BLOBS = 1 << 21
 MAX_ITEMS = 1 << 16
 """Items of a list in a parameter."""
 MAX_RANK = 64
-"""torch has no tensors of more axes."""
+"""Axes of a tensor, as in torch."""
 
 T = TypeVar("T")
 
@@ -42,8 +44,8 @@ _WHITE_SPACE = str.maketrans("\t\v\f\r", "    ")
 class Operator:
     """One operator: `parameters` by name, `weights` (written `@name`), the positions of inputs by argument (`$name`).
 
-    `types` are the element types and sizes of its inputs and outputs, as traced (`#name`); `written` is the text of
-    everything else that follows the blobs.
+    `types` are the traced element types and sizes of its inputs and outputs (`#name`). `written` has the texts of all
+    other fields behind the blobs, `line` is the number of the line.
     """
 
     type: str
@@ -60,7 +62,7 @@ class Operator:
 
 @attrs.frozen
 class Document:
-    """A file: its operators in order, the number of blobs in its second line, and its name in messages."""
+    """A file: its operators in order, the number of blobs that its second line states, and its name in messages."""
 
     operators: tuple[Operator, ...]
     blobs: int
@@ -92,9 +94,7 @@ def parse(text: str, source: str) -> Document:
                 builder.add(fields, number)
         number = _HEADER
         if len(builder.operators) != operators:
-            raise _MalformedError(
-                f"the file has {len(builder.operators)} operators, not {operators} as this line has it"
-            )
+            raise _MalformedError(f"this line states {operators} operators, the file has {len(builder.operators)}")
     except _TooLargeError as error:
         raise LimitError(str(error), node=f"{source}:{number}") from error
     except ValueError as error:
@@ -111,7 +111,7 @@ class _TooLargeError(ValueError):
 
 
 def _split(line: str) -> list[str]:
-    """The fields of a line, between the characters that are white space to C."""
+    """The fields of a line, separated by the white space of C's `isspace`."""
     if len(line) > MAX_LINE:
         raise _TooLargeError(f"the line has more than {MAX_LINE} characters")
     if line.isprintable() and line.isascii():
@@ -142,7 +142,7 @@ def _parse_count(text: str) -> int:
 
 @attrs.define
 class _Fields:
-    """What stands behind the names of the blobs of one operator."""
+    """The fields behind the names of the blobs of one operator."""
 
     blobs: set[str]
     line: int
@@ -154,7 +154,7 @@ class _Fields:
 
 
 class _Builder:
-    """The operators of the lines read so far, with the names that later lines must agree with."""
+    """The operators of the lines so far, with tables to compare later lines with."""
 
     def __init__(self) -> None:
         self.operators: list[Operator] = []
@@ -165,7 +165,7 @@ class _Builder:
         self._parsed_parameters: dict[str, Parameter] = {}
 
     def add(self, fields: list[str], line: int) -> None:
-        """The operator of a line."""
+        """Add the operator of a line. Raises a ValueError without the position."""
         if len(fields) < 4:
             raise _MalformedError("an operator has a type, a name, and the numbers of its inputs and outputs")
         type_, name = fields[:2]
@@ -206,7 +206,7 @@ class _Builder:
             self._producers[blob] = line
 
     def _read(self, field: str, read: _Fields) -> None:
-        """A field behind the names of the blobs."""
+        """Read a field behind the names of the blobs."""
         key, separator, value = field.partition("=")
         mark, name = key[:1], key[1:]
         if not separator or not key or (mark in (WEIGHT, ARGUMENT, TYPE) and not name):
@@ -223,12 +223,12 @@ class _Builder:
             _enter(read.parameters, key, key, self._parse_parameter(key, value))
 
     def _read_type(self, blob: str, text: str, read: _Fields) -> TensorText:
-        """The type of a blob, the same in all lines."""
+        """The type of a blob, which must be the same in all lines."""
         if blob not in read.blobs:
             raise _MalformedError(f"{quote(TYPE + blob)} is the type of a blob that the operator does not have")
         type_ = self._parse_type(text)
         if not type_.dims:
-            raise _MalformedError(f"{quote(text)} has no sizes: a scalar, as an unknown shape, has no type in a file")
+            raise _MalformedError(f"{quote(text)} has no sizes: scalars and unknown shapes have no type in a file")
         first, at = self._types.setdefault(blob, (type_, read.line))
         if first != type_:
             raise _MalformedError(f"the type {quote(text)} of the blob {quote(blob)} is not that of line {at}")
@@ -258,7 +258,7 @@ def _enter(table: dict[str, T], name: str, key: str, value: T) -> None:
 
 
 def _positions(operands: Sequence[str], arguments: Mapping[str, str]) -> dict[str, int]:
-    """The input that each argument is, one of its own."""
+    """The position of the input that each argument names; no two arguments have the same one."""
     if not arguments:
         return {}
     inputs: dict[str, list[int]] = {}

@@ -25,8 +25,8 @@ MAX_BYTES = 1 << 25
 def read(model: Any) -> Graph:
     """Read a path, the bytes of a file or its text.
 
-    Raises ModelError for a malformed one, UnknownFormatError for a file of ncnn or one that PNNX writes beside the
-    network, LimitError past a limit.
+    Raises ModelError for a malformed network, UnknownFormatError for a file of ncnn or another file that PNNX writes,
+    LimitError past a limit.
     """
     if isinstance(model, bytes):
         return build(_parse(_decode(model, "<bytes>"), "<bytes>"))
@@ -62,7 +62,7 @@ def _decode(data: bytes, source: str) -> str:
 
 
 def _parse(text: str, source: str, path: str = "") -> Document:
-    """The document of a text that was read from this path."""
+    """The document of a text; `path` is its file, for the hint where it is a network of ncnn."""
     if len(text) > MAX_BYTES:
         raise LimitError(f"has more than {MAX_BYTES} characters", node=source)
     if is_network_text(text) and is_ncnn(text.split("\n")[2:]):
@@ -71,7 +71,7 @@ def _parse(text: str, source: str, path: str = "") -> Document:
 
 
 def build(document: Document, weights: str | None = None) -> Graph:
-    """The graph of a file; `weights` is the path of the archive with its constants, which may be missing.
+    """The graph of a document; `weights` is the path of the archive with its constants, which may be missing.
 
     Raises ModelError for an input, output or constant that is malformed.
     """
@@ -80,7 +80,7 @@ def build(document: Document, weights: str | None = None) -> Graph:
     graph.outputs = list(_items(graph.outputs, builder.tuples))
     count = document.count_blobs()
     if document.blobs != count:
-        message = f"the file has {count} blobs, not {document.blobs} as its second line has it"
+        message = f"the second line states {document.blobs} blobs, the file has {count}"
         graph.diagnostics.append(Diagnostic("warning", WRONG_COUNT, message))
     if weights is not None and os.path.isfile(weights):
         defer_contents(graph, builder.members, weights)
@@ -89,7 +89,7 @@ def build(document: Document, weights: str | None = None) -> Graph:
 
 
 def weight_files(document: Document) -> dict[str, str]:
-    """The file of each constant of a network in the archive of weights."""
+    """The names of the files in the archive of weights, by the constants of the network."""
     return _fill_builder(document).members
 
 
@@ -101,7 +101,7 @@ def _fill_builder(document: Document) -> _Builder:
 
 
 class _Builder:
-    """Enters the operators of a document into a graph; equal ones share their kind."""
+    """Builds the graph of a document; equal operators share their `NodeKind`."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -109,12 +109,12 @@ class _Builder:
         self.graph = Graph(dialect="pnnx", opsets={"": 1}, nodes=self.nodes, traced=True, model=document)
         self.tuples: dict[str, tuple[str, ...]] = {}
         self.members: dict[str, str] = {}
-        """The files of constants in the archive of weights, by the names of the constants."""
+        """The names of files in the archive of weights, by the names of the constants."""
         self._blobs = {blob for operator in document.operators for blob in operator.outputs}
         self._kinds: dict[object, NodeKind] = {}
 
     def add(self, operator: Operator) -> None:
-        """The next operator of the file."""
+        """Add the next operator of the file."""
         for blob, declared in operator.types.items():
             self.graph.declared.setdefault(blob, DeclaredType(declared.dtype, declared.dims))
         if operator.type == INPUT:
@@ -135,7 +135,7 @@ class _Builder:
             self._add_node(operator)
 
     def _check(self, operator: Operator, inputs: int | None, outputs: int, weights: int = 0) -> None:
-        """Raises ModelError for other numbers of blobs and weights; None stands for any number."""
+        """Raise ModelError unless the operator has these numbers of blobs and weights; None allows any number."""
         for number, count, noun in (
             (inputs, len(operator.inputs), "input"),
             (outputs, len(operator.outputs), "output"),
@@ -154,7 +154,7 @@ class _Builder:
         self.members[name] = f"{operator.name}.{weight}"
 
     def _add_node(self, operator: Operator) -> None:
-        """The node of an operator: its weights are inputs too, and the arguments with a name refer to inputs."""
+        """Add the node of an operator: weights are further inputs, and named arguments refer to inputs."""
         weights = []
         for weight, tensor in operator.weights.items():
             name = self._weight_name(operator, weight)
@@ -165,7 +165,7 @@ class _Builder:
         self.graph.locations[operator.name] = self.document.location(operator)
 
     def _weight_name(self, operator: Operator, weight: str) -> str:
-        """The name of the constant of a weight: no blob, and no other weight, has it."""
+        """The name of the constant of a weight, different from those of all blobs and other weights."""
         name = f"{operator.name}.{weight}"
         while name in self._blobs or name in self.graph.constants:
             name = f"{WEIGHT}{name}"
@@ -182,7 +182,7 @@ class _Builder:
 
 
 def _positions(operator: Operator) -> dict[str, int]:
-    """The inputs of the node that are the arguments with a name, and its weights."""
+    """The positions of the inputs that are named arguments or weights, by name."""
     positions = dict(operator.arguments)
     for number, weight in enumerate(operator.weights):
         positions[weight] = len(operator.inputs) + number
@@ -190,7 +190,7 @@ def _positions(operator: Operator) -> dict[str, int]:
 
 
 def _items(names: Iterable[str], tuples: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """The values in this order, each once, with the items of a tuple instead of it."""
+    """The names in order, each once, with a tuple replaced by its items."""
     seen: set[str] = set()
     left = [iter(names)]
     while left:

@@ -1,4 +1,4 @@
-"""Recognises the files of PNNX by their names, by their first line, or as a text, and those of ncnn among them."""
+"""Recognises the files of PNNX, and those of ncnn among them, by their names, by their first line, or as a text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PARAM, WEIGHTS = ".param", ".bin"
 
 _FIRST_LINE = re.compile(rf"{BYTE_ORDER_MARK}?[ \t]*{MAGIC}[ \t]*\r?\n")
 _COMPANIONS = (".pnnx.bin", ".ncnn.bin", "_pnnx.py", "_ncnn.py")
-"""The ends of the names of weights and of scripts."""
+"""The suffixes of weights and of scripts."""
 _NCNN = ".ncnn.param"
 _NUMBERED_KEY = re.compile(r"-?[0-9]+=")
 _NCNN_INPUT = "Input"
@@ -28,17 +28,17 @@ def is_network_text(text: str) -> bool:
 
 
 def is_pnnx_path(path: str) -> bool:
-    """Whether a path has the name of a network of PNNX, or of a file that PNNX writes next to it."""
+    """Whether a path has the name of a network of PNNX, or of another file that PNNX writes with it."""
     return path.endswith(PARAM) or is_companion(path)
 
 
 def is_companion(path: str) -> bool:
-    """Whether a path has the name of weights or of a script, which are written next to a network."""
+    """Whether a path has the name of weights or of a script, which PNNX writes with a network."""
     return path.endswith(_COMPANIONS)
 
 
 def is_param_file(head: bytes) -> bool:
-    """Whether a file begins as the networks of PNNX and ncnn do."""
+    """Whether the first line of a file is that of a network of PNNX or ncnn."""
     first = head.split(b"\n", 1)[0].removeprefix(BYTE_ORDER_MARK.encode())
     return first.strip() == MAGIC.encode()
 
@@ -63,17 +63,17 @@ def weights_path(path: str) -> str:
 
 
 def network_hint(path: str) -> str:
-    """What to pass instead of a file that is no network of PNNX."""
+    """Advice for a file that is no network of PNNX: the file to pass instead."""
     network = network_path(path)
     if os.path.isfile(network):
-        return f"pass the network of PNNX beside it, {network!r}"
-    return "pass the network of PNNX, a .pnnx.param file"
+        return f"pass the PNNX network in the same folder, {network!r}"
+    return "pass the PNNX network, a .pnnx.param file"
 
 
 def is_ncnn(lines: Iterable[str]) -> bool:
-    """Whether the lines of operators are layers of ncnn: they begin with an input, and parameters have numbers.
+    """Whether the lines of operators are layers of ncnn: the first one is `Input`, and parameters have numbers as keys.
 
-    PNNX writes operators that ncnn does not have into ncnn's network too, so that not every line is a layer.
+    PNNX writes operators that ncnn does not have to the network of ncnn too, so not every line is a layer.
 
     >>> is_ncnn(["Input in0 0 1 in0", "Convolution conv 1 1 in0 out0 0=64 1=3"])
     True

@@ -19,12 +19,12 @@ MAX_FLOAT = 3.4028235e38
 """The largest float32: PNNX cannot read larger numbers."""
 
 SYMBOL, UNKNOWN = "%", "?"
-"""What the name of a size begins with, and a size that is not known."""
+"""The first character of a named size, and an unknown size."""
 
 _NAMES = ("f32", "f64", "f16", "i32", "i64", "i16", "i8", "u8", "bool", "c64", "c128", "c32", "bf16")
 
 DTYPES = {short: SHORT_NAMES[short] for short in _NAMES}
-"""Our names of PNNX's element types."""
+"""The names of element types in shapeinf, by those of PNNX."""
 
 _SHORT = {name: short for short, name in DTYPES.items()}
 _NULL = "null"
@@ -34,7 +34,7 @@ _FLOAT = re.compile(r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 _COMPLEX = re.compile(rf"({_FLOAT.pattern})([-+]{_FLOAT.pattern.removeprefix('-?')})j")
 _SIZE = re.compile(r"[0-9]+")
 _UNWRITABLE = re.compile(r"\w +\w|;|,(?! )")
-"""Blanks between words, and what separates sizes."""
+"""Blanks between words, and separators of sizes."""
 
 _ABBREVIATED = 60
 
@@ -48,7 +48,7 @@ class TensorText:
 
 
 def quote(text: str) -> str:
-    """A part of a file in quotes for a message, cut where it is long."""
+    """A part of a file in quotes for a message; a long one is cut."""
     return repr(text if len(text) <= _ABBREVIATED else f"{text[: _ABBREVIATED - 3]}...")
 
 
@@ -56,7 +56,7 @@ def quote(text: str) -> str:
 
 
 def parse_parameter(text: str) -> Parameter:
-    """The value of a parameter, as PNNX reads it: what begins with a digit is a number, whatever follows.
+    """The value of a parameter, as PNNX reads it: a text that starts with a digit is a number, whatever follows.
 
     Lists keep items of all kinds. Raises ValueError for a number that does not fit into 32 bits.
 
@@ -160,7 +160,7 @@ def _format_dim(dim: int | str | None) -> str:
 
 
 def is_writable(dim: str) -> bool:
-    """Whether a file can hold an expression: it has neither commas nor blanks in names.
+    """Whether a file can express a size: its text has no commas, except between arguments, and no blanks in names.
 
     >>> is_writable("max(batch, 2) + 1"), is_writable("`batch size`")
     (True, False)

@@ -1,7 +1,6 @@
-"""The `.bin` file beside a network: a zip archive with a file for each weight, `operator.weight`, little endian.
+"""The `.bin` file of a network: a zip archive with a file for each weight, `operator.weight`, little endian.
 
-Shapes and element types are in the network itself. Contents are read only of small constants, and when a rule needs
-them.
+Shapes and element types are in the network. Only contents of small constants are read, and only when a rule needs them.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ MAX_MEMBERS = 1 << 20
 
 
 class Weights:
-    """The contents of the small constants of a network; all of them are read with the first one.
+    """The contents of the small constants of a network; all are read on the first access.
 
     Args:
         path: the archive.
-        constants: the constants by the names of their files.
+        constants: the constants by the names of their files in the archive.
     """
 
     def __init__(self, path: str, constants: Mapping[str, PartialTensor]) -> None:
-        """Nothing is read yet."""
+        """Read nothing yet."""
         self.path = path
         self.constants = constants
         self._contents: dict[str, PartialTensor] | None = None
@@ -40,7 +39,7 @@ class Weights:
         if self._contents is None:
             self._contents = self._read_all()
         if member not in self._contents:
-            raise ModelError(f"lacks {member!r}: it does not belong to the network", node=self.path)
+            raise ModelError(f"has no file {member!r}: it belongs to another network", node=self.path)
         return self._contents[member]
 
     def _read_all(self) -> dict[str, PartialTensor]:

@@ -1,6 +1,6 @@
-"""A network with other types of its blobs, in the columns that PNNX writes.
+"""A network annotated with inferred types of its blobs, in the columns that PNNX writes.
 
-Operators, parameters and the names of blobs stay; the `.bin` file with the weights is not copied.
+Operators, parameters and the names of blobs stay. The `.bin` file with the weights is not copied.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from shapeinf.graph import Graph
 
 _EXPRESSIONS = "pnnx.Expression"
 _LISTS = frozenset({"pnnx.SliceIndexes", "prim::ListConstruct", "aten::size", "Tensor.size"})
-"""The operators of the file whose values may be lists of numbers, or are: these have no type there."""
+"""The operators whose values may be lists of numbers: a file has no types of these."""
 
 
 def write(graph: Graph, annotation: Annotation, target: Target) -> None:
     """Write the annotated network to a path or a stream. A file is replaced atomically.
 
-    Raises ModelError for a graph that was not read from a network of PNNX, and for what such a file cannot hold.
+    Raises ModelError for a graph that was not read from a network of PNNX, and for types that a file cannot express.
     """
     if not isinstance(graph.model, Document):
         raise ModelError("the graph was not read from a network of PNNX: there is nothing to annotate")
@@ -46,8 +46,8 @@ def write(graph: Graph, annotation: Annotation, target: Target) -> None:
 def annotate(document: Document, annotation: Annotation) -> str:
     """The text of a network with these types.
 
-    Inputs have the inferred sizes too: PNNX's types are those of a run, not declarations.
-    Raises ModelError for constants with other contents, for assumptions, and for an input whose size has no text.
+    Inputs get their inferred sizes too: types in PNNX are those of a traced run, no declarations. Raises ModelError for
+    constants with other contents, for assumptions, and for an input whose size has no text.
     """
     _check(document, annotation)
     types = _Types(document, annotation)
@@ -59,9 +59,9 @@ def annotate(document: Document, annotation: Annotation) -> str:
 def _check(document: Document, annotation: Annotation) -> None:
     if annotation.constants:
         name = next(iter(annotation.constants))
-        raise ModelError("a .param file does not hold the contents of constants: they cannot be rewritten", node=name)
+        raise ModelError("a .param file does not have the contents of constants: they cannot be rewritten", node=name)
     if annotation.assumptions:
-        raise ModelError(f"a .param file cannot hold the assumption {annotation.assumptions[0]!r}")
+        raise ModelError(f"a .param file cannot express the assumption {annotation.assumptions[0]!r}")
     inputs = {blob for operator in document.operators if operator.type == INPUT for blob in operator.outputs}
     unknown = next((name for name in annotation.inputs if name not in inputs), None)
     if unknown is not None:
@@ -74,7 +74,7 @@ def _line(operator: Operator, types: Iterator[str]) -> str:
 
 
 class _Types:
-    """The texts of the types of blobs; a blob without one has no known rank, is a scalar, or is no tensor."""
+    """The texts of the types of blobs; a scalar, a blob of unknown rank and one that is no tensor have none."""
 
     def __init__(self, document: Document, annotation: Annotation) -> None:
         self._texts: dict[str, str | None] = {}
@@ -87,7 +87,7 @@ class _Types:
     def texts(self, operator: Operator) -> Iterator[str]:
         """The types of the inputs and outputs of an operator, in order.
 
-        Older files do not repeat some types; those that stay as they are stay without a repetition.
+        Older files do not repeat all types: a type that does not change is not repeated either.
         """
         for blob in (*operator.inputs, *operator.outputs):
             text = self._texts[blob]
@@ -113,7 +113,7 @@ def _is_list(operator: Operator) -> bool:
 
 
 def _text(blob: str, tensor: TensorText) -> str | None:
-    """The type of a blob as the file has it; None without a text, as that of a scalar."""
+    """The field with the type of a blob; None for a type that has no text, such as that of a scalar."""
     if not 0 < len(tensor.dims) <= MAX_RANK or "=" in blob:
         return None
     dims = tuple([dim if not isinstance(dim, str) or is_writable(dim) else None for dim in tensor.dims])
@@ -121,7 +121,7 @@ def _text(blob: str, tensor: TensorText) -> str | None:
 
 
 def _format_dim(dim: Dim) -> int | str | None:
-    """A size that a file can hold: a number, an expression of named sizes, or None."""
+    """A size that a file can express: a number, an expression of named sizes, or None for an unknown size."""
     if isinstance(dim, int):
         return dim if dim <= MAX_INT else None
     text = None if dim.is_anonymous else try_format_dim(dim)
@@ -129,8 +129,8 @@ def _format_dim(dim: Dim) -> int | str | None:
 
 
 def _text_of_request(blob: str, info: Info) -> str | None:
-    """The new type of an input. Raises ModelError for a size that a file cannot hold."""
+    """The field with the new type of an input. Raises ModelError for a size that a file cannot express."""
     for axis, dim in enumerate(info.shape.dims or ()):
         if _format_dim(dim) is None and not (isinstance(dim, Dimension) and dim.is_anonymous):
-            raise ModelError(f"a .param file cannot hold the size {dim}", node=axis_label(blob, axis))
+            raise ModelError(f"a .param file cannot express the size {dim}", node=axis_label(blob, axis))
     return _text(blob, TensorText(info.dtype, tuple([_format_dim(dim) for dim in info.shape.dims or ()])))

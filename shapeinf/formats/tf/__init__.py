@@ -1,4 +1,4 @@
-"""TensorFlow's files: GraphDef, MetaGraphDef, SavedModel, TensorFlow.js. Readers and writers are imported on use."""
+"""TensorFlow models: GraphDef, MetaGraphDef, SavedModel, TensorFlow.js. Readers and writers are imported on use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Zip archives of SavedModels: the message is read where it lies, and nothing is unpacked to disk."""
+"""Zip archives of SavedModels: the message is read from the archive, which is not unpacked to disk."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import BinaryIO
 from shapeinf.errors import LimitError, ModelError, ShapeInferenceError, UnknownFormatError
 
 MAX_FILES = 100_000
-"""Files of an archive."""
+"""The most files of an archive."""
 
 MAX_MESSAGE = (1 << 31) - 1
-"""Bytes of a message: protocol buffers have no longer ones."""
+"""Bytes of the longest message of protocol buffers."""
 
 MAX_RATIO = 100
-"""The largest factor by which a message may be longer than its archive, past `FREE_SIZE` bytes."""
+"""The largest ratio of a message to its archive, for messages of more than `FREE_SIZE` bytes."""
 
 FREE_SIZE = 1 << 26
 MAX_FOLDERS = 2
-"""How deeply the folder of the model may lie in the archive."""
+"""The most folders around the message in an archive."""
 
 NAMES = ("saved_model.pb", "saved_model.pbtxt")
 """The files that hold the message of a SavedModel, the preferred one first."""
@@ -30,7 +30,7 @@ MAGIC = b"PK\x03\x04"
 
 
 def message_name(source: str | bytes) -> str | None:
-    """The path of the message of a SavedModel in an archive, None where there is none or the archive is damaged."""
+    """The path of the message of a SavedModel in an archive; None if it has none or is damaged."""
     from shapeinf.formats.zipped import zip_members
 
     names: list[str] = []
@@ -45,10 +45,10 @@ def message_name(source: str | bytes) -> str | None:
 
 
 def read_message(source: str | bytes) -> bytes:
-    """The message of the SavedModel in an archive, given by its path or its bytes.
+    """The message of the SavedModel in an archive; `source` is a path or bytes.
 
-    Raises UnknownFormatError for an archive without one, LimitError for one that is too long, ModelError for a damaged
-    archive.
+    Raises UnknownFormatError for an archive without a SavedModel, LimitError for a message that is too long, ModelError
+    for a damaged archive.
     """
     from shapeinf.formats.zipped import zip_members
 

@@ -1,4 +1,4 @@
-"""From the nodes of a file to a `Graph`: names of values, constants, inputs, the order of the nodes."""
+"""Builds a `Graph` from the nodes of a file: names of values, constants, inputs, the order of the nodes."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from shapeinf.graph import DeclaredType, Graph, NodeTable
 from shapeinf.lattice import PartialTensor
 
 MAX_VALUES = 1 << 19
-"""Outputs of all nodes of a file that have several."""
+"""The most outputs of all nodes of a file with several outputs."""
 
 SCALAR_PLACEHOLDERS = 22
-"""Graphs of earlier producers have placeholders of unknown rank with the shape of a scalar."""
+"""The version of producers before which the shape of a scalar in a placeholder stands for an unknown rank."""
 
 Resolve = Callable[[bytes], bytes]
-"""The name `node:k` of the value that an input of a node names; empty for a control edge."""
+"""The value `node:k` that an input of a node refers to; empty for a control edge."""
 
 
 class FlatNames(dict[bytes, bytes]):
-    """The values that inputs of nodes name outside of functions: `node` is `node:0`."""
+    """The values that inputs of nodes refer to outside of functions: `node` is `node:0`."""
 
     def __missing__(self, name: bytes) -> bytes:
         """Each name is read once."""
@@ -41,7 +41,7 @@ class FlatNames(dict[bytes, bytes]):
 
 
 class BodyNames(dict[bytes, bytes]):
-    """The values that inputs of nodes name inside of a function: arguments, and `node:output:k`.
+    """The values that inputs of nodes refer to in a function: arguments, and `node:output:k`.
 
     An output of a node without OpDef has the next free index.
     """
@@ -65,7 +65,7 @@ class BodyNames(dict[bytes, bytes]):
             return node + b":" + (_index(rest, name) if rest else b"0")
         argument, _, index = rest.partition(b":")
         if not argument or node not in self.outputs:
-            return name  # the inference reports a value that nothing produces
+            return name  # inference reports a value that no node produces
         outputs = self.outputs[node]
         number = int(_index(index, name)) if index else 0
         if outputs is None:
@@ -81,19 +81,19 @@ class BodyNames(dict[bytes, bytes]):
 def _index(digits: bytes, name: bytes) -> bytes:
     """The index of an output, without leading zeros. Raises ModelError."""
     if not digits.isdigit() or len(digits) > len(str(MAX_OUTPUTS)):
-        raise ModelError(f"{text(name)!r} names no output of a node: it ends with no index, or with a large one")
+        raise ModelError(f"{text(name)!r} is not an output of a node: it ends without an index, or with a large one")
     return b"%d" % int(digits)
 
 
 class Assembly:
-    """Fills a graph with nodes."""
+    """Adds constants, inputs and nodes to a graph."""
 
     def __init__(self, graph: Graph, records: Sequence[Record], definitions: Definitions) -> None:
-        """`graph` has its name and version. Raises ModelError for two nodes of one name."""
+        """`graph` has only its name and version. Raises ModelError for two nodes of one name."""
         self.graph = graph
         self.definitions = definitions
         self.fed: Mapping[bytes, DeclaredType] = {}
-        """Inputs of the graph by name, whatever nodes produce them."""
+        """The declared types of values that become inputs of the graph, whichever nodes produce them."""
         self.outputs: dict[bytes, Outputs | None] = {}
         for record in records:
             if record.name in self.outputs:
@@ -108,7 +108,7 @@ class Assembly:
             raise LimitError(error.cause, node=text(record.name)) from error
 
     def fill(self, resolve: Resolve, read: Iterable[bytes] = (), *, placeholders: bool) -> None:
-        """Add constants, inputs (where `placeholders` are inputs) and nodes; `read` are values read from outside."""
+        """Add constants, inputs and nodes. `placeholders`: these are inputs. `read`: values that the caller reads."""
         records, self.graph.cyclic = execution_order(self.records)
         counts = self._count_read_outputs(resolve, read)
         nodes = NodeTable()
@@ -135,7 +135,7 @@ class Assembly:
         self._add_fed()
 
     def _add_fed(self) -> None:
-        """Add the inputs that are no placeholders, and what is declared of those that are."""
+        """Add the fed values that are no placeholders, and the declared types of all."""
         inputs = set(self.graph.inputs)
         for value, declared in self.fed.items():
             name = text(value)
@@ -151,7 +151,7 @@ class Assembly:
         return [b"%s:%d" % (name, index) for index in range(count)]
 
     def _count_read_outputs(self, resolve: Resolve, read: Iterable[bytes]) -> dict[bytes, int]:
-        """The number of outputs of the nodes that nothing defines: as many as are read."""
+        """The number of outputs of each node whose operator is unknown: the highest index that is read, plus 1."""
         counts = dict.fromkeys([name for name, outputs in self.outputs.items() if outputs is None], 0)
         if counts:
             values = [resolve(value) for record in self.records for value in record.inputs]
@@ -162,7 +162,7 @@ class Assembly:
         return counts
 
     def _add_constant(self, record: Record) -> bool:
-        """Add the value of a Const; not where it is an attribute of the function."""
+        """Add the constant of a Const and return True; False if its value is an attribute of the function."""
         kind = record.attributes.kind
         if "value" in kind.references:
             return False
@@ -173,7 +173,7 @@ class Assembly:
         return True
 
     def _add_input(self, record: Record) -> None:
-        """Add a placeholder, with the shape that it and the exporter declare."""
+        """Add a placeholder, with the shapes that the node and the exporter declare."""
         attributes = record.attributes
         name = text(record.name) + ":0"
         dtype, shape = (attributes.kind.attrs.get(key) for key in ("dtype", "shape"))
@@ -186,7 +186,7 @@ class Assembly:
             declare_input(self.graph, name, attributes.shapes[0])
 
     def _declare(self, record: Record, outputs: Outputs | None, count: int) -> None:
-        """Add the shapes that the exporter knew, and the element types of custom operators."""
+        """Add the declared shapes of the exporter, and the element types of custom operators."""
         shapes = record.attributes.shapes
         dtypes = outputs.dtypes if outputs is not None else ()
         if len(shapes) != count:
@@ -199,11 +199,11 @@ class Assembly:
 
 
 def declare_input(graph: Graph, name: str, declared: DeclaredType) -> None:
-    """Add what a second declaration of an input states; a diagnostic reports where it differs from the first."""
+    """Merge a further declared type of an input; a diagnostic reports shapes that differ."""
     known = graph.declared.get(name, DeclaredType())
     dims = merge_dims(known.dims, declared.dims)
     if declared.dims is not None and merge_dims(declared.dims, known.dims) != dims:
-        message = f"the input is declared with the shape {_shape_text(known)}, and with {_shape_text(declared)}"
+        message = f"the input is declared twice, with the shapes {_shape_text(known)} and {_shape_text(declared)}"
         graph.diagnostics.append(Diagnostic("warning", codes.DECLARED_TWICE, message, name))
     graph.declared[name] = DeclaredType(known.dtype or declared.dtype, dims, of=known.of)
 
@@ -215,7 +215,7 @@ def _shape_text(declared: DeclaredType) -> str:
 def merge_dims(
     first: tuple[int | str | None, ...] | None, second: tuple[int | str | None, ...] | None
 ) -> tuple[int | str | None, ...] | None:
-    """The dims that two declarations of one value state together; those of the first where they differ.
+    """The dims of two declarations of one value, merged; where they differ, those of the first.
 
     >>> merge_dims((None, 3), (8, 4)), merge_dims(None, (2,))
     ((8, 3), (2,))
@@ -226,7 +226,7 @@ def merge_dims(
 
 
 def unconsumed_values(nodes: NodeTable) -> list[str]:
-    """The values of the nodes that no other node reads."""
+    """The outputs of nodes of which no node reads any."""
     read = {number for _, inputs, _, _ in nodes.rows for number in inputs}
     rows = (outputs for _, _, outputs, _ in nodes.rows if not read.intersection(outputs))
     return [nodes.values[number] for outputs in rows for number in outputs]

@@ -1,4 +1,4 @@
-"""AttrValues: the values of the attributes of nodes, functions and OpDefs."""
+"""Reads AttrValues, the values of attributes of nodes, functions and OpDefs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from shapeinf.formats.tf.types import dtype_name
 from shapeinf.graph import DeclaredType, FunctionReference
 
 MAX_NESTING = 16
-"""How deeply attributes of functions may have attributes of functions."""
+"""The deepest nesting of functions in attributes of functions."""
 
 
 @attrs.frozen
 class AttributeValue:
-    """The value of an attribute: None where the file has none, or where it is an attribute of the function.
+    """The value of an attribute, or a `reference`: the name of an attribute of the function around the node.
 
-    `reference` is the name of that attribute.
+    The value is None for a reference, and if the file has none.
     """
 
     value: object = None
@@ -29,12 +29,12 @@ class AttributeValue:
 
 
 def text(data: bytes) -> str:
-    """A string of a file, which may be no UTF-8."""
+    """A string of a file; bytes that are not UTF-8 are replaced."""
     return data.decode("utf-8", "replace")
 
 
 def read_entry(buffer: Buffer, pos: int, end: int) -> tuple[bytes, int, int]:
-    """The key of an entry of a map, and where its value starts and ends; an absent value is empty."""
+    """The key of an entry of a map, and the start and end of its value; an absent value is empty."""
     key, begin, finish = b"", pos, pos
     for number, kind, start, stop in fields(buffer, pos, end):
         if number == 1 and kind == BYTES:
@@ -45,7 +45,7 @@ def read_entry(buffer: Buffer, pos: int, end: int) -> tuple[bytes, int, int]:
 
 
 def read_attribute(buffer: Buffer, pos: int, end: int, depth: int = 0) -> AttributeValue:
-    """An AttrValue; of several values the last one counts, as in any reader of protocol buffers."""
+    """An AttrValue; of several values the last one counts, as protocol buffers define it."""
     result = AttributeValue()
     for number, kind, start, stop in fields(buffer, pos, end):
         if number == 9 and kind == BYTES:
@@ -126,7 +126,7 @@ _SCALARS: Mapping[int, tuple[int, _Reader]] = {
     7: (BYTES, read_shape),
     8: (BYTES, read_tensor),
 }
-"""The wire type and the reader of a value, by the number of its field; those of lists are the same."""
+"""The wire type and the reader of a value, by the number of its field; lists have the same numbers."""
 
 
 def _unpack_floats(data: bytes) -> list[float]:

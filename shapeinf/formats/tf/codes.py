@@ -1,4 +1,4 @@
-"""The diagnostic codes of TensorFlow's models."""
+"""The diagnostic codes of TensorFlow models."""
 
 from __future__ import annotations
 

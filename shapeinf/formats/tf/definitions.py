@@ -1,4 +1,4 @@
-"""The OpDefs that a file needs: those of the registry, of custom operators in the file, of its library functions."""
+"""The OpDefs of a file's nodes: from the registry, of custom operators in the file, and of library functions."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from shapeinf.graph import DeclaredType, NodeKind
 from shapeinf.ops import ArgDef, AttrDef, OpDef, default_registry
 
 CONSUMER = 2474
-"""The version of graphs that TensorFlow 2.21 reads; files may exclude it."""
+"""The GraphDef version of TensorFlow 2.21, as which shapeinf reads graphs; files may exclude it."""
 
 MAX_OUTPUTS = 1 << 16
-"""Outputs of one node."""
+"""The most outputs of one node."""
 
 
 @attrs.frozen(eq=False)
@@ -42,23 +42,23 @@ class Definitions:
     """The OpDefs of one file, and the outputs of its nodes."""
 
     def __init__(self, producer: int, custom: Mapping[str, OpDef]) -> None:
-        """`custom` are the OpDefs in the file; those of the registry precede them."""
+        """`custom` are the OpDefs in the file; those of the registry take precedence."""
         self.producer = producer
         self.custom = custom
         self.functions: dict[str, OpDef] = {}
         self.values = 0
-        """The outputs of all nodes of the file that have several."""
+        """The number of outputs so far of all nodes with several."""
         self._registry = default_registry()
         self._reported: set[tuple[str, str]] = set()
         self._outputs: dict[NodeKind, Outputs | None] = {}
 
     def lookup(self, op: str) -> OpDef | None:
-        """The OpDef of an operator or of a function that is called by its name, None for an unknown one."""
+        """The OpDef of an operator, or of a function that is called by its name; None for an unknown one."""
         known = self._registry.lookup("tf", "", op, self.producer)
         return known or self.functions.get(op) or self.custom.get(op)
 
     def check_available(self, op: str) -> None:
-        """Raise ModelError for an operator that graphs of this producer may not use any more."""
+        """Raise ModelError for an operator that was removed before the version of the producer."""
         op_def = self.lookup(op)
         if op_def is not None and op_def.deprecation is not None and self.producer >= op_def.deprecation[0]:
             version, explanation = op_def.deprecation
@@ -68,7 +68,7 @@ class Definitions:
             )
 
     def unknown_attributes(self, kind: NodeKind) -> Iterator[Diagnostic]:
-        """A warning for each attribute that its operator does not have, once for all nodes."""
+        """A warning for each attribute that the operator does not have; each is reported once."""
         op_def = self._registry.lookup("tf", "", kind.op, self.producer)
         for name in kind.attrs if op_def is not None else ():
             if op_def is not None and name not in op_def.attributes and (kind.op, name) not in self._reported:
@@ -77,7 +77,7 @@ class Definitions:
                 yield Diagnostic("warning", codes.UNKNOWN_ATTRIBUTE, message, op=kind.op)
 
     def outputs(self, kind: NodeKind) -> Outputs | None:
-        """The outputs of the nodes of a kind; None where nothing defines their number."""
+        """The outputs of the nodes of a kind; None if their number is unknown."""
         if kind not in self._outputs:
             op_def = self.lookup(kind.op)
             self._outputs[kind] = None if op_def is None else _outputs(op_def, kind, kind.op in self.custom)
@@ -85,7 +85,7 @@ class Definitions:
 
 
 def _outputs(op_def: OpDef, kind: NodeKind, custom: bool) -> Outputs | None:
-    """The outputs that an OpDef defines; None where an attribute that counts them is missing."""
+    """The outputs that an OpDef defines; None if an attribute with their number is missing."""
     count = 0
     offsets: dict[bytes, int] = {}
     dtypes: list[str | None] = []
@@ -102,7 +102,7 @@ def _outputs(op_def: OpDef, kind: NodeKind, custom: bool) -> Outputs | None:
 
 
 def _arg_types(op_def: OpDef, arg: ArgDef, kind: NodeKind) -> Sequence[str | None] | None:
-    """The element types of the outputs of one argument."""
+    """The element types of the outputs of one argument; None if their number is unknown."""
     if arg.type_list_attr is not None:
         listed = _attribute(op_def, arg.type_list_attr, kind)
         return [item if isinstance(item, str) else None for item in listed] if isinstance(listed, tuple) else None
@@ -127,7 +127,7 @@ def _attribute(op_def: OpDef, name: str, kind: NodeKind) -> object:
 
 @attrs.frozen(eq=False)
 class Definition:
-    """An OpDef of a file, with the types of the values behind its arguments that are handles, by their names."""
+    """An OpDef of a file; `handles` has the types of the values behind its arguments that are handles, by name."""
 
     op_def: OpDef
     handles: Mapping[str, DeclaredType]
@@ -162,7 +162,7 @@ def read_op_def(buffer: Buffer, pos: int, end: int) -> Definition:
 
 
 def _read_arg(buffer: Buffer, pos: int, end: int) -> tuple[ArgDef, DeclaredType | None]:
-    """An argument, and the type of the value behind it where it is the handle of one."""
+    """An argument; for a handle also the type of the value behind it, if declared."""
     texts = {1: "", 4: "", 5: "", 6: ""}
     dtype, is_ref = None, False
     handles = []
@@ -187,7 +187,7 @@ def _read_arg(buffer: Buffer, pos: int, end: int) -> tuple[ArgDef, DeclaredType 
 
 
 def read_dtype_and_shape(buffer: Buffer, pos: int, end: int) -> DeclaredType:
-    """A message with a type (1) and a shape (2): that of the value behind a handle, or of a variable."""
+    """A message with a type (field 1) and a shape (field 2): of the value behind a handle, or of a variable."""
     dtype: str | None = None
     dims: tuple[int | str | None, ...] | None = ()
     for number, kind, start, stop in fields(buffer, pos, end):

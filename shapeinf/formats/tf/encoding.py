@@ -1,4 +1,4 @@
-"""Messages of TensorFlow in binary form, from values that were read from their text or JSON form."""
+"""Encodes fields of TensorFlow's messages, from values that were read from their text or JSON form."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RANGES = {
     "fixed64": (0, (1 << 64) - 1),
     "bool": (0, 1),
 }
-"""The least and the largest value of the fields of integers."""
+"""The least and the greatest value of integer fields, by their kind."""
 
 _WIRE_KINDS = {
     "float": FIXED32,
@@ -44,7 +44,7 @@ _ALTERNATIVES = {
     "TensorInfo": "name coo_sparse composite_tensor",
 }
 ALTERNATIVES = {message: frozenset(names.split()) for message, names in _ALTERNATIVES.items()}
-"""The fields of a message of which at most one may be set, by the message."""
+"""By message, the fields of a oneof: at most one may be set."""
 
 
 class UnfitValueError(ValueError):
@@ -55,7 +55,7 @@ class UnfitValueError(ValueError):
 
 
 def check_integer(field: Field, value: int) -> int:
-    """The value of a field of integers. Raises UnfitValueError outside of the range of its type."""
+    """The value of an integer field. Raises UnfitValueError outside the range of its type."""
     low, high = RANGES[field.kind]
     if not low <= value <= high:
         raise UnfitValueError(f"{value if abs(value) < 1 << 80 else 'the number'} is not in {low}..{high}")
@@ -71,7 +71,7 @@ def enum_value(field: Field, name: str) -> int:
 
 
 def check_utf8(data: bytes) -> bytes:
-    """The bytes of a string. Raises UnfitValueError for bytes that are no UTF-8."""
+    """The bytes of a string. Raises UnfitValueError for bytes that are not UTF-8."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
@@ -80,7 +80,7 @@ def check_utf8(data: bytes) -> bytes:
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """A hint at the nearest of these names, as the end of a message."""
+    """A suggestion of the most similar name, as the end of a message; empty if no name is similar."""
     close = difflib.get_close_matches(name[:100], names, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
@@ -91,13 +91,13 @@ def unknown_field(name: str, message: MessageType) -> str:
 
 
 def conflicting_field(message: MessageType, name: str, names: Iterable[str]) -> str | None:
-    """The field among `names` that excludes this one; None where there is none."""
+    """The field among `names` that is in one oneof with the field `name`; None if there is none."""
     group = ALTERNATIVES.get(message.name, frozenset())
     return next((other for other in names if other != name and other in group), None) if name in group else None
 
 
 def encode_field(field: Field, values: Sequence[Scalar]) -> bytes:
-    """All values of a field; those of messages and strings are bytes. Lists of numbers are packed."""
+    """The bytes of a field with all its values. Messages and strings are given as bytes; numbers are packed."""
     kind = _WIRE_KINDS.get(field.kind, VARINT)
     encoded = [encode_scalar(field.kind, value) for value in values]
     if kind == BYTES:
@@ -110,7 +110,7 @@ def encode_field(field: Field, values: Sequence[Scalar]) -> bytes:
 
 
 def encode_scalar(kind: str, value: Scalar) -> bytes:
-    """One value without its tag, and without the length of bytes."""
+    """The bytes of one value, without its tag and length."""
     if isinstance(value, bytes):
         return value
     if kind == "float":
@@ -126,7 +126,7 @@ def encode_scalar(kind: str, value: Scalar) -> bytes:
 
 
 def _encode_float(value: float) -> bytes:
-    """Four bytes; a number that is too large becomes infinity, as in protobuf."""
+    """The four bytes of a float; a number that is too large becomes infinity, as in protobuf."""
     try:
         return struct.pack("<f", value)
     except OverflowError:

@@ -1,4 +1,4 @@
-"""FunctionDefs: the functions of a file's library as graphs, their names resolved to flat outputs."""
+"""Reads FunctionDefs, the functions of a file's library, as graphs. Names of values become `node:k`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Dims = tuple[int | str | None, ...] | None
 
 @attrs.define(eq=False)
 class FunctionSpans:
-    """A FunctionDef whose signature is read, and where its other parts are.
+    """A FunctionDef of which only the signature is read.
 
     Attributes:
         definition: the signature.
-        start, end: where the FunctionDef is.
+        start, end: the range of the FunctionDef in the buffer.
     """
 
     definition: Definition
@@ -43,7 +43,7 @@ def read_signature(buffer: Buffer, pos: int, end: int) -> FunctionSpans:
 
 @attrs.define(eq=False)
 class _Parts:
-    """The parts of a FunctionDef past its signature; `shapes` are declared ones of its arguments, by position."""
+    """The parts of a FunctionDef after its signature; `shapes` are declared shapes of arguments, by position."""
 
     records: list[Record] = attrs.Factory(list)
     returned: dict[bytes, bytes] = attrs.Factory(dict)
@@ -112,14 +112,14 @@ class FunctionReader:
 
 
 def _argument(arg: ArgDef, dims: Dims, handles: Mapping[str, DeclaredType]) -> DeclaredType:
-    """The declared type of an argument; of a handle also the type of the value behind it."""
+    """The declared type of an argument; for a handle also the type of the value behind it."""
     if arg.name in handles:
         return DeclaredType(arg.type, (), of=handles[arg.name])
     return DeclaredType(arg.type, dims)
 
 
 def _argument_shape(buffer: Buffer, pos: int, end: int) -> tuple[int, Dims]:
-    """The position of an argument, and its shape as its attributes (`_output_shapes`) declare it."""
+    """The position of an argument, and the shape that its attribute `_output_shapes` declares."""
     index, dims = 0, None
     for number, kind, start, stop in fields(buffer, pos, end):
         if number == 1 and kind == VARINT:

@@ -1,4 +1,4 @@
-"""GraphDefs: nodes, the library of functions, versions."""
+"""Reads GraphDefs: nodes, the library of functions, versions."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class _Parts:
 def read_graph_def(
     buffer: Buffer, pos: int, end: int, custom: Mapping[str, OpDef], signature: Signature | None = None
 ) -> Graph:
-    """The graph of a GraphDef, or the part that a signature needs.
+    """The graph of a GraphDef, or the part of it that a signature needs.
 
-    `custom` are OpDefs of the file for operators that the registry does not know. Raises ModelError for a malformed
-    graph, and for one that this version of TensorFlow refuses.
+    `custom` are OpDefs of the file, for operators that the registry does not have. Raises ModelError for a malformed
+    graph, and for one that TensorFlow refuses by its version.
     """
     scanner = NodeScanner()
     parts = _read_parts(buffer, pos, end, scanner)
@@ -58,7 +58,7 @@ def read_graph_def(
 
 
 def _aliases(graph: Graph, records: Sequence[Record]) -> dict[str, str]:
-    """Names of inputs for users: the node, and the name that the exporter keeps where only one input has it."""
+    """Further names of inputs: the node, and the name that the user gave to the exporter, if only one input has it."""
     aliases = {name.removesuffix(":0"): name for name in graph.inputs}
     users: dict[str, list[str]] = {}
     for record in records:
@@ -86,7 +86,7 @@ def _read_parts(buffer: Buffer, pos: int, end: int, scanner: NodeScanner) -> _Pa
 
 
 def _read_versions(buffer: Buffer, pos: int, end: int) -> int:
-    """The version of the producer. Raises ModelError for a graph that must not be read by our version."""
+    """The version of the producer. Raises ModelError for a graph that excludes the version `CONSUMER`."""
     producer = least = 0
     excluded: list[int] = []
     for number, kind, start, stop in fields(buffer, pos, end):

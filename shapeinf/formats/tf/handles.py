@@ -1,4 +1,4 @@
-"""The types behind handles that are inputs of a graph, from the functions that the graph passes them to."""
+"""The types behind handles that are inputs of a graph, as declared by the functions that the graph passes them to."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import attrs
 from shapeinf.graph import DeclaredType, FunctionReference, Graph, Node
 
 MAX_CALLS = 16
-"""How deeply functions are followed."""
+"""The most nested calls that are followed."""
 
 
 def declare_handles(graph: Graph) -> None:
-    """Declare the types behind inputs that are handles, where a function that reads one declares it."""
+    """Declare the types behind inputs that are handles, from functions that take such an input and declare its type."""
     unknown = {name for name in graph.inputs if _is_unknown(graph.declared.get(name))}
     for name, handle in _handles_of(graph, graph, unknown, {}, 0):
         declared = graph.declared[name]
@@ -26,13 +26,13 @@ def _is_unknown(declared: DeclaredType | None) -> bool:
 
 
 _Known = dict[tuple[str, int], "DeclaredType | None"]
-"""The types behind arguments, by function and position; None while one is looked for, and where there is none."""
+"""The types behind arguments, by function and position; None during the search, and for an unknown type."""
 
 
 def _handles_of(
     model: Graph, graph: Graph, names: set[str], known: _Known, depth: int
 ) -> Iterator[tuple[str, DeclaredType]]:
-    """The types behind values of a graph that are passed to functions of the model."""
+    """The types behind the values `names` of a graph, as far as functions that it calls declare them."""
     if not names or depth > MAX_CALLS:
         return
     for node in graph.nodes:
@@ -56,7 +56,7 @@ def _functions(model: Graph, node: Node) -> Iterator[Graph]:
 
 
 def _type_behind(model: Graph, function: Graph, position: int, known: _Known, depth: int) -> DeclaredType | None:
-    """The type behind an argument of a function."""
+    """The type behind an argument of a function; None if unknown."""
     name, key = function.inputs[position], (function.name, position)
     declared = function.declared.get(name)
     if declared is not None and declared.of is not None:

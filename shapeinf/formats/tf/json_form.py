@@ -1,4 +1,4 @@
-"""The JSON form of TensorFlow's graphs, as in a `model.json` of TensorFlow.js, translated to their binary form.
+"""Translates the JSON form of TensorFlow's graphs, as in a `model.json` of TensorFlow.js, to their binary form.
 
 Source: the JSON mapping of proto3. `weight_manifest` has the weights of such a document.
 """
@@ -28,14 +28,14 @@ from shapeinf.formats.tf.encoding import (
 from shapeinf.formats.tf.messages import Field, MessageType, message_type
 
 MAX_DEPTH = 100
-"""Messages in messages, as in the binary form."""
+"""The most levels of messages in messages, as in the binary form."""
 
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def parse_document(text: str | bytes, name: str = "JSON") -> dict[str, Any]:
-    """A JSON object. Raises ModelError for a text that is none or has a key twice, LimitError for deep nesting."""
+    """The JSON object in a text. Raises ModelError for other texts and duplicate keys, LimitError for deep nesting."""
     try:
         document = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_reject_constant)
     except RecursionError:
@@ -51,7 +51,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} stands twice in an object")
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} occurs twice in an object")
     return document
 
 
@@ -62,8 +62,8 @@ def _reject_constant(name: str) -> float:
 def graph_def_bytes(document: Mapping[str, Any], name: str = "model.json") -> bytes:
     r"""The binary form of the GraphDef of a TensorFlow.js document, or of a document that is a GraphDef itself.
 
-    Constants whose contents lie in the shards of the document have a type and a shape only: see `weight_manifest`.
-    Raises ModelError with the path of what a GraphDef does not have, LimitError for deep nesting.
+    Constants whose contents are in the shards of the document have only a type and a shape: see `weight_manifest`.
+    Raises ModelError with the path of an illegal field, LimitError for deep nesting.
 
     >>> graph_def_bytes({"node": [{"name": "x", "op": "Placeholder"}]})
     b'\n\x10\n\x01x\x12\x0bPlaceholder'
@@ -83,7 +83,7 @@ def message_bytes(value: Any, message: str, name: str) -> bytes:
 
 
 class _Encoder:
-    """Checks and encodes the messages of one document; a path such as `node[3].attr` is in each error."""
+    """Checks and encodes the messages of one document; each error has a path such as `node[3].attr`."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -93,7 +93,7 @@ class _Encoder:
         return ModelError(f"{path[:200]}: {message}" if path else message, node=self.name)
 
     def message(self, value: Any, type_: MessageType, path: str, depth: int = 0) -> bytes:
-        """The fields of an object; null is an absent field."""
+        """The bytes of the fields of an object; null stands for an absent field."""
         if depth > MAX_DEPTH:
             raise LimitError(f"messages nest deeper than {MAX_DEPTH}", node=self.name)
         if not isinstance(value, Mapping):
@@ -109,7 +109,7 @@ class _Encoder:
                 raise self.error(path, f"{field.name} is set twice")
             other = conflicting_field(type_, field.name, fields)
             if other is not None:
-                raise self.error(path, f"{field.name} is set besides {other}: only one may be")
+                raise self.error(path, f"{field.name} and {other} are both set: only one may be")
             inner = f"{path}.{key}" if path else key
             fields[field.name] = encode_field(field, self.values(field, item, inner, depth))
         return b"".join(fields.values())
@@ -164,7 +164,7 @@ def _json_name(name: str) -> str:
 
 
 def _scalar(field: Field, value: Any) -> Scalar | None:
-    """The value of a field that is no message; None for a value of another type."""
+    """The value of a field that is no message; None for a JSON value of another type."""
     if field.kind == "bool":
         return value if isinstance(value, bool) else None
     if isinstance(value, bool):
@@ -216,7 +216,7 @@ def _integer(value: Any) -> int | None:
 
 
 def describe(value: Any) -> str:
-    """A value in a message: its kind, with its text where that is short."""
+    """The description of a JSON value for a message: its text if that is short, else its kind."""
     if isinstance(value, (Mapping, list)):
         return "an object" if isinstance(value, Mapping) else "a list"
     return repr(value) if len(repr(value)) < 40 else f"a {type(value).__name__}"

@@ -1,7 +1,7 @@
 """The messages of TensorFlow's files: names, numbers and types of their fields.
 
-Source: the `.proto` files of `tensorflow/core`, release 2.21, as facts. The binary reader has its field numbers written
-out; the text and JSON forms are translated with this table. A test compares it with TensorFlow's own descriptors.
+Source: the `.proto` files of `tensorflow/core`, release 2.21. This table translates the text and JSON forms; the binary
+readers have the numbers of their fields in the code. A test compares it with TensorFlow's descriptors.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import attrs
 from shapeinf.lattice.dtypes import DTYPES
 
 REFERENCE = 100
-"""Added to the code of a type for references to variables of it."""
+"""The difference between the code of a type and that of a reference to a variable of this type."""
 
 SCALARS = frozenset(
     {"bool", "bytes", "double", "fixed64", "float", "int32", "int64", "sint64", "string", "uint32", "uint64"}
@@ -245,7 +245,7 @@ def _message_types() -> Mapping[str, MessageType]:
 
 
 def _entries(table: str) -> list[tuple[str, str]]:
-    """The names and definitions of a table: one a line, continued on indented lines."""
+    """The names and definitions of a table: one per line, continued on indented lines."""
     lines = table.strip().replace("\n    ", " ").split("\n")
     return [(name, text) for name, _, text in (line.partition(":") for line in lines)]
 
@@ -263,5 +263,5 @@ def _plain(name: str, number: int, kind: str, repeated: bool) -> Field:
 
 
 def _entry_name(message: str, field: str) -> str:
-    """The name of the message of a map's entries, as protobuf forms it: `NodeDef.AttrEntry`."""
+    """The name of the message of a map's entries, as protobuf derives it: `NodeDef.AttrEntry`."""
     return f"{message}.{''.join(part.capitalize() for part in field.split('_'))}Entry"

@@ -1,4 +1,4 @@
-"""MetaGraphDefs and SavedModels: where their graphs are, and their signatures, tags and OpDefs."""
+"""Reads MetaGraphDefs and SavedModels: the ranges of their graphs, and their signatures, tags and OpDefs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from shapeinf.ops import OpDef
 
 DEFAULT_TAG = "serve"
 MAX_COMPONENTS = 1 << 12
-"""Tensors that one argument of a signature consists of."""
+"""The most tensors of one argument of a signature."""
 
 _MAX_DEPTH = 16
 
 
 @attrs.frozen
 class SignatureTensor:
-    """A tensor of a signature: the name for users, the value of the graph, its declared type."""
+    """A tensor of a signature: the name of the argument, the value in the graph, its declared type."""
 
     argument: str
     value: str
@@ -33,7 +33,7 @@ class SignatureTensor:
 
 @attrs.frozen
 class Signature:
-    """The tensors that one signature reads and returns."""
+    """The inputs and outputs of one signature, sorted by argument."""
 
     inputs: Sequence[SignatureTensor]
     outputs: Sequence[SignatureTensor]
@@ -41,7 +41,7 @@ class Signature:
 
 @attrs.define(eq=False)
 class MetaGraph:
-    """The parts of a MetaGraphDef; `graph` and `objects` are where its GraphDef and its SavedObjectGraph are."""
+    """The parts of a MetaGraphDef; `graph` and `objects` are the ranges of its GraphDef and its SavedObjectGraph."""
 
     graph: tuple[int, int] | None = None
     objects: tuple[int, int] | None = None
@@ -80,9 +80,9 @@ def saved_meta_graphs(buffer: Buffer) -> list[MetaGraph]:
 
 
 def select_meta_graph(buffer: Buffer, tag: str | None, where: str) -> MetaGraph:
-    """The MetaGraphDef with a tag of a SavedModel; by default the one for serving, or the only one.
+    """The MetaGraphDef of a SavedModel with a tag; by default the only one, else the one with the tag "serve".
 
-    Raises UnknownNameError where none has the tag, UnknownFormatError for a SavedModel without a graph.
+    Raises UnknownNameError if none has the tag, UnknownFormatError for a SavedModel without a graph.
     """
     metas = saved_meta_graphs(buffer)
     if not metas:

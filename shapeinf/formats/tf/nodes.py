@@ -1,4 +1,4 @@
-"""NodeDefs, straight from their bytes: equal operators with equal attributes are decoded once."""
+"""Reads NodeDefs from their bytes: equal operators with equal attributes are decoded once."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from shapeinf.formats.tf.attributes import read_attribute, read_entry, text
 from shapeinf.graph import DeclaredType, NodeKind
 
 _MAX_SHARED = 1 << 10
-"""Attributes of more bytes than this, such as constants, are not compared with those of other nodes."""
+"""Attributes of more bytes, such as constants, are not compared with those of other nodes."""
 
 _COPIED = 1 << 13
-"""Nodes up to this many bytes are copied before they are decoded: bytes are faster to index than a mapped file."""
+"""Nodes up to this many bytes are copied before they are decoded: indexing bytes is faster than a mapped file."""
 
 _MAX_KINDS = 1 << 14
 
 
 @attrs.frozen(eq=False)
 class Attributes:
-    """The operator and the attributes of equal nodes, and what their annotations declare.
+    """The operator, the attributes and the annotations of equal nodes.
 
     Attributes:
         kind: the operator, with the attributes that do not begin with `_`.
-        shapes: the shapes of the outputs that the exporter knew (`_output_shapes`).
-        user_name: the name of a placeholder for users (`_user_specified_name`).
+        shapes: the shapes of the outputs according to the exporter (`_output_shapes`).
+        user_name: the name that the user gave to a placeholder (`_user_specified_name`).
     """
 
     kind: NodeKind
@@ -47,7 +47,7 @@ class NodeScanner:
     """Decodes the NodeDefs of one file."""
 
     def __init__(self) -> None:
-        """Nothing is decoded so far."""
+        """Decode nothing yet."""
         self._by_tail: dict[tuple[bytes, bytes], Attributes] = {}
         self._kinds: dict[tuple[bytes, tuple[bytes, ...]], NodeKind] = {}
 
@@ -61,7 +61,7 @@ class NodeScanner:
             raise type(error)(error.cause, node=text(self._name(buffer, pos, end))) from error
 
     def _scan_usual(self, data: Buffer, at: int, end: int) -> Record | None:
-        """A node as writers write it, with attributes that were decoded before; None for any other.
+        """A node of the usual form whose attributes were decoded before; None for any other.
 
         The hot loop of loading: name, operator, inputs, device, then attributes up to the end of the node.
         """
@@ -124,7 +124,7 @@ class NodeScanner:
         return Record(name, inputs, attributes)
 
     def _attributes(self, op: bytes, buffer: Buffer, entries: list[tuple[int, int]]) -> Attributes:
-        """The decoded entries of the attributes; nodes that differ in annotations only share one kind."""
+        """The decoded attributes; nodes that differ only in annotations share one kind."""
         own: dict[bytes, tuple[int, int]] = {}
         annotations: dict[bytes, tuple[int, int]] = {}
         for start, stop in entries:
@@ -157,7 +157,7 @@ class NodeScanner:
 
 
 def read_annotation(buffer: Buffer, span: tuple[int, int] | None) -> object:
-    """The value of an annotation, an attribute that begins with `_`; None where it is absent or no reader can read it.
+    """The value of an annotation, an attribute that starts with `_`; None if it is absent or malformed.
 
     Annotations are hints: a malformed one is no error of the model.
     """

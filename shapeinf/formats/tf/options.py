@@ -1,4 +1,4 @@
-"""The options for reading a model of TensorFlow."""
+"""The options for reading a TensorFlow model."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from shapeinf.formats.registry import FormatOptions, command_line
 
 @attrs.frozen
 class TensorFlowOptions(FormatOptions):
-    """How a model of TensorFlow is read.
+    """How a TensorFlow model is read.
 
     Args:
-        signature: the signature whose inputs and outputs are those of the graph; all nodes that it does not need are
-            left out. By default the graph is complete, with the inputs and outputs of all signatures.
-        tag: a tag of the MetaGraphDef to read from a SavedModel: "serve" by default where it is there.
+        signature: the signature whose inputs and outputs become those of the graph, without the nodes that it does not
+            need. By default the graph is complete, with the inputs and outputs of all signatures.
+        tag: a tag of the MetaGraphDef to read from a SavedModel; by default the only one is read, or that for "serve".
     """
 
     signature: str | None = attrs.field(

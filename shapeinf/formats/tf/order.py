@@ -1,4 +1,4 @@
-"""The order of nodes: every node after those whose values, or whose end, it waits for."""
+"""The order of nodes: each one after the nodes whose values it reads and those of its control edges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_NAMES = 8
 
 
 def producer_of(name: bytes) -> bytes:
-    """The node that an input of a node names: `node`, `node:1`, `node:output:0` or, for a control edge, `^node`."""
+    """The node in an input of a node: `node`, `node:1`, `node:output:0` or, for a control edge, `^node`."""
     return name.removeprefix(b"^").partition(b":")[0]
 
 
@@ -50,7 +50,7 @@ def _is_ordered(records: Iterable[Record]) -> bool:
 
 
 def _sort_depth_first(records: Sequence[Record], producers: Sequence[Sequence[int]]) -> list[int]:
-    """Depth first from each node in the order of the file."""
+    """The indices in depth-first order, from each node in the order of the file."""
     order: list[int] = []
     reached, done = [False] * len(records), [False] * len(records)
     for root in range(len(records)):

@@ -1,4 +1,4 @@
-"""TensorFlow's messages in text form, from their binary form: what protobuf's text format prints."""
+"""Prints TensorFlow's messages in text form, from their binary form, as protobuf's text format does."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FIXED = {"float": (FIXED32, "<f"), "double": (FIXED64, "<d"), "fixed64": (FIXED
 def print_text(data: bytes, message: str) -> str:
     r"""The text form of a message such as "GraphDef".
 
-    Raises ModelError for a field that the message does not have (a newer file), DamagedError for damaged bytes.
+    Raises ModelError for an unknown field, as of a newer file, and DamagedError for damaged bytes.
 
     >>> print(print_text(b'\n\x10\n\x01x\x12\x0bPlaceholder', "GraphDef"), end="")
     node {
@@ -39,7 +39,7 @@ def _lines(data: bytes, pos: int, end: int, type_: MessageType, depth: int) -> I
     for number, kind, start, stop in fields(data, pos, end):
         field = type_.by_number.get(number)
         if field is None:
-            raise ModelError(f"the field {number} of {type_.name} has no name in the text form: write a binary file")
+            raise ModelError(f"the field {number} of {type_.name} has no known name for text form: write a binary file")
         if field.kind == "message":
             if kind != BYTES:
                 raise DamagedError(f"{field.name} is no message")
@@ -52,7 +52,7 @@ def _lines(data: bytes, pos: int, end: int, type_: MessageType, depth: int) -> I
 
 
 def _values(data: bytes, field: Field, kind: int, start: int, stop: int) -> Iterator[str]:
-    """The texts of a field: several of a packed list."""
+    """The texts of the values of a field: several for a packed list."""
     if field.kind in ("string", "bytes"):
         if kind != BYTES:
             raise DamagedError(f"{field.name} is no {field.kind}")
@@ -95,7 +95,7 @@ def _fixed_text(field: Field, value: float) -> str:
 
 
 def _round_to_float32(value: float) -> float:
-    """The value as a float of 32 bits."""
+    """The nearest 32-bit float."""
     (rounded,) = struct.unpack("<f", struct.pack("<f", value))
     return float(rounded)
 

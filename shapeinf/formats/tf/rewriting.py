@@ -1,6 +1,6 @@
-"""Messages of TensorFlow's files with other shapes: annotations of nodes, shapes of placeholders and of signatures.
+"""Edits shapes in TensorFlow's messages: annotations of nodes, and shapes of placeholders and signatures.
 
-All other bytes stay as they are, and weights are not read.
+All other bytes stay, and weights are not read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _UNKNOWN_RANK = encode_tag(3, VARINT) + b"\1"
 
 @attrs.frozen
 class ShapeEdits:
-    """What changes in a file.
+    """The edits of a file.
 
     Args:
         outputs: the shapes of all outputs of a node, by the node's name.
@@ -96,7 +96,7 @@ class Rewriter:
         return edit_message(self.buffer, pos, end, edit) if self.edits.functions else [(pos, end)]
 
     def _function(self, pos: int, end: int) -> list[Piece] | None:
-        """A FunctionDef with annotated nodes; None for one that stays."""
+        """A FunctionDef with annotated nodes; None for one that does not change."""
         signature = self._last(pos, end, 1)
         outputs = self.edits.functions.get(self._text(*signature, 1)) if signature is not None else None
         if not outputs:
@@ -110,7 +110,7 @@ class Rewriter:
     def _node(
         self, number: int, pos: int, end: int, outputs: Mapping[str, Sequence[Shape]], *, top: bool = False
     ) -> list[Piece] | None:
-        """A NodeDef, as the field of this number, with other attributes; None for one that stays.
+        """A NodeDef, as a field of this number, with new attributes; None for one that does not change.
 
         Nodes of the graph itself (`top`) may be placeholders and constants that change.
         """
@@ -151,7 +151,7 @@ class Rewriter:
         return self._entry(pos, end, partial(edit_message, self.buffer, edit=edit))
 
     def _entry(self, pos: int, end: int, change: Callable[[int, int], list[Piece]]) -> list[Piece]:
-        """An entry of a map with another value: `change` is called with where its value is."""
+        """An entry of a map with a new value: `change` is called with the start and the end of the value."""
 
         def edit(number: int, kind: int, start: int, stop: int) -> list[Piece] | None:
             return message_pieces(2, change(start, stop)) if (number, kind) == (2, BYTES) else None
@@ -177,12 +177,12 @@ class Rewriter:
         return encoded
 
     def _last(self, pos: int, end: int, field: int) -> tuple[int, int] | None:
-        """Where the value of a field is: the last one counts."""
+        """The range of the value of a field; of several the last one counts."""
         spans = [(start, stop) for number, kind, start, stop in fields(self.buffer, pos, end) if number == field]
         return spans[-1] if spans else None
 
     def _text(self, pos: int, end: int, field: int) -> str:
-        """The value of a field of text; empty where it is absent."""
+        """The value of a text field; empty if it is absent."""
         span = next(
             (
                 (start, stop)

@@ -1,4 +1,4 @@
-"""SavedObjectGraphs: the types of the variables that functions of a SavedModel capture."""
+"""Reads SavedObjectGraphs for the types of the variables that functions of a SavedModel capture."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _VARIABLE = 7
 
 
 def captured_types(buffer: Buffer, pos: int, end: int) -> dict[str, list[DeclaredType | None]]:
-    """For each function the types of the variables that it captures, in the order of its last arguments.
+    """By function, the types of the variables that it captures, in the order of its last arguments.
 
-    A capture that is no variable, such as a table, is None.
+    None stands for a capture that is no variable, such as a table.
     """
     variables: list[DeclaredType | None] = []
     captured: dict[str, list[int]] = {}
@@ -51,7 +51,7 @@ def _read_bound_inputs(buffer: Buffer, pos: int, end: int) -> list[int]:
 
 
 def add_captured_types(graph: Graph, captured: Mapping[str, Sequence[DeclaredType | None]]) -> None:
-    """Declare the types behind the handles that functions capture, where their signatures do not."""
+    """Declare the types behind handles that functions capture, unless their signatures declare them."""
     for (_, name, _), function in graph.functions.items():
         types = captured.get(name, ())
         if not types or len(types) > len(function.inputs):

@@ -1,4 +1,4 @@
-"""Signatures: names for the inputs and outputs of a graph, and the part of it that one of them needs."""
+"""Signatures: names for inputs and outputs of a graph, and the nodes that a signature needs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from shapeinf.formats.tf.order import producer_of
 from shapeinf.graph import DeclaredType, Graph
 
 DEFAULT_SIGNATURE = "serving_default"
-"""The signature that TensorFlow's tools use where none is named."""
+"""The signature that TensorFlow's tools use by default."""
 
 
 def select_signature(signatures: Mapping[str, Signature], name: str | None) -> Mapping[str, Signature]:
-    """The signature of this name, or all without one. Raises UnknownNameError for one that the model does not have."""
+    """The signature of a name, or all of them for None. Raises UnknownNameError for an unknown name."""
     if name is None:
         return signatures
     if name not in signatures:
@@ -71,7 +71,7 @@ def add_signatures(graph: Graph, signatures: Mapping[str, Signature]) -> None:
 
 
 def _resolve(graph: Graph, name: str, signature: Signature) -> Signature:
-    """A signature with the names of values; without outputs of nodes that have none, as those of initialisers.
+    """A signature with the names of values, without outputs of nodes that have none, such as initialisers.
 
     Raises ModelError for a tensor that the graph does not have.
     """
@@ -86,15 +86,15 @@ def _resolve(graph: Graph, name: str, signature: Signature) -> Signature:
                 yield attrs.evolve(tensor, value=value)
             elif value.rpartition(":")[0] not in empty:
                 argument = f"the tensor {tensor.value!r} of {tensor.argument!r}"
-                raise ModelError(f"the signature {name!r} has {argument}, which the graph does not have")
+                raise ModelError(f"the signature {name!r} refers to {argument}, which the graph does not have")
 
     return Signature(tuple(resolve(signature.inputs)), tuple(resolve(signature.outputs)))
 
 
 def _argument_names(signatures: Mapping[str, Signature]) -> dict[str, str]:
-    """The values of arguments by name and as `signature.argument`.
+    """The values of arguments, by name and by `signature.argument`.
 
-    Where several signatures have different ones, the name alone is the argument of the default signature, if it has it.
+    A name that stands for different values in several signatures is that of the default signature, if it has the name.
     """
     named: dict[str, str] = {}
     qualified: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Which message of TensorFlow a file holds, by its first bytes: binary messages have no header."""
+"""Recognises TensorFlow's messages in files by their first bytes: binary messages have no header."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _WEB_KEYS = (b'"modelTopology"', b'"weightsManifest"')
 """Fields of the documents of TensorFlow.js."""
 
 FILES = ("saved_model.pb", "saved_model.pbtxt", "model.json")
-"""The files that hold the model of a folder, the preferred one first."""
+"""The files with the model of a folder, the preferred one first."""
 
 
 def file_of_folder(path: str) -> str | None:
-    """The name of the file in a folder that holds its model, None where there is none."""
+    """The name of the file in a folder with its model; None if it has none."""
     for name in FILES:
         file = os.path.join(path, name)
         if os.path.isfile(file):
@@ -47,19 +47,19 @@ def file_of_folder(path: str) -> str | None:
 
 
 def is_model(head: bytes) -> bool:
-    """Whether a file that begins so is a model, in its binary form, its text form or as JSON."""
+    """Whether the first bytes of a file are those of a model in binary form, in text form or in JSON."""
     in_text = is_web_document(head) or text_kind(head.decode("utf-8", "replace")) is not None
     return in_text or binary_kind(head) is not None
 
 
 def is_web_document(head: bytes) -> bool:
-    """Whether a file that begins so is a document of TensorFlow.js."""
+    """Whether the first bytes of a file are those of a TensorFlow.js document."""
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     return text.startswith(b"{") and any(key in text for key in _WEB_KEYS)
 
 
 def text_kind(head: str) -> MessageKind | None:
-    """The message that a text begins, None where it is none of TensorFlow's.
+    """The message whose text form starts like `head`; None if it is none of TensorFlow's.
 
     >>> text_kind("node {"), text_kind("ir_version: 9")
     ('GraphDef', None)
@@ -69,10 +69,10 @@ def text_kind(head: str) -> MessageKind | None:
 
 
 def binary_kind(head: bytes) -> MessageKind | None:
-    """The message that bytes begin, None where it is none of TensorFlow's.
+    """The message whose binary form starts like `head`; None if it is none of TensorFlow's.
 
-    A SavedModel begins with its schema version and a MetaGraphDef, a GraphDef with a node, a MetaGraphDef with its
-    MetaInfoDef. ONNX models begin with their version too, but have no message in the field that follows.
+    A SavedModel starts with its schema version and a MetaGraphDef, a GraphDef with a node, a MetaGraphDef with its
+    MetaInfoDef. ONNX models start with their version too, but have no message in the next field.
     """
     try:
         return _binary_kind(head)
@@ -98,7 +98,7 @@ def _binary_kind(head: bytes) -> MessageKind | None:
 
 
 def _field(data: bytes, pos: int) -> tuple[int, int, int, int]:
-    """Number, wire type, start and end of the field at a position; of a varint, `start` is where it ends."""
+    """Number, wire type, start and end of the field at a position; of a varint, `start` is its end."""
     tag, pos = varint(data, pos)
     if tag & 7 == BYTES:
         size, pos = varint(data, pos)
@@ -108,7 +108,7 @@ def _field(data: bytes, pos: int) -> tuple[int, int, int, int]:
 
 
 def _is_node(data: bytes) -> bool:
-    """Whether a NodeDef begins so: a name, then an operator."""
+    """Whether a NodeDef starts like this: a name, then an operator."""
     number, kind, start, end = _field(data, 0)
     if (number, kind) != (1, BYTES) or not _NAME.fullmatch(data[start:end]):
         return False
@@ -117,7 +117,7 @@ def _is_node(data: bytes) -> bool:
 
 
 def _is_library(data: bytes) -> bool:
-    """Whether a FunctionDefLibrary begins so: a function with a signature with a name."""
+    """Whether a FunctionDefLibrary starts like this: a function with a signature with a name."""
     for _ in range(3):
         number, kind, start, end = _field(data, 0)
         if (number, kind) != (1, BYTES):
@@ -127,7 +127,7 @@ def _is_library(data: bytes) -> bool:
 
 
 def _is_meta_graph(data: bytes) -> bool:
-    """Whether a MetaGraphDef begins so: a MetaInfoDef, or a GraphDef that begins with a node or a library."""
+    """Whether a MetaGraphDef starts like this: a MetaInfoDef, or a GraphDef with a node or a library first."""
     number, kind, start, end = _field(data, 0)
     inner = data[start:end]
     if kind != BYTES or number not in (1, 2):
@@ -140,7 +140,7 @@ def _is_meta_graph(data: bytes) -> bool:
 
 
 def _is_meta_info(data: bytes) -> bool:
-    """Whether a MetaInfoDef begins so: a version, the list of operators, tags, or the version of TensorFlow."""
+    """Whether a MetaInfoDef starts like this: a version, the list of operators, tags, or the version of TensorFlow."""
     if not data:
         return True
     number, kind, start, end = _field(data, 0)

@@ -1,4 +1,4 @@
-"""Where a model of TensorFlow comes from: a file (mapped, not copied), bytes, a folder, an archive, an object."""
+"""Reads a TensorFlow model from a file (mapped, not copied), bytes, a folder, an archive or an object."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _MESSAGES: tuple[MessageKind, ...] = ("GraphDef", "MetaGraphDef", "SavedModel")
 
 @attrs.frozen
 class TensorFlowModel:
-    """A message that a graph was read from.
+    """The message that a graph was read from, for the writer.
 
     Args:
-        kind: the message.
-        graph: where its GraphDef is, in binary form.
-        data: a message that lies in no file of its own; None for the file `Graph.source`.
+        kind: the type of the message.
+        graph: the range of its GraphDef in the binary form.
+        data: the bytes of a message without a file of its own; None for the file `Graph.source`.
     """
 
     kind: MessageKind
@@ -49,7 +49,7 @@ class TensorFlowModel:
 def read(model: Any, options: TensorFlowOptions) -> Graph:
     """Read a path, bytes, a text, a message of TensorFlow's own classes or one of its graphs.
 
-    Raises UnknownFormatError for what is no model of TensorFlow, ModelError for one that is cut off or malformed.
+    Raises UnknownFormatError for anything but a TensorFlow model, ModelError for one that is cut off or malformed.
     """
     if isinstance(model, bytes):
         return _read_bytes(model, options)
@@ -80,7 +80,7 @@ def _read_bytes(data: bytes, options: TensorFlowOptions, where: str = "<bytes>")
 
 
 def _with_data(graph: Graph, data: bytes) -> Graph:
-    """The graph of a message that lies in no file of its own."""
+    """The graph, with the bytes of its message for the writer: the message has no file of its own."""
     if isinstance(graph.model, TensorFlowModel):
         graph.model = attrs.evolve(graph.model, data=data)
     return graph
@@ -103,7 +103,7 @@ def _read_path(path: str, options: TensorFlowOptions) -> Graph:
 
 @contextmanager
 def map_file(path: str) -> Iterator[mmap]:
-    """The bytes of a file."""
+    """The bytes of a file, mapped. Raises UnknownFormatError for an empty file, ModelError for an unreadable one."""
     try:
         with open(path, "rb") as file:
             if os.fstat(file.fileno()).st_size == 0:
@@ -115,7 +115,7 @@ def map_file(path: str) -> Iterator[mmap]:
 
 
 def _read_buffer(buffer: Buffer, where: str, folder: str | None, options: TensorFlowOptions) -> Graph:
-    """The graph of a message in one of its forms; shards of weights lie in `folder`."""
+    """The graph of a message in one of its forms; `folder` has the shards of weights."""
     if binary_kind(buffer[:HEAD]) is None and is_web_document(buffer[:HEAD]):
         return read_web_model(parse_document(_text(buffer[:], where), where), where, folder, options.signature)
     kind, binary = to_binary(buffer, where)
@@ -123,14 +123,14 @@ def _read_buffer(buffer: Buffer, where: str, folder: str | None, options: Tensor
 
 
 def to_binary(buffer: Buffer, where: str) -> tuple[MessageKind, Buffer]:
-    """The message that a file holds, and its binary form. Raises UnknownFormatError for a file of another kind."""
+    """The kind of the message in a file, and its binary form. Raises UnknownFormatError for a file of another kind."""
     head = buffer[:HEAD]
     kind = binary_kind(head)
     if kind is not None:
         return kind, buffer
     kind = text_kind(head.decode("utf-8", "replace"))
     if kind is None:
-        raise UnknownFormatError("is not a model of TensorFlow", node=where)
+        raise UnknownFormatError("is not a TensorFlow model", node=where)
     return kind, encode_text(_text(buffer[:], where), kind, where)
 
 
@@ -138,7 +138,7 @@ def _text(data: bytes, where: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ModelError(f"is not a text: byte {error.start} is no UTF-8", node=where) from None
+        raise ModelError(f"is not UTF-8 text: byte {error.start}", node=where) from None
 
 
 def _read_kind(kind: MessageKind, buffer: Buffer, where: str, options: TensorFlowOptions) -> Graph:
@@ -174,7 +174,7 @@ def _read_message(kind: MessageKind, buffer: Buffer, where: str, options: Tensor
 
 @attrs.frozen
 class OpenMessage:
-    """The message that a graph was read from, in binary form; `is_text`: whether its file has the text form."""
+    """The message that a graph was read from, in binary form; `is_text`: its file has the text form."""
 
     model: TensorFlowModel
     buffer: Buffer
@@ -186,7 +186,7 @@ class OpenMessage:
         return self.buffer[start:end]
 
     def signatures(self) -> dict[str, Signature]:
-        """The signatures of the MetaGraphDef that was read; none of a GraphDef."""
+        """The signatures of the MetaGraphDef that was read; a GraphDef has none."""
         if self.model.kind == "GraphDef":
             return {}
         if self.model.kind == "MetaGraphDef":

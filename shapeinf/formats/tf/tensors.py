@@ -1,7 +1,7 @@
-"""TensorProtos: shapes and types always, contents only of small ones that may be shapes.
+"""Reads TensorProtos: always shapes and types, and contents only of small ones that may be shapes.
 
-TensorFlow compresses constants: a list of fewer values than elements repeats its last value, and no value at all stands
-for zeros or empty strings. Bytes of weights are never copied.
+TensorFlow compresses constants: the last value of a list with fewer values than elements is repeated, and an empty list
+stands for zeros or empty strings. Bytes of weights are never copied.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 MAX_RANK = 254
-"""Axes that a shape of TensorFlow may have."""
+"""The most axes of a shape in TensorFlow."""
 
 _CONTENT = 4
 _INT_LIST, _TEXT_LIST, _PATTERN_LIST, _BYTE_LIST = 7, 8, 13, 18
@@ -53,10 +53,10 @@ _LISTS: Mapping[str, int] = {
     "uint32": 16,
     "uint64": 17,
 }
-"""The fields with the values of each type: lists of ints have those of the others, and bytes those of float8."""
+"""The fields with the values, by type; other integers are in the list of ints, float8 in that of bytes."""
 
 _FLOAT_TYPES = {5: "float32", 6: "float64", 9: "float32", 12: "float64"}
-"""Lists of floats, by the number of their field; complex numbers are pairs."""
+"""The types of lists of floats, by the number of their field; complex numbers are pairs."""
 
 _ZEROS: Mapping[str, Element] = {"string": "", "bool": False, "complex": 0j, "float": 0.0}
 _VALUES = frozenset({*_LISTS.values(), _INT_LIST, _BYTE_LIST})
@@ -66,7 +66,7 @@ Span = tuple[int, int, int]
 
 
 def read_dims(buffer: Buffer, pos: int, end: int) -> tuple[int | None, ...] | None:
-    """The dims of a TensorShapeProto: None for an unknown one, None for a shape of unknown rank.
+    """The dims of a TensorShapeProto, None for an unknown one; None instead of dims for an unknown rank.
 
     Raises ModelError for sizes below -1, LimitError for more axes than TensorFlow has.
     """
@@ -95,7 +95,7 @@ def _read_dim(buffer: Buffer, pos: int, end: int) -> int | None:
 
 
 def read_tensor(buffer: Buffer, pos: int, end: int) -> PartialTensor:
-    """A tensor with its type and shape, and its contents if small. Raises ModelError for a malformed one."""
+    """A TensorProto: type, shape, and contents of a small tensor. Raises ModelError for a malformed one."""
     code = 0
     values = _Values(buffer)
     shape: tuple[int | None, ...] | None = ()
@@ -120,14 +120,14 @@ def read_tensor(buffer: Buffer, pos: int, end: int) -> PartialTensor:
 
 @attrs.define
 class _Values:
-    """The values of a tensor: where its raw data are, and the fields of its lists by their numbers."""
+    """The values of a tensor: the range of its raw data, and the fields of its lists by their numbers."""
 
     buffer: Buffer
     content: tuple[int, int] | None = None
     lists: dict[int, list[Span]] = attrs.Factory(dict)
 
     def length(self) -> int:
-        """The bytes of the lists."""
+        """The number of bytes of the lists."""
         spans = [span for listed in self.lists.values() for span in listed]
         return sum(stop - start if kind == BYTES else 1 for kind, start, stop in spans)
 
@@ -156,7 +156,7 @@ class _Values:
 
 
 def _read_range(dtype: str, dims: Sequence[int], values: _Values) -> BoundedTensor | None:
-    """A tensor of many indices with its least and its greatest element; None for any other tensor."""
+    """A large integer tensor with its least and its greatest element; None for any other tensor."""
     if not wants_range(dtype, dims):
         return None
     if values.content is not None:
@@ -180,7 +180,7 @@ def _static_dims(dims: tuple[int | None, ...] | None) -> tuple[int, ...]:
 
 
 def _check_content(dtype: str, dims: Sequence[int], length: int) -> None:
-    """Compare the length of raw data with the shape."""
+    """Raise ModelError for raw data whose length does not fit the shape."""
     bits = element_bits(dtype)
     if bits is None or KINDS[dtype] == "quantized":
         return
@@ -260,7 +260,7 @@ def _complex_numbers(dtype: str, values: _Values) -> list[Element]:
 
 
 def _floats(dtype: str, values: _Values) -> list[Element]:
-    """Floats of all widths; those of 16 bits and fewer are bit patterns."""
+    """Floats of all widths; those of at most 16 bits are stored as bit patterns."""
     number = _LISTS.get(dtype, _BYTE_LIST)
     if number in _FLOAT_TYPES:
         return list(values.floats(number))
@@ -273,7 +273,7 @@ def _floats(dtype: str, values: _Values) -> list[Element]:
 
 
 def _integers(dtype: str, values: _Values) -> list[Element]:
-    """Integers; those that are too large for their type wrap, as TensorFlow casts them."""
+    """Integers; those that are too large for their type wrap around, as in TensorFlow."""
     least, most = INTEGER_RANGES[dtype]
     span = most - least + 1
     return [(value - least) % span + least for value in values.ints(_LISTS.get(dtype, _INT_LIST))]

@@ -1,4 +1,4 @@
-"""The text form (`.pbtxt`) of TensorFlow's messages, translated to their binary form."""
+"""Translates the text form (`.pbtxt`) of TensorFlow's messages to their binary form."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ _BOOLS = {"true": 1, "True": 1, "t": 1, "false": 0, "False": 0, "f": 0}
 
 
 def encode_text(text: str, message: str, name: str = "text") -> bytes:
-    r"""The binary form of a message such as "GraphDef" in text form; `name` is that of the file, for errors.
+    r"""The binary form of a message such as "GraphDef" in text form; `name` is the name of the file in errors.
 
-    Raises ModelError with the line and the column of what the message does not have or the format does not allow,
-    LimitError for deep nesting.
+    Raises ModelError with the line and the column of an illegal field or value, LimitError for deep nesting.
 
     >>> encode_text('node { name: "x" op: "Placeholder" }', "GraphDef")
     b'\n\x10\n\x01x\x12\x0bPlaceholder'
@@ -42,7 +41,7 @@ class _Encoder:
         self.source = source
 
     def message(self, tree: TextMessage, type_: MessageType) -> bytes:
-        """The fields of a message, in the order of their first values."""
+        """The bytes of the fields of a message, in the order of their first values."""
         values: dict[str, list[Scalar]] = {}
         for text in tree.fields:
             field = type_.by_name.get(text.name)
@@ -55,7 +54,7 @@ class _Encoder:
     def _check_repetition(
         self, text: TextField, field: Field, type_: MessageType, values: dict[str, list[Scalar]]
     ) -> None:
-        """Only a list has several values, and only one of the alternatives of a message is set."""
+        """Raise ModelError for several values of a field that is no list, and for two fields of a oneof."""
         if text.is_list and not field.repeated:
             raise self.source.error(text.position, f"{field.name} of {type_.name} is not a list")
         if text.name in values and not field.repeated:
@@ -63,7 +62,7 @@ class _Encoder:
         other = conflicting_field(type_, text.name, values)
         if other is not None:
             raise self.source.error(
-                text.position, f"{type_.name} has {field.name} besides {other}: only one may be set"
+                text.position, f"{type_.name} has both {field.name} and {other}: only one may be set"
             )
 
     def _value(self, field: Field, value: TextScalar | TextMessage) -> Scalar:
@@ -94,7 +93,7 @@ class _Encoder:
 
 
 def _number(field: Field, value: TextScalar) -> int | float | None:
-    """The value of a field of numbers, flags or names of an enum; None where the text is none."""
+    """The value of a field of numbers, flags or names of an enum; None for another text."""
     if field.kind in ("float", "double"):
         return value.number()
     if value.kind == "name":

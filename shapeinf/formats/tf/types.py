@@ -9,7 +9,7 @@ _NAMES = {dtype.tf[1]: dtype.name for dtype in DTYPES if dtype.tf is not None}
 
 
 def dtype_name(code: int) -> str | None:
-    """Our name of a code, that of the variable's type for a reference; None for an invalid or unknown code.
+    """The name of an element type by its code, also by the code of a reference; None for an unknown code.
 
     >>> dtype_name(1), dtype_name(101), dtype_name(0)
     ('float32', 'float32', None)

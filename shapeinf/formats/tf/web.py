@@ -1,4 +1,4 @@
-"""Graph models of TensorFlow.js: a JSON document with the graph, and shards with the contents of its constants."""
+"""Reads graph models of TensorFlow.js: a JSON document with the graph, and shards with the contents of constants."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor, Shape
 
 SIGNATURE = "serving_default"
-"""The name of the only signature that a document has."""
+"""The name of the only signature of a document."""
 
 
 def read_web_model(document: Mapping[str, Any], where: str, folder: str | None, signature: str | None) -> Graph:
-    """The graph of a document; small constants are read from the shards in `folder`, where these exist.
+    """The graph of a document; contents of small constants are read from the shards in `folder`, if these exist.
 
-    Raises ModelError for a malformed document, and for one whose shards lie outside of the folder.
+    Raises ModelError for a malformed document, and for shards outside the folder.
     """
     data = graph_def_bytes(document, where)
     signatures = select_signature(_signatures(document, where), signature)
@@ -43,7 +43,7 @@ def read_web_model(document: Mapping[str, Any], where: str, folder: str | None, 
 
 
 def _signatures(document: Mapping[str, Any], where: str) -> dict[str, Signature]:
-    """The signature of a document, under the name that TensorFlow gives to the only one."""
+    """The signature of a document under the name `SIGNATURE`; empty for a document without one."""
     metadata = document.get("userDefinedMetadata")
     signature = document.get("signature") or (metadata.get("signature") if isinstance(metadata, Mapping) else None)
     if not isinstance(signature, Mapping):
@@ -53,7 +53,7 @@ def _signatures(document: Mapping[str, Any], where: str) -> dict[str, Signature]
 
 
 def _constant(dtype: str, weight: StoredWeight, folder: str | None, where: str) -> PartialTensor:
-    """A constant whose contents lie in shards."""
+    """A constant whose contents are in shards."""
     shape = Shape(weight.dims)
     if folder is None or weight.scale is not None or not wants_contents(weight.dtype, weight.dims):
         return PartialTensor(dtype, shape, None)
@@ -63,7 +63,7 @@ def _constant(dtype: str, weight: StoredWeight, folder: str | None, where: str) 
 
 
 def _read_shards(folder: str, weight: StoredWeight, where: str) -> bytes | None:
-    """The bytes of a weight; None where its shards are absent or too short."""
+    """The bytes of a weight; None if its shards are missing or too short."""
     if weight.offset is None or weight.size is None:
         return None
     start, left = weight.offset, weight.size
@@ -86,11 +86,11 @@ def _read_shards(folder: str, weight: StoredWeight, where: str) -> bytes | None:
 
 
 def _inside(folder: str, name: str, where: str) -> str:
-    """The path of a shard. Raises ModelError for one outside of the folder, or that is no regular file."""
+    """The path of a shard. Raises ModelError for one outside the folder, and for one that is no regular file."""
     root = os.path.realpath(folder)
     path = os.path.realpath(os.path.join(root, name)) if is_path(name) else ""
     if not path.startswith(os.path.join(root, "")):
-        raise ModelError(f"the weights {name!r} lie outside of the model's folder", node=where)
+        raise ModelError(f"the weights {name!r} are outside the model's folder", node=where)
     if os.path.exists(path) and not os.path.isfile(path):
         raise ModelError(f"the weights {name!r} are not a regular file", node=where)
     return path

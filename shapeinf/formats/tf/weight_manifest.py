@@ -1,4 +1,4 @@
-"""The manifest of a TensorFlow.js document: which weights lie in its shards, and where.
+"""The manifest of a TensorFlow.js document: the weights in its shards, and their positions.
 
 Source: the documentation of TensorFlow.js' converter, which calls it the weights manifest.
 """
@@ -13,25 +13,23 @@ import attrs
 
 from shapeinf.errors import ModelError
 from shapeinf.formats.tf.json_form import describe
-from shapeinf.lattice.dtypes import DTYPES
-
-_BITS = {dtype.name: dtype.bits for dtype in DTYPES}
+from shapeinf.lattice.dtypes import KINDS, element_bits
 
 
 @attrs.frozen
 class StoredWeight:
-    """A weight of a TensorFlow.js document, which lies in its shards.
+    """A weight in the shards of a TensorFlow.js document.
 
     Args:
         name: the name of its Const.
-        dtype: the element type that it has when it is loaded.
+        dtype: the element type of the loaded weight.
         dims: its shape.
-        stored_dtype: the element type in the shards: another one where the weight is quantized.
-        paths: the files whose concatenated bytes contain it, as they stand in the document.
+        stored_dtype: the element type in the shards, which differs if the weight is quantized.
+        paths: the files whose concatenated bytes contain it, as in the document.
         offset: its first byte in them; None behind strings, whose number of bytes is not in the document.
         size: its bytes; None for strings.
-        scale: what the stored values are multiplied by; None where the weight is not quantized.
-        minimum: what is added to them then.
+        scale: the factor of stored values; None if the weight is not quantized.
+        minimum: the summand after that multiplication.
     """
 
     name: str
@@ -48,7 +46,7 @@ class StoredWeight:
 def stored_weights(document: Mapping[str, Any], name: str = "model.json") -> dict[str, StoredWeight]:
     """The weights that the manifest of a TensorFlow.js document lists, by the names of their Consts.
 
-    Nothing is read. Raises ModelError for a manifest that is malformed.
+    The shards are not read. Raises ModelError for a malformed manifest.
     """
     weights: dict[str, StoredWeight] = {}
     manifest = document.get("weightsManifest") or []
@@ -79,12 +77,12 @@ def _read_weight(entry: Any, paths: tuple[str, ...], offset: int | None, where: 
     if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
         raise ModelError("a weight has no name", node=where)
     name, dtype, dims = entry["name"], entry.get("dtype"), entry.get("shape")
-    if not isinstance(dtype, str) or dtype not in _BITS:
+    if not isinstance(dtype, str) or dtype not in KINDS:
         raise ModelError(f"the weight {name!r} has the unknown element type {describe(dtype)}", node=where)
     if not isinstance(dims, list) or not all(type(dim) is int and 0 <= dim < 1 << 63 for dim in dims):
         raise ModelError(f"the shape of the weight {name!r} must be a list of sizes", node=where)
     stored, scale, minimum = _quantization(entry.get("quantization"), dtype, f"{where}: {name}")
-    bits = _BITS[stored]
+    bits = element_bits(stored)
     size = None if bits is None or stored == "string" else prod(dims) * bits // 8
     return StoredWeight(name, dtype, tuple(dims), stored, paths, offset, size, scale, minimum)
 
@@ -94,7 +92,7 @@ def _quantization(value: Any, dtype: str, where: str) -> tuple[str, float | None
     if not isinstance(value, Mapping):
         return dtype, None, 0.0
     stored, scale, minimum = (value.get(key) for key in ("dtype", "scale", "min"))
-    if not isinstance(stored, str) or stored not in _BITS or not all(map(_is_number, (scale, minimum))):
+    if not isinstance(stored, str) or stored not in KINDS or not all(map(_is_number, (scale, minimum))):
         raise ModelError("the quantization of the weight is malformed", node=where)
     return stored, None if scale is None else float(scale), float(minimum or 0.0)
 

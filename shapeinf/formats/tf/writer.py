@@ -1,7 +1,7 @@
-"""A model of TensorFlow annotated with inferred shapes: its own bytes, with `_output_shapes` on its nodes.
+"""A TensorFlow model annotated with inferred shapes: its own bytes, with `_output_shapes` on its nodes.
 
-Source: `tensorflow/core/common_runtime/graph_constructor.cc`, which merges this attribute into what it infers itself,
-and `GraphDef` as Python writes it with `add_shapes=True`. A dim that is no number is -1.
+Source: `tensorflow/core/common_runtime/graph_constructor.cc`, which merges this attribute with the shapes that it
+infers, and `GraphDef` as Python writes it with `add_shapes=True`. A dim that is no number is written as -1.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ MISDECLARED = {
     "FusedBatchNormGradV2": (3, 4),
     "FusedBatchNormGradV3": (3, 4),
 }
-"""Outputs for which TensorFlow declares other shapes than its kernels return: it would refuse the right ones."""
+"""Outputs whose shape functions in TensorFlow differ from the kernels: it would refuse the correct shapes."""
 
 
 def write(graph: Graph, annotation: Annotation, target: Target) -> None:
-    """Write the message that `graph` was read from; the file appears whole or not at all.
+    """Write the message that `graph` was read from. A file is replaced atomically.
 
     A SavedModel is written into the folder `target` (only its message, not its variables and assets), unless `target`
-    has the ending of a file. A file in text form stays text, unless the ending of `target` is that of the other form.
+    has the suffix of a file. The suffix of `target` decides between text and binary form; without one the form stays.
 
     Raises ModelError for a graph that was not read from a file of TensorFlow's own forms, for a file that has changed
-    since, for constants that are no nodes of it, and for assumptions, which the format cannot express.
+    since, for constants that are no nodes, and for assumptions, which the format cannot express.
     """
     missing = next((name for name in annotation.constants if name not in graph.constants), None)
     if missing is not None:
@@ -93,7 +93,7 @@ def _print(buffer: Buffer, pieces: Sequence[Piece], kind: str, where: str) -> st
 
 
 def _path(target: str, kind: str, is_text: bool) -> tuple[str, bool]:
-    """Where the message is written, and whether in text form."""
+    """The path of the message to write, and whether it is written in text form."""
     ending = os.path.splitext(target)[1].lower()
     if ending in (*TEXT_ENDINGS, *BINARY_ENDINGS) and not os.path.isdir(target):
         return target, ending in TEXT_ENDINGS
@@ -126,7 +126,7 @@ def collect_edits(graph: Graph, annotation: Annotation) -> ShapeEdits:
 
 
 def _node_shapes(graph: Graph, tensors: Mapping[str, Info], inputs: Sequence[str]) -> dict[str, list[Shape]]:
-    """The shapes of the outputs of each node of which some is known; `inputs` are those that are nodes."""
+    """The shapes of the outputs of nodes, by node, if any of them is known; `inputs` are values of input nodes."""
     names: dict[str, Sequence[str]] = {_node_name(name): (name,) for name in (*inputs, *graph.constants)}
     shapes = {node: [_written_shape(tensors.get(value)) for value in values] for node, values in names.items()}
     for node in graph.nodes:
@@ -137,7 +137,7 @@ def _node_shapes(graph: Graph, tensors: Mapping[str, Info], inputs: Sequence[str
 
 
 def _written_shape(info: Info | None) -> Shape:
-    """The shape of a value; unknown for handles, of which TensorFlow declares some as vectors of two elements."""
+    """The shape to write; unknown for handles, some of which TensorFlow declares as vectors of two elements."""
     return Shape.unknown() if info is None or info.dtype in HANDLES else info.shape
 
 
@@ -147,9 +147,9 @@ def _node_name(value: str) -> str:
 
 
 def _inferred_functions(graph: Graph, annotation: Annotation) -> set[FunctionKey]:
-    """The functions of which every call is inferred: a call that is not may have other shapes.
+    """The functions whose calls are all inferred: a call that is not inferred may have other shapes.
 
-    A function is called by one node at most here; several calls of that node agree in what the annotation has.
+    Only functions that one node calls are included; the annotation merges several calls of that node.
     """
     callers: dict[FunctionKey, list[FunctionKey | None]] = {}
     for caller, nodes in ((None, graph.nodes), *((key, body.nodes) for key, body in graph.functions.items())):

@@ -105,7 +105,7 @@ class LargestSearch:
         if top is None and above is None:
             return Largest(self.name, None, budget, unlimited=True, at_least=self.at_least)
         proven = above is None or above.tight
-        for value in self._legal_sizes_down(top) if top is not None else ():
+        for value in self._descending_legal_sizes(top) if top is not None else ():
             size = _value_of(most(value if top is None or not self.work.cut else top))  # a bound of this size as well
             return self._result(budget, value, size, proven)
         return self._result(budget, None, proven=proven)
@@ -174,7 +174,7 @@ class LargestSearch:
         parts = values_along(self.dims, self.symbol, self.low, high, self.work)
         sizes = np.concatenate([np.max(values, axis=0) for values in parts])
         fitting = np.flatnonzero(sizes <= budget)
-        for value in self._legal_sizes_down(self.low + int(fitting[-1])) if len(fitting) else ():
+        for value in self._descending_legal_sizes(self.low + int(fitting[-1])) if len(fitting) else ():
             size = int(sizes[value - self.low])
             if size <= budget:
                 return self._result(budget, value, size)
@@ -245,7 +245,7 @@ class LargestSearch:
         legal = possible_values(self.store, self.symbol, value, value, self.work)
         return None if legal is None else bool(legal)
 
-    def _legal_sizes_down(self, top: int) -> Iterator[int]:
+    def _descending_legal_sizes(self, top: int) -> Iterator[int]:
         """The legal sizes from `top` downwards. Raises LimitError."""
         from shapeinf.solver.integer_sets import possible_values
 

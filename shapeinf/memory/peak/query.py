@@ -82,7 +82,7 @@ class SizeQuery:
     def lowered_minimums(self, ranges: Mapping[str, RangeLike]) -> dict[str, int] | None:
         """The named dims whose queried sizes are below the minimum that the inference assumes, with the new minimum.
 
-        None where there are none, and where no assumption of a node is violated either.
+        None where there are none, unless an assumption of a node is violated.
         """
         minimums: dict[str, int] = {}
         bounds: dict[str, tuple[int, int | None]] = {}

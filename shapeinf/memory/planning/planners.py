@@ -15,7 +15,7 @@ from shapeinf.memory.planning.problem import Plan, Problem, Request
 Planner = Callable[[Problem], Plan]
 
 MANY = 20_000
-"""From this number of buffers on `best` tries three planners only; each takes seconds."""
+"""From this number of buffers on, `best` tries three planners only, as each takes seconds."""
 
 SEARCHES = 8
 """The number of searches of `thorough`."""
@@ -29,19 +29,19 @@ OMNIMALLOC_SECONDS = 3.0
 
 
 def greedy_by_size(problem: Problem) -> Plan:
-    """The largest first, each at the lowest offset that is free over its lifetime."""
+    """Place the largest buffers first, each at the lowest offset that is free over its lifetime."""
     blocks = Blocks.from_problem(problem)
     return _plan(problem, blocks, pack(blocks, _order_by(blocks, -blocks.size), "first"), "greedy_by_size")
 
 
 def greedy_by_breadth(problem: Problem) -> Plan:
-    """The points with most bytes in use first; the blocks live there by size, each into the smallest gap that fits."""
+    """Place the buffers live at the points with most bytes in use first, each into the smallest gap that fits."""
     blocks = Blocks.from_problem(problem)
     return _plan(problem, blocks, pack(blocks, _breadth_order(blocks), "best"), "greedy_by_breadth")
 
 
 def best_fit(problem: Problem) -> Plan:
-    """In the order of birth, as a runtime allocates, each into the smallest gap that fits."""
+    """Place buffers in the order of birth, as a runtime allocates, each into the smallest gap that fits."""
     blocks = Blocks.from_problem(problem)
     return _plan(problem, blocks, pack(blocks, _order_by(blocks, blocks.lower), "best"), "best_fit")
 
@@ -55,7 +55,7 @@ def best(problem: Problem) -> Plan:
 
 
 def thorough(problem: Problem) -> Plan:
-    """As `best`, with longer searches: some seconds, for plans that are a few percent smaller."""
+    """The smallest plan as by `best`, with longer searches: some seconds, for a few percent fewer bytes."""
     return _smallest(problem, "thorough", SEARCHES)
 
 
@@ -191,7 +191,7 @@ def _conflicts(blocks: Blocks) -> Ints:
 
 
 def _improve(blocks: Blocks, offsets: Ints, order: Ints, least: int, seed: int) -> Ints:
-    """Offsets that are no worse, from an order that the skyline packs so; `least` is a lower bound for the arena.
+    """Offsets with no larger arena, by a search from the order of a skyline; `least` is a lower bound for the arena.
 
     Each step swaps two blocks of the order, and reverts the swap if the arena grows.
     """

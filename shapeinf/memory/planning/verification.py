@@ -1,4 +1,4 @@
-"""Verification of a memory plan, of any tool, against a model: is it valid at every legal size?"""
+"""Verification of a memory plan of any tool against a model: whether it is valid at every legal size."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from shapeinf.memory.timeline import Buffer, Role, Timeline
 from shapeinf.solver.budget import WORK, Budget, cut_text
 
 MAX_NAMES_MATCHED = 50
-"""Unknown names for which near names are searched: each is compared with all names of the model."""
+"""Limit on the unknown names for which near names are searched: each is compared with all names of the model."""
 
 MAX_OVERLAPS = 1000
-"""Overlapping pairs that are reported."""
+"""Limit on the overlapping pairs that are reported."""
 
 OVERLAP = register_code(
     "P101", "error", "two tensors of a plan share memory", "At a point of the model, or of the plan's own lifetimes."
@@ -98,7 +98,7 @@ def _violation(code: str, tensor: str, message: str, *others: str) -> Diagnostic
 
 
 def _check_slots(plan: Plan, step: int) -> Iterator[Diagnostic]:
-    """Check single slots."""
+    """Report misaligned slots, and a slot that ends after the arena."""
     for slot in plan.slots:
         if slot.size and slot.offset % step:
             yield _violation(MISALIGNED, slot.name, f"its offset {slot.offset} is not a multiple of {step}")
@@ -213,8 +213,8 @@ class OccupiedBlock:
 def overlaps(blocks: Sequence[OccupiedBlock]) -> Iterator[tuple[OccupiedBlock, OccupiedBlock]]:
     """The pairs of blocks of different owners that share a byte at some point, at most MAX_OVERLAPS + 1.
 
-    A sweep over time. Live blocks that overlap no other stay sorted, so that only neighbours are compared; the
-    others, few, are compared with every new block.
+    A sweep over time. Live blocks that overlap no other stay sorted, so that only neighbours are compared. The
+    others are few, and are compared with every new block.
     """
     events = sorted(
         event

@@ -296,7 +296,7 @@ class _UncountedBytes:
             self._known.setdefault(buffer.role, []).append(amount)
 
     def total(self, role: Role) -> list[int]:
-        """The amount of all buffers of known size, and how many others there are."""
+        """The amount of all buffers of known size, and the number of the others."""
         return [self._amounts.number(self._amounts.sum(self._known.get(role, []))), self._unknown.get(role, 0)]
 
 

@@ -166,7 +166,7 @@ def choose_sizes(
 
 
 def _symbols(binder: Binder, sizes: Mapping[str, int]) -> dict[Dimension, int]:
-    """The user's sizes by symbol, of dims that equal another one also by that."""
+    """The user's sizes by symbol; for a dim that equals another one, by the symbol of that."""
     user: dict[Dimension, int] = {}
     for name, size in sizes.items():
         symbol = binder.symbol(name)

@@ -12,7 +12,7 @@ MAX_NAME = 400
 
 
 class TextTable:
-    """The texts of a file, each once and sorted, without the start that it shares with the one before it.
+    """The texts of a file, each once and sorted, without the start that it shares with the previous one.
 
     >>> table = TextTable(["encoder/mul", "encoder/add", "encoder/mul"])
     >>> table["encoder/mul"], table.compact()
@@ -31,7 +31,7 @@ class TextTable:
         return self._numbers[text]
 
     def compact(self) -> tuple[list[int], list[str]]:
-        """How many characters (of UTF-16, as in JavaScript) each text shares with the one before it, and the others."""
+        """The number of UTF-16 units that each text shares with the previous one, and the rest of each text."""
         shared, rest, last = [], [], ""
         for text in self._sorted:
             count = _shared_start(last, text)
@@ -56,5 +56,5 @@ class Numbers(dict[Any, int]):
 
 
 def _shared_start(a: str, b: str) -> int:
-    """How many characters two texts share at the start."""
+    """The number of characters that two texts share at the start."""
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))

@@ -17,7 +17,7 @@ from onnx.reference import ReferenceEvaluator
 from shapeinf import Result, infer_shapes
 from shapeinf.expr import Dimension, evaluate
 from shapeinf.program import EvaluatedShapes
-from tests.differential.ort import contains, observed_sizes, session_of
+from tests.differential.ort import contains, session_of, sizes_in_run
 from tests.differential.random_graphs.drawing import Arrays, Drawn
 from tests.differential.random_graphs.eager import model_of_nodes, read
 from tests.differential.random_graphs.strict import with_strict_concats
@@ -30,8 +30,9 @@ SECONDS = 20
 class Discrepancy:
     """A discrepancy at a binding.
 
-    `kind` is "shape" (a tensor is not as inferred), "error" (reported, yet the graph runs), "no" (the contract
-    says no, yet it runs), "yes" (without reservation, yet onnxruntime rejects a node), "failure" (of a rule) or "hang".
+    `kind` is "shape" (a tensor is not as inferred), "error" (reported, but the graph runs), "no" (the contract rejects
+    sizes that run), "yes" (it accepts without reservation, but onnxruntime rejects a node), "failure" (of a rule) or
+    "hang".
     """
 
     kind: str
@@ -193,7 +194,7 @@ def contradicted(run: Run, result: Result, shapes: EvaluatedShapes | None) -> It
     claimed = (result, static) if assumed else (static,)
     own = _of_loops_without_trips(run.model, run.computed)
     defined = {name: value for name, value in run.computed.items() if name not in own}
-    bindings = [observed_sizes(known, defined, run.binding) for known in claimed]
+    bindings = [sizes_in_run(known, defined, run.binding) for known in claimed]
     for name, value in defined.items():  # in the order of the nodes: the first difference is the cause
         texts = [
             text

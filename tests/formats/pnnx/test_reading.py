@@ -1,4 +1,4 @@
-"""Networks from files: the graph, the weights beside it, and files that are no networks of PNNX."""
+"""Networks from files: the graph, their weights, and files that are no networks of PNNX."""
 
 from __future__ import annotations
 
@@ -168,8 +168,8 @@ DAMAGED = {
     "empty file": (b"", "damaged or cut off"),
     "cut off": (archive({"sizes.data": SIZES})[:-30], "damaged or cut off"),
     "a bit": (archive({"sizes.data": SIZES}).replace(SIZES, SIZES[::-1], 1), "damaged or cut off"),
-    "missing": ({"other.data": SIZES}, "lacks 'sizes.data'"),
-    "empty archive": ({}, "lacks 'sizes.data'"),
+    "missing": ({"other.data": SIZES}, "has no file 'sizes.data'"),
+    "empty archive": ({}, "has no file 'sizes.data'"),
     "short": ({"sizes.data": SIZES[:-1]}, "'sizes.data' has 15 bytes, but int64[2] in the network has 16"),
     "long": ({"sizes.data": bytes(1 << 20)}, "'sizes.data' has 1048576 bytes"),
 }
@@ -230,23 +230,21 @@ def test_lines_of_ncnn_are_recognised():
 
 @pytest.mark.parametrize("form", [str, str.encode])
 def test_a_text_of_ncnn(form):
-    with pytest.raises(
-        UnknownFormatError, match=r"is a network of ncnn: pass the network of PNNX, a \.pnnx\.param file"
-    ):
+    with pytest.raises(UnknownFormatError, match=r"is a network of ncnn: pass the PNNX network, a \.pnnx\.param file"):
         infer_shapes(form(NCNN))
 
 
 @pytest.mark.parametrize("name", ["net.ncnn.param", "net.pnnx.bin", "net.ncnn.bin", "net_pnnx.py", "net_ncnn.py"])
-def test_files_beside_a_network(tmp_path, name):
+def test_other_files_of_a_network(tmp_path, name):
     path = tmp_path / name
     path.write_text(NCNN if name.endswith("param") else "data")
-    with pytest.raises(UnknownFormatError, match=r"pass the network of PNNX, a \.pnnx\.param file"):
+    with pytest.raises(UnknownFormatError, match=r"pass the PNNX network, a \.pnnx\.param file"):
         infer_shapes(path)
     (tmp_path / "net.pnnx.param").write_text(CONVOLUTION)
     with pytest.raises(UnknownFormatError) as error:
         infer_shapes(path)
     assert str(error.value).startswith(f"{path}: is")
-    assert f"pass the network of PNNX beside it, {str(tmp_path / 'net.pnnx.param')!r}" in str(error.value)
+    assert f"pass the PNNX network in the same folder, {str(tmp_path / 'net.pnnx.param')!r}" in str(error.value)
 
 
 def test_a_file_of_any_name(tmp_path):

@@ -108,17 +108,17 @@ def test_rebatch_makes_an_axis_a_symbol():
 
 
 REFUSED = {
-    "range": ({"h": (2, 8)}, ["batch", 3, "h", 8], "a .param file cannot hold the assumption 'h >= 2'"),
-    "name": ({}, ["`batch size`", 3, 8, 8], "cannot hold the size `batch size`"),
-    "number": ({}, [2**31, 3, 8, 8], "cannot hold the size 2147483648"),
+    "range": ({"h": (2, 8)}, ["batch", 3, "h", 8], "a .param file cannot express the assumption 'h >= 2'"),
+    "name": ({}, ["`batch size`", 3, 8, 8], "cannot express the size `batch size`"),
+    "number": ({}, [2**31, 3, 8, 8], "cannot express the size 2147483648"),
 }
 
 
 @pytest.mark.parametrize(("dims", "spec", "cause"), REFUSED.values(), ids=list(REFUSED))
-def test_requests_that_a_file_cannot_hold(dims, spec, cause, tmp_path):
+def test_requests_that_a_file_cannot_express(dims, spec, cause, tmp_path):
     path = tmp_path / "net.pnnx.param"
     bound = bind(CONVOLUTION, dims, options=InferenceOptions(inputs={"0": spec}))
-    with pytest.raises(ModelError, match="cannot hold") as error:
+    with pytest.raises(ModelError, match="cannot express") as error:
         bound.save(path)
     assert cause in str(error.value)
     assert not path.exists()
@@ -126,7 +126,7 @@ def test_requests_that_a_file_cannot_hold(dims, spec, cause, tmp_path):
 
 def test_constants_cannot_be_rewritten():
     graph = FORMATS.load(CONVOLUTION)
-    with pytest.raises(ModelError, match="does not hold the contents of constants"):
+    with pytest.raises(ModelError, match="does not have the contents of constants"):
         annotate(graph.model, Annotation({}, constants={"conv.bias": graph.constants["conv.bias"]}))
 
 

@@ -101,7 +101,7 @@ INVALID = [
         '{"node": [{"experimentalDebugInfo": {}, "experimental_debug_info": {}}]}',
         "experimental_debug_info is set twice",
     ),
-    (attribute({"i": 1, "b": True}), "node[0].attr.a: b is set besides i: only one may be"),
+    (attribute({"i": 1, "b": True}), "node[0].attr.a: b and i are both set: only one may be"),
     (attribute({"i": "9223372036854775808"}), "is not in -9223372036854775808..9223372036854775807"),
     (attribute({"i": 1.5}), "node[0].attr.a.i: expected a value of type int64, not 1.5"),
     (attribute({"i": " 1"}), "expected a value of type int64, not ' 1'"),
@@ -121,7 +121,7 @@ INVALID = [
     ('{"library": {"function": [{"argAttr": {"x": {}}}]}}', "argAttr.x: expected a value of type uint32, not 'x'"),
     ("[]", "is not a JSON object"),
     ("{", "is not a JSON document"),
-    ('{"node": [], "node": []}', "the key 'node' stands twice in an object"),
+    ('{"node": [], "node": []}', "the key 'node' occurs twice in an object"),
     ('{"node": [{"attr": {"a": {"f": NaN}}}]}', "NaN must be written as a string"),
 ]
 LENIENT = {

@@ -179,7 +179,7 @@ def test_an_input_with_two_shapes_is_reported():
     graph = read(node("x", "Placeholder", shape="shape { dim { size: 8 } }", _output_shapes=known) + MODERN)
     assert graph.declared["x:0"].dims == (8,)
     (note,) = infer_shapes(graph).diagnostics
-    assert str(note).startswith("warning[T101]: the input is declared with the shape [8], and with [4]")
+    assert str(note).startswith("warning[T101]: the input is declared twice, with the shapes [8] and [4]")
 
 
 def test_attributes_of_newer_operators_are_reported_once():
@@ -220,9 +220,9 @@ REFUSED = [
     (node("a", "Relu", "b", T=FLOAT), "reads 'b:0', which is neither an input, a constant nor an output of a node"),
     (node("a", "NoOp") + node("b", "Relu", "a", T=FLOAT), "reads 'a:0', which is neither"),
     (placeholder("a") + node("b", "Relu", "a:1", T=FLOAT), "reads 'a:1', which is neither"),
-    (node("b", "Relu", "a:x", T=FLOAT), "'a:x' names no output of a node"),
-    (node("b", "Relu", "a:1:2", T=FLOAT), "'a:1:2' names no output of a node"),
-    (node("b", "Own") + node("c", "Relu", "b:99999999", T=FLOAT), "'b:99999999' names no output"),
+    (node("b", "Relu", "a:x", T=FLOAT), "'a:x' is not an output of a node"),
+    (node("b", "Relu", "a:1:2", T=FLOAT), "'a:1:2' is not an output of a node"),
+    (node("b", "Own") + node("c", "Relu", "b:99999999", T=FLOAT), "'b:99999999' is not an output"),
     (node("c", "Const", dtype=FLOAT), "c: the constant has no value"),
     (node("c", "Split", num_split="i: 1099511627776"), "c: Split has 1099511627776 outputs"),
     (node("c", "Split", num_split="i: -1"), "c: Split has -1 outputs"),

@@ -140,10 +140,10 @@ INVALID = [
     ("AttrValue", "type: DT_FLOATS", "type: 'DT_FLOATS' is not a DataType (did you mean 'DT_FLOAT'?)"),
     ("AttrValue", "type: 2147483648", "type: 2147483648 is not in -2147483648..2147483647"),
     ("AttrValue", 'type: "DT_FLOAT"', "type: expected a value of type DataType"),
-    ("AttrValue", "i: 1 b: true", "AttrValue has b besides i: only one may be set"),
+    ("AttrValue", "i: 1 b: true", "AttrValue has both b and i: only one may be set"),
     ("TensorProto", "uint32_val: -1", "uint32_val: -1 is not in 0..4294967295"),
     ("TensorProto", "int_val: [1, 2147483648]", "line 1, column 14: int_val: 2147483648 is not in"),
-    ("TensorInfo", 'name: "x" coo_sparse { }', "TensorInfo has coo_sparse besides name: only one may be set"),
+    ("TensorInfo", 'name: "x" coo_sparse { }', "TensorInfo has both coo_sparse and name: only one may be set"),
 ]
 LENIENT = {"i: +1", "i: 1_0", r's: "ab\q"'}
 """Texts that only the Python parser of protobuf accepts: neither the specification nor TensorFlow does."""

@@ -262,5 +262,5 @@ def test_random_messages_are_printed_as_protobuf_reads_them(name) -> None:
 
 
 def test_a_field_of_a_newer_file_has_no_text_form() -> None:
-    with pytest.raises(ModelError, match="the field 99 of NodeDef has no name in the text form"):
+    with pytest.raises(ModelError, match="the field 99 of NodeDef has no known name for text form"):
         print_text(b"\x0a\x03\x98\x06\x01", "GraphDef")

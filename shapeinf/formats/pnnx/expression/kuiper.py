@@ -7,9 +7,9 @@ The grammar::
 The course deletes white space first, so `a dd(@ 0,@1)` is an expression. It numbers the kinds of tokens, and a node
 of its tree is a number: the index of an input, or minus the number of the operation. The source of KuiperInfer has
 since dropped the minus: there `add` is 2 and `mul` is 3, the same as the inputs @2 and @3, and the order is ambiguous.
-It also checks that nothing follows the expression, as we do; the text of the course does not.
+It also refuses text behind the expression, as this parser does; the text of the course does not.
 
-The course has no number for `div`. We use the next one, 6.
+The course has no number for `div`: here it is the next one, 6.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class TokenNumber(enum.IntEnum):
 
 
 OPERATIONS = {"add": TokenNumber.ADD, "mul": TokenNumber.MUL, "div": TokenNumber.DIV}
-"""The operations by name; the course itself has the first two."""
+"""The operations by name; `div` is not in the course."""
 
 _MARKS = {",": TokenNumber.COMMA, "(": TokenNumber.LEFT, ")": TokenNumber.RIGHT}
 
@@ -53,7 +53,7 @@ class KuiperToken:
 
 
 def tokenize(text: str, *, division: bool = True) -> list[KuiperToken]:
-    """The tokens of a text. Raises ExpressionError; `division` allows the exercise.
+    """The tokens of a text. `division` allows `div`. Raises ExpressionError with the position.
 
     >>> [int(token.number) for token in tokenize("add(@0, @12)")]
     [2, 4, 0, 1, 0, 5]
@@ -97,7 +97,7 @@ def parse(text: str, *, division: bool = True) -> Expression:
 
 
 class _Parser:
-    """Operands and calls from left to right; `_open` are the calls that are not closed."""
+    """Reads operands and calls from left to right; `_open` has the calls that are not closed."""
 
     def __init__(self, statement: str, tokens: list[KuiperToken]) -> None:
         self._statement = statement
@@ -164,7 +164,7 @@ def _function(node: Expression) -> str:
 
 
 def in_order_log(tree: Expression) -> list[str]:
-    """What the course prints: the left operand, the operation, the right one.
+    """The log that the course prints: the left operand, the operation, the right operand.
 
     >>> in_order_log(parse("add(@0,@1)"))
     ['NUM: 0', 'ADD', 'NUM: 1']

@@ -30,7 +30,7 @@ class TokenKind(enum.Enum):
 
 @attrs.frozen
 class Token:
-    """A token: its kind, its text, and the positions of its first character and of the one behind its last."""
+    """A token: its kind, its text, and the positions of its first character and after its last."""
 
     kind: TokenKind
     text: str
@@ -56,7 +56,7 @@ _CONTINUES_NUMBER = re.compile(r"[A-Za-z0-9_.]")
 
 
 def tokenize(text: str) -> list[Token]:
-    """All tokens of a text. Raises ExpressionError with the position of what is none, LimitError for a long text.
+    """All tokens of a text. Raises ExpressionError with the position of an illegal character, LimitError past a limit.
 
     >>> [(token.kind.value, token.text, token.start) for token in tokenize("add(@0,-1)")]
     [('name', 'add', 0), ('lparen', '(', 3), ('arg', '@0', 4), ('comma', ',', 6), ('int', '-1', 7), ('rparen', ')', 9)]
@@ -65,7 +65,7 @@ def tokenize(text: str) -> list[Token]:
 
 
 def read_tokens(text: str) -> Iterator[Token]:
-    """The tokens of a text, one after the other: what precedes an error can be read."""
+    """The tokens of a text, on demand: an error is raised when its position is reached."""
     check_limit(len(text), MAX_LENGTH, f"{len(text)} characters")
     at = 0
     while at < len(text):

@@ -1,4 +1,4 @@
-"""Limits of expressions: files are hostile, and trees are walked by other code."""
+"""Limits of expressions, which come from untrusted files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parser: tokens to a tree, by descent with a stack of its own, so that no nesting exhausts the interpreter's.
+"""The parser: tokens to a tree. It has a stack of its own, so that no nesting exhausts that of Python.
 
 The grammar::
 
@@ -21,13 +21,13 @@ from shapeinf.formats.pnnx.expression.limits import MAX_DEPTH, check_limit
 from shapeinf.formats.pnnx.expression.tree import Argument, Call, Expression, ListOf, Literal
 
 OPERAND = "a function, a list, an input such as @0, a number, True, False or None"
-"""What an expression may begin with."""
+"""The possible starts of an expression, for messages."""
 
 _CLOSING = {TokenKind.RIGHT_PARENTHESIS: ")", TokenKind.RIGHT_BRACKET: "]"}
 
 
 def parse(text: str) -> Expression:
-    """The tree of an expression. Raises ExpressionError with the position, LimitError above `limits`.
+    """The tree of an expression. Raises ExpressionError with the position, LimitError past a limit.
 
     >>> str(parse("add(@0,1.000000e-5)"))
     'add(@0,1e-05)'
@@ -45,7 +45,7 @@ class _Open:
 
 
 class _Parser:
-    """One pass over the tokens; `_open` are the calls and lists around the current one."""
+    """One pass over the tokens; `_open` has the calls and lists around the current token."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -64,7 +64,7 @@ class _Parser:
             value = self._read_separator()
 
     def _read_operand(self) -> Expression | None:
-        """An input, a literal, or a list that is closed at once; None where a call or list was opened."""
+        """An input, a literal or an empty list; None after opening a call or a list."""
         token = self._next()
         if token is None:
             self._fail("unexpected end of expression", len(self._text), OPERAND)
@@ -96,7 +96,7 @@ class _Parser:
         check_limit(depth, MAX_DEPTH, f"more than {MAX_DEPTH} levels of nesting", item.token.start)
 
     def _read_separator(self) -> Expression | None:
-        """Behind an item: None for a comma, the finished call or list where it is closed."""
+        """Read a separator behind an item: None for a comma, the finished call or list for a closing bracket."""
         token, closing = self._next(), self._open[-1].closing
         expected = f"',' or {_CLOSING[closing]!r}"
         if token is None:

@@ -1,7 +1,7 @@
 """The tree of an expression, its reverse Polish order and its text.
 
-A node knows the depth of its tree and raises LimitError above `MAX_DEPTH`, so that no tree is too deep to be walked,
-compared or freed. Nodes are equal where their texts are: NaN equals NaN, and 0.0 differs from -0.0.
+A node has the depth of its tree, and creating it raises LimitError above `MAX_DEPTH`, so that no tree is too deep to be
+walked, compared or freed. Nodes are equal where their texts are: NaN equals NaN, and 0.0 differs from -0.0.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from shapeinf.formats.pnnx.expression.limits import MAX_DEPTH, MAX_NODES, check_
 
 
 class Expression:
-    """A node and what it is computed from; its position in the text does not count in comparisons."""
+    """A node and its operands; comparisons ignore its position in the text."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ class Expression:
         return self.count == other.count and reverse_polish(self) == reverse_polish(other)
 
     def __hash__(self) -> int:
-        """Of the text."""
+        """The hash of the text."""
         return hash(format_expression(self))
 
 

@@ -6,6 +6,8 @@ import attrs
 
 from shapeinf import infer_shapes
 from shapeinf.expr import evaluate
+from shapeinf.lattice import Shape
+from tests.differential.observed import agrees, observed_sizes
 from tests.differential.tf.graphs.case import Input
 
 
@@ -30,13 +32,25 @@ def compare(record, inputs, *, min_dim, registry=None):
         verdict = result.contract.check({name: binding[name] for name in _symbols(declared)})
         if verdict.verdict is False:
             comparison.wrong.append(f"{binding}: {verdict}")
+    sizes = [_sizes_in_turn(record, result, turn) for turn in turns]
     for name, (dtype, dims) in record.tensors.items():
-        _compare_tensor(comparison, result, name, dtype, dims, turns, bindings)
+        _compare_tensor(comparison, result, name, dtype, dims, turns, sizes)
     return comparison
 
 
 def _symbols(declared):
     return {dim for dims in declared.values() for dim in dims if isinstance(dim, str)}
+
+
+def _sizes_in_turn(record, result, turn):
+    """The sizes of inputs and of unknowns that do not vary between the runs of a turn."""
+    shapes = []
+    for name, (_, dims) in record.tensors.items():
+        inferred, columns = result.tensors[name].shape, [_column(dim, [turn])[0] for dim in dims or ()]
+        pairs = zip(inferred.dims or (), columns, strict=False)
+        fixed = [(dim, least) for dim, (least, most) in pairs if least == most]
+        shapes.append((Shape(tuple(dim for dim, _ in fixed)), [size for _, size in fixed]))
+    return observed_sizes(shapes, record.bindings[turn])
 
 
 def _compare_tensor(comparison, result, name, dtype, dims, turns, bindings):
@@ -72,9 +86,13 @@ def _is_determined(column):
     return all(least == most for least, most in column)
 
 
-def _contains(result, dim, column, bindings):
+def _contains(result, dim, column, sizes):
     """Whether a dim, or its bounds where it is unknown, is what ran."""
     if isinstance(dim, int) or not dim.is_anonymous:
-        return [(evaluate(dim, binding),) * 2 for binding in bindings] == column
-    interval = result.interval(dim)
-    return all(least in interval and most in interval for least, most in column)
+        return [(evaluate(dim, turn),) * 2 for turn in sizes] == column
+    return all(
+        agrees(result, dim, least, turn)
+        if least == most
+        else least in result.interval(dim) and most in result.interval(dim)
+        for (least, most), turn in zip(column, sizes, strict=True)
+    )

@@ -46,7 +46,7 @@ WRONG = {
     "toy_broken:toy": "cannot be loaded: ModuleNotFoundError: No module named 'there_is_no_such_module'",
     "toy_failing:toy": "cannot be loaded: SystemError: out of order",
     "toy_missing:toy": "cannot be loaded: ModuleNotFoundError: No module named 'toy_missing'",
-    "toy_twice:toy": "cannot be loaded: ValueError: toy has two rules for .Same since version 1",
+    "toy_twice:toy": "cannot be loaded: OpDefError: toy has two rules for .Same since version 1",
     "toy_base:tooy": "cannot be loaded: AttributeError: module 'toy_base' has no attribute 'tooy'",
     "toy_other": "is an object of the type module, not a Dialect",
     "toy_other:other": "is the dialect 'other', but has the name of 'toy'",

@@ -1,0 +1,100 @@
+"""The options of `shapeinf check` that describe a deployment: profiles of TensorRT, a serving config of Triton."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import click
+
+from shapeinf.checks import (
+    Profile,
+    check_profile,
+    check_serving,
+    parse_shapes,
+    read_profiles,
+    read_serving_config,
+)
+from shapeinf.checks.many import DeploymentCheck
+from shapeinf.checks.profile import Shapes
+from shapeinf.cli.options import Command
+from shapeinf.errors import SpecError
+
+_CORNERS = {"min": "minimum", "opt": "optimum", "max": "maximum"}
+
+
+@attrs.frozen
+class Deployment:
+    """The options that describe a deployment of one model; `corners` are shapes of inputs, by corner and input."""
+
+    profile: str | None
+    triton: str | None
+    corners: dict[str, Shapes]
+
+    def typed_options(self) -> list[str]:
+        """The names of the options that are typed."""
+        named: dict[str, object] = {"--profile": self.profile, "--triton": self.triton}
+        named.update((f"--{corner}Shapes", shapes or None) for corner, shapes in self.corners.items())
+        return [name for name, value in named.items() if value is not None]
+
+    def checks(self) -> tuple[DeploymentCheck, ...]:
+        """The checks of a model, in the order of their reports."""
+        profiles = [] if self.profile is None else read_profiles(self.profile)
+        if any(self.corners.values()):
+            profiles.append(Profile.complete(self.corners["min"], self.corners["opt"], self.corners["max"]))
+        checks: list[DeploymentCheck] = [_profile_check(profile) for profile in profiles]
+        if self.triton is not None:
+            config = read_serving_config(self.triton)
+            checks.append(lambda model: check_serving(model, config))
+        return tuple(checks)
+
+
+def _profile_check(profile: Profile) -> DeploymentCheck:
+    return lambda model: check_profile(model, profile)
+
+
+def _read_shapes(_: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> Shapes:
+    try:
+        return parse_shapes(",".join(texts)) if texts else {}
+    except SpecError as error:
+        raise click.BadParameter(str(error), param=parameter) from None
+
+
+def _corner_option(corner: str) -> Callable[[Command], Command]:
+    """The option of trtexec for one corner of a profile."""
+    return click.option(
+        f"--{corner}Shapes",
+        corner,
+        multiple=True,
+        callback=_read_shapes,
+        metavar="NAME:SHAPE,...",
+        help=f"The {_CORNERS[corner]} shapes of inputs, in the grammar of trtexec: ids:1x128,mask:1x128.",
+    )
+
+
+_OPTIONS: tuple[Callable[[Command], Command], ...] = (
+    click.option(
+        "--profile",
+        type=click.Path(),
+        metavar="FILE",
+        help='JSON with the shapes of one or several profiles: {"x": {"min": [1, 3], "opt": [4, 3], "max": [8, 3]}}.',
+    ),
+    *map(_corner_option, _CORNERS),
+    click.option("--triton", type=click.Path(), metavar="CONFIG", help="A serving config of Triton, `config.pbtxt`."),
+)
+
+
+def deployment_options(command: Command) -> Command:
+    """Add the options of `Deployment` to a command, which receives them as its argument `deployment`."""
+
+    @functools.wraps(command)
+    def run(profile: str | None, triton: str | None, **arguments: Any) -> None:
+        corners = {corner: arguments.pop(corner) for corner in _CORNERS}
+        command(deployment=Deployment(profile, triton, corners), **arguments)
+
+    decorated: Command = run
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    return decorated
