@@ -53,29 +53,11 @@ def cases():
                 if "Pool" in name
                 else itertools.product((0, 1, 2), (0, 2))
             )
-            for pair in pads:
-                yield (
-                    operator,
-                    {
-                        "kernel_shape": [k, 1],
-                        "strides": [s, 1],
-                        "dilations": [d, 1],
-                        "ceil_mode": ceil,
-                        "pads": [pair[0], 0, pair[1], 0],
-                    },
-                )
-            autos = ("VALID", "SAME_UPPER", "SAME_LOWER") if d == 1 and s <= k else ("VALID",)
-            for auto in autos:
-                yield (
-                    operator,
-                    {
-                        "kernel_shape": [k, 1],
-                        "strides": [s, 1],
-                        "dilations": [d, 1],
-                        "ceil_mode": ceil,
-                        "auto_pad": auto,
-                    },
-                )
+            window = {"kernel_shape": [k, 1], "strides": [s, 1], "dilations": [d, 1], "ceil_mode": ceil}
+            for before, after in pads:
+                yield operator, {**window, "pads": [before, 0, after, 0]}
+            for auto in ("VALID", "SAME_UPPER", "SAME_LOWER") if d == 1 and s <= k else ("VALID",):
+                yield operator, {**window, "auto_pad": auto}
 
 
 ALL = list(cases())
