@@ -110,7 +110,7 @@ def test_some_models_agree_with_onnx_tool():
 
 
 INTEGERS = re.compile(r"qdq|qop|dynq|bert.dyn|sk_voting")
-"""Models with weights that are integers: biases of quantised operators, tables, classes of a vote."""
+"""Models with weights that are integers: biases of quantized operators, tables, classes of a vote."""
 
 
 def float_weights(graph: onnx.GraphProto | onnx.FunctionProto) -> int:

@@ -1,4 +1,4 @@
-"""Shuffles, patches, sampling grids, and normalization over neighbouring channels."""
+"""Shuffles, patches, sampling grids, and normalization over neighboring channels."""
 
 from __future__ import annotations
 
