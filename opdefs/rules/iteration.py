@@ -131,7 +131,7 @@ def iterate(
 
 @attrs.define
 class _Loop:
-    """A loop that is not known to have 0 trips; it is `certain` to have one or more where that is proven.
+    """A loop that may have trips; it is `certain` to have at least one where that is proven.
 
     `number` is the symbol for the number of any trip; `outer_atoms` is how many atoms existed before the body ran.
     """

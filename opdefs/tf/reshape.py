@@ -261,7 +261,7 @@ def reverse_axes(c: InferenceContext, tensor: Value, axis: Value) -> PartialTens
         c.fail("reverse does not work on tensors with more than 8 dimensions")
     axes = known_ints(axis)
     if shape.dims == ():
-        return tensor  # the kernel reads no axes of a scalar
+        return tensor  # of a scalar, the kernel does not read the axes
     if axes is not None and shape.dims is not None:
         c.axes(axes, len(shape.dims))
     elif c.concrete(named[0]) == 0:

@@ -8,7 +8,7 @@ import pytest
 from shapeinf.expr import evaluate
 from tests.engine.tf.graphs import errors, graph, infer, node
 
-# the other axes of the tensor, the requested sizes after that of axis 0 (x0 - 1), and the result of TensorFlow at x0 = 1
+# other axes of the tensor, requested sizes after that of axis 0 (x0 - 1), sizes, the result of TensorFlow at x0 = 1
 CASES = [
     (("y1",), (-1,), {"y1": 3}, (0, 3)),
     (("y1",), (-1, 2), {"y1": 6}, (0, 3, 2)),

@@ -115,4 +115,4 @@ def test_a_sparse_matrix_carries_its_shape():
     dense = Call(tf.lookup("", "CSRSparseMatrixToDense", 0), {"type": "float32"}, 0, (True,))
     assert str(dense.run([matrix], store, "n").types[0].shape) == "[B, 3]"
     nothing = dense.run([TensorType("variant", Shape(()))], store, "n")
-    assert nothing.unknown == "the shape of the sparse matrix 'sparse_matrix' is not known"
+    assert nothing.unknown == "the shape of the sparse matrix 'sparse_matrix' is unknown"
