@@ -199,7 +199,7 @@ class InputReader:
         if isinstance(dim, tuple):
             return self._read_derived(*dim, site)
         if dim < -1:
-            raise ShapeInferenceError(f"{site}: a size is at least 0 (-1 is an unknown one), not {dim}")
+            raise ShapeInferenceError(f"{site}: a size must be at least 0, or -1 for an unknown one, not {dim}")
         if dim > MAX_NUMBER:
             raise ShapeInferenceError(f"{site}: expected {TOO_LARGE}, not {dim}")
         return self.new_axis(site) if dim == -1 else dim
@@ -352,7 +352,7 @@ def specs_by_input(specs: Mapping[str, SpecLike] | Sequence[SpecLike] | str, gra
             names
         ):
             listed = ", ".join(names)
-            raise ShapeInferenceError(f"inputs are a dict by name, or shapes in the order of the inputs: {listed}")
+            raise ShapeInferenceError(f"inputs must be a dict by name, or shapes in the order of the inputs: {listed}")
         specs = dict(zip(names, specs, strict=False))
     return key_by_input(specs, graph)
 

@@ -30,7 +30,10 @@ QUANTIZATION = "quant_parameter_tensor_names"
 
 
 class Leave(Exception):  # noqa: N818  (internal, no error)
-    """A pass leaves a place alone; the text is the reason. Internal: caught in `passes.editor` and `passes.deduplicate`."""
+    """A pass leaves a place alone; the text is the reason.
+
+    Internal: caught in `passes.editor` and `passes.deduplicate`.
+    """
 
 
 class Editor:

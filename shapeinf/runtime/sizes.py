@@ -82,13 +82,13 @@ def _add_sizes_of_arrays(
         if dims is None:
             continue
         if len(dims) != len(shape):
-            raise ShapeInferenceError(f"the array for input {name} has {len(shape)} axes, the model {len(dims)}")
+            raise ShapeInferenceError(f"the array for input {name} has {len(shape)} axes, not {len(dims)}")
         for axis, (dim, size) in enumerate(zip(dims, shape, strict=True)):
+            where = f"axis {axis} of the array for input {name}"
             if isinstance(dim, int) and dim != size:
-                raise ShapeInferenceError(f"axis {axis} of the array for input {name} is {size}, in the model {dim}")
+                raise ShapeInferenceError(f"{where} is {size}, but {dim} in the model")
             named = dim.name if isinstance(dim, Dimension) and dim.is_symbol and not dim.is_anonymous else None
             if named is not None and known.setdefault(named, size) != size:
-                where = f"axis {axis} of the array for input {name}"
                 raise ShapeInferenceError(f"{where} is {size}, but {named} is {known[named]}")
     return known
 

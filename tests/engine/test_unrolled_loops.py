@@ -1,4 +1,4 @@
-"""Loops whose trips are inferred one by one: an unknown size of a trip is another one than that of the next trip."""
+"""Loops whose trips are inferred one by one: an unknown size of a trip differs from that of the next trip."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_an_unknown_rank_differs_between_trips():
 
 
 def test_items_of_a_sequence_differ():
-    """Each item has as many rows as it has, or one more: the sizes of two items have nothing to do with each other."""
+    """The rows of an item are those of its input, or one more; the sizes of two items are independent."""
     text = """g (bool c, float[3] x, float[6] z) => (float[] y, float[] w, float[] v) {
       one = Constant<value = float[1] {1.0}>()
       zero = Constant<value = int64[1] {0}>()

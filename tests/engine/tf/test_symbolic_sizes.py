@@ -69,8 +69,8 @@ def test_sizes(op, inputs, outputs, attributes, expected):
 def test_contents(op, inputs, attributes, outputs, expected):
     contents = run(op, inputs, outputs, **attributes)[1]
     known = contents[0] if op == "RaggedRange" else contents[-1]
-    shown = ["?" if e is None or "node" in str(e) else str(e) for e in known]
-    assert shown == expected
+    texts = ["?" if e is None or "node" in str(e) else str(e) for e in known]
+    assert texts == expected
 
 
 def test_concatenated_sizes():
