@@ -1,4 +1,4 @@
-"""The files of `shapeinf.expr` import only those before them in the list of its docstring, with its three exceptions."""
+"""The files of `shapeinf.expr` import only those before them in the list of its docstring, with three exceptions."""
 
 from __future__ import annotations
 
