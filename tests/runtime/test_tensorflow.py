@@ -145,7 +145,7 @@ def test_other_runtimes_run_onnx_models_only() -> None:
 @pytest.mark.slow
 def test_an_onnx_model_is_not_imported() -> None:
     pytest.importorskip("tensorflow")
-    with pytest.raises(ModelError, match="it was not read from a GraphDef"):
+    with pytest.raises(ModelError, match="the graph was not read from a GraphDef"):
         verify(parsed(MATMUL), runtime="tensorflow")
 
 
