@@ -16,7 +16,7 @@ from shapeinf.errors import Contradiction, ShapeInferenceError, Source, UnknownN
 from shapeinf.expr import Dim, Dimension, Interval, Scope, axis_label, parse_dim_lenient, quote_name
 from shapeinf.expr.parsing import MAX_NUMBER, TOO_LARGE
 from shapeinf.graph import DeclaredType, Graph
-from shapeinf.inputs.dim_names import DimNames
+from shapeinf.inputs.dim_names import DimNames, first_aliases
 from shapeinf.inputs.named_dims import HINTS, DimBounds, NamedDim, recognize_dim
 from shapeinf.inputs.spec import DimRange, parse_axis, parse_dim_range, parse_shape_spec, split_specs, unquote_name
 from shapeinf.lattice import (
@@ -65,7 +65,7 @@ class InputReader:
 
     @_user_names.default
     def _first_aliases(self) -> dict[str, str]:
-        return {value: alias for alias, value in reversed(list(self.aliases.items()))}
+        return first_aliases(self.aliases)
 
     def user_name(self, name: str) -> str:
         """The name of an input in messages and labels: its first alias, else its name."""

@@ -10,6 +10,7 @@ from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dim, Dimension, axis_label, evaluate, quote_name
+from shapeinf.inputs.dim_names import first_aliases
 from shapeinf.inputs.reader import SpecLike, input_names, key_by_input
 from shapeinf.lattice import Element, TensorType
 from shapeinf.result import Result
@@ -96,7 +97,7 @@ def _add_sizes_of_arrays(
 def _open_dims(result: Result, names: list[str]) -> dict[Dimension, str]:
     """The symbols of the inputs without a size, with their labels. Raises ShapeInferenceError for an unknown rank."""
     labels: dict[Dimension, str] = {}
-    aliases = {value: alias for alias, value in reversed(list(result.graph.aliases.items()))}
+    aliases = first_aliases(result.graph.aliases)
     for symbol, label in input_symbols(result.inference).items():
         if result.store.canon(symbol) is symbol:
             labels[symbol] = label

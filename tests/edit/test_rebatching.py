@@ -269,7 +269,7 @@ REFUSED: dict[str, tuple[onnx.ModelProto, str]] = {
         ),
         "s[0] = 1",
     ),
-    "an operator that nobody knows": (
+    "an unknown operator": (
         make([node("Mystery", ["x"], ["y"])], {"x": [1, 4]}),
         "Mystery",
     ),

@@ -95,12 +95,9 @@ SCANNED = """g (float[a, b] x) => (float[] y, float[] s) {
 }"""
 
 
-def test_elements_of_a_scan_output_have_one_shape():
-    """The specification: it is an error if the dimensions of a scan output change across iterations."""
-    result = check(SCANNED.replace("NEXT", "Transpose(h)"), {"x": ones(2, 2)})
-    assert str(result.tensors["s"]) == "float32[3, a, a]"
-    assert result.contract.check({"a": 2, "b": 2}).verdict is True
-    assert result.contract.check({"a": 2, "b": 3}).verdict is False
+def test_elements_of_a_scan_output_have_one_number_of_elements():
+    """The specification requires one shape; onnxruntime stacks transposed elements."""
+    check(SCANNED.replace("NEXT", "Transpose(h)"), {"x": ones(2, 2)}, {"x": ones(2, 3)})
 
 
 def test_a_scan_output_that_grows_is_a_violation():
