@@ -40,7 +40,7 @@ def attention(
 def transform(c: CostContext, count: Dim, length: Dim, real: bool = False) -> OpCost:
     """`count` fast Fourier transforms: `5*n*log2(n)` operations each for length n, half of that for real ones."""
     if not isinstance(length, int):
-        raise NotKnown("the operations of a transform of symbolic length are no polynomial: bind it")
+        raise NotKnown("the operations of a transform of symbolic length are not a polynomial: bind the length")
     operations = 5 * length * max(length - 1, 0).bit_length()
     return OpCost(operations=c.product(count, operations // 2 if real else operations))
 
