@@ -1,4 +1,4 @@
-"""Costs of layers: recurrent ones, attention, transforms, small linear algebra."""
+"""Costs of layers: recurrent cells, attention, transforms, small linear algebra."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def linear_attention(c: CostContext) -> OpCost:
     q, k, v = c.input(0), c.input(1), c.input(2)
     queries, keys = c.integer("q_num_heads"), c.integer("kv_num_heads")
     if not (len(q) == len(k) == len(v) == 3) or queries < 1 or keys < 1:
-        raise NotKnown("the number of heads is not known")
+        raise NotKnown("the number of heads is unknown")
     rule = c.text("update_rule", "gated_delta")
     state = c.product(q[0], q[1], k[2] // keys, v[2] // keys)
     updates = keys * (2 if "delta" in rule else 1)
