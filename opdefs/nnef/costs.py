@@ -56,7 +56,7 @@ nnef.cost("tract_scan_last", "tract_scan_full")(
     elements.exclusion("it stands for all calls of a fragment; its operations are counted for one call")
 )
 
-# -- reductions, normalisations, pooling -------------------------------------------------------------------------------
+# -- reductions, normalizations, pooling -------------------------------------------------------------------------------
 
 nnef.cost(
     *("all_reduce", "any_reduce", "argmax_reduce", "argmin_reduce", "max_reduce", "mean_reduce", "min_reduce"),

@@ -75,7 +75,7 @@ pnnx.cost("aten::quantize_per_tensor", "nn.quantized.DeQuantize", "torch.dequant
 )
 pnnx.cost("torch.quantize_per_tensor")(elements.element_cost(2))
 
-# -- reductions, normalisations, pooling -------------------------------------------------------------------------------
+# -- reductions, normalizations, pooling -------------------------------------------------------------------------------
 
 pnnx.cost(
     *("torch.amax", "torch.amin", "torch.argmax", "torch.argmin", "torch.max", "torch.min", "torch.mean"),
@@ -94,7 +94,7 @@ pnnx.cost("F.instance_norm", *_spatial("nn.InstanceNorm"))(elements.normalizatio
 
 @pnnx.cost("nn.GroupNorm")
 def group_norm(c: CostContext) -> OpCost:
-    """A normalisation; with scale and shift, unless `affine` is false."""
+    """A normalization; with scale and shift, unless `affine` is false."""
     return OpCost(operations=c.product(7 if c.attribute("affine", True) else 5, *c.input(0)))
 
 

@@ -27,7 +27,7 @@ from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options, read_graph
 from shapeinf.cli.options import check_bindings
 from shapeinf.cli.output import FAILURE, VIOLATION, LateProgress, echo, echo_diagnostic, echo_lines
-from shapeinf.cli.sections import SectionedCommand
+from shapeinf.cli.sections import Command, SectionedCommand
 from shapeinf.cli.targets import check_outputs, output_option
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.formats.files import write_text
@@ -52,11 +52,11 @@ def _read_selectors(_: click.Context, parameter: click.Parameter, texts: tuple[s
         raise click.BadParameter(str(error), param=parameter) from None
 
 
-def _selector_option(name: str, help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def _selector_option(name: str, help: str) -> Callable[[Command], Command]:
     return click.option(f"--{name}", multiple=True, callback=_read_selectors, metavar="CODE,...", help=help)
 
 
-def _form_option(form: Form, help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def _form_option(form: Form, help: str) -> Callable[[Command], Command]:
     """The option of a form; the command finds those that are typed in the context."""
 
     def note_form(context: click.Context, _: click.Parameter, typed: bool) -> None:
@@ -215,7 +215,7 @@ def _notes(checker: ModelChecker, checks: Sequence[ModelCheck], named: ModelPath
 
 def _write_baseline(path: str, checks: Sequence[ModelCheck]) -> None:
     if os.path.exists(path):
-        read_baseline(path)  # a file that is no baseline is not overwritten
+        read_baseline(path)  # a file that is not a baseline is not overwritten
     data = baseline_as_json(path, {check.path: check.diagnostics for check in checks if check.checked})
     write_text(path, f"{json_text(data)}\n")
     for check in checks:

@@ -19,7 +19,7 @@ from shapeinf.checks import (
 )
 from shapeinf.checks.many import DeploymentCheck
 from shapeinf.checks.profile import Shapes
-from shapeinf.cli.options import Command
+from shapeinf.cli.sections import Command
 from shapeinf.errors import SpecError
 
 _CORNERS = {"min": "minimum", "opt": "optimum", "max": "maximum"}

@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from shapeinf.cli.options import Command
-from shapeinf.cli.sections import FORMAT, section_options
+from shapeinf.cli.sections import FORMAT, Command, section_options
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.formats import FORMATS, FormatOptions
 

@@ -9,7 +9,7 @@ import click
 
 from shapeinf.cli.failures import readable_errors
 from shapeinf.cli.model_options import ModelOptions, model_options
-from shapeinf.cli.options import Command, json_option
+from shapeinf.cli.options import json_option
 from shapeinf.cli.output import (
     echo,
     echo_diagnostic,
@@ -18,7 +18,7 @@ from shapeinf.cli.output import (
     echo_rows,
     fail_on,
 )
-from shapeinf.cli.sections import SectionedCommand
+from shapeinf.cli.sections import Command, SectionedCommand
 from shapeinf.cli.targets import ModelTarget, model_output
 from shapeinf.report.model import build_report
 from shapeinf.report.module_tree import module_rows

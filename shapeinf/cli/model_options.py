@@ -13,9 +13,9 @@ from click.core import ParameterSource
 from shapeinf.api import as_graph, infer
 from shapeinf.cli.config import load_config
 from shapeinf.cli.format_options import add_format_options, take_format_options
-from shapeinf.cli.options import Command, bindings, check_bindings, dim_ranges, input_shapes, input_values, named_inputs
+from shapeinf.cli.options import bindings, check_bindings, dim_ranges, input_shapes, input_values, named_inputs
 from shapeinf.cli.output import LateProgress
-from shapeinf.cli.sections import INFERENCE, section_options
+from shapeinf.cli.sections import INFERENCE, Command, section_options
 from shapeinf.cli.stdin import path_or_stdin, stdin_errors
 from shapeinf.expr.parsing import MAX_NUMBER
 from shapeinf.graph import Graph

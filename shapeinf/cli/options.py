@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from shapeinf.cli.sections import LIFETIMES, section_options
+from shapeinf.cli.sections import LIFETIMES, Command, section_options
 from shapeinf.errors import SpecError
 from shapeinf.expr import Interval, Scope
 from shapeinf.inputs.named_dims import NamedDim
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from shapeinf.memory.memory import Order
     from shapeinf.result import Result
 
-Command = Callable[..., None]
 Range = tuple["int | None", "int | None"]
 T = TypeVar("T")
 K = TypeVar("K")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from click.types import OptionHelpExtra
+
+Command = Callable[..., None]
+"""The function of a command, before or after options are added to it."""
 
 SECTIONS = INFERENCE, LIFETIMES, FORMAT = "Dims, inputs and inference", "Lifetimes of tensors", "Formats of models"
 

@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 import click
 
 from shapeinf.cli.output import FAILURE, echo, stop
+from shapeinf.cli.sections import Command
 from shapeinf.errors import MissingDataWarning
 from shapeinf.formats import FORMATS
 from shapeinf.formats.files import EXTERNAL_DATA, ExternalData, is_path, is_same_file
 from shapeinf.texts import escape_unprintable
-
-Command = Callable[..., None]
 
 
 def output_option(text: str, *aliases: str, stream: bool = False, folder: bool = False) -> Callable[[Command], Command]:

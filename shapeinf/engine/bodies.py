@@ -75,7 +75,7 @@ class BoundBody:
         outer = self.outer
         previous = outer.children.get(self.step.index, {}).pop(self.name, None)
         if not outer.budget.spend(len(self.compiled.rows)):
-            raise NotKnown("the bodies of this model run too many nodes to be followed")
+            raise NotKnown("the bodies of this model run too many nodes to be inferred")
         child = self._child(inputs, certain and outer.certain)
         child.previous_run = previous if accumulate else None
         if previous is not None and previous.certain:
@@ -125,7 +125,8 @@ class BoundBody:
         if callee.function in calling and not certain:
             raise NotKnown(f"the function {callee.function[1]} calls itself")
         if len(calling) >= MAX_CALLS:
-            raise LimitError(f"functions call functions deeper than {MAX_CALLS}", node=self.outer.path + self.step.site)
+            site = self.outer.path + self.step.site
+            raise LimitError(f"calls of functions are nested deeper than {MAX_CALLS}", node=site)
         return (*calling, callee.function)
 
     @property
@@ -195,7 +196,7 @@ class Bodies:
         if key in outer.call_stack:
             raise ModelError(f"the function {key[1]} calls itself", node=outer.path + step.site)
         if len(outer.call_stack) >= MAX_CALLS:
-            raise LimitError(f"functions call functions deeper than {MAX_CALLS}", node=outer.path + step.site)
+            raise LimitError(f"calls of functions are nested deeper than {MAX_CALLS}", node=outer.path + step.site)
         compiled = _definition(outer, step, types)
         if compiled is None:
             return None

@@ -10,6 +10,7 @@ import onnx.defs
 import pytest
 from click.testing import CliRunner, Result
 
+from opdefs.microsoft.contraction import fused_matmul
 from shapeinf.cli import main
 from shapeinf.ops.registry import InstalledDialects, OpRegistry
 from shapeinf.report.operators import describe_operator, list_operators
@@ -73,7 +74,8 @@ def test_the_text_names_the_rule_and_its_docstring() -> None:
     result = run("show", "com.microsoft.FusedMatMul")
     assert result.exit_code == 0
     assert "opdefs.microsoft.contraction.fused_matmul" in result.stdout
-    assert "transA: int = 0" in result.stdout and "Numpy's matmul" in result.stdout
+    assert fused_matmul.__doc__ is not None
+    assert "transA: int = 0" in result.stdout and fused_matmul.__doc__.splitlines()[0] in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -106,7 +108,7 @@ def test_the_missing_operators_of_a_model(tmp_path: Path) -> None:
 
 
 def test_nothing_is_missing_in_the_examples() -> None:
-    examples = [str(path) for path in (ROOT / "examples").iterdir() if path.is_file()]
+    examples = [str(path) for path in (ROOT / "examples").iterdir() if path.is_file() and path.suffix != ".md"]
     assert len(examples) >= 5
     result = run("missing", *examples)
     assert result.exit_code == 0 and result.stdout.count("all operators have a rule") == len(examples)

@@ -213,7 +213,7 @@ def test_a_failed_copy_leaves_no_file(model: Path, tmp_path: Path, monkeypatch: 
 
 
 def test_weights_that_no_pass_needs_are_never_read(model: Path) -> None:
-    """The data file is absent: Identity goes all the same, and the weights stay where they are."""
+    """Without the data file, Identity is removed, and the weights stay where they are."""
     model.with_name("m.bin").unlink()
     cleaned = clean(model)
     assert cleaned.report.counts() == {"remove_identity": 1}

@@ -1,7 +1,6 @@
-"""The machine that evaluates expressions: generators that request the values of their parts, on a stack of its own.
+"""The machine that evaluates expressions: generators that request the values of their operands, on its own stack.
 
-An expression in a fragment that is invoked from an expression in a fragment (and so on) does not use the stack of
-Python.
+Nested invocations of fragments do not use the stack of Python.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.types import NnefType, PrimitiveName
 
 MAX_STEPS = 1_000_000
-"""Expressions that one document may evaluate, those of the flat syntax aside."""
+"""The most expressions that one document evaluates, apart from statements of the flat syntax."""
 
 MAX_WORK = 20_000_000
-"""Items of all arrays of a document."""
+"""The most items of all arrays of a document."""
 
 Request = tuple[Expr, Frame, Target]
 Steps = Generator[Union[Request, "Steps"], Any, Value]
-"""The evaluation of an expression: it requests the values of others, and returns its own."""
+"""The evaluation of an expression: it requests the values of other expressions, and returns its own."""
 
 
 class Machine:
@@ -102,15 +101,15 @@ class Machine:
                     value = done.value
 
     def shape_of(self, operations: Sequence[Operation], name: str) -> Sequence[int | None] | None:
-        """The extents of a tensor; see `ShapeOf`."""
+        """The extents of a tensor after some operations; see `ShapeOf`."""
         if self._shape_of is None:
-            from shapeinf.formats.nnef.evaluation.shapes_so_far import ShapesSoFar  # most documents need none
+            from shapeinf.formats.nnef.evaluation.shapes_so_far import ShapesSoFar  # few documents need it
 
             self._shape_of = ShapesSoFar(self._document, self.source)
         return self._shape_of(operations, name)
 
     def error_at(self, bad: BadValue, frame: Frame, parts: Sequence[Expr | None], at: int) -> NnefError:
-        """The error of an operation without a value, at the operand that causes it."""
+        """The error for a bad value, at the operand that causes it, else at `at`."""
         part = parts[bad.part] if 0 <= bad.part < len(parts) else None
         position = at if part is None else frame.offset_of(part)
         return NnefError([self.source.error(bad.code, bad.message, position, frame.calls)], self.source.render)
@@ -122,7 +121,7 @@ class Machine:
         return value
 
     def _count_result(self, value: Value) -> Value:
-        """A computed value; its items count towards the limit of the document."""
+        """Count the items of a computed value towards the limit of the document."""
         return self._count_items(value, len(value)) if isinstance(value, (tuple, str)) else value
 
     # -- leaves and literals -----------------------------------------------------------------------------------------
@@ -164,7 +163,7 @@ class Machine:
         op = expr.op
         left = yield expr.left, frame, None
         if type(left) is bool and ((op == "&&" and not left) or (op == "||" and left)):
-            return left  # the other side may have no value
+            return left  # the right side is not evaluated
         right = yield expr.right, frame, None
         self.emitter.calls = frame.calls
         try:
@@ -295,7 +294,7 @@ class Machine:
                 length = array_length(form, values, target, self.emitter, self.shape_of)
                 if length is None and self.dialect == "tract" and not isinstance(target, tuple) and form.returns_array:
                     result = self.emitter.invoke(form, values, bound, (target,), frame.base, at, 1)
-                    return result[0] if isinstance(result, tuple) else result  # tract: an array of one is its item
+                    return result[0] if isinstance(result, tuple) else result  # in tract an array of one is its item
                 return self.emitter.invoke(form, values, bound, target, frame.base, at, length)
             inner = self._enter(fragment, form, values, bound, frame, target, at)
         except BadValue as bad:
@@ -304,7 +303,7 @@ class Machine:
         return result  # type: ignore[no-any-return]
 
     def _scan(self, form: Form, values: Sequence[Value], frame: Frame, target: Target, at: int) -> Steps:
-        """A scan of tract's: its body once, on chunks of tensors; its results follow from those of one call."""
+        """Evaluate a scan of tract: its body once, on chunks of tensors; the results follow from those of one call."""
         arguments = {slot.name: value for slot, value in zip(form.slots, values, strict=True)}
         try:
             body = self.lookup.own.get(str(arguments.get("body")))
@@ -378,7 +377,7 @@ class Machine:
             self._assign(item, item_value, frame)
 
     def unpack_items(self, target: Expr, value: Value, frame: Frame) -> tuple[Value, ...]:
-        """The items of a value for the items on the left side. Raises NnefError where they are not as many."""
+        """The items of a value for those on the left side. Raises NnefError for another number of items."""
         wanted = len(items_of(target))
         if isinstance(value, tuple) and len(value) == wanted:
             return value
