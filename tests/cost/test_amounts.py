@@ -111,7 +111,7 @@ NOT_COUNTED = [
     ('g (float[n, 4] x) => (y) { y = Einsum<equation="abc,d->a">(x, x) }', None),
     (
         "g (float[1, n, 1] x) => (y) { y = DFT(x) }",
-        "the operations of a transform of symbolic length are no polynomial",
+        "the operations of a transform of symbolic length are not a polynomial",
     ),
 ]
 
