@@ -1,1 +1,1 @@
-"""The operators, a package a dialect."""
+"""The operators, one package per dialect."""

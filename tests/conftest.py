@@ -19,6 +19,6 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 @pytest.fixture(autouse=True)
 def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands print as into a pipe of nobody's terminal: pytest-xdist sets COLUMNS, a developer perhaps the others."""
+    """Commands print as into a pipe: pytest-xdist sets COLUMNS, and a developer may set the other variables."""
     for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)

@@ -7,8 +7,8 @@ from pathlib import Path
 def peak_resident_kib() -> int:
     """The largest resident set of this program so far.
 
-    Linux hands `ru_maxrss` of the parent down to the programs that it starts, so it is only asked where there is no
-    `/proc`: there a parent that once was larger than a limit would fail all of its children.
+    Linux passes `ru_maxrss` on to the programs that a process starts, so that a parent that once exceeded a limit would
+    fail all of its children: it is used only where there is no `/proc`.
     """
     status = Path("/proc/self/status")
     if not status.exists():

@@ -64,7 +64,7 @@ ORDER = (
     "cli",
     "__main__",
 )
-"""Packages and top-level modules, one a height: each imports only those before it."""
+"""Packages and top-level modules: each imports only those before it."""
 
 
 def path_of(name: str) -> Path:
@@ -142,9 +142,9 @@ def pages() -> Iterator[tuple[Path, str]]:
 
 
 def violations() -> Iterator[str]:
-    """Every import of a package that does not stand below the importing one, and of the top package.
+    """Every import of a package that is not below the importing one, and of the top package.
 
-    The top package stands above all others: its names are those of packages everywhere. Only its version is no import.
+    The top package is above all others, since its names come from all of them; only `__version__` may be imported.
     """
     heights = dict(zip(ORDER, itertools.count(), strict=False))
     for path in sorted(SOURCE.rglob("*.py")):
@@ -158,7 +158,7 @@ def violations() -> Iterator[str]:
             elif not rest or rest[0] not in heights:
                 yield f"{path.relative_to(ROOT)}:{line} imports {module}, a name of the top package"
             elif heights[rest[0]] > heights[here]:
-                yield f"{path.relative_to(ROOT)}:{line} imports {module}, which stands above {here}"
+                yield f"{path.relative_to(ROOT)}:{line} imports {module}, which is above {here}"
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def bias_split_gelu(c: CostContext) -> OpCost:
 
 @onnx.cost("GatherBlockQuantized", domain=MS)
 def gather_quantized(c: CostContext) -> OpCost:
-    """A gather whose elements are dequantised."""
+    """A gather whose elements are dequantized."""
     count = c.elements(c.result)
     return OpCost(operations=c.product(2, count), partial={0: count})
 
@@ -87,7 +87,7 @@ def crop_and_resize(c: CostContext) -> OpCost:
     return OpCost(macs=c.product(4, *c.result) if c.text("mode", "bilinear") == "bilinear" else 0)
 
 
-# -- normalisations ----------------------------------------------------------------------------------------------------
+# -- normalizations ----------------------------------------------------------------------------------------------------
 
 _VARIANCE, _SQUARES = 5, 3
 """Operations per element: of a mean and a variance, and of a mean of squares."""
@@ -99,27 +99,27 @@ onnx.cost("QOrderedLayerNormalization", domain=MS)(elements.normalization(_VARIA
 
 @onnx.cost("SkipLayerNormalization", domain=MS)
 def skip_layer_normalization(c: CostContext) -> OpCost:
-    """The sum with the skip and the bias, then a normalisation."""
+    """The sum with the skip and the bias, then a normalization."""
     each = 1 + c.has_input(4) + _VARIANCE + 1 + c.has_input(3)
     return OpCost(operations=c.product(each, *c.input(0)))
 
 
 @onnx.cost("SkipSimplifiedLayerNormalization", domain=MS)
 def skip_simplified_normalization(c: CostContext) -> OpCost:
-    """The sum with the skip and the bias, then a normalisation by the mean of squares."""
+    """The sum with the skip and the bias, then a normalization by the mean of squares."""
     return OpCost(operations=c.product(1 + c.has_input(3) + _SQUARES + 1, *c.input(0)))
 
 
 @onnx.cost("GroupNorm", "SkipGroupNorm", domain=MS)
 def group_norm(c: CostContext) -> OpCost:
-    """A normalisation with scale, shift and activation, after the sum with the skip and its bias."""
+    """A normalization with scale, shift and activation, after the sum with the skip and its bias."""
     sums = c.has_input(3) + c.has_input(4)
     return OpCost(operations=c.product(_VARIANCE + 2 + bool(c.integer("activation")) + sums, *c.input(0)))
 
 
 @onnx.cost("EmbedLayerNormalization", "QEmbedLayerNormalization", domain=MS)
 def embed_normalization(c: CostContext) -> OpCost:
-    """The sum of two or three embeddings, then a normalisation; of each table the rows are read."""
+    """The sum of two or three embeddings, then a normalization; of each table the rows are read."""
     count = c.elements(c.output(0))
     segments = c.has_input(1) and c.has_input(4)
     return OpCost(operations=c.product(1 + segments + _VARIANCE + 2, count), partial={2: count, 3: count, 4: count})
@@ -175,14 +175,14 @@ def fused_matmul(c: CostContext) -> OpCost:
 
 @onnx.cost("DynamicQuantizeMatMul", domain=MS)
 def dynamic_matmul(c: CostContext) -> OpCost:
-    """The first operand is quantised (as DynamicQuantizeLinear), then the product, and a bias."""
+    """The first operand is quantized (as DynamicQuantizeLinear), then the product, and a bias."""
     plain = products.matmul(0, 1, 4)(c)
     return OpCost(macs=plain.macs, operations=c.sum(plain.operations, c.product(4, *c.input(0))))
 
 
 @onnx.cost("MatMulNBitsMlp", domain=MS)
 def gated_products(c: CostContext) -> OpCost:
-    """Two products, an activation and the product of both; a skip and a normalisation before them."""
+    """Two products, an activation and the product of both; a skip and a normalization before them."""
     x, y = c.input(0), c.output(0)
     before = c.has_input(1) + (_SQUARES + 1) * c.has_input(2)
     after = 2 + c.has_input(5) + c.has_input(8)
@@ -191,7 +191,7 @@ def gated_products(c: CostContext) -> OpCost:
 
 @onnx.cost("MatMulNBitsQkv", domain=MS)
 def qkv_products(c: CostContext) -> OpCost:
-    """Three products, their biases; a skip and a normalisation before them."""
+    """Three products, their biases; a skip and a normalization before them."""
     x = c.input(0)
     outputs = [c.elements(c.output(index)) for index in range(3)]
     biases = [outputs[index] for index, bias in enumerate((5, 8, 11)) if c.has_input(bias)]

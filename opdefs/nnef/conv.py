@@ -47,8 +47,8 @@ def deconv(
     x, w = _operands(c, input, filter, "filter")
     channels = _output_channels(c, x[1], w, _group_count(c, groups))
     _check_bias(c, bias, channels)
-    wanted = _requested_extents(c, output_shape, x[0], channels, len(x))
-    return Shape((x[0], channels, *unslide(c, x[2:], w[2:], sliding, wanted)))
+    requested = _requested_extents(c, output_shape, x[0], channels, len(x))
+    return Shape((x[0], channels, *unslide(c, x[2:], w[2:], sliding, requested)))
 
 
 def _output_channels(c: InferenceContext, channels: Dim, w: Shape, groups: int) -> Dim:
@@ -75,10 +75,10 @@ def _requested_extents(c: InferenceContext, shape: Listed, batch: Dim, channels:
         return ()
     if c.version == TRACT and len(shape) == rank - 2:
         return read_ints(c, shape, "output_shape", 1)
-    wanted = read_ints(c, shape, "output_shape", 1, rank)
-    c.merge(batch, wanted[0], "output_shape must have the batch size of the input")
-    c.merge(channels, wanted[1], "output_shape must have the output channels of the deconvolution")
-    return wanted[2:]
+    requested = read_ints(c, shape, "output_shape", 1, rank)
+    c.merge(batch, requested[0], "output_shape must have the batch size of the input")
+    c.merge(channels, requested[1], "output_shape must have the output channels of the deconvolution")
+    return requested[2:]
 
 
 @nnef("planewise_conv")

@@ -47,8 +47,8 @@ def sample(c: InferenceContext, input: Shape, index: Shape, *, size: Listed, sli
 def debox(c: InferenceContext, input: Shape, *, size: Listed, sliding: Sliding, output_shape: Listed = ()) -> Shape:
     """[*S] -> [*unslide(S)] or `output_shape`: the inverse of box."""
     x, kernel = _window(c, input, size)
-    wanted = read_ints(c, output_shape, "output_shape", 1, len(kernel)) if output_shape else ()
-    return Shape(unslide(c, x.require(), kernel, sliding, wanted))
+    requested = read_ints(c, output_shape, "output_shape", 1, len(kernel)) if output_shape else ()
+    return Shape(unslide(c, x.require(), kernel, sliding, requested))
 
 
 @nnef("desample")

@@ -19,18 +19,18 @@ def reshape(
     c: InferenceContext, input: Value, *, shape: Listed, axis_start: int = 0, axis_count: int = -1
 ) -> PartialTensor:
     """`axis_count` axes from `axis_start` on replaced by those in `shape`: 0 keeps an extent, -1 is inferred."""
-    wanted = read_dims(c, shape, "shape")
+    requested = read_dims(c, shape, "shape")
     start, count = read_int(c, axis_start, "axis_start"), read_int(c, axis_count, "axis_count")
-    known = [d for d in wanted if isinstance(d, int)]
+    known = [d for d in requested if isinstance(d, int)]
     if any(d < -1 for d in known):
-        c.fail("the items of shape must be at least -1", wanted)
+        c.fail("the items of shape must be at least -1", requested)
     if known.count(-1) > 1:
-        c.fail("only one item of shape may be -1", wanted)
+        c.fail("only one item of shape may be -1", requested)
     if input.shape.dims is None:
-        return PartialTensor(input.dtype, _reshape_unknown_rank(c, input.shape, wanted, start, count), None)
-    x = extend_rank(c, input.shape, start + len(wanted)) if 0 in known else input.shape
+        return PartialTensor(input.dtype, _reshape_unknown_rank(c, input.shape, requested, start, count), None)
+    x = extend_rank(c, input.shape, start + len(requested)) if 0 in known else input.shape
     end = _range_end(c, len(x), start, count)
-    dims = [_extent(c, x, start + i, d) for i, d in enumerate(wanted)]
+    dims = [_extent(c, x, start + i, d) for i, d in enumerate(requested)]
     middle = reshape_dims(c, Shape(x[start:end]), dims, False)
     return reshape_elements(input, Shape((*x[:start], *middle, *x[end:])))
 
@@ -57,11 +57,11 @@ def _extent(c: InferenceContext, x: Shape, axis: int, d: Dim | None) -> Dim | No
 
 
 def _reshape_unknown_rank(
-    c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...], start: int, count: int
+    c: InferenceContext, x: Shape, requested: tuple[Dim | None, ...], start: int, count: int
 ) -> Shape:
     if start != 0 or count != -1:
         raise c.unknowable("the rank of the input is not known")
-    return reshape_dims(c, x, wanted, True)
+    return reshape_dims(c, x, requested, True)
 
 
 @nnef("transpose")

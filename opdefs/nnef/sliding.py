@@ -56,19 +56,19 @@ def slide(c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], slid
 
 
 def unslide(
-    c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], sliding: Sliding, wanted: Sequence[int]
+    c: InferenceContext, sizes: Sequence[Dim], kernel: Sequence[Dim], sliding: Sliding, requested: Sequence[int]
 ) -> list[Dim]:
-    """The extents over which a window slides to `sizes` positions; `wanted` if it is not empty."""
+    """The extents over which a window slides to `sizes` positions; `requested` if it is not empty."""
     rank = len(sizes)
     steps, spread, pairs = _attributes(c, rank, sliding)
-    if wanted and c.version == TRACT:  # its exporters write any extents, as torch's output_padding allows
-        return list(wanted)
-    if wanted:
-        for size, count in zip(sizes, slide(c, wanted, kernel, sliding), strict=True):
+    if requested and c.version == TRACT:  # its exporters write any extents, as torch's output_padding allows
+        return list(requested)
+    if requested:
+        for size, count in zip(sizes, slide(c, requested, kernel, sliding), strict=True):
             c.merge(
                 count, size, "a window that slides over output_shape must have the extents of the input as positions"
             )
-        return list(wanted)
+        return list(requested)
     if pairs is None:  # even where the stride exceeds the window
         return [size * step for size, step in zip(sizes, steps, strict=True)]
     extents = []

@@ -228,9 +228,9 @@ def _check_gates(c: InferenceContext, rule: str, decay: Shape | None, beta: Shap
     """Require the gates that an update rule takes, and no other."""
     if rule not in _GATES:
         c.fail(f"update_rule must be one of {', '.join(_GATES)}", rule)
-    for gate, wanted, name in zip((decay, beta), _GATES[rule], ("decay", "beta"), strict=True):
-        if (gate is not None) != wanted:
-            c.fail(f"update_rule={rule} {'requires' if wanted else 'does not accept'} {name}")
+    for gate, is_required, name in zip((decay, beta), _GATES[rule], ("decay", "beta"), strict=True):
+        if (gate is not None) != is_required:
+            c.fail(f"update_rule={rule} {'requires' if is_required else 'does not accept'} {name}")
 
 
 def _check_gate(c: InferenceContext, query: Shape, gate: Shape | None, choices: tuple[Dim, Dim], name: str) -> None:

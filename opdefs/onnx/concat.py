@@ -21,16 +21,16 @@ def concat(c: InferenceContext, *xs: Value, axis: int = 1) -> PartialTensor:
 @onnx("Expand")
 def expand(c: InferenceContext, x: Value, shape: Value) -> PartialTensor:
     """The broadcast of the input's shape and the contents of `shape`."""
-    wanted = requested_dims(c, shape)
-    return broadcast_elements(x, _expand_shape(c, x.shape, wanted))
+    requested = requested_dims(c, shape)
+    return broadcast_elements(x, _expand_shape(c, x.shape, requested))
 
 
-def _expand_shape(c: InferenceContext, x: Shape, wanted: tuple[Dim | None, ...]) -> Shape:
+def _expand_shape(c: InferenceContext, x: Shape, requested: tuple[Dim | None, ...]) -> Shape:
     """The broadcast, axis by axis; an unknown size leaves an axis of at least 2 as it is. No size may be negative."""
     dims = x.require()
-    rank = max(len(dims), len(wanted))
+    rank = max(len(dims), len(requested))
     left: tuple[Dim, ...] = (1,) * (rank - len(dims)) + dims
-    right: tuple[Dim | None, ...] = (1,) * (rank - len(wanted)) + wanted
+    right: tuple[Dim | None, ...] = (1,) * (rank - len(requested)) + requested
     result: list[Dim] = []
     for i, (a, b) in enumerate(zip(left, right, strict=True)):
         if isinstance(b, int) and b < 0:

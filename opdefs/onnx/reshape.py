@@ -22,10 +22,10 @@ from shapeinf.ops import InferenceContext, Ints, Value
 @onnx("Reshape", since=5, views={0: 0})
 def reshape(c: InferenceContext, x: Value, shape: Value, *, allowzero: int = 0) -> PartialTensor:
     """The sizes in `shape`: 0 copies the size of the input (unless `allowzero`), -1 is inferred."""
-    wanted = requested_dims(c, shape)
-    if allowzero and 0 in wanted and -1 in wanted:
-        c.fail("with allowzero, shape must not contain both 0 and -1: any size would fit", list(wanted))
-    result = reshape_dims(c, x.shape, wanted, not allowzero)
+    requested = requested_dims(c, shape)
+    if allowzero and 0 in requested and -1 in requested:
+        c.fail("with allowzero, shape must not contain both 0 and -1: any size would fit", list(requested))
+    result = reshape_dims(c, x.shape, requested, not allowzero)
     return reshape_elements(x, result)
 
 

@@ -58,10 +58,10 @@ def _drop_empty(values: PartialTensor | None) -> PartialTensor | None:
 def _requested_sizes(
     c: InferenceContext, old: Sequence[Dim], sizes: PartialTensor, policy: str
 ) -> Sequence[Dim | None]:
-    wanted = known_dims(sizes) or (None,) * len(old)
-    if any(isinstance(d, int) and d < 0 for d in wanted):
-        c.fail("the items of sizes must be at least 0", list(wanted))
-    sound = [d if d is not None and c.prove_le(0, d) is True else None for d in wanted]
+    requested = known_dims(sizes) or (None,) * len(old)
+    if any(isinstance(d, int) and d < 0 for d in requested):
+        c.fail("the items of sizes must be at least 0", list(requested))
+    sound = [d if d is not None and c.prove_le(0, d) is True else None for d in requested]
     for size, new in zip(old, sound, strict=True):
         if new is not None and c.store.bounds(new)[0] >= 1:
             c.at_least(size, 1, "an empty axis cannot be resized to a non-empty one")

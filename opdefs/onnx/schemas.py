@@ -34,7 +34,7 @@ def schema(domain: str, op: str, version: int) -> OpDef | None:
 
 
 def _registered_schema(domain: str, op: str, version: int) -> OpDef | None:
-    """The OpDef of a schema that the user registered with `onnx.defs`; None where `onnx.defs` is not even imported."""
+    """The OpDef of a schema that the user registered with `onnx.defs`; None if `onnx.defs` is not imported."""
     if "onnx.defs" not in sys.modules:
         return None
     from opdefs.onnx.installed import installed_schema

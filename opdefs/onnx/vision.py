@@ -87,9 +87,9 @@ def center_crop_pad(c: InferenceContext, x: Shape, shape: Value, *, axes: Ints |
         c.expect(shape.shape, Shape((len(named),)), "`shape` must be a vector")
         raise c.unknowable("`shape` is not a vector")
     c.merge(c.require_rank(shape.shape, 1, "shape")[0], len(named), "`shape` must have one item per axis")
-    wanted = known_dims(shape) or (None,) * len(named)
+    requested = known_dims(shape) or (None,) * len(named)
     dims = list(x)
-    for axis, size in zip(named, wanted, strict=True):
+    for axis, size in zip(named, requested, strict=True):
         dims[axis] = _requested_size(c, size, axis, "shape")
     return Shape(dims)
 

@@ -124,7 +124,7 @@ def windows_of_axis(c: InferenceContext, input: Shape, dimension: Value, size: V
     """[*A, n, *B] -> [*A, windows, *B, size]: windows of an axis, `step` apart."""
     dims = list(input.require())
     if not dims:
-        raise c.unknowable("the windows of a tensor of rank 0 are not analysed")
+        raise c.unknowable("the windows of a tensor of rank 0 are not analyzed")
     axis = read_axis(c, _number(c, dimension, "dimension"), len(dims))
     length, distance = _number(c, size, "size"), c.concrete(_number(c, step, "step"))
     if distance is None:

@@ -50,7 +50,7 @@ def unpack(c: InferenceContext, items: TensorType | SequenceType) -> tuple[Type,
             raise c.unknowable("the items of the list are not known")
         return items.items
     if items.shape.dims is None or len(items.shape.dims) != 1:
-        # at optimisation level 0 the outputs of a module such as nn.LSTM are a single operand
+        # at optimization level 0 the outputs of a module such as nn.LSTM are a single operand
         raise c.unknowable("the items of the list are not known")
     (count,) = items.shape.dims
     c.merge(count, c.num_outputs, "there must be one output per item")

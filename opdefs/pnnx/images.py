@@ -63,7 +63,7 @@ def _require_image(c: InferenceContext, input: Shape) -> None:
 
 @attrs.frozen
 class Patches:
-    """The attributes of patches: those of the windows that they are."""
+    """The attributes of patches, which are windows of an image."""
 
     kernel_size: object
     stride: object = 1

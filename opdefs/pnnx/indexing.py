@@ -145,7 +145,7 @@ def _read_index(c: InferenceContext, x: Shape, item: PartialTensor, axis: int) -
         return _Index(axis, 1, Shape(item.shape.require()), item)
     sizes = item.shape.require()
     if not sizes:
-        raise c.unknowable("an index that is a mask of rank 0 is not analysed")
+        raise c.unknowable("an index that is a mask of rank 0 is not analyzed")
     if axis + len(sizes) > len(x):
         c.fail("a mask must have at most as many axes as there are to index", x, item.shape)
     for i, size in enumerate(sizes, axis):

@@ -1,4 +1,4 @@
-"""Arguments that are tensors or numbers, convert_operands to the element type of the result."""
+"""Arguments that are tensors or numbers, and their conversion to the element type of the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operator types that pnnx writes: torch's modules and functions that its passes recognise, and its own."""
+"""The operator types that pnnx writes: torch's modules and functions that its passes recognize, and its own."""
 
 from __future__ import annotations
 

@@ -114,8 +114,8 @@ def _adaptive_shape(c: InferenceContext, input: Shape, output_size: object, chan
     require_elements(c, sizes if channels_may_be_empty or not lead else (channels, *sizes))
     requested = requested_sizes(c, output_size, "output_size", rank)
     if rank > 1 and not isinstance(c.written.get("output_size"), InputContents):
-        requested = [size if wanted == 0 else wanted for size, wanted in zip(sizes, requested, strict=True)]
-    adapted = [_adaptive_size(c, wanted) for wanted in requested]
+        requested = [size if new == 0 else new for size, new in zip(sizes, requested, strict=True)]
+    adapted = [_adaptive_size(c, size) for size in requested]
     return Shape((*lead, channels, *adapted))
 
 

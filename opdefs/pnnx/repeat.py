@@ -25,25 +25,25 @@ BROADCAST = "each axis of the input must have size 1 or the requested size"
 @pnnx("Tensor.expand")
 def expand(c: InferenceContext, input: Value, *, sizes: object) -> PartialTensor:
     """Axes of size 1 repeated to the sizes, and new axes in front; -1 keeps the size of an axis."""
-    wanted = read_dims(c, sizes, "sizes")
-    if len(wanted) > MAX_RANK:
-        c.fail(f"sizes must have at most {MAX_RANK} items", len(wanted))
+    requested = read_dims(c, sizes, "sizes")
+    if len(requested) > MAX_RANK:
+        c.fail(f"sizes must have at most {MAX_RANK} items", len(requested))
     if input.shape.dims is None:
-        return PartialTensor(input.dtype, _expand_unknown_rank(c, wanted), None)
-    lead = len(wanted) - len(input.shape.dims)
+        return PartialTensor(input.dtype, _expand_unknown_rank(c, requested), None)
+    lead = len(requested) - len(input.shape.dims)
     if lead < 0:
-        c.fail("sizes must have at least one item for each axis of the input", input.shape, wanted)
-    new = [_new_axis(c, size, i) for i, size in enumerate(wanted[:lead])]
+        c.fail("sizes must have at least one item for each axis of the input", input.shape, requested)
+    new = [_new_axis(c, size, i) for i, size in enumerate(requested[:lead])]
     old = [
-        _expand_size(c, d, size, i) for i, (d, size) in enumerate(zip(input.shape, wanted[lead:], strict=True), lead)
+        _expand_size(c, d, size, i) for i, (d, size) in enumerate(zip(input.shape, requested[lead:], strict=True), lead)
     ]
     return broadcast_elements(input, Shape((*new, *old)))
 
 
-def _expand_unknown_rank(c: InferenceContext, wanted: Sequence[Dim | None]) -> Shape:
+def _expand_unknown_rank(c: InferenceContext, requested: Sequence[Dim | None]) -> Shape:
     """The sizes to which a tensor of unknown rank expands; a new unknown for a size that may be -1."""
-    known = (d is not None and c.prove_le(0, d) is True for d in wanted)
-    pairs = zip(wanted, known, strict=True)
+    known = (d is not None and c.prove_le(0, d) is True for d in requested)
+    pairs = zip(requested, known, strict=True)
     return Shape(d if is_size and d is not None else c.fresh(f"expand.{i}") for i, (d, is_size) in enumerate(pairs))
 
 

@@ -17,10 +17,10 @@ from shapeinf.ops import InferenceContext, Value
 @pnnx("Tensor.reshape", views={0: 0})
 def reshape(c: InferenceContext, input: Value, *, shape: object) -> PartialTensor:
     """The sizes in `shape`; -1 is inferred."""
-    wanted = read_dims(c, shape, "shape")
-    if len(wanted) > MAX_RANK:
-        c.fail(f"shape must have at most {MAX_RANK} items", len(wanted))
-    return reshape_elements(input, reshape_dims(c, input.shape, wanted, False))
+    requested = read_dims(c, shape, "shape")
+    if len(requested) > MAX_RANK:
+        c.fail(f"shape must have at most {MAX_RANK} items", len(requested))
+    return reshape_elements(input, reshape_dims(c, input.shape, requested, False))
 
 
 @pnnx("Tensor.reshape_as", views={0: 0})
@@ -49,10 +49,10 @@ def unflatten(c: InferenceContext, input: Value, *, dim: object, sizes: object) 
     axis = read_axis(c, dim, len(dims))
     if not dims:
         c.fail("the input must have rank 1 or more")
-    wanted = read_dims(c, sizes, "sizes")
-    if not wanted:
+    requested = read_dims(c, sizes, "sizes")
+    if not requested:
         c.fail("sizes must not be empty")
-    parts = reshape_dims(c, Shape((dims[axis],)), wanted, False)
+    parts = reshape_dims(c, Shape((dims[axis],)), requested, False)
     return reshape_elements(input, Shape((*dims[:axis], *parts, *dims[axis + 1 :])))
 
 

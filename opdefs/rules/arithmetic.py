@@ -209,7 +209,7 @@ def floored_remainder(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
 
 
 def truncated_remainder(c: InferenceContext) -> Callable[[Dim, Dim], Dim | None]:
-    """The remainder with the sign of the dividend, where that and the divisor are not negative."""
+    """The remainder with the sign of the dividend, for a dividend of at least 0 and a divisor of at least 1."""
 
     def remainder(a: Dim, b: Dim) -> Dim | None:
         return a % b if c.prove_le(1, b) is True and c.prove_le(0, a) is True else None
@@ -272,7 +272,7 @@ def limit_elements(x: PartialTensor, low: PartialTensor | None, high: PartialTen
         if bound is not None and bound.shape.dims in ((), (1,)):
             result = fold_dims(x.dtype, x.shape, concrete, pick, result, bound)
         elif bound is not None:
-            result = PartialTensor(x.dtype, x.shape, None)  # no scalar
+            result = PartialTensor(x.dtype, x.shape, None)  # a limit of each element
     return result
 
 

@@ -1,4 +1,4 @@
-"""Costs of layers: recurrent ones, attention, transforms, small linear algebra."""
+"""Costs of layers: recurrent cells, attention, transforms, small linear algebra."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def attention(
 def transform(c: CostContext, count: Dim, length: Dim, real: bool = False) -> OpCost:
     """`count` fast Fourier transforms: `5*n*log2(n)` operations each for length n, half of that for real ones."""
     if not isinstance(length, int):
-        raise NotKnown("the operations of a transform of symbolic length are no polynomial: bind it")
+        raise NotKnown("the operations of a transform of symbolic length are not a polynomial: bind the length")
     operations = 5 * length * max(length - 1, 0).bit_length()
     return OpCost(operations=c.product(count, operations // 2 if real else operations))
 
@@ -66,7 +66,7 @@ def linear_attention(c: CostContext) -> OpCost:
     q, k, v = c.input(0), c.input(1), c.input(2)
     queries, keys = c.integer("q_num_heads"), c.integer("kv_num_heads")
     if not (len(q) == len(k) == len(v) == 3) or queries < 1 or keys < 1:
-        raise NotKnown("the number of heads is not known")
+        raise NotKnown("the number of heads is unknown")
     rule = c.text("update_rule", "gated_delta")
     state = c.product(q[0], q[1], k[2] // keys, v[2] // keys)
     updates = keys * (2 if "delta" in rule else 1)

@@ -56,7 +56,7 @@ def select_elements(
     >>> select_elements("abcdef", [2, 3], [[1], [2, 1, 0]])
     ['f', 'e', 'd']
     """
-    if not all(indices):  # empty, however long the other axes are
+    if not all(indices):  # the result is empty, whatever the other axes are
         return []
     positions, stride = [0], len(elements)
     for size, chosen in zip(sizes, indices, strict=True):
@@ -72,7 +72,7 @@ def is_listable(shape: Shape) -> bool:
         return False
     total = 1
     for d in shape.dims:
-        if not isinstance(d, int) or d > MAX_ELEMENTS:  # numpy has no empty arrays with larger axes
+        if not isinstance(d, int) or d > MAX_ELEMENTS:  # numpy cannot create empty arrays with huge axes
             return False
         total *= d
     return total <= MAX_ELEMENTS
@@ -168,7 +168,7 @@ def fold_elements(
     try:
         with np.errstate(all="ignore"):
             result = np.asarray(concrete(*arrays))
-    except (AttributeError, TypeError, ValueError):  # no operation on strings, or on tensors that do not fit each other
+    except (AttributeError, TypeError, ValueError):  # undefined for strings, or shapes that do not match
         return PartialTensor(dtype, shape, None)
     return PartialTensor(dtype, shape, result.reshape(-1).tolist())
 

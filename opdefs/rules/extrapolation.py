@@ -51,7 +51,7 @@ def _element_increments(old: TensorType, new: TensorType) -> list[Dim] | None:
         return [0] * len(old.elements)
     pairs = list(zip(old.elements, new.elements, strict=True))
     if is_float(old.dtype) or not all(_is_number(o) and _is_number(n) for o, n in pairs):
-        return None  # floats that grow are rounded sooner or later
+        return None  # growing floats are rounded eventually
     return [n - o for o, n in pairs]  # type: ignore[operator,misc]
 
 

@@ -131,7 +131,7 @@ def iterate(
 
 @attrs.define
 class _Loop:
-    """A loop that is not known to have 0 trips; it is `certain` to have one or more where that is proven.
+    """A loop that may have trips; it is `certain` to have at least one where that is proven.
 
     `number` is the symbol for the number of any trip; `outer_atoms` is how many atoms existed before the body ran.
     """
@@ -238,7 +238,7 @@ class _Loop:
             outputs = self.trip.run(number, True, state, certain=True, accumulate=number > 0)
             state = outputs[1 : 1 + width]
             if number and outputs[1 + width :] != scanned:
-                scanned = [self._merge_elements(a, b) for a, b in zip(scanned, outputs[1 + width :], strict=True)]
+                scanned = [self._join_elements(a, b) for a, b in zip(scanned, outputs[1 + width :], strict=True)]
             else:
                 scanned = outputs[1 + width :]
             again = _known_condition(outputs[0])
@@ -246,12 +246,21 @@ class _Loop:
                 return LoopResult(number + 1, state, scanned) if again is False else None
         return None if self.limit is None else LoopResult(most, state, scanned)
 
-    def _merge_elements(self, a: Type, b: Type) -> Type:
-        """The element type of a scan output from two trips: an element has one shape in all of them."""
-        if isinstance(a, TensorType) and isinstance(b, TensorType):
-            shape = self.c.merge(a.shape, b.shape, "a scan output must have the same shape in every iteration")
-            return PartialTensor(a.dtype, shape, None)
-        return PartialTensor(a.dtype if isinstance(a, TensorType) else None, Shape.unknown(), None)
+    def _join_elements(self, a: Type, b: Type) -> Type:
+        """The element type of a scan output from two trips.
+
+        Its shape must be the same in all trips. Runtimes check the number of elements only, so only that is required:
+        sizes that differ are unknown.
+        """
+        dtype = a.dtype if isinstance(a, TensorType) else None
+        if not isinstance(a, TensorType) or not isinstance(b, TensorType):
+            return PartialTensor(dtype, Shape.unknown(), None)
+        if a.shape == b.shape:
+            return PartialTensor(dtype, a.shape, None)
+        if a.shape.dims is not None and b.shape.dims is not None:
+            counts = self.c.numel(a.shape), self.c.numel(b.shape)
+            self.c.same_count(*counts, "a scan output must have the same shape in every iteration")
+        return PartialTensor(dtype, Shape.unknown(), None)
 
     # -- fixpoint ----------------------------------------------------------------------------------------------------
 

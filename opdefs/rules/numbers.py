@@ -25,7 +25,7 @@ def read_int(c: InferenceContext, value: object, name: str) -> int:
     dim = read_dim(c, value, name)
     known = None if dim is None else c.concrete(dim)
     if known is None:
-        raise c.unknowable(f"{name} is not known")
+        raise c.unknowable(f"{name} is unknown")
     return known
 
 
@@ -35,7 +35,7 @@ def read_dims(c: InferenceContext, values: object, name: str) -> tuple[Dim | Non
     Raises NotKnown if the list is unknown.
     """
     if values is None:
-        raise c.unknowable(f"{name} is not known")
+        raise c.unknowable(f"{name} is unknown")
     listed = values if isinstance(values, tuple) else (values,)
     return tuple(read_dim(c, value, f"an item of {name}") for value in listed)
 

@@ -37,7 +37,7 @@ def clamp_index(c: InferenceContext, index: Dim, size: Dim, lowest: Dim, highest
         return None
     if isinstance(position, int) and isinstance(lowest, int) and isinstance(highest, int):
         return min(max(position, lowest), highest)
-    if c.prove_le(lowest, position) is not True:  # the lower end first: an empty axis has no position at all
+    if c.prove_le(lowest, position) is not True:  # the lower end first: the ends of an empty axis cross
         position = lowest if c.prove_le(position, lowest) is True else maximum(position, lowest)
     if c.prove_within_limits(position, highest):
         return position

@@ -111,7 +111,7 @@ def _inferred_dim(c: InferenceContext, x: Sequence[Dim], dims: Sequence[Dim], in
     if inferred and c.prove_le(1, known) is not True:
         c.at_least(known, 1, NO_QUOTIENT)
     if known == 0 or (not inferred and c.prove_le(1, known) is not True):
-        return c.fresh("reshape")  # an empty tensor fits any size
+        return c.fresh("reshape")  # any size is possible for an empty tensor
     if isinstance(total, int) and isinstance(known, int):
         if total % known:
             c.fail(COUNT, f"{total} elements", f"a multiple of {known}")

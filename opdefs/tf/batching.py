@@ -36,7 +36,7 @@ def unbatch_grad(c: InferenceContext, original_input: Shape, batch_index: Shape,
 def batch_function(c: InferenceContext, *inputs: TensorType, f: FunctionReference) -> tuple[Shape, ...]:
     """The outputs of the function for a batch of several calls, with the size of axis 0 of this call's inputs.
 
-    The batch may be padded. The captured inputs that follow are passed on as they are.
+    The batch may be padded. Captured inputs, which follow the batched ones, are passed as they are.
     """
     body, count = c.bodies.get("f"), len(c.attr("Tin"))
     if body is None or body.num_inputs != len(inputs) or body.num_outputs < c.num_outputs or not count:

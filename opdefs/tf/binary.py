@@ -150,7 +150,7 @@ _MAX_BOUNDED = 16
 
 
 def _are_bounded(shape: Shape, x: PartialTensor, y: PartialTensor) -> bool:
-    """Whether a few integers are known at positions where the other operand has unknown ones, which they bound."""
+    """Whether known integers bound unknown ones of the other operand, in tensors of few elements."""
     if is_float(x.dtype) or not is_listable(shape) or (x.elements is None and y.elements is None):
         return False
     unknown = any(v.elements is None or None in v.elements for v in (x, y))

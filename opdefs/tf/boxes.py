@@ -149,7 +149,7 @@ def sample_distorted_bounding_box(
 
 
 def _fresh_below(c: InferenceContext, most: Dim | None, name: str) -> Dim:
-    """An unknown size; of at most `most`, where that is known."""
+    """An unknown size, of at most `most` if that is known."""
     return c.fresh(name) if most is None else c.fresh_at_most(most, name)
 
 

@@ -31,6 +31,12 @@ def require_scalars(c: InferenceContext, *shapes: Shape) -> None:
         c.with_rank(shape, 0)
 
 
+def share_rank(c: InferenceContext, first: Shape, second: Shape) -> tuple[Shape, Shape] | None:
+    """Two shapes of one rank, which is required of a shape of unknown rank; None if both ranks are unknown."""
+    rank = first.rank if first.rank is not None else second.rank
+    return None if rank is None else (c.with_rank(first, rank), c.with_rank(second, rank))
+
+
 def size_from_scalar(c: InferenceContext, size: PartialTensor, index: int) -> Dim:
     """The size in input `index`, the scalar `size`; requires that it is at least 0."""
     known = size.elements[0] if size.shape.dims == () and size.elements else None

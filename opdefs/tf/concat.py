@@ -211,7 +211,7 @@ def _split_axis(c: InferenceContext, axis: PartialTensor, position: int, x: Shap
 def split_v(
     c: InferenceContext, value: Value, size_splits: Value, axis: Value, *, num_split: int
 ) -> tuple[PartialTensor, ...]:
-    """[*P, n, *Q], sizes [S], axis [] -> [*P, size, *Q]...; one of the sizes may be -1: what the others leave.
+    """[*P, n, *Q], sizes [S], axis [] -> [*P, size, *Q]...; one of the sizes may be -1: the rest of the axis.
 
     For an unknown axis, all sizes are unknown; TensorFlow's shape function assumes the last axis.
     """
@@ -230,7 +230,7 @@ def _any_part(c: InferenceContext, value: PartialTensor, part: int) -> PartialTe
 
 
 def _part_sizes(c: InferenceContext, total: Dim, sizes: Sequence[Dim | None]) -> list[Dim]:
-    """The sizes of the parts: -1 is what the others leave, None becomes an unknown."""
+    """The sizes of the parts: -1 becomes the rest of the axis, None an unknown. Requires that they sum to `total`."""
     inferred = [i for i, size in enumerate(sizes) if isinstance(size, int) and size == -1]
     if len(inferred) > 1:
         c.fail("size_splits can only have one -1")

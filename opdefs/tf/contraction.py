@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opdefs.tf.broadcasting import broadcast
+from opdefs.tf.common import share_rank
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
@@ -32,10 +33,10 @@ def matmul(
 def batch_matmul(c: InferenceContext, x: Shape, y: Shape, *, adj_x: bool = False, adj_y: bool = False) -> Shape:
     """[*B, M, K], [*B, K, N] -> [*B, M, N], for operands that may be adjoint. Axes of B do not broadcast."""
     x, y = c.with_rank_at_least(x, 2), c.with_rank_at_least(y, 2)
-    rank = x.rank if x.rank is not None else y.rank
-    if rank is None:
+    operands = share_rank(c, x, y)
+    if operands is None:
         return c.unknown_shape()
-    x, y = c.with_rank(x, rank), c.with_rank(y, rank)
+    x, y = operands
     batch = c.merge(c.subshape(x, 0, -2), c.subshape(y, 0, -2))
     rows, columns = product(c, x, y, adj_x, adj_y)
     return c.concatenate(batch, c.matrix(rows, columns))

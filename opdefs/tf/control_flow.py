@@ -26,7 +26,10 @@ def switch_n(c: InferenceContext, data: TensorType, output_index: Shape) -> tupl
 
 @tf("Merge", "RefMerge", conditions=-1)
 def merge(c: InferenceContext, *inputs: TensorType | None) -> tuple[Type, PartialTensor]:
-    """[*S]... -> the join of the inputs, and the index [] of the one that has a value. None: of a later iteration."""
+    """[*S]... -> the join of the inputs, and the index [] of the one that has a value.
+
+    An input of None is a value of a later iteration.
+    """
     values = [value for value in inputs if value is not None]
     if not values:
         c.fail("takes at least 1 input, got 0")
@@ -42,7 +45,7 @@ def enter(c: InferenceContext, data: TensorType) -> TensorType:
     return data
 
 
-@tf("Exit", "RefExit", views={0: 0}, conditions=-2)  # of the frame that it entered, and of the switch before it
+@tf("Exit", "RefExit", views={0: 0}, conditions=-2)  # it ends the conditions of its frame's Enter and of a Switch
 def leave(c: InferenceContext, data: TensorType) -> Type:
     """[*S] -> [*S]: the value after the last iteration."""
     return c.leave_cycle(data)

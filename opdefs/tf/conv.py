@@ -84,7 +84,7 @@ def conv_3d(
 ) -> Shape:
     """[N, P, H, W, C], [p, h, w, C/groups, D] -> [N, P', H', W', D].
 
-    Each axis has its own dilation, as in the kernel: TensorFlow's shape function swaps those of rows and columns.
+    Each axis has its own dilation, as in the kernel; TensorFlow's shape function swaps those of rows and columns.
     """
     layout = tensor_format(window.data_format, 3)
     x, weights = c.with_rank(input_, 5), c.with_rank(filter_, 5)

@@ -40,7 +40,7 @@ def depthwise_conv_2d_backprop_input(
 ) -> Shape:
     """[4] or [2], [h, w, C, M], [N, H', W', C*M] -> [N, H, W, C], as Conv2DBackpropInput.
 
-    The kernel takes a height and a width too, which TensorFlow's shape function refuses.
+    The kernel accepts [2], a height and a width, which TensorFlow's shape function rejects.
     """
     layout = tensor_format(window.data_format)
     grad, weights = c.with_rank(out_backprop, 4), c.with_rank(filter_, 4)

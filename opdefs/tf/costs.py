@@ -25,38 +25,23 @@ _BOXES = elements.exclusion("the number of comparisons depends on data")
 _ITERATIVE = elements.exclusion("the number of iterations depends on data")
 _UNPUBLISHED = elements.exclusion("no formula is published for it")
 
-FAMILIES: dict[str, CostRule] = {
-    **dict.fromkeys(
-        (f"opdefs.tf.{name}" for name in ("binary", "elementwise", "logic", "random")), elements.elementwise
-    ),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("bias", "uniform_quantized")), elements.elementwise),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("concat", "reshape", "pad", "diagonals")), elements.movement),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("identity", "sources", "variables")), elements.movement),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("control_flow", "data_format", "functional")), elements.movement),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("tensor_list", "tensor_array", "strings")), elements.movement),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("slice", "gather")), elements.gathering()),
-    "opdefs.tf.shapes": elements.shape_query,
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("reduction", "ranking")), elements.input_cost()),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("segment", "counting")), elements.input_cost()),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("quantize", "quantized_arithmetic")), elements.element_cost(2)),
-    **dict.fromkeys(
-        (f"opdefs.tf.{name}" for name in ("datasets", "iterators", "io", "queues", "tables", "state", "host")), _OUTSIDE
-    ),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("collectives", "batching", "fixed_shapes")), _OUTSIDE),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("parsing", "proto", "tokens", "audio")), _RECORDS),
-    **dict.fromkeys(
-        (f"opdefs.tf.{name}" for name in ("sparse", "sparse_parts", "csr_matrix", "ragged", "sets", "sparse_counts")),
-        _SPARSE,
-    ),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("boxes", "data_dependent")), _BOXES),
-    **dict.fromkeys(
-        (f"opdefs.tf.{name}" for name in ("boosted_trees", "linear_models", "sampling", "training", "losses")),
-        _UNPUBLISHED,
-    ),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("images", "resizing", "xla", "xla_windows")), _UNPUBLISHED),
-    **dict.fromkeys((f"opdefs.tf.{name}" for name in ("recurrent", "fractional_pool", "quantized")), _UNPUBLISHED),
-    "opdefs.tf.linalg": _ITERATIVE,
-}
+_RULES: Sequence[tuple[CostRule, str]] = (
+    (elements.elementwise, "bias binary elementwise logic random uniform_quantized"),
+    (elements.element_cost(2), "quantize quantized_arithmetic"),
+    (elements.input_cost(), "reduction ranking segment counting"),
+    (elements.movement, "concat reshape pad diagonals identity sources variables control_flow data_format functional"),
+    (elements.movement, "tensor_list tensor_array strings"),
+    (elements.gathering(), "slice gather"),
+    (elements.shape_query, "shapes"),
+    (_OUTSIDE, "datasets iterators io queues tables state host collectives batching fixed_shapes"),
+    (_RECORDS, "parsing proto tokens audio"),
+    (_SPARSE, "sparse sparse_parts csr_matrix ragged sets sparse_counts"),
+    (_BOXES, "boxes data_dependent"),
+    (_ITERATIVE, "linalg"),
+    (_UNPUBLISHED, "boosted_trees linear_models sampling training losses images resizing xla xla_windows"),
+    (_UNPUBLISHED, "recurrent fractional_pool quantized"),
+)
+FAMILIES = {f"opdefs.tf.{name}": rule for rule, names in _RULES for name in names.split()}
 """By module of shape functions, the cost rule of its operators that have none of their own."""
 
 
@@ -128,7 +113,7 @@ def _update_cost(name: str) -> CostRule:
 
 
 def _registered_names(*names: str) -> list[str]:
-    """The names of which TensorFlow has an operator with a rule."""
+    """Those of these names that are operators with a rule."""
     return [name for name in names if tf.has_rule("", name)]
 
 
@@ -185,7 +170,7 @@ def _window(c: CostContext) -> list[int]:
         sizes = c.contents(next((i for i, arg in enumerate(c.op_def.inputs) if arg.name == "ksize"), 1))
     known = [size for size in sizes if isinstance(size, int)]
     if not known or len(known) != len(sizes):
-        raise NotKnown("the size of the window is not known")
+        raise NotKnown("the size of the window is unknown")
     return known
 
 
@@ -251,7 +236,7 @@ def _row_length(c: CostContext, *transposed: str) -> Dim:
 @tf.cost(*(f"QuantizedMatMulWithBias{rest}" for rest in ("", "AndDequantize", "AndRelu", "AndRequantize")))
 @tf.cost("QuantizedMatMulWithBiasAndReluAndRequantize")
 def matmul(c: CostContext) -> OpCost:
-    """A product of matrices that may be transposed; the operator's name and `fused_ops` state what follows it."""
+    """A product of matrices that may be transposed, and the fused operators that the name and `fused_ops` state."""
     return _product_cost(c, c.product(_row_length(c, "transpose_a"), *c.result))
 
 
@@ -275,7 +260,7 @@ def _numbers(c: CostContext) -> dict[int, list[int]]:
     """The dimension numbers of the operator, by field. Raises NotKnown if they are unreadable."""
     numbers = read_numbers(c.text("dimension_numbers"))
     if numbers is None:
-        raise NotKnown("the dimension numbers cannot be read")
+        raise NotKnown("the dimension numbers are unreadable")
     return numbers
 
 
@@ -298,7 +283,7 @@ def _filter_macs(c: CostContext, outputs: Shape, kernel: Shape) -> Dim:
 @tf.cost(*(f"QuantizedConv2DWithBias{rest}AndRelu{more}" for rest in ("Sum",) for more in ("", "AndRequantize")))
 @tf.cost("QuantizedConv2DWithBiasSignedSumAndReluAndRequantize")
 def convolution(c: CostContext) -> OpCost:
-    """A filter [*W, C/groups, K]; the operator's name and `fused_ops` state what follows it."""
+    """A filter [*W, C/groups, K], and the fused operators that the name and `fused_ops` state."""
     kernel = c.input(_input_position(c, "filter"))
     return _product_cost(c, _filter_macs(c, c.result, kernel))
 

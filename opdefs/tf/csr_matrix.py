@@ -21,7 +21,7 @@ def matrix_behind(c: InferenceContext, handle: TensorType, name: str, least: int
     c.with_rank(handle.shape, 0)
     values = handle.values if isinstance(handle, HandleType) else None
     if values is None or len(values) != 1:
-        raise c.unknowable(f"the shape of the sparse matrix {name!r} is not known")
+        raise c.unknowable(f"the shape of the sparse matrix {name!r} is unknown")
     shape = c.with_rank_at_most(c.with_rank_at_least(values[0].shape, least), 3)
     if shape.dims is None:
         c.fail(f"{name} has an unknown rank.")

@@ -87,7 +87,7 @@ def _distinct(x: PartialTensor) -> tuple[list[Element], list[int], list[int]] | 
 
 
 def _distinct_count(c: InferenceContext, x: PartialTensor, size: Dim) -> Dim:
-    """The number of distinct elements among `size`: at least 1, unless there is none."""
+    """The number of distinct elements of a tensor of `size` elements: at least 1, or 0 for a size of 0."""
     if isinstance(size, int) and size <= 1:
         return size
     if isinstance(x, Progression) and len(x.steps) == 1:
@@ -96,7 +96,7 @@ def _distinct_count(c: InferenceContext, x: PartialTensor, size: Dim) -> Dim:
 
 
 def _count_of_equal(c: InferenceContext, size: Dim) -> Dim:
-    """The number of distinct elements among `size` equal ones: 1, unless there is none."""
+    """The number of distinct elements among `size` equal ones: 1, or 0 for a size of 0."""
     return 1 if c.prove_le(1, size) is True else c.fresh("count", 0, 1)
 
 
@@ -194,7 +194,7 @@ def dynamic_stitch(c: InferenceContext, *inputs: Value) -> PartialTensor:
     count = len(inputs) // 2
     indices, data = inputs[:count], inputs[count:]
     if not count or len(data) != count:
-        c.fail("requires as many tensors of indices as of data")
+        c.fail("requires the same number of index tensors and data tensors")
     rest = c.unknown_shape()
     for index, values in zip(indices, data, strict=True):
         if index.shape.dims is None:

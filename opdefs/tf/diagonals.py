@@ -130,7 +130,7 @@ def matrices_of_diagonals(
 ) -> Shape:
     """[*B, L] or [*B, count, L], k, num_rows [], num_cols [] -> [*B, num_rows, num_cols].
 
-    A size of -1 is the smallest that fits; where both are, the matrices are square.
+    A size of -1 is the smallest that fits; if both are -1, the matrices are square.
     """
     require_scalars(c, num_rows.shape, num_cols.shape, padding_value)
     x, band = c.with_rank_at_least(diagonal, 1), _read_band(c, k)
@@ -156,9 +156,9 @@ def matrices_of_diagonals(
 
 
 def _requested_size(c: InferenceContext, requested: list[int | None], least: Dim, name: str) -> Dim:
-    """A requested size, or the smallest that fits for -1; an unknown where it is undecided which.
+    """A requested size, or for -1 the smallest that fits; an unknown where the request is.
 
-    The second of the requested sizes is that of the other axis: matrices are square where neither is known.
+    `requested` has the size of this axis, then that of the other one: if both are open, the matrices are square.
     """
     own, other = requested
     if own is None or (own == -1 and other is None):

@@ -8,7 +8,7 @@ from shapeinf.ops import Dialect, SignatureTable
 
 
 def _connect(graph: Graph) -> Graph:
-    """The graph with what nodes store behind handles as inputs of the nodes that load it."""
+    """See `opdefs.tf.stored_values.connect`, which is imported only for graphs of TensorFlow."""
     from opdefs.tf.stored_values import connect
 
     return connect(graph)

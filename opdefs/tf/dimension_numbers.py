@@ -50,6 +50,10 @@ class ConvolutionAxes:
         )
         return all(sorted(axes) == list(range(rank)) for axes in operands)
 
+    def spatial_sizes(self, x: Shape, kernel: Shape) -> tuple[list[Dim], list[Dim]]:
+        """The spatial sizes of an input and of a kernel."""
+        return [x[axis] for axis in self.input_spatial], [kernel[axis] for axis in self.kernel_spatial]
+
 
 def convolution_axes(c: InferenceContext, text: str, fields: tuple[int, ...], rank: int) -> ConvolutionAxes | None:
     """The axes in a message, decoded as UTF-8 text; None where bytes of it were lost. Raises ShapeError for others."""
@@ -59,7 +63,7 @@ def convolution_axes(c: InferenceContext, text: str, fields: tuple[int, ...], ra
     batches, inputs, outputs = fields[:3], fields[3:6], fields[6:]
     axes = ConvolutionAxes(*_group(numbers, batches), *_group(numbers, inputs), *_group(numbers, outputs))
     if not axes.is_valid(rank):
-        c.fail(f"dimension_numbers must name all axes of rank {rank}", axes)
+        c.fail(f"dimension_numbers must name each axis of a tensor of rank {rank} once", axes)
     return axes
 
 

@@ -16,7 +16,7 @@ from shapeinf.ops.package_data import read_package_text
 from shapeinf.sharing import build_once
 
 Sizes = list[int | None] | None
-"""Sizes of a tensor, None for unknown ones; None for an unknown rank."""
+"""The sizes of a tensor, None for each unknown one; None for an unknown rank."""
 
 
 @build_once

@@ -123,7 +123,7 @@ def case(
     """The outputs of the branch with this index [], the last one for an index out of range; else the join of all."""
     c.with_rank(branch_index.shape, 0)
     if not branches:
-        c.fail("a Case must have branches")
+        c.fail("Case requires at least one branch")
     bodies = [_body(c, f"branches[{i}]", len(values), c.num_outputs) for i in range(len(branches))]
     index = branch_index.elements[0] if branch_index.elements else None
     taken = None

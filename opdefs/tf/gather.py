@@ -63,7 +63,7 @@ def _gather(
     x = params.shape
     if batch > axis:
         c.fail("batch_dims must be less than or equal to axis", batch, axis)
-    if all(c.prove_le(1, d) is True for i, d in enumerate(x) if i != axis):  # nothing is read of empty slices
+    if all(c.prove_le(1, d) is True for i, d in enumerate(x) if i != axis):  # indices into empty slices are not read
         constrain_indices(c, indices, x[axis], from_end=False)
     elif not _lie_inside(indices, x[axis]):
         indices = PartialTensor(indices.dtype, indices.shape, None)

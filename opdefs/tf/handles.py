@@ -40,7 +40,7 @@ def declared_values(c: InferenceContext, dtypes: Dtypes, shapes: Shapes) -> tupl
     if not shapes:
         return tuple(TensorType(dtype, c.unknown_shape()) for dtype in dtypes)
     if len(shapes) != len(dtypes):
-        c.fail(f"{len(dtypes)} element types need as many shapes, not {len(shapes)}")
+        c.fail(f"{len(dtypes)} element types require {len(dtypes)} shapes, not {len(shapes)}")
     return tuple(TensorType(d, declared_shape(c, s)) for d, s in zip(dtypes, shapes, strict=True))
 
 
@@ -132,7 +132,7 @@ def join_values(
 ) -> Values:
     """The type of the items of a list, joined with those of `items` that are stored in it; None if unknown.
 
-    Their contents are part of the type only `with_elements`: where the list has no other items, such as zeros.
+    Contents are part of the type only `with_elements`: where the list has no other items, such as zeros.
     """
     if values is None:
         return None
@@ -142,7 +142,7 @@ def join_values(
             joined = item
             continue
         relaxed = c.relax_type(joined, item, f"item{index}")
-        assert isinstance(relaxed, TensorType)  # the join of tensors
+        assert isinstance(relaxed, TensorType)  # the join of tensors is one
         joined = relaxed
     return None if joined is None and values else (() if joined is None else (joined,))
 

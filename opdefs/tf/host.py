@@ -23,7 +23,7 @@ def print_value(c: InferenceContext, input: TensorType, *data: Shape) -> TensorT
 @tf("EagerPyFunc", "PyFunc", "PyFuncStateless")
 def python_function(c: InferenceContext, *input: Shape) -> tuple[Shape, ...]:
     """Outputs of any shape: those of a Python function."""
-    raise c.unknowable("the outputs of a function of Python may have any shape")
+    raise c.unknowable("the outputs of a Python function may have any shape")
 
 
 @tf("RpcClient")

@@ -114,7 +114,7 @@ _SPECIFICATION = re.compile(r"(?P<sizes>(?:\d{1,18} )+)(?P<slices>(?:-|\d+,\d{1,
 def slice_shape(text: object) -> Shape | None:
     """The shape of a slice such as `4 8 0,2:-`: the sizes of the full tensor, then `start,length` or `-` of each axis.
 
-    None for an empty text, which stands for the entire tensor, and for any other text.
+    None for an empty text, which is the entire tensor, and for malformed texts.
     """
     match = _SPECIFICATION.fullmatch(text) if isinstance(text, str) else None
     if match is None:

@@ -14,7 +14,11 @@ def sdca_optimizer(
     """Examples and weights of F features -> states [N, 4], and a change for each weight, of its shape."""
     weights = num_sparse_features + num_dense_features
     if c.num_outputs != weights + 1 or len(inputs) < weights + 1:
-        c.fail("the numbers of features do not fit the node", num_sparse_features, num_dense_features)
+        c.fail(
+            "the numbers of features must match the inputs and outputs of the node",
+            num_sparse_features,
+            num_dense_features,
+        )
     states = c.with_rank(inputs[-1], 2)
     return c.matrix(states[0], 4), *inputs[len(inputs) - 1 - weights : -1]
 

@@ -119,7 +119,7 @@ def fused_batch_norm_grad(
 ) -> tuple[Shape, ...]:
     """[*S], [*S] with C channels, three vectors [C] -> [*S], two vectors [C], two vectors [0].
 
-    Kernels differ in the last two: TensorFlow's shape function declares empty vectors, some return scalars.
+    The last two are those of TensorFlow's shape function; some kernels return scalars.
     """
     layout = image_format(data_format)
     gradients = c.merge(c.with_rank(y_backprop, layout.rank), c.with_rank(x, layout.rank))

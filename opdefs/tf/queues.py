@@ -43,7 +43,7 @@ def components(
     """The shapes of the components of an element. Raises NotKnown if neither queue nor other nodes determine them."""
     values = loaded_values(c, values_behind(handle), dtypes, stored)
     if values is None:
-        raise c.unknowable("the components of the queue are not known")
+        raise c.unknowable("the components of the queue are unknown")
     return tuple(read_value(c, value).shape for value in values)
 
 
@@ -170,5 +170,5 @@ def pop(c: InferenceContext, handle: Shape, *stored: TensorType) -> TensorType:
     """A handle -> [*S]: the last value that was pushed."""
     values = stored_values(c, stored, 1)
     if values is None:
-        raise c.unknowable("the values that other nodes push on the stack are not known")
+        raise c.unknowable("the values that other nodes push on the stack are unknown")
     return values[0]

@@ -24,7 +24,11 @@ def row_count(c: InferenceContext, splits: Shape) -> Dim:
 def ragged_rank(c: InferenceContext, value: object, inputs: int) -> int:
     """A number of ragged axes. Raises ShapeError unless there are at least as many tensors."""
     if not isinstance(value, int) or not 0 <= value <= inputs:
-        c.fail("the number of ragged axes must fit the number of tensors", value, inputs)
+        c.fail(
+            "the number of ragged axes must be at least 0 and at most the number of tensors with row splits",
+            value,
+            inputs,
+        )
     return value
 
 
@@ -115,7 +119,7 @@ def ragged_cross(
     """Features of B rows -> the values [*] and the row splits [B + 1] of their crosses."""
     ragged, sparse, dense = len(ragged_values_types), len(sparse_values_types), len(dense_types)
     if len(inputs) != 2 * ragged + 3 * sparse + dense or len(ragged_splits_types) != ragged:
-        c.fail(f"{ragged} ragged, {sparse} sparse and {dense} dense features do not fit {len(inputs)} inputs")
+        c.fail(f"{ragged} ragged, {sparse} sparse and {dense} dense features do not match {len(inputs)} inputs")
     rows: Dim = c.fresh("batch")
     for splits in inputs[ragged : 2 * ragged]:
         rows = c.merge(rows, row_count(c, splits.shape))

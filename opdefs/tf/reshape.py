@@ -29,9 +29,9 @@ def reshape(c: InferenceContext, tensor: Value, shape: Value) -> PartialTensor:
     if wanted.count(-1) > 1:
         warn(c, "only one size may be -1", list(wanted))
         wanted = tuple(None if d == -1 else d for d in wanted)
-    copied = _empty_axis(c, tensor.shape, wanted)
-    if copied is not None:
-        return reshape_elements(tensor, copied)
+    inferred = _infer_of_empty(c, tensor.shape, wanted)
+    if inferred is not None:
+        return reshape_elements(tensor, inferred)
     try:
         result = reshape_dims(c, tensor.shape, wanted, False)
     except ShapeError as error:
@@ -40,10 +40,17 @@ def reshape(c: InferenceContext, tensor: Value, shape: Value) -> PartialTensor:
     return reshape_elements(tensor, result)
 
 
-def _empty_axis(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None]) -> Shape | None:
+def _infer_of_empty(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None]) -> Shape | None:
     """The result if -1 is inferred and another size is or may be 0: of empty tensors, kernels count sizes above 0."""
     sizes = [d for d in wanted if d != -1]
-    if len(sizes) != len(wanted) - 1 or (0 not in sizes and not _may_be_empty(c, x, sizes)):
+    if len(sizes) != len(wanted) - 1:
+        return None
+    quotient = _quotient_besides_empty_axes(c, x, sizes)
+    if quotient is not None:
+        return Shape(quotient if d == -1 else c.make_dim(d) for d in wanted)
+    if 0 not in sizes and not any(_may_be_zero(c, d) for d in sizes):
+        return None
+    if x.dims is None and 0 not in sizes:
         return None
     if x.dims is not None and 0 not in x.dims and x.is_concrete:
         return None
@@ -55,17 +62,27 @@ def _empty_axis(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None]) -> 
     return Shape(inferred if d == -1 else c.fresh(f"reshape.{i}") if d is None else d for i, d in enumerate(wanted))
 
 
-def _may_be_empty(c: InferenceContext, x: Shape, sizes: Sequence[Dim | None]) -> bool:
-    """Whether a requested size may be 0, so that the inferred one is not always the quotient."""
-    possible = [d for d in sizes if isinstance(d, Dimension) and c.prove_le(1, d) is not True]
+def _may_be_zero(c: InferenceContext, d: Dim | None) -> bool:
+    return isinstance(d, Dimension) and c.prove_le(1, d) is not True
+
+
+def _quotient_besides_empty_axes(c: InferenceContext, x: Shape, sizes: Sequence[Dim | None]) -> Dim | None:
+    """The inferred size where requested sizes that may be 0 are axes of the tensor, and no other axis may be 0.
+
+    These axes and sizes are counted on both sides, or on none. None where there are no such sizes.
+    """
+    possible = [d for d in sizes if _may_be_zero(c, d)]
     if not possible or x.dims is None:
-        return False
+        return None
     rest = list(x.dims)
     for d in possible:
         if d not in rest:
-            return True
-        rest.remove(d)  # the quotient and the count of the sizes above 0 are then the same
-    return any(c.prove_le(1, d) is not True for d in rest)
+            return None
+        rest.remove(d)
+    others = [d for d in sizes if d not in possible]
+    if any(d is None or c.prove_le(1, d) is not True for d in [*rest, *others]):
+        return None
+    return c.numel(rest) // c.numel(d for d in others if d is not None)
 
 
 def _fail_as_tensorflow(c: InferenceContext, x: Shape, wanted: Sequence[Dim | None]) -> None:
@@ -244,7 +261,7 @@ def reverse_axes(c: InferenceContext, tensor: Value, axis: Value) -> PartialTens
         c.fail("reverse does not work on tensors with more than 8 dimensions")
     axes = known_ints(axis)
     if shape.dims == ():
-        return tensor  # the kernel reads no axes of a scalar
+        return tensor  # of a scalar, the kernel does not read the axes
     if axes is not None and shape.dims is not None:
         c.axes(axes, len(shape.dims))
     elif c.concrete(named[0]) == 0:

@@ -17,8 +17,6 @@ from shapeinf.ops.tables import table_lines
 from shapeinf.sharing import build_once
 
 _NAMES = frozenset(dtype.name for dtype in DTYPES)
-PRODUCER = 2474
-"""The version of graphs that TensorFlow 2.21 writes."""
 
 
 class Deprecation(NamedTuple):

@@ -18,7 +18,7 @@ def _replace_rows(c: InferenceContext, data: Shape, rows: Dim) -> Shape:
 
 
 def _sorted_segments(c: InferenceContext, ids: PartialTensor) -> Dim:
-    """The number of segments of sorted ids: one more than the last id, an unknown where that is."""
+    """The number of segments of sorted ids: one more than the last id, or an unknown."""
     size = c.concrete(ids.shape[0]) if ids.shape.rank == 1 else None
     if size == 0:
         return 0

@@ -84,7 +84,7 @@ def _align_sizes(s0: PartialTensor, s1: PartialTensor) -> list[tuple[Dim | None,
 
 
 def _broadcast_size(c: InferenceContext, a: Dim | None, b: Dim | None) -> Dim | None:
-    """The broadcast of two sizes; if one is unknown, the other one where that is not 1, else None."""
+    """The broadcast of two sizes. If one is unknown: the other one, unless that may be 1, else None."""
     if a is not None and b is not None:
         return c.broadcast_dim(a, b)
     known = a if b is None else b
@@ -95,8 +95,8 @@ def _broadcast_size(c: InferenceContext, a: Dim | None, b: Dim | None) -> Dim | 
 def broadcast_gradient_args(c: InferenceContext, s0: Value, s1: Value) -> tuple[PartialTensor, ...]:
     """[R], [S] -> [A], [B]: the axes along which the gradient of each operand of a broadcast is summed.
 
-    These are the axes of size 1, or missing, in the operand; also if they have size 1 in both operands. There are none
-    if the shapes are equal.
+    These are the axes of size 1 in the operand, or missing in it. There are none if both shapes are equal; otherwise an
+    axis of size 1 in both operands counts for both.
     """
     first, second = c.with_rank(s0.shape, 1)[0], c.with_rank(s1.shape, 1)[0]
     pairs = _align_sizes(s0, s1)

@@ -50,7 +50,7 @@ def _slice_dim(c: InferenceContext, d: Dim, start: Dim | None, size: Dim | None,
         if end > d:
             warn(c, f"axis {axis} of the input is too small for the slice", d, start, size)
     elif c.prove_le(end, d) is not True and (start is None or c.prove_le(0, start) is True):
-        c.at_most(end, d, f"axis {axis} of the input must hold the slice")
+        c.at_most(end, d, f"the slice must lie inside axis {axis} of the input")
     return size
 
 

@@ -41,7 +41,7 @@ def placeholder(c: InferenceContext, *, shape: DeclaredType = OPEN) -> Shape:
 
 @tf("PlaceholderWithDefault")
 def placeholder_with_default(c: InferenceContext, default: Shape, *, shape: DeclaredType) -> Shape:
-    """[*S] -> the declared shape: a tensor that is fed may differ from the default where that leaves sizes open."""
+    """[*S] -> the declared shape: sizes that it leaves open may differ from those of the default."""
     declared = declared_shape(c, shape)
     if default.dims is None or declared.dims is None:
         return declared

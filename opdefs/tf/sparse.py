@@ -154,7 +154,7 @@ def sparse_reduce(
     sparse_sizes(c, input_indices, input_values, input_shape.shape)
     sizes = _reduced_sizes(c, c.make_shape_from_shape_tensor(2), reduction_axes, keep_dims)
     if sizes is None:
-        raise c.unknowable("the reduced axes or the rank of the sparse tensor are not known")
+        raise c.unknowable("the reduced axes or the rank of the sparse tensor are unknown")
     return Shape(sizes)
 
 

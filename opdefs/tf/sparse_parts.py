@@ -23,7 +23,7 @@ def sparse_concat(c: InferenceContext, *inputs: Value, concat_dim: int) -> Spars
     """Sparse [*P, n, *Q], [*P, m, *Q]... -> a sparse [*P, n + m + ..., *Q]."""
     n = len(inputs) // 3
     if len(inputs) != 3 * n or not n:
-        c.fail(f"takes indices, values and a shape for each tensor, got {len(inputs)} inputs")
+        c.fail(f"requires indices, values and a shape for each tensor, not {len(inputs)} inputs")
     total: Dim = 0
     rank: Dim = c.fresh("rank")
     for indices, values, shape in zip(inputs[:n], inputs[n : 2 * n], inputs[2 * n :], strict=True):
@@ -143,7 +143,9 @@ def sparse_cross(
 def _cross(c: InferenceContext, inputs: tuple[PartialTensor, ...], sparse: int, dense: int) -> SparseShapes:
     """The crosses of `sparse` sparse tensors of rank 2 and `dense` matrices, all with one row for each example."""
     if 3 * sparse + dense > len(inputs):
-        c.fail(f"{sparse} sparse and {dense} dense features do not fit {len(inputs)} inputs")
+        c.fail(
+            f"{sparse} sparse and {dense} dense features require {3 * sparse + dense} inputs or more, not {len(inputs)}"
+        )
     rows: Dim = c.fresh("batch")
     for shape in inputs[2 * sparse : 3 * sparse]:
         sizes = known_sizes(c, shape)

@@ -32,7 +32,7 @@ def take_gradient(c: InferenceContext, handle: TensorType, num_required: Shape) 
     c.with_rank(num_required, 0)
     values = values_behind(handle)
     if values is None or len(values) != 1:
-        raise c.unknowable("the accumulator behind the handle is not known")
+        raise c.unknowable("the accumulator behind the handle is unknown")
     return read_value(c, values[0]).shape
 
 
@@ -84,7 +84,7 @@ def stage(c: InferenceContext, *inputs: Shape) -> None:
 @tf("OrderedMapPeek", "OrderedMapUnstage", "OrderedMapUnstageNoKey")
 def unstage(c: InferenceContext, *inputs: Shape) -> tuple[Shape, ...]:
     """Tensors of any shape: those that other nodes stage, which share only a name with this one."""
-    raise c.unknowable("the values that other nodes stage are not known")
+    raise c.unknowable("the values that other nodes stage are unknown")
 
 
 @tf("StageSize", "MapSize", "MapIncompleteSize", "OrderedMapSize", "OrderedMapIncompleteSize")
@@ -125,13 +125,13 @@ def map_size(c: InferenceContext, input_handle: Shape) -> Shape:
 @tf("TensorMapLookup")
 def map_value(c: InferenceContext, input_handle: Shape, key: Shape) -> Shape:
     """[], key -> a tensor of any shape."""
-    raise c.unknowable("the shapes of the values of a map are not known")
+    raise c.unknowable("the shapes of the values of a map are unknown")
 
 
 @tf("TensorMapStackKeys")
 def map_keys(c: InferenceContext, input_handle: Shape) -> Shape:
     """[] -> a tensor of any shape: all keys, stacked."""
-    raise c.unknowable("the shape of the keys of a map is not known")
+    raise c.unknowable("the shape of the keys of a map is unknown")
 
 
 # -- sessions and mutexes ----------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def session_handle(c: InferenceContext, value: Shape) -> Shape:
 def session_tensor(c: InferenceContext, handle: Shape) -> Shape:
     """[] -> a tensor of any shape, which another run stored."""
     c.with_rank(handle, 0)
-    raise c.unknowable("the tensor that another run stored is not known")
+    raise c.unknowable("the tensor that another run stored is unknown")
 
 
 @tf("DeleteSessionTensor")
@@ -180,7 +180,7 @@ def consume_mutex_lock(c: InferenceContext, mutex_lock: Shape) -> None:
 @tf("_Arg", "_DeviceArg")
 def argument(c: InferenceContext) -> Shape:
     """An argument of a function, of any shape."""
-    raise c.unknowable("the argument is that of another function")
+    raise c.unknowable("the argument is passed by another function")
 
 
 @tf("_Retval", "_DeviceRetval", "_Send", "_HostSend")
@@ -191,7 +191,7 @@ def end(c: InferenceContext, value: Shape) -> None:
 @tf("_Recv", "_HostRecv")
 def receive(c: InferenceContext) -> Shape:
     """A tensor of any shape, which another device sends."""
-    raise c.unknowable("the tensor that another device sends is not known")
+    raise c.unknowable("the tensor that another device sends is unknown")
 
 
 @tf("_HostCast", in_place=(0,))

@@ -81,12 +81,12 @@ def reduce_join(c: InferenceContext, inputs: Shape, reduction_indices: Value, *,
     """[*P, n, *Q], axes -> [*P, *Q], or [*P, 1, *Q] with `keep_dims`."""
     axes = known_ints(reduction_indices)
     if inputs.dims is None:
-        raise c.unknowable("the rank of the strings is not known")
+        raise c.unknowable("the rank of the strings is unknown")
     rank = len(inputs.dims)
     if axes is None:
         if keep_dims:
             return c.unknown_shape_of_rank(rank)
-        raise c.unknowable("the reduced axes are not known")
+        raise c.unknowable("the reduced axes are unknown")
     reduced = c.axes(axes, rank)
     if keep_dims:
         return Shape(1 if axis in reduced else d for axis, d in enumerate(inputs.dims))

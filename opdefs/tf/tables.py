@@ -79,7 +79,7 @@ def find(c: InferenceContext, table_handle: TensorType, keys: Shape, default_val
         c.with_rank_at_most(default_value, 1)
     shapes = entry(c, table_handle, "Tin", "Tout")
     if shapes is None:
-        raise c.unknowable("the shape of the values of the table is not known")
+        raise c.unknowable("the shape of the values of the table is unknown")
     return c.concatenate(_batch(c, shapes[0], keys), shapes[1])
 
 

@@ -375,4 +375,4 @@ def list_length(c: InferenceContext, input_handle: TensorType) -> PartialTensor:
 @tf("TensorListElementShape")
 def list_element_shape(c: InferenceContext, input_handle: TensorType) -> Shape:
     """A list -> [*]: the shape that it declares for its items, unknown and less specific than that of the items."""
-    raise c.unknowable("the shape that the list declares for its items is not known")
+    raise c.unknowable("the shape that the list declares for its items is unknown")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
+from opdefs.tf.common import share_rank
 from opdefs.tf.dialect import tf
 from opdefs.tf.dimension_numbers import (
     UNIFORM_FIELDS,
@@ -169,18 +170,21 @@ def uniform_quantized_convolution_hybrid(
     window: DilatedWindow,
 ) -> Shape:
     """[N, C, *S], [D, C/groups, *K] -> [N/batch groups, D, *S'], or in the order of `dimension_numbers`."""
-    rank = lhs.rank if lhs.rank is not None else rhs.rank
-    if rank is None:
+    operands = share_rank(c, lhs, rhs)
+    if operands is None:
         return c.unknown_shape()
-    lhs, rhs = c.with_rank(lhs, rank), c.with_rank(rhs, rank)
+    lhs, rhs = operands
+    rank = len(lhs)
     if rank < 2 or window.batch_group_count < 1:
-        c.fail("a convolution requires rank 2 or more, and groups of batches", lhs, window.batch_group_count)
+        c.fail(
+            "a convolution requires rank 2 or more, and a batch_group_count of 1 or more", lhs, window.batch_group_count
+        )
     axes = _axes(c, window, rank)
     if axes is None:
         return c.unknown_shape_of_rank(rank)
     _constrain_features(lhs[axes.input_feature], rhs[axes.kernel_input])
     constrain_scales(c, rhs_scales, rhs_zero_points, rhs[axes.kernel_output])
-    sizes, kernel = [lhs[axis] for axis in axes.input_spatial], [rhs[axis] for axis in axes.kernel_spatial]
+    sizes, kernel = axes.spatial_sizes(lhs, rhs)
     return convolved_shape(c, lhs, rhs, axes, _sizes(c, sizes, kernel, window), window.batch_group_count)
 
 

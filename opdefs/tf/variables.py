@@ -38,7 +38,7 @@ def read_variable(c: InferenceContext, resource: TensorType, *, dtype: str) -> T
     """A handle -> [*S], not copied; a size that the declaration leaves open may differ between reads."""
     value = variable_value(c, resource, dtype)
     if value is None:
-        raise c.unknowable("the variable behind the handle is not known")
+        raise c.unknowable("the variable behind the handle is unknown")
     return read_value(c, value)
 
 
@@ -94,7 +94,7 @@ def read_split_variable(
     """A handle -> blocks of one shape: the variable, padded and split along all axes."""
     variable = variable_value(c, resource, c.attr("T"))
     if variable is None or variable.shape.dims is None:
-        raise c.unknowable("the rank of the variable is not known")
+        raise c.unknowable("the rank of the variable is unknown")
     if any(count < 1 for count in num_splits):
         c.fail("num_splits must be at least 1", num_splits)
     dims = c.with_rank(variable.shape, len(num_splits)).require()

@@ -20,7 +20,7 @@ def xla_dot(c: InferenceContext, lhs: Shape, rhs: Shape, *, dimension_numbers: s
     batches = numbers.get(3, []), numbers.get(4, [])
     for pair, name in ((contracted, "contracted"), (batches, "batch")):
         if len(pair[0]) != len(pair[1]):
-            c.fail(f"both operands must have as many {name} axes", *pair)
+            c.fail(f"both operands must have the same number of {name} axes", *pair)
     left, right = c.axes((*batches[0], *contracted[0]), len(lhs)), c.axes((*batches[1], *contracted[1]), len(rhs))
     common = [c.merge(lhs[a], rhs[b]) for a, b in zip(left, right, strict=True)][: len(batches[0])]
     return Shape(

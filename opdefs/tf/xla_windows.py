@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.rules.elements import known_ints
+from opdefs.tf.common import share_rank
 from opdefs.tf.dialect import tf
 from opdefs.tf.dimension_numbers import XLA_FIELDS, convolution_axes, convolved_shape, dilated_window_count
 from shapeinf.expr import Dim
@@ -119,16 +120,17 @@ def _conv(
     batch_groups: int,
 ) -> Shape:
     """The shape of a convolution."""
-    rank = lhs.rank if lhs.rank is not None else rhs.rank
-    if rank is None:
+    operands = share_rank(c, lhs, rhs)
+    if operands is None:
         return c.unknown_shape()
-    lhs, rhs = c.with_rank(lhs, rank), c.with_rank(rhs, rank)
+    lhs, rhs = operands
+    rank = len(lhs)
     axes = convolution_axes(c, dimension_numbers, XLA_FIELDS, rank)
     if axes is None:
         return c.unknown_shape_of_rank(rank)
     strides = _steps(c, window_strides, rank - 2, "window_strides")
     bases = _steps(c, lhs_dilation, rank - 2, "lhs_dilation")
     spreads = _steps(c, rhs_dilation, rank - 2, "rhs_dilation")
-    sizes, kernel = [lhs[axis] for axis in axes.input_spatial], [rhs[axis] for axis in axes.kernel_spatial]
+    sizes, kernel = axes.spatial_sizes(lhs, rhs)
     spatial = zip(sizes, kernel, strides, _pads(c, padding, rank - 2), bases, spreads, strict=True)
     return convolved_shape(c, lhs, rhs, axes, [_size(c, *axis) for axis in spatial], batch_groups)

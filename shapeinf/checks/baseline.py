@@ -77,10 +77,10 @@ def read_baseline(path: str) -> Baseline:
         try:
             data = json.load(file)
         except (ValueError, RecursionError) as error:
-            raise ConfigError(f"{path}: is no baseline: {error}") from None
+            raise ConfigError(f"{path}: is not a baseline: {error}") from None
     entries = data.get("findings") if isinstance(data, dict) and data.get("schema") == BASELINE else None
     if not isinstance(entries, list):
-        raise ConfigError(f"{path}: is no baseline: its schema is not {BASELINE!r}")
+        raise ConfigError(f"{path}: is not a baseline: its schema is not {BASELINE!r}")
     return Baseline(path, frozenset(_read_entry(path, entry) for entry in entries))
 
 
@@ -88,7 +88,9 @@ def _read_entry(path: str, entry: object) -> KnownDiagnostic:
     fields = entry if isinstance(entry, dict) else {}
     values = {key: text for key in ("model", *_KEYS) if isinstance(text := fields.get(key), str)}
     if len(values) <= len(_KEYS):
-        raise ConfigError(f"{path}: is no baseline: an entry lacks one of model, {', '.join(_KEYS)}: {entry!r}"[:300])
+        raise ConfigError(
+            f"{path}: is not a baseline: an entry lacks one of model, {', '.join(_KEYS)}: {entry!r}"[:300]
+        )
     return KnownDiagnostic(**values)
 
 

@@ -94,7 +94,7 @@ class ModelChecker:
         """Raise ConfigError where declarations are to be trusted."""
         inferences = (self.config.inference, *(models.inference for models in self.config.models), self.options)
         if any(inference.declared == "trust" for inference in inferences):
-            raise ConfigError("declared must be check or ignore: a check does not trust declarations")
+            raise ConfigError("declared must be 'check' or 'ignore': a check does not trust declarations")
 
     def check_safely(self, path: str) -> ModelCheck:
         """The check of a model; an error becomes a diagnostic (C100), if `strict` only one of the file."""

@@ -54,7 +54,7 @@ def read_serving_config(path: str) -> ServingConfig:
     message = parse_text(Path(path).read_text(encoding="utf-8", errors="replace"), path)
     batch = message.get("max_batch_size", [0])[-1]
     if not isinstance(batch, int) or batch < 0:
-        raise ModelError("max_batch_size must be a number of at least 0", node=path)
+        raise ModelError("max_batch_size must be an integer of at least 0", node=path)
     ports = [tuple(_port(entry, batch, path) for entry in message.get(key, ())) for key in ("input", "output")]
     return ServingConfig(batch, *ports)
 

@@ -215,7 +215,7 @@ def _notes(checker: ModelChecker, checks: Sequence[ModelCheck], named: ModelPath
 
 def _write_baseline(path: str, checks: Sequence[ModelCheck]) -> None:
     if os.path.exists(path):
-        read_baseline(path)  # a file that is no baseline is not overwritten
+        read_baseline(path)  # a file that is not a baseline is not overwritten
     data = baseline_as_json(path, {check.path: check.diagnostics for check in checks if check.checked})
     write_text(path, f"{json_text(data)}\n")
     for check in checks:

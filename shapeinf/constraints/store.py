@@ -1,6 +1,6 @@
 """The constraints on the dims of one inference: equalities, ranges, divisibility, relations, disjunctions.
 
-Every constraint carries its `Source`. Adding one is a meet: constraints are never removed (a what-if run has a `copy`).
+Every constraint carries its `Source`. Adding one is a meet: constraints are never removed (what-if runs have a `copy`).
 An equation that can be solved for a symbol with coefficient 1 or -1 is solved, unknowns before names and late names
 before early ones, so the same constraints give the same canonical forms in any order; an equation that cannot stays
 pending, which is sound but not complete.
@@ -24,7 +24,7 @@ from shapeinf.expr.interval import Bounds, Interval, as_interval, bounds_with
 
 _MAX_RELATIONS_TRIED = 64
 _MAX_SOLVED_SEARCHED = 64
-"""With more solved symbols than these, no source is guessed from a number."""
+"""With more solved symbols than this, no source is guessed from a number."""
 
 
 class _Transaction:
@@ -209,7 +209,7 @@ class ConstraintStore:
         return None if equal is None else not equal
 
     def related_ids(self, d: Dim) -> set[int]:
-        """The ids of the relations, divisibilities and pending equalities on a dim, directly or by others."""
+        """The ids of the relations, divisibilities and pending equalities on a dim, directly or through each other."""
         return self._pending.related_ids(self.canon(d), self.canon)
 
     def copy(self) -> ConstraintStore:
@@ -222,7 +222,7 @@ class ConstraintStore:
     # -- adding ------------------------------------------------------------------------------------------------------
 
     def add_equal(self, a: Dim, b: Dim, source: Source) -> Dim:
-        """Add `a == b`; the canonical dim. Raises Contradiction and changes nothing when it cannot hold."""
+        """Add `a == b`; returns the canonical dim. Raises Contradiction and changes nothing when it cannot hold."""
         if a is b:
             return self.canon(a)
         equation = self.canon(a - b)

@@ -159,7 +159,7 @@ class Contract:
         if isinstance(inference, Answer):
             return inference
         if any(not step.operation.known for step in inference.compiled.steps):
-            return Answer(None, ("an operator without a rule may require anything",))
+            return Answer(None, ("an operator without a rule may have preconditions",))
         bound = Contract(inference, self.work)
         reasons = tuple(map(str, (*bound.preconditions, *bound._reader.ignored_advice())))
         if bound.cut:

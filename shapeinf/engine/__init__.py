@@ -4,7 +4,7 @@ In the order in which they are best read:
 
 - `compiled`: a graph as flat *rows*. A value is a *slot* (a number), equal nodes share an `Operation`.
 - `type_table`: the types of an inference as numbers, and their canonical forms under its constraints.
-- `inference`: `Inference`, one run over the rows: calls of rules, their memo, cycles, errors.
+- `inference`: `Inference`, one run over the rows: calls of rules, their memo, errors. `cycles`: fixpoints.
 - `conditions`: which rows may not run, since they are behind a switch. `saved_store`: how their constraints are undone.
 - `bodies`: the graphs inside nodes (branches, loops, functions), each an `Inference` of its own.
 - `declarations`, `traced`: the declared types of node outputs, which complete or check the inferred ones.

@@ -24,7 +24,7 @@ from shapeinf.ops import Body
 from shapeinf.sharing import cached_property
 
 MAX_CALLS = 64
-"""How deeply functions may call functions."""
+"""The most calls of functions inside one another."""
 
 
 @attrs.define(eq=False, slots=False)
@@ -75,7 +75,7 @@ class BoundBody:
         outer = self.outer
         previous = outer.children.get(self.step.index, {}).pop(self.name, None)
         if not outer.budget.spend(len(self.compiled.rows)):
-            raise NotKnown("the bodies of this model run too many nodes to be followed")
+            raise NotKnown("the bodies of this model run too many nodes to be inferred")
         child = self._child(inputs, certain and outer.certain)
         child.previous_run = previous if accumulate else None
         if previous is not None and previous.certain:
@@ -125,7 +125,8 @@ class BoundBody:
         if callee.function in calling and not certain:
             raise NotKnown(f"the function {callee.function[1]} calls itself")
         if len(calling) >= MAX_CALLS:
-            raise LimitError(f"functions call functions deeper than {MAX_CALLS}", node=self.outer.path + self.step.site)
+            site = self.outer.path + self.step.site
+            raise LimitError(f"calls of functions are nested deeper than {MAX_CALLS}", node=site)
         return (*calling, callee.function)
 
     @property
@@ -159,7 +160,7 @@ class BoundBody:
         if isinstance(self.source, FunctionReference):
             child.call_stack = self._extend_calls(self.source, certain)
         for name, value in zip(self.compiled.graph.inputs, inputs, strict=False):
-            child.set(name, value)
+            child.set_type(name, value)
         captures = self.step.operation.captures
         for name, slot in zip(captures, self.step.captures, strict=True):
             if name in self.compiled.slots:
@@ -195,7 +196,7 @@ class Bodies:
         if key in outer.call_stack:
             raise ModelError(f"the function {key[1]} calls itself", node=outer.path + step.site)
         if len(outer.call_stack) >= MAX_CALLS:
-            raise LimitError(f"functions call functions deeper than {MAX_CALLS}", node=outer.path + step.site)
+            raise LimitError(f"calls of functions are nested deeper than {MAX_CALLS}", node=outer.path + step.site)
         compiled = _definition(outer, step, types)
         if compiled is None:
             return None
@@ -210,7 +211,7 @@ class Bodies:
         outer.children.setdefault(step.index, {})[operation.kind.op] = child
         child.call_stack = (*outer.call_stack, key)
         for name, value in zip(graph.inputs, types, strict=False):
-            child.set(name, value)
+            child.set_type(name, value)
         child.run()
         outer.created_unknowns |= child.created_unknowns
         return output_types(child)
@@ -232,7 +233,7 @@ def _create_child(
         compiled, outer.store, outer.strict, body_runner=outer.body_runner, outer=outer, path=path, certain=certain
     )
     for name, constant in compiled.graph.constants.items():
-        child.set(name, constant)
+        child.set_type(name, constant)
     return child
 
 

@@ -22,13 +22,13 @@ def conditional_rows(rows: Sequence[Row], op_defs: Mapping[RowKey, OpDef | None]
     inputs. A join of inputs under the same condition ends that condition; of different conditions none may hold.
     """
     producers = {slot: index for index, row in enumerate(rows) for slot in row[2] if slot >= 0}
-    returns = {index for index, row in enumerate(rows) if _is_back_edge(op_defs[row[0]])}
-    depths, after = [1] * len(rows), [1] * len(rows)  # nothing is certain in a cycle without a back edge
+    back_edges = {index for index, row in enumerate(rows) if _is_back_edge(op_defs[row[0]])}
+    depths, after = [1] * len(rows), [1] * len(rows)  # in a cycle without a back edge nothing is certain to run
     guards: list[_Guard | None] = [None] * len(rows)
-    for index in _order(rows, producers, returns):
+    for index in _sort_rows(rows, producers, back_edges):
         key, inputs, _, _ = rows[index]
         sources = [producers[slot] for slot in inputs if slot in producers]
-        outer = [source for source in sources if source not in returns]
+        outer = [source for source in sources if source not in back_edges]
         depths[index] = max((after[source] for source in outer), default=0)
         deepest = [guards[source] for source in outer if after[source] == depths[index]]
         guard = deepest[0] if deepest else None
@@ -51,12 +51,12 @@ def _is_back_edge(op_def: OpDef | None) -> bool:
     return op_def is not None and op_def.back_edge
 
 
-def _order(rows: Sequence[Row], producers: Mapping[int, int], returns: set[int]) -> list[int]:
+def _sort_rows(rows: Sequence[Row], producers: Mapping[int, int], back_edges: set[int]) -> list[int]:
     """The indices of the rows, each after its producers but for back edges; without rows of other cycles."""
     waiting = [0] * len(rows)
     readers: list[list[int]] = [[] for _ in rows]
     for index, (_, inputs, _, _) in enumerate(rows):
-        for source in {producers[slot] for slot in inputs if slot in producers} - returns:
+        for source in {producers[slot] for slot in inputs if slot in producers} - back_edges:
             waiting[index] += 1
             readers[source].append(index)
     ready = [index for index, count in enumerate(waiting) if count == 0]

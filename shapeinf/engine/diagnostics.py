@@ -18,7 +18,7 @@ def collect_diagnostics(inference: Inference) -> list[Diagnostic]:
     """All diagnostics of nodes, in the order of the graph; those of bodies follow those of their node."""
     diagnostics: list[Diagnostic] = []
     for index in sorted({*inference.node_diagnostics, *inference.children}):
-        diagnostics += _located(inference, index)
+        diagnostics += _locate(inference, index)
         seen = set()
         for note in (note for run in inference.extra_runs.get(index, ()) for note in collect_diagnostics(run)):
             if note.severity == "error" and (note.node, note.code) not in seen:
@@ -40,7 +40,7 @@ def violations(inference: Inference, *, certain: bool = True) -> Iterator[tuple[
     conditional = inference.compiled.conditional
     for index in sorted({*inference.node_diagnostics, *inference.children}):
         runs_always = certain and not (conditional is not None and conditional[index])
-        for note in _located(inference, index):
+        for note in _locate(inference, index):
             if note.severity == "error" or note.code == "S101":
                 yield note, runs_always and not note.code.startswith("S3")
         seen = set()
@@ -56,7 +56,7 @@ def certain_violations(inference: Inference) -> list[Diagnostic]:
     return [diagnostic for diagnostic, certain in violations(inference) if certain]
 
 
-def _located(inference: Inference, index: int) -> list[Diagnostic]:
+def _locate(inference: Inference, index: int) -> list[Diagnostic]:
     """The diagnostics of a node, with its location in the file where that is known."""
     notes = inference.node_diagnostics.get(index, [])
     locations = inference.compiled.graph.locations

@@ -35,8 +35,6 @@ Refine = Callable[["Inference", int, int], int]
 """Compares the inferred type of a slot with its declaration: `refine(inference, number of the type, index of the row)`
 returns the number of the refined type."""
 
-MAX_VISITS = 64
-"""Visits of one node of a cycle after which its outputs are relaxed at its own site."""
 MAX_WORK_IN_BODIES = 300_000
 """Nodes of bodies that one inference runs, in all iterations and calls: a few seconds of work."""
 
@@ -180,7 +178,7 @@ class Inference:
         """Whether nodes added constraints, which a run for other inputs must not keep."""
         return self.store.version != self._initial_version
 
-    def set(self, name: str, new: Type | None) -> None:
+    def set_type(self, name: str, new: Type | None) -> None:
         """Set the type of an input or constant; None where nothing is known of it."""
         self.input_types[name] = new
         self.numbers[self.compiled.slots[name]] = 0 if new is None else self.table.add(new)
@@ -218,7 +216,9 @@ class Inference:
             if len(group) == 1 and not any(slot in step.outputs for slot in step.inputs if slot != MISSING):
                 self.visit(step)
             else:
-                self._run_cycle(group)
+                from shapeinf.engine.cycles import run_cycle  # most graphs have no cycle
+
+                run_cycle(self, group)
 
     def run_straight(self, start: int = 0) -> None:
         """Run the rows of an acyclic graph once, in order, from the index `start` on."""
@@ -251,55 +251,17 @@ class Inference:
                 progress(index + 1, len(compiled.rows))
         self.visited += len(compiled.rows) - start
 
-    def _run_cycle(self, group: list[int]) -> None:
-        """Run the nodes of a cycle to their fixpoint."""
-        relaxer = self.store.relaxer
-        relaxer.cycles += 1
-        try:
-            self._iterate_cycle(group)
-        finally:
-            relaxer.cycles -= 1
-
-    def _iterate_cycle(self, group: list[int]) -> None:
-        """Visit the nodes of a worklist, in order, until it is empty; values not computed yet are absent (bottom).
-
-        When the bounds of a join site widen, what was proved under the narrower ones may not hold: the store returns to
-        its state at the start, the memo is cleared, and all nodes run again. A site widens a few times at most.
-        """
-        store, before = self.store, self.store.copy()
-        widenings = store.relaxer.widenings
-        inside = set(group)
-        heap, queued = sorted(group), set(group)
-        visits = dict.fromkeys(group, 0)
-        while heap:
-            index = heapq.heappop(heap)
-            queued.discard(index)
-            step = self.compiled.step(index)
-            if not self._is_ready(step):
-                continue
-            visits[index] += 1
-            changed = self.visit(step, relax=visits[index] > MAX_VISITS)
-            readers = {reader for slot in changed for reader in self.compiled.consumers[slot] if reader in inside}
-            if store.relaxer.widenings != widenings:
-                widenings = store.relaxer.widenings
-                store.reset(before)
-                self._memo.clear()
-                self._conditional_memo.clear()
-                self.table.refresh()
-                readers = inside
-            for reader in readers - queued:
-                queued.add(reader)
-                heapq.heappush(heap, reader)
-
-    def _is_ready(self, step: NodeStep) -> bool:
-        """Whether a node can run: with all inputs present, a join (a variadic rule of optional inputs) with one."""
-        present = [self.numbers[slot] != 0 for slot in step.inputs if slot != MISSING]
-        call = step.operation.call
-        joins = call is not None and call.rule.variadic and call.rule.params[-1].optional
-        return any(present) if joins else all(present)
+    def forget_calls(self) -> None:
+        """Clear the memo and bring types up to date, after constraints were undone on which calls may depend."""
+        self._memo.clear()
+        self._conditional_memo.clear()
+        self.table.refresh()
 
     def update(self, changed: Iterable[int]) -> None:
-        """Visit the nodes that read a changed slot, then those that read a slot that this changes, and so on."""
+        """Visit the nodes that read a changed slot, and in turn those that read a slot that this changes.
+
+        For acyclic graphs: each node is visited once.
+        """
         consumers = self.compiled.consumers
         heap = sorted({reader for slot in changed for reader in consumers[slot]})
         queued = set(heap)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from shapeinf.engine.inference import Inference
 from shapeinf.expr import Dimension, axis_label, quote_name
-from shapeinf.inputs.dim_names import unknown_dim
+from shapeinf.inputs.dim_names import first_aliases, unknown_dim
 from shapeinf.inputs.spec import unquote_name
 from shapeinf.lattice import TensorType
 from shapeinf.lattice.types import dims_in
@@ -18,20 +18,18 @@ def input_symbols(inference: Inference) -> dict[Dimension, str]:
     In the label of an axis, an input has its first alias.
     """
     labels: dict[Dimension, str] = {}
-    names = {value: alias for alias, value in reversed(list(inference.compiled.graph.aliases.items()))}
-    for name, declared in inference.input_types.items():
-        if not isinstance(declared, TensorType) or name in inference.compiled.graph.constants:
+    aliases = first_aliases(inference.compiled.graph.aliases)
+    for name, value in inference.input_types.items():
+        if not isinstance(value, TensorType) or name in inference.compiled.graph.constants:
             continue
-        for axis, d in enumerate(declared.shape.dims or ()):
+        alias = aliases.get(name, name)
+        for axis, d in enumerate(value.shape.dims or ()):
             for symbol in sorted(d.symbols(), key=str) if isinstance(d, Dimension) else ():
-                named = not symbol.symbol.anonymous
-                label = (
-                    label_of_dim(symbol.symbol.name) if named else quote_name(axis_label(names.get(name, name), axis))
-                )
+                label = quote_name(axis_label(alias, axis)) if symbol.symbol.anonymous else label_of_dim(symbol.name)
                 labels.setdefault(symbol, label)
-        for size in (d for element in declared.elements or () for d in dims_in(element)):
+        for size in (d for element in value.elements or () for d in dims_in(element)):
             for symbol in sorted(size.symbols(), key=str):
-                labels.setdefault(symbol, label_of_dim(symbol.symbol.name))
+                labels.setdefault(symbol, label_of_dim(symbol.name))
     return labels
 
 

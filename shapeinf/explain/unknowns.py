@@ -62,7 +62,7 @@ class Cause:
         return f"{subject}{at}: {self.reason}"
 
 
-_BUDGET_EXHAUSTED = Cause("budget", "", "", f"the cause was not searched: {cut_text('unknowns(work=...)')}", ())
+_BUDGET_EXHAUSTED = Cause("budget", "", "", f"the cause was not found: {cut_text('unknowns(work=...)')}", ())
 
 
 @attrs.frozen

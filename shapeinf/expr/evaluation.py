@@ -78,7 +78,7 @@ class Substitution:
 
 
 def simplify_maxima(d: Dim, at_least_zero: Callable[[Dim], bool]) -> Dim:
-    """`d` without the arguments of maxima that never are the largest; `at_least_zero(a - b)` decides whether `a >= b`.
+    """`d` without the arguments of maxima that are never the largest; `at_least_zero(a - b)` decides whether `a >= b`.
 
     >>> s = Scope()
     >>> x, y = s.symbol("x"), s.symbol("y")

@@ -24,7 +24,7 @@ _MAX_PARTS = 256
 
 
 class BoundsTable:
-    """Bounds of symbols by a look-up function, and a memo of those of other atoms."""
+    """The bounds of symbols, by a look-up function, and a memo of the bounds of other atoms."""
 
     __slots__ = ("atoms", "differences", "symbol")
 
@@ -116,7 +116,7 @@ def rough_bounds(operation: Operation, a: Dim, b: Dim) -> tuple[int | None, int 
 
 
 class _Splits:
-    """The number of dims that may still be bounded."""
+    """The number of dims that may still be bounded on behalf of one split dim."""
 
     __slots__ = ("parts",)
 

@@ -39,7 +39,7 @@ def is_too_large(digits: str) -> bool:
 
 _TOKEN = re.compile(rf"\s*(?:(\d+)|({AXIS_OF_NAME}|[^\W\d]\w*)|`((?:[^`]|``)*)`|(//|[-+*%(),/=]))")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]{0,99}")
-"""The usual name of a dim: there is nothing to parse."""
+"""The usual name of a dim, which needs no parser."""
 _HYPHENATED = re.compile(r"[^\W\d]\w*(?:-\w+)+")
 _DOTTED = re.compile(r"[^\W\d]\w*(?:[.:]+\w+)+")
 """Qualified names, as some exporters number dims; they are never expressions."""

@@ -97,7 +97,7 @@ class Format(NamedTuple):
         name: the dialect of its graphs, such as "onnx".
         title: its name in messages.
         sniff: whether a model is of this format.
-        read: the graph of a model, given the model and the options (None where `options` is None).
+        read: returns the graph of a model; it is called with the model and the options (None if `options` is None).
         write: write a graph with an annotation; it also changes the input types, constants and assumptions that the
             annotation lists. None for a format that is only read.
         options: the class of its options, None where it has none.

@@ -131,17 +131,32 @@ def function_references(kind: NodeKind) -> Iterator[tuple[str, FunctionReference
 
 @attrs.define(eq=False)
 class Graph:
-    """Nodes, the values they read and write, and the declared types of these.
+    """Nodes, the values they read and write, and the declared types of values.
 
-    `constants` are known values (with contents only if small); `unread` loads the contents of those in other files, and
-    `external` is true where there are any. `opsets` has the version of each domain, `functions` the bodies of the
-    model's own operators, with `defaults` for their attributes. `aliases` are other names of values that users may use,
-    such as the arguments of a signature; the first one of a value stands for it in texts. `traced`: the declared types
-    of node outputs are those of a run, and hold for the sizes of the inputs in it only. `cyclic`: cycles are intended
-    (loops as back edges). `locations` has the source location of a node, by its name; `assumptions` are relations of
-    dims that the file asserts, such as `S >= 4`; `diagnostics` are warnings and notes of the reader. `producer`
-    is the tool that wrote the model and `file_version` the version of its format, as the file states them, for people.
-    `model` is the reader's own object, for writing.
+    Args:
+        name: the name in the file.
+        dialect: the dialect of the operators.
+        opsets: the version of each domain.
+        inputs: the names of the inputs.
+        outputs: the names of the outputs.
+        nodes: the operations.
+        declared: the declared types of values.
+        constants: the known values, with contents only if small.
+        unread: functions that load the contents of constants in other files.
+        functions: the bodies of the model's own operators.
+        defaults: the defaults of the attributes, of the body of a function.
+        aliases: the values by other names that users may use, such as the arguments of a signature; texts have the
+            first alias of a value.
+        traced: whether the declared types of node outputs are those of a run, which hold for its sizes of inputs only.
+        cyclic: whether cycles are intended, as loops with back edges are.
+        external: whether the contents of a constant are in another file.
+        assumptions: relations of dims that the file asserts, such as `S >= 4`.
+        diagnostics: warnings and notes of the reader.
+        producer: the tool that wrote the model, as the file states it; for people.
+        file_version: the version of the format, as the file states it; for people.
+        source: the path of the file; None for a graph in memory.
+        locations: the positions of nodes in the source text, by the names of the nodes.
+        model: the reader's own object, for writing.
     """
 
     name: str = ""
@@ -174,7 +189,7 @@ class Graph:
         return object_text(f"Graph {self.name}: {self.dialect or 'no dialect'}, {listed}")
 
     def free_names(self) -> list[str]:
-        """The names that its nodes (and their subgraphs) and outputs read but nothing in it produces, in order."""
+        """The names that nodes (and their subgraphs) and outputs read, but that the graph does not define, in order."""
         produced = {*self.inputs, *self.constants, *(o for node in self.nodes for o in node.outputs), ""}
         read: dict[str, None] = {}
         for node in self.nodes:

@@ -43,12 +43,12 @@ _NO_TEXT: Any = None
 class _Numbers(dict[str, int]):
     """The numbers of values by their names. A name that is looked up for the first time is read before it is produced.
 
-    The empty name is that of an absent input. (A subclass of `dict`, since readers look up nothing more often.)
+    The empty name is that of an absent input. (A subclass of `dict` for speed: readers look up every input.)
     """
 
     def __init__(self, early: set[int]) -> None:
-        # Python stores no hashes in a table whose keys were always texts: each collision then reads another name, which
-        # in a model of 500,000 nodes is not in the cache.
+        # A key that is no text makes Python store hashes in the table. Without them each collision reads another name,
+        # which in a model of 500,000 nodes is not in the cache.
         super().__init__({_NO_TEXT: 0})
         del self[_NO_TEXT]
         self.early = early

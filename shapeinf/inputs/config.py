@@ -101,7 +101,7 @@ def check_keys(table: Mapping[str, Any], known: Sequence[str], where: str = "") 
             from difflib import get_close_matches
 
             near = get_close_matches(key, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+            hint = f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(known)}"
             raise ConfigError(f"{where}no key is named {key!r}; {hint}")
 
 

@@ -50,6 +50,15 @@ class DimNames:
         return unknown_dim(name, [*map(str, self.input_symbols()), *others], self.replaced)
 
 
+def first_aliases(aliases: Mapping[str, str]) -> dict[str, str]:
+    """For each value its first alias; `aliases` has the value of each alias.
+
+    >>> first_aliases({"image": "x:0", "picture": "x:0"})
+    {'x:0': 'image'}
+    """
+    return {value: alias for alias, value in reversed(list(aliases.items()))}
+
+
 def unknown_dim(name: str, names: Iterable[str], replaced: Mapping[str, str] | None = None) -> UnknownNameError:
     """The error for a name that no dim has, with the names of the existing ones, and the reason where that is known.
 

@@ -45,7 +45,7 @@ def _convert_assume(assume: Iterable[str] | str) -> tuple[str, ...]:
 
 def _convert_values(values: Mapping[str, object] | None) -> Mapping[str, object]:
     if values is not None and not isinstance(values, Mapping):
-        raise ShapeInferenceError(f"values are a dict by input, such as {{'sr': 16000}}, not {values!r}")
+        raise ShapeInferenceError(f"values must be a dict by input, such as {{'sr': 16000}}, not {values!r}")
     return values or {}
 
 
@@ -59,12 +59,13 @@ def _require_choice(kind: str, values: tuple[str, ...]) -> Callable[[object, obj
 
 def _check_least_size(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_NUMBER:
-        raise ShapeInferenceError(f"{attribute.name} is an int from 0 to {MAX_NUMBER}, not {value!r}")
+        raise ShapeInferenceError(f"{attribute.name} must be an int from 0 to {MAX_NUMBER}, not {value!r}")
 
 
 def _check_format_options(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
     if value is not None and not isinstance(value, FormatOptions):
-        raise ShapeInferenceError(f"{attribute.name} are the options of a format, such as NnefOptions(), not {value!r}")
+        expected = "the options of a format, such as NnefOptions()"
+        raise ShapeInferenceError(f"{attribute.name} must be {expected}, not {value!r}")
 
 
 def _type_of(constant: PartialTensor) -> DeclaredType:

@@ -16,7 +16,7 @@ from shapeinf.errors import Contradiction, ShapeInferenceError, Source, UnknownN
 from shapeinf.expr import Dim, Dimension, Interval, Scope, axis_label, parse_dim_lenient, quote_name
 from shapeinf.expr.parsing import MAX_NUMBER, TOO_LARGE
 from shapeinf.graph import DeclaredType, Graph
-from shapeinf.inputs.dim_names import DimNames
+from shapeinf.inputs.dim_names import DimNames, first_aliases
 from shapeinf.inputs.named_dims import HINTS, DimBounds, NamedDim, recognize_dim
 from shapeinf.inputs.spec import DimRange, parse_axis, parse_dim_range, parse_shape_spec, split_specs, unquote_name
 from shapeinf.lattice import (
@@ -65,7 +65,7 @@ class InputReader:
 
     @_user_names.default
     def _first_aliases(self) -> dict[str, str]:
-        return {value: alias for alias, value in reversed(list(self.aliases.items()))}
+        return first_aliases(self.aliases)
 
     def user_name(self, name: str) -> str:
         """The name of an input in messages and labels: its first alias, else its name."""
@@ -199,7 +199,7 @@ class InputReader:
         if isinstance(dim, tuple):
             return self._read_derived(*dim, site)
         if dim < -1:
-            raise ShapeInferenceError(f"{site}: a size is at least 0 (-1 is an unknown one), not {dim}")
+            raise ShapeInferenceError(f"{site}: a size must be at least 0, or -1 for an unknown one, not {dim}")
         if dim > MAX_NUMBER:
             raise ShapeInferenceError(f"{site}: expected {TOO_LARGE}, not {dim}")
         return self.new_axis(site) if dim == -1 else dim
@@ -352,7 +352,7 @@ def specs_by_input(specs: Mapping[str, SpecLike] | Sequence[SpecLike] | str, gra
             names
         ):
             listed = ", ".join(names)
-            raise ShapeInferenceError(f"inputs are a dict by name, or shapes in the order of the inputs: {listed}")
+            raise ShapeInferenceError(f"inputs must be a dict by name, or shapes in the order of the inputs: {listed}")
         specs = dict(zip(names, specs, strict=False))
     return key_by_input(specs, graph)
 

@@ -156,14 +156,14 @@ def _flatten(value: object, name: str, is_text: bool) -> tuple[tuple[int, ...], 
     while level and all(isinstance(item, (list, tuple)) for item in level):
         lengths = {len(item) for item in level}  # type: ignore[arg-type]
         if len(lengths) > 1:
-            raise ShapeInferenceError(f"the value of input {name} is no array: its lists have different lengths")
+            raise ShapeInferenceError(f"the value of input {name} is not an array: its lists have different lengths")
         dims.append(lengths.pop())
         level = [element for item in level for element in item]  # type: ignore[attr-defined]
         _check_count(len(level), name)
         if len(dims) > MAX_RANK:
             raise ShapeInferenceError(f"the value of input {name} has more than {MAX_RANK} axes")
     if any(isinstance(item, (list, tuple)) for item in level):
-        raise ShapeInferenceError(f"the value of input {name} is no array: its lists have different depths")
+        raise ShapeInferenceError(f"the value of input {name} is not an array: its lists have different depths")
     return tuple(dims), level
 
 

@@ -14,8 +14,8 @@ _INT = frozenset({int})
 class Shape:
     """The dimensions of a tensor, or an unknown rank.
 
-    Ranked shapes are equal when their dims are identical, and equal the tuple of their dims, whose hash they have (not
-    a list, which has none). An unknown rank equals only itself: two unknown ranks are never equal.
+    Ranked shapes are equal when their dims are identical. A ranked shape also equals the tuple of its dims, and has its
+    hash; it equals no list. An unknown rank equals only itself: two unknown ranks are never equal.
 
     >>> Shape((2, 3))
     Shape([2, 3])

@@ -87,7 +87,7 @@ class ShapeStore(ConstraintStore):
         return as_interval((low, high))
 
     def bind_shape(self, unknown: Shape, shape: Shape, source: Source) -> Shape:
-        """Bind an unknown rank to `shape`; the canonical shape. ShapeError when it has another rank."""
+        """Bind an unknown rank to `shape`; returns the canonical shape. Raises ShapeError when it has another rank."""
         first, second = self.canon_shape(unknown), self.canon_shape(shape)
         if first is second:
             return first

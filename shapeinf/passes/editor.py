@@ -30,7 +30,7 @@ QUANTIZATION = "quant_parameter_tensor_names"
 
 
 class Leave(Exception):  # noqa: N818  (internal, no error)
-    """A pass leaves a place alone; the text is the reason. Internal: caught in `passes.editor` and `passes.deduplicate`."""
+    """The reason to leave a node or value alone. Internal: caught in `passes.editor` and `passes.deduplicate`."""
 
 
 class Editor:

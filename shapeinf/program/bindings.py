@@ -25,7 +25,7 @@ MAX_BINDINGS = 1 << 24
 Size = int | Sequence[int] | npt.NDArray[Any]
 """The size of a dim: an int for all bindings, or an array with one size for each binding."""
 
-_MISSING_HINT = "specify an int, or an array with one per binding"
+_MISSING_HINT = "specify an int, or an array with one size for each binding"
 
 
 @attrs.frozen

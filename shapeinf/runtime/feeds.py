@@ -55,7 +55,7 @@ def feeds(
             for name, dtype in types.items()
         }
 
-    for integers in INTEGER_FILLS if drawn else ["given"]:
+    for integers in INTEGER_FILLS if drawn else ["as specified"]:
         yield integers, make_arrays(integers, known)
     single = [name for name in drawn if name not in known and np.prod(shapes[name], dtype=object) == 1]
     for name in single:
@@ -92,11 +92,11 @@ def _fed_inputs(result: Result) -> list[str]:
 def _dtype(result: Result, name: str, arrays: Mapping[str, Any]) -> str:
     info = result.tensors[name]
     if info.kind != "tensor":
-        raise Refusal(f"input {name} is a {info.kind}: only tensors are filled")
+        raise Refusal(f"input {name} is a {info.kind}: values are generated for tensors only")
     if info.dtype is None:
         raise Refusal(f"the element type of input {name} is unknown")
     if not has_arrays(info.dtype):
-        raise Refusal(f"input {name} is a {info.dtype}: only tensors of numbers and strings are filled")
+        raise Refusal(f"input {name} is a {info.dtype}: values are generated for tensors of numbers and strings only")
     if name in arrays and info.dtype != "string" and arrays[name].dtype != numpy_type(info.dtype):
         raise Refusal(f"the array for input {name} is {arrays[name].dtype.name}, the model requires {info.dtype}")
     return info.dtype

@@ -37,7 +37,7 @@ def _run(ncnn: Any, task: dict[str, Any], folder: str) -> dict[str, Any]:
             for name, axis in task["inputs"].items():
                 array = np.load(os.path.join(folder, f"{name}.npy"), allow_pickle=False)
                 if extractor.input(name, ncnn.Mat(array, batch_index=axis).clone()) != 0:
-                    return {"refused": f"ncnn's network has no input {name}"}
+                    return {"refused": f"the network of ncnn has no input {name}"}
             for name, axis in task["outputs"].items():
                 code, matrix = extractor.extract(name)
                 failed = f"ncnn does not compute it: code {code}"

@@ -95,10 +95,10 @@ class NcnnNetwork:
         return frozenset(self.graph.outputs)
 
     def prepare(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> dict[str, Any]:
-        """Arrays of the element types that ncnn takes. Raises Refusal for others."""
+        """Arrays of the element types that ncnn supports. Raises Refusal for others."""
         for name, dtype in dtypes.items():
             if dtype not in _INPUTS:
-                raise Refusal(f"input {name} has element type {dtype}, which ncnn does not take")
+                raise Refusal(f"input {name} has element type {dtype}, which ncnn does not support")
         return {name: array.astype(_ARRAYS.get(dtypes[name], dtypes[name])) for name, array in arrays.items()}
 
     def observe(self, names: Sequence[str], feeds: Mapping[str, Any]) -> list[Observation]:
@@ -148,7 +148,7 @@ class NcnnNetwork:
         raise Refusal("only outputs of the network have a counterpart in ncnn")
 
     def binding_refusal(self, feeds: Mapping[str, Any]) -> str:
-        """No output has a buffer: ncnn allocates them itself."""
+        """Outputs cannot be bound: ncnn allocates them."""
         return "ncnn writes no outputs into buffers"
 
     def run_into(self, buffers: Sequence[Buffer], feeds: Mapping[str, Any]) -> list[WrittenOutput]:

@@ -180,9 +180,9 @@ def choose_runtime(graph: Graph, name: str | None) -> Runtime:
         raise UnknownNameError("runtime", name, RUNTIMES)
     names = [runtime for runtime, dialect in DIALECTS.items() if dialect == graph.dialect]
     if not names:
-        raise ModelError("no runtime runs models of its format", node=graph.source)
+        raise ModelError("no runtime runs models of this format", node=graph.source)
     if name is not None and name not in names:
-        raise ModelError(f"{name} does not run models of its format: choose {' or '.join(names)}", node=graph.source)
+        raise ModelError(f"{name} does not run models of this format: choose {' or '.join(names)}", node=graph.source)
     return runtime_by_name(name or names[0])
 
 

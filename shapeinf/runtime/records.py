@@ -174,6 +174,6 @@ class Verification:
             only = f"; inference holds for {', '.join(self.assumptions)} only" if self.assumptions else ""
             return f"{len(self.mismatches)} WRONG{escape_lines([only])}"
         if self.refused:
-            return "not verified: the runtime did not run it"
+            return "not verified: the runtime did not run the model"
         compared = any(run.tensors or run.bound for run in self.runs)
         return "verified" if compared else "not verified: no tensor was compared"

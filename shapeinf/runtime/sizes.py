@@ -10,6 +10,7 @@ from shapeinf.engine.diagnostics import certain_violations
 from shapeinf.engine.input_symbols import input_symbols
 from shapeinf.errors import ShapeInferenceError
 from shapeinf.expr import Dim, Dimension, axis_label, evaluate, quote_name
+from shapeinf.inputs.dim_names import first_aliases
 from shapeinf.inputs.reader import SpecLike, input_names, key_by_input
 from shapeinf.lattice import Element, TensorType
 from shapeinf.result import Result
@@ -82,13 +83,13 @@ def _add_sizes_of_arrays(
         if dims is None:
             continue
         if len(dims) != len(shape):
-            raise ShapeInferenceError(f"the array for input {name} has {len(shape)} axes, the model {len(dims)}")
+            raise ShapeInferenceError(f"the array for input {name} has {len(shape)} axes, not {len(dims)}")
         for axis, (dim, size) in enumerate(zip(dims, shape, strict=True)):
+            where = f"axis {axis} of the array for input {name}"
             if isinstance(dim, int) and dim != size:
-                raise ShapeInferenceError(f"axis {axis} of the array for input {name} is {size}, in the model {dim}")
+                raise ShapeInferenceError(f"{where} is {size}, but {dim} in the model")
             named = dim.name if isinstance(dim, Dimension) and dim.is_symbol and not dim.is_anonymous else None
             if named is not None and known.setdefault(named, size) != size:
-                where = f"axis {axis} of the array for input {name}"
                 raise ShapeInferenceError(f"{where} is {size}, but {named} is {known[named]}")
     return known
 
@@ -96,7 +97,7 @@ def _add_sizes_of_arrays(
 def _open_dims(result: Result, names: list[str]) -> dict[Dimension, str]:
     """The symbols of the inputs without a size, with their labels. Raises ShapeInferenceError for an unknown rank."""
     labels: dict[Dimension, str] = {}
-    aliases = {value: alias for alias, value in reversed(list(result.graph.aliases.items()))}
+    aliases = first_aliases(result.graph.aliases)
     for symbol, label in input_symbols(result.inference).items():
         if result.store.canon(symbol) is symbol:
             labels[symbol] = label

@@ -1,4 +1,4 @@
-"""One operator of a PNNX network as a call in torch, with the arguments that its line in the file has."""
+"""The operators of a PNNX network as calls in torch, with the arguments in the file."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from shapeinf.runtime.torch_indexing import advanced_index, slice_index
 from shapeinf.runtime.torch_names import find_constant, find_function
 
 _NUMBERS_AS_TENSORS = {"torch.where": ("input", "other"), "Tensor.index_put": ("values",)}
-"""Arguments that are tensors in torch, for which files have numbers."""
+"""Arguments that are numbers in files and tensors in torch, by operator."""
 _KEEPS_SIZES = ("AdaptiveAvgPool", "AdaptiveMaxPool", "adaptive_avg_pool", "adaptive_max_pool")
-"""The names of operators in whose `output_size` 0 stands for None, unless they are those of one axis."""
+"""Operators, but those of one axis, in whose `output_size` 0 stands for None."""
 _SIZES_AS_ARGUMENTS = frozenset({"Tensor.reshape", "Tensor.view", "Tensor.expand", "Tensor.repeat"})
-"""Methods whose sizes are several arguments in torch, and one list in files: `shape`, `size` or `sizes`."""
+"""Methods whose sizes are several arguments in torch, and one list in files (`shape`, `size` or `sizes`)."""
 _LIMITS = {"num_layers": 1 << 10, "sections": 1 << 16, "chunks": 1 << 16}
-"""The most that a number may be of which torch constructs as many modules or tensors, whatever their size."""
+"""The limits of arguments that are the number of modules or tensors that torch constructs."""
 _FLOATS = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
 
 
@@ -33,12 +33,12 @@ class NotRunnable(Refusal):
 
 @attrs.frozen
 class Arguments:
-    """What a node calls its operator with.
+    """The arguments of the operator of a node.
 
     Args:
-        inputs: the values that it reads, in the order of the file, without its weights.
-        names: the arguments that some of these are, by position.
-        parameters: the values that are written in the file, with torch's own constants for their names.
+        inputs: the values that the node reads, in the order of the file, without its weights.
+        names: the names of arguments by the position of the input.
+        parameters: the values in the file by name, with torch's constants for texts such as `torch.float`.
         weights: the names of its constants by argument.
     """
 
@@ -49,7 +49,7 @@ class Arguments:
 
     @classmethod
     def read(cls, torch: Any, node: Node) -> Arguments:
-        """The arguments of a node of the graph."""
+        """Read the arguments of a node. Raises NotRunnable for a value that torch does not have, and past a limit."""
         named = {name: value.input for name, value in node.attrs.items() if isinstance(value, InputContents)}
         weights = {n: at for n, at in named.items() if node.inputs[at].lstrip("@") == f"{node.name}.{n}"}
         written = {name: value for name, value in node.attrs.items() if name not in named}
@@ -62,15 +62,15 @@ class Arguments:
         )
 
     def split(self, values: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
-        """The positional arguments, and those with names."""
+        """The positional arguments, and those with names, of the values of the inputs."""
         positional = [value for at, value in enumerate(values) if at not in self.names]
         return positional, {**{name: values[at] for at, name in self.names.items()}, **self.parameters}
 
 
 def _parameter(torch: Any, op: str, name: str, value: object) -> Any:
-    """A value as torch has it. Raises NotRunnable for a constant that torch does not have, and past a limit."""
+    """A parameter as torch takes it. Raises NotRunnable for a constant that torch does not have, and past a limit."""
     if isinstance(value, (int, float)) and value > _LIMITS.get(name, value):
-        raise NotRunnable(f"{name}={value} is more than the {_LIMITS[name]} that are run")
+        raise NotRunnable(f"{name}={value} is above the limit of {_LIMITS[name]}")
     if isinstance(value, tuple):
         items = [_parameter(torch, op, name, item) for item in value]
         keeps = name == "output_size" and op.partition(".")[2].startswith(_KEEPS_SIZES) and not op.endswith("1d")
@@ -88,11 +88,11 @@ def _parameter(torch: Any, op: str, name: str, value: object) -> Any:
 
 
 Call = Callable[[Sequence[Any]], Any]
-"""An operator with all but its inputs: the values of its inputs in, its result out."""
+"""Runs an operator: takes the values of its inputs, returns its result."""
 
 
 def function_call(torch: Any, node: Node, arguments: Arguments) -> Call | None:
-    """The call of a function, a method, or one of PNNX's own operators; None for any other type."""
+    """The call of a function, a method, or an operator of PNNX itself; None for any other operator."""
     special = _SPECIAL.get(node.op)
     if special is not None:
         return partial(special, torch, arguments)
@@ -110,7 +110,7 @@ def _call(function: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
 
 
 def _call_method(function: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
-    """A method of the first input, which has no name in torch."""
+    """Call a method of the first input, which has no name in torch."""
     positional, named = arguments.split(values)
     if 0 in arguments.names:
         positional.insert(0, named.pop(arguments.names[0]))
@@ -118,7 +118,7 @@ def _call_method(function: Any, arguments: Arguments, values: Sequence[Any]) -> 
 
 
 def _call_with_sizes(function: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
-    """A method of the first input; its sizes are the only other argument, or the only other input."""
+    """Call a method of the first input with sizes, which are its only other argument or input."""
     _, named = arguments.split(values)
     sizes = next((named[name] for name in ("shape", "size", "sizes") if name in named), None)
     listed = values[1] if sizes is None else sizes
@@ -142,7 +142,7 @@ def _slice(torch: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
 
 
 def _slice_copy(torch: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
-    """An assignment to a slice; the tensor itself stays as it is."""
+    """Assign to a slice of a copy of the tensor."""
     _, named = arguments.split(values)
     target, source = named.get("self", values[0]).clone(), named.get("src", values[-1])
     target[slice_index(target.dim(), named)] = source
@@ -150,10 +150,10 @@ def _slice_copy(torch: Any, arguments: Arguments, values: Sequence[Any]) -> Any:
 
 
 def _slice_indexes(torch: Any, arguments: Arguments, values: Sequence[Any]) -> list[Any]:
-    """A list of numbers, some of them inputs: `(@0,2)`."""
+    """A list of numbers and inputs: `(@0,2)`."""
     items = arguments.parameters["indexes"]
     if any(isinstance(item, str) and not 0 <= int(item[1:] or -1) < len(values) for item in items):
-        raise Refusal(f"the indexes {items} refer to inputs that are not there")
+        raise Refusal(f"the indexes {items} refer to inputs that the operator does not have")
     return [values[int(item[1:])] if isinstance(item, str) else item for item in items]
 
 

@@ -1,4 +1,4 @@
-"""The expressions of a PNNX network in torch: tensors with torch's functions, numbers with Python's."""
+"""The expressions of a PNNX network in torch: torch computes with tensors, Python with numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NUMBER_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "min": min,
     "minimum": min,
 }
-"""Functions of numbers that Python has; others are computed in torch."""
+"""The functions that Python computes for numbers; the others are computed in torch."""
 
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
@@ -49,14 +49,14 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "lshift": operator.lshift,
     "rshift": operator.rshift,
 }
-"""Functions that are operators of Python, for numbers and tensors."""
+"""The functions that are operators of Python, for numbers and tensors."""
 
 MAX_POWER = 1 << 12
-"""The most bits of a power, or of a shift, of numbers: larger ones are no sizes."""
+"""The most bits of a power or a shift of integers: larger ones are no sizes."""
 
 
 def expression_call(torch: Any, node: Node, arguments: torch_calls.Arguments) -> torch_calls.Call | None:
-    """The call of `pnnx.Expression`, and of `Tensor.index` with the indices as an expression; None for other types.
+    """The call of a `pnnx.Expression`, or of a `Tensor.index` with an expression; None for other operators.
 
     Raises NotRunnable for an expression that does not parse.
     """
@@ -75,7 +75,7 @@ def expression_call(torch: Any, node: Node, arguments: torch_calls.Arguments) ->
 
 
 def evaluate(torch: Any, tree: Expression, values: Sequence[Any]) -> Any:
-    """The value of an expression; `values` are its inputs. Raises Refusal for an input that is not there."""
+    """The value of an expression; `values` are its inputs. Raises Refusal for an input that it does not have."""
     stack: list[Any] = []
     for node in walk(tree):
         if isinstance(node, Argument):
@@ -109,7 +109,7 @@ def _apply(torch: Any, node: Expression, operands: list[Any]) -> Any:
 
 
 def _apply_to_tensors(torch: Any, name: str, operands: list[Any]) -> Any:
-    """A function of the language with at least one tensor; its names are those of torch."""
+    """Apply a function of the language to operands with at least one tensor; torch has the same names."""
     if name == "int":
         return int(operands[0])
     if name.startswith("torch."):

@@ -1,4 +1,4 @@
-"""The modules of a PNNX network in torch: constructed without memory, then with the weights of the file."""
+"""The modules of a PNNX network in torch: constructed without memory, then loaded with the weights of the file."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ MAX_BYTES = 1 << 32
 
 
 def module_call(torch: Any, node: Node, arguments: Arguments, weight: Callable[[str], Any]) -> Call | None:
-    """The call of a module; `weight` returns a constant of the graph as a tensor. None for any other type.
+    """The call of a module; None for any other operator. `weight` returns a constant of the graph as a tensor.
 
-    Raises NotRunnable where torch does not construct the module with the parameters of the file, Refusal where the
-    weights do not fit.
+    Raises NotRunnable where torch does not construct the module with the parameters in the file, Refusal where its
+    weights take too much memory.
     """
     kind = find_function(torch, node.op) if node.op.startswith("nn.") else None
     if kind is None:
         return None
-    defaults = {"num_features": 1} if node.op.startswith("nn.InstanceNorm") else {}  # left out where it is not static
+    defaults = {"num_features": 1} if node.op.startswith("nn.InstanceNorm") else {}  # absent where it is not static
     try:
         with torch.device("meta"):
             module = kind(**{**defaults, **arguments.parameters}).eval()
@@ -46,7 +46,7 @@ def module_call(torch: Any, node: Node, arguments: Arguments, weight: Callable[[
 
 
 class _Recurrent:
-    """The output, and the states as further outputs: one tensor, or the two of an LSTM."""
+    """A recurrent module, whose states are further outputs: one tensor, two for an LSTM."""
 
     def __init__(self, module: Any, outputs: int) -> None:
         self.module = module
@@ -60,7 +60,7 @@ class _Recurrent:
 
 
 class _Attention:
-    """One input is query, key and value, two are query and key; the weights are an output where the file has two."""
+    """Attention: one input is query, key and value, the second of two is key and value; weights are a second output."""
 
     def __init__(self, module: Any, arguments: Arguments, outputs: int) -> None:
         self.module = module

@@ -1,6 +1,6 @@
-"""The operators that run in torch: the types that PNNX writes, each a class or function of torch's own modules.
+"""The operators that run in torch: those that PNNX writes, each a class, function or method of torch.
 
-Nothing else of torch can be reached from a file. Source of the names: the passes of PNNX 20261020.
+A file cannot reach anything else of torch. The names are those of the passes of PNNX 20261020.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ NAMES = frozenset(
     )
     for name in names.split()
 )
-"""All of them, as files spell them."""
+"""All names, as files have them."""
 
 _CONSTANT = re.compile(r"torch\.(\w+)")
 

@@ -1,7 +1,7 @@
-"""torch behind the protocol: a PNNX network, run operator by operator.
+"""torch: a PNNX network, run operator by operator.
 
-Each operator is a class or function of torch with a fixed name (`torch_names`), called with the arguments of the file.
-Neither the Python program that PNNX writes nor anything else that a file names is executed.
+Each operator is a class or function of torch with a name of `torch_names`, called with the arguments in the file.
+Neither the Python program that PNNX writes nor any other name in a file is executed.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Torch:
 
 @attrs.frozen
 class _Step:
-    """A node with its call, or with the reason why it has none."""
+    """A node with its inputs and its call, or with the reason why it has no call."""
 
     node: Node
     inputs: tuple[str, ...]
@@ -69,7 +69,7 @@ class _Step:
 
 
 class TorchNetwork:
-    """The operators of one network in order, each with its weights: those of the `.bin` file, or random ones."""
+    """The operators of one network in order, with weights of the `.bin` file or random ones."""
 
     def __init__(self, package: Any, graph: Graph, timeout: float | None) -> None:
         """`timeout`: the most seconds that one run may take; it ends after the operator in which they pass."""
@@ -106,7 +106,7 @@ class TorchNetwork:
         return _Step(node, arguments.inputs, call, "" if call else f"{node.op} is not run in torch here")
 
     def tensor_names(self) -> frozenset[str]:
-        """The outputs of all nodes; `observe` reports those that are not computed."""
+        """The outputs of all nodes; `observe` has a reason for those that are not computed."""
         return frozenset(name for node in self.graph.nodes for name in node.outputs)
 
     def prepare(self, arrays: Mapping[str, Any], dtypes: Mapping[str, str]) -> dict[str, Any]:
@@ -115,13 +115,13 @@ class TorchNetwork:
             return {name: to_tensor(self.package, array, dtypes[name]) for name, array in arrays.items()}
 
     def observe(self, names: Sequence[str], feeds: Mapping[str, Any]) -> list[Observation]:
-        """The types of these values; all groups of names share one run."""
+        """The types of these values; all calls with the same feeds share one run."""
         if self._traced is None or self._traced[0] is not feeds:
             self._traced = feeds, self._run(dict(feeds))
         return [self._traced[1][name] for name in names]
 
     def outputs(self, feeds: Mapping[str, Any]) -> list[Any]:
-        """The outputs of the network as torch computes them. Raises Refusal for one that cannot be computed."""
+        """The values of the outputs of the network. Raises Refusal for one that cannot be computed."""
         values = dict(feeds)
         observed = self._run(values, self.graph.outputs)
         for name in self.graph.outputs:
@@ -130,7 +130,7 @@ class TorchNetwork:
         return [values[name] for name in self.graph.outputs]
 
     def _run(self, values: dict[str, Any], outputs: Iterable[str] = ()) -> dict[str, Observation]:
-        """The types of all values, which are added to `values`; all but `outputs` are dropped after their last use."""
+        """Run the network from `values`, to which `outputs` are added, and return the types of all values."""
         torch, steps = self.package, self.steps()
         last_use = {name: index for index, step in enumerate(steps) for name in step.inputs}
         last_use.update(dict.fromkeys(outputs, len(steps)))
@@ -139,7 +139,7 @@ class TorchNetwork:
         for name in {name for step in steps for name in step.inputs} & self.graph.constants.keys():
             values[name] = self.weights.tensor(name)
         with torch.no_grad(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of names that torch has renamed
+            warnings.simplefilter("ignore")  # torch warns of deprecated names
             for index, step in enumerate(steps):
                 self._compute(step, values, observed)
                 for name in {*step.inputs, *step.node.outputs}:
@@ -150,7 +150,7 @@ class TorchNetwork:
         return observed
 
     def _compute(self, step: _Step, values: dict[str, Any], observed: dict[str, Observation]) -> None:
-        """Run one operator; its outputs are not compared where it, or one of its inputs, cannot be computed."""
+        """Run one operator. Where it cannot run, or lacks an input, its outputs are observed as the reason."""
         missing = next((name for name in step.inputs if name not in values), None)
         if step.call is None or missing is not None:
             reason = step.reason or f"its input {missing} is not computed"
@@ -167,11 +167,11 @@ class TorchNetwork:
             raise Refusal(f"its tensors take {exact_bytes(live)} at node {step.node.name}: bind smaller sizes")
 
     def fetch(self, name: str, feeds: Mapping[str, Any]) -> Any:
-        """`observe` reports the items of tuples and lists too."""
+        """There is nothing to fetch: `observe` has the items of tuples and lists too."""
         raise Refusal("the network has no node with an output of this name")
 
     def binding_refusal(self, feeds: Mapping[str, Any]) -> str:
-        """No output has a buffer: torch allocates them itself."""
+        """Outputs cannot be bound: torch allocates them."""
         return "torch writes no outputs into buffers"
 
     def run_into(self, buffers: Sequence[Buffer], feeds: Mapping[str, Any]) -> list[WrittenOutput]:
@@ -194,8 +194,8 @@ def _node_refusals(node: Node) -> Iterator[None]:
 def _outputs(function: str, result: Any, count: int) -> Sequence[Any]:
     """The outputs of a call; a list that is the only output stays one value.
 
-    Of a function with named results (`torch.max` of an axis), a file with one output has the first; of a function that
-    splits a tensor into one part (`torch.chunk`), it has that part.
+    Where the file has one output, it is the first of named results (`torch.max` of an axis), and the only part of a
+    tensor that is split (`torch.chunk`). Raises Refusal for another number of outputs.
     """
     if count == 1:
         single = type(result) is tuple and len(result) == 1 and function.startswith("torch.")
@@ -207,7 +207,7 @@ def _outputs(function: str, result: Any, count: int) -> Sequence[Any]:
 
 
 def _size(values: Iterable[Any]) -> int:
-    """The bytes of values and of the items of tuples, each object once; views count like copies."""
+    """The bytes of values and of their items, each object once; views count like copies."""
     total, seen, pending = 0, set[int](), list(values)
     while pending:
         value = pending.pop()
@@ -222,7 +222,7 @@ def _size(values: Iterable[Any]) -> int:
 
 
 def to_tensor(torch: Any, array: np.ndarray[Any, Any], dtype: str) -> Any:
-    """A tensor with the contents of an array, also of bfloat16. Raises Refusal for a type that torch does not have."""
+    """An array as a tensor, also of bfloat16. Raises Refusal for an element type that torch does not have."""
     kind = to_dtype(torch, dtype)
     contiguous = np.ascontiguousarray(array).reshape(array.shape)
     if contiguous.dtype.isbuiltin != 1:  # a type of ml_dtypes: the same bytes
@@ -231,7 +231,7 @@ def to_tensor(torch: Any, array: np.ndarray[Any, Any], dtype: str) -> Any:
 
 
 def to_dtype(torch: Any, dtype: str) -> Any:
-    """An element type as torch has it. Raises Refusal where it has none."""
+    """The dtype of torch for an element type. Raises Refusal where torch has none."""
     names = {ours: name for name, ours in TORCH_NAMES.items()}
     kind = getattr(torch, names[dtype], None) if dtype in names else None
     if kind is None:
@@ -240,7 +240,7 @@ def to_dtype(torch: Any, dtype: str) -> Any:
 
 
 def observe_value(torch: Any, value: Any) -> Observation:
-    """The type of a value: numbers are scalars, lists of numbers vectors, and other lists have items."""
+    """The type of a value: a number is a scalar, a list of numbers a vector, any other list has types of items."""
     if isinstance(value, torch.Tensor):
         return ObservedType(str(value.dtype).removeprefix("torch."), tuple(value.shape))
     if isinstance(value, (list, tuple)):
@@ -254,12 +254,12 @@ def observe_value(torch: Any, value: Any) -> Observation:
 
 
 def _type_of_number(value: Any) -> str | None:
-    """The element type of one of Python's numbers; None for anything else."""
+    """The element type of a number of Python; None for any other value."""
     return NUMBER_TYPES.get(type(value))
 
 
 def _item_types(torch: Any, values: Sequence[Any]) -> list[ObservedType | None] | None:
-    """The types of the tensors and numbers in a list, and in the lists in it; None where there are too many."""
+    """The types of the tensors and numbers in nested lists; None where there are more than `MAX_VISITS`."""
     types: list[ObservedType | None] = []
     pending = list(reversed(values))
     for _ in range(MAX_VISITS):

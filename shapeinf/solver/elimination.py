@@ -48,7 +48,7 @@ class Elimination:
         self._limits: dict[Dimension, list[Dim]] | None = None
 
     def upper(self, d: Dim) -> Dim | None:
-        """An upper bound of a dim; the dim itself where nothing is to be eliminated, None where there is no bound."""
+        """An upper bound of a dim; the dim itself where it has no symbol to eliminate, None where it has no bound."""
         form = canonical_form(self.store, d)
         if isinstance(form, Dimension) and not self.is_retained(form):
             self._prepare(form)
@@ -80,7 +80,7 @@ class Elimination:
         return bound
 
     def _prepare(self, d: Dimension) -> None:
-        """Bound the symbols in the limits of others first, so that the recursion stays shallow."""
+        """Bound the symbols in the limits of others before these, so that the recursion stays shallow."""
         left = [(symbol, False) for symbol in sorted(d.symbols(), key=lambda symbol: symbol.atom, reverse=True)]
         while left:
             symbol, entered = left.pop()

@@ -133,7 +133,7 @@ def maximize(
 
 
 def _bernstein(polynomial: Any) -> int | None:
-    """A bound of all integer values, None where there is none."""
+    """An upper bound of all integer values, None where there is none."""
     value = polynomial.bound(isl.fold.max)[0].max()
     return None if value.is_infty() or value.is_nan() else floor(number(value))
 
@@ -296,7 +296,7 @@ class _CoordinateText:
             self.constraints.append("(" + " or ".join(f"{name} = {text}" for text in args) + ")")
 
     def domain(self) -> str:
-        """All linear constraints on the coordinates, directly or through another constraint."""
+        """The text of all linear constraints that involve the coordinates, directly or through another constraint."""
         left = list(self._pending_constraints())
         known = 0
         while known != len(self.symbols) + len(left):
@@ -312,7 +312,7 @@ class _CoordinateText:
         return " and ".join(self.constraints) or "1 = 1"
 
     def _add_alternatives(self) -> None:
-        """The disjunctions whose symbols are all there; each once, in whichever order of operands it was added."""
+        """Add the disjunctions of symbols that are all coordinates; one of each set of operands."""
         added = set()
         for disjunction in (c for c in self.store.pending() if c.kind == "disjunction"):
             operands = tuple(map(self.store.canon, disjunction.operands))

@@ -35,11 +35,11 @@ MAX_OFFSETS = 8
 MAX_DRAWN = 512
 """Legal bindings from which the distinct ones are chosen."""
 PRIMES = (37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
-"""Sizes that no number in a graph divides, and at which no table ends."""
+"""Sizes that numbers of a graph rarely divide, and at which tables rarely end."""
 _FACTORS = (1, 2, 4, 8, 16, 32, 64)
 _MAX_COMBINATIONS = 256
 STARTS = (6, 4, 8, 12, 3, 5, 2, 16, 24, 32, 64, 7, 1)
-"""The first sizes of consecutive ones."""
+"""The first sizes of consecutive bindings."""
 RANDOM_POINTS = 24
 _RANDOM_WIDTH = 4096
 
@@ -178,13 +178,13 @@ def distinct_bindings(store: ConstraintStore, symbols: Iterable[Dimension], coun
 
 
 def legality_test(store: ConstraintStore, names: set[str]) -> Callable[[Binding], bool]:
-    """Whether a binding of these names may satisfy all constraints on nothing else."""
+    """A test whether a binding of these names may satisfy all constraints that involve only these names."""
     tests = _tests(store, names)
     return lambda binding: all(test(binding) for test in tests)
 
 
 def _tests(store: ConstraintStore, names: set[str]) -> list[Callable[[Binding], bool]]:
-    """Whether a binding may satisfy the constraints on nothing but these names: a test for each, none twice."""
+    """Tests whether a binding may satisfy the constraints that involve only these names, without duplicates."""
     tests: dict[tuple[Clause, ...], Callable[[Binding], bool]] = {}
     for constraint in store.pending():
         clauses = constraint.clauses_in(_identity if constraint.kind in ("relation", "divisibility") else store.canon)
@@ -214,7 +214,7 @@ def _limits(store: ConstraintStore, symbols: Collection[Dimension]) -> list[Call
 
 
 def _leaves_a_rest(clauses: tuple[Clause, ...], name: str) -> bool:
-    """Whether a dim must be a multiple plus a rest and no plain multiple: no model intends that of a dim."""
+    """Whether a dim must be a multiple plus a rest, which no model intends, and cannot be a plain multiple."""
     if any_holds(clauses, {name: _MULTIPLE}) is not False:
         return False
     return any(any_holds(clauses, {name: _MULTIPLE + rest}) for rest in range(1, _LONGEST_STEP))
@@ -241,7 +241,7 @@ def _identity(d: Dim) -> Dim:
 
 
 def consecutive_bindings(store: ConstraintStore, symbols: Sequence[Dimension]) -> Iterator[Binding]:
-    """Small legal bindings of these symbols, in order: to consecutive sizes from some n on, or all to n."""
+    """Small legal bindings of symbols: consecutive sizes from some n on in their order, or n for all of them."""
     names = [symbol.name for symbol in symbols]
     is_legal = legality_test(store, set(names))
     bounds = [(symbol.name, store.interval(symbol)) for symbol in symbols]
@@ -261,9 +261,9 @@ def generic_bindings(
 def skewed_bindings(
     store: ConstraintStore, symbols: Iterable[Dimension], conditions: Iterable[tuple[Clause, ...]]
 ) -> Iterator[Binding]:
-    """Such bindings, in which each symbol in turn is much larger than the others.
+    """Bindings under which constraints and conditions hold, and each symbol in turn is much larger than the others.
 
-    Some nodes require an order of sizes that no constraint has: a mask must be as long as the tokens and the past.
+    They show requirements that no constraint states, such as that a mask is as long as the tokens and the past.
     """
     return _bindings_of_rows(store, list(symbols), list(conditions), _skewed_rows)
 
@@ -274,7 +274,7 @@ def _bindings_of_rows(
     conditions: list[tuple[Clause, ...]],
     rows: Callable[[list[list[int]]], Iterable[tuple[int, ...]]],
 ) -> Iterator[Binding]:
-    """The legal ones of the bindings with these rows of sizes; `rows` makes them from the candidates of each symbol."""
+    """The legal bindings of rows of sizes, which `rows` combines from the candidates of each symbol."""
     names = [symbol.name for symbol in symbols]
     is_legal = legality_test(store, set(names))
     columns = [_generic_sizes(store, symbol, index, conditions) for index, symbol in enumerate(symbols)]
@@ -303,7 +303,7 @@ def _generic_sizes(
 
 
 def _solve_equations(binding: Binding, conditions: Iterable[tuple[Clause, ...]]) -> Binding:
-    """A binding with the size that an equation determines for one symbol: `total == past + seq`."""
+    """The binding, changed so that equations hold that can be solved for a symbol, such as `total == past + seq`."""
     for clauses in conditions:
         solution = solve_clause(clauses[0]) if len(clauses) == 1 else None
         if solution is not None and not _may_hold(clauses, binding):
@@ -313,7 +313,7 @@ def _solve_equations(binding: Binding, conditions: Iterable[tuple[Clause, ...]])
 
 
 def _rows(columns: list[list[int]]) -> Iterator[tuple[int, ...]]:
-    """Rows of sizes: all first ones, all second ones, and so on; then other combinations of the first few."""
+    """Rows of sizes: the first of each column, the second ones, and so on; then combinations of the first six."""
     if all(columns):
         longest = max(map(len, columns), default=1)
         for index in range(longest):
@@ -347,7 +347,7 @@ def sample_points(store: ConstraintStore, symbols: Iterable[Dimension], budget: 
 def _random_point(
     store: ConstraintStore, symbols: Iterable[Dimension], generator: random.Random, number: int
 ) -> Binding:
-    """Sizes of all magnitudes; the first two points are all small and all large."""
+    """A binding of sizes of any magnitude; with the numbers 0 and 1 all are the least or the greatest."""
     point = {}
     for symbol in symbols:
         low, high = store.bounds(symbol)

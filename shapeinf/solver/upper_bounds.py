@@ -86,8 +86,8 @@ def upper_bound(
 def largest_bound(store: ConstraintStore, dims: Sequence[Dim], budget: Budget | None = None) -> tuple[UpperBound, int]:
     """The largest of the upper bounds of one or more dims, and the index of its dim.
 
-    A dim without a bound is the largest; of several such dims `unbounded` has all symbols. Dims that cannot exceed
-    another one get no closer bound.
+    A dim without a bound counts as the largest; `unbounded` has the symbols of all such dims. The bounds of dims that
+    cannot exceed another one are not improved.
     """
     budget = budget or Budget()
     simple = [interval_bound(store, d) for d in dims]

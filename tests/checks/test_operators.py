@@ -53,7 +53,7 @@ def test_the_nearest_name_is_in_the_message(op: str, domain: str, right: str) ->
         ("Relu6", ""),
         ("ATen", ""),
         ("ImageScaler", ""),
-        ("Rellu", "com.acme"),  # a domain that nobody registers
+        ("Rellu", "com.acme"),  # a domain of no dialect
         ("MyGelu", "com.microsft"),  # no such operator in the near domain
         ("Relu", "com.micro"),
     ],

@@ -1,4 +1,4 @@
-"""Checks of models that would take for ever: many axes to exchange, towers of divisions to find sizes for."""
+"""Checks of models that need a limit: inputs with many axes to exchange, nested divisions, thousands of names."""
 
 import random
 from itertools import combinations

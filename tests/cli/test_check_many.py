@@ -206,8 +206,8 @@ def test_a_bound_dim_has_its_size() -> None:
         (["zoo", "--triton", "c.pbtxt"], "--triton describes a deployment of one model"),
         (["zoo", "--select", "C10,Q7"], "no diagnostic code is named 'Q7'"),
         (["zoo", "--ignore", "C121,c101"], "did you mean 'C101'"),
-        (["zoo", "--baseline", "zoo/data.json"], "is no baseline"),
-        (["zoo/fine.onnx", "--write-baseline", "other.json"], "is no baseline"),
+        (["zoo", "--baseline", "zoo/data.json"], "is not a baseline"),
+        (["zoo/fine.onnx", "--write-baseline", "other.json"], "is not a baseline"),
         (["zoo/fine.onnx", "--write-baseline", "zoo/net.nnef"], "is a model"),
         (["zoo/fine.onnx", "-o", "zoo/fine.onnx"], "is a model"),
         (["zoo", "--write-baseline", "x.json", "--output", "x.json"], "writes no report"),
@@ -396,7 +396,7 @@ def test_the_log_of_a_single_model_has_its_stale_entries(zoo: Path) -> None:
 def test_files_that_are_no_baseline(zoo: Path, text: str) -> None:
     (zoo / "known.json").write_text(text)
     result = run("zoo", "--baseline", "known.json")
-    assert (result.exit_code, "is no baseline" in result.stderr) == (2, True)
+    assert (result.exit_code, "is not a baseline" in result.stderr) == (2, True)
 
 
 def test_a_baseline_that_is_absent_cannot_be_read() -> None:

@@ -68,7 +68,7 @@ def test_the_command_line_takes_precedence(model: Path) -> None:
 
 MISTAKES = [
     ("dimz = {}", "did you mean 'dims'?"),
-    ("whatever = 1", "known are dims, bind"),
+    ("whatever = 1", "the keys are dims, bind"),
     ("dims = 4", "dims must be a table"),
     ("[dims]\nnn = 4", "did you mean"),
     ("[dims]\nn = '8..1'", "not empty"),

@@ -131,9 +131,9 @@ def test_an_update_may_replace_a_name_that_options_have() -> None:
     [
         ({"mode": "bset"}, "no mode is named 'bset'; did you mean 'best'"),
         ({"declared": "thrust"}, "is named 'thrust'; did you mean 'trust'"),
-        ({"min_dim": -1}, "min_dim is an int from 0 to"),
-        ({"format_options": "tract"}, "format_options are the options of a format"),
-        ({"values": [1]}, "values are a dict by input"),
+        ({"min_dim": -1}, "min_dim must be an int from 0 to"),
+        ({"format_options": "tract"}, "format_options must be the options of a format"),
+        ({"values": [1]}, "values must be a dict by input"),
     ],
 )
 def test_options_are_checked(options: dict[str, Any], message: str) -> None:

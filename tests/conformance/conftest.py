@@ -1,4 +1,4 @@
-"""Vectors that this project did not write; their root is SHAPEINF_CONFORMANCE, else ../shared/conformance."""
+"""Test vectors written by others, in the folder SHAPEINF_CONFORMANCE, by default ../shared/conformance."""
 
 import json
 import os
@@ -12,15 +12,16 @@ ROOT = Path(os.environ.get("SHAPEINF_CONFORMANCE", PROJECT.parent / "shared" / "
 
 
 def vectors(relative):
-    """The parsed JSON of a vector file; None, with a warning, when the suite is not there."""
+    """The parsed JSON of a vector file; None, with a warning, if the file does not exist."""
     path = ROOT / relative
     if not path.exists():
-        warnings.warn(f"conformance vectors are not there, their tests are skipped: {relative}", stacklevel=2)
+        warnings.warn(f"{relative} does not exist: its tests are skipped", stacklevel=2)
         return None
     return json.loads(path.read_text(encoding="utf8"))
 
 
 def need(data, relative):
+    """The data of a vector file; skips the test if it is None."""
     if data is None:
-        pytest.skip(f"{relative} is not there: set SHAPEINF_CONFORMANCE to the folder that holds it")
+        pytest.skip(f"{relative} does not exist: set SHAPEINF_CONFORMANCE to its folder")
     return data

@@ -1,4 +1,4 @@
-"""Models of the corpus are right: no check reports an error or a warning, also where dims have bounds of the user."""
+"""No check reports an error or a warning for the models of the corpus, even if the user bounds their dims."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.conformance.conftest import ROOT
 
 MODELS = ROOT / "models" / "dev"
 DECODERS = sorted(map(str, MODELS.glob("*_past*.onnx")))
-"""Decoders with a cache: their mask must be as long as the past and the tokens, which no dim says."""
+"""Decoders with a cache, whose mask must be as long as past and tokens together: no declared dim states that."""
 
 
 @pytest.mark.skipif(not DECODERS, reason="the corpus of models is not there")

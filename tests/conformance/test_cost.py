@@ -1,6 +1,6 @@
-"""Symbolic multiply-accumulates at three bindings against onnx-tool's formulas, on models of other people's exporters.
+"""Symbolic multiply-accumulates at three bindings, against the formulas of onnx-tool, on models of the corpus.
 
-onnx-tool counts on the shapes that onnxruntime returned for these models; its own inference fails for most.
+onnx-tool counts with the shapes that onnxruntime returned: its own inference fails for most models.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ onnx_tool = pytest.importorskip("onnx_tool", reason="onnx-tool is not installed:
 MODELS = sorted((ROOT / "models" / "dev").glob("*.onnx"))
 
 SAME = ("MatMul", "MatMulInteger", "QLinearMatMul")
-"""Operators whose multiply-accumulates onnx-tool counts as we do."""
+"""Operators with the same multiply-accumulates."""
 CONVENTIONS = {
     "Conv": "it adds the sum with a bias, one for each element; for us that is an operation",
     "Gemm": "it adds the sum with a bias, one for each element; for us that is an operation",
@@ -36,7 +36,7 @@ DEFECTS = {
     "LSTM": "it adds the activations of one direction, an exponential as 16 multiply-accumulates",
     "GRU": "it adds the activations of one direction, an exponential as 16 multiply-accumulates",
 }
-"""Where onnx-tool differs from the definition of an operator; our rules have closed forms in tests/cost."""
+"""The errors of onnx-tool; tests/cost compares our rules with closed forms."""
 
 
 class Count(NamedTuple):
@@ -48,7 +48,7 @@ class Count(NamedTuple):
 
 
 def counts_of_tool(path: Path, truth: dict, binding: int) -> dict[str, Count]:
-    """By node, for the shapes of the runtime."""
+    """The counts of onnx-tool by node, at the shapes of a run."""
     try:
         graph = onnx_tool.Model(str(path), {"verbose": False}).graph
     except IndexError:  # an einsum of one operand
@@ -73,7 +73,7 @@ def counts_of_tool(path: Path, truth: dict, binding: int) -> dict[str, Count]:
 
 
 def agrees(node: NodeCost, count: Count) -> bool:
-    """Whether a count is ours, but for the conventions above."""
+    """Whether both counts are equal, but for `CONVENTIONS` and `DEFECTS`."""
     if node.op in SAME:
         return count.macs == node.macs
     if node.op == "Einsum":
@@ -99,7 +99,7 @@ def compare(path: Path) -> int:
 
 def require_models() -> None:
     if not MODELS:
-        pytest.skip("the models are not there: set SHAPEINF_CONFORMANCE to the folder that holds them")
+        pytest.skip("the models do not exist: set SHAPEINF_CONFORMANCE to their folder")
 
 
 @pytest.mark.filterwarnings("ignore:node .* is not registed")
@@ -110,7 +110,7 @@ def test_some_models_agree_with_onnx_tool():
 
 
 INTEGERS = re.compile(r"qdq|qop|dynq|bert.dyn|sk_voting")
-"""Models with integers among their weights: biases of quantised operators, tables, classes of a vote."""
+"""Models with weights that are integers: biases of quantized operators, tables, classes of a vote."""
 
 
 def float_weights(graph: onnx.GraphProto | onnx.FunctionProto) -> int:

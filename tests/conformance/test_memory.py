@@ -1,8 +1,8 @@
 """Public benchmarks of planners: minimalloc CSVs with the capacity in the name, and arenas of other planners.
 
-`memory/*.NUMBER.csv` are large; `baseline.json` has the arenas of cheap greedy planners on them, and
-`omnimalloc_results.json` those of omnimalloc, as a multiple of the capacity. `memory/small/*.NUMBER.csv` have
-the optimum in their names.
+`memory/*.NUMBER.csv` are large; `baseline.json` has the arenas of cheap greedy planners for them, and
+`omnimalloc_results.json` those of omnimalloc, as multiples of the capacity. The names of `memory/small/*.NUMBER.csv`
+contain the optimum.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def capacity(path):
     return int(path.name.split(".")[-2])
 
 
-def greedies(path):
-    """Arenas of the cheap greedy planners of others, in bytes by name."""
+def greedy_arenas(path):
+    """The arenas of other cheap greedy planners by name, in bytes."""
     capacities = {}
     for entry in need(BASELINE, "memory/baseline.json"):
         if entry["file"] == path.name:
@@ -64,7 +64,7 @@ def test_every_planner_is_valid(path):
 
 @pytest.mark.parametrize("path", LARGE, ids=lambda path: path.name)
 def test_best_is_no_worse_than_the_best_of_the_cheap_greedies(path):
-    capacities = greedies(path)
+    capacities = greedy_arenas(path)
     if not capacities:
         pytest.skip(f"{path.name}: no baseline")
     # the results of omnimalloc are rounded to 4 digits of the capacity
@@ -73,8 +73,8 @@ def test_best_is_no_worse_than_the_best_of_the_cheap_greedies(path):
 
 @pytest.mark.parametrize("path", LARGE, ids=lambda path: path.name)
 def test_greedy_planners_match_those_of_others(path):
-    """Written independently, the same order and the same gaps give the same arena to the byte."""
-    published = greedies(path)
+    """Independent implementations of the same order and the same gaps return the same arena, to the byte."""
+    published = greedy_arenas(path)
     problem = load_problem(path)
     blocks = Blocks.from_problem(problem)
     requests = problem.requests
@@ -86,8 +86,8 @@ def test_greedy_planners_match_those_of_others(path):
     }
     ours = {}
     for key, order in orders.items():
-        turns = np.array(sorted(range(len(requests)), key=order))
-        ours |= {f"{key}_{fit}": blocks.arena(pack(blocks, turns, fit)) for fit in FITS}
+        sequence = np.array(sorted(range(len(requests)), key=order))
+        ours |= {f"{key}_{fit}": blocks.arena(pack(blocks, sequence, fit)) for fit in FITS}
     theirs = {key: value for key, value in published.items() if key in ours}
     assert {key: ours[key] for key in theirs} == theirs
     if "size_first" in published:
@@ -119,7 +119,7 @@ def test_files_read_back(path):
 @pytest.mark.slow
 @pytest.mark.parametrize("path", LARGE, ids=lambda path: path.name)
 def test_thorough(path):
-    """The arena of omnimalloc's search after three seconds, without it and without a clock."""
+    """The arena is at most that of omnimalloc's search after three seconds; this search is bounded by steps."""
     plan = thorough(load_problem(path))
     assert not faults(load_problem(path), plan)
     assert plan.arena <= THROUGH_OMNIMALLOC * capacity(path)
@@ -128,8 +128,8 @@ def test_thorough(path):
 @pytest.mark.slow
 @pytest.mark.parametrize("path", LARGE, ids=lambda path: path.name)
 def test_through_omnimalloc(path):
-    """Its search is bounded by time, which is why the plan of `thorough` is taken where it is smaller."""
-    pytest.importorskip("omnimalloc", reason="omnimalloc is not there: pip install 'shapeinf[omnimalloc]'")
+    """omnimalloc's search is bounded by time, so the plan of `thorough` is used if it is smaller."""
+    pytest.importorskip("omnimalloc", reason="omnimalloc is not installed: pip install 'shapeinf[omnimalloc]'")
     from shapeinf.memory.planning.planners import omnimalloc
 
     plan = omnimalloc(load_problem(path))
@@ -142,10 +142,10 @@ def test_through_omnimalloc(path):
     [(["past_sequence_length + sequence_length <= 4096"], 135_266_304), ([], 270_499_584)],
 )
 def test_a_cache_with_and_without_its_relation(relations, expected):
-    """The most bytes in use at once in the range, checked by hand; the plan for the range needs no more."""
+    """The plan for the range needs no more than the most bytes in use at once, which were computed by hand."""
     path = FOLDER / "kv.onnx"
     if not path.exists():
-        pytest.skip(f"{path} is not there")
+        pytest.skip(f"{path} does not exist")
     dims = {"past_sequence_length": (0, 4095), "sequence_length": (1, 4096)}
     memory = infer_shapes(path, dims=dims, bind={"b": 1}, min_dim=0, assume=relations).memory()
     plan = memory.plan()

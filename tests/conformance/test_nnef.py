@@ -1,4 +1,4 @@
-"""NNEF documents by others, or worked out by hand: valid ones agree, invalid ones are rejected at their position."""
+"""NNEF documents of others, or with results computed by hand: valid ones agree, invalid ones are rejected."""
 
 import io
 import random
@@ -19,15 +19,15 @@ INDEX = "nnef/INDEX.json"
 LISTED = vectors(INDEX) or {"ok": [], "bad": []}
 VALID = [entry["name"] for entry in LISTED["ok"] if entry["name"] not in ELSEWHERE]
 INVALID = [entry["name"] for entry in LISTED["bad"]]
-missing = pytest.mark.skipif(not VALID, reason=f"{INDEX} is not there: set SHAPEINF_CONFORMANCE")
+missing = pytest.mark.skipif(not VALID, reason=f"{INDEX} does not exist: set SHAPEINF_CONFORMANCE")
 
 BY_THE_RULE = {
     "tractsym_slice_to_end": {"y": "S - 2"},
     "tractsym_slice_neg": {"y": "S - 1"},
     "tract_dyn_slice": {"output_0": "S//2"},
 }
-"""Extents of sliced axes by the rule, where tract is wrong (see the README of the vectors) or gives none."""
-ABSENT = {"tract_submodel": "the model inside of it is not among the vectors"}
+"""Extents of sliced axes by the specification, where tract is wrong (see the README of the vectors) or has none."""
+ABSENT = {"tract_submodel": "the vectors do not contain its submodel"}
 
 
 def path_of(folder, name):
@@ -35,7 +35,7 @@ def path_of(folder, name):
 
 
 def dialect_of(name):
-    """Some documents of tract lack its extension line; all others have theirs."""
+    """The dialect to specify: some documents of tract lack its extension line; all others state their dialect."""
     return "tract" if name.startswith("tract") else None
 
 
@@ -44,7 +44,7 @@ def expected_of(name):
 
 
 def stripped(dims):
-    """In the provisional dialect ranks are open, and trailing ones carry no information."""
+    """The dims without trailing ones, which are implicit in the provisional dialect."""
     leading = list(dims)
     while leading and leading[-1] == 1:
         leading.pop()
@@ -71,7 +71,7 @@ def test_valid_documents(name):
     assert not expected or not [d for d in result.diagnostics if d.severity == "error"], result.diagnostics
     written = {name.name for statement in graph.model.document.graph.body for name in names_in(statement.target)}
     for tensor, dims in (expected.get("shapes") or {}).items():
-        # Khronos' parsers list the tensors inside of compounds too, by names of their own.
+        # Khronos' parsers also list the tensors in bodies of compounds, with names of their own
         if not name.startswith("khronos") or tensor in written:
             check_shape(result.tensors[tensor].shape, dims, vector["dialect"] == "provisional", tensor)
     for tensor, dtype in expected.get("dtypes", {}).items():
@@ -98,7 +98,7 @@ def check_shape(shape, dims, provisional, tensor):
 
 
 def check_operations(operations, expected):
-    """Copies may come between."""
+    """The operations are the expected ones; there may be more copies."""
     assert [op for op in operations if op != "copy"] == [op for op in expected if op != "copy"]
     assert operations.count("copy") >= expected.count("copy")
 

@@ -1,4 +1,4 @@
-"""The vectors of NNEF documents that break a rule of the grammar or of the static semantics, and all valid ones."""
+"""The vectors of NNEF documents with violations of the grammar or the static semantics, and all valid ones."""
 
 import json
 
@@ -24,7 +24,7 @@ OF_VALUES = {
     "int_division_by_zero",
     "lvalue_array_length_frag",
 }
-"""Rules that only the evaluation of values checks."""
+"""Rules that are checked only when values are evaluated."""
 
 
 def cases(kind, wanted=lambda case: True):

@@ -1,4 +1,4 @@
-"""Archives that an exporter of torch modules wrote for tract, with the shapes that torch gave."""
+"""Archives that an exporter of torch modules wrote for tract, with the shapes in torch."""
 
 import json
 
@@ -10,7 +10,7 @@ from tests.conformance.conftest import ROOT
 
 FOLDER = ROOT / "nnef_torch"
 DATA = ("nonzero", "masked_select", "unique")
-"""For data-dependent shapes only the rank is compared."""
+"""Archives whose shapes depend on data; only ranks are compared."""
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
 
@@ -21,7 +21,7 @@ def test_archives_exist():
 
 
 def sizes_of(truth):
-    """The sizes of a document's symbols in the run of torch."""
+    """The sizes of the symbols of a document when torch ran."""
     axes = (
         (int(name[2:]), int(axis), symbol) for name, of in truth["dynamic_axes"].items() for axis, symbol in of.items()
     )

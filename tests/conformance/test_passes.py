@@ -31,9 +31,9 @@ RELATIVE = "passes/manifest.json"
 MANIFEST = vectors(RELATIVE)
 FOLDER = ROOT / "passes"
 RTOL, ATOL = 1e-4, 1e-3
-"""Of this runtime against the recorded outputs, and of the default passes, which may fuse what a model is not about."""
+"""Tolerances: of this runtime against recorded outputs, and of the default passes, which may fuse more."""
 MARKER = "ppq_native_was_executed"
-"""The file that the code in the corpus' pickles writes to the current folder."""
+"""The file that code in pickles of the corpus writes to the current folder if it runs."""
 
 
 def entries(key: str) -> list[Any]:
@@ -53,7 +53,7 @@ def read_feeds(entry: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, An
 
 
 def clean_file(entry: dict[str, Any], passes: list[str] | None, path: Any) -> tuple[onnx.ModelProto, onnx.ModelProto]:
-    """The original and the cleaned model, by way of files."""
+    """The original and the cleaned model, both read from files."""
     source = FOLDER / "models" / f"{entry['id']}.onnx"
     clean(source, passes).save(path)
     return onnx.load(source), onnx.load(path)
@@ -66,7 +66,7 @@ def test_the_corpus_is_there():
 
 @pytest.mark.parametrize("entry", entries("models"))
 def test_passes(entry, tmp_path):
-    """The passes that an entry names do what it says, and a second run finds nothing."""
+    """The passes of an entry change the model as the entry states, and a second run changes nothing."""
     before, after = clean_file(entry, entry["passes"], tmp_path / "first.onnx")
     pairs = read_feeds(entry)
     check_recorded(entry, before, pairs)
@@ -79,7 +79,7 @@ def test_passes(entry, tmp_path):
 
 @pytest.mark.parametrize("entry", entries("models"))
 def test_default_passes(entry, tmp_path):
-    """All passes leave a model the same, and a second run finds nothing."""
+    """All passes keep the interface and the numbers of a model, and a second run changes nothing."""
     before, after = clean_file(entry, None, tmp_path / "first.onnx")
     feeds = [feed for feed, _ in read_feeds(entry)]
     check_same(before, after, feeds, max(entry["rtol"], RTOL), max(entry["atol"], ATOL))
@@ -87,7 +87,7 @@ def test_default_passes(entry, tmp_path):
 
 
 def check_recorded(entry: dict[str, Any], before: onnx.ModelProto, pairs: list[Any]) -> None:
-    """Fail where this runtime does not compute the recorded outputs from the original."""
+    """Fail if this runtime does not compute the recorded outputs from the original."""
     rtol, atol = max(entry["rtol"], RTOL), max(entry["atol"], ATOL)
     for (_, recorded), fresh in zip(pairs, run(before, [feed for feed, _ in pairs]), strict=True):
         assert {name: differ(value, fresh[name], rtol, atol) for name, value in recorded.items()} == dict.fromkeys(
@@ -96,7 +96,7 @@ def check_recorded(entry: dict[str, Any], before: onnx.ModelProto, pairs: list[A
 
 
 def form_problems(entry: dict[str, Any], after: onnx.ModelProto) -> Iterator[str]:
-    """What an entry requires of the form of the result, and the result does not have."""
+    """Texts of all requirements of an entry on the form of the result that are violated."""
     counts, version, require = operators(after), opset(after), entry["require"]
     if entry["ops_after"] and counts not in [dict(item) for item in entry["ops_after"]]:
         yield f"operators {dict(counts)}"

@@ -53,7 +53,7 @@ def _check(path: Path, passes: tuple[str, ...]) -> None:
 
 
 def _check_shapes(path: Path, result: onnx.ModelProto) -> None:
-    """Each tensor of the result that the original has too has the same type."""
+    """Each tensor of both models has the same type in both."""
     before, after = infer_shapes(path).tensors, infer_shapes(result).tensors
     common = [name for name in after if name in before and before[name].kind == "tensor"]
     assert common
@@ -67,7 +67,7 @@ def _check_shapes(path: Path, result: onnx.ModelProto) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_models_of_the_onnx_package() -> None:
-    """The cases of onnx's backend tests, as they are: none crashes, changes its message, or changes its numbers."""
+    """No case of onnx's backend tests crashes a pass, changes its diagnostics, or changes its numbers."""
     from onnx.backend.test.loader import load_model_tests
 
     changed = 0
@@ -83,7 +83,7 @@ def test_models_of_the_onnx_package() -> None:
 
 
 def _check_numbers(case: Any, result: onnx.ModelProto) -> None:
-    """On the inputs of the case, where onnxruntime has kernels for the original."""
+    """Compare the outputs for the inputs of the case, if onnxruntime has kernels for the original."""
     runtime = pytest.importorskip("onnxruntime")
     options = runtime.SessionOptions()
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL

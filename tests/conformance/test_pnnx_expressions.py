@@ -57,7 +57,7 @@ def with_complex(tree):
 
 
 def label(item):
-    """An item of the order of a vector as our label: numbers and complex numbers by their values."""
+    """The label of an item in the order of a vector; numbers are replaced by their values."""
     if isinstance(item, str) and item.endswith("j"):
         return reverse_polish(parse(item))[0]
     return item if isinstance(item, str) else repr(item)
@@ -139,7 +139,7 @@ def test_expressions_of_files(case):
 
 @pytest.mark.parametrize("case", [*cases("valid"), *cases("malformed")])
 def test_the_subset_of_kuiper_infer(case):
-    """Without `div`, which is its exercise. Its text does not check what follows an expression; we do, as its HEAD."""
+    """Without `div`, an exercise of KuiperInfer. Like its HEAD, shapeinf rejects text behind an expression."""
     text, truth = case["expr"], case["kuiper"]
     if truth["accepts"]:
         tokens, tree = kuiper.tokenize(text, division=False), kuiper.parse(text, division=False)
@@ -157,6 +157,6 @@ def test_the_subset_of_kuiper_infer(case):
 
 
 def test_no_number_of_a_vector_is_nan():
-    """Else the comparisons above would say nothing."""
+    """At least some sizes are known: otherwise the comparisons above would prove nothing."""
     values = [case["result"]["value"] for case in need(VECTORS, FILE)["valid"] if case["result"]["kind"] == "float"]
     assert values and not any(map(math.isnan, values))

@@ -1,4 +1,4 @@
-"""PNNX's files: the values, types and texts of the vectors, and every file of the folder read and written back."""
+"""PNNX's files: the values, types and texts of the vectors; every file of the folder is read and written again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VECTORS = vectors(RELATIVE)
 FILES = sorted((ROOT / "pnnx").glob("*/*.param"))
 
 KINDS = {"bool": bool, "str": str, "int": int, "float": float}
-# PNNX reads the first half of a complex number; the other half would change the element type of a result.
+# PNNX reads only the first half of a complex number; with both, the element type of a result would differ.
 COMPLEX = "1.000000e+00+2.000000e+00j"
 
 
@@ -90,7 +90,7 @@ def test_files_read_and_write_back(path):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name.removesuffix('.param')}")
 def test_inferred_types_are_those_of_the_file(path):
-    """What is saved is the file, where all types are inferred; one that is not known is left out."""
+    """A saved file equals the read one if all types are inferred; unknown types are left out."""
     target = io.StringIO()
     result = infer_shapes(path)
     result.save(target)

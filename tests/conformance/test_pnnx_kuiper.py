@@ -10,7 +10,7 @@ from tests.conformance.conftest import ROOT
 FOLDER = ROOT / "pnnx" / "kuiper"
 MODELS = sorted(path.name for path in FOLDER.glob("*.param"))
 OWN = ("nn.", "F.", "torch.", "Tensor.", "pnnx.", "prim::", "aten::")
-"""The types of PNNX itself; all others are modules of a project, which no rule knows."""
+"""The operator types of PNNX; all others are modules of a project, without rules."""
 SIZED = {"Tensor.reshape", "Tensor.view", "Tensor.expand", "Tensor.repeat"}
 """Operators in which a trace fixes the batch size."""
 
@@ -35,7 +35,7 @@ def outputs_of_custom_operators(graph):
 
 
 def differences(result, batch=None):
-    """The annotated values whose inferred type is another one; with another size of axis 0 where `batch` is given."""
+    """The annotated values with another inferred type; `batch` replaces the annotated size of axis 0."""
     unknown = outputs_of_custom_operators(result.graph)
     for name, declared in result.graph.declared.items():
         dims = declared.dims if batch is None else (batch, *declared.dims[1:])

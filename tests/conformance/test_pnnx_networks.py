@@ -1,4 +1,4 @@
-"""Networks that pnnx converted: each blob has the element type and the sizes that torch has, at both traced sizes."""
+"""Networks that pnnx converted: each operand has the element type and the sizes as in torch, at both traced sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probes of pnnx's defects: what pnnx wrote is inferred as torch would run it, or rejected where it is malformed."""
+"""Probes of pnnx's defects: networks are inferred as torch would run them, and malformed ones rejected."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MALFORMED = {
     for case in (EXPRESSIONS or {}).get("real_expressions", ())
     if not case["parses"]
 }
-"""Networks with an expression that pnnx wrote wrong."""
+"""Networks with an expression that pnnx wrote incorrectly."""
 SIZES = {
     "bc_dyn": [({"0": [4, 3, 9], "1": [3, 1]}, {"2": [4, 3, 9]}), ({"0": [1, 3, 1], "1": [3, 1]}, {"2": [1, 3, 1]})],
     "ceilint": [({"0": [1, 2, 5, 7]}, {"1": [1, 2, 13, 4]}), ({"0": [1, 2, 50, 1]}, {"1": [1, 2, 13, 4]})],
@@ -25,7 +25,7 @@ SIZES = {
     "sameq": [({"0": [3, 5]}, {"0": [3, 5]})],
     "shape_cat": [({"0": [3, 5]}, {"0": [3, 5]})],
 }
-"""Sizes of inputs, and what torch returns for them: the arithmetic is that of the file's own text."""
+"""Sizes of inputs, and the results in torch, for the arithmetic as written in the file."""
 
 
 def test_the_probes_are_there():
@@ -40,7 +40,7 @@ def read(name):
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_annotations_hold(name):
-    """Each annotated number is inferred where no axis is open; nothing contradicts an annotation."""
+    """Each annotated number is inferred if all sizes are known; nothing contradicts an annotation."""
     result = infer_shapes(read(name), declared="check")
     if name in MALFORMED:
         (error,) = [d for d in result.diagnostics if d.severity == "error"]
@@ -81,7 +81,7 @@ def test_a_deleted_slice_leaves_the_input_as_the_output(name):
 
 @pytest.mark.skipif(not (ROOT / "pnnx" / "nets" / "views.pnnx.param").exists(), reason="the network is not there")
 def test_diff_reports_the_deleted_slice():
-    """`x[::, 1:-1]` of a static trace is there; the dynamic one returns `x` itself."""
+    """The slice `x[::, 1:-1]` remains in a static trace; a dynamic trace returns `x`."""
     static, dynamic = (ROOT / "pnnx" / "nets" / f"{name}.pnnx.param" for name in ("views", "views_dyn"))
     differences = diff(static, dynamic)
     assert [(d.part, d.name) for d in differences] == [("input", "0"), ("output", "outputs[5] (7, 0)")]

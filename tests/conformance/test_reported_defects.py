@@ -1,4 +1,4 @@
-"""Files that exposed defects in outside tests: each has the right answer.
+"""Files that exposed defects in tests of others, with the correct results.
 
 Each kind of defect is covered by the test families in `docs/dev/soundness.md`; these are the files themselves.
 Expected numbers are from runs of the runtime.
@@ -24,10 +24,10 @@ pytestmark = pytest.mark.skipif(
 
 REFUSED = {
     "nested_flat": "needs 'extension KHR_enable_operator_expressions;'",
-    "tractwrites_sym_name": "'<Sym0>' is not declared",  # tract does not reread it either
+    "tractwrites_sym_name": "'<Sym0>' is not declared",  # nor does tract read it again
 }
 BROKEN = {"deconv_g4_IO", "deconv_g4_tr", "deconv_nnef"}
-"""Filters that are not laid out as tract has them: it refuses them, too."""
+"""Filters whose axes are not in tract's order, which tract rejects as well."""
 
 
 def errors(result):
@@ -59,7 +59,7 @@ def test_an_external_location_that_is_no_path():
 
 
 def test_a_pool_larger_than_its_input():
-    """All queries give the same answer, that of onnxruntime."""
+    """All queries return the same verdict, that of onnxruntime."""
     ort = pytest.importorskip("onnxruntime")
     path = FOLDER / "mini_pool.onnx"
     result, session = infer_shapes(path), ort.InferenceSession(str(path))

@@ -1,7 +1,7 @@
 """Graphs of real models in TensorFlow's files, scored against the shapes of real runs.
 
-The scorer lies beside the graphs. No size may be wrong; of those that the sizes of the inputs determine, the shares
-below must be exact. Small graphs run always, a few of them from a seed; all graphs together are slow.
+The scorer is in the folder of the graphs. No size may be wrong; of the sizes that those of the inputs determine, the
+shares in FLOORS must be exact. A seeded sample of small graphs always runs; the test of all graphs is slow.
 """
 
 import importlib.util
@@ -16,7 +16,7 @@ FOLDER = ROOT / "tf_graphs"
 TRUTHS = {path.name.removesuffix(".truth.json"): path for path in sorted(FOLDER.glob("*.truth.json"))}
 
 SMALL = 40_000
-"""Bytes of the truth of a small graph."""
+"""The largest size in bytes of the truth of a small graph."""
 SMALL_GRAPHS = sorted(name for name, path in TRUTHS.items() if path.stat().st_size < SMALL)
 SAMPLE = sorted(random.Random(15).sample(SMALL_GRAPHS, min(12, len(SMALL_GRAPHS))))
 

@@ -1,7 +1,7 @@
 """Graphs of real models in TensorFlow's files, with the sizes of runs: contract, concrete inference and program.
 
-TensorFlow ran each graph at three bindings of the names in its inputs. At these the contract must not refuse a graph;
-the inference with numbers and the shape program must give the shapes of the run, or bounds that hold them.
+TensorFlow ran each graph at three bindings of the symbols of its inputs. At these, the contract must not reject the
+graph, and inference with numbers and the shape program must return the shapes of the run, or bounds that include them.
 """
 
 import json
@@ -31,7 +31,7 @@ class Run:
     """A graph of the corpus at one of its bindings."""
 
     def __init__(self, path, truth, number):
-        """`number` counts the bindings."""
+        """`number` is the index of the binding."""
         self.path = path.parent / truth["file"]
         self.truth = truth
         self.number = number
@@ -47,7 +47,7 @@ class Run:
         }
 
     def differences(self, shapes, kind):
-        """The axes of these shapes that are not what the run had; a dim that is None is not compared."""
+        """The axes of these shapes that differ from those of the run; a dim of None is not compared."""
         for name, record in self.truth[kind].items():
             dims = shapes.get(name)
             if dims is None or record.get("rv") or record["dt"] in ("resource", "variant"):
@@ -60,7 +60,7 @@ class Run:
                     yield name, axis, dim, real
 
     def holds(self, dim, real):
-        """Whether a dim, a number or bounds, covers all sizes that an axis had."""
+        """Whether a dim, a number or bounds, includes all sizes of an axis in the run."""
         real = real[self.number] if isinstance(real, list) else real
         if real is None:
             return True  # the node did not run
@@ -81,7 +81,7 @@ def infer_named(run):
 
 
 def numbers(result, tensors):
-    """Shapes as numbers and, where a size is not known, bounds."""
+    """Shapes as numbers, and bounds of unknown sizes."""
     return {
         name: None if info.shape.dims is None else [bounds(result, dim) for dim in info.shape.dims]
         for name, info in tensors.items()

@@ -1,9 +1,9 @@
-"""Graphs of which TensorFlow's two inference engines have said what they infer: Grappler and ShapeRefiner.
+"""Graphs with the shapes that TensorFlow's two inference engines infer: Grappler and ShapeRefiner.
 
-We know at least what the better of them knows: ranks, sizes, and which unknown sizes are equal (Grappler has a negative
-number for each class). On graphs that show a defect of theirs (`tf_bug`), only what ShapeRefiner says counts, and the
-right answers stand here. The vectors name the functions of a graph without their bodies: we say nothing of such calls
-and of what follows from them.
+Inference is at least as precise as the better engine: in ranks, sizes, and equalities of unknown sizes (Grappler has a
+negative number for each class). For graphs that show a defect of Grappler (`tf_bug`), only ShapeRefiner counts, and the
+correct shapes are in RIGHT. The vectors name the functions of a graph without their bodies: values that depend on calls
+are not compared.
 """
 
 from collections import defaultdict
@@ -30,7 +30,7 @@ RIGHT = {
     "bug_conflict_through_unknown_rank": None,
     "bug_conflict_drops_all_equalities": None,
 }
-"""The right answers where Grappler is wrong; None: the graph contradicts itself, which is an error."""
+"""The correct shapes where Grappler is wrong; None: the graph is contradictory, which is an error."""
 
 AFTER_LOOPS = {
     "g16": ("exit:0", "out:0"),
@@ -47,12 +47,12 @@ def value_name(name):
 def build(record):
     """The graph of a record, as the reader builds it from a file."""
     graph = Graph(record["name"], dialect="tf", opsets={"": record["versions"]})
-    said = record.get("grappler") or record["refiner"]
+    recorded = record.get("grappler") or record["refiner"]
     for node in record["nodes"]:
         name, op = node["name"], node["op"]
         attributes = {n: attribute(v) for n, v in node["attrs"].items() if not n.startswith("_")}
         inputs = tuple(value_name(i) for i in node["inputs"] if not i.startswith("^"))
-        outputs = tuple(f"{name}:{k}" for k in range(len(said.get(name, ()))))
+        outputs = tuple(f"{name}:{k}" for k in range(len(recorded.get(name, ()))))
         if op == "Const":
             graph.constants[f"{name}:0"] = array_type(node["attrs"]["value"]["tensor"])
         elif op in INPUTS:
@@ -77,7 +77,7 @@ def after_calls(record):
 
 
 def known_shapes(record, engine):
-    """What an engine says of each tensor, but for those that follow from functions: None, or sizes."""
+    """The sizes, or None, that an engine infers for each tensor that does not depend on functions."""
     skipped = after_calls(record)
     for name, shapes in record.get(engine, {}).items():
         if name not in skipped:
@@ -85,7 +85,7 @@ def known_shapes(record, engine):
 
 
 def differences(record, result, engine):
-    """What an engine knows and we do not, or otherwise."""
+    """The sizes and equalities that an engine infers, and inference does not."""
     classes, after_loops = defaultdict(list), AFTER_LOOPS.get(record["name"], ())
     for name, wanted in known_shapes(record, engine):
         info = result.tensors[name]

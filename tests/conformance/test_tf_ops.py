@@ -46,7 +46,7 @@ EXCEPTIONS: dict[str, str] = {
     "gen:Merge#1804": _EITHER,
     "gen:EmptyTensorList#1839": _CONTRADICTION,
 }
-"""Vectors that we answer otherwise, with the reason."""
+"""Vectors for which the rules intentionally differ, with the reason."""
 
 
 @pytest.mark.parametrize("op", sorted(BY_OPERATOR) or ["-"])

@@ -17,7 +17,7 @@ from .tf_calls import EXAMPLES
 RULES = [op_def for name in names() if (op_def := tf.lookup("", name, 0)).rule is not None]
 REQUIRED = inspect.Parameter.empty
 SHARED = {("_If", "output_shapes")}
-"""Attributes of a rule that some of its operators do not have."""
+"""Attributes of a shared rule that this operator does not have."""
 
 
 def declared_attributes(rule):
@@ -67,7 +67,7 @@ def test_numbers_of_inputs():
 
 OWN = [op for op in table() if tf.lookup("", op, 0).rule.function is not fixed_shape]
 COUNT = 2
-"""Values of each repeated argument."""
+"""The number of values of each repeated argument."""
 
 
 def example(kind):
@@ -75,7 +75,7 @@ def example(kind):
 
 
 def of_unknown_inputs(op_def):
-    """The outputs of a rule of which nothing is known of the inputs, and the output arguments they belong to."""
+    """The outputs of a rule for unknown inputs, with the names of their arguments."""
     required = {name: defined.type for name, defined in op_def.attributes.items() if not defined.has_default}
     attributes = {name: example(kind) for name, kind in required.items() if kind != "func"}
     counts = {arg.number_attr for arg in (*op_def.inputs, *op_def.outputs)} - {None}

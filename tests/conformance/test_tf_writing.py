@@ -1,4 +1,4 @@
-"""Real graphs that are saved with the inferred shapes: TensorFlow loads them, and finds no other shapes."""
+"""Real graphs that are saved with inferred shapes: TensorFlow loads them, and infers no other shapes."""
 
 from __future__ import annotations
 

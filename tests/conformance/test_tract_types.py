@@ -18,7 +18,7 @@ extension tract_symbol S;
 
 
 def inferred(statements, inputs, outputs="y", fragments="", extensions="", **options):
-    """A document of tract's; `inputs` are types by name, in tract's notation."""
+    """A document in tract's dialect; `inputs` are types by name, in tract's notation."""
     lines = []
     for name, dump in inputs.items():
         *dims, dtype = pieces(dump)
@@ -40,7 +40,7 @@ fragment part( x: tensor<scalar>, axis: tensor<scalar>, begin: tensor<scalar>, e
     y = slice(x, axes = [axis], begin = [first], end = [last], stride = [1]);
 }
 """
-"""Of the kind that exporters write for slices; what they call to find a position, they do not always declare."""
+"""Fragments that exporters write for slices; they call another one, which they do not always declare."""
 
 SIZES = "s = tract_core_shape_of(x);"
 

@@ -22,11 +22,11 @@ if not MODELS:
     warnings.warn(f"no models in {FOLDERS[0]}: the tests of unknowns are skipped", stacklevel=1)
 
 WITH_UNKNOWNS = ("hubert.dyn", "if_shapes.os", "loop_decoder.os", "rpn_topk_nonzero.ts", "script_while_if.ts")
-"""Models in the corpus whose unknowns are of different kinds: data, branches, loops."""
+"""Models of the corpus with unknowns of different causes: data, branches, loops."""
 
 PICK = random.Random(20_05)
 SLICE = [path for path in MODELS if path.stem in WITH_UNKNOWNS or PICK.random() < 0.03]
-"""What runs on every change."""
+"""The models of the default run."""
 
 SOME_SIZE = 3
 
@@ -39,7 +39,7 @@ ALL = [model_param(path) for path in MODELS] or [pytest.param(None, marks=pytest
 
 
 def unknown_axes(result: Result) -> Counter[str]:
-    """The unknown axes, independent of their grouping; those of sequences only authors can declare."""
+    """All unknown axes of tensors, whatever their group; a declaration cannot state those of sequences."""
     counts: Counter[str] = Counter()
     for name, info in result.tensors.items():
         if info.kind != "tensor":
@@ -121,7 +121,7 @@ def with_a_mystery(graph: Graph, index: int) -> Graph:
 
 
 def is_float(result: Result, name: str) -> bool:
-    """No integers, which may be sizes: a declared shape says nothing about contents."""
+    """Whether a tensor has floats: integers may be sizes, and a declared shape does not state contents."""
     info = result.tensors[name]
     return info.kind == "tensor" and "float" in (info.dtype or "")
 

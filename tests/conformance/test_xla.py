@@ -55,7 +55,7 @@ NOTES = {"comment", "true_rank_note"}
 
 
 def cases(section):
-    """One test for each vector of a section; one that skips loudly where the file is not there."""
+    """One test per vector of a section; a single one that is skipped if the file does not exist."""
     params = (DATA or {}).get(section, [None])
     listed = params if isinstance(params, list) else [params]
     return pytest.mark.parametrize("case", [pytest.param(c, id=f"{section}{i}") for i, c in enumerate(listed)])
@@ -199,7 +199,7 @@ def test_transpose_is_bitcast(case):
     source, target = array(case["in"], case["in_m2m"]), array(case["out"], case["out_m2m"])
     true = case.get("physically_identical", case["xla"])
     assert transpose_is_bitcast(source, target, case["perm"]) is true
-    # XLA's own answer is about the layout, whatever the sizes.
+    # XLA's result depends on the layout only, not on the sizes
     assert (permute_dims(source, case["perm"]) == target) is case["xla"]
 
 

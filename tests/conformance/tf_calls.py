@@ -1,4 +1,4 @@
-"""Calls of shape functions as TensorFlow's own tests write them, made and compared."""
+"""Calls of shape functions recorded from TensorFlow's own tests: run with the rules, and compared."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def dtype_of(name):
 
 
 def attribute(value):
-    """An attribute of a vector in the form that readers give it."""
+    """An attribute of a vector in the form in which readers return it."""
     if isinstance(value, list):
         return tuple(attribute(item) for item in value)
     if not isinstance(value, dict):
@@ -43,7 +43,7 @@ def array_type(data):
 
 
 class Inputs:
-    """The inputs of a vector: every size that is not known is a symbol of its own, `?` an unknown rank."""
+    """The inputs of a vector: each unknown size is a symbol of its own, `?` is an unknown rank."""
 
     def __init__(self, text):
         self.store = ShapeStore()
@@ -94,7 +94,7 @@ def run(record):
 
 
 def _agrees(shape, sizes):
-    """Whether contents are of an input's rank: some tests leave those of other calls behind."""
+    """Whether contents have the rank of an input: some tests keep those of other calls."""
     return shape.dims is None or len(shape.dims) == len(sizes)
 
 
@@ -110,7 +110,7 @@ EXAMPLES = {
 
 
 def placeholders(op_def, attributes, inputs):
-    """Values for attributes that the tests of TensorFlow leave out, which its shape functions then never read."""
+    """Values for attributes that the tests of TensorFlow omit, because its shape functions do not read them."""
     missing = {n: a for n, a in op_def.attributes.items() if n not in attributes and not a.has_default}
     return {n: EXAMPLES[a.type] for n, a in missing.items() if a.type in EXAMPLES and not _is_count(op_def, n)}
 
@@ -128,7 +128,7 @@ def problem(record):
         if wanted is None:
             return f"raised {error}"
         text = record.get("error") or re.split(r" for '\{\{node", wanted)[0]
-        text = text.removesuffix(" for")  # the text goes on with the node
+        text = text.removesuffix(" for")  # followed by the node
         return None if text in str(error) else f"raised {error}, wanted {text}"
     except AssertionError as error:
         return str(error)

@@ -1,4 +1,4 @@
-"""Types of tensors in tract's notation, such as `1,(S+1)/2,f32`: compared with inferred ones by meaning."""
+"""Types of tensors in tract's notation, such as `1,(S+1)/2,f32`, compared with inferred types by their values."""
 
 import re
 
@@ -8,11 +8,11 @@ from shapeinf.formats.nnef.files.datum_types import dtype_of
 FUNCTIONS = {"broadcast", "min", "max"}
 
 ELSEWHERE = {"tract_submodel"}
-"""A document whose outputs other models decide, which are not among the vectors."""
+"""A document whose outputs depend on other models, which the vectors do not contain."""
 
 
 def pieces(text):
-    """The parts between commas that are in no parentheses."""
+    """The parts between commas outside of parentheses."""
     parts, depth, start = [], 0, 0
     for i, char in enumerate(text):
         depth += (char == "(") - (char == ")")
@@ -23,7 +23,7 @@ def pieces(text):
 
 
 def as_ours(dim):
-    """A dim in the grammar of shapeinf: `/` rounds down, `+-` is `-`, and where two sizes broadcast one of them is 1.
+    """A dim in the grammar of shapeinf: `/` rounds down, `+-` is `-`, and of two sizes that broadcast one is 1.
 
     tract multiplies after it has divided: `-3*(S+3)/4` is `-3*((S+3)/4)`.
     """
@@ -31,7 +31,7 @@ def as_ours(dim):
 
 
 def with_quotients_first(dim):
-    """Each `(...)/n` or `S/n` in parentheses of its own, with `//`."""
+    """The text with each `(...)/n` or `S/n` in parentheses, with `//`."""
     done, rest = "", dim
     while match := re.search(r"(?<!/)/(\d+)", rest):
         before, rest = rest[: match.start()], rest[match.end() :]
@@ -42,7 +42,7 @@ def with_quotients_first(dim):
 
 
 def opening(text):
-    """Where the last operand of a text begins: a parenthesis, with the name of its function, or a name or number."""
+    """The index at which the last operand of a text begins: a name, a number, or a parenthesis with its function."""
     at = len(text)
     if text.endswith(")"):
         depth = 0
@@ -53,14 +53,14 @@ def opening(text):
 
 
 def parsed(dump, scope):
-    """The dims and the element type, over the symbols of a scope; None for a symbol of tract's own."""
+    """The dims and the element type, with symbols of a scope; None for a symbol that tract introduced."""
     *dims, dtype = pieces(dump)
     known = [set(re.findall(r"[A-Za-z_]\w*", dim)) - FUNCTIONS <= set(scope.names()) for dim in dims]
     return [parse_dim(as_ours(d), scope) if k else None for d, k in zip(dims, known, strict=True)], dtype_of(dtype)
 
 
 def difference(dump, inferred, store, *, quantized=False):
-    """The error of a tensor that should have this type, None where it has."""
+    """A text of the difference between a tensor and this type; None if there is none."""
     dims, dtype = parsed(dump, store.scope)
     if inferred.shape.dims is None or len(inferred.shape.dims) != len(dims):
         return f"{inferred} is not {dump}"

@@ -190,9 +190,9 @@ def test_an_operator_without_a_rule_may_require_anything():
 
 
 def test_names_that_no_input_has():
-    for ask in (lambda c: c.check(batsh=2), lambda c: c.solve("batsh", range(4))):
+    for query in (lambda c: c.check(batsh=2), lambda c: c.solve("batsh", range(4))):
         with pytest.raises(UnknownNameError, match="did you mean 'batch'"):
-            ask(contract(FIXED_BATCH))
+            query(contract(FIXED_BATCH))
 
 
 def test_sizes_of_a_question_are_ints_of_any_kind():

@@ -20,7 +20,7 @@ def count(case, text):
 
     from tests.differential.pnnx.record import network, tensors_of
 
-    module, inputs = network(case), tensors_of(case, text)
+    module, inputs = network(case), tensors_of(text)
     torch.backends.mha.set_fastpath_enabled(False)  # fused kernels are not counted
     plain = sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False)
     with torch.no_grad(), plain[0], plain[1], FlopCounterMode(display=False) as counter:

@@ -1,4 +1,4 @@
-"""Cases that no CPU kernel of ONNX Runtime runs: its own shape inference, where it has one, must not object."""
+"""Cases that no CPU kernel of ONNX Runtime runs; its shape inference, if the operator has one, must not object."""
 
 from tests.differential.microsoft_attention_cases import GROUPED, LENGTH, N2, known
 from tests.differential.single_node import Case, Known

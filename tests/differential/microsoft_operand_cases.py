@@ -1,4 +1,4 @@
-"""Cases of ONNX Runtime's operators with the operands that are left out elsewhere: biases, masks, states, tables."""
+"""Cases of ONNX Runtime's operators with operands that other cases omit: biases, masks, states, tables."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Cases of loops that generate tokens, around the smallest decoder that ONNX Runtime takes for a GPT."""
+"""Cases of loops that generate tokens, with the smallest decoder that ONNX Runtime accepts as a GPT."""
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
@@ -13,7 +13,7 @@ def _tensor(name, dims, dtype=TensorProto.FLOAT):
 
 
 def _decoder():
-    """Scores that depend on the last token only, and caches that grow with the tokens."""
+    """A decoder whose scores depend only on the last token, and whose caches grow with the tokens."""
     random = np.random.default_rng(0)
     constants = {
         "table": random.random((WORDS, WORDS), dtype=np.float32),

@@ -26,7 +26,7 @@ sizes = pytest.mark.parametrize("examples", [FEW, pytest.param(MANY, marks=pytes
 
 
 def session_of(model: Any) -> Any:
-    """A session without optimisation, which turns Gather of a Range into a Slice, which clamps: invalid graphs run."""
+    """A session without optimization, which turns Gather of a Range into a Slice, which clamps: invalid graphs run."""
     runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is the oracle of this test")
     options = runtime.SessionOptions()
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL

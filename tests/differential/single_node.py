@@ -30,14 +30,14 @@ TYPES = {
 
 
 class Known:
-    """An input whose contents the model holds."""
+    """An input whose contents are a constant of the model."""
 
     def __init__(self, *values, dtype=np.int64, shape=None):
         self.array = np.array(values, dtype=dtype).reshape((len(values),) if shape is None else shape)
 
 
 def runtime_values(*values, dtype=np.int64, shape=None):
-    """An input whose contents only the run has."""
+    """An input whose contents are specified only for the run."""
     return Known(*values, dtype=dtype, shape=shape).array
 
 
@@ -90,7 +90,7 @@ def _array(spec):
 
 
 def model_of(case, arrays, named=False):
-    """The model without types of its outputs, and the sizes behind the names of its inputs' dims."""
+    """The model without types of its outputs, and the sizes of the named dims of its inputs."""
     sizes, inputs, initializers, names = {}, [], [], []
     for i, (spec, array) in enumerate(zip(case.inputs, arrays, strict=True)):
         names.append("" if array is None else f"in{i}")
@@ -158,11 +158,11 @@ def _run_in_place(runtime, session, case, feeds):
 
 
 _NO_KERNEL = ("NOT_IMPLEMENTED", "InsertedPrecisionFreeCast", "during initialization")
-"""After inference: there is no kernel; for float16 it looked for one of float32; the kernel refuses an attribute."""
+"""Errors after inference: no kernel; no kernel of float32 for float16; the kernel rejects an attribute."""
 
 
 def objections(runtime, case):
-    """Errors of the runtime's own inference when given the inferred shapes, for operators that it cannot run."""
+    """Errors of the runtime's own inference for a model that declares our shapes, of operators that it cannot run."""
     model, _ = model_of(case, case.arrays())
     result = infer_shapes(model)
     texts = [str(d) for d in result.diagnostics]

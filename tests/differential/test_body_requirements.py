@@ -67,40 +67,24 @@ SCANNED = """g (float[time, batch] x, float[rows] first) => (float[n] y, float[k
       out = Identity(row) }>(first, x) }"""
 
 
-def test_requirements_of_a_scan_body_are_unconditional():
-    """A scan over at least one element runs its body, and every trip has the same shapes."""
-    proto = model(SCANNED)
+CERTAIN = [
+    (SCANNED, "equality", "rows == batch", "scan/join", [{"time": 3, "batch": 2, "rows": n} for n in range(1, 5)]),
+    (STEPS, "range", "seq >= 5", "again/pick", [{"seq": n} for n in range(1, 12)]),
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "condition", "node", "tried"), CERTAIN, ids=["scan", "last of known trips"])
+def test_requirements_of_bodies_that_certainly_run_are_unconditional(text, kind, condition, node, tried):
+    """A scan over at least one element runs its body, and every trip has the same shapes; a loop has known trips."""
+    proto = model(text)
     contract = infer_shapes(proto).contract
     (precondition,) = contract
-    assert (precondition.kind, precondition.text, precondition.node, precondition.where) == (
-        "equality",
-        "rows == batch",
-        "scan/join",
-        "",
-    )
+    assert (precondition.kind, precondition.text, precondition.node, precondition.where) == (kind, condition, node, "")
     session = session_of(proto)
-    for rows in range(1, 5):
-        sizes = {"time": 3, "batch": 2, "rows": rows}
+    for sizes in tried:
         ran = runs(session, sizes, 1)
-        assert ran is (rows == 2)
+        assert ran is eval(condition, {}, sizes)
         assert contract.check(sizes).verdict is ran
-
-
-def test_requirements_of_the_last_of_known_trips_are_unconditional():
-    proto = model(STEPS)
-    contract = infer_shapes(proto).contract
-    (precondition,) = contract
-    assert (precondition.kind, precondition.text, precondition.node, precondition.where) == (
-        "range",
-        "seq >= 5",
-        "again/pick",
-        "",
-    )
-    session = session_of(proto)
-    for seq in range(1, 12):
-        ran = runs(session, {"seq": seq}, 1)
-        assert ran is (seq >= 5)
-        assert contract.check(seq=seq).verdict is ran
 
 
 FIRST = """g (float[time, 1] x, float[rows, 2] start, float[batch, 2] w) => (float[n, m] y)

@@ -1,4 +1,4 @@
-"""The sizes that a contract calls legal are those with which onnxruntime runs the graph."""
+"""The legal sizes of a contract are those at which onnxruntime runs the graph."""
 
 import numpy as np
 import onnx
@@ -61,7 +61,7 @@ def unet(depth, grow):
 
 
 def pyramid(levels):
-    """Feature maps at strides 2, 4, ...: each is enlarged and added to the one before."""
+    """Feature maps at strides 2, 4, ...: each is enlarged and added to the previous one."""
     net = Net()
     maps = ["x"]
     for _ in range(levels):
@@ -96,7 +96,7 @@ def shuffled_skip():
 
 
 def windows(size):
-    """As window attention partitions an image: rows of windows, then windows as a batch."""
+    """The partition of window attention: an image as rows of windows, then the windows as a batch."""
     net = Net((1, "H", 32, 4))
     parts = net.add("Reshape", "x", net.constant([1, -1, size, 32 // 8, 8, 4]))
     moved = net.add("Transpose", parts, perm=[0, 1, 3, 2, 4, 5])
@@ -146,7 +146,7 @@ CASES = {
 
 
 def runs(model):
-    """The sizes with which onnxruntime runs."""
+    """The sizes at which onnxruntime runs."""
     session = session_of(model)
     legal = []
     shape = [d.dim_value or "H" for d in model.graph.input[0].type.tensor_type.shape.dim]

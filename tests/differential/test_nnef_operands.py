@@ -1,4 +1,4 @@
-"""Every size of every operand of an NNEF operation broken: the `nnef` package decides where the text is silent."""
+"""Every size of every operand of an NNEF operation changed, against the `nnef` package."""
 
 import pytest
 
@@ -63,7 +63,7 @@ INTENDED = {
 """Operands (operation and index) where the package differs from the specification."""
 
 SINGLE = {"sample": "the package wants an index of the input's shape, the specification one of the output's"}
-"""Operations that are not broken here, and why."""
+"""Operations that are not tested here, and the reason."""
 
 
 def changed(shapes):
@@ -98,7 +98,7 @@ def test_changed_operands_match_the_package(op, shapes, attributes):
 
 @pytest.mark.parametrize(("op", "shapes", "attributes"), REGION_CASES, ids=lambda v: v if isinstance(v, str) else "")
 def test_changed_regions_match_the_package(op, shapes, attributes):
-    """By the specification batch indices are [R, 1], which the package does not take; here both forms are."""
+    """By the specification batch indices are [R, 1], which the package rejects; shapeinf accepts both forms."""
     for _, broken in changed(shapes):
         theirs = expected(op, broken, attributes, 1, False)
         assert ours(op, broken, attributes) == (theirs if broken[2] != (5, 1) else [(5, 4, 3, 3)]), broken

@@ -12,7 +12,7 @@ oracle = pytest.importorskip("nnef.shapes")
 
 
 def inferred(op, shapes, attributes, outputs, declared=None):
-    """The shapes of the outputs, None when a rule is broken; `declared` replace the real input shapes."""
+    """The shapes of the outputs, None after an error; `declared` replace the real input shapes."""
     names = [f"in{i}" for i in range(len(shapes))]
     declared_types = zip(names, shapes if declared is None else declared, strict=True)
     declared = {name: DeclaredType("float32", shape) for name, shape in declared_types}
@@ -57,7 +57,7 @@ def sizes(low=1, high=6, least=0, most=4):
 
 
 def of_length(draw, items, length):
-    """A list of this length; now and then of another."""
+    """A list of this length, sometimes of another."""
     wrong = draw(st.integers(0, 19)) == 0
     length = max(length + draw(st.sampled_from((-1, 1))), 0) if wrong else length
     return tuple(draw(st.lists(items, min_size=length, max_size=length)))
@@ -115,7 +115,7 @@ def pool(draw):
 
 
 def debox_to(draw):
-    """With `output_shape`, which mostly fits."""
+    """With an `output_shape` that mostly fits."""
     wanted = draw(sizes(high=9, least=1, most=3))
     attributes = {"size": tuple(draw(st.integers(1, 2)) for _ in wanted), **window(draw, len(wanted))}
     boxes = expected("box", [wanted], attributes, 1, False)
@@ -231,7 +231,7 @@ def unstack(draw):
 
 
 def slice_(draw):
-    """Strides that are all 1, or no end of 0: the package takes such an end for that of the axis only then."""
+    """Strides that are all 1, or no end of 0: only with such strides the package reads 0 as the end of the axis."""
     x = draw(sizes(high=8, least=1))
     axes = draw(st.lists(st.integers(0, len(x) - 1), unique=True, max_size=len(x)))
     strided = draw(st.booleans())
@@ -272,14 +272,14 @@ def matmul(draw):
 
 
 def linear(draw):
-    """Matrices: the package allows nothing else, though the formula does."""
+    """Matrices: the formula allows other ranks, but the package does not."""
     m, k, n = (draw(st.integers(1, 4)) for _ in range(3))
     bias = draw(st.sampled_from(((), (1, n), (1, n + 1)))) if n > 1 else ()
     return "linear", [(m, k), (n, draw(st.sampled_from((k, k, k + 1)))), bias], {}
 
 
 def regions(draw):
-    """Two spatial axes and `batch_index` of rank 1: the package allows nothing else, though the text does."""
+    """Two spatial axes and `batch_index` of rank 1: the specification allows others, but the package does not."""
     x = draw(sizes(least=4, most=4))
     op = draw(st.sampled_from(("avg_roi_pool", "max_roi_pool", "roi_resample", "avg_roi_align", "max_roi_align")))
     attributes = {"output_size": of_length(draw, st.integers(0 if not draw(st.integers(0, 9)) else 1, 4), 2)}
@@ -293,7 +293,7 @@ RANGED = ("min_max_linear_quantize", "zero_point_linear_quantize", "linear_quant
 
 
 def ranged(draw):
-    """Parameters that broadcast to the input, of no more axes: the package ignores further ones."""
+    """Parameters that broadcast to the input and have no more axes, which the package would ignore."""
     x = draw(sizes(least=1))
     parameter = similar(draw, x)[: len(x)]
     if draw(st.booleans()):
@@ -319,7 +319,7 @@ DRAWS = [
 
 
 def lenient(op, shapes, attributes, theirs):
-    """Why the package accepts what the specification forbids, if it does."""
+    """The reason why the package accepts a case that the specification forbids; or None."""
     axes = attributes.get("axes", ())
     if op == "slice":
         if len(attributes["end"]) != len(axes):
@@ -365,7 +365,7 @@ def opened(names):
 
 
 def _check_open(op, shapes, attributes, theirs, declared, named):
-    """The result is the same, or left open."""
+    """Check that the result is the same or unknown."""
     ours, result = inferred(op, shapes, attributes, len(theirs), declared)
     assert ours is not None, (op, shapes, attributes, declared, result.diagnostics)
     for shape, real in zip(ours, theirs, strict=True):

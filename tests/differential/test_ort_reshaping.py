@@ -10,7 +10,7 @@ from tests.differential.draws import axes_of, axis_of, broadcastable, flag, opse
 
 
 def reshape(draw):
-    """The axes of a shape regrouped: 1s put in, neighbours multiplied, one size left open, some copied."""
+    """The axes of a shape regrouped: 1s put in, neighbors multiplied, one size left open, some copied."""
     shape = draw(shapes(least=draw(st.integers(0, 1))))
     target, i = [], 0
     while i < len(shape):

@@ -9,7 +9,7 @@ import pytest
 from shapeinf import infer_shapes
 from shapeinf.expr import evaluate
 from shapeinf.lattice.dtypes import SHORT_NAMES
-from tests.differential.pnnx.case import Case
+from tests.differential.pnnx.case import parse_types
 from tests.differential.pnnx.record import describe, tensor_of
 
 SHORT = {name: short for short, name in SHORT_NAMES.items()}
@@ -30,7 +30,7 @@ class Line:
     @property
     def types(self):
         """(element type, sizes) of the inputs, and of the outputs."""
-        return [Case("", "", "").specs(text) for text in (self.inputs, self.outputs)]
+        return [parse_types(text) for text in (self.inputs, self.outputs)]
 
     @property
     def param(self):

@@ -1,4 +1,4 @@
-"""Our rules of PNNX's operators against torch where sizes are too small, do not fit, or are 0."""
+"""Rules of PNNX's operators, against torch, for sizes that are too small, do not fit, or are 0."""
 
 import json
 
@@ -14,7 +14,7 @@ RECORDS = json.loads(FILE.read_text(encoding="utf8"))
 
 
 def inferred(result, binding=None):
-    """The outputs as the records have them; None after an error."""
+    """The outputs in the form of the records; None after an error."""
     if any(d.severity == "error" for d in result.diagnostics):
         return None
     short = {name: key for key, name in SHORT_NAMES.items()}
@@ -45,7 +45,7 @@ def known(inputs):
 
 @pytest.mark.parametrize("limit", LIMITS, ids=str)
 def test_open_sizes(limit):
-    """The contract of a graph with open sizes rejects what torch rejects, and its shapes are those of torch."""
+    """The contract of a graph with symbolic sizes rejects what torch rejects, and its shapes are those of torch."""
     differences = []
     results = {}
     for inputs, expected in zip(limit.runs(), RECORDS[limit.operator], strict=True):

@@ -1,4 +1,4 @@
-"""Our rules of PNNX's operators against torch: networks that pnnx converted, and what torch computes with them."""
+"""Rules of PNNX's operators, against torch, which ran the networks that pnnx converted."""
 
 import json
 

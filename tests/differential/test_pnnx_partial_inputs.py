@@ -1,4 +1,4 @@
-"""With less known of the inputs than torch had, PNNX's rules infer less, but no other size, element type or error.
+"""With inputs of partly unknown types, PNNX's rules infer less, but no other size, element type or error.
 
 The networks are those of the recorded cases, without the types that pnnx wrote into them; what torch computed with
 them must be an instance of what is inferred.
@@ -53,7 +53,7 @@ VARIANTS = {
 
 
 def falsehoods(param, run, specify):
-    """What is inferred of a network with such inputs and is not so in a run in torch."""
+    """Texts of all inferred types and errors of a network with such inputs that a run in torch contradicts."""
     text = re.sub(r" #\S+", "", param)
     blobs = infer_shapes(text).graph.inputs
     pairs = enumerate(zip(blobs, run["inputs"], strict=True))
@@ -91,7 +91,7 @@ def networks(family):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_networks_with_one_variant_each(family):
-    """The variants take turns."""
+    """Each network is tested with the next variant."""
     cases = enumerate(networks(family))
     variants = list(VARIANTS.values())
     assert not [text for i, (param, run) in cases for text in falsehoods(param, run, variants[i % len(variants)])]

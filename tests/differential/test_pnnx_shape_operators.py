@@ -145,7 +145,7 @@ COMPUTED = [
     ("torch.zeros o 1 1 n out dtype=None $size=n", "?"),
     ("Tensor.reshape o 2 1 x n out $input=x $shape=n", "?"),
 ]
-"""Arguments that are computed and not known: an unknown one is not an absent one, nor a list of one."""
+"""Computed arguments of unknown contents, which must not be read as absent ones, nor as lists of one item."""
 
 
 @pytest.mark.parametrize(("line", "expected"), COMPUTED)

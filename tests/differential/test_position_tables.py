@@ -1,4 +1,4 @@
-"""Positions that are looked up in a table: the listed conditions hold exactly where onnxruntime runs the graph."""
+"""Lookups of positions in a table: the preconditions hold exactly for the sizes that onnxruntime runs."""
 
 import itertools
 
@@ -15,7 +15,7 @@ FLOATS = (TensorProto.FLOAT, np.float32)
 
 
 class Net:
-    """A small graph, built node by node; inputs are zeros, so that no data is out of range."""
+    """A small graph, built node by node; its inputs are zeros, so that no index from data is out of range."""
 
     def __init__(self, **inputs):
         self.nodes, self.weights, self.inputs, self.known = [], [], inputs, {}
@@ -65,7 +65,7 @@ def with_past():
 
 
 def bert():
-    """Positions count the tokens, are repeated for each sample, and their rows are added to those of the tokens."""
+    """Positions number the tokens and are repeated for each sample; their rows are added to those of the tokens."""
     net = tokens()
     row = net.add("Unsqueeze", net.range(0, net.size("ids", 1)), net.ints(0))
     positions = net.add("Expand", row, net.add("Shape", "ids"))
@@ -97,7 +97,7 @@ def long_buffer():
 
 
 def flat_buffer():
-    """The same as a vector."""
+    """As `buffer`, of rank 1."""
     net = tokens()
     end = net.add("Unsqueeze", net.size("ids", 1), net.ints(0))
     return net.model(net.gather_rows(net.table(12), net.add("Slice", net.ints(*range(3, 30)), net.ints(0), end)))
@@ -119,7 +119,7 @@ def shifted_decoder():
 
 
 def cut_decoder():
-    """All positions, of which the past ones are cut away."""
+    """All positions, without the past ones, which are sliced off."""
     net = with_past()
     past = net.size("cache", 2)
     positions = net.range(0, net.add("Add", past, net.size("ids", 1)))
@@ -175,7 +175,7 @@ def elements():
 
 
 def written():
-    """A cache into which new rows are written behind the old ones."""
+    """A cache whose new rows are written behind the old ones."""
     net = Net(new=(FLOATS, ["seq", 2]), cache=(FLOATS, ["past", 1]))
     past = net.size("cache", 0)
     positions = net.range(past, net.add("Add", past, net.size("new", 0)))
@@ -184,7 +184,7 @@ def written():
 
 
 def clipped():
-    """Positions past the end are the last one: every length runs."""
+    """Positions past the end are clipped to the last one: all lengths run."""
     net = tokens()
     positions = net.add("Min", net.range(0, net.size("ids", 1)), net.scalar(11))
     return net.model(net.gather_rows(net.table(12), positions))

@@ -1,4 +1,4 @@
-"""Contents inferred as progressions equal those of onnxruntime, at all sizes; graphs are random."""
+"""Contents that are inferred as progressions, against onnxruntime at all sizes, for random graphs."""
 
 import random
 

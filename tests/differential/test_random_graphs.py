@@ -1,6 +1,6 @@
 """Random graphs: of operators of all kinds, of shape arithmetic, and of loops, scans and branches.
 
-onnxruntime must not contradict inference, and the contract must not say an unconditional yes to sizes it rejects.
+onnxruntime must not contradict inference, and the contract must not accept sizes that it rejects.
 `SHAPEINF_RANDOM_GRAPHS` is how many graphs of each kind the slow profile draws.
 """
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 FEW = 120
 MANY = int(os.environ.get("SHAPEINF_RANDOM_GRAPHS", "6000"))
 MOST_YES = 0.01
-"""The share of rejected sizes for which the contract may say an unconditional yes."""
+"""The share of sizes rejected by onnxruntime that the contract may accept without reservation."""
 
 
 @pytest.mark.parametrize("kind", ["networks", "bodies", "sizes"])
@@ -25,7 +25,7 @@ MOST_YES = 0.01
 def test_onnxruntime_does_not_contradict(kind, start, stop):
     wrong, refused, yes, runs, graphs = [], 0, [], 0, stop - start
     while start < stop:
-        lines, start = tried(kind, start, stop)
+        lines, start = run_graphs(kind, start, stop)
         reports = [line for line in lines if not line.startswith(("graph ", "ran ", "runs "))]
         yes += [line for line in reports if ": yes: " in line]
         wrong += [line for line in reports if ": yes: " not in line]
@@ -37,13 +37,13 @@ def test_onnxruntime_does_not_contradict(kind, start, stop):
     assert runs > graphs
 
 
-def tried(kind, start, stop):
-    """The printed lines, and the number of the next graph: onnxruntime may die of one, or hang."""
+def run_graphs(kind, start, stop):
+    """The printed lines, and the number of the next graph: onnxruntime may crash or hang."""
     command = [sys.executable, "-m", "tests.differential.random_graphs", kind, str(start), str(stop)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=20_000)
     lines = done.stdout.splitlines()
     if done.returncode == 0:
         return lines, stop
     assert done.returncode < 0, done.stderr  # a signal; an exception is a defect of shapeinf
-    assert not lines[-1].startswith("ran "), f"inference dies: {lines[-1]}"
+    assert not lines[-1].startswith("ran "), f"inference crashes: {lines[-1]}"
     return lines, 1 + max(int(line.split()[1]) for line in lines if line.startswith("graph "))

@@ -1,4 +1,4 @@
-"""Regressions from random graphs: models whose contract said yes to sizes that onnxruntime rejects."""
+"""Regressions from random graphs: models whose contract accepted sizes that onnxruntime rejects."""
 
 import numpy as np
 import onnx
@@ -45,9 +45,9 @@ def test_the_contract_admits_sizes_that_onnxruntime_runs(text):
 
 
 ASSUMING = {
-    "a window beside a size that broadcasts": """g (float[n, 4, m] x) => (y, z) <int64[3] to = {1, 1, 3}> {
+    "a window next to a size that broadcasts": """g (float[n, 4, m] x) => (y, z) <int64[3] to = {1, 1, 3}> {
         y = LpPool<kernel_shape = [2], strides = [3]>(x)  z = Expand(x, to) }""",
-    "a window beside sizes that broadcast": """g (float[1, 2, m] x, float[n] v) => (y, z) {
+    "a window next to sizes that broadcast": """g (float[1, 2, m] x, float[n] v) => (y, z) {
         y = AveragePool<kernel_shape = [2], strides = [2]>(x)  z = Add(x, v) }""",
 }
 
@@ -59,11 +59,8 @@ def test_consequences_of_assumptions_are_not_preconditions(text):
     requirements = [precondition for precondition in result.contract if precondition.kind != "assumption"]
     ran = {(n, m) for n in range(1, 5) for m in range(1, 5) if runs(session, n=n, m=m)}
     for n, m in ran:
-        assert all(precondition.holds({"n": n, "m": m}) is not False for precondition in requirements), (
-            n,
-            m,
-            requirements,
-        )
+        violated = [precondition for precondition in requirements if precondition.holds({"n": n, "m": m}) is False]
+        assert not violated, (n, m)
         assert result.contract.check(n=n, m=m).verdict is True, (n, m)
     for axis, name in enumerate("nm"):
         assert {size for size in result.contract.solve(name, range(5)) if size} == {pair[axis] for pair in ran}
@@ -77,7 +74,7 @@ def runs(session, fill=np.ones, **sizes):
     }
     try:
         session.run(None, feeds)
-    except Exception:  # onnxruntime has no class of its own for what it refuses
+    except Exception:  # onnxruntime has no class of its own for what fails at run time
         return False
     return True
 

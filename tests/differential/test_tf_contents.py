@@ -1,4 +1,4 @@
-"""Contents that our rules of TensorFlow's operators infer, against those that its kernels return."""
+"""Contents that the rules of TensorFlow's operators infer, against those that its kernels return."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Axes and vectors in the order of another data format: what the kernels return."""
+"""Axes and vectors in the order of another data format, against the outputs of kernels."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Sums over the axes of BroadcastGradientArgs: with symbolic sizes they are those of every binding."""
+"""Sums over the axes of BroadcastGradientArgs with symbolic sizes, against numpy at every binding."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Our rules of TensorFlow's operators against what its kernels return: recorded shapes, and new runs where it is there.
+"""Rules of TensorFlow's operators against the recorded outputs of its kernels, and against new runs if installed.
 
 Each case is inferred with concrete sizes, with symbolic sizes, and without the contents of its inputs.
 """

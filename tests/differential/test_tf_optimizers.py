@@ -1,7 +1,7 @@
-"""Optimizers of variables behind handles: the inputs whose shape matters are those of TensorFlow.
+"""Optimizers of variables behind handles: the rules reject a wrong shape of the inputs for which TensorFlow does.
 
-Gradients are the exception: the shape functions of dense updates do not compare them with the variable, but the kernels
-do. Those of FtrlV2 miss `lr_power`.
+They also reject gradients, which the shape functions of dense updates do not compare with the variable, but kernels do,
+and `lr_power` of FtrlV2.
 """
 
 import json

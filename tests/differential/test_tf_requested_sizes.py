@@ -1,5 +1,5 @@
-"""Sizes that a tensor requests: expressions of other sizes, or known in part. The expected shapes are the operators'
-definitions, written in the sizes of the inputs.
+"""Sizes that a tensor requests: expressions of other sizes, or partly unknown. The expected shapes are the definitions
+of the operators in the sizes of the inputs.
 """
 
 import pytest

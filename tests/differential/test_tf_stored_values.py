@@ -1,4 +1,4 @@
-"""Nodes that load what others store behind a handle: which are connected, and what they then know."""
+"""Nodes that load values which others store behind a handle: which are connected, and the types they then infer."""
 
 import pytest
 

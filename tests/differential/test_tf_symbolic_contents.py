@@ -1,4 +1,4 @@
-"""Contents that cases of one operator lack: sums behind the gradient of a broadcast, integers that only a run knows."""
+"""Contents that need several operators: sums in the gradient of a broadcast, and integers that depend on data."""
 
 import itertools
 

@@ -1,6 +1,6 @@
-"""Sizes of windows that are known only at run time, where the window may be larger than its input.
+"""Windows of inputs whose size is known only at run time, and may be smaller than the window.
 
-Kernels divide `size - span + stride` by the stride towards zero, and refuse a negative result.
+Kernels divide `size - span + stride` by the stride, rounding towards zero, and reject a negative result.
 """
 
 import itertools
@@ -18,14 +18,14 @@ WINDOWS = list(itertools.product((1, 2, 3, 5), (1, 2, 3), (1, 2)))
 
 
 def windows(size, window, stride, dilation):
-    """The number of windows by the definition above; None where kernels refuse the size."""
+    """The number of windows by the definition above; None where kernels reject the size."""
     dividend = size - ((window - 1) * dilation + 1) + stride
     count = int(dividend / stride)
     return None if count < 0 else count
 
 
 def inferred(size, window, stride, dilation):
-    """What we infer of a size that depends on data, once the size is known; None where it contradicts."""
+    """The number that the rule infers for a size that depends on data, after it is bound; None for a contradiction."""
     store = ShapeStore()
     context = InferenceContext(tf.lookup("", "MaxPool", 0), [], {}, store, "node")
     length = store.scope.fresh("length", 0, MOST)

@@ -1,4 +1,4 @@
-"""XLA's products and gathers, compared with what its compiler returns (`tf.function(jit_compile=True)`)."""
+"""XLA's products and gathers, compared with the outputs of its compiler (`tf.function(jit_compile=True)`)."""
 
 import pytest
 

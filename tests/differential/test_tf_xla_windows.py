@@ -1,4 +1,4 @@
-"""XLA's windows, compared with what its compiler returns (`tf.function(jit_compile=True)`, random attributes)."""
+"""XLA's windows, compared with the outputs of its compiler (`tf.function(jit_compile=True)`, random attributes)."""
 
 import pytest
 

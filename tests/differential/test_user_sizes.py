@@ -1,4 +1,4 @@
-"""What users specify of values and of sizes that depend on data, against runs of onnxruntime within it."""
+"""Values and bounds of data-dependent sizes that users specify, against runs of onnxruntime within these."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def model_of(inputs: str, nodes: str, elem: int = onnx.TensorProto.FLOAT) -> onn
 
 
 def run(model: onnx.ModelProto, feeds: Mapping[str, Any]) -> Any:
-    """The output y; None where onnxruntime refuses."""
+    """The output y; None if onnxruntime rejects the inputs."""
     try:
         return session_of(model).run(["y"], dict(feeds))[0]
     except Exception:  # onnxruntime raises classes of its own and plain RuntimeErrors
@@ -53,7 +53,7 @@ def run(model: onnx.ModelProto, feeds: Mapping[str, Any]) -> Any:
 
 
 def agrees(result: Result, shape: tuple[int, ...], sizes: Mapping[str, int]) -> bool:
-    """Whether the inferred shape of y contains a real one where inputs have these sizes."""
+    """Whether the inferred shape of y contains a real one at these sizes of the inputs."""
     dims = result.tensors["y"].shape.dims
     if dims is None:
         return True
@@ -73,13 +73,13 @@ def draw_value(rng: random.Random, name: str) -> Any:
     if name == "range":
         return rng.randint(0, 5)
     count = {"tile": 2, "pad": 4, "top": 1, "slice": 1}.get(name, rng.randint(0, 3))
-    if name in ("reduce", "keep"):  # onnxruntime takes an axis twice, which ONNX does not define
+    if name in ("reduce", "keep"):  # onnxruntime accepts duplicate axes, which ONNX does not define
         return rng.sample([0, 1, 2, -3], count)
     return [rng.choice([0, 1, 2, 3, -1, 6]) for _ in range(count)]
 
 
 def hide(rng: random.Random, value: Any) -> Any:
-    """The value with some elements unknown, or as sizes of x."""
+    """The value with some elements replaced by unknowns or by sizes of x."""
     if not isinstance(value, list) or rng.random() < 0.4:
         return value
     return [rng.choice([element, None]) for element in value]
@@ -117,7 +117,7 @@ def test_values(count: int) -> None:
             continue
         answer = verdict(result, sizes)
         if real is None:
-            assert answer.verdict is not True or _has_unknown(specified), (where, str(answer))  # it is one of sizes
+            assert answer.verdict is not True or _has_unknown(specified), (where, str(answer))  # it contains sizes
             continue
         ran += 1
         assert answer.verdict is not False, (where, str(answer))
@@ -195,7 +195,7 @@ def _has_unknown(value: Any) -> bool:
     return isinstance(value, list) and None in value
 
 
-# A range of n, the start and the step of a slice of [n, 2], and its size where that is one number in the whole range.
+# A range of n, the start and the step of a slice of [n, 2], and its size if that is one number in the whole range.
 LONG_STEPS = {
     "past all sizes": (1, 20, 0, 20, 1),
     "the largest size": (1, 20, 0, 19, None),

@@ -1,4 +1,4 @@
-"""Windows over every small axis, by onnxruntime: their number, and the sizes that are rejected.
+"""Windows over all small axes, against onnxruntime: their number, and the sizes that are rejected.
 
 Every query about a size that a window does not fit into has the same answer in all parts of shapeinf.
 """
@@ -43,7 +43,7 @@ CONVOLUTIONS = [
 
 
 def cases():
-    """All windows of up to 4 elements, strides up to 4; padding SAME only where runtimes follow the definition."""
+    """All windows of up to 4 elements and strides up to 4; SAME padding only if runtimes follow the definition."""
     for operator in (*POOLS, *CONVOLUTIONS):
         name, _, _, dilates, ceils = operator
         spread = (1, 2) if dilates else (1,)
@@ -53,29 +53,11 @@ def cases():
                 if "Pool" in name
                 else itertools.product((0, 1, 2), (0, 2))
             )
-            for pair in pads:
-                yield (
-                    operator,
-                    {
-                        "kernel_shape": [k, 1],
-                        "strides": [s, 1],
-                        "dilations": [d, 1],
-                        "ceil_mode": ceil,
-                        "pads": [pair[0], 0, pair[1], 0],
-                    },
-                )
-            autos = ("VALID", "SAME_UPPER", "SAME_LOWER") if d == 1 and s <= k else ("VALID",)
-            for auto in autos:
-                yield (
-                    operator,
-                    {
-                        "kernel_shape": [k, 1],
-                        "strides": [s, 1],
-                        "dilations": [d, 1],
-                        "ceil_mode": ceil,
-                        "auto_pad": auto,
-                    },
-                )
+            window = {"kernel_shape": [k, 1], "strides": [s, 1], "dilations": [d, 1], "ceil_mode": ceil}
+            for before, after in pads:
+                yield operator, {**window, "pads": [before, 0, after, 0]}
+            for auto in ("VALID", "SAME_UPPER", "SAME_LOWER") if d == 1 and s <= k else ("VALID",):
+                yield operator, {**window, "auto_pad": auto}
 
 
 ALL = list(cases())
@@ -100,7 +82,7 @@ def model_of(operator, attributes):
 
 
 def real_sizes(model):
-    """The shape of the output at each size of the axis, None where onnxruntime refuses it."""
+    """The shape of the output at each size of the axis; None if onnxruntime rejects the size."""
     session = ort.session_of(model)
     (info,) = session.get_inputs()
     kind = np.uint8 if "uint8" in info.type else np.float32
@@ -166,7 +148,7 @@ STACKS = [[(2, 2)], [(3, 2)], [(2, 2), (3, 2)], [(3, 3), (2, 2)], [(5, 2)], [(2,
 
 
 def squeezed(stack):
-    """Pools on one another, of which only one row may be left."""
+    """A chain of pools, after which only one row may remain."""
     names = ["x", *(f"p{i}" for i in range(len(stack)))]
     nodes = [
         helper.make_node("MaxPool", [names[i]], [names[i + 1]], kernel_shape=[k, 1], strides=[s, 1])
@@ -201,7 +183,7 @@ def test_assumptions_are_not_reported_as_preconditions(stack):
     )
 
 
-# A row that a window does not fit into, and what fixes it to one row: later nodes, or a declaration.
+# Axes that a window does not fit into, and later nodes or declarations that fix their size to 1.
 SINGLE = {
     "a later sum": """g (float[1, 4, h, 8] x, float[1, 4, 1, 8] w) => (y, z)
       { y = MaxPool<kernel_shape = [2, 1], strides = [2, 1]>(x)  z = Concat<axis = 1>(x, w) }""",

@@ -51,7 +51,7 @@ def test_annotations_hide_no_precondition(original, how, tmp_path) -> None:
 
 
 def test_two_unnamed_axes_that_must_be_equal_still_are(tmp_path) -> None:
-    """Concat along axis 1 requires equal sizes of all other axes, whatever upstream declarations say."""
+    """Concat along axis 1 requires equal sizes of all other axes, whatever upstream nodes declare."""
     path = tmp_path / "m.onnx"
     bind(CASES["Concat None a"]).save(path)
     result = infer_shapes(path)

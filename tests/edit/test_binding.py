@@ -159,7 +159,7 @@ def test_a_range_must_be_legal_from_end_to_end(low: int, high: int, fine: bool) 
 
 @pytest.mark.parametrize(("low", "high"), [(a, b) for a in range(1, 5) for b in range(a, 5)])
 def test_a_range_over_sizes_that_broadcast_or_not(low: int, high: int) -> None:
-    """What is added has 3 rows: onnxruntime decides which sizes of a batch can be added to them."""
+    """The added constant has 3 rows: onnxruntime decides which sizes of the batch broadcast."""
     nodes = [helper.make_node("Add", ["x", "rows"], ["y"], name="add")]
     model = make(nodes, {"x": ["batch", 4]}, ["y"], {"rows": np.zeros((3, 1), np.float32)})
     session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])

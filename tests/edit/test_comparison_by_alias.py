@@ -1,4 +1,4 @@
-"""Models whose inputs and outputs have other names, but the arguments of a signature in common."""
+"""`diff` of models whose inputs and outputs have different names, but the same arguments of a signature."""
 
 from __future__ import annotations
 

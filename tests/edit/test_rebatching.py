@@ -269,7 +269,7 @@ REFUSED: dict[str, tuple[onnx.ModelProto, str]] = {
         ),
         "s[0] = 1",
     ),
-    "an operator that nobody knows": (
+    "an unknown operator": (
         make([node("Mystery", ["x"], ["y"])], {"x": [1, 4]}),
         "Mystery",
     ),
@@ -355,7 +355,7 @@ def test_an_axis_for_each_input(tmp_path: Path) -> None:
 AXES: list[tuple[list[str], int, str]] = [
     (["--axis", "h=1"], 0, "input  h: float32[2, batch, 8]"),
     (["--axis", "0", "--axis", "h=1"], 0, "input  h: float32[2, batch, 8]"),
-    ([], 1, "the inputs have different sizes there: name the inputs, or an axis for each"),
+    ([], 1, "the inputs have different sizes on this axis: name the inputs, or an axis for each"),
     (["--axis", "h=3"], 1, "input h has no fixed axis 3"),
     (["--axis", "g=1"], 2, "no input is named 'g'"),
     (["--axis", "h=one"], 2, "expected an axis from 0, or NAME=AXIS"),

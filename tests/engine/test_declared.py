@@ -16,7 +16,7 @@ def value(name, shape, dtype=FLOAT):
 
 
 def custom(name="y", source="x", **options):
-    """A node of which nothing can be inferred."""
+    """A node of an operator without a rule."""
     return helper.make_node("Custom", [source], [name], domain="my", name=f"make_{name}", **options)
 
 
@@ -137,7 +137,7 @@ def test_names_that_onnx_generates_are_ignored():
 
 
 def test_a_name_for_a_known_size_is_no_contradiction():
-    """Exporters invent names freely; that 2 has a name takes nothing away."""
+    """Exporters invent names freely: a name for the size 2 is no difference."""
     result = infer_shapes(model([relu("a"), relu("y", "a")], ["N", 2], [("a", ["rows", "cols"])]))
     assert shapes(result, "a", "y") == ["float32[N, 2]", "float32[N, 2]"]
     assert codes(result) == []
@@ -161,7 +161,7 @@ def test_a_negative_declared_size_is_no_size():
 
 
 def test_two_names_of_inputs_that_a_declaration_would_equate_are_not_equated():
-    """a is [N]; that the file calls it M is odd, but M may have the same size: no error, and no source either."""
+    """a is [N], and the file declares [M]. M may have the same size: that is no error, and no constraint."""
     odd = model([relu("a"), relu("y", "a")], ["N"], [("a", ["M"])], x1=["M"])
     result = infer_shapes(odd)
     assert shapes(result, "a", "x1") == ["float32[N]", "float32[M]"]
@@ -205,14 +205,14 @@ def test_a_declared_constraint_has_its_source():
 
 
 def test_a_declared_rank_is_known_before_the_nodes_that_need_it():
-    """Flatten of an unknown rank cannot be known; the declaration has it."""
+    """Flatten of an unknown rank is unknown without the declaration."""
     nodes = [custom("a"), helper.make_node("Flatten", ["a"], ["y"], axis=2)]
     result = infer_shapes(model(nodes, ["N", 2], [("a", ["N", 3, 4, 5])]))
     assert shapes(result, "y") == ["float32[3*N, 20]"]
 
 
 def test_later_constraints_reach_a_declared_name():
-    """The product fixes the size that the file calls k, everywhere it is called so."""
+    """The product determines the size that the file calls k, in each declaration with this name."""
     nodes = [custom("a"), helper.make_node("MatMul", ["a", "x1"], ["y"])]
     result = infer_shapes(model(nodes, ["N", 2], [("a", ["N", "k"])], x1=[4, 8]))
     assert shapes(result, "a", "y") == ["float32[N, 4]", "float32[N, 8]"]
@@ -242,7 +242,7 @@ def test_another_kind_of_value_is_reported(how):
 
 
 def test_declarations_inside_of_bodies_and_functions():
-    """The nodes of both branches are known only by the declarations of their graph."""
+    """The nodes of both branches have types only by the declarations of their graph."""
     branch = helper.make_graph(
         [custom("p"), relu("q", "p")], "branch", [], [value("q", None)], value_info=[value("p", ["N", 5])]
     )

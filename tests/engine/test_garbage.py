@@ -16,7 +16,7 @@ g (float[N, H] x) => (float[N, K] y) { half = Slice <starts = [0], ends = [4]> (
 
 @pytest.fixture
 def pace(monkeypatch):
-    """A count of its own; Python by itself collects nothing meanwhile, whatever the tests before have left."""
+    """A new count of objects; Python does not start collections of its own during the test."""
     pace = garbage._Pace()
     monkeypatch.setattr(garbage, "_pace", pace)
     threshold = gc.get_threshold()
@@ -34,7 +34,7 @@ def collections():
 
 
 def stores():
-    """How many there are; counted, since nothing can refer weakly to one of a compiled build."""
+    """The number of these objects; objects of a compiled build have no weak references."""
     return sum(type(item) is ShapeStore for item in gc.get_objects())
 
 

@@ -121,7 +121,7 @@ def test_a_shape_that_stays_is_known_whatever_the_number_of_trips():
 
 
 def test_a_while_loop_runs_at_least_once_when_its_condition_starts_true():
-    """The body stops it when it likes: 1 to 10 trips, so 1 to 10 elements and 3 rows at least."""
+    """The condition of the body depends on data: 1 to 10 trips, so 1 to 10 elements and at least 3 rows."""
     text = """g (float[1, 3] x) => (float[] y, float[] z) {
       n = Constant<value = int64 {10}>()
       c = Constant<value = bool {1}>()
@@ -181,7 +181,7 @@ def test_a_while_loop_over_a_counter_has_a_known_number_of_trips(limit):
 
 
 def test_a_condition_on_a_counter_of_each_iteration_only_bounds_the_trips():
-    """The count of one trip is not that of another: three trips end at a count of 1, not of 2."""
+    """The count differs between trips: three trips end at a count of 1, not of 2."""
     text = """g (float[4, n] x) => (float[] y) {
       lim = Constant<value_int = 100>()
       go = Constant<value = bool {1}>()
@@ -391,7 +391,7 @@ def test_a_branch_in_a_loop_is_decided_by_the_iteration_number():
 
 
 def test_a_body_reads_the_graphs_around_it():
-    """The innermost graph reads `w` of the outermost; its requirements hold where the branch runs for sure."""
+    """The innermost graph reads `w` of the outermost; its requirements hold where the branch is certain to run."""
     text = """g (float[T] steps, float[N, 8] x, float[K, 8] w) => (float[] y) {
       trips = Shape<start = 0, end = 1>(steps)
       n = Squeeze(trips)

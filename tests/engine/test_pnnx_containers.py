@@ -102,7 +102,7 @@ def test_items_of_a_list_that_an_operator_returns_refer_to_it():
 
 @pytest.mark.parametrize("width", [1, 2])
 def test_tuples_that_double_are_not_listed(width):
-    """45 tuples of two times the one before would have 2**45 items; 400 levels of one exhaust no stack."""
+    """45 nested pairs would have 2**45 items; 400 nested tuples of one item exhaust no stack."""
     levels = 400 if width == 1 else 45
     lines = ["pnnx.Input i 0 1 t0 #t0=(?,3)f32", "pnnx.Input j 0 1 u #u=(?,3)f32"]
     lines += [f"prim::TupleConstruct p{k} {width} 1 {' '.join([f't{k}'] * width)} t{k + 1}" for k in range(levels)]

@@ -85,7 +85,7 @@ toy = Dialect("toy")
 
 @toy("Merge")
 def merge(c: InferenceContext, *xs: Shape | None) -> Shape:
-    """Either input may be the output, as at the head of a loop."""
+    """The join of the inputs, of which either may be the output, as at the head of a loop."""
     return c.join(*xs)
 
 
@@ -188,7 +188,7 @@ def test_a_networkx_node_without_operator_is_an_error():
 @pytest.mark.parametrize(
     ("nodes", "message"),
     [
-        ([("Relu", ["nowhere"], ["y"], {})], "input 'nowhere'"),
+        ([("Relu", ["nowhere"], ["y"], {})], "reads 'nowhere'"),
         ([("Relu", ["x"], ["y"], {}), ("Relu", ["x"], ["y"], {})], "output 'y' is produced twice"),
         ([("Relu", ["x"], ["x"], {})], "output 'x' is produced twice"),
         ([("Relu", ["x"], ["z"], {})], "graph output 'y'"),

@@ -30,7 +30,7 @@ def any_branch(c: InferenceContext, *values: TensorType, branches: tuple[Functio
 
 @toy("Pair")
 def pair(c: InferenceContext, x: Shape, *, axis: int) -> Shape:
-    """Twice as long."""
+    """[n] -> [2*n]."""
     return c.replace_dim(x, axis, c.multiply(x[axis], 2))
 
 
@@ -42,7 +42,7 @@ def turn(c: InferenceContext, x: Shape) -> Shape:
 
 @toy("MustMatch")
 def must_match(c: InferenceContext, a: Shape, b: Shape) -> Shape:
-    """Both are equal."""
+    """Two inputs of equal shapes."""
     return c.merge(a, b, "both must be equal")
 
 

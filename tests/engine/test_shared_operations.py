@@ -1,4 +1,4 @@
-"""Graphs share what their equal nodes have in common, but never a rule that is no longer in force."""
+"""Equal nodes of several graphs share an operation, but never one of a rule that is no longer in force."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ WEIGHT = "padding_mode=zeros @weight=(8,3,3,3)f32"
 
 
 def network(sizes="1,3,16,16", of_custom="1,3,4,4", of_conv="1,8,4,4", conv_input="1"):
-    """An operator that nobody knows, and a convolution of its output (or of the input)."""
+    """An operator without a rule, and a convolution of its output, or of the input."""
     return f"""7767517
 5 4
 pnnx.Input               pnnx_input_0             0 1 0 #0=({sizes})f32
@@ -111,7 +111,7 @@ def test_nothing_is_compared_where_the_traced_sizes_may_be_excluded(text, option
     ["1,8,?,?", "1,8,16,?", "?,8,?,?", "?,?,?,?"],
 )
 def test_a_size_that_may_be_the_traced_one_is_no_difference(of_conv):
-    """The height may have been 16 in both runs, and `?` says nothing."""
+    """The height may have been 16 in both runs, and `?` is any size."""
     text = network("1,3,?,?", of_conv=of_conv, conv_input="0")
     result = infer_shapes(text, declared="check")
     assert codes(result) == []

@@ -47,7 +47,7 @@ def test_outputs_of_a_body_by_trips(use, number, count, first):
 
 @pytest.mark.parametrize("number", ["[2]", "[k]", "[1, 1]"])
 def test_a_declared_axis_is_a_single_element(number):
-    """Whatever its declared size, and however many there are, onnxruntime computes one element."""
+    """onnxruntime computes one element, whatever the declared size and rank."""
     check(text(number=number, use="Identity(i)"), feeds())
 
 

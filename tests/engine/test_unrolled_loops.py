@@ -1,4 +1,4 @@
-"""Loops whose trips are inferred one by one: an unknown size of a trip is another one than that of the next trip."""
+"""Loops whose trips are inferred one by one: an unknown size of a trip differs from that of the next trip."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_an_unknown_rank_differs_between_trips():
 
 
 def test_items_of_a_sequence_differ():
-    """Each item has as many rows as it has, or one more: the sizes of two items have nothing to do with each other."""
+    """The rows of an item are those of its input, or one more; the sizes of two items are independent."""
     text = """g (bool c, float[3] x, float[6] z) => (float[] y, float[] w, float[] v) {
       one = Constant<value = float[1] {1.0}>()
       zero = Constant<value = int64[1] {0}>()
@@ -95,12 +95,9 @@ SCANNED = """g (float[a, b] x) => (float[] y, float[] s) {
 }"""
 
 
-def test_elements_of_a_scan_output_have_one_shape():
-    """The specification: it is an error if the dimensions of a scan output change across iterations."""
-    result = check(SCANNED.replace("NEXT", "Transpose(h)"), {"x": ones(2, 2)})
-    assert str(result.tensors["s"]) == "float32[3, a, a]"
-    assert result.contract.check({"a": 2, "b": 2}).verdict is True
-    assert result.contract.check({"a": 2, "b": 3}).verdict is False
+def test_elements_of_a_scan_output_have_one_number_of_elements():
+    """The specification requires one shape; onnxruntime stacks transposed elements."""
+    check(SCANNED.replace("NEXT", "Transpose(h)"), {"x": ones(2, 2)}, {"x": ones(2, 3)})
 
 
 def test_a_scan_output_that_grows_is_a_violation():

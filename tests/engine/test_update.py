@@ -33,7 +33,7 @@ SHAPES = st.dictionaries(st.sampled_from(["x", "z"]), FULL, min_size=1)
 
 
 def outline(result):
-    """All that users see of a result; unknowns of one site may be numbered."""
+    """What users see of a result, without the numbers of unknowns."""
     tensors = {name: str(info) for name, info in result.tensors.items()}
     bounds = {
         name: [str(result.interval(dim)) for dim in info.shape.dims or ()] for name, info in result.tensors.items()
@@ -45,7 +45,7 @@ def outline(result):
 @settings(max_examples=80, deadline=None)
 @given(st.sampled_from(sorted(MODELS)), st.lists(SHAPES, min_size=1, max_size=3), st.sampled_from([0, 1, 2]))
 def test_full_shapes_replace_previous_shapes(name, updates, min_dim) -> None:
-    """Only the names of dims of earlier shapes live on, and they mean nothing by themselves."""
+    """Of earlier shapes only the names of dims remain, without bounds."""
     result = infer_shapes(MODELS[name], min_dim=min_dim)
     for update in updates:
         result = result.update(update)
@@ -134,7 +134,7 @@ def test_ranges_of_dims_that_are_gone_are_ignored() -> None:
 
 
 def test_dims_of_a_result_are_shapes_of_its_update() -> None:
-    """They belong to the old inference; the update may be another."""
+    """They belong to the old inference, and the update may create another one."""
     result = infer_shapes(MODELS["nodes learn"])
     batch = result.tensors["x"].shape[0]
     updated = result.update({"x": [2 * batch, 6], "z": [2 * batch, 6]})

@@ -1,4 +1,4 @@
-"""Causes of sizes, and first causes of unknown ones: small models whose causes are evident."""
+"""The provenance of sizes, and the first causes of unknowns, in small models where both are evident."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ CHAINS = [
             "y has an unknown rank by Relu .*, since the rank of m is unknown",
             "m has an unknown rank by my.Mystery .*: operator is not known",
         ],
-        id="an operator that nobody knows",
+        id="an operator without a rule",
     ),
 ]
 

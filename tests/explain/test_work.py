@@ -1,4 +1,4 @@
-"""Causes of sizes under a small work budget: answers are right, and report where the budget was reached."""
+"""Causes of unknowns under a small budget: answers are right, and report where the budget was exhausted."""
 
 import pytest
 

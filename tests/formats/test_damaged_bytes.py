@@ -12,28 +12,9 @@ from onnx import TensorProto, helper, numpy_helper
 from shapeinf import ModelError, ShapeInferenceError, infer_shapes
 from shapeinf.formats.onnx.external_contents import external_contents
 from tests.differential.random_graphs import bodies
+from tests.formats.damage.wire import damage_bytes
 
 EXAMPLES = [path.read_bytes() for path in sorted((Path(__file__).parents[2] / "examples").glob("*.onnx"))]
-
-
-def damaged(draw, data):
-    """Bytes changed, deleted, inserted or copied, in a few positions."""
-    content = bytearray(data)
-    for _ in range(draw.choice((1, 1, 1, 2, 5, 20))):
-        at, kind = draw.randrange(len(content)), draw.randrange(5)
-        if kind == 0:
-            content[at] ^= 1 << draw.randrange(8)
-        elif kind == 1:
-            content[at] = draw.choice((0, 1, 127, 128, 255))
-        elif kind == 2:
-            del content[at : at + draw.choice((1, 2, 8, 100))]
-        elif kind == 3:
-            content[at:at] = draw.randbytes(draw.choice((1, 2, 8)))
-        else:
-            content[at : at + 20] = content[(other := draw.randrange(len(content))) : other + 20]
-        if not content:
-            return data
-    return bytes(content)
 
 
 @pytest.mark.parametrize("times", [600, pytest.param(60_000, marks=pytest.mark.slow)])
@@ -43,7 +24,7 @@ def test_a_result_or_an_error_of_ours(times):
     results = 0
     for _ in range(times):
         with contextlib.suppress(ShapeInferenceError):
-            result = infer_shapes(damaged(draw, draw.choice(originals)))
+            result = infer_shapes(damage_bytes(draw, draw.choice(originals)))
             assert not [str(note) for note in result.diagnostics if note.code == "S301"]
             results += 1
     assert results > times / 20

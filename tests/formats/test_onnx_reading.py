@@ -1,11 +1,9 @@
-"""ONNX in: both readers agree, data are read only where they are needed, damaged files are typed errors."""
+"""Reading ONNX: both readers build the same graph, from all forms of a model; contents of constants; illegal models."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import random
 import subprocess
 import sys
 import warnings
@@ -15,42 +13,20 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from onnx.external_data_helper import set_external_data
 
-from shapeinf import Graph, ModelError, ShapeInferenceError, UnknownFormatError, infer_shapes
+from shapeinf import Graph, ModelError, UnknownFormatError, infer_shapes
 from shapeinf.formats.onnx.reader import read_model
 from shapeinf.formats.onnx.source import read
 from shapeinf.formats.protobuf.large_file import LargeFile
-from shapeinf.formats.protobuf.wire import encode_varint
 from shapeinf.lattice import PartialTensor
 from tests.conformance.conftest import PROJECT, ROOT
 from tests.formats.graphs import record
+from tests.formats.onnx_models import agreed, everything, field, model_of, tensor_value
 
 EXAMPLES = sorted((PROJECT / "examples").glob("*.onnx"))
 CORPUS = sorted((ROOT / "models").glob("*/*.onnx"))
 if not CORPUS:
     warnings.warn("the corpus of models is not there, its tests are skipped: set SHAPEINF_CONFORMANCE", stacklevel=1)
-
-
-def tensor_value(name, shape, dtype=TensorProto.FLOAT):
-    return helper.make_tensor_value_info(name, dtype, shape)
-
-
-def model_of(nodes, inputs=(), outputs=(), initializers=(), **options):
-    graph = helper.make_graph(list(nodes), "g", list(inputs), list(outputs), list(initializers), **options)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
-
-
-def field(number, data):
-    """A protobuf field that holds bytes."""
-    return encode_varint(number << 3 | 2) + encode_varint(len(data)) + data
-
-
-def agreed(model):
-    """The graph of a model, which must be the same from both readers."""
-    scanned, objects = read(model.SerializeToString()), read(model)
-    assert record(scanned) == record(objects)
-    return scanned
 
 
 # -- both readers build the same graph
@@ -80,76 +56,6 @@ def test_both_readers_agree_on_the_published_cases(kind):
     for case in cases:
         if case.model is not None:
             agreed(case.model)
-
-
-def inner(name="inner"):
-    nodes = [helper.make_node("Add", ["x", "k"], ["z"])]
-    return helper.make_graph(nodes, name, [], [tensor_value("z", [2])], [numpy_helper.from_array(np.ones(2), "k")])
-
-
-def everything():
-    """A small model with every kind of attribute, type and part that ONNX has."""
-    sparse = helper.make_sparse_tensor(
-        helper.make_tensor("sp", TensorProto.FLOAT, [2], [1.0, 2.0]),
-        helper.make_tensor("", TensorProto.INT64, [2], [0, 5]),
-        [3, 3],
-    )
-    attributes = {
-        "a_int": -3,
-        "a_float": 0.1,
-        "a_text": "täxt",
-        "ints": [1, -2, 3],
-        "floats": [0.5, float("nan"), float("inf")],
-        "strings": ["a", "ü"],
-        "tensor": numpy_helper.from_array(np.arange(3), "t"),
-        "graph": inner(),
-        "graphs": [inner("one"), inner("two")],
-        "sparse": sparse,
-        "type": helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.INT8, ["n", None, 3])),
-    }
-    nodes = [
-        helper.make_node("Any", ["x", "", "k"], ["y", "", "z"], "named", doc_string="doc", domain="my", **attributes),
-        helper.make_node("Local", ["x"], ["w"], domain="my", alpha=2.0, overload="two"),
-    ]
-    body = helper.make_node("Elu", ["p"], ["q"])
-    body.attribute.add(name="alpha", type=onnx.AttributeProto.FLOAT, ref_attr_name="alpha")
-    function = helper.make_function(
-        "my",
-        "Local",
-        ["p"],
-        ["q"],
-        [body],
-        [helper.make_opsetid("ai.onnx", 18)],
-        attributes=["beta"],
-        attribute_protos=[helper.make_attribute("alpha", 1.5)],
-        overload="two",
-    )
-    function.value_info.append(tensor_value("q", ["n", 4]))
-    inputs = [
-        tensor_value("x", ["batch", None, 3, "a + 1"]),
-        tensor_value("r", None),
-        helper.make_tensor_sequence_value_info("s", TensorProto.INT64, [None]),
-        helper.make_value_info("o", helper.make_optional_type_proto(helper.make_tensor_type_proto(1, [2]))),
-        helper.make_value_info("m", helper.make_map_type_proto(7, helper.make_tensor_type_proto(1, []))),
-        helper.make_sparse_tensor_value_info("sv", TensorProto.FLOAT, [3, 3]),
-    ]
-    model = helper.make_model(
-        helper.make_graph(
-            nodes,
-            "all",
-            inputs,
-            [tensor_value("y", [1])],
-            [numpy_helper.from_array(np.ones((2, 2), "float16"), "k")],
-            doc_string="doc",
-            value_info=[tensor_value("z", ["batch"])],
-            sparse_initializer=[sparse],
-        ),
-        functions=[function],
-        opset_imports=[helper.make_opsetid("ai.onnx", 21), helper.make_opsetid("my", 1)],
-        producer_name="tests",
-    )
-    helper.set_model_props(model, {"key": "value"})
-    return model
 
 
 def test_both_readers_agree_on_every_part_of_a_model():
@@ -335,124 +241,7 @@ def test_a_negative_dim_of_a_tensor_is_an_error():
             read(form)
 
 
-# -- data in other files
-
-
-def external(path, array, location, offset=0, name="t"):
-    """A model with a reshape by a shape that lies in another file."""
-    tensor = numpy_helper.from_array(array, name)
-    set_external_data(tensor, location, offset, len(tensor.raw_data))
-    tensor.ClearField("raw_data")
-    tensor.data_location = TensorProto.EXTERNAL
-    weight = numpy_helper.from_array(np.zeros((4, 4), "float32"), "w")
-    set_external_data(weight, "no-such-file.bin", 0, 64)
-    weight.ClearField("raw_data")
-    weight.data_location = TensorProto.EXTERNAL
-    nodes = [helper.make_node("Reshape", ["x", name], ["r"]), helper.make_node("MatMul", ["r", "w"], ["y"])]
-    x = tensor_value("x", ["batch", 8])
-    path.write_bytes(model_of(nodes, [x], [tensor_value("y", None)], [tensor, weight]).SerializeToString())
-    return path
-
-
-SHAPE = np.array([-1, 2, 4], "int64")
-
-
-def test_small_external_data_are_read_when_a_rule_wants_them(tmp_path):
-    path = external(tmp_path / "m.onnx", SHAPE, "data.bin", 16)
-    (tmp_path / "data.bin").write_bytes(b"\xff" * 16 + SHAPE.tobytes())
-    graph = read(path)
-    assert graph.external
-    assert set(graph.unread) == {"t", "w"}
-    assert graph.constants["t"].elements is None
-    assert graph.unread["t"]().elements == (-1, 2, 4)
-    assert str(infer_shapes(path).tensors["y"]) == "float32[batch, 2, 4]"
-
-
-@pytest.mark.parametrize("size", [1, 100_000])
-@pytest.mark.parametrize("doc", [False, True])
-def test_a_file_knows_that_it_has_external_data(tmp_path, size, doc):
-    """Also when only a large weight has, whose data are not needed; exporters write an empty doc string before it."""
-    weight = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[size])
-    weight.raw_data = b""
-    set_external_data(weight, "data.bin", 0, 4 * size)
-    weight.ClearField("raw_data")
-    if doc:
-        weight.doc_string = ""
-    model = model_of([], initializers=[weight])
-    assert agreed(model).external
-    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
-    (tmp_path / "elsewhere").mkdir()
-    with pytest.raises(ModelError, match="outside the folder of the new model"):
-        infer_shapes(tmp_path / "m.onnx").save(tmp_path / "elsewhere" / "m.onnx")
-
-
-def test_external_data_that_no_rule_wants_are_never_opened(tmp_path, monkeypatch):
-    path = external(tmp_path / "m.onnx", SHAPE, "data.bin")
-    (tmp_path / "data.bin").write_bytes(SHAPE.tobytes())
-    opened = []
-    graph = read(path)
-    for name, load in list(graph.unread.items()):
-        graph.unread[name] = lambda name=name, load=load: opened.append(name) or load()
-    infer_shapes(graph)
-    assert opened == ["t"]
-
-
-def test_a_missing_data_file_leaves_contents_unknown(tmp_path):
-    path = external(tmp_path / "m.onnx", SHAPE, "data.bin")
-    result = infer_shapes(path)
-    assert result.tensors["t"].shape.dims == (3,)
-    assert result.tensors["y"].shape.rank == 3
-    assert result.tensors["r"].dtype == "float32"
-
-
-def test_external_data_of_a_model_without_a_folder_stay_unknown(tmp_path):
-    path = external(tmp_path / "m.onnx", SHAPE, "data.bin")
-    (tmp_path / "data.bin").write_bytes(SHAPE.tobytes())
-    assert infer_shapes(path.read_bytes()).tensors["y"].shape.rank == 3
-
-
-@pytest.mark.parametrize("how", ["up", "absolute", "link"])
-def test_a_path_that_leaves_the_folder_is_an_error(tmp_path, how):
-    folder = tmp_path / "model"
-    folder.mkdir()
-    (tmp_path / "secret.bin").write_bytes(SHAPE.tobytes())
-    location = {"up": "../secret.bin", "absolute": str(tmp_path / "secret.bin"), "link": "link.bin"}[how]
-    if how == "link":
-        (folder / "link.bin").symlink_to(tmp_path / "secret.bin")
-    path = external(folder / "m.onnx", SHAPE, location)
-    with pytest.raises(ModelError, match="outside the model's folder"):
-        infer_shapes(path)
-
-
-def test_external_data_of_a_tensor_without_a_name_are_nobodys(tmp_path):
-    path = external(tmp_path / "m.onnx", SHAPE, "data.bin", name="")
-    assert [note.code for note in infer_shapes(path).diagnostics if note.severity == "error"] == ["S103"]
-    assert agreed(onnx.load_model(path, load_external_data=False)).unread.keys() == {"w"}
-
-
-LOCATIONS = ["a\0b", "\0", "x" * 5000, "a/" * 3000, ".", "..", "m.onnx/data.bin", "\u202e.bin", "CON", "\n"]
-OFFSETS = ["-1", "x", "", "1e3", "9" * 30, "9" * 6000, "\0", "25", str(2**63), "\u0663"]
-
-
-@pytest.mark.parametrize("location", LOCATIONS)
-def test_locations_that_make_no_sense_are_unknown_or_errors_of_ours(tmp_path, location):
-    path = external(tmp_path / "m.onnx", SHAPE, location)
-    with contextlib.suppress(ModelError):
-        assert infer_shapes(path).tensors["y"].shape.rank == 3
-
-
-@pytest.mark.parametrize("key", ["offset", "length"])
-@pytest.mark.parametrize("offset", OFFSETS)
-@pytest.mark.parametrize("size", [3, 5000], ids=["small", "large"])
-def test_invalid_offsets_in_a_data_file(tmp_path, key, offset, size):
-    path = external(tmp_path / "m.onnx", np.arange(size), "data.bin")
-    (tmp_path / "data.bin").write_bytes(np.arange(size).tobytes())
-    model = onnx.load_model(path, load_external_data=False)
-    entries = {entry.key: entry for entry in model.graph.initializer[0].external_data}
-    entries[key].value = offset
-    path.write_bytes(model.SerializeToString())
-    with contextlib.suppress(ModelError):
-        infer_shapes(path)
+# -- other forms
 
 
 @pytest.mark.parametrize(
@@ -462,82 +251,6 @@ def test_invalid_offsets_in_a_data_file(tmp_path, key, offset, size):
 def test_invalid_paths_are_model_errors(path, kind):
     with pytest.raises(ModelError):
         infer_shapes(kind(path))
-
-
-def test_a_data_file_that_is_too_short_is_an_error_of_ours(tmp_path):
-    path = external(tmp_path / "m.onnx", SHAPE, "data.bin", 16)
-    (tmp_path / "data.bin").write_bytes(SHAPE.tobytes())
-    with pytest.raises(ShapeInferenceError):
-        infer_shapes(path)
-
-
-# -- damaged files
-
-
-def outcome(data):
-    """The graph of any bytes, None for a typed error; any other exception is a bug."""
-    try:
-        return read(data)
-    except ShapeInferenceError:
-        return None
-
-
-def test_every_prefix_of_a_file_is_a_graph_or_an_error_of_ours():
-    data = everything().SerializeToString()
-    for end in range(len(data)):
-        outcome(data[:end])
-
-
-def test_flipped_bytes_are_a_graph_or_an_error_of_ours():
-    data = everything().SerializeToString()
-    draw = random.Random(0)
-    for _ in range(500):
-        damaged = bytearray(data)
-        for _ in range(draw.choice((1, 1, 1, 2, 8))):
-            damaged[draw.randrange(len(data))] = draw.randrange(256)
-        outcome(bytes(damaged))
-
-
-def test_a_dim_name_that_is_no_utf8_is_a_name():
-    nodes = [helper.make_node("Relu", ["x"], ["y"])]
-    model = model_of(nodes, [tensor_value("x", ["seq"])], [tensor_value("y", ["seq"])])
-    damaged = model.SerializeToString().replace(b"seq", b"s\xffq")
-    for form in (damaged, onnx.ModelProto.FromString(damaged)):
-        assert str(infer_shapes(form).tensors["y"].shape) == "[`s\N{REPLACEMENT CHARACTER}q`]"
-
-
-def test_malformed_protobuf_is_refused():
-    """A file that is cut off inside is not a smaller model."""
-    data = EXAMPLES[0].read_bytes()
-    for end in range(1, len(data), 97):
-        with pytest.raises(ModelError):
-            read(data[:end])
-
-
-def test_a_model_with_two_graphs_is_an_error():
-    data = model_of([]).SerializeToString()
-    with pytest.raises(ModelError, match="two graphs"):
-        read(data + data)
-
-
-def test_a_file_on_disk_that_is_damaged_is_named(tmp_path):
-    path = tmp_path / "cut.onnx"
-    path.write_bytes(EXAMPLES[0].read_bytes()[:1000])
-    with pytest.raises(ModelError, match=r"cut\.onnx"):
-        read(path)
-
-
-def test_graphs_that_nest_too_deep_are_an_error():
-    """protobuf itself stops at 100 messages inside messages, which is 33 graphs; the scanner has a limit of its own."""
-    for depth in (40, 2000):
-        graph = field(2, b"innermost")
-        for _ in range(depth):
-            graph = field(1, field(4, b"If") + field(5, field(1, b"then_branch") + field(6, graph)))
-        with pytest.raises(ModelError, match=r"nest deeper|damaged"):
-            read(field(7, graph) + field(8, field(1, b"")))
-
-
-# -- other forms
 
 
 @pytest.mark.parametrize("extension", ["onnxtxt", "json", "textproto", "pbtxt"])
@@ -563,13 +276,6 @@ def test_a_text_without_a_graph_is_no_model(tmp_path):
         (tmp_path / name).write_text("{}" if name.endswith("json") else "")
         with pytest.raises(ModelError):
             read(tmp_path / name)
-
-
-def test_external_data_of_text_forms_lie_in_their_folder(tmp_path):
-    model = onnx.load_model(external(tmp_path / "m.onnx", SHAPE, "data.bin"), load_external_data=False)
-    (tmp_path / "data.bin").write_bytes(SHAPE.tobytes())
-    onnx.save_model(model, tmp_path / "m.textproto", format="textproto")
-    assert str(infer_shapes(tmp_path / "m.textproto").tensors["y"]) == "float32[batch, 2, 4]"
 
 
 def test_all_forms_of_a_model_are_equal():

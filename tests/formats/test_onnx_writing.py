@@ -15,7 +15,7 @@ from shapeinf.formats.onnx.source import read
 from shapeinf.formats.protobuf.wire import encode_varint
 from tests.conformance.conftest import PROJECT, ROOT
 from tests.formats.graphs import record
-from tests.formats.test_onnx_reading import SHAPE, everything, external, field, model_of, tensor_value
+from tests.formats.onnx_models import SHAPE, everything, external, field, model_of, tensor_value
 
 EXAMPLES = sorted((PROJECT / "examples").glob("*.onnx"))
 CORPUS = sorted((ROOT / "models" / "dev").glob("*.onnx"))[::8]

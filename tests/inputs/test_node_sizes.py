@@ -1,4 +1,4 @@
-"""Bounds and relations that users specify of sizes that depend on data: they hold from the creation of the size on."""
+"""Bounds and relations that users specify for sizes that depend on data hold from the creation of the size on."""
 
 from __future__ import annotations
 

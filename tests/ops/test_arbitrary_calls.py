@@ -107,7 +107,7 @@ class Draw(random.Random):
 
 
 def operators(dialect):
-    """Those with a rule, but for those with bodies."""
+    """The operators with a rule and without bodies."""
     definitions = default_registry().dialect(dialect)
     defined = ((definitions.lookup(*key), key[2]) for key in sorted(set(definitions)))
     return [(d, v) for d, v in defined if d is not None and not any(a.type == "graph" for a in d.attributes.values())]

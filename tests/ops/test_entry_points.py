@@ -38,7 +38,7 @@ def write_package(root: Path, folder: str, text: str | None) -> None:
 
 
 def records(group: str) -> list[tuple[str, str, str]]:
-    """What this package reads: name, object, package."""
+    """The installed entry points: name, object, package."""
     return sorted((e.name, e.value, f"{e.dist.name} {e.dist.version}") for e in installed_entry_points(group))
 
 

@@ -1,4 +1,4 @@
-"""Checks what passes make of a case; the guards' tests do it with passes that lack a guard."""
+"""The check of a case; the tests of guards repeat it with passes that lack a guard."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Clean = Callable[..., Any]
 
 
 def check(case: Case, clean: Clean) -> None:
-    """Fail unless the result has the operators that the case says, and the interface and numbers of the original."""
+    """Fail unless the result has the operators that the case expects, and the interface and numbers of the original."""
     before = case.model()
     cleaned = clean(before, case.passes)
     after = cleaned.to_proto()

@@ -39,7 +39,7 @@ def most_readers(model: onnx.ModelProto) -> int:
 
 
 def signature(model: onnx.ModelProto) -> tuple[Any, ...]:
-    """What a second run must not change: operators with attributes, constants and the opset. Names do not count."""
+    """The operators with attributes, the constants and the opset, which a second run must not change; no names."""
     nodes = [
         (
             _operator(node),

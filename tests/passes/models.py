@@ -45,7 +45,7 @@ def build(
 ) -> onnx.ModelProto:
     """A model of a graph in the text form of the onnx package, with initializers of its main graph.
 
-    Before IR version 4 each of them is an input as well. `edit` changes what the text form cannot say.
+    Before IR version 4 each of them is an input as well. `edit` makes changes that the text form does not have.
     """
     imports = f'"" : {opset}' + (f", {domains}" if domains else "")
     model = onnx.parser.parse_model(f"<ir_version: {ir_version}, opset_import: [{imports}]>\n{text}\n{functions}")

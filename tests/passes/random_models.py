@@ -1,4 +1,4 @@
-"""Random networks of what the passes rewrite, in the opsets 7 to 18, with branches and shared weights."""
+"""Random networks of operators that the passes rewrite, in opsets 7 to 18, with branches and shared weights."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Network:
         return output
 
     def constant(self, array: Any, share: bool = True) -> str:
-        """An initializer, one of the same shape that there is already, or a Constant node."""
+        """A new initializer, an existing one of the same shape, or a Constant node."""
         array = np.asarray(array)
         alike = [t.name for t in self.initializers if tuple(t.dims) == array.shape and t.name.startswith("shared")]
         if share and alike and self.draw(st.booleans()):
@@ -72,7 +72,7 @@ class Network:
         return self.constant(np.array(numbers, np.int64), share=False)
 
     def with_axes(self, operator: str, tensor: str, axes: list[int], since: int, **attributes: Any) -> str:
-        """A node whose axes are an input from an opset on."""
+        """A node whose axes are an attribute before opset `since`, then an input."""
         if self.opset < since:
             return self.node(operator, tensor, axes=axes, **attributes)
         return self.node(operator, tensor, self.whole(*axes), **attributes)
@@ -193,7 +193,7 @@ def enlargement(net: Network, x: Tensor) -> Tensor:
 
 
 def softmax(net: Network, x: Tensor) -> Tensor:
-    """With an axis of each kind: the last alone, or more than one before opset 13."""
+    """A Softmax of any axis; before opset 13, it flattens the axes from this one on."""
     axis = net.draw(st.integers(1, len(x.shape)))
     return Tensor(net.node("Softmax", x.name, axis=axis), x.shape)
 
@@ -222,7 +222,7 @@ def rename_values(node: onnx.NodeProto, prefix: str) -> onnx.NodeProto:
 
 
 def retarget(nodes: list[onnx.NodeProto], originals: list[onnx.NodeProto]) -> list[onnx.NodeProto]:
-    """Let the copies of nodes read each other."""
+    """Rename the values of a node, so that copies of nodes read each other."""
     names = {name for node in originals for name in node.output}
     for node in nodes:
         node.input[:] = [f"o_{name}" if name in names else name for name in node.input]
@@ -230,7 +230,7 @@ def retarget(nodes: list[onnx.NodeProto], originals: list[onnx.NodeProto]) -> li
 
 
 def pair(net: Network, x: Tensor) -> Tensor:
-    """What the passes fuse."""
+    """A product, followed by nodes that the passes fuse into it."""
     return net.draw(st.sampled_from([normalization, addition]))(net, product(net, x))
 
 

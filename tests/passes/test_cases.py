@@ -1,4 +1,4 @@
-"""What each pass does to small models, and what it leaves alone."""
+"""Each pass rewrites the small models of its cases, or leaves them alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `--verify` says of pairs of models: equal, other numbers, or one of them does not run."""
+"""Comparisons of pairs of models: equal, other numbers, or one of them does not run."""
 
 from __future__ import annotations
 

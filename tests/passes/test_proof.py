@@ -1,4 +1,4 @@
-"""A pass that does not leave the model the same is undone, and the report says why."""
+"""A pass that changes the meaning of a model is undone, and the report has the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`result.program()`: every shape is that of a run, names and sizes are checked, and no number is ever wrong."""
+"""`result.program()`: shapes equal those of runs, names and sizes are checked, and no number overflows in silence."""
 
 from __future__ import annotations
 
@@ -171,9 +171,9 @@ def test_data_dependent_sizes_have_no_number_of_their_own() -> None:
     assert bounds.lo == 0
     actual = program(n=3)
     assert actual["z"].tolist() == [[3, 4]] and list(actual) == ["x", "z"]
-    for ask in (actual.__getitem__, actual.elements):
+    for query in (actual.__getitem__, actual.elements):
         with pytest.raises(NoSizeError, match=name):
-            ask("where")
+            query("where")
     shapes = program({name: 5}, n=3)
     assert shapes["where"].tolist() == [[2, 5]] and shapes.bytes("where").tolist() == [8 * 10]
     assert shapes.uncounted == () and shapes.total_bytes.tolist() == [3 * 4 * 4 * 2 + 80]

@@ -1,4 +1,4 @@
-"""Real models: the shapes of all tensors at all bindings at once are those that onnxruntime's own runs had."""
+"""Real models: the shapes of all tensors, at all bindings at once, are those of runs in onnxruntime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled build: what is in it, that no size is a C double in it, and that it infers what pure Python infers."""
+"""The compiled build: its modules, no size that is a C double, and the same results as those of pure Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a shell and a notebook show of the objects: a few lines, tables without colours, and no markup of a file."""
+"""The display of objects in a shell and in a notebook: a few lines, tables without colors, no markup from a file."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_repr_of_a_large_model_computes_nothing_expensive() -> None:
 
 
 class Reader(HTMLParser):
-    """Collects tags, checks that they nest, and texts."""
+    """Collects tags and texts, and checks that the tags nest."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

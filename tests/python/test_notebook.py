@@ -1,4 +1,4 @@
-"""The notebook of the docs runs, and each object in it is shown as a table."""
+"""The notebook of the docs runs, and displays each object as a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What arrives in another process: the data of results, with dims that stay equal to each other, and errors whole."""
+"""Pickles in another process: the data of results, with equal dims still equal, and errors with all attributes."""
 
 from __future__ import annotations
 

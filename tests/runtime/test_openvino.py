@@ -98,7 +98,7 @@ def test_a_tensor_without_a_name_is_listed() -> None:
 
 
 def test_a_run_that_takes_too_long_is_refused() -> None:
-    """In a process of its own: OpenVINO does not cancel inside of a loop, which goes on in its thread."""
+    """In a separate process, since OpenVINO does not cancel a loop, which continues in its thread."""
     pytest.importorskip("openvino", reason="openvino is not installed: no second runtime agrees")
     program = f"""
 import os

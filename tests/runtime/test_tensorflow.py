@@ -138,14 +138,14 @@ def test_without_the_package_the_error_has_its_extra(monkeypatch: pytest.MonkeyP
 
 
 def test_other_runtimes_run_onnx_models_only() -> None:
-    with pytest.raises(ModelError, match="onnxruntime does not run models of its format: choose tensorflow"):
+    with pytest.raises(ModelError, match="onnxruntime does not run models of this format: choose tensorflow"):
         verify(PRODUCT + VERSIONS, runtime="onnxruntime")
 
 
 @pytest.mark.slow
 def test_an_onnx_model_is_not_imported() -> None:
     pytest.importorskip("tensorflow")
-    with pytest.raises(ModelError, match="it was not read from a GraphDef"):
+    with pytest.raises(ModelError, match="tensorflow does not run models of this format: choose onnxruntime"):
         verify(parsed(MATMUL), runtime="tensorflow")
 
 

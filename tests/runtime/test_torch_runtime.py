@@ -64,7 +64,7 @@ def test_networks_are_verified(text: str, shape: list[int], count: int) -> None:
         ("nn.ReLU d 1 1 0 1 color=red", "torch does not construct it"),
         (
             "nn.RNN d 1 1 0 1 hidden_size=3 input_size=4 num_layers=2147483647",
-            "num_layers=2147483647 is more than the 1024 that are run",
+            "num_layers=2147483647 is above the limit of 1024",
         ),
         ("Tensor.to d 1 1 0 1 dtype=torch.load", "torch has no torch.load"),
         ("pnnx.Expression d 1 1 0 1 expr=add(@0,,@0)", "its expression does not parse"),
@@ -113,9 +113,9 @@ def test_without_the_package_the_error_has_its_extra(monkeypatch: pytest.MonkeyP
 
 
 def test_the_runtime_must_run_the_format() -> None:
-    with pytest.raises(ModelError, match="torch does not run models of its format: choose onnxruntime or openvino"):
+    with pytest.raises(ModelError, match="torch does not run models of this format: choose onnxruntime or openvino"):
         verify(parsed(MATMUL), runtime="torch")
-    with pytest.raises(ModelError, match="onnxruntime does not run models of its format: choose torch or ncnn"):
+    with pytest.raises(ModelError, match="onnxruntime does not run models of this format: choose torch or ncnn"):
         verify(param(CONV), runtime="onnxruntime")
 
 

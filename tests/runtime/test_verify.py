@@ -119,7 +119,7 @@ def test_a_symbol_with_two_sizes_is_a_mismatch() -> None:
 def test_a_refused_model_is_not_verified(text: str, words: str) -> None:
     verification = verify_text(text)
     assert not verification.ok and verification.refused and words in verification.runs[0].refused
-    assert verification.verdict == "not verified: the runtime did not run it"
+    assert verification.verdict == "not verified: the runtime did not run the model"
     assert verification.runs[0].tensors == 0
 
 
@@ -180,7 +180,11 @@ def test_large_tensors_are_fetched_by_several_runs(monkeypatch: pytest.MonkeyPat
     [
         ({"at": [{"btch": 1}]}, UnknownNameError, "batch"),
         ({"arrays": {"X": np.zeros(1)}}, UnknownNameError, "x"),
-        ({"arrays": {"x": np.zeros((1, 2, 3), np.float32)}}, ShapeInferenceError, "3 axes, the model 2"),
+        (
+            {"arrays": {"x": np.zeros((1, 2, 3), np.float32)}},
+            ShapeInferenceError,
+            "3 axes, not 2",
+        ),
         ({"arrays": {"w": np.zeros((2, 5), np.float32)}}, ShapeInferenceError, "axis 1 of the array for input w is 5"),
         ({"arrays": {"x": np.zeros((1, 2), np.float32)}, "at": [{"seq": 3}]}, ShapeInferenceError, "but seq is 3"),
     ],
@@ -203,7 +207,7 @@ def test_without_the_runtime_the_error_has_its_extra(monkeypatch: pytest.MonkeyP
 
 def test_only_onnx_models_run() -> None:
     text = "version 1.0; graph g( x ) -> ( y ) { x = external(shape = [1, 2]); y = relu(x); }"
-    with pytest.raises(ModelError, match="no runtime runs models of its format"):
+    with pytest.raises(ModelError, match="no runtime runs models of this format"):
         verify(text)
 
 

@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *command: str) -> str:
-    """What a checker prints; it finds the sources of this repository, installed or not."""
+    """The output of a checker, which reads the sources of this repository, installed or not."""
     env = {**os.environ, "PYTHONPATH": str(ROOT), "MYPYPATH": ""}
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=500)
     assert "Traceback" not in done.stderr, done.stderr

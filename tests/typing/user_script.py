@@ -1,4 +1,4 @@
-"""A user's script: every public function, with the forms of arguments that the docs show.
+"""A user's script: every public function, with the forms of arguments in the docs.
 
 `test_typing.py` runs it, and checks it with `mypy --strict` and with pyright in strict mode.
 """

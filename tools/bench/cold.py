@@ -54,7 +54,7 @@ def cpu_seconds(command: list[str]) -> float:
 
 
 def main() -> None:
-    """Print one line a process."""
+    """Print one line per process."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
     parser.add_argument("--repeats", type=int, default=7, help="processes of each (7)")

@@ -101,7 +101,7 @@ def measure(name: str, folder: Path, repeats: int) -> Row:
 
 
 def main() -> None:
-    """Print one line a model."""
+    """Print one line per model."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=3, help="processes of each (3)")
     parser.add_argument("--save-figures", action="store_true", help="write to docs/figures.json")

@@ -77,7 +77,7 @@ def flat_document(operations: int) -> str:
 
 
 def main() -> None:
-    """Print one line a document."""
+    """Print one line per document."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", help="text files")
     parser.add_argument("--operations", type=int, default=5000)

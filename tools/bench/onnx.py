@@ -116,7 +116,7 @@ def summarize(rows: list[Row], ways: Iterable[str]) -> None:
 
 
 def main() -> None:
-    """Print one line a model, and a summary."""
+    """Print one line per model, and a summary."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="+", help="files or folders")
     parser.add_argument("--repeats", type=int, default=5, help="runs of each (5)")

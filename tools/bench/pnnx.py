@@ -45,7 +45,7 @@ def _export(path: str) -> str:
 
 
 def main() -> None:
-    """Print one line a network."""
+    """Print one line per network."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("networks", nargs="+", help="files or folders")
     parser.add_argument("--repeats", type=int, default=5, help="runs of each (5)")

@@ -65,7 +65,7 @@ WAYS: dict[str, Callable[[str], object]] = {
 
 
 def main() -> None:
-    """Print a line a command."""
+    """Print one line per command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, default=20_000)
     parser.add_argument("--repeats", type=int, default=5, help="runs of each (5)")

@@ -106,7 +106,7 @@ def models(folders: Iterable[str]) -> list[str]:
 
 
 def main() -> None:
-    """Print one line a graph."""
+    """Print one line per graph."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="*", help="files or folders")
     parser.add_argument("--python", default=sys.executable, help="an interpreter that has TensorFlow")

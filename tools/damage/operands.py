@@ -150,7 +150,7 @@ def other_group(p: Patient) -> Iterator[Damage]:
 
 @damage
 def flipped_product(p: Patient) -> Iterator[Damage]:
-    """A Gemm takes an operand as it stands that was to be turned, or the other way round."""
+    """A Gemm transposes an operand that it should not, or the other way round."""
     for i in p.nodes("Gemm"):
         node = p.model.graph.node[i]
         name = p.rng.choice(["transA", "transB"])

@@ -119,7 +119,9 @@ def _fixed_axes(base: Result, axis: int, own: Mapping[str, int], wanted: Sequenc
         raise RebatchError(f"no input has a fixed axis {axis}")
     if len(set(sizes.values())) > 1:
         listed = ", ".join(f"axis {axes[name]} of {name} is {size}" for name, size in sizes.items())
-        raise RebatchError("the inputs have different sizes there: name the inputs, or an axis for each", [listed])
+        raise RebatchError(
+            "the inputs have different sizes on this axis: name the inputs, or an axis for each", [listed]
+        )
     return {name: axes[name] for name in sizes}, next(iter(sizes.values()))
 
 

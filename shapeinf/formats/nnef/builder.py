@@ -1,4 +1,4 @@
-"""Operations to a Graph: inputs, constants and nodes; and the rules of tensors that come from outside (4.1)."""
+"""Builds a `Graph` from operations: inputs, constants and nodes. Checks the rules of NNEF 1.0.5, 4.1, for tensors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.lattice.types import MAX_ELEMENTS
 
 LABEL = re.compile(r"[A-Za-z0-9_\-./\\]+")
-"""The legal labels of variables: they name files (4.1)."""
+"""The legal labels of variables, which are file names (4.1)."""
 
 _LONGEST_NAME = 40
 
@@ -40,10 +40,10 @@ def build(operations: Iterable[Operation], document: Document, source: SourceTex
 
 
 class Builder:
-    """A graph that grows by operations."""
+    """A graph to which operations are added."""
 
     def __init__(self, document: Document, source: SourceText) -> None:
-        """An empty graph."""
+        """Start with an empty graph."""
         self.document = document
         self.source = source
         self.nodes = NodeTable()
@@ -72,7 +72,7 @@ class Builder:
         return graph
 
     def add(self, operation: Operation) -> None:
-        """Append the node, input or constant of an operation."""
+        """Add the node, input or constant of an operation."""
         op, outputs = operation.op, operation.outputs
         outside = self._outside.get(op)
         if outputs:
@@ -99,7 +99,7 @@ class Builder:
         )
 
     def _attributes(self, operation: Operation) -> Mapping[str, object]:
-        """The attributes, with the element type under the name `?` where an operation is generic."""
+        """The attributes of an operation; those of a generic one have its element type under the name `?`."""
         if operation.type_argument is None:
             return operation.attributes
         return {**operation.attributes, "?": DTYPES[operation.type_argument.name]}
@@ -107,7 +107,7 @@ class Builder:
     # -- literals ----------------------------------------------------------------------------------------------------
 
     def _literal(self, value: Value) -> str:
-        """The name of a constant for a literal instead of a tensor."""
+        """The name of the constant of a literal that stands for a tensor; equal literals share a constant."""
         dtype = DTYPES[primitive_of(value) or "scalar"]
         if type(value) is tuple and dtype == "int64" and self.document.dialect == "tract" and _fits(value, 31):
             dtype = "int32"  # only single integers are dims in tract
@@ -167,7 +167,7 @@ class Builder:
         value = operation.attributes.get("value")
         contents = flatten(value) if isinstance(value, tuple) else [value]
         if len(contents) not in (1, prod(shape)):
-            message = f"the constant {name} has {prod(shape)} items in {list(shape)}, but {len(contents)} values"
+            message = f"the constant {name} of the shape {list(shape)} has {len(contents)} values, not {prod(shape)}"
             self._error(operation, message)
             contents = []
         self.graph.constants[name] = tensor(self._dtype(operation), shape, contents)
@@ -176,7 +176,7 @@ class Builder:
         return "float32" if operation.type_argument is None else DTYPES[operation.type_argument.name]
 
     def _shape(self, operation: Operation) -> tuple[int, ...]:
-        """The shape of a variable or constant: positive integers (1.0: "strictly positive"); tract has 0 too."""
+        """The shape of a variable or constant: positive integers (1.0: "strictly positive"); tract also allows 0."""
         extents = _extents(operation)
         shape = tuple([extent for extent in extents if isinstance(extent, int) and extent >= self._smallest])
         if len(shape) < len(extents):
@@ -198,7 +198,7 @@ class Builder:
 
 
 def tensor(dtype: str, shape: Sequence[int], contents: Sequence[object]) -> PartialTensor:
-    """A constant tensor; a single item is that of all elements, no item means unknown contents."""
+    """A constant tensor. A single item is the value of all elements; no item stands for unknown contents."""
     count = prod(shape)
     if dtype == "int64" and not _fits(contents, 63):
         contents = ()  # no runtime can hold this number
@@ -208,7 +208,7 @@ def tensor(dtype: str, shape: Sequence[int], contents: Sequence[object]) -> Part
 
 
 def _fits(contents: Sequence[object], bits: int) -> bool:
-    """Whether signed integers with this many bits and a sign hold all numbers of nested arrays."""
+    """Whether all integers in nested arrays fit into this many bits and a sign."""
     return all(
         _fits(item, bits) if isinstance(item, tuple) else not isinstance(item, int) or -(1 << bits) <= item < 1 << bits
         for item in contents
@@ -221,7 +221,7 @@ def _extents(operation: Operation) -> tuple[object, ...]:
 
 
 def _format_literal(value: Value) -> str:
-    """A literal as text, all of it: also the key under which its constant is shared."""
+    """The complete text of a literal, which is also the key of its constant."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return "[" + ", ".join(map(_format_literal, value)) + "]" if isinstance(value, tuple) else repr(value)

@@ -8,7 +8,7 @@ _ERRORS = {
     "N101": ("an illegal character", "It begins no token, or is not ASCII outside of strings and comments."),
     "N102": ("a malformed number or identifier", "Identifiers do not begin with a digit."),
     "N103": ("a string without a closing quote on its line", ""),
-    "N201": ("a syntax error", "The message has the tokens that the grammar allows there."),
+    "N201": ("a syntax error", "The message lists the tokens that the grammar allows there."),
     "N202": ("a keyword instead of an identifier", ""),
     "N203": ("an unsupported version", "Version 1.0 with its corrections 1.0.1 to 1.0.5 is supported."),
     "N204": ("a fragment without the extension that allows it", ""),

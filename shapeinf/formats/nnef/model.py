@@ -1,4 +1,4 @@
-"""The source of a graph, for writing."""
+"""The document of a graph, which the writer needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shapeinf.formats.nnef.language.diagnostics import SourceText
 
 @attrs.frozen(eq=False)
 class NnefModel:
-    """A document, its text, and the operations that it has become."""
+    """A document, its text, and its operations after evaluation."""
 
     document: Document
     source: SourceText

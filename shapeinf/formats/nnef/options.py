@@ -27,8 +27,8 @@ class NnefOptions(FormatOptions):
     """How an NNEF document is read.
 
     Args:
-        dialect: "provisional", "final" or "tract"; detected in the text when it is None.
-        expand: standard compound operations to replace by their bodies, or "all"; they have rules of their own.
+        dialect: "provisional", "final" or "tract"; None detects it in the text.
+        expand: standard compound operations to replace by their bodies, or "all"; otherwise their own rules apply.
 
     Raises:
         UnknownNameError: an unknown dialect.

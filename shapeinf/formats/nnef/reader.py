@@ -1,4 +1,4 @@
-"""NNEF models to `Graph`: the parser, the checker and the evaluator put together, with the other files of the model."""
+"""NNEF models to `Graph`: runs the parser, the checker and the evaluator, and reads the other files of the model."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MAX_LISTED_CALLS = 4
 _NOT_INSTALLED = "no operations of NNEF are installed: the entry point 'nnef' of shapeinf.opdefs is missing"
 
 EXTENSIONS = frozenset([FRAGMENTS, OPERATORS, *TRACT_EXTENSIONS])
-"""The known extensions."""
+"""The extensions that shapeinf knows."""
 
 
 def read(model: str | os.PathLike[str] | bytes, options: NnefOptions | None = None) -> Graph:
@@ -45,8 +45,8 @@ def read(model: str | os.PathLike[str] | bytes, options: NnefOptions | None = No
 
     Raises:
         UnknownNameError: an operation to expand is not a compound operation.
-        NnefError: the model breaks rules of the specification; it lists all problems with their positions.
-        ModelError: the model cannot be read, or reaches a limit.
+        NnefError: the model violates rules of the specification; all errors are listed with their positions.
+        ModelError: the model cannot be read, or exceeds a limit.
     """
     options = options or NnefOptions()
     if not isinstance(model, (str, os.PathLike, bytes)):
@@ -74,12 +74,12 @@ def read(model: str | os.PathLike[str] | bytes, options: NnefOptions | None = No
 
 
 def _parse(source: SourceText, options: NnefOptions) -> tuple[Document, list[Operation]]:
-    """A document and its operations; after an error it is read again with the positions of all literals."""
+    """A document and its operations. After an error it is read again, for the positions of all literals."""
     try:
         return _evaluate(source, parse(source, options.dialect, sharing=True), options.expand)
     except NnefError as error:
         if any(diagnostic.code.startswith("N9") for diagnostic in error.diagnostics):
-            raise  # a limit takes long enough once
+            raise  # reaching a limit takes long: not twice
     return _evaluate(source, parse(source, options.dialect), options.expand)
 
 
@@ -92,7 +92,7 @@ def _evaluate(source: SourceText, document: Document, expand: Expand) -> tuple[D
 
 
 def _operations_to_expand(document: Document, library: Library, expand: Expand) -> Expand:
-    """The operations to expand, besides those of the document. Raises UnknownNameError for one without a body."""
+    """The operations to expand, apart from those of the document. Raises UnknownNameError for one without a body."""
     if expand == "all":
         return expand
     declared = library.with_fragments(document.fragments)
@@ -105,7 +105,7 @@ def _operations_to_expand(document: Document, library: Library, expand: Expand) 
 
 @build_once
 def _library(dialect: DialectName) -> Library:
-    """The operations of a dialect; documents may replace those without rules."""
+    """The operations of a dialect; documents may redefine those without rules."""
     return Library(_declarations(dialect), replaceable=_operations_without_rules(dialect))
 
 
@@ -118,7 +118,7 @@ def _operations_without_rules(dialect: DialectName) -> frozenset[str]:
 
 
 def _declarations(dialect: DialectName) -> tuple[Fragment, ...]:
-    """The operations of a dialect, from the installed package that has their rules."""
+    """The declarations of a dialect's operations, from the installed package with their rules."""
     declarations = _installed_dialect().declarations
     if declarations is None:
         raise ModelError(_NOT_INSTALLED)
@@ -133,7 +133,7 @@ def _installed_dialect() -> Dialect:
 
 
 def _assumptions(document: Document) -> Iterator[str]:
-    """The assertions of tract's documents about their symbols, except for those of one scenario (`name:`)."""
+    """The assertions about symbols in a document of tract, except those of single scenarios (`name:`)."""
     for extension in document.extensions:
         word, _, relation = extension.text.partition(" ")
         if word == "tract_assert" and ":" not in relation:
@@ -145,7 +145,7 @@ def _diagnostics(document: Document) -> Iterator[Diagnostic]:
     for extension in document.extensions:
         name = extension.text.partition(" ")[0]
         if name not in EXTENSIONS:
-            yield Diagnostic("warning", "N206", f"the extension {name!r} is unknown: it is ignored")
+            yield Diagnostic("warning", "N206", f"the unknown extension {name!r} is ignored")
     for fragment in document.fragments if document.dialect == "final" else ():
         if not any(has_tensor(result.type) for result in fragment.results):
             message = "since 1.0.1 all results of fragments are tensors"
@@ -153,7 +153,7 @@ def _diagnostics(document: Document) -> Iterator[Diagnostic]:
 
 
 def _add_calls(graph: Graph, operations: Sequence[Operation], source: SourceText) -> None:
-    """Add the calls to the locations of operations in fragments."""
+    """Add the locations of calls to those of operations in fragments."""
     for op in operations:
         if op.calls and op.outputs and op.outputs[0] in graph.locations:
             lines = (":".join(map(str, source.position(at))) for at in op.calls[:MAX_LISTED_CALLS])
@@ -167,7 +167,7 @@ def _variables(operations: Sequence[Operation]) -> Iterator[Variable]:
 
 
 def _updated_variables(operations: Sequence[Operation]) -> frozenset[str]:
-    """The variables that a run of the graph updates; their files have the initial values."""
+    """The variables that `update` operations change: their files have only the initial values."""
     names: set[str] = set()
     for op in operations:
         target = op.inputs[0] if op.op == "update" else None
@@ -177,7 +177,7 @@ def _updated_variables(operations: Sequence[Operation]) -> frozenset[str]:
 
 
 def _quantize(graph: Graph, dialect: DialectName, source: SourceText) -> None:
-    """Check the quantization file; nodes without outputs carry the parameters that must broadcast."""
+    """Check the quantization file. Parameters that must broadcast to their tensors become nodes without outputs."""
     entries = parse_quantization(source, dialect)
     outputs = (name for node in graph.nodes for name in node.outputs)
     names = {*graph.inputs, *graph.constants, *outputs}

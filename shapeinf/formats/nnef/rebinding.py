@@ -1,4 +1,4 @@
-"""A document whose external tensors have other shapes, and whose assertions are others."""
+"""Rewrites the shapes of external tensors and the assertions of a document."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _with_inputs(document: Document, inputs: Mapping[str, Info]) -> Document:
 
 
 def _with_symbols(document: Document, inputs: Mapping[str, Info]) -> Document:
-    """A document of tract's that declares the symbols of these inputs."""
+    """The document with declarations of the symbols of these inputs, if its dialect is tract's."""
     if document.dialect != "tract":
         return document
     declared = {extension.text for extension in document.extensions}
@@ -72,7 +72,7 @@ def _with_symbols(document: Document, inputs: Mapping[str, Info]) -> Document:
 
 
 def _with_shape(call: Invocation, extents: ArrayExpr) -> Invocation:
-    """The invocation with another argument `shape`, which is the first where it has no name."""
+    """The invocation with a new argument `shape`: the one of this name, or the first if that is positional."""
     arguments = [
         Argument(argument.name, extents, argument.at) if _is_shape(argument, index) else argument
         for index, argument in enumerate(call.arguments)
@@ -104,7 +104,7 @@ def _extent(where: str, dim: Dim, dialect: DialectName) -> Expr:
 
 
 def _sum(where: str, dim: Dimension) -> Expr:
-    """Terms as tract writes them: `2*S + 1`."""
+    """A sum of terms as tract writes it: `2*S + 1`. Raises ModelError for a dim that is no polynomial."""
     total: Expr | None = None
     for monomial, coefficient in sorted(dim.terms, key=lambda term: (term[1] < 0, not term[0])):
         symbols = [dim.scope.atom_dim(atom) for atom in monomial]
@@ -122,7 +122,7 @@ def _sum(where: str, dim: Dimension) -> Expr:
 
 
 def _extensions(document: Document, assumptions: Iterable[str]) -> tuple[Extension, ...]:
-    """The extensions with these assertions instead of the unconditional ones; those of scenarios stay."""
+    """The extensions with these assertions instead of all but those of scenarios."""
     relations = list(assumptions)
     if relations and document.dialect != "tract":
         raise ModelError(f"a document of this dialect cannot express {relations[0]}")

@@ -1,4 +1,4 @@
-"""A copy of a document in canonical form, with the inferred shapes as comments behind the statements of its graph."""
+"""Writes a document in canonical form, with the inferred shapes in comments after the statements of its graph."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from shapeinf.graph import Graph
 def write(graph: Graph, annotation: Annotation, target: Target) -> None:
     """Write the annotated document to a path or a stream. A file is replaced atomically.
 
-    Raises ModelError for a graph that was not read from an NNEF model, and for the path of an archive or a folder.
+    Raises ModelError for a graph that was not read from an NNEF model, and for a target that is an archive or a folder.
     """
     if not isinstance(graph.model, NnefModel):
         raise ModelError("the graph was not read from an NNEF model: there is nothing to annotate")
@@ -43,7 +43,7 @@ def annotate(model: NnefModel, tensors: Mapping[str, Info]) -> str:
     body = model.document.graph.body
     counts = Counter(name.name for assignment in body for name in names_in(assignment.target))
     repeated = {name for name, count in counts.items() if count > 1}
-    # tract's documents may give a name to several tensors: then the operations have the names of tensors.
+    # In tract's dialect a name may stand for several tensors in turn: operations have the names of tensors.
     outputs = {op.at: op.outputs for op in model.operations if not op.calls} if repeated else {}
 
     def comment(assignment: Assignment) -> str:
@@ -60,7 +60,7 @@ def _shape(name: str, tensors: Mapping[str, Info]) -> str:
     info = tensors.get(name)
     if info is not None:
         return "[" + ", ".join(map(_dim, info.shape.dims)) + "]" if info.shape.dims is not None else "?"
-    # A name for an array of tensors: its items have numbers.
+    # The name of an array of tensors, whose items are numbered.
     items: list[str] = []
     while (item := _shape_of_item(f"{name}.{len(items)}", tensors)) is not None:
         items.append(item)

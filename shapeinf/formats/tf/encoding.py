@@ -97,7 +97,7 @@ def conflicting_field(message: MessageType, name: str, names: Iterable[str]) -> 
 
 
 def encode_field(field: Field, values: Sequence[Scalar]) -> bytes:
-    """The bytes of a field with all its values. Messages and strings are given as bytes; numbers are packed."""
+    """The bytes of a field with all its values. Messages and strings are passed as bytes; numbers are packed."""
     kind = _WIRE_KINDS.get(field.kind, VARINT)
     encoded = [encode_scalar(field.kind, value) for value in values]
     if kind == BYTES:

@@ -39,9 +39,10 @@ class Case:
     def __str__(self):
         return self.name
 
-    def specs(self, text):
-        """(element type, sizes) of each input."""
-        return [(dtype, [int(d) for d in dims.split(",") if d]) for dtype, dims in re.findall(r"(\w+)\[(.*?)\]", text)]
+
+def parse_types(text):
+    """The (element type, sizes) of each tensor in a text such as `f32[1,3,16,16] i64[2]`."""
+    return [(dtype, [int(d) for d in dims.split(",") if d]) for dtype, dims in re.findall(r"(\w+)\[(.*?)\]", text)]
 
 
 def problems(param, runs, open_types=()):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tests.differential.pnnx.cases_conv import (
+from tests.differential.pnnx.images import (
     IMAGES,
+    INPUTS,
     LINES,
     OTHER_LINES,
     OTHER_VOLUMES,
@@ -13,7 +14,6 @@ from tests.differential.pnnx.cases_conv import (
     module,
 )
 
-INPUTS = {1: (LINES, OTHER_LINES), 2: (IMAGES, OTHERS), 3: (VOLUMES, OTHER_VOLUMES)}
 UNBATCHED = {
     1: ("f32[4,19]", "f32[4,24]"),
     2: ("f64[3,16,17]", "f64[3,21,24]"),

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from tests.differential.pnnx.cases_conv import (
-    IMAGES,
-    LINES,
-    OTHER_LINES,
-    OTHER_VOLUMES,
-    OTHERS,
-    VOLUMES,
-    function,
-    module,
-)
+from tests.differential.pnnx.images import IMAGES, LINES, OTHER_LINES, OTHER_VOLUMES, OTHERS, VOLUMES, function, module
 
 MODULES = [
     module("Upsample", "scale_factor=2"),

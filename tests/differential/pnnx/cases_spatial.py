@@ -1,8 +1,8 @@
-"""Shuffles, patches, sampling grids, and normalization over neighbouring channels."""
+"""Shuffles, patches, sampling grids, and normalization over neighboring channels."""
 
 from __future__ import annotations
 
-from tests.differential.pnnx.cases_conv import IMAGES, LINES, OTHER_LINES, OTHERS, VOLUMES, function, module
+from tests.differential.pnnx.images import IMAGES, LINES, OTHER_LINES, OTHERS, VOLUMES, function, module
 
 DEEP, OTHER_DEEP = "f32[1,18,4,5]", "f32[2,18,6,3]"
 FINE, OTHER_FINE = "f32[1,2,6,9]", "f32[2,2,12,3]"

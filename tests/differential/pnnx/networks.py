@@ -334,7 +334,7 @@ class Gated(nn.Module):
 
 
 class Graph(nn.Module):
-    """A normalised adjacency matrix and two products."""
+    """A normalized adjacency matrix and two products."""
 
     def __init__(self):
         super().__init__()
@@ -360,7 +360,7 @@ class Mixer(nn.Module):
 
 
 class Style(nn.Module):
-    """Adaptive normalisation, a Gram matrix, reflected borders and an upsampling by size."""
+    """Adaptive normalization, a Gram matrix, reflected borders and an upsampling by size."""
 
     def __init__(self):
         super().__init__()

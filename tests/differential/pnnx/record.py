@@ -14,6 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.differential.pnnx.case import parse_types
+
 RECORDED = Path(__file__).parent / "recorded"
 DTYPES = {
     "f32": "float",
@@ -46,7 +48,7 @@ def convert(case, texts, untraced=()):
     """
     with tempfile.TemporaryDirectory() as folder:
         param = run_pnnx(case, texts, Path(folder))
-        inputs = [tensors_of(case, text) for text in (*texts, *untraced)]
+        inputs = [tensors_of(text) for text in (*texts, *untraced)]
         return {"param": param.read_text(), "runs": [run(param, tensors) for tensors in inputs]}
 
 
@@ -56,12 +58,13 @@ def run_pnnx(case, texts, folder):
     import torch
 
     path = folder / "m.pt"
-    inputs = [tensors_of(case, text) for text in texts]
+    inputs = [tensors_of(text) for text in texts]
     torch.jit.trace(network(case), tuple(inputs[0]), check_trace=False).save(str(path))
     shapes = [
         f"inputshape{'' if i == 0 else i + 1}="
         + ",".join(
-            str(list(x.shape)).replace(" ", "") + dtype for x, (dtype, _) in zip(tensors, case.specs(text), strict=True)
+            str(list(x.shape)).replace(" ", "") + dtype
+            for x, (dtype, _) in zip(tensors, parse_types(text), strict=True)
         )
         for i, (tensors, text) in enumerate(zip(inputs, texts, strict=True))
     ]
@@ -72,9 +75,9 @@ def run_pnnx(case, texts, folder):
     return param
 
 
-def tensors_of(case, text):
-    """The inputs of a case with random contents."""
-    return [tensor_of(*spec) for spec in case.specs(text)]
+def tensors_of(text):
+    """The inputs that a text describes, with random contents."""
+    return [tensor_of(*spec) for spec in parse_types(text)]
 
 
 def network(case):

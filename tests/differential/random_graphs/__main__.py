@@ -1,4 +1,4 @@
-"""Compare random graphs with onnxruntime, in a process of its own: some inputs make onnxruntime divide by zero and die.
+"""Compare random graphs with onnxruntime, in a separate process: for some inputs onnxruntime crashes.
 
     python -m tests.differential.random_graphs networks 0 100
 

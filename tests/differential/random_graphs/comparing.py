@@ -23,15 +23,16 @@ from tests.differential.random_graphs.eager import model_of_nodes, read
 from tests.differential.random_graphs.strict import with_strict_concats
 
 SECONDS = 20
-"""A graph that takes longer to infer hangs; onnxruntime is killed after as long."""
+"""The most seconds for an inference, and for a run of onnxruntime, before it counts as a hang."""
 
 
 @attrs.frozen
 class Discrepancy:
     """A discrepancy at a binding.
 
-    `kind` is "shape" (a tensor is not as inferred), "error" (reported, yet the graph runs), "no" (the contract
-    says no, yet it runs), "yes" (without reservation, yet onnxruntime rejects a node), "failure" (of a rule) or "hang".
+    `kind` is "shape" (a tensor is not as inferred), "error" (reported, but the graph runs), "no" (the contract rejects
+    sizes that run), "yes" (it accepts without reservation, but onnxruntime rejects a node), "failure" (of a rule) or
+    "hang".
     """
 
     kind: str
@@ -51,7 +52,7 @@ class Tally:
 
 @contextmanager
 def at_most(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError after so long."""
+    """Raise TimeoutError after this time."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise TimeoutError
@@ -70,7 +71,7 @@ Executed = list[dict[str, Any] | str]
 
 
 def compare(drawn: Drawn, real: Executed, tally: Tally) -> list[Discrepancy]:
-    """Everything that is wrong, the first of each binding."""
+    """The first discrepancy of each binding."""
     if all(isinstance(run, str) for run in real) and not drawn.broken:
         return []  # a graph that never runs proves nothing
     try:
@@ -81,12 +82,12 @@ def compare(drawn: Drawn, real: Executed, tally: Tally) -> list[Discrepancy]:
 
 
 def executed(drawn: Drawn) -> Executed:
-    """A graph run in onnxruntime; the process dies where that hangs."""
+    """The results of onnxruntime; the process is killed if it hangs."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(SECONDS)
     try:
         session = session_of(with_strict_concats(drawn.model))
-    except Exception as refusal:  # onnxruntime has no class of its own for what it refuses
+    except Exception as refusal:  # onnxruntime has no class of its own for what fails at run time
         return [str(refusal)] * len(drawn.feeds)
     else:
         return [_run(session, feeds) for feeds in drawn.feeds]
@@ -124,17 +125,17 @@ def _compared(drawn: Drawn, real: Executed, tally: Tally) -> Iterator[Discrepanc
 
 
 DATA = {"NonZero", "Compress", "Unique", "NonMaxSuppression", "If", "Loop"}
-"""Operators whose sizes depend on what tensors hold."""
+"""Operators whose sizes depend on the contents of tensors."""
 
 
 def refused_node(refusal: str) -> str:
-    """The name of the node that onnxruntime rejects, empty where its error has none."""
+    """The name of the node that onnxruntime rejects; empty if its error does not contain one."""
     match = re.search(r"while running \w+ node. Name:'(\w*)'|Node \((\w+)\) Op", refusal)
     return (match[1] or match[2]) if match else ""
 
 
 def by_data(model: onnx.ModelProto, refusal: str) -> bool:
-    """Whether data cause the error: a division by 0, or data-dependent sizes upstream of the rejected node."""
+    """Whether data cause the error: a division by 0, or data-dependent sizes before the rejected node."""
     if "by zero" in refusal:
         return True
     producers = {output: node for node in model.graph.node for output in node.output}
@@ -163,7 +164,7 @@ def binding_of(model: onnx.ModelProto, feeds: Arrays) -> dict[str, int]:
 
 
 def evaluated(drawn: Drawn, result: Result) -> EvaluatedShapes | None:
-    """All shapes at all bindings by the program, None where that needs sizes that have no name."""
+    """All shapes at all bindings, computed by the program; None if it depends on sizes without a name."""
     program, bindings = result.program(), [binding_of(drawn.model, feeds) for feeds in drawn.feeds]
     if not bindings[0] or not set(program.needed) <= bindings[0].keys():
         return None
@@ -194,7 +195,7 @@ def contradicted(run: Run, result: Result, shapes: EvaluatedShapes | None) -> It
     own = _of_loops_without_trips(run.model, run.computed)
     defined = {name: value for name, value in run.computed.items() if name not in own}
     bindings = [sizes_in_run(known, defined, run.binding) for known in claimed]
-    for name, value in defined.items():  # in the order of the nodes: the first that is wrong is the cause
+    for name, value in defined.items():  # in the order of the nodes: the first difference is the cause
         texts = [
             text
             for known, sizes in zip(claimed, bindings, strict=True)
@@ -223,7 +224,7 @@ def _denied(run: Run, result: Result, shapes: EvaluatedShapes | None) -> Iterato
     verdict = result.contract.check(run.binding)
     texts = [str(verdict)] if verdict.verdict is False else []
     if shapes is not None and not shapes.valid[run.turn]:
-        texts += [f"the program says {problem}" for problem in shapes.problems]
+        texts += [f"the program reports {problem}" for problem in shapes.problems]
     for text in texts:
         named = _NODE.search(text)
         yield Discrepancy("no", run.turn, text, named[1] if named else "")
@@ -236,7 +237,7 @@ def _as_assumed(result: Result, binding: dict[str, int]) -> bool:
 
 
 def _of_loops_without_trips(model: onnx.ModelProto, computed: Mapping[str, Any]) -> set[str]:
-    """Outputs of loops without a trip, and all that depends on them: the specification leaves them open."""
+    """Outputs of loops without trips, and all values that depend on them, which the specification leaves open."""
     names: set[str] = set()
     for node in model.graph.node:
         empty = node.op_type == "Loop" and any(np.shape(computed[name])[:1] == (0,) for name in node.output)
@@ -273,7 +274,7 @@ def contents(result: Result, name: str) -> tuple[Any, ...]:
 
 
 def fits(result: Result, element: Any, real: Any, binding: dict[str, int]) -> bool:
-    """Whether an element may be what it is."""
+    """Whether an inferred element may have a computed value."""
     if isinstance(element, Dimension):
         inside = int(real) in result.interval(element)
         known = not element.is_anonymous or all(symbol.name in binding for symbol in element.symbols())
@@ -282,7 +283,7 @@ def fits(result: Result, element: Any, real: Any, binding: dict[str, int]) -> bo
 
 
 def confirmed(model: onnx.ModelProto, feeds: Arrays, computed: Mapping[str, Any], discrepancy: Discrepancy) -> bool:
-    """Whether the reference of onnx makes the same shapes: onnxruntime accepts some broken rules.
+    """Whether the reference of onnx computes the same shapes: onnxruntime accepts some violations.
 
     For a value, the node that produces it and those that read it are run: inference learns from both. Operators that
     the reference lacks count as confirmed.
@@ -301,7 +302,7 @@ def _of_reference(
     """The reference's value compared with onnxruntime's."""
     try:
         model, feeds, wanted = _of_value(model, feeds, computed, value)
-    except KeyError:  # an input that is no output of the graph
+    except KeyError:  # an input that is not an output of the graph
         return "unknown"
     try:
         again = ReferenceEvaluator(model).run(wanted, dict(feeds))

@@ -20,7 +20,7 @@ LOCAL = "local"
 MAX_ELEMENTS = 20_000
 
 
-class Refused(Exception):  # noqa: N818  (no error: the drawn node does not fit)
+class Refused(Exception):  # noqa: N818  (not an error: the drawn node does not fit)
     """No value fits, or onnxruntime rejects the node."""
 
 
@@ -30,12 +30,12 @@ def imports_of(opset: int) -> list[onnx.OperatorSetIdProto]:
 
 
 def ir_version_of(opset: int) -> int:
-    """A version of the format that knows the operator set."""
+    """A version of the file format that supports the operator set."""
     return 8 if opset < 19 else 10
 
 
 def declared(name: str, value: Value, dims: Sequence[int | str | None] | None = None) -> onnx.ValueInfoProto:
-    """The type of a value; a tensor has its own sizes unless `dims` are set."""
+    """The type of a value; a tensor has its real sizes unless `dims` are specified."""
     if isinstance(value, list):
         element = helper.make_tensor_type_proto(_number(value[0]) if value else 1, None)
         return helper.make_value_info(name, helper.make_sequence_type_proto(element))
@@ -72,7 +72,7 @@ def run(
     outputs = [info.name for info in model.graph.output]
     try:
         results = session_of(model).run(outputs, {info.name: known[info.name] for info in model.graph.input})
-    except Exception as refusal:  # onnxruntime has no class of its own for what it refuses
+    except Exception as refusal:  # onnxruntime has no class of its own for what fails at run time
         raise Refused(str(refusal)) from None
     computed = dict(zip(outputs, results, strict=True))
     if any(size(value) > MAX_ELEMENTS for value in computed.values()):

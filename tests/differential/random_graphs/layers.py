@@ -140,7 +140,7 @@ def resize(n: Net) -> None:
             front = n.add("Slice", n.add("Shape", x), n.known([0]), n.known([2]))
             target = n.add("Concat", front, n.known(sizes[2:]), axis=0)
         else:
-            target, mode = n.known(sizes), "nearest"  # onnxruntime interpolates no more than two axes
+            target, mode = n.known(sizes), "nearest"  # onnxruntime interpolates at most two axes
         n.add("Resize", x, *_no_regions(n), target, mode=mode)
     else:
         region = [] if n.opset < 13 else [""]
@@ -148,7 +148,7 @@ def resize(n: Net) -> None:
 
 
 def _no_regions(n: Net) -> list[str]:
-    """No region of interest and no scales: empty tensors in opset 11."""
+    """Absent regions of interest and scales, which are empty tensors in opset 11."""
     return ["", ""] if n.opset >= 13 else [n.known([], np.float32), n.known([], np.float32)]
 
 

@@ -31,7 +31,7 @@ def sequence(n: Net) -> None:
 
 
 def parts(n: Net) -> None:
-    """By the specification `keepdims` has no effect where sizes are set; in onnxruntime it has."""
+    """By the specification `keepdims` has no effect if sizes are specified; in onnxruntime it has one."""
     x = n.floats(least=1)
     if n.draw.random() < 0.5:
         n.add("SplitToSequence", x, axis=n.axis(x), keepdims=n.draw.randrange(2))
@@ -68,7 +68,7 @@ def call(n: Net) -> None:
 
 
 def _function(n: Net) -> onnx.FunctionProto:
-    """`(p, q)` of one shape and an axis: a few nodes that any shape goes through."""
+    """A few nodes on `(p, q)` of one shape, for any shape and axis."""
     nodes, names = [], ["p", "q"]
     for i in range(n.draw.choice((1, 2, 3))):
         op = n.draw.choice(("Relu", "Add", "Concat", "Softmax", "Reshape", "Transpose"))

@@ -15,7 +15,7 @@ from tests.differential.random_graphs.eager import Refused, Value, declared, run
 Array = np.ndarray[Any, Any]
 Fits = Callable[[Array], bool]
 LENIENT = ("PRelu",)
-"""Operators of which onnxruntime takes more than the specification allows: with a wrong operand they may run."""
+"""Operators for which onnxruntime accepts more than the specification: with a wrong operand they may run."""
 WRONG = 0.2
 """The share of calls that get a wrong operand, in a graph with a broken node."""
 
@@ -56,7 +56,7 @@ class Net(Block):
         return name
 
     def constant(self, array: Array) -> str:
-        """An initializer, now and then a constant."""
+        """An initializer, sometimes a constant."""
         if self.draw.random() < 0.2:
             name = self.draw.name()
             self.nodes.append(helper.make_node("Constant", [], [name], value=numpy_helper.from_array(array)))
@@ -79,7 +79,7 @@ class Net(Block):
     # -- nodes -------------------------------------------------------------------------------------------------------
 
     def split(self, op: str, outputs: int, *inputs: str, **attributes: Any) -> list[str]:
-        """A node of several outputs, which are there at the first binding. Raises Refused."""
+        """A node of several outputs, whose values are computed at the first binding. Raises Refused."""
         present = {key: value for key, value in attributes.items() if value is not None}
         names = [self.draw.name() for _ in range(outputs)]
         self.append([helper.make_node(op, inputs, names, names[0], **present)])
@@ -122,7 +122,7 @@ class Net(Block):
     # -- choosing ----------------------------------------------------------------------------------------------------
 
     def pick(self, fits: Fits = lambda array: True) -> str:
-        """A tensor that fits, more likely a late one. Raises Refused."""
+        """A tensor that fits, more likely a recent one. Raises Refused."""
         names = [n for n in self.pool if isinstance(self.values[n], np.ndarray) and fits(self.values[n])]
         if not names:
             raise Refused("nothing fits")
@@ -181,7 +181,7 @@ class Net(Block):
 
     @property
     def matrices(self) -> list[str]:
-        """The tensors of rank 2. Raises Refused where there are none."""
+        """The tensors of rank 2. Raises Refused if there are none."""
         names = [n for n in self.pool if isinstance(self.values[n], np.ndarray) and self.values[n].ndim == 2]
         if not names:
             raise Refused("no matrix")

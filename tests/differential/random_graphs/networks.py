@@ -67,12 +67,12 @@ def _step(net: Net, kinds: tuple[Any, ...]) -> None:
 
 
 def _sizes(draw: random.Random) -> dict[str, int]:
-    """The names that the inputs use, with their sizes at the first binding."""
+    """The named dims of the inputs, with their sizes at the first binding."""
     return {name: NAMES[name] for name in draw.sample(sorted(NAMES), draw.randint(2, 4))}
 
 
 def _inputs(net: Net) -> None:
-    """A few float tensors, now and then indices, numbers and a flag."""
+    """A few float tensors, sometimes indices, numbers and a flag."""
     draw = net.draw
     rng = np.random.default_rng(draw.randrange(10**6))
     for rank in draw.sample((2, 3, 4, 4, 3, 2, 1), draw.randint(2, 4)):
@@ -104,7 +104,7 @@ def _size(net: Net, dim: int | str | None) -> int:
 
 
 def _fed(net: Net, rng: np.random.Generator, draw: random.Random, turn: int) -> Arrays:
-    """The inputs of one binding: the first as drawn, then some or all sizes others."""
+    """The inputs of one binding: the first as drawn, later ones with some or all sizes changed."""
     sizes = dict(net.sizes)
     for name in sizes if turn else ():
         if turn > 2 or draw.random() < 0.5:

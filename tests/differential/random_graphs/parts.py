@@ -23,7 +23,7 @@ def unary_of_ints(n: Net) -> None:
 
 
 def fitting(n: Net, name: str) -> str:
-    """An operand that broadcasts with a tensor: there already, or a weight of some of its axes."""
+    """An operand that broadcasts with a tensor: an existing one, or a weight with some of its axes."""
     shape, dtype = n.shape(name), n.values[name].dtype
     if n.draw.random() < 0.6:
         try:
@@ -46,7 +46,7 @@ def binary(n: Net) -> None:
 
 
 def p_relu(n: Net) -> None:
-    """By the specification a slope never enlarges the input; onnxruntime allows it, so small slopes are drawn."""
+    """Small slopes: by the specification a slope never enlarges the input, but onnxruntime allows it."""
     n.add("PRelu", n.floats(least=1), n.weight(1))
 
 
@@ -100,7 +100,7 @@ def reshape(n: Net) -> None:
 
 
 def reshape_by_sizes(n: Net) -> None:
-    """To the sizes of another tensor, or to one of them and the rest."""
+    """A reshape to the sizes of another tensor, or to one of them and -1."""
     x = n.floats(least=1)
     if n.draw.random() < 0.3:
         n.add("Reshape", x, n.add("Shape", n.pick(lambda a: a.size == np.prod(n.shape(x)))))
@@ -134,7 +134,7 @@ def unsqueeze(n: Net) -> None:
 
 
 def _with_axes(n: Net, op: str, since: int, x: str, axes: list[int], **attributes: int) -> None:
-    """A node whose axes are an input since some opset, and an attribute before."""
+    """A node whose axes are an input since an opset, and an attribute before it."""
     if n.opset >= since:
         n.add(op, x, n.known(axes), **attributes)
     else:
@@ -171,7 +171,7 @@ def slice_(n: Net) -> None:
 
 
 def slice_by_size(n: Net) -> None:
-    """Up to, or from, the length of another tensor."""
+    """A slice up to, or from, the length of another tensor."""
     x, axis = n.floats(least=1), 0
     axis = n.axis(x)
     sizes = n.add("Gather", n.add("Shape", n.floats(least=1)), n.known([0]))
@@ -304,7 +304,7 @@ def non_zero(n: Net) -> None:
 
 
 def compress(n: Net) -> None:
-    """By a condition that is computed, or one that is not longer than any axis (onnxruntime would take that)."""
+    """By a computed condition, or one that is not longer than any axis, which onnxruntime would accept."""
     x = n.floats(least=1)
     if n.draw.random() < 0.4:
         flags = n.add("Greater", n.add("Reshape", x, n.known([-1])), n.known(0.0, np.float32))

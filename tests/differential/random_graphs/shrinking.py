@@ -1,4 +1,4 @@
-"""Smaller graphs that show the same."""
+"""Smaller graphs with the same discrepancy."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def _broken_by(drawn: Drawn, discrepancy: Discrepancy) -> str:
 
 
 def _shows(drawn: Drawn, discrepancy: Discrepancy) -> bool:
-    """A discrepancy of the same kind; where onnxruntime rejects a node, the same node."""
+    """Whether the graph has a discrepancy of the same kind; for a rejected node, of the same node."""
     try:
         return any(_alike(repeated, discrepancy) for repeated in compare(drawn, executed(drawn), Tally()))
-    except Exception:  # a model that is none any more shows nothing
+    except Exception:  # the model is no longer valid
         return False
 
 
@@ -52,7 +52,7 @@ def _smaller(drawn: Drawn) -> Iterator[Drawn]:
 
 
 def _without(drawn: Drawn, index: int) -> Iterator[Drawn]:
-    """Leave out a node: it has no reader, or its outputs become inputs."""
+    """The graph without a node, which has no reader, or whose outputs become inputs."""
     node = drawn.model.graph.node[index]
     rest = [other for i, other in enumerate(drawn.model.graph.node) if i != index]
     used = set(read(rest)) & set(node.output)
@@ -87,7 +87,7 @@ def _rebuilt(drawn: Drawn, nodes: list[onnx.NodeProto], values: Arrays) -> Drawn
 
 
 def _shorter(drawn: Drawn) -> Iterator[Drawn]:
-    """Sizes by name made smaller, everywhere at once."""
+    """The graph with smaller sizes of named dims, at all bindings."""
     named: dict[str, int] = {}
     for info in drawn.model.graph.input:
         shape = drawn.feeds[0][info.name].shape

@@ -57,7 +57,7 @@ class Numbers(Block):
         return name
 
     def use(self) -> None:
-        """Add a tensor whose shape, or whose position in another, follows from the numbers."""
+        """Add a tensor whose shape, or whose position in another tensor, is computed from the numbers."""
         draw, matrix = self.draw, self.draw.choice(self.matrices)
         op = draw.choice(
             ("Reshape", "Flat", "Expand", "Tile", "Slice", "ConstantOfShape", "Pad", "Gather", "Unsqueeze")

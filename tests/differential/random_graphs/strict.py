@@ -35,7 +35,7 @@ def _check_concats(graph: onnx.GraphProto) -> None:
 
 
 def _checks(node: onnx.NodeProto) -> Iterator[onnx.NodeProto]:
-    """The size of the other axis of each input, which no vector has, and a product of rows and columns of that size."""
+    """Nodes that compute the size of the other axis of each input, and a product of rows and columns of that size."""
     prefix = f"strict_{node.output[0]}"
     other = 1 - helper.get_node_attr_value(node, "axis")
     yield _constant(f"{prefix}_one", [1])

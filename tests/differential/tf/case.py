@@ -1,7 +1,7 @@
-"""A case: an operator with inputs and attributes, run eagerly by TensorFlow's kernel and inferred by our rule.
+"""A case: an operator with inputs and attributes, run eagerly by TensorFlow's kernel and inferred by its rule.
 
-What the kernel returns is recorded in `recorded/FAMILY.json` by `python -m tests.differential.tf.record FAMILY`, which
-needs TensorFlow; the tests compare our rules with the records, and need nothing.
+`python -m tests.differential.tf.record FAMILY` runs the kernels, and records their outputs in `recorded/FAMILY.json`.
+The tests compare the rules with the records, and do not need TensorFlow.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from shapeinf.lattice.types import numpy_dtype
 from shapeinf.ops import Call
 
 LABEL = 150
-"""Longer contents are in a label by their checksum."""
+"""Labels contain the checksum of contents that are longer than this."""
 
 DTYPES = {"int64": np.int64, "int32": np.int32, "bool": np.bool_}
 
 
 @attrs.frozen
 class Runtime:
-    """An input whose contents only the run has."""
+    """An input whose contents are known only when the operator runs."""
 
     array: np.ndarray
 
 
 @attrs.frozen
 class Case:
-    """Inputs are texts such as `float32[2, 3]` (random contents), arrays whose contents the model holds, `Runtime`
-    contents, or lists of these for one argument of many values.
+    """Inputs are texts such as `float32[2, 3]` (random contents), arrays of constants, `Runtime` contents, or lists of
+    these for an argument with several values.
 
-    `data`: sizes depend on contents, so bounds are enough. `ranked`: the rank is known whatever the sizes are.
+    `data`: sizes depend on contents, so bounds suffice. `ranked`: the rank is known even if sizes are symbolic.
     """
 
     op: str
@@ -51,7 +51,7 @@ class Case:
         return f"{self.op}({operands})" + "".join(f" {k}={v}" for k, v in self.attributes.items())
 
     def arguments(self):
-        """The arrays of each argument: a list for one of many values."""
+        """The array of each argument, or a list of arrays for an argument with several values."""
         random = np.random.default_rng(0)
         return [
             [_array(s, random) for s in spec] if isinstance(spec, list) else _array(spec, random)
@@ -59,11 +59,11 @@ class Case:
         ]
 
     def specs(self):
-        """The specs, one a value."""
+        """The specs, one per value."""
         return [s for spec in self.inputs for s in (spec if isinstance(spec, list) else [spec])]
 
     def arrays(self):
-        """The arrays, one a value."""
+        """The arrays, one per value."""
         return [a for argument in self.arguments() for a in (argument if isinstance(argument, list) else [argument])]
 
 
@@ -104,11 +104,11 @@ def dtype_name(array):
     return "string" if array.dtype.kind in "OSU" else array.dtype.name
 
 
-# -- our rule ----------------------------------------------------------------------------------------------------------
+# -- the rule ----------------------------------------------------------------------------------------------------------
 
 
 def call_of(case, outputs):
-    """The call of our rule, with the attributes that TensorFlow would derive from the inputs."""
+    """The call of the rule, with the attributes that TensorFlow derives from the inputs."""
     op_def = tf.lookup("", case.op, 0)
     assert op_def is not None and op_def.rule is not None, f"no rule for {case.op}"
     attributes = {name: _attribute(op_def.attributes[name].type, value) for name, value in case.attributes.items()}
@@ -131,9 +131,9 @@ def _attribute(kind, value):
 
 
 def infer(case, outputs, *, symbolic, contents=True, elements=None):
-    """The output shapes and element types of our rule, its store, and the sizes behind the symbols.
+    """The types that the rule infers, its store, and the value of each symbol.
 
-    `elements(store, sizes, label, array)` are the elements of known contents, instead of the array's own.
+    `elements(store, sizes, label, array)` returns the elements of known contents, instead of those of the array.
     """
     store, sizes, types = ShapeStore(), {}, []
     for index, (spec, array) in enumerate(zip(case.specs(), case.arrays(), strict=True)):
@@ -153,7 +153,7 @@ def infer(case, outputs, *, symbolic, contents=True, elements=None):
 
 
 def problems(case, recorded, **options):
-    """How our answer differs from the recorded one: wrong, or less than it should know."""
+    """The differences between inferred and recorded types: what is wrong, and what should be known but is not."""
     types, store, sizes = infer(case, len(recorded), **options)
     exact = not options["symbolic"] and options.get("contents", True) and not case.data
     for index, (got, (dtype, dims)) in enumerate(zip(types, recorded, strict=True)):

@@ -1,7 +1,7 @@
-"""Contents that our rules infer, compared with those that TensorFlow's kernels return.
+"""Contents that the rules infer, compared with those that TensorFlow's kernels return.
 
-Known contents of inputs are used as they are, with symbols for their elements, and with elements left out.
-`python -m tests.differential.tf.contents FAMILY...` records what the kernels return in `recorded_contents/FAMILY.json`.
+Known contents of inputs are used as they are, with symbols for their elements, and with unknown elements.
+`python -m tests.differential.tf.contents FAMILY...` records the outputs of kernels in `recorded_contents/FAMILY.json`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ RECORDED = Path(__file__).parent / "recorded_contents"
 MAX_ELEMENTS = 64
 KINDS = ("int32", "int64", "bool", "uint8", "float16", "float32", "float64")
 COMPLETE = ("math_contents",)
-"""Families whose contents are all known where those of the inputs are, but for sums and products of floats: the order
-in which kernels add is not known."""
+"""Families whose contents are known where those of the inputs are; except sums and products of floats, whose order in
+kernels is unspecified."""
 
 
 def symbols(store, sizes, label, elements):
@@ -40,7 +40,7 @@ def _symbol(store, sizes, name, element):
 
 
 def symbols_of_the_first(store, sizes, label, elements):
-    """A symbol for each positive integer of the first input: others are axes, exponents, limits."""
+    """A symbol for each positive integer of the first input; other inputs are axes, exponents, limits."""
     return symbols(store, sizes, label, elements) if label == "i0" else elements
 
 
@@ -53,7 +53,7 @@ MODES = {"known": None, "symbolic": symbols, "first": symbols_of_the_first, "par
 
 
 def problems(case, recorded, mode):
-    """Sizes and elements that differ from the recorded ones; what we do not know is no problem."""
+    """Sizes and elements that differ from the recorded ones; unknown ones do not count."""
     types, store, sizes = infer(case, len(recorded), symbolic=mode in ("symbolic", "first"), elements=MODES[mode])
     for index, (got, want) in enumerate(zip(types, recorded, strict=True)):
         if want is None or got.shape.dims is None:
@@ -71,14 +71,14 @@ def problems(case, recorded, mode):
 
 
 def _element_problems(store, sizes, index, got, dims, values):
-    elements = _progression(got, dims) if isinstance(got, Progression) else got.elements
+    elements = _list_progression(got, dims) if isinstance(got, Progression) else got.elements
     for position, (element, value) in enumerate(zip(elements or (), values, strict=False)):
         if element is None:
             continue
         if isinstance(element, Condition):
             element = evaluate(element.expression, sizes) >= 0
         if isinstance(element, Quotient):
-            element = _rounded(element, got.dtype, sizes)
+            element = _round(element, got.dtype, sizes)
         why = _dim_problem(store, element, value, sizes, False) if isinstance(element, Dimension) else element != value
         if why:
             yield f"output {index}, element {position} is {element}, not {value}"
@@ -86,13 +86,13 @@ def _element_problems(store, sizes, index, got, dims, values):
         yield f"output {index} has {len(elements)} elements, not {len(values)}"
 
 
-def _rounded(element, dtype, sizes):
+def _round(element, dtype, sizes):
     fraction = Fraction(evaluate(element.numerator, sizes), evaluate(element.denominator, sizes))
     return np.array(float(fraction), dtype).item()
 
 
 def unknown_elements(case, recorded):
-    """The outputs of which not every element is known where the contents of all inputs are."""
+    """The outputs with an unknown element, although the contents of all inputs are known."""
     types, _, _ = infer(case, len(recorded), symbolic=False)
     for index, got in enumerate(types):
         summed = case.op in ("Prod", "Sum") and got.dtype.startswith("float")
@@ -100,12 +100,12 @@ def unknown_elements(case, recorded):
             yield f"output {index} is {got}"
 
 
-def _progression(got, dims):
+def _list_progression(got, dims):
     return [got.base + sum(i * s for i, s in zip(at, got.steps, strict=True)) for at in np.ndindex(*dims)]
 
 
 def contents_of(case):
-    """[sizes, elements] of each small output of integers or bools, None for others."""
+    """[sizes, elements] of each small output of the types in KINDS, None for other outputs."""
     return [
         [list(t.shape), t.numpy().reshape(-1).tolist()]
         if t.dtype.name in KINDS and prod(t.shape) <= MAX_ELEMENTS

@@ -1,4 +1,4 @@
-"""The cases of all families: each module `cases_FAMILY.py` beside this file has a list `CASES`."""
+"""The cases of all families: each module `cases_FAMILY.py` of this package has a list `CASES`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Which inputs of an optimizer TensorFlow refuses when their shape is another one.
+"""The inputs of each optimizer for which TensorFlow rejects a wrong shape.
 
-`python -m tests.differential.tf.optimizers` creates each operator with another shape of each input, and records that.
+`python -m tests.differential.tf.optimizers` creates each operator with a wrong shape of each input, and records them.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ def names(op):
 
 
 def shapes(op, other=None):
-    """The shape of each input, where one of them has another one than the operator needs."""
+    """The shape of each input, with a wrong one for the input `other`."""
     usual = {"indices": [ROWS]} | dict.fromkeys(SLOTS, VARIABLE)
     usual |= dict.fromkeys(GRADIENTS, [ROWS, *VARIABLE[1:]] if "Sparse" in op else VARIABLE)
     return {name: OTHER if name == other else usual.get(name, []) for name in names(op)}
 
 
 def is_refused(op, other):
-    """Whether TensorFlow's shape function refuses the operator when this input has another shape."""
+    """Whether TensorFlow's shape function rejects a wrong shape of the input `other`."""
     import tensorflow
 
     types = {"T": "float32", "Tindices": "int32"}

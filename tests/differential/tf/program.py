@@ -1,7 +1,7 @@
 """A program: operators in order, connected by names, run by TensorFlow in one session and inferred as one graph.
 
-It is for operators that handles connect, which no single eager call can run. What TensorFlow returns is recorded in
-`recorded/programs.json` by `python -m tests.differential.tf.record_programs`.
+Programs test operators that are connected by handles, which a single eager call cannot run.
+`python -m tests.differential.tf.record_programs` records the outputs of TensorFlow in `recorded/programs.json`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Program:
     open: tuple = ()
 
     def arrays(self):
-        """The contents that the inputs are run with."""
+        """The contents of the inputs in the run."""
         random = np.random.default_rng(0)
         return {name: _array(text, random) for name, text in self.inputs.items()}
 
@@ -66,17 +66,17 @@ def value_name(text):
     return text if ":" in text else f"{text}:0"
 
 
-def flat(op_def, operands):
-    """One operand a value: the lists of arguments of many values are taken apart."""
+def flatten(op_def, operands):
+    """One operand per value: lists for arguments with several values are flattened."""
     pairs = zip(op_def.inputs, operands, strict=True)
     return [o for arg, operand in pairs for o in (operand if arg.repeated else [operand])]
 
 
-# -- our graph ---------------------------------------------------------------------------------------------------------
+# -- the graph ---------------------------------------------------------------------------------------------------------
 
 
 def build(program, *, symbolic):
-    """The graph, and the sizes behind its symbols."""
+    """The graph, and the value of each of its symbols."""
     graph = Graph(dialect="tf", opsets={"": PRODUCER})
     sizes = {}
     for name, array in program.arrays().items():
@@ -95,7 +95,7 @@ def _node(graph, current):
     assert op_def is not None and op_def.rule is not None, f"no rule for {current.op}"
     attributes = {n: _attribute(op_def.attributes[n].type, v) for n, v in current.attributes.items()}
     inputs = []
-    for position, operand in enumerate(flat(op_def, current.operands)):
+    for position, operand in enumerate(flatten(op_def, current.operands)):
         if isinstance(operand, str):
             inputs.append(value_name(operand))
         else:
@@ -110,7 +110,7 @@ def _node(graph, current):
 
 
 def problems(program, recorded, *, symbolic):
-    """How our answer differs from the recorded one: wrong, or less than it should know."""
+    """The differences between inferred and recorded types: what is wrong, and what should be known but is not."""
     graph, sizes = build(program, symbolic=symbolic)
     result = infer_shapes(graph, mode="strict")
     shapes = ((result.tensors[name].shape, dims) for name, (_, dims) in recorded.items())

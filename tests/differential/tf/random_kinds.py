@@ -1,4 +1,4 @@
-"""What a random program may add: a few nodes that read values of the program, arithmetic of shapes above all."""
+"""Kinds of steps of random programs: each adds a few nodes, most of them arithmetic on shapes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class NoOperandError(Exception):
-    """The program has no value of this type yet."""
+    """The program has no value of the drawn type yet."""
 
 
 KINDS = []
@@ -58,13 +58,13 @@ def ints(*values):
 
 
 def kind(times=1):
-    """Add a kind, so many times as likely as others."""
+    """Register a kind that is drawn `times` times as often as others."""
 
-    def added(function):
+    def register(function):
         KINDS.extend([function] * times)
         return function
 
-    return added
+    return register
 
 
 @kind(3)
@@ -114,12 +114,12 @@ def pack(pool):
 
 
 @kind()
-def concatenated(pool):
+def concat(pool):
     return [("ConcatV2", ([pool.vector(), pool.choice((pool.vector(), ints(1), ints(-1)))], 0), {})]
 
 
 @kind()
-def concatenated_floats(pool):
+def concat_floats(pool):
     return [("ConcatV2", ([pool.floats(), pool.floats()], pool.choice((0, 1, -1))), {})]
 
 
@@ -134,13 +134,13 @@ def gather_floats(pool):
 
 
 @kind()
-def reduced_vector(pool):
+def reduce_vector(pool):
     op = pool.choice(("Prod", "Prod", "Sum", "Max", "Min"))
     return [(op, (pool.vector(), ints(0)), {"keep_dims": pool.choice((False, False, True))})]
 
 
 @kind()
-def reduced(pool):
+def reduce(pool):
     axes = pool.choice((ints(0), ints(-1), ints(0, -1), 0))
     return [(pool.choice(("Sum", "Max", "Mean")), (pool.floats(), axes), {"keep_dims": pool.choice((False, True))})]
 
@@ -188,17 +188,17 @@ def transpose(pool):
 
 
 @kind()
-def expanded(pool):
+def expand(pool):
     return [("ExpandDims", (pool.choice((pool.either, pool.scalar))(), pool.choice((0, 1, -1))), {})]
 
 
 @kind()
-def squeezed(pool):
+def squeeze(pool):
     return [("Squeeze", (pool.either(),), {"squeeze_dims": pool.choice(([], [0], [-1]))})]
 
 
 @kind()
-def sliced(pool):
+def slice_(pool):
     tensor = pool.either()
     axes = range(pool.rank(tensor))
     begin = ints(*(pool.choice((0, 0, 1)) for _ in axes))
@@ -281,7 +281,7 @@ def comparison(pool):
 
 
 @kind()
-def selected(pool):
+def select(pool):
     condition = pool.draw("bool")
     return [("SelectV2", (condition, pool.choice((pool.integer(), 1)), pool.integer()), {})]
 
@@ -292,7 +292,7 @@ def where(pool):
 
 
 @kind()
-def scaled(pool):
+def scale(pool):
     factor = (pool.choice(("Mul", "RealDiv", "AddV2")), ("@0", pool.choice((2.0, 0.5, 4.0))), {})
     rounded = (pool.choice(("Floor", "Ceil", "Identity")), ("@1",), {})
     return [("Cast", (pool.integer(),), {"DstT": "float32"}), factor, rounded, ("Cast", ("@2",), {"DstT": "int32"})]
@@ -315,18 +315,18 @@ def offsets(pool):
 
 
 @kind()
-def stitched(pool):
+def stitch(pool):
     vector, other = pool.vector(), pool.choice((pool.vector(), ints(0)))
     return [("DynamicStitch", ([vector, other], [vector, pool.vector()]), {})]
 
 
 @kind()
-def partitioned(pool):
+def partition(pool):
     return [("DynamicPartition", (pool.vector(), pool.vector()), {"num_partitions": 3})]
 
 
 @kind()
-def scattered(pool):
+def scatter(pool):
     return [("Pack", ([pool.scalar()],), {}), ("ScatterNd", (ints(0).reshape(1, 1), ints(5), "@0"), {})]
 
 
@@ -337,5 +337,5 @@ def cumulative(pool):
 
 
 @kind()
-def inverted(pool):
+def invert(pool):
     return [("InvertPermutation", (pool.vector(),), {})]

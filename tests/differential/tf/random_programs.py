@@ -1,7 +1,7 @@
 """Random programs of operators, run eagerly by TensorFlow at several bindings and inferred with symbolic sizes.
 
 `python -m tests.differential.tf.random_programs FIRST SECONDS` draws programs from a seed on until the time is
-over, and prints the smallest part of each program that is inferred wrongly.
+over, and prints the smallest part of each program for which inference is wrong.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ REGISTRY = OpRegistry(dialect)
 
 
 @attrs.frozen
-class Drawn:
-    """A program with symbolic inputs; `values` are the tensors at each binding by name."""
+class RandomProgram:
+    """A program with symbolic inputs; `values` are its tensors by name, at each binding."""
 
     inputs: dict
     bindings: list
@@ -42,7 +42,7 @@ class Drawn:
 
 
 def draw(seed):
-    """A program whose every step runs at all its bindings."""
+    """A program all of whose steps run at all of its bindings."""
     source = random.Random(seed)
     drawn = _inputs(source)
     length = source.randint(6, 22)
@@ -76,14 +76,14 @@ def _inputs(source):
         }
         for b in bindings
     ]
-    return Drawn(inputs, bindings, [], values)
+    return RandomProgram(inputs, bindings, [], values)
 
 
 def _extend(drawn, nodes):
     """Add nodes to a program, if they run at all bindings."""
     count = len(drawn.steps)
     steps = [
-        step(f"n{count + i}", op, *(_renamed(operand, count) for operand in operands), **attributes)
+        step(f"n{count + i}", op, *(_rename(operand, count) for operand in operands), **attributes)
         for i, (op, operands, attributes) in enumerate(nodes)
     ]
     results = [dict(values) for values in drawn.values]
@@ -101,9 +101,9 @@ def _extend(drawn, nodes):
         values.update(new)
 
 
-def _renamed(operand, count):
+def _rename(operand, count):
     if isinstance(operand, list):
-        return [_renamed(item, count) for item in operand]
+        return [_rename(item, count) for item in operand]
     return f"n{count + int(operand[1:])}" if isinstance(operand, str) and operand.startswith("@") else operand
 
 
@@ -115,7 +115,7 @@ def _is_large(tensor):
 
 
 def run(current, values):
-    """What TensorFlow's kernel returns."""
+    """The outputs of TensorFlow's kernel."""
     import tensorflow
 
     def value(operand):
@@ -144,7 +144,7 @@ def graph_of(drawn):
 
 
 def problem(drawn):
-    """How inference or its contract contradicts the runs: a text, None where they agree."""
+    """The contradiction between the runs and inference or its contract; None where they agree."""
     try:
         result = infer_shapes(graph_of(drawn), mode="strict", registry=REGISTRY)
     except ShapeInferenceError as error:
@@ -174,8 +174,8 @@ def _agrees(result, name, tensor, sizes):
     return all(agrees(result, dim, size, sizes) for dim, size in zip(info.shape.dims, tensor.shape, strict=True))
 
 
-def shrunk(drawn):
-    """The program without the steps that the problem does not need."""
+def shrink(drawn):
+    """The smallest part of the program that still has a problem."""
     for current in reversed(list(drawn.steps)):
         rest = [other for other in drawn.steps if other is not current]
         smaller = attrs.evolve(drawn, steps=rest)
@@ -191,18 +191,18 @@ def _read(steps):
     return {value_name(item).partition(":")[0] for item in flat if isinstance(item, str)}
 
 
-def text_of(drawn):
+def describe(drawn):
     lines = [f"{s.name} = {s.op}{s.operands} {s.attributes or ''}" for s in drawn.steps]
     return "\n".join([f"inputs {drawn.inputs}", *lines])
 
 
 def report(seed):
-    """The problem of a seed's program and its smallest part that has it; None where there is no problem."""
+    """The problem of the program of a seed, with the smallest part that has it; None where there is no problem."""
     drawn = draw(seed)
     if problem(drawn) is None:
         return None
-    smaller = shrunk(drawn)
-    return f"seed {seed}: {problem(smaller)}\n{text_of(smaller)}"
+    smaller = shrink(drawn)
+    return f"seed {seed}: {problem(smaller)}\n{describe(smaller)}"
 
 
 def main(first, seconds):

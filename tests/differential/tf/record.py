@@ -22,7 +22,7 @@ RENAMED = {
     "t": "x",
     "e": "y",
 }
-"""Arguments that Python's functions name otherwise than the OpDefs."""
+"""Arguments whose name in Python functions differs from the one in the OpDef."""
 
 
 def run(case):
@@ -31,7 +31,7 @@ def run(case):
 
 
 def outputs(case):
-    """What TensorFlow's kernel returns."""
+    """The outputs of TensorFlow's kernel."""
     import tensorflow
 
     from opdefs.tf import tf

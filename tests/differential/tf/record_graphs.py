@@ -1,6 +1,6 @@
 """Run whole graphs in TensorFlow and record them with their shapes: `python -m tests.differential.tf.record_graphs`.
 
-With words behind it only the cases whose names contain one of these run, and the archive keeps its other records.
+With arguments, only the cases whose names contain one of them run, and the archive keeps its other records.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # oneDNN's kernels return t
 RUNS = 2
 """Runs at each binding, with different data: a size that differs between them depends on the data."""
 FLOAT, WEIGHT = 1, 40
-"""TensorFlow's number of float32, and the bytes of a constant that is stored whole."""
+"""TensorFlow's number of float32, and the largest constant in bytes that is recorded unchanged."""
 TIMEOUT = 20_000
-"""Milliseconds after which a graph hangs, such as one that waits for an empty queue."""
+"""Milliseconds after which a graph counts as hanging, such as one that waits for an empty queue."""
 SOURCES = ("Placeholder", "Const", "NoOp")
 HANDLES = ("resource", "variant", "string_ref")
 
@@ -38,7 +38,7 @@ def record(case):
 
 
 def _shorten(graph):
-    """Replace the contents of weights by one number, which the archive has room for."""
+    """Replace the contents of large weights by one number, so that the archive stays small."""
     bodies = [graph.node, *(function.node_def for function in graph.library.function)]
     for node in (node for body in bodies for node in body if node.op == "Const"):
         tensor = node.attr["value"].tensor
@@ -56,7 +56,7 @@ def shapes_of(case, model):
     inputs = _inputs(case)
     random = np.random.default_rng(crc32(case.name.encode()))
     bindings, shapes = [], []
-    for index, binding in enumerate(_distinct(inputs, case.extreme)):
+    for index, binding in enumerate(_distinct_bindings(inputs, case.extreme)):
         feeds = [{f"x{i}:0": x.array(binding, random) for i, x in enumerate(inputs)} for _ in range(RUNS)]
         try:
             shapes.append(run(model, feeds))
@@ -64,11 +64,11 @@ def shapes_of(case, model):
         except Exception:
             if index < REQUIRED:
                 raise
-    return bindings, _joined(shapes)
+    return bindings, _join_bindings(shapes)
 
 
-def _distinct(inputs, extreme):
-    """The bindings of the symbols of these inputs, each once; only those required unless `extreme`."""
+def _distinct_bindings(inputs, extreme):
+    """The distinct bindings of the symbols of these inputs; without `extreme`, only the required ones."""
     symbols = sorted({dim for x in inputs for dim in x.dims if isinstance(dim, str)})
     bindings = [
         {symbol: binding[symbol] for symbol in symbols} for binding in BINDINGS[: None if extreme else REQUIRED]
@@ -92,7 +92,7 @@ def _function_graph(case, inputs):
 
 
 def _legacy_graph(case, inputs):
-    """The GraphDef that TensorFlow 1 makes of a function."""
+    """The GraphDef of a function as TensorFlow 1 traces it."""
     import tensorflow
 
     v1 = tensorflow.compat.v1
@@ -153,7 +153,7 @@ def _is_recorded(graph, tensor):
     return tensor.op.type not in SOURCES and tensor.dtype.name not in HANDLES and graph.is_fetchable(tensor)
 
 
-def _joined(bindings):
+def _join_bindings(bindings):
     """[element type, dims] of each tensor, in the form of `store`."""
     joined = {}
     for name, (dtype, _) in bindings[0].items():

@@ -14,7 +14,7 @@ UNINITIALIZED = ("VariableV2", "TemporaryVariable")
 
 
 def run(program):
-    """{name: [element type, sizes]} of all tensors that are no handles."""
+    """{name: [element type, sizes]} of all tensors that are not handles."""
     import tensorflow
 
     from opdefs.tf import tf
@@ -47,7 +47,7 @@ def run(program):
 
 
 def _arguments(op_def, current, values):
-    """The arguments of TensorFlow's function, which infers the attributes that are types and numbers of inputs."""
+    """The arguments of TensorFlow's function; it derives the attributes that are types and numbers of inputs."""
     inferred = {name for arg in op_def.inputs for name in (arg.type_attr, arg.number_attr, arg.type_list_attr)}
     kinds = op_def.attributes
     attributes = {n: _attribute(kinds[n].type, v) for n, v in current.attributes.items() if n not in inferred}

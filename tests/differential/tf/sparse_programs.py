@@ -16,7 +16,7 @@ def dense(name, source):
 
 
 def arithmetic(places):
-    """What kernels of CPUs do with one matrix, or a batch of them."""
+    """The operators with CPU kernels, for one matrix or a batch of matrices."""
     return [
         step("m", "DenseToCSRSparseMatrix", "x", places, T=FLOAT),
         dense("same", "m"),

@@ -22,7 +22,7 @@ def constant(array):
 
 
 def graph(inputs, nodes, outputs, constants=(), functions=(), **fields):
-    """`inputs` are types by name: a dtype and dims, or None for an argument that its caller gives a type."""
+    """`inputs` are types by name: an element type and dims, or None for an argument whose type is that of the call."""
     return Graph(
         dialect="tf",
         opsets={"": 2474},

@@ -1,6 +1,6 @@
 """Loops over matrices of 3 columns, as functions and as frames, and the numbers of rows that they compute.
 
-An update says what becomes of a variable in one trip: it keeps its rows, gets more, or takes those of others.
+An update is the change of a variable in one trip: it keeps its rows, gets more, or takes those of another variable.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def starts(start):
 
 
 def functional_loop(updates, start, *, decided=True):
-    """A While of T trips, or of unknown many; its outputs are `loop:1` and so on, its trip counter is `loop:0`."""
+    """A While of T trips, or of an unknown number; `loop:0` is the trip counter, `loop:1` and so on are its outputs."""
     width = len(updates)
     arguments = ["i", "n", "choice", *(f"a{k}" for k in range(width))]
     nodes = [update for k, name in enumerate(updates) for update in update_nodes(name, k, width, "a{}".format)]

@@ -1,4 +1,4 @@
-"""Nodes behind a switch may not run: they add no constraint and no error, before and after a join all nodes do."""
+"""Nodes behind a switch may not run: they add no constraint and no error; those before it and after the join do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INPUTS = {"x": ("float32", ("N", 3)), "p": ("bool", ())}
 AXIS = {"axis": np.int32(1), "four": np.zeros((4, 2), np.float32), "cube": np.zeros((2, 2, 2), np.float32)}
 
 
-def beside(source, other, name):
+def concatenate(source, other, name):
     """Requires that two matrices have equally many rows."""
     return node("ConcatV2", [source, other, "axis"], name, N=2, T="float32", Tidx="int32")
 
@@ -28,14 +28,14 @@ def branches(on_true, *after):
 
 
 def test_a_requirement_behind_a_switch_is_no_constraint():
-    result = infer(branches([beside("switch:1", "four", "last")]))
+    result = infer(branches([concatenate("switch:1", "four", "last")]))
     assert types(result, "x") == ["float32[N, 3]"]
     assert str(result.interval(result.tensors["merge:0"].shape[1])) == "3..5"
     assert not result.contract.preconditions
 
 
 def test_the_same_requirement_after_the_join_is_one():
-    result = infer(branches([node("Identity", ["switch:1"], "last")], beside("merge", "four", "after")))
+    result = infer(branches([node("Identity", ["switch:1"], "last")], concatenate("merge", "four", "after")))
     assert types(result, "x", "after") == ["float32[4, 3]", "float32[4, 5]"]
 
 
@@ -43,20 +43,25 @@ def test_the_same_requirement_after_the_join_is_one():
 def test_a_join_of_two_conditions_may_not_run(second, expected):
     """Where `p` is true and `q` is false neither input of the join has a value."""
     other = node("Switch", ["x", second], "other", 2)
-    nodes = [SWITCH, other, node("Merge", ["switch:0", "other:1"], "merge", 2, N=2), beside("merge", "four", "after")]
+    nodes = [
+        SWITCH,
+        other,
+        node("Merge", ["switch:0", "other:1"], "merge", 2, N=2),
+        concatenate("merge", "four", "after"),
+    ]
     result = infer(graph({**INPUTS, "q": ("bool", ())}, nodes, ["after"], AXIS))
     assert types(result, "x") == [expected]
 
 
 def test_a_requirement_before_the_switch_is_one():
-    result = infer(branches([node("Identity", ["switch:1"], "last")], beside("x", "four", "outside")))
+    result = infer(branches([node("Identity", ["switch:1"], "last")], concatenate("x", "four", "outside")))
     assert types(result, "merge") == ["float32[4, 3]"]
 
 
 @pytest.mark.parametrize("mode", ["best", "strict"])
 def test_a_branch_that_cannot_run_is_a_warning(mode):
     """A cube and a matrix have no common rank."""
-    model = branches([beside("switch:1", "cube", "last")])
+    model = branches([concatenate("switch:1", "cube", "last")])
     result = infer_shapes(model, mode=mode)
     assert not errors(result)
     assert [note.node for note in result.diagnostics] == ["last"]
@@ -65,9 +70,9 @@ def test_a_branch_that_cannot_run_is_a_warning(mode):
 
 def test_a_node_that_runs_adds_its_constraint_even_if_an_equal_node_may_not_run():
     """Both concatenations have operands of the same types."""
-    model = branches([beside("switch:1", "four", "last")], beside("x", "four", "outside"))
+    model = branches([concatenate("switch:1", "four", "last")], concatenate("x", "four", "outside"))
     assert types(infer(model), "x") == ["float32[4, 3]"]
-    model = branches([beside("x", "four", "outside"), beside("switch:1", "four", "last")])
+    model = branches([concatenate("x", "four", "outside"), concatenate("switch:1", "four", "last")])
     assert types(infer(model), "x") == ["float32[4, 3]"]
 
 
@@ -77,17 +82,17 @@ def test_conditions_are_counted():
         SWITCH,
         node("Switch", ["switch:1", "p"], "inner", 2),
         node("Merge", ["inner:0", "inner:1"], "inner_merge", 2, N=2),
-        beside("inner_merge", "four", "last"),
+        concatenate("inner_merge", "four", "last"),
     ]
     merge = node("Merge", ["switch:0", "inner_merge"], "merge", 2, N=2)
     result = infer(graph(INPUTS, [*nodes, merge], ["merge", "last"], AXIS))
     assert types(result, "x", "merge") == ["float32[N, 3]", "float32[N, 3]"]
-    result = infer(graph(INPUTS, [*nodes, merge, beside("merge", "four", "after")], ["after"], AXIS))
+    result = infer(graph(INPUTS, [*nodes, merge, concatenate("merge", "four", "after")], ["after"], AXIS))
     assert types(result, "x") == ["float32[4, 3]"]
 
 
 def test_the_inputs_of_a_join_keep_what_they_have_in_common():
-    model = branches([beside("switch:1", "switch:1", "last")])
+    model = branches([concatenate("switch:1", "switch:1", "last")])
     rows, columns = infer(model).tensors["merge:0"].shape
     result = infer(model)
     assert str(rows) == "N"

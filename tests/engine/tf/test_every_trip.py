@@ -1,4 +1,4 @@
-"""What is inferred of a loop covers every number of trips, as counted by hand; exact sizes are exact."""
+"""The inferred sizes of a loop include those of every number of trips, counted by hand; exact sizes are exact."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def is_symbol(dim):
 
 
 def assert_covers(result, dim, size, sizes):
-    """The dim may be this size, and is where all of its symbols have sizes: an unknown has one in all tensors."""
+    """A dim may have this size, and has it where all its symbols have sizes: an unknown has one size in all tensors."""
     if isinstance(dim, int):
         assert dim == size
     elif all(symbol.name in sizes for symbol in dim.symbols()):

@@ -19,8 +19,8 @@ def with_nodes(model, *nodes, **constants):
 def test_what_holds_after_the_last_iteration_says_nothing_of_the_others():
     """N rows are doubled until there are 8: the value has 8 rows after the loop, but not in it."""
     model, (output,), _ = frame(["double"], ["N"])
-    beside = node("ConcatV2", [output, "eight", "columns"], "after", N=2)
-    model = with_nodes(model, beside, eight=np.zeros((8, 2), np.float32), columns=np.int32(1))
+    concatenated = node("ConcatV2", [output, "eight", "columns"], "after", N=2)
+    model = with_nodes(model, concatenated, eight=np.zeros((8, 2), np.float32), columns=np.int32(1))
     result = infer(model)
     assert types(result, "after", output) == ["float32[8, 5]", "float32[8, 3]"]
     assert not isinstance(result.tensors["v0/merge:0"].shape[0], int)
@@ -35,14 +35,14 @@ def test_a_value_after_the_loop_has_the_name_of_the_one_inside_while_nothing_tel
 def test_a_requirement_inside_a_frame_is_no_constraint():
     """The body may never run; it requires that x has 4 rows."""
     model, _, _ = frame(["keep"], ["N"])
-    beside = node("ConcatV2", ["v0/switch:1", "four", "columns"], "inside", N=2)
-    result = infer(with_nodes(model, beside, four=np.zeros((4, 2), np.float32), columns=np.int32(1)))
+    concatenated = node("ConcatV2", ["v0/switch:1", "four", "columns"], "inside", N=2)
+    result = infer(with_nodes(model, concatenated, four=np.zeros((4, 2), np.float32), columns=np.int32(1)))
     assert types(result, "x0", "v0/exit") == ["float32[N, 3]", "float32[N, 3]"]
     assert not errors(result)
 
 
 def test_the_first_iteration_leaves_no_contents_behind():
-    """A counter is 0 only in the first iteration: a matrix of so many rows has any number of rows."""
+    """A counter is 0 only in the first iteration: a matrix with as many rows has any number of rows."""
     model, _, _ = frame(["keep"], ["N"])
     nodes = [
         node("Pack", ["i/switch:1", "three"], "dims", N=2),

@@ -187,8 +187,8 @@ def test_a_value_that_grows_evenly_keeps_its_formula_beside_others():
 def test_what_holds_after_the_last_trip_says_nothing_of_the_others():
     """See the test of frames; at least one trip is certain."""
     looped, (output,), (inside,) = functional_loop(["double"], ["N"])
-    beside = concat([output, "eight"], "columns", "after")
-    looped.nodes = [*looped.nodes, beside]
+    concatenated = concat([output, "eight"], "columns", "after")
+    looped.nodes = [*looped.nodes, concatenated]
     looped.constants.update(
         graph({}, [], [], {"eight": np.zeros((8, 2), np.float32), "columns": np.int32(1)}).constants
     )

@@ -1,4 +1,4 @@
-"""Items of lists, stacks and iterators that are not what the items before them were."""
+"""Items of lists, stacks and iterators whose types differ from those of earlier items."""
 
 from __future__ import annotations
 

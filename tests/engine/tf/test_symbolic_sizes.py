@@ -69,8 +69,8 @@ def test_sizes(op, inputs, outputs, attributes, expected):
 def test_contents(op, inputs, attributes, outputs, expected):
     contents = run(op, inputs, outputs, **attributes)[1]
     known = contents[0] if op == "RaggedRange" else contents[-1]
-    shown = ["?" if e is None or "node" in str(e) else str(e) for e in known]
-    assert shown == expected
+    texts = ["?" if e is None or "node" in str(e) else str(e) for e in known]
+    assert texts == expected
 
 
 def test_concatenated_sizes():
@@ -115,4 +115,4 @@ def test_a_sparse_matrix_carries_its_shape():
     dense = Call(tf.lookup("", "CSRSparseMatrixToDense", 0), {"type": "float32"}, 0, (True,))
     assert str(dense.run([matrix], store, "n").types[0].shape) == "[B, 3]"
     nothing = dense.run([TensorType("variant", Shape(()))], store, "n")
-    assert nothing.unknown == "the shape of the sparse matrix 'sparse_matrix' is not known"
+    assert nothing.unknown == "the shape of the sparse matrix 'sparse_matrix' is unknown"

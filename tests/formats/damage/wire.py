@@ -64,6 +64,29 @@ def messages_in(message: list[Field] | bytes) -> list[list[Field]]:
     return [message, *(inner for field in message if field[1] == BYTES for inner in messages_in(field[2]))]
 
 
+def damage_bytes(draw: random.Random, data: bytes) -> bytes:
+    """A copy with bytes changed, deleted, inserted or copied, at a few positions, or cut off."""
+    damaged = bytearray(data)
+    for _ in range(draw.choice((1, 1, 1, 2, 5, 20))):
+        if not damaged:
+            return data
+        at, kind = draw.randrange(len(damaged)), draw.randrange(6)
+        if kind == 0:
+            damaged[at] ^= 1 << draw.randrange(8)
+        elif kind == 1:
+            damaged[at] = draw.choice((0, 1, 127, 128, 255))
+        elif kind == 2:
+            del damaged[at : at + draw.choice((1, 2, 8, 100))]
+        elif kind == 3:
+            damaged[at:at] = draw.randbytes(draw.choice((1, 2, 8)))
+        elif kind == 4:
+            other = draw.randrange(len(damaged))
+            damaged[at : at + 20] = damaged[other : other + 20]
+        else:
+            del damaged[at:]
+    return bytes(damaged)
+
+
 class WireDamage:
     """Damages one of some models, with pieces of the others."""
 
@@ -75,7 +98,7 @@ class WireDamage:
         """A damaged model."""
         data = self.draw.choice(self.models)
         if self.draw.random() < 0.35:
-            return self.raw(data)
+            return damage_bytes(self.draw, data)
         message = parsed(data)
         lies: dict[int, int] = {}
         for _ in range(self.draw.choice((1, 1, 1, 2, 4))):
@@ -84,29 +107,7 @@ class WireDamage:
                 break
             self.field(self.draw.choice(messages), lies)
         data = written(message, lies)
-        return self.raw(data) if data and self.draw.random() < 0.1 else data
-
-    def raw(self, data: bytes) -> bytes:
-        """Bytes changed, deleted, inserted or copied, in a few positions."""
-        damaged, draw = bytearray(data), self.draw
-        for _ in range(draw.choice((1, 1, 1, 2, 5, 20))):
-            if not damaged:
-                return data
-            at, kind = draw.randrange(len(damaged)), draw.randrange(6)
-            if kind == 0:
-                damaged[at] ^= 1 << draw.randrange(8)
-            elif kind == 1:
-                damaged[at] = draw.choice((0, 1, 127, 128, 255))
-            elif kind == 2:
-                del damaged[at : at + draw.choice((1, 2, 8, 100))]
-            elif kind == 3:
-                damaged[at:at] = draw.randbytes(draw.choice((1, 2, 8)))
-            elif kind == 4:
-                other = draw.randrange(len(damaged))
-                damaged[at : at + 20] = damaged[other : other + 20]
-            else:
-                del damaged[at:]
-        return bytes(damaged)
+        return damage_bytes(self.draw, data) if data and self.draw.random() < 0.1 else data
 
     def field(self, message: list[Field], lies: dict[int, int]) -> None:
         """Damage one field of a message."""

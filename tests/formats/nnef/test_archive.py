@@ -103,10 +103,10 @@ def test_contents_of_a_zip(method, folder, tmp_path):
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        (("../w.dat", b""), "outside"),
-        (("/etc/w.dat", b""), "outside"),
-        (("a/../../w.dat", b""), "outside"),
-        (("a//w.dat", b""), "outside"),
+        (("../w.dat", b""), "not a simple path inside"),
+        (("/etc/w.dat", b""), "not a simple path inside"),
+        (("a/../../w.dat", b""), "not a simple path inside"),
+        (("a//w.dat", b""), "not a simple path inside"),
         (("w.dat", b"/etc/passwd", 0o120777), "not a regular file"),
         (("w.dat", b"", 0o020666), "not a regular file"),
         (("graph.nnef", TEXT), "twice"),
@@ -215,10 +215,10 @@ def test_tensors_that_the_nnef_package_writes(tmp_path):
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        (member("../w.dat"), "outside"),
-        (member("/etc/w.dat"), "outside"),
-        (member("a/../../w.dat"), "outside"),
-        (member("a//w.dat"), "outside"),
+        (member("../w.dat"), "not a simple path inside"),
+        (member("/etc/w.dat"), "not a simple path inside"),
+        (member("a/../../w.dat"), "not a simple path inside"),
+        (member("a//w.dat"), "not a simple path inside"),
         (member("w.dat", kind=tarfile.SYMTYPE, link="/etc/passwd"), "not a regular file"),
         (member("w.dat", kind=tarfile.LNKTYPE, link="graph.nnef"), "not a regular file"),
         (member("w.dat", kind=tarfile.CHRTYPE), "not a regular file"),

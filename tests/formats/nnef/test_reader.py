@@ -1,10 +1,9 @@
-"""Complete NNEF models: their files, written annotations, the command line, and the locations of diagnostics."""
+"""Complete NNEF models: all kinds of sources, dialects, the command line, and the locations of diagnostics."""
 
 from __future__ import annotations
 
 import io
 import json
-import tarfile
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from click.testing import CliRunner
 
 import shapeinf
 from shapeinf import (
-    ModelError,
     NnefOptions,
     ShapeError,
     ShapeInferenceError,
@@ -23,43 +21,7 @@ from shapeinf import (
 from shapeinf.cli import main
 from shapeinf.errors import NnefError
 from shapeinf.formats import load
-
-nnef = pytest.importorskip("nnef", reason="the nnef package writes the tensor files of these tests")
-
-HEAD = "version 1.0;\n\ngraph g( x ) -> ( y )\n{\n    x = external(shape = [2, 3]);\n"
-PLAIN = HEAD + "    w = variable(shape = [3, 4], label = 'block/w');\n    y = matmul(x, w);\n}\n"
-INDICES = (
-    "version 1.0;\ngraph g( x ) -> ( y )\n{\n    x = external(shape = [5, 4]);\n"
-    "    i = variable<integer>(shape = [2], label = 'i');\n    y = gather(x, i);\n}\n"
-)
-
-
-def write_tensor(path, array, **options):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "wb") as file:
-        nnef.write_tensor(file, np.asarray(array), **options)
-
-
-def model_in(folder, text=PLAIN, quantization=None, **tensors):
-    folder.mkdir(exist_ok=True)
-    (folder / "graph.nnef").write_text(text)
-    if quantization is not None:
-        (folder / "graph.quant").write_text(quantization)
-    for label, array in tensors.items():
-        write_tensor(folder / f"{label.replace('__', '/')}.dat", array)
-    return folder
-
-
-def packed(folder):
-    path = folder.parent / "model.nnef.tgz"
-    with tarfile.open(path, "w:gz") as archive:
-        archive.add(folder, "model")
-    return path
-
-
-def shapes(result):
-    return {name: str(info.shape) for name, info in result.tensors.items()}
-
+from tests.formats.nnef.models import HEAD, PLAIN, model_in, packed, shapes
 
 # -- every way to name a model
 
@@ -121,119 +83,6 @@ def test_compounds_are_replaced_on_request():
         infer_shapes(text, format_options=NnefOptions(expand=["conv"]))  # it has no body
 
 
-# -- tensor files
-
-
-def test_files_that_are_missing(tmp_path):
-    text = PLAIN.replace("y = matmul", "v = variable(shape = [1], label = 'v');\n    y = matmul")
-    folder = model_in(tmp_path / "model", text)
-    (note,) = infer_shapes(folder).diagnostics
-    assert (note.severity, note.code) == ("note", "N703") and "2 of 2 tensor files" in note.message
-    assert str(tmp_path) not in note.message  # a baseline holds wherever the model is checked from
-    write_tensor(folder / "v.dat", np.zeros(1, np.float32))
-    (warning,) = infer_shapes(packed(folder)).diagnostics
-    assert (warning.severity, warning.code) == ("warning", "N703") and "'block/w.dat'" in warning.message
-    assert infer_shapes(text).diagnostics == []
-
-
-@pytest.mark.parametrize(
-    ("array", "message"),
-    [
-        (np.zeros((4, 3), np.float32), r"declared as \[3, 4\], but its file 'block/w.dat' has the shape \[4, 3\]"),
-        (np.zeros((3, 4, 1), np.float32), r"has the shape \[3, 4, 1\]"),
-        (np.zeros(12, np.float32), r"has the shape \[12\]"),
-    ],
-)
-def test_files_of_another_shape(tmp_path, array, message):
-    folder = model_in(tmp_path / "model", block__w=array)
-    for model in (folder, packed(folder)):
-        with pytest.raises(NnefError, match=message) as caught:
-            infer_shapes(model)
-        assert (caught.value.diagnostics[0].code, caught.value.line) == ("N702", 6)
-
-
-def test_ranks_are_open_in_the_provisional_dialect(tmp_path):
-    text = "version 1.0\ngraph g( x ) -> ( y ) { x = external(shape = [2,3])\n"
-    text += "w = variable(shape = [1,3,1], label = 'w') y = x + w }"
-    folder = model_in(tmp_path / "model", text, w=np.zeros((1, 3), np.float32))
-    assert infer_shapes(folder).diagnostics == []
-
-
-def test_files_that_are_no_tensors(tmp_path):
-    folder = model_in(tmp_path / "model", block__w=np.zeros((3, 4), np.float32))
-    data = (folder / "block/w.dat").read_bytes()
-    for wrong in (b"", b"PK", data[:-1], data[:60]):
-        (folder / "block/w.dat").write_bytes(wrong)
-        for model in (folder, packed(folder)):
-            with pytest.raises(NnefError, match=r"block/w\.dat.*\[N701\]"):
-                infer_shapes(model)
-
-
-@pytest.mark.parametrize("label", ["../w", "/etc/passwd", "a/../../w", "./w", "a//w"])
-def test_labels_stay_inside(tmp_path, label):
-    folder = model_in(tmp_path / "model", PLAIN.replace("block/w", label))
-    write_tensor(tmp_path / "w.dat", np.zeros((3, 4), np.float32))
-    for model in (folder, packed(folder)):
-        with pytest.raises(NnefError, match="leads out of the model"):
-            infer_shapes(model)
-
-
-def test_items_of_another_type(tmp_path):
-    folder = model_in(tmp_path / "model", INDICES, i=np.zeros(2, np.float32))
-    with pytest.raises(NnefError, match="float items"):
-        infer_shapes(folder)
-
-
-TILED = (
-    "version 1.0;\nextension tract_registry tract_core;\ngraph g( x ) -> ( y )\n{\n"
-    "    x = external(shape = [S, 6]);\n    s = variable<integer>(shape = [3], label = 's');\n"
-    "    y = reshape(x, shape = s);\n}\n"
-)
-
-
-def test_small_contents_are_read_where_they_decide(tmp_path):
-    folder = model_in(tmp_path / "model", TILED, s=np.array([0, 2, 3], np.int64))
-    for model in (folder, packed(folder)):
-        result = infer_shapes(model)
-        assert shapes(result)["y"] == "[S, 2, 3]", result.diagnostics
-
-
-def test_contents_that_a_run_changes_are_not_read(tmp_path):
-    text = TILED.replace("    y = reshape", "    u = update(s, s);\n    y = reshape").replace("( y )", "( y, u )")
-    folder = model_in(tmp_path / "model", text, s=np.array([0, 2, 3], np.int64))
-    assert "s" not in load(folder).unread
-
-
-def test_large_tensors_are_not_read(tmp_path):
-    folder = model_in(tmp_path / "model", PLAIN.replace("[3, 4]", "[3, 1000000]"))
-    write_tensor(folder / "block/w.dat", np.zeros((3, 10), np.float32))
-    head = bytearray((folder / "block/w.dat").read_bytes()[:128])
-    head[4:8] = (12_000_000).to_bytes(4, "little")
-    head[16:20] = (1_000_000).to_bytes(4, "little")
-    with open(folder / "block/w.dat", "wb") as file:
-        file.write(head)
-        file.truncate(128 + 12_000_000)
-    graph = load(folder)
-    assert graph.unread == {} and infer_shapes(graph).diagnostics == []
-
-
-# -- quantization
-
-
-def test_quantization_of_tensors(tmp_path):
-    folder = model_in(
-        tmp_path / "model", quantization="'y': linear_quantize(min = [[0.0, 0.0, 0.0, 1.0]], max = 1.0, bits = 8);\n"
-    )
-    assert [d.code for d in infer_shapes(packed(folder)).diagnostics] == ["N703"]
-    (folder / "graph.quant").write_text("\n'y': linear_quantize(min = [[0.0, 1.0]], max = 1.0, bits = 8);\n")
-    diagnostic = infer_shapes(folder).diagnostics[1]
-    assert (diagnostic.severity, diagnostic.location) == ("error", f"{folder}/graph.quant:2:28")
-    assert "quantization parameter 'min'" in diagnostic.render() and "graph.quant:2:28" in diagnostic.render()
-    (folder / "graph.quant").write_text("'z': linear_quantize(min = 0.0, max = 1.0, bits = 8);\n")
-    with pytest.raises(NnefError, match=r"graph\.quant:1:1: the graph has no tensor 'z' \[N710\]"):
-        infer_shapes(folder)
-
-
 # -- where things are
 
 WRONG = (
@@ -278,74 +127,6 @@ def test_assumptions_of_the_file():
     assert shapes(result)["y"] == "[4]" and result.interval(result.tensors["x"].shape[0]).lo == 4
     assert [(d.severity, d.code) for d in result.diagnostics] == [("warning", "S111")]
     assert "no dim is named 'U'" in result.diagnostics[0].message
-
-
-# -- writing
-
-
-def test_annotated_copies(tmp_path):
-    text = (
-        "version 1.0;\nextension KHR_enable_operator_expressions, KHR_enable_fragment_definitions;\n"
-        "fragment f( x: tensor<scalar> ) -> ( a: tensor<scalar>, b: tensor<scalar> ) { a = relu(x); b = x * 2.0; }\n"
-        "graph g( x ) -> ( y, z ) { # comments go\n x = external(shape=[2,6]);\n"
-        "(a, b) = f(x); [y, c] = split(a, axis=1, ratios=[1,2]); z = c + -c; }"
-    )
-    result = infer_shapes(text)
-    result.save(tmp_path / "out.nnef")
-    lines = (tmp_path / "out.nnef").read_text().splitlines()
-    assert [line.split("#")[1].strip() for line in lines if "#" in line] == [
-        "[2, 6]",
-        "[2, 6], [2, 6]",
-        "[2, 2], [2, 4]",
-        "[2, 4]",
-    ]
-    again = infer_shapes(tmp_path / "out.nnef")
-    assert shapes(again) == shapes(result)
-    stream = io.StringIO()
-    again.save(stream)
-    assert stream.getvalue().splitlines() == lines
-
-
-def test_copies_of_models_with_symbols_and_repeated_names():
-    text = (
-        "version 1.0;\nextension tract_registry tract_core;\ngraph g( x ) -> ( y )\n{\n"
-        "    x = external(shape = [B, 2*S]);\n    t = unsqueeze(x, axes = [0]);\n    t = concat([t, t], axis = 2);\n"
-        "    p = split(t, axis = 2, ratios = [1, 1]);\n    y = relu(p[0]);\n}\n"
-    )
-    stream = io.StringIO()
-    infer_shapes(text).save(stream)
-    comments = [line.partition("#")[2].strip() for line in stream.getvalue().splitlines() if "#" in line]
-    assert comments == [
-        "[B, 2*S]",
-        "[1, B, 2*S]",
-        "[1, B, 4*S]",
-        "[[1, B, 2*S], [1, B, 2*S]]",
-        "[1, B, 2*S]",
-    ]
-
-
-def test_copies_of_the_provisional_dialect_end_statements():
-    text = (
-        "version 1.0\ngraph g( x ) -> ( y ) { x = external(shape = [2,4]); [a, b] = split(x, axis = 1, ratios = [1,1]);"
-        " y = relu(a) }"
-    )
-    stream = io.StringIO()
-    infer_shapes(text).save(stream)
-    assert "    x = external(shape = [2, 4]);  # [2, 4]\n    [a, b] = " in stream.getvalue()
-    assert shapes(infer_shapes(stream.getvalue())) == shapes(infer_shapes(text))
-
-
-def test_where_copies_go(tmp_path):
-    result = infer_shapes(PLAIN)
-    for name in ("m.tgz", "m.nnef.tar.gz", ""):
-        with pytest.raises(ModelError, match="not an archive or a folder"):
-            result.save(tmp_path / name)
-    with pytest.raises(ModelError, match="cannot be written: No such file"):
-        result.save(tmp_path / "none" / "m.nnef")
-    result.graph.model = None
-    with pytest.raises(ModelError, match="not read from an NNEF model"):
-        result.save(tmp_path / "m.nnef")
-    assert list(tmp_path.iterdir()) == []
 
 
 # -- the command line
@@ -394,14 +175,6 @@ def test_bounds_and_shapes_of_inputs(tmp_path):
     assert "[7, 4]" in run(tmp_path / "m.nnef", "--input-shapes", "x:[7,3]").stdout
     assert "[N, 4]" in run(tmp_path / "m.nnef", "-d", "[N,3]", "--dim", "N=1..8").stdout
     assert shapeinf.infer_shapes(tmp_path / "m.nnef", inputs={"x": "[n, 3]"}).tensors["y"].shape[1] == 4
-
-
-def test_streams_are_for_texts():
-    import onnx
-
-    model = onnx.parser.parse_model('<ir_version: 10, opset_import: ["" : 21]> g (float[N] x) => (y) { y = Relu(x) }')
-    with pytest.raises(ModelError, match="stream"):
-        infer_shapes(model).save(io.StringIO())
 
 
 # -- documents that tract writes
@@ -458,16 +231,3 @@ def test_fragments_that_give_no_tensor():
         "graph g( x ) -> ( y )\n{\n    x = external(shape = [2, 3]);\n    y = f(x);\n}\n"
     )
     assert [(d.severity, d.code) for d in infer_shapes(text).diagnostics] == [("warning", "N307")]
-
-
-@pytest.mark.parametrize("items", [np.int32, np.int8, np.uint8, bool])
-def test_a_scalar_variable_does_not_have_integers(tmp_path, items):
-    folder = model_in(tmp_path / "model", block__w=np.zeros((3, 4), items))
-    with pytest.raises(NnefError, match="N702"):
-        infer_shapes(folder)
-    if items is not bool:
-        write_tensor(folder / "block" / "w.dat", np.zeros((3, 4), items), quantized=True)
-        assert infer_shapes(folder).diagnostics == []
-        write_tensor(folder / "block" / "w.dat", np.zeros((3, 4), items))
-        (folder / "graph.quant").write_text('"w": linear_quantize(min = 0.0, max = 1.0, bits = 8);\n')
-        assert infer_shapes(folder).diagnostics == []

@@ -1,8 +1,9 @@
-"""Random messages of TensorFlow's files, as objects of protobuf."""
+"""Random messages of TensorFlow's files, as objects of protobuf, and damaged texts of them."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 from shapeinf.formats.tf.encoding import RANGES
@@ -24,6 +25,15 @@ def random_message(rng: random.Random, name: str, depth: int = 4) -> Any:
         for _ in range(rng.randint(1, 3) if field.repeated else 1):
             _set(rng, message, field, depth)
     return message
+
+
+def damage_text(rng: random.Random, text: str, pieces: Sequence[str], most: int) -> str:
+    """A copy with up to `most` pieces inserted, each instead of at most two characters."""
+    letters = list(text)
+    for _ in range(rng.randint(1, most)):
+        index = rng.randrange(len(letters) + 1)
+        letters[index : index + rng.randrange(3)] = rng.choice(pieces)
+    return "".join(letters)
 
 
 def _set(rng: random.Random, message: Any, field: Field, depth: int) -> None:

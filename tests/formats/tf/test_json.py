@@ -14,7 +14,7 @@ from shapeinf.errors import LimitError, ModelError
 from shapeinf.formats.tf.json_form import graph_def_bytes, parse_document
 from shapeinf.formats.tf.weight_manifest import StoredWeight, stored_weights
 from tests.formats.tf.descriptors import message_class
-from tests.formats.tf.random_messages import random_message
+from tests.formats.tf.random_messages import damage_text, random_message
 
 STYLES = ({}, {"preserving_proto_field_name": True}, {"use_integers_for_enums": True})
 
@@ -241,12 +241,9 @@ PIECES = ["", "{", "[", '"', "1e999", "0", "-", "null", "true", "1" * 5000, "[1]
 def test_damaged_documents_end_in_typed_errors() -> None:
     rng = random.Random(7)
     for _ in range(400):
-        letters = list(json_format.MessageToJson(random_message(rng, "GraphDef", 5)))
-        for _ in range(rng.randint(1, 3)):
-            index = rng.randrange(len(letters) + 1)
-            letters[index : index + rng.randrange(3)] = rng.choice(PIECES)
+        text = json_format.MessageToJson(random_message(rng, "GraphDef", 5))
         with contextlib.suppress(ModelError):
-            decode("".join(letters))
+            decode(damage_text(rng, text, PIECES, 3))
 
 
 def random_value(rng, depth):

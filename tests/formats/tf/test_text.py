@@ -14,7 +14,7 @@ from shapeinf.formats.protobuf.text import MAX_DEPTH
 from shapeinf.formats.tf.encoding import ALTERNATIVES
 from shapeinf.formats.tf.text import encode_text
 from tests.formats.tf.descriptors import message_class, reachable_messages
-from tests.formats.tf.random_messages import random_message
+from tests.formats.tf.random_messages import damage_text, random_message
 
 STYLES = ({}, {"as_one_line": True}, {"use_short_repeated_primitives": True}, {"pointy_brackets": True})
 
@@ -240,9 +240,6 @@ PIECES = ["", "{", "}", "[", '"', "'", "\\", "\\x", "-", ".", "1e999", "0x", "9"
 def test_damaged_texts_end_in_typed_errors() -> None:
     rng = random.Random(7)
     for _ in range(400):
-        letters = list(text_format.MessageToString(random_message(rng, "GraphDef", 5)))
-        for _ in range(rng.randint(1, 4)):
-            index = rng.randrange(len(letters) + 1)
-            letters[index : index + rng.randrange(3)] = rng.choice(PIECES)
+        text = text_format.MessageToString(random_message(rng, "GraphDef", 5))
         with contextlib.suppress(ModelError):
-            encode_text("".join(letters), "GraphDef")
+            encode_text(damage_text(rng, text, PIECES, 4), "GraphDef")

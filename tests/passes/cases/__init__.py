@@ -1,4 +1,4 @@
-"""Models for each pass, by what they are about."""
+"""The cases of the passes, a module a subject."""
 
 from tests.passes.cases import batch_norms, constants, descriptions, forms, products, scopes
 

@@ -29,7 +29,7 @@ def type_of_value(data_type: int) -> Any:
 
 
 def outside(model: onnx.ModelProto) -> None:
-    """The constant lies in a file that is not there."""
+    """The constant is in a file that does not exist."""
     tensor = model.graph.initializer[0]
     tensor.ClearField("raw_data")
     tensor.data_location = onnx.TensorProto.EXTERNAL

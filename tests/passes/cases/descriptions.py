@@ -1,4 +1,4 @@
-"""What stands next to the nodes: annotations, names of inner scopes, weights that cannot be read, damaged nodes."""
+"""Annotations, names of inner scopes, weights that cannot be read, damaged nodes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def annotated(name: str) -> Callable[[onnx.ModelProto], None]:
 
 
 def without_data(model: onnx.ModelProto) -> None:
-    """The weight of 432 bytes lies in a file that is not there."""
+    """The weight of 432 bytes is in a file that does not exist."""
     tensor = model.graph.initializer[0]
     tensor.ClearField("raw_data")
     tensor.data_location = onnx.TensorProto.EXTERNAL

@@ -1,4 +1,4 @@
-"""Forms of operators that later opsets replaced, and the changes that a rise of the opset must not make."""
+"""Forms of operators that later opsets replaced, and models whose meaning a higher opset would change."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from tests.passes.models import Case, random, statistics
 
 CLIP = "y = Clip<min = -0.5, max = 0.5>({})"
-"""A node that takes the opset to 11."""
+"""A node whose new form requires opset 11."""
 SQUEEZE = "q = Unsqueeze<axes = [0]>({}) y = Squeeze<axes = [0]>(q)"
-"""Nodes that take the opset to 13."""
+"""Nodes whose new forms require opset 13."""
 REDUCE = "y = ReduceMax<axes = [1]>({})"
-"""A node that takes the opset to 18."""
+"""A node whose new form requires opset 18."""
 
 
 def form(

@@ -30,12 +30,12 @@ def conv(body: str, inputs: str = IMAGE, outputs: str = "float[N,4,a,b] y") -> s
 
 
 def typeless(model: onnx.ModelProto) -> None:
-    """The input loses its element type and has its shape still."""
+    """Remove the element type of the input, not its shape."""
     model.graph.input[0].type.tensor_type.ClearField("elem_type")
 
 
 def without_numbers(model: onnx.ModelProto) -> None:
-    """The addend lies in another file, and a message has no folder where it could be."""
+    """The addend is in another file, and a message has no folder."""
     tensor = next(tensor for tensor in model.graph.initializer if tensor.name == "k")
     set_external_data(tensor, "absent.bin")
     tensor.ClearField("raw_data")

@@ -1,4 +1,4 @@
-"""Texts of small graphs, and edits that the text form cannot say."""
+"""Texts of small graphs, and edits that the text form does not have."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def loop(body: str, before: str = "") -> str:
 
 
 def annotated(tensor: str) -> Any:
-    """A quantization annotation of a tensor is added."""
+    """Add a quantization annotation of a tensor."""
 
     def edit(model: onnx.ModelProto) -> None:
         annotation = model.graph.quantization_annotation.add(tensor_name=tensor)

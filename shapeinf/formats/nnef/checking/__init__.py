@@ -1,1 +1,1 @@
-"""The static rules of the language, checked before anything of a document is evaluated."""
+"""The static rules of the language, which are checked before a document is evaluated."""

@@ -24,10 +24,10 @@ from shapeinf.formats.nnef.language.types import (
 from shapeinf.formats.nnef.versions import DialectName
 
 MAX_TYPE_SIZE = 200
-"""Items of the type of a value that a document may build, so that no work on types is without bounds."""
+"""The most items of the type of a value, which limits the work on types."""
 
 MAX_TYPE_LENGTH = 60
-"""Characters of a type in a message."""
+"""The most characters of a type in a message."""
 
 
 Composite = TypeVar("Composite", ArrayOf, TupleOf)
@@ -39,7 +39,7 @@ class TypeTooLargeError(Exception):
 
 @lru_cache(maxsize=4096)
 def array_of(item: NnefType | None) -> ArrayOf:
-    """The type of an array of items of a type (None: of no items)."""
+    """The type of an array of items of a type; None for an empty array."""
     return _check_size(ArrayOf(item))
 
 
@@ -57,7 +57,7 @@ def _check_size(of: Composite) -> Composite:
 
 @lru_cache(maxsize=4096)
 def _size(of: NnefType | None) -> int:
-    # The parts of a type are of bounded size themselves, which bounds the recursion.
+    # The parts of a type are within the limit, which limits the recursion.
     if isinstance(of, TupleOf):
         return 1 + sum(map(_size, of.items))
     return 1 + _size(of.of) if isinstance(of, ArrayOf) else 1
@@ -71,7 +71,7 @@ def has_tensor(of: NnefType | None) -> bool:
 
 
 def has_attribute(of: NnefType | None) -> bool:
-    """Whether a type is of values that are known when the graph is built, or has such items."""
+    """Whether a type is that of values that are known when the graph is built, or contains such a type."""
     if isinstance(of, TupleOf):
         return any(map(has_attribute, of.items))
     return has_attribute(of.of) if isinstance(of, ArrayOf) else isinstance(of, Primitive)
@@ -85,13 +85,13 @@ def is_generic(of: NnefType | None) -> bool:
 
 
 def format_type(of: NnefType) -> str:
-    """A type for a message: as in NNEF text, shortened where it is long."""
+    """The NNEF text of a type for messages; a long one is cut."""
     text = "[] (an array of no type yet)" if of == ArrayOf(None) else str(of)
     return text if len(text) <= MAX_TYPE_LENGTH else text[: MAX_TYPE_LENGTH - 4] + " ..."
 
 
 def with_argument(of: NnefType, argument: Primitive) -> NnefType:
-    """A type with the type argument of its generic fragment put for `?`."""
+    """A type with `?` replaced by the type argument of its generic fragment."""
     match of:
         case TupleOf():
             return TupleOf(tuple(with_argument(item, argument) for item in of.items))
@@ -104,7 +104,7 @@ def with_argument(of: NnefType, argument: Primitive) -> NnefType:
 
 
 def arguments_in(declared: NnefType, actual: NnefType | None) -> Iterable[Primitive]:
-    """All candidates for `?` of a declared type, for a value of another type."""
+    """The candidates for `?` in a declared type, from the type of an argument."""
     if isinstance(declared, TupleOf) and isinstance(actual, TupleOf):
         for declared_item, item in zip(declared.items, actual.items, strict=False):
             yield from arguments_in(declared_item, item)
@@ -123,7 +123,7 @@ class Casting:
     dialect: DialectName
 
     def casts(self, actual: NnefType | None, expected: NnefType | None) -> bool:
-        """Whether a value of a type may stand where another is expected; None is an unknown type."""
+        """Whether a value of a type can be passed where another type is expected; None is an unknown type."""
         if actual is expected or actual is None or expected is None:
             return True
         match expected:
@@ -144,12 +144,12 @@ class Casting:
 
     def _casts_to_tensor(self, actual: NnefType, expected: TensorOf) -> bool:
         if self.dialect == "tract":
-            # Its literals and arrays of literals are tensors, and its declarations have no element types.
+            # In tract literals and arrays of literals are tensors, and declarations have no element types.
             return not isinstance(actual, TupleOf) and (
                 not isinstance(actual, ArrayOf) or actual.of is None or self.casts(actual.of, expected)
             )
         if self.dialect == "provisional":
-            # `tensor` there has no element type; scalars and logicals cast to it.
+            # In this dialect `tensor` has no element type; scalars and logicals cast to it.
             return isinstance(actual, TensorOf) or (isinstance(actual, Primitive) and actual != INTEGER)
         if isinstance(actual, TensorOf):
             return expected.of is None or actual.of == expected.of
@@ -166,14 +166,14 @@ class Casting:
 
     def _casts_to_array(self, actual: NnefType, expected: ArrayOf) -> bool:
         if isinstance(actual, ArrayOf):
-            # In tract an array among the items of an array gives its own items.
+            # In tract an array among the items of an array is replaced by its items.
             return self.casts(actual.of, expected.of) or (
                 self.dialect == "tract" and isinstance(actual.of, ArrayOf) and self.casts(actual.of, expected)
             )
         return self.dialect == "tract" and (isinstance(actual, TensorOf) or self.casts(actual, expected.of))
 
     def common(self, left: NnefType | None, right: NnefType | None) -> NnefType | None:
-        """The type that two values have in common, as the items of an array must.
+        """The common type of two values, such as items of an array.
 
         Raises:
             NoCommonTypeError: there is none.

@@ -1,9 +1,9 @@
 """The static rules of NNEF documents, which need no evaluation.
 
 Source: NNEF 1.0.5, 3.3 "Semantics". Where it is silent: fragments may be declared in any order; a loop variable must
-not have the name of anything in its body so far; the result of a fragment may be read once it is assigned; `==`
-compares arrays and tuples as `in` does; a generic operation with a default type has it unless the invocation has
-another; the graph may name attributes; an unknown operation of a tract registry is not declared.
+have a new name; the result of a fragment may be read after its assignment; `==` compares arrays and tuples as `in`
+does; the default type of a generic operation applies unless the invocation has a type argument; the graph may name
+attributes; an unknown operation of a tract registry is an undeclared one.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def check(document: Document, source: SourceText, library: Library) -> list[Diag
 
 
 class _Checker:
-    """The check of one document."""
+    """Checks one document."""
 
     def __init__(self, document: Document, standard: Library, reporter: Reporter) -> None:
         self.document = document
@@ -67,7 +67,7 @@ class _Checker:
         document = self.document
         check_fragment_names(document.fragments, self.standard, document.dialect, self.reporter)
         if document.dialect == "tract":
-            # Its graph may bring in symbols that fragments use.
+            # The graph may introduce symbols that fragments use.
             self._graphs()
         for fragment in document.fragments:
             self._fragment(fragment)
@@ -99,7 +99,7 @@ class _Checker:
 
     def _graph(self, graph: GraphDefinition) -> None:
         if self.document.dialect == "final" and graph.name in self.library:
-            # The text does not forbid it; every other name is unique.
+            # The specification does not forbid it, but all other names are unique.
             self.reporter.error(
                 "N301", f"the graph has the name of an operation, {graph.name!r}", self.reporter.name_offset(graph)
             )
@@ -151,10 +151,10 @@ def _declared_symbols(document: Document) -> set[str]:
 
 
 class _Body(InvocationTypes):
-    """A body of a fragment or of the graph, statement by statement."""
+    """Checks the body of a fragment or of the graph, statement by statement."""
 
     parameters: frozenset[str] = frozenset()
-    """Of a fragment: they cannot be assigned."""
+    """The parameters of a fragment, which cannot be assigned."""
     graph_parameters: frozenset[str] = frozenset()
     results: dict[str, NnefType] = {}  # noqa: RUF012  (replaced, never changed)
 
@@ -173,7 +173,7 @@ class _Body(InvocationTypes):
                 self._assign(target, None, None)
 
     def _check_sources(self, target: Expr, value: Expr) -> None:
-        """Graph parameters are assigned by `external`, and nothing else is (3.3.2 "Identifier Usage")."""
+        """Check that `external` assigns all graph parameters and nothing else (3.3.2 "Identifier Usage")."""
         if target.__class__ is Name:
             producer = value.name if value.__class__ is Invocation else ""
             if producer == "external":
@@ -195,11 +195,11 @@ class _Body(InvocationTypes):
         elif self.dialect == "provisional":
             return
         else:
-            message = f"the result of 'external' must be a parameter of the graph, {target.name!r} is none"
+            message = f"the result of 'external' must be a parameter of the graph, {target.name!r} is not"
         self.reporter.error("N406", message, target.at)
 
     def _assign(self, target: Expr, of: MaybeType, value: Expr | None) -> None:
-        """Give the names on the left side their types."""
+        """Set the types of the names on the left side."""
         if target.__class__ is Name:
             self._assign_name(target, of)
         elif isinstance(target, TupleExpr):
@@ -257,7 +257,7 @@ class _Body(InvocationTypes):
 
 
 def _consists_of_variables(value: Expr) -> bool:
-    """Whether an expression gives results of `variable`, and nothing else."""
+    """Whether the value of an expression consists of results of `variable` only."""
     while isinstance(value, Select | Comprehension):
         if isinstance(value, Comprehension):
             value = value.item

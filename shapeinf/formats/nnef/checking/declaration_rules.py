@@ -1,4 +1,4 @@
-"""The rules of declarations of fragments.
+"""Checks the declarations of fragments.
 
 Source: NNEF 1.0.5, 3.3.1 "Compound Types" and 3.3.2 "Declarations".
 """
@@ -49,7 +49,7 @@ def check_declaration(fragment: Fragment, expressions: ExpressionTypes, reporter
 def check_fragment_names(
     fragments: tuple[Fragment, ...], standard: Library, dialect: DialectName, reporter: Reporter
 ) -> None:
-    """Check that no operation is declared twice; tract's documents may declare its own operations again."""
+    """Check that no operation is declared twice; documents of tract may declare its operations again."""
     seen: set[str] = set()
     for fragment in fragments:
         if fragment.name in seen:
@@ -142,7 +142,7 @@ def _check_default(parameter: Parameter, default: Expr, expressions: ExpressionT
 
 
 def _not_literal(expression: Expr) -> Expr | None:
-    """The first part of an expression that makes it more than a literal."""
+    """The first part of an expression that is not a literal; None if all are."""
     if isinstance(expression, ArrayExpr | TupleExpr):
         return next((other for item in expression.items if (other := _not_literal(item)) is not None), None)
     return None if isinstance(expression, Number | Text | Truth) else expression

@@ -1,7 +1,7 @@
-"""The types of expressions, in a body whose names have types: an error for every operand that does not fit.
+"""Infers the types of expressions from those of names, and reports operands that do not fit.
 
-Source: NNEF 1.0.5, 3.3.3 "Expressions". An unknown type, after an error or of the items of an empty array,
-is None and fits everywhere.
+Source: NNEF 1.0.5, 3.3.3 "Expressions". An unknown type, after an error or of the items of an empty array, is None: it
+fits everywhere.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ExpressionTypes:
     """The types of the names of one body, and of expressions over them."""
 
     def __init__(self, library: Library, casting: Casting, reporter: Reporter) -> None:
-        """A body without names so far."""
+        """Start with a body without names."""
         self.library = library
         self.casting = casting
         self.dialect = casting.dialect
@@ -51,9 +51,9 @@ class ExpressionTypes:
         self.body: tuple[Assignment, ...] = ()
         self._reported: set[str] = set()
         self.symbols: set[str] = set()
-        """Symbols of tract's dialect, which stand for extents."""
+        """The symbols of a document of tract, which are extents."""
         self.new_symbols = False
-        """Whether an unknown name is a symbol here, as in the shapes of tract's externals."""
+        """Whether an unknown name is a new symbol, as in the shapes of external tensors of tract."""
         self._kinds: dict[type, Callable[..., MaybeType]] = {
             Number: self._number,
             Text: lambda _: STRING,
@@ -72,11 +72,11 @@ class ExpressionTypes:
         }
 
     def type_of(self, expression: Expr) -> MaybeType:
-        """The type of an expression that is part of another."""
+        """The type of an expression inside another one."""
         return self._kinds[expression.__class__](expression)
 
     def value_type(self, value: Expr) -> MaybeType:
-        """The type of the right side of an assignment, where an invocation may have several results."""
+        """The type of the right side of an assignment, which may have several results."""
         if value.__class__ is Invocation:
             return self.invocation(value)
         if isinstance(value, Select):
@@ -130,7 +130,7 @@ class ExpressionTypes:
                 common = self.casting.common(common, of)
             except NoCommonTypeError:
                 if self.dialect == "tract":
-                    return array_of(None)  # Its arrays are lists of anything.
+                    return array_of(None)  # arrays of tract have items of any types
                 first, second = format_type(common), format_type(of)  # type: ignore[arg-type]
                 self._error(f"the items of an array need a common type, these are {first} and {second}", expression.at)
                 return None
@@ -210,8 +210,8 @@ class ExpressionTypes:
         of = self.type_of(array)
         if of is None or isinstance(of, ArrayOf):
             return None if of is None else of.of
-        hint = "; 'range_of' gives the positions in a string" if of == STRING else ""
-        self._error(f"a comprehension goes over arrays, this is {format_type(of)}{hint}", start_of(array))
+        hint = "; 'range_of' returns the positions in a string" if of == STRING else ""
+        self._error(f"a comprehension iterates over arrays, this is {format_type(of)}{hint}", start_of(array))
         return None
 
     def _subscript(self, expression: Subscript) -> MaybeType:
@@ -236,7 +236,7 @@ class ExpressionTypes:
 
     def _tuple_item(self, value: TupleOf, index: Expr) -> MaybeType:
         if not isinstance(index, Number) or not isinstance(index.value, int):
-            # The type of the item depends on it.
+            # The type of the item depends on the index.
             self.type_of(index)
             self._error("an item of a tuple is chosen by an integer literal", start_of(index))
             return None

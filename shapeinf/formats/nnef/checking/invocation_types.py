@@ -1,7 +1,7 @@
-"""The types of invocations: match arguments to parameters and infer the type argument of generic fragments.
+"""Infers the types of invocations: matches arguments to parameters, and infers the type arguments of fragments.
 
-Source: NNEF 1.0.5, 3.3.2 "Invocations". Whether an invocation is valid depends on its operation and on the names
-and types of its arguments only, so that each form of invocation is checked once.
+Source: NNEF 1.0.5, 3.3.2 "Invocations". Whether an invocation is valid depends only on its operation and on
+the names and types of its arguments, so each form of invocation is checked once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from shapeinf.formats.nnef.language.ast import Argument, Invocation, Name, Param
 from shapeinf.formats.nnef.language.types import GENERIC, INTEGER, LOGICAL, SCALAR, STRING, NnefType, Primitive
 
 GRAPH_ONLY = frozenset(["external", "variable", "update"])
-"""Operations that are legal in certain contexts only."""
+"""Operations that are legal only in the graph, or in certain fragments."""
 
 _CANDIDATES = (SCALAR, INTEGER, LOGICAL, STRING, GENERIC)
 _UNSEEN = object()
@@ -34,13 +34,13 @@ class InvocationTypes(ExpressionTypes):
         fragment: str | None = None,
         generic: bool = False,
     ) -> None:
-        """The body of a fragment, or of the graph when `fragment` is None.
+        """Start with an empty body: that of a fragment, or of the graph if `fragment` is None.
 
         Args:
-            library: the operations that there are, with the document's own.
+            library: all operations, with those of the document.
             casting: the casts of its dialect.
             reporter: collects the errors.
-            forms: the valid forms of invocations, with the types of their results; all bodies share it.
+            forms: the types of results by valid form of invocation; all bodies share them.
             fragment: the name of the fragment.
             generic: whether the fragment has a type argument `?`.
         """
@@ -86,7 +86,7 @@ class InvocationTypes(ExpressionTypes):
         return result
 
     def _tract_invocation(self, invocation: Invocation) -> MaybeType:
-        # tract ignores unknown arguments.
+        # tract ignores arguments with unknown names.
         if invocation.name in self.library:
             known = self.library.signature(invocation.name).parameters
             arguments = tuple(a for a in invocation.arguments if a.name is None or a.name in known)
@@ -147,7 +147,7 @@ class InvocationTypes(ExpressionTypes):
             else:
                 passed[name] = argument, of
         missing = [name for name in signature.parameters if name in signature.required and name not in passed]
-        # A misplaced argument may be the missing one.
+        # A misplaced argument may belong to the missing parameter.
         if missing and not misplaced:
             names = ", ".join(map(repr, missing))
             message = f"{invocation.name!r} needs {'arguments' if len(missing) > 1 else 'an argument'} for {names}"
@@ -164,7 +164,7 @@ class InvocationTypes(ExpressionTypes):
             count = len(parameters)
             problem = f"{invocation.name!r} has {count} parameter{'s' if count != 1 else ''} only"
         elif position >= signature.tensors and self.dialect == "final":
-            # The provisional dialect's own examples pass attributes by position; tract's exporters do too.
+            # The examples of the provisional specification and tract's exporters pass attributes by position.
             problem = f"{parameters[position].name!r} of {invocation.name!r} is not a tensor: pass it by name"
         else:
             return parameters[position].name
@@ -172,7 +172,7 @@ class InvocationTypes(ExpressionTypes):
         return None
 
     def _type_argument(self, invocation: Invocation, signature: Signature, passed: _Passed) -> Primitive | None:
-        """The type of `?`: explicit, else the default of the declaration, else inferred from the arguments."""
+        """The type argument: explicit, else the default of the declaration, else inferred from the arguments."""
         explicit = invocation.type_argument
         fragment = signature.fragment
         if explicit is not None:
@@ -198,7 +198,7 @@ class InvocationTypes(ExpressionTypes):
                 unknown = unknown or of is None
                 candidates.update(dict.fromkeys(arguments_in(signature.parameters[name].type, of)))
         if len(candidates) == 1 or (candidates and self.dialect != "final"):
-            # In the other dialects the element types of tensors are not certain.
+            # In the other dialects element types of tensors are not reliable.
             return next(iter(candidates))
         if unknown:
             return None
@@ -210,13 +210,13 @@ class InvocationTypes(ExpressionTypes):
             names = " and ".join(map(str, candidates))
             message = f"the arguments of {invocation.name!r} have different types: {names}"
         else:
-            example = f"write {invocation.name}<scalar>(...), or the like"
+            example = f"write it, as in {invocation.name}<scalar>(...)"
             message = f"the arguments do not determine the type of {invocation.name!r}: {example}"
         self.reporter.error("N404", message, invocation.at)
         return None
 
     def _fits_no_type(self, signature: Signature, name: str, passed: _Passed) -> bool:
-        """Whether no type argument makes a value fit; reports an error if so."""
+        """Whether an argument fits with no type argument; an error is reported if so."""
         of = passed[name][1] if name in passed else None
         declared = signature.parameters[name].type
         if any(self.casting.casts(of, with_argument(declared, candidate)) for candidate in _CANDIDATES):
@@ -244,10 +244,10 @@ class InvocationTypes(ExpressionTypes):
                 self.reporter.error("N404", f"{default} is not of type {format_type(wanted)}", invocation.at)
 
     def _check_context(self, invocation: Invocation) -> None:
-        """The rules about the contexts of graph operations (3.3.2 "Identifier Usage", 4.8)."""
+        """Check the contexts of `GRAPH_ONLY` operations (3.3.2 "Identifier Usage", 4.8)."""
         name = invocation.name
         if self.fragment is not None:
-            # In the provisional dialect layers are fragments that make their own variables.
+            # In the provisional dialect layers are fragments that create their variables.
             if name == "external" or self.dialect == "final":
                 self.reporter.error(
                     "N406", f"{name!r} may be invoked in the graph only, not in fragments", invocation.at

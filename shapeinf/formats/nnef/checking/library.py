@@ -1,4 +1,4 @@
-"""The operations that a document may invoke: the standard ones and its own."""
+"""The operations that a document may invoke: standard ones and those of the document."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Signature:
     Args:
         fragment: the declaration.
         parameters: its parameters by name.
-        tensors: how many of the first parameters are tensors (or arrays or tuples of them).
+        tensors: the number of leading parameters that are tensors, or arrays or tuples of them.
         required: names of the parameters without default.
         result: the type of the result, a tuple where there are several.
-        generic_names: parameters whose types have `?` in them.
+        generic_names: the parameters whose types contain `?`.
     """
 
     fragment: Fragment
@@ -47,7 +47,7 @@ class Signature:
 
 
 class Library(Mapping[str, Fragment]):
-    """Operations by name. Of two with the same name the last counts."""
+    """Operations by name; of two with the same name the last one counts."""
 
     def __init__(
         self, fragments: Iterable[Fragment], base: Library | None = None, *, replaceable: Container[str] = ()
@@ -57,7 +57,7 @@ class Library(Mapping[str, Fragment]):
         Args:
             fragments: its operations.
             base: a library that has all further operations.
-            replaceable: names that documents may declare for themselves all the same.
+            replaceable: names of operations that documents may redefine.
         """
         self.replaceable = replaceable
         self._own = {fragment.name: fragment for fragment in fragments}
@@ -71,7 +71,7 @@ class Library(Mapping[str, Fragment]):
         return self._base[name]
 
     def __contains__(self, name: object) -> bool:
-        """Whether there is an operation of a name."""
+        """Whether there is an operation of this name."""
         return name in self._own or (self._base is not None and name in self._base)
 
     def __iter__(self) -> Iterator[str]:
@@ -85,7 +85,7 @@ class Library(Mapping[str, Fragment]):
         return sum(1 for _ in self)
 
     def with_fragments(self, fragments: Iterable[Fragment]) -> Library:
-        """These operations and more, such as a document's own."""
+        """A library with further operations, such as those of a document, which take precedence."""
         return Library(fragments, self)
 
     def signature(self, name: str) -> Signature:

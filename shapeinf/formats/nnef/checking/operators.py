@@ -1,4 +1,4 @@
-"""The types of operators and of the functions of the language.
+"""The types of results of operators and built-in functions.
 
 Source: NNEF 1.0.5, 3.3.3 "Expressions", table 1 of "Built-in Operators", and "Built-in Functions".
 """
@@ -26,7 +26,7 @@ _NUMBERS = (INTEGER, SCALAR)
 
 
 def unary_type(op: str, operand: NnefType, casting: Casting) -> NnefType | None:
-    """The type of `op operand`; None where there is no such operator."""
+    """The type of `op operand`; None if the operator is not defined for the operand."""
     tensor, primitive = (_LOGICALS, (LOGICAL,)) if op == "!" else (_SCALARS, _NUMBERS)
     if isinstance(operand, TensorOf):
         return operand if casting.casts(operand, tensor) else None
@@ -34,7 +34,7 @@ def unary_type(op: str, operand: NnefType, casting: Casting) -> NnefType | None:
 
 
 def binary_type(op: str, left: NnefType, right: NnefType, casting: Casting) -> NnefType | None:
-    """The type of `left op right`; None where there is no such operator."""
+    """The type of `left op right`; None if the operator is not defined for the operands."""
     if op == "in":
         return LOGICAL if isinstance(right, ArrayOf) and _comparable(left, right.of, casting) else None
     if isinstance(left, TensorOf) or isinstance(right, TensorOf):
@@ -44,7 +44,7 @@ def binary_type(op: str, left: NnefType, right: NnefType, casting: Casting) -> N
     if op in ORDER:
         return LOGICAL if _number(left, right, casting) else None
     if op in EQUALITY:
-        # The table lists single values only; arrays and tuples are compared as `in` does.
+        # The table has only single values; arrays and tuples are compared as `in` does.
         return LOGICAL if _number(left, right, casting) or _comparable(left, right, casting) else None
     return LOGICAL if left == right == LOGICAL else None
 
@@ -55,7 +55,7 @@ def _tensor_type(op: str, left: NnefType, right: NnefType, casting: Casting) -> 
         return None
     if op not in ARITHMETIC:
         return _LOGICALS
-    # Only in tract's dialect can it be something else than tensor<scalar>.
+    # Only tract's dialect allows something other than tensor<scalar>.
     return left if isinstance(left, TensorOf) else right
 
 
@@ -104,13 +104,13 @@ RESULTS: dict[str, NnefType] = {
     "logical": LOGICAL,
     "string": STRING,
 }
-"""The types of the functions' results."""
+"""The types of results of built-in functions."""
 
 
 def required_operand(name: str, operand: NnefType, casting: Casting) -> str | None:
     """The description of the operand that a function of the language takes; None where an operand of this type fits."""
     if name == "shape_of":
-        return None  # Of anything that is no tensor it is [].
+        return None  # defined for all values; [] for those that are no tensors
     if name in ("length_of", "range_of"):
         fits = isinstance(operand, ArrayOf) or operand == STRING
         required = "an array or a string"

@@ -12,7 +12,7 @@ from shapeinf.formats.nnef.language.ast import Fragment, GraphDefinition
 from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, SourceText
 
 MOST_SEARCHED, LONGEST_SEARCHED = 1000, 60
-"""Limits of the search for a similar name, which takes time: the number of names, and the characters of the name."""
+"""The most names, and the most characters of a name, for which a similar name is searched."""
 
 _BRACKETS = re.compile(r"""\#[^\n\f]* | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | [()}]""", re.VERBOSE | re.DOTALL)
 
@@ -22,7 +22,7 @@ class TooManyErrors(Exception):  # noqa: N818  (internal, no error)
 
 
 class Reporter:
-    """The errors so far."""
+    """Collects errors."""
 
     def __init__(self, source: SourceText) -> None:
         """`source` is the text that offsets refer to."""
@@ -59,7 +59,7 @@ class Reporter:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """`; did you mean 'conv'?` where a known name is similar, else nothing."""
+    """The end of a message, `; did you mean 'conv'?`; empty if no known name is similar."""
     names = tuple(islice(known, MOST_SEARCHED + 1))
     near = get_close_matches(name, names, n=1) if len(names) <= MOST_SEARCHED and len(name) <= LONGEST_SEARCHED else ()
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -1,1 +1,1 @@
-"""From a checked document to a flat list of operations."""
+"""Evaluates a checked document to a flat list of operations."""

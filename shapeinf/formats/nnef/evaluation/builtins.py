@@ -1,4 +1,4 @@
-"""Operators, casts and built-in functions on values that are known when the graph is built.
+"""Operators, casts and built-in functions of values that are known when the graph is built.
 
 Source: NNEF 1.0.5, 3.3.5 "Expressions" and 3.3.6 "Built-in functions". Where it is silent: integers have any size,
 their division rounds down, indices count from 0 and never from the end, and a range must lie within its array.
@@ -49,7 +49,7 @@ def unary(op: str, value: Value) -> Value:
 
 
 def is_number(value: Value) -> TypeGuard[float]:
-    """Whether a value is an integer or a scalar (Python's logicals are integers too)."""
+    """Whether a value is an integer or a scalar, but no logical, which Python counts as an integer."""
     return type(value) is int or type(value) is float
 
 
@@ -203,7 +203,7 @@ def _string(value: Value) -> Value:
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
-    return repr(_primitive("string", value))  # of a scalar: the fewest digits that give it back
+    return repr(_primitive("string", value))  # of a scalar: the shortest text that is read as the same number
 
 
 def _primitive(name: str, value: Value) -> float:

@@ -1,4 +1,4 @@
-"""Emits operations: their inputs, attributes and outputs, and names for tensors without one."""
+"""Emits operations: inputs, attributes and outputs, with names for tensors that have none in the document."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from shapeinf.graph import InputContents
 MAX_OPERATIONS = 1_000_000
 
 Target = Union[str, "tuple[Target, ...]", None]
-"""Names for the results of an expression: those on the left side of an assignment; None for no name."""
+"""The names on the left side of an assignment, for the results of an expression; None for no name."""
 
 OPERATORS = {
     "+": "add",
@@ -44,7 +44,7 @@ OPERATORS = {
     "&&": "and",
     "||": "or",
 }
-"""The operations that operators on tensors stand for (3.3.5)."""
+"""The operations of operators on tensors (3.3.5)."""
 
 OUTSIDE = frozenset(["external", "tract_core_external", "variable", "constant"])
 """The operations whose result shapes are declared."""
@@ -57,23 +57,23 @@ _TRACT_TYPES: dict[str, PrimitiveName] = {"f": "scalar", "i": "integer", "u": "i
 
 
 class Emitter:
-    """The operations so far. `calls` are the offsets of the invocations around the next one."""
+    """The operations so far. `calls` has the offsets of the invocations around the next one."""
 
     def __init__(self, dialect: DialectName) -> None:
-        """No operations."""
+        """Start without operations."""
         self.dialect = dialect
         self.operations: list[Operation] = []
         self.copy = "idn" if dialect == "provisional" else "copy"
         self.calls: tuple[int, ...] = ()
         self.reserved: set[str] = set()
-        """Names of tensors of the document that the next operation may take."""
+        """The names of tensors in the document, which are names of outputs without a number."""
         self._counts: dict[str, int] = {}
         self._extents: dict[object, Tensor] = {}
 
     # -- names -------------------------------------------------------------------------------------------------------
 
     def fresh_name(self, base: str) -> str:
-        """The name itself, with a number if it is taken."""
+        """An unused name: `base`, with a number if it is taken."""
         count = self._counts.get(base, 0) + 1
         name = base if count == 1 else f"{base}.{count}"
         while count > 1 and name in self._counts:
@@ -119,7 +119,7 @@ class Emitter:
         output: str,
         at: int,
     ) -> Tensor:
-        """An operation whose one result is one tensor."""
+        """Append an operation that returns one tensor."""
         primitive = form.results[0][1]
         if primitive == "?":
             primitive = of
@@ -131,7 +131,7 @@ class Emitter:
     # -- operands ----------------------------------------------------------------------------------------------------
 
     def operand(self, value: Value, at: int) -> Value:
-        """A value as an input: a tensor with a name, or a literal."""
+        """A value as an input of an operation: a tensor with a name, or a literal."""
         if isinstance(value, Tensor):
             return value if value.literal is None else value.literal
         if isinstance(value, (AxisOf, Symbol)):
@@ -159,7 +159,7 @@ class Emitter:
         return tensor
 
     def require_extents(self, tensor: Value, shape: Sequence[Value], axes: Iterable[Value], at: int) -> None:
-        """Record that the graph is valid for these extents only."""
+        """Record that the graph is valid only for these extents of a tensor."""
         if not isinstance(tensor, Tensor) or not tensor.name:
             return
         for axis in axes:
@@ -170,7 +170,7 @@ class Emitter:
                 self._extents[key] = Tensor(name, "integer")
 
     def _operands(self, values: Sequence[Value], at: int) -> list[Value]:
-        """Operands of an operator or an operation on scalars: literal integers have the type of the tensors."""
+        """The operands of an operator; literal integers are converted to the type of the tensors."""
         operands = [self.operand(value, at) for value in values]
         if not self._keeps_integers(operands):
             return [as_scalars(operand) if not isinstance(operand, Tensor) else operand for operand in operands]
@@ -187,7 +187,7 @@ class Emitter:
     # -- operators ---------------------------------------------------------------------------------------------------
 
     def add_operator(self, op: str, values: Sequence[Value], target: Target, base: str, at: int) -> Tensor:
-        """The operation that an operator on tensors stands for."""
+        """Append the operation of an operator on tensors."""
         if len(values) == 2 and op not in OPERATORS:
             raise BadValue(f"operator {op} is not defined for tensors")
         name = OPERATORS[op] if len(values) == 2 else self.copy if op == "+" else _UNARY[op]
@@ -209,13 +209,13 @@ class Emitter:
         base: str,
         at: int,
     ) -> Tensor:
-        """An operation with one result; `base` is the name of the statement that it is in."""
+        """Append an operation with one result; `base` is the name of its statement."""
         output = self._output_name(target, f"{base}.{op}")
         self.add(op, inputs, attributes, (output,), None, at)
         return Tensor(output, of)
 
     def copy_to(self, value: Value, target: str, at: int) -> Tensor:
-        """A tensor of another name, or a literal, under the name of a tensor of the graph."""
+        """Append a copy of a tensor or a literal under the name `target`."""
         return self.add_simple(self.copy, (self.operand(value, at),), _NOTHING, primitive_of(value), target, target, at)
 
     # -- invocations -------------------------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ class Emitter:
         at: int,
         length: int | None = None,
     ) -> Value:
-        """An atomic operation. `length` is that of a resulting array, where the target has none."""
+        """Append an operation without a body, and return its results. `length` is that of an array without a target."""
         inputs = form.blank.copy()
         rest: list[Value] = []
         arguments: list[Value] = []
@@ -267,7 +267,7 @@ class Emitter:
         )
 
     def _convert_literals(self, form: Form, inputs: list[Value | None]) -> None:
-        """Literal integers instead of scalars are scalars, unless the tensors among the operands are integers."""
+        """Convert literal integers to declared scalars, unless the tensors among the inputs are integers."""
         if self._keeps_integers(inputs):
             return
         for slot in form.slots:
@@ -287,7 +287,7 @@ class Emitter:
         slots = [slot for slot in form.slots if slot.kind == ATTRIBUTE]
         known = True
         for slot, value in zip(slots, arguments, strict=True):
-            size_of(value)  # the limit
+            size_of(value)  # raises past the limit
             known = known and is_known(value)
             attributes[slot.name] = value if is_known(value) else self._defer(form, slot, value, inputs, rest, at)
         if known:
@@ -297,7 +297,7 @@ class Emitter:
     def _defer(
         self, form: Form, slot: Slot, value: Value, inputs: list[Value | None], rest: list[Value], at: int
     ) -> object:
-        """An attribute with `InputContents` further inputs instead of unknown values."""
+        """An attribute whose unknown values become further inputs and are replaced by `InputContents`."""
         if type(value) is tuple:
             return tuple([self._defer(form, slot, item, inputs, rest, at) for item in value])
         if not isinstance(value, RUNTIME):
@@ -368,7 +368,7 @@ class Emitter:
 def _tract_result(
     declared: PrimitiveName | None, inputs: Sequence[Value | None], attributes: Mapping[str, object]
 ) -> PrimitiveName | None:
-    """In tract's dialect operations on scalars take integers too, and attributes name element types."""
+    """The element type of a result in tract's dialect, where scalars may be integers and attributes name types."""
     named = attributes.get("datum_type", attributes.get("to"))
     if isinstance(named, str):
         return _TRACT_TYPES.get(named[:1].lower())

@@ -1,4 +1,4 @@
-"""Evaluation of a document to operations: everything that is known when the graph is built is calculated here.
+"""Evaluates a document to operations: all values that are known when the graph is built are computed here.
 
 Source: NNEF 1.0.5, 3.3 "Semantics". A statement of the flat syntax (names and literals as arguments) takes a fast path
 here. All others run on the machine of `machine`, which has a stack of its own, so that calls may nest up to `MAX_CALLS`
@@ -50,9 +50,9 @@ def evaluate(
         document: the document.
         source: its text, for messages.
         library: the operations that it may use besides its own fragments.
-        expand: operations of the library that are replaced by their bodies too. Those with variables always are.
-        shape_of: gives the extents of a tensor after the operations so far (None: not known), for the function
-            `shape_of` of the language; by default they are inferred with the rules of the operations.
+        expand: operations of the library that are replaced by their bodies too; those with variables always are.
+        shape_of: returns the extents of a tensor after the operations so far, for the function `shape_of` of the
+            language; by default they are inferred with the rules of the operations.
 
     Raises:
         NnefError: an expression has no value, or a limit is reached.
@@ -65,7 +65,7 @@ def evaluate(
 
 
 class _Evaluation:
-    """The graph's own statements; `values` are those of its identifiers so far."""
+    """Evaluates the statements of the graph; `values` has the values of its identifiers so far."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class _Evaluation:
                     if self._run_again(value, target.name) or self._run_flat(value, target.name):
                         continue
                 except (_NotFlat, BadValue):
-                    pass  # the machine reports the position of every operand
+                    pass  # the machine reports positions of operands
             if not reserved:
                 names = (name for assignment in graph.body for name in names_in(assignment.target))
                 emitter.reserve([renamed.get(name.at, name.name) for name in names])
@@ -105,7 +105,7 @@ class _Evaluation:
         return emitter.operations
 
     def _run_flat(self, call: Invocation, target: str) -> bool:
-        """A statement that names the one result of an atomic operation on names and literals; False for all else."""
+        """Run a statement with one operation of names and literals and one result; return False for any other."""
         arguments = call.arguments
         names = tuple([argument.name for argument in arguments])
         forms = self.forms.get(call.name)
@@ -131,7 +131,7 @@ class _Evaluation:
         return True
 
     def _run_again(self, call: Invocation, target: str) -> bool:
-        """A flat statement like an earlier one except for its tensors; False for others."""
+        """Run a flat statement that differs from an earlier one only in its tensors; return False for any other."""
         arguments, shared = call.arguments, call.shared
         known_call = self.quick.get((call.name, id(shared), len(arguments)))
         if known_call is None or call.type_argument is not None:
@@ -155,7 +155,7 @@ class _Evaluation:
         return True
 
     def _run_machine(self, statement: Assignment) -> None:
-        """Any statement."""
+        """Run any statement."""
         frame, machine = self.frame, self.machine
         target = self._target(statement.target)
         frame.base = frame.prefix = machine.root = next(names_of(target))
@@ -168,7 +168,7 @@ class _Evaluation:
         return tuple([self._target(item) for item in items_of(expr)])
 
     def _assign(self, target: Expr, value: Value, at: int) -> None:
-        """Give names of the graph to a value; tensors that have another name are copied."""
+        """Assign a value to names of the graph; a tensor with another name is copied."""
         if not isinstance(target, Name):
             for item, item_value in zip(
                 items_of(target), self.machine.unpack_items(target, value, self.frame), strict=True
@@ -191,7 +191,7 @@ class _NotFlat(Exception):  # noqa: N818  (internal, no error)
 
 
 def _value_of(expr: Expr, known: Mapping[str, Value]) -> Value:
-    """The value of an argument. Raises _NotFlat for anything but literals, known names and arrays of these."""
+    """The value of an argument. Raises _NotFlat for anything but literals, names of tensors, and arrays of these."""
     kind = type(expr)
     if kind is Name:
         value = known.get(expr.name)  # type: ignore[union-attr]
@@ -208,7 +208,7 @@ def _value_of(expr: Expr, known: Mapping[str, Value]) -> Value:
 
 
 def _rename_reassigned(document: Document) -> dict[int, str]:
-    """In tract an identifier may be assigned again: other names for all but its last tensor, by their offsets."""
+    """New names for all but the last tensor of reassigned identifiers, which tract allows, by their offsets."""
     offsets_of: dict[str, list[int]] = {}
     for statement in document.graph.body:
         for name in names_in(statement.target):

@@ -1,4 +1,4 @@
-"""Forms of invocations: the parameter of each argument, computed once for all invocations with the same names."""
+"""Forms of invocations: the parameters of arguments, computed once for all invocations with equal argument names."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Names = tuple["str | None", ...]
 
 
 class Slot:
-    """The destination of an argument: `index` among the inputs of its kind, `name` of its parameter."""
+    """A parameter as the destination of an argument; `index` is its position among the tensors."""
 
     __slots__ = ("generic", "index", "kind", "name", "scalar", "text", "type")
 
     def __init__(self, parameter: Parameter, index: int) -> None:
-        """`index` counts the tensors among the parameters."""
+        """`index` is the number of tensors among the parameters before."""
         self.name = parameter.name
         self.type = parameter.type
         self.kind = kind_of_parameter(parameter.type)
@@ -38,9 +38,9 @@ class Slot:
 class Form:
     """An operation and the names of its arguments.
 
-    `tensors_determine_type`: the tensors among the arguments determine the type `?`, if there is one; `loose`: an
-    attribute is of the type `?`. `blank` is the inputs without any, `defaults` the attributes with None where an
-    argument is required, `shared` the attributes so far by their arguments.
+    `tensors_determine_type`: the tensors among the arguments determine the type argument, if there is one. `loose`: an
+    attribute has the type `?`. `blank` has None for each input, `defaults` has the defaults of attributes, None for
+    required ones. `shared` has the attributes of earlier invocations by their arguments.
     """
 
     fragment: Fragment
@@ -56,7 +56,7 @@ class Form:
 
     @classmethod
     def from_call(cls, fragment: Fragment, names: Names) -> Form:
-        """Compute a form. Raises BadValue for arguments without a parameter."""
+        """The form of an invocation with these argument names. Raises BadValue for an argument without a parameter."""
         slots = _slots(fragment)
         by_name = {slot.name: slot for slot in slots}
         passed: list[Slot] = []
@@ -92,7 +92,7 @@ class Form:
         return len(self.results) == 1 and self.results[0][0]
 
     def type_argument(self, values: Sequence[Value]) -> PrimitiveName | None:
-        """The type of `?`, from the arguments or by default."""
+        """The type argument, from the arguments or by default."""
         for i in self.generic:
             primitive = primitive_of(values[i])
             if primitive is not None:
@@ -111,14 +111,14 @@ def _slots(fragment: Fragment) -> list[Slot]:
 
 
 def kind_of_parameter(declared: NnefType) -> int:
-    """Whether a parameter is a tensor, an array of tensors, or an attribute."""
+    """The kind of a parameter: `TENSOR`, `TENSORS` or `ATTRIBUTE`."""
     if isinstance(declared, TensorOf):
         return TENSOR
     return TENSORS if isinstance(declared, ArrayOf) and isinstance(declared.of, TensorOf) else ATTRIBUTE
 
 
 def contains_primitive(declared: NnefType | None, name: PrimitiveName) -> bool:
-    """Whether a primitive is in a type."""
+    """Whether a type contains a primitive."""
     while isinstance(declared, (ArrayOf, TensorOf)):
         declared = declared.of
     if isinstance(declared, TupleOf):
@@ -143,7 +143,7 @@ def literal(expr: Expr) -> Value:
 
 
 def as_declared(declared: NnefType, value: Value) -> Value:
-    """The value with scalars where the declaration requires them: the dialects differ in what may be an integer."""
+    """The value with integers converted to scalars where the declaration requires these: some dialects mix both."""
     if isinstance(declared, TupleOf) and isinstance(value, tuple) and len(value) == len(declared.items):
         return tuple([as_declared(t, item) for t, item in zip(declared.items, value, strict=True)])
     if isinstance(declared, ArrayOf) and isinstance(value, tuple) and declared.of is not None:
@@ -152,9 +152,9 @@ def as_declared(declared: NnefType, value: Value) -> Value:
 
 
 def as_tensors(declared: NnefType, value: Value, bound: PrimitiveName | None, *, keep: bool = False) -> Value:
-    """The value with literals for tensors marked as such, for the body of a fragment.
+    """The value with literals for tensors as `Tensor`, for the body of a fragment.
 
-    With `keep`, as tract has it, an integer for a tensor of scalars stays an integer.
+    With `keep`, as in tract, an integer for a tensor of scalars stays an integer.
     """
     if isinstance(declared, TensorOf):
         if isinstance(value, (int, float, str, tuple)):

@@ -1,4 +1,4 @@
-"""Frames: one invocation of a fragment whose body is evaluated, or the graph itself."""
+"""Frames: invocations of fragments whose bodies are evaluated, and the graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shapeinf.formats.nnef.language.ast import Expr, Fragment, start_of
 from shapeinf.formats.nnef.language.types import PrimitiveName
 
 MAX_CALLS = 10_000
-"""Depth of nested calls of fragments."""
+"""The most nested calls of fragments."""
 
 _LISTED_CALLS = 8
 _LONGEST_NAME = 80
@@ -24,13 +24,13 @@ class Frame:
 
     Args:
         fragment: None for the graph.
-        prefix: begins the names of its tensors.
-        base: begins the names of tensors in the statement that is evaluated.
-        bound: the type of `?`.
-        targets: names for its results.
+        prefix: the start of the names of its tensors.
+        base: the start of the names of tensors in the current statement.
+        bound: the type argument of its fragment.
+        targets: the names of its results.
         calls: the offsets of the invocations around it in the document, innermost first, without the middle.
         library_call: for a fragment of a library, the offset of the invocation in the document that led to it.
-        depth: how many frames are around it.
+        depth: the number of frames around it.
     """
 
     fragment: Fragment | None
@@ -48,7 +48,7 @@ class Frame:
         return start_of(expr) if self.library_call is None else self.library_call
 
     def inner_frame(self, fragment: Fragment, at: int, target: Target, root: str, library: bool) -> Frame:
-        """The frame of an invocation at an offset in this one; long names restart at the root."""
+        """The frame of an invocation at an offset in this one; a prefix that is too long restarts at `root`."""
         prefix = next(names_of(target), f"{self.base}.{fragment.name}")
         if len(prefix) > _LONGEST_NAME:
             prefix = f"{root}.{fragment.name}"

@@ -1,4 +1,4 @@
-"""Finds the declaration of an invocation, and whether its body is evaluated."""
+"""Looks up the declarations of operations, and decides whose bodies are evaluated."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Lookup:
         return fragment
 
     def arguments(self, call: Invocation) -> tuple[Argument, ...]:
-        """The arguments, in tract's dialect without unknown names, which tract ignores."""
+        """The arguments of an invocation; tract's dialect ignores those with unknown names."""
         fragment = self.find(call.name)
         if self._strict or fragment is None:
             return call.arguments
@@ -61,7 +61,7 @@ class Lookup:
         return form
 
     def is_expanded(self, fragment: Fragment) -> bool:
-        """Whether the body of a fragment is evaluated: of the document, requested, or with variables."""
+        """Whether the body of a fragment is evaluated: if it is of the document, requested, or creates variables."""
         name = fragment.name
         expanded = self._is_expanded.get(name)
         if expanded is None:
@@ -71,7 +71,7 @@ class Lookup:
         return expanded
 
     def _declares(self, fragment: Fragment) -> bool:
-        """Whether a body of the library, or one that it invokes, creates variables."""
+        """Whether the body of a fragment, or one that it invokes, creates variables."""
         seen: set[str] = set()
         pending: list[Fragment | None] = [fragment]
         while pending:

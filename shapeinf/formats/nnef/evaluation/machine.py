@@ -1,7 +1,6 @@
-"""The machine that evaluates expressions: generators that request the values of their parts, on a stack of its own.
+"""The machine that evaluates expressions: generators that request the values of their operands, on its own stack.
 
-An expression in a fragment that is invoked from an expression in a fragment (and so on) does not use the stack of
-Python.
+Nested invocations of fragments do not use the stack of Python.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from shapeinf.formats.nnef.language.diagnostics import SourceText
 from shapeinf.formats.nnef.language.types import NnefType, PrimitiveName
 
 MAX_STEPS = 1_000_000
-"""Expressions that one document may evaluate, those of the flat syntax aside."""
+"""The most expressions that one document evaluates, apart from statements of the flat syntax."""
 
 MAX_WORK = 20_000_000
-"""Items of all arrays of a document."""
+"""The most items of all arrays of a document."""
 
 Request = tuple[Expr, Frame, Target]
 Steps = Generator[Union[Request, "Steps"], Any, Value]
-"""The evaluation of an expression: it requests the values of others, and returns its own."""
+"""The evaluation of an expression: it requests the values of other expressions, and returns its own."""
 
 
 class Machine:
@@ -102,15 +101,15 @@ class Machine:
                     value = done.value
 
     def shape_of(self, operations: Sequence[Operation], name: str) -> Sequence[int | None] | None:
-        """The extents of a tensor; see `ShapeOf`."""
+        """The extents of a tensor after some operations; see `ShapeOf`."""
         if self._shape_of is None:
-            from shapeinf.formats.nnef.evaluation.shapes_so_far import ShapesSoFar  # most documents need none
+            from shapeinf.formats.nnef.evaluation.shapes_so_far import ShapesSoFar  # few documents need it
 
             self._shape_of = ShapesSoFar(self._document, self.source)
         return self._shape_of(operations, name)
 
     def error_at(self, bad: BadValue, frame: Frame, parts: Sequence[Expr | None], at: int) -> NnefError:
-        """The error of an operation without a value, at the operand that causes it."""
+        """The error for a bad value, at the operand that causes it, else at `at`."""
         part = parts[bad.part] if 0 <= bad.part < len(parts) else None
         position = at if part is None else frame.offset_of(part)
         return NnefError([self.source.error(bad.code, bad.message, position, frame.calls)], self.source.render)
@@ -122,7 +121,7 @@ class Machine:
         return value
 
     def _count_result(self, value: Value) -> Value:
-        """A computed value; its items count towards the limit of the document."""
+        """Count the items of a computed value towards the limit of the document."""
         return self._count_items(value, len(value)) if isinstance(value, (tuple, str)) else value
 
     # -- leaves and literals -----------------------------------------------------------------------------------------
@@ -164,7 +163,7 @@ class Machine:
         op = expr.op
         left = yield expr.left, frame, None
         if type(left) is bool and ((op == "&&" and not left) or (op == "||" and left)):
-            return left  # the other side may have no value
+            return left  # the right side is not evaluated
         right = yield expr.right, frame, None
         self.emitter.calls = frame.calls
         try:
@@ -192,7 +191,7 @@ class Machine:
         for _, iterated in expr.iterators:
             array = yield iterated, frame, None
             if not isinstance(array, tuple):
-                bad = BadValue(f"a comprehension goes over arrays, not {kind_of(array)}")
+                bad = BadValue(f"a comprehension iterates over arrays, not {kind_of(array)}")
                 raise self.error_at(bad, frame, (), frame.offset_of(iterated))
             self._work += len(array)
             arrays.append(array)
@@ -295,7 +294,7 @@ class Machine:
                 length = array_length(form, values, target, self.emitter, self.shape_of)
                 if length is None and self.dialect == "tract" and not isinstance(target, tuple) and form.returns_array:
                     result = self.emitter.invoke(form, values, bound, (target,), frame.base, at, 1)
-                    return result[0] if isinstance(result, tuple) else result  # tract: an array of one is its item
+                    return result[0] if isinstance(result, tuple) else result  # in tract an array of one is its item
                 return self.emitter.invoke(form, values, bound, target, frame.base, at, length)
             inner = self._enter(fragment, form, values, bound, frame, target, at)
         except BadValue as bad:
@@ -304,16 +303,14 @@ class Machine:
         return result  # type: ignore[no-any-return]
 
     def _scan(self, form: Form, values: Sequence[Value], frame: Frame, target: Target, at: int) -> Steps:
-        """A scan of tract's: its body once, on chunks of tensors; its results follow from those of one call."""
+        """Evaluate a scan of tract: its body once, on chunks of tensors; the results follow from those of one call."""
         arguments = {slot.name: value for slot, value in zip(form.slots, values, strict=True)}
         try:
             body = self.lookup.own.get(str(arguments.get("body")))
             if body is None:
                 message = f"the body of a scan, {arguments.get('body')!r}, is not a fragment of the document"
                 raise BadValue(message, code="N401")
-            if frame.depth >= MAX_CALLS:
-                message = f"fragments invoke each other more than {MAX_CALLS:,} levels deep ({body.name} goes on)"
-                raise BadValue(message, code="N904")
+            _check_depth(frame, body)
             scan = Scan(body, arguments, self.emitter, frame.base, at)
             inner = frame.inner_frame(body, at, None, self.root, False)
             for parameter in body.parameters:
@@ -334,9 +331,7 @@ class Machine:
         target: Target,
         at: int,
     ) -> Frame:
-        if frame.depth >= MAX_CALLS:
-            message = f"fragments invoke each other more than {MAX_CALLS:,} levels deep ({fragment.name} goes on)"
-            raise BadValue(message, code="N904")
+        _check_depth(frame, fragment)
         inner = frame.inner_frame(fragment, at, target, self.root, fragment.name not in self.lookup.own)
         inner.bound = bound or (form.type_argument(values) if fragment.generic else None)
         for slot, value in zip(form.slots, values, strict=True):
@@ -378,13 +373,20 @@ class Machine:
             self._assign(item, item_value, frame)
 
     def unpack_items(self, target: Expr, value: Value, frame: Frame) -> tuple[Value, ...]:
-        """The items of a value for the items on the left side. Raises NnefError where they are not as many."""
+        """The items of a value for those on the left side. Raises NnefError for another number of items."""
         wanted = len(items_of(target))
         if isinstance(value, tuple) and len(value) == wanted:
             return value
         right = f"{len(value)} values" if isinstance(value, tuple) else "one value"
         bad = BadValue(f"the left side has {wanted} items, the right side {right}", code="N503")
         raise self.error_at(bad, frame, (), frame.offset_of(target))
+
+
+def _check_depth(frame: Frame, fragment: Fragment) -> None:
+    """Raise BadValue for an invocation of a fragment that nests too deep."""
+    if frame.depth >= MAX_CALLS:
+        message = f"invocations nest more than {MAX_CALLS:,} levels deep, the next one is of {fragment.name}"
+        raise BadValue(message, code="N904")
 
 
 def _shape_operand(expr: Expr) -> Expr | None:

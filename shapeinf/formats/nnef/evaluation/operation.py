@@ -1,4 +1,4 @@
-"""The flat form of a document: operations in order, each with the position of its invocation."""
+"""Operations, the flat form of a document, each with the position of its invocation."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ PRIMITIVES: dict[str | None, Primitive] = {p.name: p for p in (INTEGER, SCALAR, 
 """The types that a type argument may name."""
 
 AXIS = "shape_of_axis"
-"""An operation of our own: the extent of the axis `axis` of a tensor, as a tensor of rank 0.
+"""An operation that only shapeinf has: the extent of the axis `axis` of a tensor, as a tensor of rank 0.
 
-With the attribute `known` nothing reads it: an expression made use of this extent, so the graph holds for no other.
+One with the attribute `known` has no consumer: an expression used this extent, so the graph is valid for no other.
 """
 
 EXTENT = "extent_of_text"
-"""An operation of our own: the extent that a text names (a constant, its only input), as a tensor of rank 0."""
+"""An operation that only shapeinf has: the extent whose name or expression is its input, as a tensor of rank 0."""
 
 
 @attrs.define(eq=False)
@@ -29,13 +29,13 @@ class Operation:
     Args:
         op: the operation, as declared.
         inputs: its tensors in the order of the declaration, then the items of its arrays of tensors, then the tensors
-            that its attributes consist of. A literal stands for itself, None for an omitted one.
-        attributes: all other parameters, with defaults; shared among equal operations. Items that are known
-            at run time only are `InputContents` an input.
+            in its attributes. A literal is an input itself, None stands for an omitted tensor.
+        attributes: all other parameters, with defaults; equal operations share them. An item that is known only at
+            run time is `InputContents` of an input.
         outputs: the names of its results; the items of an array one by one.
-        type_argument: the type of `?` in its declaration, where no tensor among the inputs determines it.
-        at: the offset of the invocation, in the innermost fragment that the document itself declares.
-        calls: the offsets of the invocations around that, innermost first; long chains lack their middle.
+        type_argument: the type argument, if no tensor among the inputs determines it.
+        at: the offset of the invocation, in the innermost fragment that the document declares.
+        calls: the offsets of the invocations around it, innermost first; the middle of long chains is left out.
     """
 
     op: str

@@ -1,4 +1,4 @@
-"""Operators, indices and `shape_of` of values that are unknown when the graph is built."""
+"""Operators, subscripts and `shape_of` of values that are unknown when the graph is built."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from shapeinf.formats.nnef.versions import DialectName
 from shapeinf.graph import InputContents
 
 ShapeOf = Callable[[Sequence[Operation], str], "Sequence[int | None] | None"]
-"""The extents of a tensor after some operations, None for an unknown extent or rank."""
+"""Returns the extents of a tensor after some operations: None for an unknown extent, and for an unknown rank."""
 
 _DIMENSION_OPERATORS = {"+": "+", "-": "-", "*": "*", "/": "//"}
 
 
 def apply_operator(emitter: Emitter, op: str, operands: Sequence[Value], target: Target, base: str, at: int) -> Value:
-    """An operator with an unknown operand: an operation of the graph, or an expression of named extents."""
+    """The result of an operator with an unknown operand: an operation of the graph, or an expression of extents."""
     if op in _DIMENSION_OPERATORS and all(type(operand) in (Symbol, int) for operand in operands):
         return _symbolic(_DIMENSION_OPERATORS[op], operands)
     if op == "*" and isinstance(operands[0], (tuple, str)) and emitter.dialect != "tract":
-        raise BadValue("how many times to repeat must be known when the graph is built", 1, "N502")
+        raise BadValue("the number of repetitions must be known when the graph is built", 1, "N502")
     return emitter.add_operator(op, operands, target, base, at)
 
 
@@ -50,7 +50,7 @@ def part_of_tensor(
     base: str,
     at: int,
 ) -> Tensor:
-    """An item (`ends` None) or a range of a tensor, along its first axis (tract)."""
+    """An item (if `ends` is None) or a range of a tensor along its first axis, as tract allows."""
     last: Value
     if ends is not None:
         last = ends[0]
@@ -71,9 +71,9 @@ def part_of_tensor(
 
 
 def extents_of(value: Value, emitter: Emitter, shape_of: ShapeOf, dialect: DialectName) -> tuple[Value, ...]:
-    """The result of `shape_of`: known extents as integers, the others as axes to be read on use."""
+    """The result of `shape_of`: integers for known extents, `AxisOf` for the others."""
     if not isinstance(value, Tensor):
-        shape: list[Value] = []  # of a literal, unless it stands for a tensor (1.0.1)
+        shape: list[Value] = []  # a literal has no axes, unless it stands for a tensor (1.0.1)
     elif value.literal is not None:
         shape = list(literal_shape(value.literal))
     else:
@@ -89,7 +89,7 @@ def extents_of(value: Value, emitter: Emitter, shape_of: ShapeOf, dialect: Diale
 def array_length(
     form: Form, values: Sequence[Value], target: Target, emitter: Emitter, shape_of: ShapeOf
 ) -> int | None:
-    """The number of tensors of an array result, from the arguments; None where only the target has it."""
+    """The number of tensors in a resulting array, from the arguments; None if only the target determines it."""
     op = form.fragment.name
     if op not in ("copy_n", "split", "unstack"):
         return None

@@ -1,7 +1,7 @@
-"""tract's scan: a fragment that is called for each chunk of an axis.
+"""The scan of tract: a fragment that is called for each chunk of an axis.
 
-Its states keep their shape, so the shapes of one call are those of all: the body is written once, between operations
-of our own that turn a tensor into a chunk of it, and the result of a call into those of all.
+Its states keep their shapes, so all calls have the same shapes. The body is emitted once, between operations that only
+shapeinf has: these cut a chunk from a tensor, and combine the results of all calls.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class _Scanned:
 
 
 class Scan:
-    """One scan: the arguments of its body, and the results of the scan."""
+    """One scan: computes the arguments of its body, and the results of the scan."""
 
     def __init__(
         self, fragment: Fragment, arguments: Mapping[str, Value], emitter: Emitter, base: str, at: int
     ) -> None:
-        """`arguments` are by name. Raises BadValue for arguments that do not fit the fragment."""
+        """`arguments` are the arguments of the scan by name. Raises BadValue for malformed ones."""
         self.fragment = fragment
         self.emitter, self.base, self.at = emitter, base, at
         self.scanned = [_parse_scanned(item) for item in _items(arguments, "scan")]
@@ -44,7 +44,7 @@ class Scan:
         self.outputs = [_output(item) for item in _items(arguments, "output")]
 
     def argument(self, name: str) -> Value:
-        """The argument of one call of the body for a parameter."""
+        """The argument for a parameter in one call of the body. Raises BadValue if the scan has none."""
         for scanned in self.scanned:
             if _is_same_name(scanned.name, name):
                 return self._add_operation(
@@ -56,7 +56,7 @@ class Scan:
         for original, (value, _) in self.states.items():
             if _is_same_name(original, name):
                 return self._add_operation(_STATE, (value,), {}, name)
-        raise BadValue(f"{name!r} of the body {self.fragment.name} gets no value", code="N403")
+        raise BadValue(f"the scan has no value for {name!r} of its body {self.fragment.name}", code="N403")
 
     def results(self, body_results: Value, target: Target) -> Value:
         """The results of the scan, from those of one call of the body."""
@@ -69,7 +69,8 @@ class Scan:
             results[name] = self._add_operation(_NEXT, (results[name], initial), {}, name)
         targets = target if isinstance(target, tuple) else (target,)
         if len(targets) != len(self.outputs) and target is not None:
-            raise BadValue(f"the scan has {len(self.outputs)} tensors, the left side takes {len(targets)}", code="N503")
+            message = f"the scan has {len(self.outputs)} tensors, but the left side has {len(targets)}"
+            raise BadValue(message, code="N503")
         outputs = tuple(
             [
                 self._output_tensor(results[self._result(results, name)], kind, axis, output_target)
@@ -100,7 +101,7 @@ class Scan:
 
 
 def _is_same_name(original: str, name: str) -> bool:
-    """Tract's exporters name scanned values as another format does, and the fragment's parameters in plain letters."""
+    """Whether a name of a scanned value, which may have any characters, is that of a parameter or result."""
     plain = "".join(char if char.isalnum() else "_" for char in original)
     return name in (original, plain, f"_{plain}")
 
@@ -137,7 +138,7 @@ def _parse_scanned(value: Value) -> _Scanned:
 
 
 def _output(value: Value) -> tuple[str, str, int]:
-    """Name, "full" or "last", and axis; the chunk that may follow is that of the results themselves."""
+    """The name, "full" or "last", and the axis of an output; a further item, the chunk, is not needed."""
     kind = _text(value, 1)
     if kind not in ("full", "last"):
         raise BadValue(f"a result of a scan must be 'full' or 'last', not {kind!r}")

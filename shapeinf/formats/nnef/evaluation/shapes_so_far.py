@@ -1,4 +1,4 @@
-"""Shapes of a graph that is still being evaluated, for documents with `shape_of`."""
+"""The shapes of a graph during its evaluation, for documents with `shape_of`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from shapeinf.ops import OpRegistry, default_registry
 
 
 class ShapesSoFar:
-    """Infers operations on request, each once; the inference of the complete graph reports violations."""
+    """Infers the operations so far, each once; the inference of the complete graph reports violations."""
 
     def __init__(self, document: Document, source: SourceText, registry: OpRegistry | None = None) -> None:
-        """No operations."""
+        """Start without operations."""
         self.builder = Builder(document, source)
         self.registry = registry or default_registry()
         self.version = VERSIONS[document.dialect]
@@ -29,7 +29,7 @@ class ShapesSoFar:
         self._done = 0
 
     def __call__(self, operations: Sequence[Operation], name: str) -> list[int | None] | None:
-        """The extents of a tensor; None where its rank is not known."""
+        """The extents of a tensor, None for unknown ones; None instead of extents for an unknown rank."""
         while self._done < len(operations):
             self._run(operations[self._done])
             self._done += 1

@@ -14,17 +14,17 @@ from shapeinf.formats.nnef.language.lexer import quote
 from shapeinf.formats.nnef.language.types import PrimitiveName
 
 MAX_ITEMS = 1_000_000
-"""Items that one array may have, with those of the arrays in it; and characters of a string."""
+"""The most items of an array, with those of inner arrays, and the most characters of a string."""
 
 MAX_BITS = 4096
-"""Bits of an integer that is calculated."""
+"""The most bits of a computed integer."""
 
 
 @attrs.define(eq=False)
 class Tensor:
-    """A tensor of the graph, or a literal for one: then it has `literal` and no name.
+    """A tensor of the graph, or a literal for one, which has `literal` and no name.
 
-    `of` is its element type, None where it is not known.
+    `of` is its element type, None if unknown.
     """
 
     name: str
@@ -42,7 +42,7 @@ class AxisOf:
 
 @attrs.frozen
 class Symbol:
-    """An extent that has a name, or an expression of such (tract): `text` is that of a dimension."""
+    """A named extent, or an expression of named extents (tract); `text` is the text of the dim."""
 
     text: str
 
@@ -68,7 +68,7 @@ class BadValue(Exception):  # noqa: N818  (internal, no error)
 
 
 def check_limits(value: Value) -> Value:
-    """A calculated value. Raises BadValue for one that is too large to go on with."""
+    """The value unchanged. Raises BadValue for one that is too large."""
     kind = type(value)
     if kind is int:
         if value.bit_length() > MAX_BITS:  # type: ignore[union-attr]
@@ -79,7 +79,7 @@ def check_limits(value: Value) -> Value:
 
 
 def size_of(value: Value) -> int:
-    """How many items an array has, with those of the arrays in it. Raises BadValue for too many."""
+    """The number of items of an array, with those of inner arrays. Raises BadValue for too many."""
     if type(value) is not tuple:
         return 1
     total, pending = 0, [value]
@@ -93,22 +93,22 @@ def size_of(value: Value) -> int:
 
 
 def is_known(value: Value) -> bool:
-    """Whether nothing in the value waits for the graph to run."""
+    """Whether a value is known when the graph is built."""
     if type(value) is tuple:
         return all(map(is_known, value))
     return not isinstance(value, RUNTIME)
 
 
 def kind_of(value: Value) -> str:
-    """The description of a value, for messages."""
+    """The name of the type of a value, for messages."""
     names = {bool: "logical", int: "integer", float: "scalar", str: "string", tuple: "array"}
     return names.get(type(value), "tensor")
 
 
 def primitive_of(value: Value) -> PrimitiveName | None:
-    """The element type that a value has, or would have as a tensor; None for an empty array.
+    """The element type of a value as a tensor; None for an empty array.
 
-    An array with a number that is no integer is one of scalars.
+    An array of integers and scalars is one of scalars.
     """
     if type(value) is tuple:
         items = dict.fromkeys(map(primitive_of, value))
@@ -123,7 +123,7 @@ def primitive_of(value: Value) -> PrimitiveName | None:
 
 
 def literal_shape(value: Value) -> tuple[int, ...]:
-    """The shape of nested arrays as a tensor. Raises BadValue where they are not all of the same lengths."""
+    """The shape of nested arrays as a tensor. Raises BadValue if their lengths differ."""
     if type(value) is not tuple:
         return ()
     shapes = {literal_shape(item) for item in value}
@@ -138,7 +138,7 @@ def flatten(value: Value) -> list[Value]:
 
 
 def as_scalars(value: Value) -> Value:
-    """The value with scalars instead of integers."""
+    """The value with its integers converted to scalars."""
     if type(value) is tuple:
         return tuple([as_scalars(item) for item in value])
     if type(value) is int:

@@ -1,6 +1,6 @@
-"""The files of a model: a folder, or an archive that is never unpacked.
+"""The files of a model in a folder, or in an archive, which is not unpacked.
 
-Source: NNEF 1.0.5, 5 "Container Organization". No name in a model can lead to a file outside of it.
+Source: NNEF 1.0.5, 5 "Container Organization". No name in a model can refer to a file outside the model.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from shapeinf.formats.nnef.files.dat import MAX_HEADER, MAX_SMALL
 from shapeinf.formats.nnef.files.unpacking import Guarded, Kind, kind_of, unpack
 
 MAX_TEXT = 1 << 28
-"""Bytes of a document or of a quantization file."""
+"""The most bytes of a document or of a quantization file."""
 MAX_MEMBERS = 100_000
-"""Files of an archive."""
+"""The most files of an archive."""
 MAX_CONTENTS = 1 << 29
-"""Bytes of the contents of an archive in memory: texts, headers, small tensors."""
+"""The most bytes of an archive in memory: texts, headers, small tensors."""
 
 GRAPH, QUANTIZATION, TENSOR = ".nnef", ".quant", ".dat"
 MODEL_FILES = (GRAPH, QUANTIZATION, TENSOR)
@@ -32,7 +32,7 @@ ARCHIVES = (".tgz", ".tar.gz", ".tar", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", "
 
 @attrs.frozen
 class Entry:
-    """A file of a model: its size, its first bytes (at least a header's), and all of them for a small one."""
+    """A file of a model: its size, its first bytes (at least a header), and a function that reads a small file."""
 
     size: int
     head: bytes
@@ -40,7 +40,7 @@ class Entry:
 
 
 class ModelFiles(Protocol):
-    """The files of a model by their path inside of it, with `/` between folders."""
+    """The files of a model by their path in it, with `/` between folders."""
 
     @property
     def name(self) -> str:
@@ -54,7 +54,7 @@ class ModelFiles(Protocol):
 
 
 def is_unsafe(path: str) -> bool:
-    """Whether a path leads out of the model, or is not in its simplest form.
+    """Whether a path refers to a file outside the model, or is not in its simplest form.
 
     >>> is_unsafe("conv1/kernel.dat"), is_unsafe("../x.dat"), is_unsafe("/x.dat"), is_unsafe("a//x.dat")
     (False, True, True, True)
@@ -63,7 +63,7 @@ def is_unsafe(path: str) -> bool:
 
 
 def decode_text(data: bytes, name: str) -> str:
-    """A file as text. Raises ModelError for one that is not UTF-8."""
+    """The text of a file. Raises ModelError if it is not UTF-8, LimitError past the limit."""
     if len(data) > MAX_TEXT:
         raise LimitError(f"a text of {len(data)} bytes; at most {MAX_TEXT} are allowed", node=name)
     try:
@@ -100,8 +100,8 @@ class Folder:
             return Entry(os.fstat(file.fileno()).st_size, file.read(MAX_HEADER), lambda: _read_small(real_path))
 
     def _file(self, path: str) -> str | None:
-        """The real path of a regular file. Raises ModelError when symbolic links lead out of the folder."""
-        outside = ModelError(f"{path!r} lies outside of the model", node=self.name)
+        """The real path of a regular file; None if it is missing. Raises ModelError for a file outside the folder."""
+        outside = ModelError(f"{path!r} is outside the model", node=self.name)
         if is_unsafe(path):
             raise outside
         named = os.path.join(self._root, *path.split("/"))
@@ -136,7 +136,7 @@ def _report_unreadable(path: str) -> Iterator[None]:
 
 @attrs.frozen
 class Archive:
-    """The contents of an archive by path; the document lies at its top."""
+    """The contents of an archive by path, relative to the folder of the document."""
 
     name: str
     contents: Mapping[str, tuple[int, bytes]]
@@ -158,10 +158,10 @@ class Archive:
 
 
 def read_archive(source: str | bytes, name: str | None = None) -> Archive:
-    """An archive (a tar, compressed or not, or a zip), a path or its bytes, whose document may lie in a folder of it.
+    """The archive at a path or in bytes: a zip, or a tar that may be compressed. The document may be in a folder of it.
 
-    Raises ModelError for a file that is no such archive, for links, devices and paths that lead out of it, LimitError
-    for one that would become too large.
+    Raises ModelError for a file that is no such archive, and for links, devices and paths outside the archive;
+    LimitError for contents that are too large.
     """
     import gzip  # few models are archives
     import tarfile
@@ -179,13 +179,13 @@ def read_archive(source: str | bytes, name: str | None = None) -> Archive:
         raise ModelError(f"the archive is damaged or cut off: {error}", node=archive_name) from error
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror or error}", node=archive_name) from error
-    except (ValueError, RecursionError) as error:  # tarfile's own, of invalid headers
+    except (ValueError, RecursionError) as error:  # raised by tarfile for invalid headers
         raise ModelError(f"the archive is damaged: {error}", node=archive_name) from error
     return Archive(archive_name, _relative_to_document(contents))
 
 
 Member = tuple[str, int, bytes]
-"""A file of an archive: its path, its size, and its contents, or the start of them."""
+"""A file of an archive: its path, its size, and its contents or the start of these."""
 
 
 def _collect(members: Iterator[Member], archive_name: str) -> dict[str, tuple[int, bytes]]:
@@ -224,7 +224,7 @@ def _tar_members(file: BinaryIO, kind: Kind, archive_name: str) -> Iterator[Memb
             count += 1
             if count > MAX_MEMBERS:
                 raise LimitError(f"an archive of more than {MAX_MEMBERS} files", node=archive_name)
-            archive.members = []  # type: ignore[attr-defined]  # else it holds all of them
+            archive.members = []  # type: ignore[attr-defined]  # else the object keeps all of them
             if member.isdir():
                 continue
             if not member.isreg() or member.issparse():
@@ -236,17 +236,17 @@ def _tar_members(file: BinaryIO, kind: Kind, archive_name: str) -> Iterator[Memb
 
 
 def _inside(name: str, archive_name: str) -> str:
-    """The path of a file in its simplest form. Raises ModelError for one outside of the archive."""
+    """The path of a file in its simplest form. Raises ModelError for one outside the archive."""
     path = name
     while path.startswith("./"):
         path = path[2:]
     if is_unsafe(path):
-        raise ModelError(f"the archive holds {name!r}, which lies outside of it", node=archive_name)
+        raise ModelError(f"the archive holds {name!r}, which is not a simple path inside it", node=archive_name)
     return path
 
 
 def _content_length(path: str, size: int) -> int:
-    """The bytes of a file to read: all of a text and of a small tensor, else those of a header."""
+    """The number of bytes of a file to read: all of a text or a small tensor, else those of a header."""
     if path.endswith(TENSOR):
         return size if size <= MAX_SMALL else MAX_HEADER
     if size > MAX_TEXT:
@@ -255,7 +255,7 @@ def _content_length(path: str, size: int) -> int:
 
 
 def _relative_to_document(contents: dict[str, tuple[int, bytes]]) -> dict[str, tuple[int, bytes]]:
-    """All paths relative to the folder of the document, the one nearest to the top."""
+    """The contents by path relative to the folder of the document; of several, the one nearest to the top."""
     documents = sorted((path for path in contents if path.endswith(GRAPH)), key=lambda path: path.count("/"))
     folder = documents[0].rpartition("/")[0] if documents else ""
     if not folder:

@@ -18,9 +18,9 @@ from shapeinf.lattice import PartialTensor, Shape
 
 MAX_RANK = 8
 MAX_HEADER = 4096
-"""Bytes at the start of a file that hold any header, with the quantization text of the older layout."""
+"""Bytes of the longest header, with the quantization text of the older layout."""
 MAX_SMALL = MAX_HEADER + 8 * 4096
-"""Bytes of the largest file whose contents may be needed."""
+"""Bytes of the largest file whose contents are read."""
 
 _MAGIC = b"\x4e\xef"
 _FINAL_LENGTH = 128
@@ -41,13 +41,15 @@ class Header:
     """The header of a tensor file.
 
     Args:
-        layout: `final` has 128 bytes, `provisional` as many as it needs.
+        layout: `final` has 128 bytes, `provisional` has no fixed length.
         dims: the extents.
         kind: the meaning of the item type code.
-        code: the item type code, `vendor` whose it is (0 for the specification's own).
-        bits: bits of an item.
+        code: the item type code.
+        bits: the bits of an item.
+        vendor: the vendor who defines `code`, 0 for the specification.
         quantization: the quantization text of the older layout.
-        start: the offset of the items, `length` their bytes.
+        start: the offset of the items.
+        length: the bytes of all items.
     """
 
     layout: Literal["final", "provisional"]
@@ -62,7 +64,7 @@ class Header:
 
     @property
     def dtype(self) -> str | None:
-        """The numpy name of the stored items; None where numpy has none."""
+        """The element type of the stored items; None if numpy has no such type."""
         if self.kind == "other":
             return self._vendor_dtype()
         if self.kind == "bool":
@@ -79,9 +81,9 @@ class Header:
 
 
 def read_header(head: bytes, size: int, name: str) -> Header:
-    """The header of a tensor file of `size` bytes, from its first bytes (`MAX_HEADER`, or all that there are).
+    """The header of a tensor file of `size` bytes, from its first `MAX_HEADER` bytes.
 
-    Raises ModelError with the name of the file if it is not a tensor file, is cut off, or contradicts itself.
+    Raises ModelError with the name of the file if it is no tensor file, is cut off, or contradicts itself.
     """
     if len(head) < 12:
         raise ModelError(f"is not an NNEF tensor file: it has only {size} bytes", node=name)
@@ -92,9 +94,9 @@ def read_header(head: bytes, size: int, name: str) -> Header:
     length, rank = struct.unpack_from("<II", head, 4)
     if rank > MAX_RANK:
         raise LimitError(f"a tensor of rank {rank}; at most {MAX_RANK} is allowed", node=name)
-    # Both layouts have rank and extents at the same offset, and a file may have the length of both: all of it must fit.
+    # Both layouts have rank and extents at the same offset, and a file may have the length of both: all must fit.
     final, old = _final(head, size, length, rank), _provisional(head, size, length, rank)
-    # Of types of vendors the size of items is not known, so numbers of a file of 2017 may read as one of these.
+    # The size of items of a vendor is unknown, so a file of 2017 may look like one with a type of a vendor.
     likely = (old, final) if isinstance(final, Header) and final.vendor != 0 else (final, old)
     for header in likely:
         if isinstance(header, Header):
@@ -103,7 +105,7 @@ def read_header(head: bytes, size: int, name: str) -> Header:
 
 
 def _is_provisional_length(head: bytes, length: int, rank: int) -> bool:
-    """Whether a wrong file is more likely one of 2017: its items have bits, and its fields the length of the header."""
+    """Whether a damaged file is more likely one of 2017: its fields have the length of the header."""
     fixed = 16 + 4 * rank
     if len(head) < fixed:
         return False
@@ -125,7 +127,7 @@ def _final(head: bytes, size: int, length: int, rank: int) -> Header | str:
         if code >= len(_FINAL_KINDS):
             return f"the item type {code} is not one of 0 to {len(_FINAL_KINDS) - 1}"
         kind = _FINAL_KINDS[code]
-        # Files of before 1.0.3 have one code for integers, and after it whether they are signed.
+        # Files before 1.0.3 have one code for integers, and another field for the sign.
         if kind == "unsigned" and struct.unpack_from("<I", head, 52)[0] != 0:
             kind = "signed"
         error = _items_error(dims, kind, bits, present)
@@ -144,7 +146,7 @@ def _provisional(head: bytes, size: int, length: int, rank: int) -> Header | str
     dims = struct.unpack_from(f"<{rank}I", head, 12)
     code, bits, text = struct.unpack_from("<BBH", head, fixed - 4)
     if fixed + text != length:
-        return f"the header gives its length as {length} bytes, but its fields have {fixed + text}"
+        return f"the header states a length of {length} bytes, but its fields have {fixed + text}"
     if code >= len(_OLD_KINDS):
         return f"the item type {code} is not one of 0 to {len(_OLD_KINDS) - 1}"
     quantization = head[fixed:length].decode("utf-8", "replace")
@@ -155,7 +157,7 @@ def _provisional(head: bytes, size: int, length: int, rank: int) -> Header | str
 
 
 def _items_error(dims: tuple[int, ...], kind: ItemKind, bits: int, present: int) -> str | None:
-    """The error of items of these bits in the present number of bytes; None for valid ones."""
+    """The error for items of this many bits in the `present` bytes; None if they fit."""
     allowed = (16, 32, 64) if kind == "float" else (1, 8) if kind == "bool" else range(1, 65)
     if bits not in allowed:
         return f"{kind} items of {bits} bits"
@@ -166,14 +168,14 @@ def _items_error(dims: tuple[int, ...], kind: ItemKind, bits: int, present: int)
 
 
 def has_small_contents(header: Header) -> bool:
-    """Whether the contents are small and likely to decide about shapes."""
+    """Whether the contents are small, and shapes may depend on them."""
     return wants_contents(header.dtype, header.dims) and header.start + header.length <= MAX_SMALL
 
 
 def read_contents(header: Header, data: bytes, dtype: str | None = None) -> PartialTensor:
-    """The tensor of a complete small file; `dtype` is its element type in the graph (else that of its items).
+    """The tensor of a complete small file; `dtype` is its element type in the graph, by default that of its items.
 
-    Quantized items, and those that numpy has no type for, stay unknown: they stand for other numbers.
+    Quantized items, which stand for other numbers, and items without a numpy type stay unknown.
     """
     shape = Shape(header.dims)
     stored = header.dtype

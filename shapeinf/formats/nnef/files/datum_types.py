@@ -18,7 +18,7 @@ _TRACT_NAMES = {
 
 
 def dtype_of(name: str) -> str | None:
-    """The element type of a name in any case, quantization parameters in parentheses left out; None for no such type.
+    """The element type of a name in any case, without quantization parameters in parentheses; None if unknown.
 
     >>> dtype_of("F16"), dtype_of("qu8(z:0 s:0.5)"), dtype_of("f12")
     ('float16', 'uint8', None)

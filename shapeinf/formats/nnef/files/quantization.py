@@ -1,4 +1,4 @@
-"""Quantization files (`.quant`): how the items of tensors are quantized.
+"""Quantization files (`.quant`): the quantization of tensors.
 
 Source: NNEF 1.0.5, 5.3 "Quantization File Format". An entry is `"tensor": operation(parameter = literal, ...);`, the
 invocation of a quantization operation without its tensor; in the provisional dialect the `;` may be missing.
@@ -44,7 +44,7 @@ class Entry:
 
 @attrs.frozen
 class ParameterTensor:
-    """A parameter of a quantization that is a tensor of some rank: it broadcasts to the quantized one."""
+    """A parameter of a quantization that is an array: its shape must broadcast to that of the quantized tensor."""
 
     tensor: str
     parameter: str
@@ -85,7 +85,7 @@ class _QuantizationParser(ExpressionParser):
         return Entry(unquote(token), call, at)
 
     def recover(self) -> None:
-        """Go on behind the next `;`."""
+        """Skip to the token after the next `;`."""
         self.depth = 0
         while self.tokens[self.next] and not self.accept(";"):
             self.next += 1
@@ -94,7 +94,7 @@ class _QuantizationParser(ExpressionParser):
 def check_quantization(
     entries: Sequence[Entry], source: SourceText, library: Mapping[str, Fragment], names: Container[str], exact: bool
 ) -> list[ParameterTensor]:
-    """Check entries against operations and tensors of the graph; returns the parameters that must broadcast.
+    """Check entries against operations and tensors of the graph; return the parameters that must broadcast.
 
     `exact`: an integer is not a scalar. Raises NnefError with all errors.
     """
@@ -105,11 +105,11 @@ def check_quantization(
         if entry.tensor not in names:
             errors.append(source.error("N710", f"the graph has no tensor {entry.tensor!r}", entry.at))
         if entry.tensor in seen:
-            errors.append(source.error("N711", f"the tensor {entry.tensor!r} has a quantization already", entry.at))
+            errors.append(source.error("N711", f"the tensor {entry.tensor!r} has two quantizations", entry.at))
         seen.add(entry.tensor)
         fragment = library.get(entry.call.name)
         if fragment is None or not _is_quantization(fragment):
-            reason = "is not declared" if fragment is None else "takes no tensor to a tensor, so it quantizes none"
+            reason = "is not declared" if fragment is None else "is no quantization: it must take and return one tensor"
             errors.append(source.error("N712", f"the operation {entry.call.name!r} {reason}", entry.call.at))
             continue
         check = _EntryCheck(entry, fragment, source, exact)
@@ -132,7 +132,7 @@ def _is_quantization(fragment: Fragment) -> bool:
 
 
 class _EntryCheck:
-    """The arguments of one entry against the parameters of its operation, all but the first."""
+    """Compares the arguments of an entry with the parameters of its operation after the first."""
 
     def __init__(self, entry: Entry, fragment: Fragment, source: SourceText, exact: bool) -> None:
         self.entry = entry
@@ -149,10 +149,10 @@ class _EntryCheck:
         for index, argument in enumerate(self.entry.call.arguments):
             name = argument.name
             if name is None:
-                # The specification is silent on arguments without a name: they are the parameters in their order.
+                # The specification is silent on positional arguments: here they are the parameters in order.
                 name = parameters[index].name if index < len(parameters) else ""
             if name == self.fragment.parameters[0].name:
-                message = f"{name!r} of {op!r} is the tensor that the entry is about"
+                message = f"{name!r} of {op!r} is the quantized tensor: it is no argument of an entry"
                 yield error("N713", message, argument.at)
             elif not any(p.name == name for p in parameters):
                 message = (
@@ -173,7 +173,7 @@ class _EntryCheck:
         error, kind = self.source.error, parameter.type
         reference = next((e for e in _leaves(value) if not isinstance(e, (Number, Text, Truth))), None)
         if reference is not None:
-            message = f"the value of {parameter.name!r} is not a literal: an entry cannot refer to anything"
+            message = f"the value of {parameter.name!r} is not a literal"
             yield error("N714", message, reference.at)
         elif isinstance(kind, TensorOf) and isinstance(value, ArrayExpr):
             shape = _extents(value)
@@ -188,7 +188,7 @@ class _EntryCheck:
 
 
 def _leaves(value: Expr) -> Iterator[Expr]:
-    """The items of nested arrays and tuples; their depth is limited by the parser."""
+    """The items of nested arrays and tuples; the parser limits their depth."""
     if isinstance(value, (ArrayExpr, TupleExpr)):
         for item in value.items:
             yield from _leaves(item)
@@ -197,7 +197,7 @@ def _leaves(value: Expr) -> Iterator[Expr]:
 
 
 def _extents(value: Expr) -> tuple[int, ...] | None:
-    """The shape of nested arrays, None when it is not the same everywhere."""
+    """The shape of nested arrays; None if their lengths differ, and for an empty array."""
     if not isinstance(value, ArrayExpr):
         return ()
     inner = {_extents(item) for item in value.items}
@@ -206,7 +206,7 @@ def _extents(value: Expr) -> tuple[int, ...] | None:
 
 
 def _fits(value: Expr, kind: NnefType | None, exact: bool) -> bool:
-    """Whether a literal has a type; None is any primitive."""
+    """Whether a literal has a type; None stands for any primitive."""
     if isinstance(kind, ArrayOf):
         return isinstance(value, ArrayExpr) and all(_fits(item, kind.of, exact) for item in value.items)
     if isinstance(kind, TupleOf):

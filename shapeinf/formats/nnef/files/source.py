@@ -1,4 +1,4 @@
-"""Where an NNEF model comes from: a text, a document, a folder, an archive."""
+"""Finds the document of an NNEF model and its other files: in a text, a file, a folder or an archive."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _START = re.compile(r"\ufeff?(?:\s|#[^\n]*\n)*version\s+[0-9]")
 
 @attrs.frozen
 class Located:
-    """A document with the other files of its model; `path` is where it was read from, None for a text."""
+    """A document with the other files of its model; `path` is the path of the model, None for a text."""
 
     document: SourceText
     quantization: SourceText | None = None
@@ -38,14 +38,14 @@ class Located:
 
 
 def is_document(text: str) -> bool:
-    """Whether a text is a document, not the path of one: it begins with its version."""
+    """Whether a text is a document and not a path: it starts with a version."""
     return _START.match(text) is not None
 
 
 def is_nnef(head: bytes) -> bool:
-    """Whether a file that begins with these bytes (512 are enough) is an NNEF document or an archive.
+    """Whether the first bytes of a file (512 are enough) are those of an NNEF document or an archive.
 
-    Other tools make zip archives too: one is a model when its first file is a file of a model.
+    Other tools write zip archives too: one is a model if its first file is a file of a model.
     """
     kind = kind_of(head)
     if kind == "zip":

@@ -1,4 +1,4 @@
-"""The tensor files of a graph's variables: found by label, their headers compared with the declarations.
+"""Compares the tensor files of variables with their declarations, and defers the reading of small ones.
 
 Source: NNEF 1.0.5, 5 "Container Organization": the file of a variable is its label and `.dat`.
 """
@@ -29,12 +29,12 @@ _ITEMS = {
 """The kinds of items of each element type."""
 
 _BEFORE_1_0_3 = ("signed", "unsigned")
-"""How quantized scalars were stored, for which the quantization file of the model has the parameters."""
+"""The kinds of items of quantized scalars in older files, whose parameters are in the quantization file."""
 
 
 @attrs.frozen
 class Variable:
-    """A variable of the graph: its name there, its label, and where the document declares it."""
+    """A variable of the graph: its name, its label, and the offset of its declaration."""
 
     name: str
     label: str
@@ -51,12 +51,10 @@ def attach_files(
     *,
     quantized: bool,
 ) -> None:
-    """Compare every variable with its file, and defer the reading of small ones that do not change.
+    """Compare each variable with its file, and defer the reading of the small ones that are not in `changing`.
 
-    `quantized`: the model has a quantization file.
-
-    Files that are missing are one diagnostic: a document without its tensors has shapes all the same. Raises NnefError
-    with all errors of the others.
+    `quantized`: the model has a quantization file. Missing files are one diagnostic, since shapes do not need them.
+    Raises NnefError with all errors of the other files.
     """
     dialect: DialectName = graph.model.document.dialect
     errors: list[Diagnostic] = []
@@ -64,7 +62,7 @@ def attach_files(
     count = 0
     for variable in variables:
         count += 1
-        # tract's archives drop the `/` that its exporters let labels begin with.
+        # Labels of tract's exporters may start with `/`, which is not in the paths of its archives.
         path = (variable.label.lstrip("/") if dialect == "tract" else variable.label) + TENSOR
         try:
             entry = _entry(files, path, variable.label)
@@ -98,16 +96,16 @@ def _missing_files(paths: Sequence[str], count: int) -> Diagnostic:
 
 def _entry(files: ModelFiles, path: str, label: str) -> Entry | None:
     if is_unsafe(path):
-        raise ModelError(f"the label {label!r} leads out of the model")
+        raise ModelError(f"the label {label!r} is not a simple path inside the model")
     return files.entry(path)
 
 
 def _difference(
     header: Header, declared: PartialTensor, path: str, dialect: DialectName, *, quantized: bool
 ) -> str | None:
-    """The differences between a file and its declaration."""
+    """The message for a file that differs from its declaration; None if it does not."""
     dims, stored = declared.shape.require(), header.dims
-    # Ranks are open in the provisional dialect: trailing 1s are ignored.
+    # Ranks are not fixed in the provisional dialect: trailing 1s are ignored.
     open_rank = dialect == "provisional"
     if tuple(dims) != stored and not (open_rank and _strip_unit_dims(dims) == _strip_unit_dims(stored)):
         return f"the variable is declared as {list(dims)}, but its file {path!r} has the shape {list(stored)}"
@@ -129,7 +127,7 @@ def _strip_unit_dims(dims: Iterable[object]) -> tuple[object, ...]:
 def _enter_contents(graph: Graph, name: str, header: Header, entry: Entry, dialect: DialectName, changes: bool) -> None:
     constant = graph.constants[name]
     if dialect == "tract" and header.dtype is not None:
-        # tract takes the element type of the file, not of the document.
+        # tract uses the element type of the file, not that of the document.
         constant = graph.constants[name] = PartialTensor(header.dtype, constant.shape, None)
     if has_small_contents(header) and not changes:
         graph.unread[name] = partial(_contents, header, entry, constant)

@@ -1,4 +1,4 @@
-"""Archives by their first bytes, and the compressed ones as streams of bytes that go forward only."""
+"""Recognises archives by their first bytes, and reads compressed ones as streams."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:  # few models are archives
 Kind = Literal["tar", "gzip", "xz", "bzip2", "zip"]
 
 MAX_MEMORY = 1 << 28
-"""Bytes that a decompressor may take: the header of an xz file may request any number."""
+"""The most bytes of memory for a decompressor: the header of an xz file may request any number."""
 
 MAX_RATIO = 100
-"""The largest factor by which an archive may grow, once it is past `FREE_SIZE` bytes."""
+"""The largest ratio of decompressed to compressed bytes, for more than `FREE_SIZE` bytes."""
 FREE_SIZE = 1 << 30
 MAX_BLOCK = 1 << 20
-"""Bytes that are read at once on behalf of the archive's own headers, whose lengths are not trusted."""
+"""The most bytes of a header of an archive, whose length is not trusted."""
 
 _BLOCK = 1 << 16
 _TAR_MAGIC = slice(257, 262)
 _ZIP_NAME = 30
-"""Where the name of the first file of a zip archive begins."""
+"""The offset of the name of the first file in a zip archive."""
 _MAGIC: dict[bytes, Kind] = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2"}
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # the second is an empty one
 
@@ -51,11 +51,11 @@ class Readable(Protocol):
     """A source of bytes."""
 
     def read(self, size: int, /) -> bytes:
-        """The next bytes, at most so many; none at the end."""
+        """The next bytes, at most `size`; empty at the end."""
 
 
 def unpack(file: BinaryIO, kind: Kind, archive_name: str) -> Readable:
-    """The bytes of a tar archive that may be compressed; `archive_name` names it in messages."""
+    """The bytes of a tar archive that may be compressed; `archive_name` is its name in messages."""
     if kind == "gzip":
         import gzip
 
@@ -72,7 +72,7 @@ def unpack(file: BinaryIO, kind: Kind, archive_name: str) -> Readable:
 
 
 class _Decompressed:
-    """Streams of a compressed file, one behind the other, as parallel tools write them."""
+    """The decompressed bytes of a file, which may have several compressed streams in sequence."""
 
     def __init__(
         self, file: BinaryIO, start: Callable[[], lzma.LZMADecompressor | bz2.BZ2Decompressor], archive_name: str
@@ -83,7 +83,7 @@ class _Decompressed:
         self._stream = start()
 
     def read(self, size: int, /) -> bytes:
-        """`size` bytes, fewer at the end. Raises ModelError for a damaged file, LimitError past the limit of size."""
+        """`size` bytes, fewer at the end. Raises ModelError for damage, LimitError for too much memory."""
         pieces = []
         while size:
             piece = self._next(size)
@@ -94,7 +94,7 @@ class _Decompressed:
         return b"".join(pieces)
 
     def _next(self, size: int) -> bytes:
-        """The next bytes, at most so many; none at the end."""
+        """The next bytes, at most `size`; empty at the end."""
         while True:
             if self._stream.eof:
                 rest = self._stream.unused_data or self._file.read(_BLOCK)
@@ -122,9 +122,9 @@ class _Decompressed:
 
 
 class Guarded(RawIOBase):
-    """The bytes of an archive, for tarfile: seeks are reads, and each byte counts.
+    """The bytes of an archive for tarfile, which only go forward and are counted.
 
-    Raises LimitError for one that becomes too large, and for a header that needs too many bytes.
+    Raises LimitError for an archive that becomes too large, and for a header that is too long.
     """
 
     def __init__(self, stream: Any, compressed: int, name: str) -> None:
@@ -135,15 +135,15 @@ class Guarded(RawIOBase):
         self._at = 0
 
     def readable(self) -> bool:
-        """It is."""
+        """True."""
         return True
 
     def seekable(self) -> bool:
-        """Forward."""
+        """True, but only forward."""
         return True
 
     def tell(self) -> int:
-        """Bytes read so far."""
+        """The number of bytes read so far."""
         return self._at
 
     def read(self, size: int | None = -1) -> bytes:
@@ -153,7 +153,7 @@ class Guarded(RawIOBase):
         return self._next(size)
 
     def seek(self, offset: int, whence: int = SEEK_SET) -> int:
-        """Go forward to an offset, or to the end of the stream when it lies behind it."""
+        """Read up to an offset, or to the end of the stream if that is earlier."""
         if whence != SEEK_SET or offset < self._at:
             raise ModelError("the archive is damaged: its files overlap", node=self._name)
         while self._at < offset:
@@ -162,7 +162,7 @@ class Guarded(RawIOBase):
         return self._at
 
     def content(self, start: int, size: int) -> bytes:
-        """The bytes of a file. Raises ModelError when the archive ends before."""
+        """The bytes of a file. Raises ModelError if the archive ends earlier."""
         self.seek(start)
         pieces = []
         left = size

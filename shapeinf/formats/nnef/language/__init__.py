@@ -1,1 +1,1 @@
-"""The NNEF language: from text to a syntax tree and back."""
+"""The NNEF language: parses text to a syntax tree, and prints it."""

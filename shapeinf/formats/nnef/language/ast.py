@@ -1,6 +1,6 @@
 """The syntax tree of an NNEF document. Every node has `at`, the offset of its first character in the text.
 
-Two trees are equal when they mean the same: offsets and brackets that change nothing do not count.
+Equality of trees ignores offsets and redundant brackets.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _offset_field() -> int:
 
 @attrs.define(slots=True, unsafe_hash=True)
 class Number:
-    """A literal integer or scalar, with its sign; `text` is how the document writes it."""
+    """A literal integer or scalar, with its sign; `text` is its text in the document."""
 
     value: int | float
     text: str = field(eq=False, repr=False, default="")
@@ -148,8 +148,8 @@ class Argument:
 class Invocation:
     """`name<type_argument>(arguments)`.
 
-    `shared` are the last arguments where they are literals that other invocations have too: these have the very same
-    object here, so that results about it can be cached by its identity. Its offsets are those of the first.
+    `shared` has the last arguments if these are literals: equal ones of several invocations are one object, so that
+    results can be cached by its identity. Its offsets are those of the first invocation.
     """
 
     name: str
@@ -245,7 +245,7 @@ class Fragment:
     at: int = _offset_field()
 
     def parameter(self, name: str) -> Parameter | None:
-        """The parameter of a name."""
+        """The parameter of this name; None if there is none."""
         return next((p for p in self.parameters if p.name == name), None)
 
 
@@ -262,7 +262,7 @@ class GraphDefinition:
 
 @attrs.define(slots=True, unsafe_hash=True)
 class Extension:
-    """One extension as written between `extension` and `;` (KHR names split at commas and blanks, one each)."""
+    """One extension as written between `extension` and `;`; each name in a list of KHR extensions is one."""
 
     text: str
     at: int = _offset_field()

@@ -1,4 +1,4 @@
-"""A position in the tokens of a document, and the operations that every part of the parser needs."""
+"""A position in the tokens of a document, with the basic operations of the parser."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KEYWORDS: dict[DialectName, frozenset[str]] = {
     "final": _EVERYWHERE | {"extension", "integer", "yield"},
     "tract": _EVERYWHERE | {"extension", "integer", "yield"},
 }
-"""Reserved words; `integer`, `yield` and `extension` came with 1.0, which dropped `extent`."""
+"""The reserved words; 1.0 added `integer`, `yield` and `extension` and removed `extent`."""
 
 CASTS = frozenset(["integer", "scalar", "logical", "string"])
 BUILTINS = CASTS | {"shape_of", "length_of", "range_of"}
@@ -34,21 +34,21 @@ class Stop(Exception):  # noqa: N818  (internal, no error)
     """
 
     def __init__(self, code: str, message: str, at: int) -> None:
-        """The code and the message of the error, and its offset."""
+        """`at` is the offset of the error."""
         self.code = code
         self.message = message
         self.at = at
 
     def diagnostic(self, source: SourceText) -> Diagnostic:
-        """The error in the text of the tokens."""
+        """The error as a diagnostic of the text of the tokens."""
         return source.error(self.code, self.message, self.at)
 
 
 class Cursor:
-    """The tokens, the index of the next one, and the dialect, which decides what the keywords are."""
+    """The tokens, the index of the next one, and the dialect, which determines the keywords."""
 
     def __init__(self, tokens: list[str], offsets: list[int], dialect: DialectName) -> None:
-        """`tokens` end with ""."""
+        """`tokens` must end with empty ones, as those of `tokenize` do."""
         self.tokens = tokens
         self.offsets = offsets
         self.dialect = dialect
@@ -71,7 +71,7 @@ class Cursor:
         self.next += 1
 
     def accept(self, token: str) -> bool:
-        """Pass a token if it is the next one."""
+        """Pass a token if it is the next one; return whether it is."""
         if self.tokens[self.next] != token:
             return False
         self.next += 1
@@ -101,7 +101,7 @@ class Cursor:
         return token
 
     def _any_name(self) -> str:
-        # tract writes names that are no identifiers as i"any name"
+        # in tract, names that are no identifiers are written as i"any name"
         self.next += 1
         return self.tokens[self.next - 1][1:-1]
 
@@ -111,7 +111,7 @@ class Cursor:
         return Name(self.identifier(expected), at)
 
     def list_of(self, item: Callable[[], _Item], close: str, expected: str) -> tuple[_Item, ...]:
-        """One or more items with commas between them, and the bracket that closes them."""
+        """One or more items, separated by commas, and the closing bracket."""
         if self.tokens[self.next] == close:
             self.fail(f"expected {expected}: at least one is needed")
         items = [item()]

@@ -1,4 +1,4 @@
-"""Parsing of declarations: types, parameters and results of fragments.
+"""Parses declarations: types, parameters and results of fragments.
 
 Source: NNEF 1.0.5, 3.2.2 and 3.2.3; the provisional dialect writes `tensor` for `tensor<scalar>` and `extent` for
 `integer`.

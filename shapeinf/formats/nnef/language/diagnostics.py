@@ -10,13 +10,13 @@ from shapeinf.sharing import cached_property
 from shapeinf.texts import escape_lines, escape_unprintable
 
 MAX_DIAGNOSTICS = 20
-"""Errors after which the check of a document ends."""
+"""The number of errors after which the check of a document stops."""
 
 _EXCERPT_WIDTH = 160
 
 
 class SourceText:
-    """The text of a document (or another file of the model), to turn offsets into lines and columns."""
+    """The text of a document or of another file of the model, which converts offsets to lines and columns."""
 
     def __init__(self, text: str, name: str = "graph.nnef") -> None:
         """`name` is its path in messages."""

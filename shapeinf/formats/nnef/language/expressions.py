@@ -1,4 +1,4 @@
-"""Parsing of expressions: literals, arrays, tuples, operators, comprehensions, invocations.
+"""Parses expressions: literals, arrays, tuples, operators, comprehensions, invocations.
 
 Source: NNEF 1.0.5, 3.2.3 "Compositional Syntax"; `precedence` has the order of the operators.
 """
@@ -31,10 +31,10 @@ from shapeinf.formats.nnef.language.types import Primitive, PrimitiveName
 from shapeinf.formats.nnef.versions import DialectName
 
 MAX_DEPTH = 100
-"""Levels of expressions in each other; a chain such as `a + b + c` has one a link."""
+"""The most levels of nested expressions; each operator of a chain such as `a + b + c` is a level."""
 
 MAX_DIGITS = 4000
-"""Digits of an integer literal."""
+"""The most digits of a number."""
 
 _ENDS = frozenset(",)];")
 _TRUTHS = frozenset(["true", "false"])
@@ -56,9 +56,9 @@ class ExpressionParser(Cursor):
         super().__init__(tokens, offsets, dialect)
         self.depth = 0
         self.shared: dict[str, tuple[tuple[Argument, ...], bool]] = {}
-        # The offset of the first expression that the flat syntax has no form for, -1 when there was none.
+        # The offset of the first expression that is not of the flat syntax, -1 if there is none.
         self.beyond_flat = -1
-        # The same of the first call in another call.
+        # The offset of the first call in another call, -1 if there is none.
         self.nested_call = -1
 
     def expression(self) -> Expr:
@@ -88,7 +88,7 @@ class ExpressionParser(Cursor):
         return left
 
     def _plain(self, token: str, at: int) -> Expr | None:
-        # Most of every document: one token that is a complete expression.
+        # Most expressions of a document are one token.
         first = token[0]
         if first in NAME_START:
             if token in self.keywords:
@@ -104,7 +104,7 @@ class ExpressionParser(Cursor):
         if token.isdigit():
             return Number(int(sign + token), sign + token, at)
         value = float(sign + token)
-        # The provisional dialect's parsers take 1e3 for an integer: only a literal with a point is a scalar.
+        # Parsers of the provisional dialect read 1e3 as an integer: only a literal with a point is a scalar.
         if self.dialect == "provisional" and "." not in token and value.is_integer() and abs(value) < 1e15:
             return Number(int(value), sign + token, at)
         return Number(value, sign + token, at)
@@ -127,7 +127,7 @@ class ExpressionParser(Cursor):
         return Select(then, condition, self.expression(), at)
 
     def _binary(self, lowest: int, left: Expr | None, at: int) -> Expr:
-        """Operators of at least a precedence; `left` is the first operand where it is parsed already."""
+        """Operators of at least the precedence `lowest`; `left` is the first operand if it is parsed already."""
         left = self._unary() if left is None else self._subscripts(left, at)
         links = 0
         while True:

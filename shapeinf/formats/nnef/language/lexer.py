@@ -13,10 +13,10 @@ from shapeinf.errors import NnefError
 from shapeinf.formats.nnef.language.diagnostics import MAX_DIAGNOSTICS, SourceText
 
 MAX_TOKENS = 20_000_000
-"""Tokens, with blanks and comments, after which a document is refused: about a minute's work."""
+"""The most tokens of a document, with blanks and comments: they take about a minute."""
 
 LOOKAHEAD = 5
-"""How many tokens past the next one the parser reads."""
+"""The number of tokens after the next one that the parser reads."""
 
 NAME_START = frozenset(string.ascii_letters + "_")
 DIGITS = frozenset(string.digits)
@@ -40,7 +40,7 @@ _PIECES = (
     r"|."
 )
 _PIECE = re.compile(_PIECES, re.DOTALL)
-# Labels differ from invocation to invocation, so there is nothing to share.
+# Labels differ between invocations, so they are not shared.
 _LITERAL_ARGUMENT = rf",[ \t\r\n]*(?!label\b){_NAME} *= *(?:-?{_NUMBER}|true|false|'[^'\\\n]*'|\[[-+0-9.,()\[\] ]*\])"
 _SHARING_PIECE = re.compile(rf"(?:{_LITERAL_ARGUMENT})+(?=\);)|{_PIECES}", re.DOTALL)
 _SKIPPED = frozenset(" \t\r\n\f\v#")
@@ -53,10 +53,10 @@ _BYTE_ORDER_MARK = "\ufeff"
 def tokenize(source: SourceText, *, sharing: bool = False) -> tuple[list[str], list[int]]:
     """The tokens of a text and their offsets; at the end, LOOKAHEAD empty tokens.
 
-    With `sharing`, the literal named arguments that end an invocation, from the comma before them, are one token
-    (longer than a comma): a model repeats few of these, so that the parser reads each of them once.
+    With `sharing`, the literal named arguments at the end of an invocation, with the comma before them, are one token.
+    A model has few different ones, and the parser reads each of them once.
 
-    Raises NnefError with every character that belongs to no token.
+    Raises NnefError with all characters that belong to no token.
     """
     pieces: list[str] = (_SHARING_PIECE if sharing else _PIECE).findall(source.text)
     if len(pieces) > MAX_TOKENS:
@@ -89,7 +89,7 @@ def _verify(tokens: list[str], offsets: list[int], source: SourceText) -> None:
 
 
 def _tract_extension_tokens(tokens: list[str]) -> frozenset[int]:
-    """The indices of tokens in extensions of tract's, which may be anything but `;`."""
+    """The indices of tokens in extensions of tract, which may be anything but `;`."""
     indices: set[int] = set()
     start = 3  # after the version
     while tokens[start : start + 1] == ["extension"]:

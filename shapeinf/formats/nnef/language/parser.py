@@ -1,8 +1,8 @@
-"""From the text of an NNEF document to its syntax tree.
+"""Parses the text of an NNEF document to its syntax tree.
 
-Source: NNEF 1.0.5, 3.2 "Syntax"; NNEF 1.0 provisional (2017), chapter 3, for the provisional dialect. A parser of our
-own, by recursive descent: every node has its position in the text, a broken statement does not hide errors of
-the next, and the pieces that make up flat documents (a name, a literal, an array of them) take a short way.
+Source: NNEF 1.0.5, 3.2 "Syntax"; NNEF 1.0 provisional (2017), chapter 3, for the provisional dialect. The parser is one
+of recursive descent: each node has its position in the text, an error in a statement does not hide errors in the next
+ones, and the expressions of flat documents (names, literals and arrays of these) take a fast path.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _Part = TypeVar("_Part")
 
 
 def parse(source: SourceText, dialect: DialectName | None = None, *, sharing: bool = False) -> Document:
-    """The syntax tree of a document; without a dialect, it is detected in the text.
+    """The syntax tree of a document; a dialect of None is detected in the text.
 
-    With `sharing`, invocations share equal literal arguments (`Invocation.shared`), which is faster, but these have the
-    position of the first of them.
+    With `sharing`, invocations share equal literal arguments (`Invocation.shared`). This is faster, but all of them
+    have the position of the first.
 
-    Raises NnefError with all syntax errors that are independent of each other.
+    Raises NnefError with all independent syntax errors.
     """
     tokens, offsets = tokenize(source, sharing=sharing)
     parser = _Parser(tokens, offsets, dialect or detect_dialect(tokens), source)
@@ -56,14 +56,14 @@ def parse(source: SourceText, dialect: DialectName | None = None, *, sharing: bo
 
 
 def parse_fragments(source: SourceText, dialect: DialectName = "final") -> tuple[Fragment, ...]:
-    """The fragments of a text that has declarations only. Raises NnefError."""
+    """The fragments of a text that has only declarations. Raises NnefError with all syntax errors."""
     tokens, offsets = tokenize(source)
     parser = _Parser(tokens, offsets, dialect, source)
     return _parse_guarded(parser, source, parser.fragments_only)
 
 
 def detect_dialect(tokens: list[str]) -> DialectName:
-    """The dialect of a document: provisional without `;` after the version; tract's when it uses a `tract_` name."""
+    """The dialect of a document: provisional without `;` after the version; that of tract with a name `tract_...`."""
     if tokens[0] == "version" and tokens[2] != ";":
         return "provisional"
     return "tract" if any(token.startswith("tract_") for token in set(tokens)) else "final"
@@ -92,7 +92,7 @@ class _Parser(DeclarationParser):
         self.extensions: tuple[Extension, ...] = ()
 
     def document(self) -> Document:
-        """The document; its errors are in `errors`, or end it with a Stop."""
+        """The document. Errors of statements are in `errors`; any other error raises Stop."""
         version = self._version()
         if self.dialect != "provisional":
             self.extensions = tuple(self._all_extensions())
@@ -124,7 +124,7 @@ class _Parser(DeclarationParser):
             self.fail(f"expected a version number such as 1.0, found {self.describe_token()}")
         if number != "1.0":
             self.fail(
-                f"version {number} of NNEF is not known here: 1.0 is (its corrections, 1.0.1 to 1.0.5, are 1.0 too)",
+                f"version {number} of NNEF is not supported: only 1.0 is, with its corrections 1.0.1 to 1.0.5",
                 "N203",
                 at,
             )
@@ -146,7 +146,7 @@ class _Parser(DeclarationParser):
         return extensions
 
     def _extensions(self, start: int, end: int) -> list[Extension]:
-        """The extensions between two tokens: names (with commas or blanks), or one of tract's with its arguments."""
+        """The extensions between two tokens: a list of names, or one extension of tract with its arguments."""
         if self.tokens[start].startswith("tract_"):
             text = self.source.text[self.offsets[start] : self.offsets[end - 1] + len(self.tokens[end - 1])]
             return [Extension(text, self.offsets[start])]
@@ -216,7 +216,7 @@ class _Parser(DeclarationParser):
         self.errors.append(self.source.error(code, message, at))
 
     def _recover(self, stop: Stop, delimiters: frozenset[str]) -> None:
-        """Go on at the next token that begins or ends a statement or definition."""
+        """Record an error, and skip to the next token that starts or ends a statement or a definition."""
         self.errors.append(stop.diagnostic(self.source))
         if len(self.errors) >= MAX_DIAGNOSTICS or stop.code >= "N9":
             raise NnefError(self.errors, self.source.render)
@@ -240,7 +240,7 @@ class _Parser(DeclarationParser):
         return Assignment(target, value, at)
 
     def _check_flat(self, value: Expr, at: int) -> None:
-        """The right side is a call of names and literals; a document with fragments may also call in a call."""
+        """Report a right side that is not flat: a call of names and literals, with fragments also of other calls."""
         if self.beyond_flat >= 0:
             subject, at = "this expression", self.beyond_flat
         elif not isinstance(value, Invocation):
@@ -262,7 +262,7 @@ class _Parser(DeclarationParser):
         return TupleExpr(tuple(items), value.at)
 
     def _target(self, *, tuples: bool) -> Expr:
-        """The left side: a name, an array or a tuple of these, which outside brackets needs no parentheses."""
+        """The left side: a name, an array or a tuple, which needs no parentheses where `tuples` is true."""
         at = self.at
         items = [self._target_item()]
         while tuples and self.accept(","):

@@ -1,8 +1,8 @@
 """The precedence of the operators of NNEF expressions: a greater number binds tighter.
 
-Source: NNEF 1.0.5, 3.2.3 "Compositional Syntax". It gives no associativity and no precedence of the unary operators and
-of `if`: here binary operators associate to the left (`^` too), unary ones bind tighter than all binary ones (so `-1 +
-3` is 2), and `a if c else b` binds loosest and nests in its last operand.
+Source: NNEF 1.0.5, 3.2.3 "Compositional Syntax". It defines neither associativity nor the precedence of unary operators
+and of `if`: here all binary operators, with `^`, associate to the left, unary ones bind tighter than all binary ones
+(`-1 + 3` is 2), and `a if c else b` binds loosest and nests in its last operand.
 """
 
 from __future__ import annotations
@@ -29,4 +29,4 @@ BINARY_PRECEDENCE = {
 
 UNARY_PRECEDENCE = 7
 PRIMARY_PRECEDENCE = 8
-"""Of names, literals, calls, and all in brackets."""
+"""The precedence of names, literals, calls and expressions in brackets."""

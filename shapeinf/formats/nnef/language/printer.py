@@ -1,6 +1,6 @@
-"""The text of a syntax tree in one canonical form: `parse(format_document(tree)) == tree`.
+"""Prints a syntax tree in a canonical form: `parse(format_document(tree)) == tree`.
 
-Numbers keep the form that they had in the document they come from.
+Numbers keep their text in the document that they were read from.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from shapeinf.texts import escape_unprintable
 _INDENT = "    "
 
 Comment = Callable[[Assignment], str]
-"""The comment after an assignment of the graph; "" for none."""
+"""Returns the comment after an assignment of the graph; empty for none."""
 
 
 def format_document(document: Document, comment: Comment | None = None) -> str:
@@ -91,7 +91,7 @@ class _Printer:
             left = self._items(target.items) if isinstance(target, TupleExpr) else self.expression(target)
             note = comment(assignment) if comment else ""
             if lines and left[0] in "[(" and not self.end:
-                # Without a `;` the statement before would go on, with a subscript or arguments.
+                # Without a `;` this would be a subscript or the arguments of the statement before.
                 lines[-1] = (f"{lines[-1][0]};", lines[-1][1])
             line = f"{_INDENT}{left} = {self.expression(assignment.value)}{self.end}"
             lines.append((line, f"  # {escape_unprintable(note)}" if note else ""))
@@ -141,7 +141,7 @@ class _Printer:
     def _unary(self, expression: Unary) -> str:
         operand = expression.operand
         text = self.expression(operand, UNARY_PRECEDENCE)
-        # `-5` is a literal, the minus of 5 is something else.
+        # `-5` is a literal; the negation of the literal 5 needs brackets.
         literal = expression.op == "-" and isinstance(operand, Number) and not text.startswith("-")
         return f"{expression.op}({text})" if literal else f"{expression.op}{text}"
 

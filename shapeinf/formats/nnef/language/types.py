@@ -1,6 +1,6 @@
 """The types of the NNEF language: primitives, tensors, arrays, tuples.
 
-Source: NNEF 1.0.5, 3.3.1 "Types". The same objects are type expressions in declarations and types of expressions.
+Source: NNEF 1.0.5, 3.3.1 "Types". The same classes are types in declarations and types of expressions.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class TensorOf:
 
 @attrs.frozen(cache_hash=True)
 class ArrayOf:
-    """An array; `of` is None for the type of `[]`, which becomes any array."""
+    """An array; `of` is None for the type of `[]`, which casts to any array."""
 
     of: NnefType | None
 
@@ -67,4 +67,4 @@ INTEGER, SCALAR, LOGICAL, STRING, GENERIC = (
 )
 
 DTYPES = {"integer": "int64", "scalar": "float32", "logical": "bool", "string": "string"}
-"""The element type of a tensor of each primitive: NNEF leaves the widths open, these are the usual ones."""
+"""The element types of tensors by primitive, with the usual widths: NNEF does not define them."""

@@ -18,12 +18,12 @@ BINDINGS = (
     {"b": 2, "t": 0, "h": 16, "w": 24, "n": 0, "k": 3},
     {"b": 0, "t": 0, "h": 0, "w": 0, "n": 0, "k": 0},
 )
-"""The sizes that graphs are run at; a graph need not run at those with a 0, or with nothing but 1."""
+"""The sizes at which graphs run. Only the first ones, REQUIRED, are: graphs may fail at sizes of 0, or all 1."""
 REQUIRED = 3
 
 
 class _Tensorflow:
-    """TensorFlow, imported by its first use: the tests read the names of the graphs and have no TensorFlow."""
+    """TensorFlow, imported at its first use: the tests need only the names of the graphs, not TensorFlow."""
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -36,7 +36,7 @@ tf = _Tensorflow()
 
 @attrs.frozen
 class Input:
-    """An input from a text such as `float32[b, 3]`; behind `float32?[b, 3]` the file declares no rank."""
+    """An input from a text such as `float32[b, 3]`, or `float32?[b, 3]` if the file does not declare its rank."""
 
     dtype: str
     dims: tuple
@@ -49,7 +49,7 @@ class Input:
         return cls(dtype, tuple(int(part) if part.isdigit() else part for part in parts), not mark)
 
     def shape(self, binding=None):
-        """The sizes at a binding; without one, None for those that the file leaves open."""
+        """The sizes at a binding; without one, None for sizes that the file does not declare."""
         return [dim if isinstance(dim, int) else binding and binding[dim] for dim in self.dims]
 
     def array(self, binding, random):
@@ -69,7 +69,7 @@ class Input:
 class GraphCase:
     """`legacy`: a graph of TensorFlow 1, with control flow of switches and merges.
 
-    `extreme` is False where sizes of 0 and 1 end TensorFlow's process: only the required bindings run then.
+    `extreme` is False where sizes of 0 and 1 crash TensorFlow: then only the required bindings run.
     """
 
     name: str
@@ -80,18 +80,18 @@ class GraphCase:
 
 
 class Family:
-    """Cases of a subject; the decorator `graph` adds one, named by its function."""
+    """The cases of one subject; the decorator `graph` adds a function as a case of its name."""
 
     def __init__(self, name):
         self.name = name
         self.cases = []
 
     def graph(self, *inputs, **options):
-        def added(build):
+        def add_case(build):
             self.add(build.__name__, build, *inputs, **options)
             return build
 
-        return added
+        return add_case
 
     def add(self, name, build, *inputs, **options):
         self.cases.append(GraphCase(f"{self.name}/{name}", build, inputs, **options))

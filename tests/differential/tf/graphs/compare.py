@@ -1,4 +1,4 @@
-"""What inference says of a recorded graph, compared with its runs."""
+"""The inferred shapes of a recorded graph, compared with those of its runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.differential.tf.graphs.case import Input
 
 @attrs.define
 class Comparison:
-    """`wrong`: texts; `exact` and `unknown`: numbers of dims that the sizes of the inputs determine."""
+    """`wrong`: messages; `exact` and `unknown`: numbers of dims that the sizes of the inputs determine."""
 
     wrong: list = attrs.field(factory=list)
     exact: int = 0
@@ -21,7 +21,7 @@ class Comparison:
 
 
 def compare(record, inputs, *, min_dim, registry=None):
-    """Compare at all bindings with sizes of at least `min_dim`: others are excluded by the assumption."""
+    """Compare at all bindings with sizes of at least `min_dim`, which inference assumes."""
     turns = [i for i, binding in enumerate(record.bindings) if min(binding.values(), default=min_dim) >= min_dim]
     bindings = [record.bindings[i] for i in turns]
     declared = {f"x{i}:0": list(x.dims) for i, x in enumerate(map(Input.parse, inputs)) if x.ranked}
@@ -87,7 +87,7 @@ def _is_determined(column):
 
 
 def _contains(result, dim, column, sizes):
-    """Whether a dim, or its bounds where it is unknown, is what ran."""
+    """Whether a dim, or its bounds where it is unknown, agrees with the sizes of the runs."""
     if isinstance(dim, int) or not dim.is_anonymous:
         return [(evaluate(dim, turn),) * 2 for turn in sizes] == column
     return all(

@@ -1,4 +1,4 @@
-"""The cases of all families by name: each module beside this file that has a `Family` adds its own."""
+"""The cases of all families by name: those of each `Family` in a module of this package."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ SEQUENCE, IMAGE, VOLUME, TOKENS = "float32[b, t, 12]", "float32[b, h, w, 3]", "f
 
 @attrs.define
 class Network:
-    """Calls what `make` makes of Keras' module of layers; its variables are made by the first call only."""
+    """A function that calls the layers which `make` builds from `keras.layers`, once: they create variables."""
 
     make: Callable
     network: Callable | None = None
@@ -78,7 +78,7 @@ for name, (text, make) in LAYERS.items():
 
 
 def network(*inputs):
-    """A case of a network that a function makes of Keras' module of layers."""
+    """Add a case of the network that a function builds from `keras.layers`."""
 
     def added(make):
         KERAS.add(make.__name__, Network(make), *inputs)

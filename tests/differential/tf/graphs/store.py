@@ -19,7 +19,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 
 @attrs.frozen
 class Record:
-    """A graph and what its runs returned."""
+    """A graph, the bindings of its runs, and the types of its tensors."""
 
     model: bytes
     bindings: list
@@ -38,7 +38,7 @@ def read(name, archive=ARCHIVE):
 
 
 def write(records, archive=ARCHIVE):
-    """Write all records; equal records are equal bytes."""
+    """Write all records; the same records are the same bytes."""
     with zipfile.ZipFile(archive, "w") as file:
         for name, record in sorted(records.items()):
             text = json.dumps({"bindings": record.bindings, "tensors": record.tensors}, separators=(",", ":"))

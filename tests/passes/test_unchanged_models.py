@@ -1,4 +1,4 @@
-"""A model in which nothing fires comes back as it was, but for what onnx-ir normalises."""
+"""A model that no pass changes is returned as it was, apart from what onnx-ir normalizes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def full_model() -> onnx.ModelProto:
 
 
 def normalize(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Without what onnx-ir writes in another way: declared types of initializers, and empty texts."""
+    """A copy without what onnx-ir writes differently: declared types of initializers, and empty texts."""
     copy = onnx.ModelProto.FromString(model.SerializeToString())
     graphs = [copy.graph]
     for node in [*copy.graph.node, *(n for function in copy.functions for n in function.node)]:
