@@ -61,7 +61,7 @@ def attribute(a: Any) -> AttrDef:
     default = onnx.AttributeProto.FromString(a._default_value)
     value = onnx.helper.get_attribute_value(default) if default.type else None
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"the default of {a.name} is no JSON number: {value}")
+        raise ValueError(f"the default of {a.name} is not a JSON number: {value}")
     if isinstance(value, bytes):
         value = value.decode()
     return AttrDef(a.name, a.type.name.lower(), value, value is not None, required=a.required)

@@ -147,7 +147,7 @@ class InvocationTypes(ExpressionTypes):
             else:
                 passed[name] = argument, of
         missing = [name for name in signature.parameters if name in signature.required and name not in passed]
-        # A misplaced argument may be meant for the missing parameter.
+        # A misplaced argument may belong to the missing parameter.
         if missing and not misplaced:
             names = ", ".join(map(repr, missing))
             message = f"{invocation.name!r} needs {'arguments' if len(missing) > 1 else 'an argument'} for {names}"
@@ -210,7 +210,7 @@ class InvocationTypes(ExpressionTypes):
             names = " and ".join(map(str, candidates))
             message = f"the arguments of {invocation.name!r} have different types: {names}"
         else:
-            example = f"write {invocation.name}<scalar>(...), or the like"
+            example = f"write it, as in {invocation.name}<scalar>(...)"
             message = f"the arguments do not determine the type of {invocation.name!r}: {example}"
         self.reporter.error("N404", message, invocation.at)
         return None
