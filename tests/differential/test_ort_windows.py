@@ -211,7 +211,7 @@ def test_a_window_that_does_not_fit(op, size, stride):
     c = case(op, tensor([1, 1, size]), kernel_shape=[3], strides=[stride])
     real = ort.run(c)
     if not isinstance(real, str):
-        assert not list(ort.wrong(c, KNOWN, real, exact=True))
+        assert not list(ort.contradictions(c, KNOWN, real, exact=True))
 
 
 @ort.sizes
