@@ -258,15 +258,11 @@ def multilinear_upsample(c: CostContext) -> OpCost:
 @nnef.cost("tract_core_resize", "tract_onnx_resize")
 def resize(c: CostContext) -> OpCost:
     """One multiply-accumulate along each spatial axis for each element and each value that is interpolated."""
-    taps = {"linear": 2, "cubic": 4}.get(c.text("interpolator", c.text("mode", "nearest")), 1)
+    taps = elements.taps_of_mode(c.text("interpolator", c.text("mode", "nearest")))
     return elements.interpolation(elements.spatial_axes, lambda c: taps)(c)
 
 
-@nnef.cost("tract_core_grid_sample", "tract_onnx_grid_sample")
-def grid_sample(c: CostContext) -> OpCost:
-    """One multiply-accumulate for each element and each value that is interpolated."""
-    taps = {"linear": 2, "bilinear": 2, "cubic": 4, "bicubic": 4}.get(c.text("mode", "bilinear"), 1)
-    return OpCost(macs=0 if taps == 1 else c.product(taps ** (len(c.result) - 2), *c.result))
+nnef.cost("tract_core_grid_sample", "tract_onnx_grid_sample")(elements.interpolation_of_mode("bilinear"))
 
 
 @nnef.cost("roi_resample")

@@ -130,9 +130,6 @@ def einsum(c: CostContext) -> OpCost:
     return products.einsum(c.text("equation"), [c.input(index) for index in range(len(c.types))], c)
 
 
-_TAPS = {"linear": 2, "bilinear": 2, "cubic": 4, "bicubic": 4}
-
-
 def _resized_axes(c: CostContext) -> int:
     """The number of `axes`, or of scales that are not 1; the spatial axes where neither is known."""
     axes = c.integers("axes")
@@ -146,31 +143,13 @@ def _resized_axes(c: CostContext) -> int:
 
 
 onnx.cost("Resize", "Upsample")(
-    elements.interpolation(_resized_axes, lambda c: _TAPS.get(c.text("mode", "nearest"), 1))
+    elements.interpolation(_resized_axes, lambda c: elements.taps_of_mode(c.text("mode", "nearest")))
 )
 
 
-@onnx.cost("GridSample")
-def grid_sample(c: CostContext) -> OpCost:
-    """One multiply-accumulate for each element and each value that is interpolated."""
-    taps = _TAPS.get(c.text("mode", "linear"), 1)
-    spatial = len(c.result) - 2
-    return OpCost(macs=0 if taps == 1 else c.product(taps**spatial, *c.result))
-
-
-@onnx.cost("AffineGrid")
-def affine_grid(c: CostContext) -> OpCost:
-    """The product of each point and a matrix [N, 2, 3] or [N, 3, 4]."""
-    return OpCost(macs=c.product(*c.result, c.input(0)[2]))
-
-
-@onnx.cost("RoiAlign")
-def roi_align(c: CostContext) -> OpCost:
-    """`sampling_ratio**2` samples for each element, each interpolated from four values."""
-    ratio = c.integer("sampling_ratio")
-    if ratio <= 0:
-        raise NotKnown("the number of samples depends on the boxes: sampling_ratio is 0")
-    return OpCost(macs=c.product(4 * ratio * ratio, *c.result))
+onnx.cost("GridSample")(elements.interpolation_of_mode("linear"))
+onnx.cost("AffineGrid")(elements.affine_grid)
+onnx.cost("RoiAlign")(elements.roi_align)
 
 
 def _directions(c: CostContext) -> int:

@@ -236,42 +236,22 @@ def multihead_attention(c: CostContext) -> OpCost:
 
 # -- images and signals ------------------------------------------------------------------------------------------------
 
-_TAPS = {"linear": 2, "bilinear": 2, "trilinear": 2, "bicubic": 4}
-
 
 @pnnx.cost("F.interpolate", "F.upsample", "nn.Upsample")
 def interpolate(c: CostContext) -> OpCost:
     """One multiply-accumulate for each element and each interpolated value; with mode=area, the sums of a pool."""
-    mode = c.text("mode", "nearest")
-    if mode == "area":
+    if c.text("mode", "nearest") == "area":
         return OpCost(operations=c.elements(c.input(0)))
-    return elements.interpolation(elements.spatial_axes, lambda c: _TAPS.get(mode, 1))(c)
+    return elements.interpolation_of_mode("nearest")(c)
 
 
 pnnx.cost("F.upsample_bilinear", "nn.UpsamplingBilinear2d")(elements.interpolation(elements.spatial_axes, lambda c: 2))
 pnnx.cost("F.upsample_nearest", "nn.UpsamplingNearest2d")(elements.movement)
 
 
-@pnnx.cost("F.grid_sample")
-def grid_sample(c: CostContext) -> OpCost:
-    """One multiply-accumulate for each element and each value that is interpolated."""
-    taps = _TAPS.get(c.text("mode", "bilinear"), 1)
-    return OpCost(macs=0 if taps == 1 else c.product(taps ** (len(c.result) - 2), *c.result))
-
-
-@pnnx.cost("F.affine_grid")
-def affine_grid(c: CostContext) -> OpCost:
-    """The product of each point and a matrix [N, 2, 3] or [N, 3, 4]."""
-    return OpCost(macs=c.product(*c.result, c.input(0)[2]))
-
-
-@pnnx.cost("torchvision.ops.RoIAlign")
-def roi_align(c: CostContext) -> OpCost:
-    """`sampling_ratio**2` samples for each element, each interpolated from four values."""
-    ratio = c.integer("sampling_ratio", -1)
-    if ratio <= 0:
-        raise NotKnown("the number of samples depends on the boxes: sampling_ratio is not positive")
-    return OpCost(macs=c.product(4 * ratio * ratio, *c.result))
+pnnx.cost("F.grid_sample")(elements.interpolation_of_mode("bilinear"))
+pnnx.cost("F.affine_grid")(elements.affine_grid)
+pnnx.cost("torchvision.ops.RoIAlign")(elements.roi_align)
 
 
 @pnnx.cost(

@@ -115,10 +115,36 @@ def interpolation(axes: Callable[[CostContext], int], taps: Callable[[CostContex
     return cost
 
 
+_TAPS = {"linear": 2, "bilinear": 2, "trilinear": 2, "cubic": 4, "bicubic": 4}
+
+
+def taps_of_mode(mode: str) -> int:
+    """How many values along each axis an interpolation of this name weighs: one for `nearest` and its kin."""
+    return _TAPS.get(mode, 1)
+
+
 def spatial_axes(c: CostContext) -> int:
     """The number of axes of the output after batch and channels; both axes of a matrix."""
     rank = len(c.result)
     return rank - 2 if rank > 2 else rank
+
+
+def interpolation_of_mode(default: str) -> CostRule:
+    """Resampling along the spatial axes, by the attribute `mode`."""
+    return interpolation(spatial_axes, lambda c: taps_of_mode(c.text("mode", default)))
+
+
+def affine_grid(c: CostContext) -> OpCost:
+    """The product of each point and a matrix [N, 2, 3] or [N, 3, 4]."""
+    return OpCost(macs=c.product(*c.result, c.input(0)[2]))
+
+
+def roi_align(c: CostContext) -> OpCost:
+    """`sampling_ratio**2` samples for each element, each interpolated from four values."""
+    ratio = c.integer("sampling_ratio")
+    if ratio <= 0:
+        raise NotKnown("the number of samples depends on the boxes: sampling_ratio is not positive")
+    return OpCost(macs=c.product(4 * ratio * ratio, *c.result))
 
 
 def exclusion(reason: str) -> CostRule:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import attrs
+
 from opdefs.rules.elements import known_ints
 from opdefs.tf.dialect import tf
 from opdefs.tf.windows import (
@@ -18,56 +20,66 @@ from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints, Value
 
 
+@attrs.frozen
+class PoolWindow:
+    """The attributes of pooling."""
+
+    ksize: Ints
+    strides: Ints
+    padding: str
+
+    def of_images(self) -> ImagePool:
+        """The same attributes with the default format of images."""
+        return ImagePool(self.ksize, self.strides, self.padding)
+
+
+@attrs.frozen
+class ImagePool(PoolWindow):
+    """The attributes of pooling of images."""
+
+    data_format: str = "NHWC"
+
+
+@attrs.frozen
+class VolumePool(PoolWindow):
+    """The attributes of pooling of volumes."""
+
+    data_format: str = "NDHWC"
+
+
 @tf("AvgPool")
-def avg_pool(
-    c: InferenceContext, value: Shape, *, ksize: Ints, strides: Ints, padding: str, data_format: str = "NHWC"
-) -> Shape:
+def avg_pool(c: InferenceContext, value: Shape, *, window: ImagePool) -> Shape:
     """[N, H, W, C] -> [N, H', W', C]."""
-    layout = tensor_format(data_format)
+    layout = tensor_format(window.data_format)
     x = format_shape(c, value, layout)
-    return _pooled_shape(c, x, layout, x[layout.channels], ksize, strides, padding)
+    return _pooled_shape(c, x, layout, x[layout.channels], window)
 
 
 def _pooled_shape(
-    c: InferenceContext,
-    x: Shape,
-    layout: TensorFormat,
-    depth: Dim,
-    ksize: Ints,
-    strides: Ints,
-    padding: str,
-    explicit_paddings: Ints = (),
+    c: InferenceContext, x: Shape, layout: TensorFormat, depth: Dim, window: PoolWindow, explicit_paddings: Ints = ()
 ) -> Shape:
     """The shape of the pooled images, with `depth` channels."""
-    steps, windows = spatial_values(c, strides, layout, "stride"), spatial_values(c, ksize, layout, "ksize")
+    steps = spatial_values(c, window.strides, layout, "stride")
+    windows = spatial_values(c, window.ksize, layout, "ksize")
     if min(windows) < 1:
-        c.fail("Sliding window ksize must be positive", ksize)
-    pads = padding_pairs(padding, explicit_paddings, layout)
+        c.fail("Sliding window ksize must be positive", window.ksize)
+    pads = padding_pairs(window.padding, explicit_paddings, layout)
     sizes = [x[axis] for axis in layout.spatial]
-    spatial = windowed_output_sizes(c, sizes, windows, steps, padding, pads=pads)
+    spatial = windowed_output_sizes(c, sizes, windows, steps, window.padding, pads=pads)
     return layout.shape(x[layout.batch], spatial, depth, x[-1] if layout.has_inner else None)
 
 
 @tf("MaxPool")
-def max_pool(
-    c: InferenceContext,
-    input_: Shape,
-    *,
-    ksize: Ints,
-    strides: Ints,
-    padding: str,
-    explicit_paddings: Ints = (),
-    data_format: str = "NHWC",
-) -> Shape:
+def max_pool(c: InferenceContext, input_: Shape, *, window: ImagePool, explicit_paddings: Ints = ()) -> Shape:
     """[N, H, W, C] -> [N, H', W', C'], where the windows extend along the spatial axes or along the channels."""
-    layout = tensor_format(data_format)
+    layout = tensor_format(window.data_format)
     x = format_shape(c, input_, layout)
     axis = layout.channels
-    depth = x[axis]
+    depth, ksize, strides = x[axis], window.ksize, window.strides
     if len(ksize) == len(strides) == layout.length and (ksize[axis], strides[axis]) != (1, 1):
-        implicit = "VALID" if padding == "EXPLICIT" else padding
+        implicit = "VALID" if window.padding == "EXPLICIT" else window.padding
         depth = windowed_output_size(c, depth, ksize[axis], 1, strides[axis], implicit)
-    return _pooled_shape(c, x, layout, depth, ksize, strides, padding, explicit_paddings)
+    return _pooled_shape(c, x, layout, depth, window, explicit_paddings)
 
 
 @tf("MaxPoolV2")
@@ -79,33 +91,24 @@ def max_pool_with_tensors(
     x = format_shape(c, input_, layout)
     windows, steps = known_ints(ksize), known_ints(strides)
     if windows is not None and steps is not None:
-        return max_pool(c, x, ksize=windows, strides=steps, padding=padding, data_format=data_format)
+        return max_pool(c, x, window=ImagePool(windows, steps, padding, data_format))
     dims = [size if axis == layout.batch else c.unknown_dim() for axis, size in enumerate(x)]
     return Shape((*dims[:-1], x[-1])) if layout.has_inner else Shape(dims)
 
 
 @tf("MaxPoolWithArgmax")
-def max_pool_with_argmax(
-    c: InferenceContext,
-    input_: Shape,
-    *,
-    ksize: Ints,
-    strides: Ints,
-    padding: str,
-) -> tuple[Shape, Shape]:
+def max_pool_with_argmax(c: InferenceContext, input_: Shape, *, window: PoolWindow) -> tuple[Shape, Shape]:
     """[N, H, W, C] -> [N, H', W', C], and the indices [N, H', W', C] of the maxima in the flat input."""
-    pooled = max_pool(c, input_, ksize=ksize, strides=strides, padding=padding)
+    pooled = max_pool(c, input_, window=window.of_images())
     return pooled, pooled
 
 
 @tf("AvgPool3D", "MaxPool3D")
-def pool_3d(
-    c: InferenceContext, input_: Shape, *, ksize: Ints, strides: Ints, padding: str, data_format: str = "NDHWC"
-) -> Shape:
+def pool_3d(c: InferenceContext, input_: Shape, *, window: VolumePool) -> Shape:
     """[N, D, H, W, C] -> [N, D', H', W', C]."""
-    layout = tensor_format(data_format, 3)
+    layout = tensor_format(window.data_format, 3)
     x = c.with_rank(input_, 5)
-    return _pooled_shape(c, x, layout, x[layout.channels], ksize, strides, padding)
+    return _pooled_shape(c, x, layout, x[layout.channels], window)
 
 
 # -- gradients ---------------------------------------------------------------------------------------------------------
@@ -139,20 +142,11 @@ def max_pool_3d_grad(c: InferenceContext, orig_input: Shape, orig_output: Shape,
 
 @tf("MaxPoolGradGrad")
 def max_pool_grad_grad(
-    c: InferenceContext,
-    orig_input: Shape,
-    orig_output: Shape,
-    grad: Shape,
-    *,
-    ksize: Ints,
-    strides: Ints,
-    padding: str,
-    data_format: str = "NHWC",
+    c: InferenceContext, orig_input: Shape, orig_output: Shape, grad: Shape, *, window: ImagePool
 ) -> Shape:
     """[N, H, W, C], [N, H', W', C], [N, H, W, C] -> [N, H', W', C]."""
     x = c.merge(c.with_rank(orig_input, 4), grad)
-    pooled = max_pool(c, x, ksize=ksize, strides=strides, padding=padding, data_format=data_format)
-    return c.merge(pooled, orig_output)
+    return c.merge(max_pool(c, x, window=window), orig_output)
 
 
 @tf("MaxPoolGradGradV2")
@@ -175,33 +169,17 @@ def max_pool_grad_grad_with_tensors(
 
 @tf("MaxPool3DGradGrad")
 def max_pool_3d_grad_grad(
-    c: InferenceContext,
-    orig_input: Shape,
-    orig_output: Shape,
-    grad: Shape,
-    *,
-    ksize: Ints,
-    strides: Ints,
-    padding: str,
-    data_format: str = "NDHWC",
+    c: InferenceContext, orig_input: Shape, orig_output: Shape, grad: Shape, *, window: VolumePool
 ) -> Shape:
     """[N, D, H, W, C], [N, D', H', W', C], [N, D, H, W, C] -> [N, D', H', W', C]."""
     x = c.merge(c.with_rank(orig_input, 5), grad)
-    pooled = pool_3d(c, x, ksize=ksize, strides=strides, padding=padding, data_format=data_format)
-    return c.merge(pooled, orig_output)
+    return c.merge(pool_3d(c, x, window=window), orig_output)
 
 
 @tf("MaxPoolGradGradWithArgmax")
 def max_pool_grad_grad_with_argmax(
-    c: InferenceContext,
-    input_: Shape,
-    grad: Shape,
-    argmax: Shape,
-    *,
-    ksize: Ints,
-    strides: Ints,
-    padding: str,
+    c: InferenceContext, input_: Shape, grad: Shape, argmax: Shape, *, window: PoolWindow
 ) -> Shape:
     """[N, H, W, C], [N, H, W, C], indices [N, H', W', C] -> [N, H', W', C]."""
     x = c.merge(c.with_rank(input_, 4), grad)
-    return c.merge(max_pool(c, x, ksize=ksize, strides=strides, padding=padding), argmax)
+    return c.merge(max_pool(c, x, window=window.of_images()), argmax)

@@ -11,7 +11,7 @@ from opdefs.tf.common import require_scalars
 from opdefs.tf.conv import conv_2d, depthwise_conv_2d
 from opdefs.tf.dialect import tf
 from opdefs.tf.normalization import batch_norm
-from opdefs.tf.pool import avg_pool, max_pool, pool_3d
+from opdefs.tf.pool import PoolWindow, VolumePool, avg_pool, max_pool, pool_3d
 from opdefs.tf.windows import ConvWindow
 from shapeinf.errors import ShapeError
 from shapeinf.lattice import Shape
@@ -186,34 +186,21 @@ def quantized_relu(c: InferenceContext, features: Shape, *ranges: Shape) -> Rang
 
 
 @tf("QuantizedAvgPool")
-def quantized_avg_pool(
-    c: InferenceContext, input_: Shape, *ranges: Shape, ksize: Ints, strides: Ints, padding: str
-) -> Ranged:
+def quantized_avg_pool(c: InferenceContext, input_: Shape, *ranges: Shape, window: PoolWindow) -> Ranged:
     """[N, H, W, C], range -> [N, H', W', C], and its range [], []."""
-    return with_scalar_range(c, avg_pool(c, input_, ksize=ksize, strides=strides, padding=padding), ranges)
+    return with_scalar_range(c, avg_pool(c, input_, window=window.of_images()), ranges)
 
 
 @tf("QuantizedMaxPool")
-def quantized_max_pool(
-    c: InferenceContext, input_: Shape, *ranges: Shape, ksize: Ints, strides: Ints, padding: str
-) -> Ranged:
+def quantized_max_pool(c: InferenceContext, input_: Shape, *ranges: Shape, window: PoolWindow) -> Ranged:
     """[N, H, W, C], range -> [N, H', W', C], and its range [], []."""
-    return with_scalar_range(c, max_pool(c, input_, ksize=ksize, strides=strides, padding=padding), ranges)
+    return with_scalar_range(c, max_pool(c, input_, window=window.of_images()), ranges)
 
 
 @tf("_QuantizedMaxPool3D")
-def quantized_max_pool_3d(
-    c: InferenceContext,
-    input_: Shape,
-    *ranges: Shape,
-    ksize: Ints,
-    strides: Ints,
-    padding: str,
-    data_format: str = "NDHWC",
-) -> Ranged:
+def quantized_max_pool_3d(c: InferenceContext, input_: Shape, *ranges: Shape, window: VolumePool) -> Ranged:
     """[N, D, H, W, C], range -> [N, D', H', W', C], and its range, of undefined shape."""
-    shape = pool_3d(c, input_, ksize=ksize, strides=strides, padding=padding, data_format=data_format)
-    return shape, c.unknown_shape(), c.unknown_shape()
+    return pool_3d(c, input_, window=window), c.unknown_shape(), c.unknown_shape()
 
 
 @tf("QuantizedBatchNormWithGlobalNormalization")

@@ -24,7 +24,7 @@ from shapeinf.ops import Body
 from shapeinf.sharing import cached_property
 
 MAX_CALLS = 64
-"""How deeply functions may call functions."""
+"""The most calls of functions inside one another."""
 
 
 @attrs.define(eq=False, slots=False)
@@ -160,7 +160,7 @@ class BoundBody:
         if isinstance(self.source, FunctionReference):
             child.call_stack = self._extend_calls(self.source, certain)
         for name, value in zip(self.compiled.graph.inputs, inputs, strict=False):
-            child.set(name, value)
+            child.set_type(name, value)
         captures = self.step.operation.captures
         for name, slot in zip(captures, self.step.captures, strict=True):
             if name in self.compiled.slots:
@@ -211,7 +211,7 @@ class Bodies:
         outer.children.setdefault(step.index, {})[operation.kind.op] = child
         child.call_stack = (*outer.call_stack, key)
         for name, value in zip(graph.inputs, types, strict=False):
-            child.set(name, value)
+            child.set_type(name, value)
         child.run()
         outer.created_unknowns |= child.created_unknowns
         return output_types(child)
@@ -233,7 +233,7 @@ def _create_child(
         compiled, outer.store, outer.strict, body_runner=outer.body_runner, outer=outer, path=path, certain=certain
     )
     for name, constant in compiled.graph.constants.items():
-        child.set(name, constant)
+        child.set_type(name, constant)
     return child
 
 

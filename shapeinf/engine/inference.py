@@ -178,7 +178,7 @@ class Inference:
         """Whether nodes added constraints, which a run for other inputs must not keep."""
         return self.store.version != self._initial_version
 
-    def set(self, name: str, new: Type | None) -> None:
+    def set_type(self, name: str, new: Type | None) -> None:
         """Set the type of an input or constant; None where nothing is known of it."""
         self.input_types[name] = new
         self.numbers[self.compiled.slots[name]] = 0 if new is None else self.table.add(new)
@@ -258,7 +258,10 @@ class Inference:
         self.table.refresh()
 
     def update(self, changed: Iterable[int]) -> None:
-        """Visit the nodes that read a changed slot, then those that read a slot that this changes, and so on."""
+        """Visit the nodes that read a changed slot, and in turn those that read a slot that this changes.
+
+        For acyclic graphs: each node is visited once.
+        """
         consumers = self.compiled.consumers
         heap = sorted({reader for slot in changed for reader in consumers[slot]})
         queued = set(heap)

@@ -120,7 +120,7 @@ class Session:
         slots = [inference.compiled.slots[name] for name in types]
         before = list(inference.numbers)
         for name, new in types.items():
-            inference.set(name, new)
+            inference.set_type(name, new)
         inference.table.refresh()  # the new types are canonical: a dim of them may be bound
         inference.visited = 0
         inference.infer_smaller = session.infer_smaller
@@ -200,7 +200,7 @@ class Session:
         """
         store, graph = inference.store, self.compiled.graph
         for name in graph.inputs:
-            inference.set(name, self._input_type(name, reader))
+            inference.set_type(name, self._input_type(name, reader))
         _fill_constants(inference)
         names = self._dim_names(inference)
         sizes = NodeSizes()
@@ -338,9 +338,9 @@ def rerun(inference: Inference, store: ShapeStore, prepare: Callable[[Inference]
     fresh.assumptions = inference.assumptions
     slots, types, numbers = inference.compiled.slots, inference.table.types, inference.numbers
     for name in inference.compiled.graph.constants:
-        fresh.set(name, types[numbers[slots[name]]])
+        fresh.set_type(name, types[numbers[slots[name]]])
     for name, value in inference.input_types.items():
-        fresh.set(name, value)
+        fresh.set_type(name, value)
     set_refiners(fresh, InputReader(store), "ignore" if inference.declared_mode == "ignore" else "check")
     if prepare is not None:
         prepare(fresh)
@@ -417,7 +417,7 @@ def _fill_constants(inference: Inference) -> None:
             number = numbers[id(constant)] = inference.table.add_constant(constant)
         inference.numbers[compiled.slots[name]] = number
     for name in _read_by_rules(compiled, graph.unread):
-        inference.set(name, graph.unread[name]())
+        inference.set_type(name, graph.unread[name]())
 
 
 def _read_by_rules(compiled: CompiledGraph, names: Collection[str]) -> set[str]:

@@ -101,7 +101,8 @@ def _piece(path: str, offset: str | None, length: str | None, name: str) -> byte
         size = os.path.getsize(path)
         count = size - start if count is None else count
         if start < 0 or count < 0 or start + count > size or count > MAX_PIECE:
-            raise ModelError(f"its data are {count} bytes from {start} on, in a file of {size} bytes", node=name)
+            message = f"its data are {count} bytes from offset {start}, in a file of {size} bytes"
+            raise ModelError(message, node=name)
         with open(path, "rb") as file:
             file.seek(start)
             return file.read(count)

@@ -64,7 +64,8 @@ class ExternalTensor:
             length = size - start
         count = length if self.nbytes is None else self.nbytes
         if min(start, length) < 0 or length != count or start + count > size:
-            text = f"its {count} bytes are declared as {length} from {start} on, in {self.location!r} of {size} bytes"
+            data = f"{length} bytes from offset {start} in {self.location!r}, a file of {size} bytes"
+            text = f"it needs {count} bytes of data, but the model declares {data}"
             raise ModelError(text, node=self.name)
         return FilePart(path, start, count)
 

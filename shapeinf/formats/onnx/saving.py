@@ -56,7 +56,7 @@ def save_model(
         if external_data == "embed":
             embedded = move_tensors(edited, lambda tensor: [tensor.part(folder.file(tensor))])
             if total_size(embedded) > MAX_PROTOBUF:
-                text = f"takes {total_size(embedded)} B with its weights, more than 2 GB: copy or keep them"
+                text = f"has {total_size(embedded)} bytes with its weights, more than 2 GB: copy or keep them"
                 raise LimitError(text, node=target)
             moved = embedded
         else:

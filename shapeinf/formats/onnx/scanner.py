@@ -244,9 +244,7 @@ class _Scanner:
                     stop = at + size
                     name = data[at:stop].decode()
                     at = stop
-                kind = tails.get(data[at:])
-                if kind is None:
-                    kind = tails.get(data[at : _metadata_start(data, at)])
+                kind = tails.get(data[at:]) or tails.get(data[at : _metadata_start(data, at)])
             except (IndexError, UnicodeDecodeError):
                 pass
             if kind is None or not output:

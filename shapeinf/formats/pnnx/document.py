@@ -167,7 +167,7 @@ class _Builder:
     def add(self, fields: list[str], line: int) -> None:
         """Add the operator of a line. Raises a ValueError without the position."""
         if len(fields) < 4:
-            raise _MalformedError("an operator has a type, a name, and the numbers of its inputs and outputs")
+            raise _MalformedError("an operator needs a type, a name, and the numbers of its inputs and outputs")
         type_, name = fields[:2]
         counts = [_parse_count(field) for field in fields[2:4]]
         end = 4 + sum(counts)
@@ -253,7 +253,7 @@ class _Builder:
 
 def _enter(table: dict[str, T], name: str, key: str, value: T) -> None:
     if name in table:
-        raise _MalformedError(f"{quote(key)} is written twice")
+        raise _MalformedError(f"{quote(key)} occurs twice")
     table[name] = value
 
 

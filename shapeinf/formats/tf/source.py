@@ -200,11 +200,11 @@ def open_message(graph: Graph) -> Iterator[OpenMessage]:
     """The message that a graph was read from. Raises ModelError for a graph of another origin."""
     model = graph.model
     if not isinstance(model, TensorFlowModel):
-        raise ModelError("it was not read from a GraphDef, a MetaGraphDef or a SavedModel", node=graph.source)
+        raise ModelError("the graph was not read from a GraphDef, a MetaGraphDef or a SavedModel", node=graph.source)
     if model.data is not None:
         yield _open_data(model, model.data, "<bytes>")
     elif graph.source is None:
-        raise ModelError("it was not read from a file")
+        raise ModelError("the graph was not read from a file")
     else:
         with map_file(graph.source) as mapped:
             yield _open_data(model, mapped, graph.source)

@@ -211,7 +211,7 @@ class ExpressionTypes:
         if of is None or isinstance(of, ArrayOf):
             return None if of is None else of.of
         hint = "; 'range_of' returns the positions in a string" if of == STRING else ""
-        self._error(f"a comprehension goes over arrays, this is {format_type(of)}{hint}", start_of(array))
+        self._error(f"a comprehension iterates over arrays, this is {format_type(of)}{hint}", start_of(array))
         return None
 
     def _subscript(self, expression: Subscript) -> MaybeType:

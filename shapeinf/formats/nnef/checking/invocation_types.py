@@ -210,7 +210,7 @@ class InvocationTypes(ExpressionTypes):
             names = " and ".join(map(str, candidates))
             message = f"the arguments of {invocation.name!r} have different types: {names}"
         else:
-            example = f"write {invocation.name}<scalar>(...), or the like"
+            example = f"write it, as in {invocation.name}<scalar>(...)"
             message = f"the arguments do not determine the type of {invocation.name!r}: {example}"
         self.reporter.error("N404", message, invocation.at)
         return None

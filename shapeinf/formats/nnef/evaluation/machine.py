@@ -191,7 +191,7 @@ class Machine:
         for _, iterated in expr.iterators:
             array = yield iterated, frame, None
             if not isinstance(array, tuple):
-                bad = BadValue(f"a comprehension goes over arrays, not {kind_of(array)}")
+                bad = BadValue(f"a comprehension iterates over arrays, not {kind_of(array)}")
                 raise self.error_at(bad, frame, (), frame.offset_of(iterated))
             self._work += len(array)
             arrays.append(array)
@@ -310,9 +310,7 @@ class Machine:
             if body is None:
                 message = f"the body of a scan, {arguments.get('body')!r}, is not a fragment of the document"
                 raise BadValue(message, code="N401")
-            if frame.depth >= MAX_CALLS:
-                message = f"fragments invoke each other more than {MAX_CALLS:,} levels deep ({body.name} goes on)"
-                raise BadValue(message, code="N904")
+            _check_depth(frame, body)
             scan = Scan(body, arguments, self.emitter, frame.base, at)
             inner = frame.inner_frame(body, at, None, self.root, False)
             for parameter in body.parameters:
@@ -333,9 +331,7 @@ class Machine:
         target: Target,
         at: int,
     ) -> Frame:
-        if frame.depth >= MAX_CALLS:
-            message = f"fragments invoke each other more than {MAX_CALLS:,} levels deep ({fragment.name} goes on)"
-            raise BadValue(message, code="N904")
+        _check_depth(frame, fragment)
         inner = frame.inner_frame(fragment, at, target, self.root, fragment.name not in self.lookup.own)
         inner.bound = bound or (form.type_argument(values) if fragment.generic else None)
         for slot, value in zip(form.slots, values, strict=True):
@@ -384,6 +380,13 @@ class Machine:
         right = f"{len(value)} values" if isinstance(value, tuple) else "one value"
         bad = BadValue(f"the left side has {wanted} items, the right side {right}", code="N503")
         raise self.error_at(bad, frame, (), frame.offset_of(target))
+
+
+def _check_depth(frame: Frame, fragment: Fragment) -> None:
+    """Raise BadValue for an invocation of a fragment that nests too deep."""
+    if frame.depth >= MAX_CALLS:
+        message = f"invocations nest more than {MAX_CALLS:,} levels deep, the next one is of {fragment.name}"
+        raise BadValue(message, code="N904")
 
 
 def _shape_operand(expr: Expr) -> Expr | None:

@@ -26,7 +26,7 @@ def apply_operator(emitter: Emitter, op: str, operands: Sequence[Value], target:
     if op in _DIMENSION_OPERATORS and all(type(operand) in (Symbol, int) for operand in operands):
         return _symbolic(_DIMENSION_OPERATORS[op], operands)
     if op == "*" and isinstance(operands[0], (tuple, str)) and emitter.dialect != "tract":
-        raise BadValue("how many times to repeat must be known when the graph is built", 1, "N502")
+        raise BadValue("the number of repetitions must be known when the graph is built", 1, "N502")
     return emitter.add_operator(op, operands, target, base, at)
 
 
