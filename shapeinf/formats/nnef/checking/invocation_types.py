@@ -147,7 +147,7 @@ class InvocationTypes(ExpressionTypes):
             else:
                 passed[name] = argument, of
         missing = [name for name in signature.parameters if name in signature.required and name not in passed]
-        # A misplaced argument may be meant for the missing parameter.
+        # A misplaced argument may belong to the missing parameter.
         if missing and not misplaced:
             names = ", ".join(map(repr, missing))
             message = f"{invocation.name!r} needs {'arguments' if len(missing) > 1 else 'an argument'} for {names}"
