@@ -47,15 +47,15 @@ def wrong_output_dim(p: Patient) -> Iterator[Damage]:
 
 @damage
 def renamed_dim(p: Patient) -> Iterator[Damage]:
-    """A name is misspelt in one of the inputs that share it."""
+    """A name is misspelled in one of the inputs that share it."""
     for i in p.inputs():
         for axis, dim in enumerate(declared_dims(p.model.graph.input[i])):
             others = {d.dim_param for j in p.inputs() if j != i for d in declared_dims(p.model.graph.input[j])}
             if dim.dim_param in others and dim.dim_param:
                 model = p.copy()
-                misspelt = dim.dim_param[:-1] + "sh" if p.rng.random() < 0.5 else f"{dim.dim_param} _size"
-                declared_dims(model.graph.input[i])[axis].dim_param = misspelt
-                input_change = input_damage(p, model, i, f"{dim.dim_param} -> {misspelt}")
+                misspelled = dim.dim_param[:-1] + "sh" if p.rng.random() < 0.5 else f"{dim.dim_param} _size"
+                declared_dims(model.graph.input[i])[axis].dim_param = misspelled
+                input_change = input_damage(p, model, i, f"{dim.dim_param} -> {misspelled}")
                 yield attrs.evolve(input_change, misnamed=True)
 
 
