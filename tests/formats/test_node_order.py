@@ -73,7 +73,7 @@ PROBLEMS = [
     ([("Add", ["x", "a"], ["a"]), ("Relu", ["a"], ["y"])], "cycle"),
     ([("Relu", ["x"], ["y"]), ("Neg", ["x"], ["y"])], "'y' is produced twice"),
     ([("Relu", ["y"], ["x"]), ("Neg", ["x"], ["y"])], "'x' is produced twice"),
-    ([("Relu", ["a"], ["y"]), ("Add", ["x", "nowhere"], ["a"])], "input 'nowhere' is not"),
+    ([("Relu", ["a"], ["y"]), ("Add", ["x", "nowhere"], ["a"])], "reads 'nowhere', which is neither"),
     ([("Relu", ["x"], ["a"])], "no node produces the graph output 'y'"),
 ]
 
