@@ -85,14 +85,14 @@ def extract_jpeg_shape(c: InferenceContext, contents: Shape) -> Shape:
 
 
 @tf("RGBToHSV", "HSVToRGB", in_place=(0,))
-def convert_colours(c: InferenceContext, images: Shape) -> Shape:
+def convert_colors(c: InferenceContext, images: Shape) -> Shape:
     """[*S, 3] -> [*S, 3]."""
     images = c.with_rank_at_least(images, 1)
     return images if images.dims is None else c.replace_dim(images, -1, c.with_value(images[-1], 3))
 
 
 @tf("AdjustHue", "AdjustSaturation", in_place=(0,))
-def adjust_colours(c: InferenceContext, images: Shape, amount: Shape) -> Shape:
+def adjust_colors(c: InferenceContext, images: Shape, amount: Shape) -> Shape:
     """[*B, H, W, 3], [] -> [*B, H, W, 3]."""
     c.with_rank(amount, 0)
     images = c.with_rank_at_least(images, 3)

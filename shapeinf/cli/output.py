@@ -85,7 +85,7 @@ def echo_rows(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
 
     lines = table_lines(columns, rows, width=output_width(), rule=_rule())
     for heading in islice(lines, 1):
-        click.echo(_style(heading, bold=True), color=use_colour())
+        click.echo(_style(heading, bold=True), color=use_color())
     while chunk := list(islice(lines, _LINES)):
         click.echo("\n".join(chunk))
 
@@ -102,8 +102,8 @@ def output_width() -> int | None:
     return get_terminal_size().columns
 
 
-def use_colour() -> bool:
-    """Whether standard output has colours: never with NO_COLOR, always with FORCE_COLOR, else on a terminal."""
+def use_color() -> bool:
+    """Whether standard output has colors: never with NO_COLOR, always with FORCE_COLOR, else on a terminal."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
@@ -111,8 +111,8 @@ def use_colour() -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def _style(text: str, *, bold: bool | None = None, colour: str | None = None) -> str:
-    return click.style(text, fg=colour, bold=bold) if use_colour() else text
+def _style(text: str, *, bold: bool | None = None, color: str | None = None) -> str:
+    return click.style(text, fg=color, bold=bold) if use_color() else text
 
 
 def _rule() -> str:
@@ -125,10 +125,10 @@ def _rule() -> str:
 
 
 def echo_diagnostic(diagnostic: Diagnostic) -> None:
-    """Print a diagnostic in the colour of its severity."""
-    colour = {"error": "red", "warning": "yellow"}.get(diagnostic.severity)
+    """Print a diagnostic in the color of its severity."""
+    color = {"error": "red", "warning": "yellow"}.get(diagnostic.severity)
     for line in diagnostic.render().split("\n"):
-        click.echo(_style(escape_unprintable(line), colour=colour), color=use_colour())
+        click.echo(_style(escape_unprintable(line), color=color), color=use_color())
 
 
 def note_errors(model: str, diagnostics: Iterable[Diagnostic]) -> bool:

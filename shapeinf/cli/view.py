@@ -118,7 +118,7 @@ def _terminate(number: int, _: object) -> None:
 
 
 def _file_name(path: str) -> str:
-    """The name of the annotated copy, by which netron recognises its format; an archive becomes a plain file."""
+    """The name of the annotated copy, by which netron recognizes its format; an archive becomes a plain file."""
     name = os.path.basename(os.path.normpath(path))
     while os.path.splitext(name)[1].lower() in _ARCHIVES:
         name = os.path.splitext(name)[0]

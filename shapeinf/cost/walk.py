@@ -209,8 +209,8 @@ class _Walk:
             inner.reason, inner.unsized = ("", item.reason) if item.amount else (item.reason, "")
             instance.rows[f"{instance.path}{step.site}/", -1 - number] = inner
         if row.name not in self.branches:
-            labelled = {body_path("", step, name).split("/")[-2]: table.total for name, table in tables.items()}
-            self.branches[row.name] = Branches(row.name, row.op, labelled)
+            labeled = {body_path("", step, name).split("/")[-2]: table.total for name, table in tables.items()}
+            self.branches[row.name] = Branches(row.name, row.op, labeled)
 
     def body(self, instance: _Instance, step: NodeStep, name: str, last: Inference) -> None:
         """Visit all runs of a body."""

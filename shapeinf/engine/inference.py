@@ -4,9 +4,9 @@
 and results read them. What one needs to know:
 
 - A type has a number in the `TypeTable`; the inference has the number of each slot (a value of the graph).
-- A call of a rule is memoised by its operation and the numbers of its inputs' types; contents of an input belong to the
+- A call of a rule is memoized by its operation and the numbers of its inputs' types; contents of an input belong to the
   key only where the rule reads them. Constraints are only added, so that an entry stays sound. A call that created
-  unknowns is not memoised, since unknowns have the name of their node, and neither is a contradiction.
+  unknowns is not memoized, since unknowns have the name of their node, and neither is a contradiction.
 - A node that may not run (`conditions`) has a memo of its own, and its constraints are undone.
 """
 
@@ -311,7 +311,7 @@ class Inference:
         return self.table.get(self.numbers[slot])
 
     def shared_call_key(self, step: NodeStep) -> Hashable:
-        """A key that is equal for nodes that share a memoised call: the first one ran, the others took its outputs."""
+        """A key that is equal for nodes that share a memoized call: the first one ran, the others took its outputs."""
         if self.table.epoch != self.store.epoch:
             self.table.refresh()
         return (id(self._memo), step.operation, *(self.table.canonical[self.numbers[slot]] for slot in step.inputs))

@@ -316,7 +316,7 @@ class Scope:
         return symbol
 
     def floor(self, numerator: Dim, denominator: Dim) -> Dimension:
-        """The interned atom `floor(numerator/denominator)` (already normalised)."""
+        """The interned atom `floor(numerator/denominator)` (already normalized)."""
         key = (numerator, denominator)
         number = self._floors.get(key)
         if number is None:
@@ -326,7 +326,7 @@ class Scope:
         return self.atom_dim(number)
 
     def maximum(self, args: tuple[Dim, ...]) -> Dimension:
-        """The interned atom `max(args)` (already normalised and ordered)."""
+        """The interned atom `max(args)` (already normalized and ordered)."""
         number = self._maxes.get(args)
         if number is None:
             number = self._register_atom(self._maxes, args, Maximum(args, 1 + max(map(depth_of, args))))

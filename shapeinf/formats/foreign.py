@@ -36,7 +36,7 @@ class Kind(NamedTuple):
 
     text: str
     advice: str
-    recognises: Callable[[bytes], object] = lambda head: False
+    recognizes: Callable[[bytes], object] = lambda head: False
     suffixes: Sequence[str] = ()
 
     def __str__(self) -> str:
@@ -160,7 +160,7 @@ _UNREAD = (
     ),
     Kind("is a Caffe model, a format that is not read", "convert it to ONNX", lambda head: _has_caffe_layers(head)),
 )
-"""Kinds whose first bytes may be those of a model, for files that no format recognises."""
+"""Kinds whose first bytes may be those of a model, for files that no format recognizes."""
 
 _NAMED = (
     *_ALWAYS,
@@ -190,23 +190,23 @@ _NAMED = (
 """All kinds, with those that only a name identifies, for files that a reader refuses."""
 
 
-def identify_by_content(head: bytes, recognised: bool) -> Kind | None:
+def identify_by_content(head: bytes, recognized: bool) -> Kind | None:
     """The kind of a file by its first bytes; None where these may be those of a model.
 
-    `recognised`: a format recognises the file by its contents, such as an archive with a model.
+    `recognized`: a format recognizes the file by its contents, such as an archive with a model.
     """
-    for kind in _kinds_by_first_byte(head[:1], recognised):
-        if kind.recognises(head):
+    for kind in _kinds_by_first_byte(head[:1], recognized):
+        if kind.recognizes(head):
             return kind
     return None
 
 
 @cache
-def _kinds_by_first_byte(first: bytes, recognised: bool) -> Sequence[Kind]:
+def _kinds_by_first_byte(first: bytes, recognized: bool) -> Sequence[Kind]:
     """The kinds among which `identify_by_content` chooses, for a first byte: few for most models."""
-    kinds = _ALWAYS if recognised else (*_ALWAYS, *_UNREAD)
+    kinds = _ALWAYS if recognized else (*_ALWAYS, *_UNREAD)
     return tuple(
-        kind for kind in kinds if not isinstance(kind.recognises, _Start) or _may_begin(kind.recognises, first)
+        kind for kind in kinds if not isinstance(kind.recognizes, _Start) or _may_begin(kind.recognizes, first)
     )
 
 
@@ -216,7 +216,7 @@ def _may_begin(start: _Start, first: bytes) -> bool:
 
 def identify_compressed(path: str | None, head: bytes) -> Kind | None:
     """The kind of a compressed file; None for a file that is not compressed, and for a tar archive, maybe a model."""
-    kind = next((kind for kind in _COMPRESSED if kind.recognises(head)), None)
+    kind = next((kind for kind in _COMPRESSED if kind.recognizes(head)), None)
     if kind is None or (path is not None and path.lower().endswith(_TAR_NAMES)):
         return None
     start = _decompress(head)
@@ -229,7 +229,7 @@ def explain_failure(path: str, head: bytes, cause: str) -> str | None:
 
     None for a file of an unknown kind.
     """
-    kind = next((kind for kind in _NAMED if kind.recognises(head)), None)
+    kind = next((kind for kind in _NAMED if kind.recognizes(head)), None)
     if kind is not None:
         return str(kind)
     lowered = path.lower()

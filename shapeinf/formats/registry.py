@@ -1,6 +1,6 @@
 """The record of a format, and the detection of the format of a model.
 
-A format names itself, recognises its models, reads and writes them, and has its own options record, so that a new one
+A format names itself, recognizes its models, reads and writes them, and has its own options record, so that a new one
 adds no parameter to `infer_shapes`, to `bind` or to the command line (docs/dev/add-a-format.md).
 """
 
@@ -23,7 +23,7 @@ from shapeinf.sharing import cached_property
 from shapeinf.texts import escape_unprintable
 
 HEAD = 4096
-"""Bytes at the start of a file by which its format is recognised."""
+"""Bytes at the start of a file by which its format is recognized."""
 
 Target = str | os.PathLike[str] | TextIO
 """Where a model is written; only text formats can be written to a stream."""
@@ -51,7 +51,7 @@ def command_line(
 
 
 class Candidate:
-    """A model of unknown format, with the data by which formats recognise it."""
+    """A model of unknown format, with the data by which formats recognize it."""
 
     def __init__(self, model: object) -> None:
         """`model` is a path, a text, bytes or an object of a format's library."""
@@ -133,7 +133,7 @@ class FormatRegistry:
 
     formats: Sequence[Format]
     default: Format
-    """The format of models that no format recognises: its reader reports the error."""
+    """The format of models that no format recognizes: its reader reports the error."""
 
     def load(self, model: Any, options: FormatOptions | None = None) -> Graph:
         """Read a model.
@@ -143,15 +143,15 @@ class FormatRegistry:
         """
         model = model_of_object(model)
         candidate = Candidate(model)
-        recognised = self.recognise(candidate)
-        refuse_foreign(candidate, recognised not in (None, self.default))
-        chosen = self._format_of(recognised, options)
+        recognized = self.recognize(candidate)
+        refuse_foreign(candidate, recognized not in (None, self.default))
+        chosen = self._format_of(recognized, options)
         if options is None and chosen.options is not None:
             options = chosen.options()
         try:
             return chosen.read(model, options)
         except ModelError as error:
-            text = None if isinstance(error, LimitError) else _foreign_text(candidate, recognised, error)
+            text = None if isinstance(error, LimitError) else _foreign_text(candidate, recognized, error)
             if text is None:
                 raise
             raise UnknownFormatError(text, node=error.node) from error
@@ -193,34 +193,34 @@ class FormatRegistry:
 
     def writes_folder(self, model: Any) -> bool:
         """Whether a model of this format may be written into a folder."""
-        recognised = self.recognise(Candidate(model))
-        return recognised is not None and recognised.writes_folders
+        recognized = self.recognize(Candidate(model))
+        return recognized is not None and recognized.writes_folders
 
     def accepts(self, model: Any, options: FormatOptions | None) -> bool:
-        """Whether the options are those of the format of a model; true where no format recognises it."""
+        """Whether the options are those of the format of a model; true where no format recognizes it."""
         if options is None:
             return True
-        recognised = self.recognise(Candidate(model))
-        return recognised is None or recognised.options is type(options)
+        recognized = self.recognize(Candidate(model))
+        return recognized is None or recognized.options is type(options)
 
     def missing_data(self, graph: Graph) -> list[MissingData]:
         """The data of the model of a graph that should be in other files, but are missing."""
         formats = (format_ for format_ in self.formats if format_.name == graph.dialect)
         return [missing for format_ in formats for missing in format_.missing_data(graph)]
 
-    def recognise(self, candidate: Candidate) -> Format | None:
+    def recognize(self, candidate: Candidate) -> Format | None:
         """The format of a model by its name or its first bytes; None where these are those of no format."""
         return next((format_ for format_ in self.formats if format_.sniff(candidate)), None)
 
-    def _format_of(self, recognised: Format | None, options: FormatOptions | None) -> Format:
+    def _format_of(self, recognized: Format | None, options: FormatOptions | None) -> Format:
         if options is None:
-            return recognised or self.default
+            return recognized or self.default
         owner = next((format_ for format_ in self.formats if format_.options is type(options)), None)
         if owner is None:
             raise ShapeInferenceError(f"{options!r} are not options of a format")
-        if recognised not in (None, owner):
+        if recognized not in (None, owner):
             names = ", ".join(field.name for field in attrs.fields(type(options)))
-            raise ShapeInferenceError(f"the options {names} are for {owner.title}, but the model is {recognised.title}")
+            raise ShapeInferenceError(f"the options {names} are for {owner.title}, but the model is {recognized.title}")
         return owner
 
     def command_line(self) -> dict[str, CommandLineOption]:
@@ -247,27 +247,27 @@ class FormatRegistry:
                     yield record
 
 
-def refuse_foreign(candidate: Candidate, recognised: bool) -> None:
+def refuse_foreign(candidate: Candidate, recognized: bool) -> None:
     """Raise UnknownFormatError for a file whose first bytes are not those of a model, with what it is instead.
 
-    `recognised`: a format recognises the file by its contents.
+    `recognized`: a format recognizes the file by its contents.
     """
     head = candidate.head
     if not head:
         return
-    kind = identify_by_content(head, recognised) or identify_compressed(candidate.text, head)
+    kind = identify_by_content(head, recognized) or identify_compressed(candidate.text, head)
     if kind is not None:
         raise UnknownFormatError(str(kind), node=candidate.label)
 
 
-def _foreign_text(candidate: Candidate, recognised: Format | None, error: ModelError) -> str | None:
+def _foreign_text(candidate: Candidate, recognized: Format | None, error: ModelError) -> str | None:
     """The message for a path that is no model; None where the message of the reader is better."""
     path = candidate.text
     if path is None or not isinstance(error.node, str):
         return None
     if os.path.isdir(path):
-        return identify_folder(path) if recognised is None else None
-    if recognised is None and candidate.head:
+        return identify_folder(path) if recognized is None else None
+    if recognized is None and candidate.head:
         return explain_failure(path, candidate.head, error.cause)
     kind = identify_by_content(candidate.head, False) if isinstance(error, UnknownFormatError) else None
     return None if kind is None else str(kind)

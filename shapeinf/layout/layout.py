@@ -101,7 +101,7 @@ class Layout:
     the splits and the prefix.
 
     Args:
-        minor_to_major: the dims, the one whose neighbours are adjacent in memory first.
+        minor_to_major: the dims, the one whose neighbors are adjacent in memory first.
         tiles: the array is cut into tiles, padded to full ones; each tile is cut into the next ones.
         element_size_in_bits: bits of one element where elements are packed; 0 where they are not.
         tail_padding_alignment_in_elements: the number of elements in memory is rounded up to a multiple of it.

@@ -84,7 +84,7 @@ class PaddedLayout:
     symbolic for sizes, not for `lay_out`.
 
     Args:
-        minor_to_major: the dims, the one whose neighbours are adjacent in memory first.
+        minor_to_major: the dims, the one whose neighbors are adjacent in memory first.
         padded_dimensions: the size of each dim with its padding.
         padding_value: the contents of the padding.
 

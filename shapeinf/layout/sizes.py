@@ -95,7 +95,7 @@ def data_byte_size(array: ArrayType, store: ConstraintStore | None = None) -> Di
 
 
 def strides(array: ArrayType) -> tuple[Dim, ...]:
-    """The distance of neighbours along each dim, in elements.
+    """The distance of neighbors along each dim, in elements.
 
     LayoutError where the layout has tiles, since the distance then varies.
 
@@ -114,7 +114,7 @@ def strides(array: ArrayType) -> tuple[Dim, ...]:
 
 
 def byte_strides(array: ArrayType) -> tuple[Dim, ...]:
-    """The distance of neighbours along each dim, in bytes, as in numpy.
+    """The distance of neighbors along each dim, in bytes, as in numpy.
 
     LayoutError where elements are packed into parts of bytes, or tiled.
 

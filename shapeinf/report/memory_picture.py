@@ -8,7 +8,7 @@ from shapeinf.report.memory_svg import draw_areas, draw_plan, near_peak, quote_t
 from shapeinf.report.memory_view import Block, MemoryView
 from shapeinf.texts import exact_bytes, format_bytes, format_count
 
-COLOURS = (
+COLORS = (
     "#4e79a7",
     "#f28e2b",
     "#59a14f",
@@ -20,7 +20,7 @@ COLOURS = (
     "#9c755f",
     "#7b86c6",
 )
-"""The colours of the named tensors, in the order of `MemoryView.named_blocks`."""
+"""The colors of the named tensors, in the order of `MemoryView.named_blocks`."""
 
 ROWS = 40
 """Rows of a table; the others are counted in one row."""
@@ -56,11 +56,11 @@ def memory_page(view: MemoryView) -> str:
     """The page as text."""
     title = quote_text(f"Memory over time: {view.title}" if view.title else "Memory over time")
     body = "\n".join(_body(view, title))
-    colours = "".join(
-        f"svg .c{i} {{ fill: {colour}; }} .key.c{i} {{ background: {colour}; }}\n" for i, colour in enumerate(COLOURS)
+    colors = "".join(
+        f"svg .c{i} {{ fill: {color}; }} .key.c{i} {{ background: {color}; }}\n" for i, color in enumerate(COLORS)
     )
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>'
-    style = f"<style>{_STYLE}{colours}.key.rest {{ background: var(--rest); }}</style>"
+    style = f"<style>{_STYLE}{colors}.key.rest {{ background: var(--rest); }}</style>"
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}{style}</head>\n<body>\n{body}\n</body></html>\n'
 
 
@@ -108,7 +108,7 @@ def _tables(view: MemoryView) -> Iterator[str]:
 
 
 def _table(view: MemoryView, blocks: Sequence[Block]) -> Iterator[str]:
-    colours = {id(block): f"c{i}" for i, block in enumerate(view.named_blocks)}
+    colors = {id(block): f"c{i}" for i, block in enumerate(view.named_blocks)}
     yield (
         '<div class="wide"><table><tr><th></th><th>tensor</th><th>type</th><th class="n">bytes</th>'
         '<th class="n">of the peak</th><th>in use from</th><th class="n">to</th></tr>'
@@ -117,7 +117,7 @@ def _table(view: MemoryView, blocks: Sequence[Block]) -> Iterator[str]:
         share = 100 * block.size / max(view.peak_bytes, 1)
         least = "at least " if block.at_least else ""
         yield (
-            f'<tr><td><span class="key {colours.get(id(block), "rest")}"></span></td>'
+            f'<tr><td><span class="key {colors.get(id(block), "rest")}"></span></td>'
             f'<td class="t">{quote_text(block.name, 300)}</td><td class="t">{quote_text(block.type)}</td>'
             f'<td class="n" title="{block.size:,}">{least}{format_bytes(block.size)}</td>'
             f'<td class="n">{share:.1f}%</td>'

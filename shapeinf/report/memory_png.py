@@ -8,7 +8,7 @@ from typing import Any
 
 from shapeinf.errors import MissingPackageError
 from shapeinf.formats.files import replace_file
-from shapeinf.report.memory_picture import COLOURS
+from shapeinf.report.memory_picture import COLORS
 from shapeinf.report.memory_svg import X_LABEL, near_peak
 from shapeinf.report.memory_view import AreaStep, MemoryView, areas, columns
 from shapeinf.texts import axis_ticks, byte_ticks, format_bytes, shorten_text
@@ -51,8 +51,8 @@ def _draw_areas(axes: Any, view: MemoryView, window: range) -> None:
     drawn = columns(view, window)
     named, rest = areas(view, drawn)
     steps_of = {id(block): steps for block, steps in named}
-    for block, colour in zip(view.named_blocks, COLOURS, strict=False):
-        _fill(axes, steps_of[id(block)], colour, f"{format_bytes(block.size)}  {_text(block.name, MAX_NAME)}")
+    for block, color in zip(view.named_blocks, COLORS, strict=False):
+        _fill(axes, steps_of[id(block)], color, f"{format_bytes(block.size)}  {_text(block.name, MAX_NAME)}")
     _fill(axes, rest, REST, "all others")
     if window:
         axes.axvline(view.peak + 0.5, color=MARK, linestyle="--", linewidth=1)
@@ -64,22 +64,22 @@ def _draw_areas(axes: Any, view: MemoryView, window: range) -> None:
     _axes(axes, window, view.peak_bytes)
 
 
-def _fill(axes: Any, steps: Sequence[AreaStep], colour: str, label: str) -> None:
+def _fill(axes: Any, steps: Sequence[AreaStep], color: str, label: str) -> None:
     """Draw steps as one collection of rectangles."""
     from matplotlib.collections import PolyCollection
 
     corners = [((s.first, s.low), (s.last, s.low), (s.last, s.high), (s.first, s.high)) for s in steps]
-    axes.add_collection(PolyCollection(corners, facecolors=colour, edgecolors=colour, linewidths=0.2, label=label))
+    axes.add_collection(PolyCollection(corners, facecolors=color, edgecolors=color, linewidths=0.2, label=label))
 
 
 def _draw_plan(axes: Any, view: MemoryView) -> None:
-    colours = {(block.name, block.birth): COLOURS[i] for i, block in enumerate(view.named_blocks)}
+    colors = {(block.name, block.birth): COLORS[i] for i, block in enumerate(view.named_blocks)}
     groups: dict[str, list[AreaStep]] = {}
     for slot in view.slots:
         step = AreaStep(slot.lower, slot.upper, slot.offset, slot.offset + slot.size)
-        groups.setdefault(colours.get((slot.name, slot.lower), REST), []).append(step)
-    for colour, steps in groups.items():
-        _fill(axes, steps, colour, "")
+        groups.setdefault(colors.get((slot.name, slot.lower), REST), []).append(step)
+    for color, steps in groups.items():
+        _fill(axes, steps, color, "")
     axes.axhline(view.arena, color=MARK, linestyle="--", linewidth=1)
     axes.set_title(f"the plan: {format_bytes(view.arena)}", color=MARK, fontsize=11)
     _axes(axes, range(len(view.points)), view.arena)

@@ -96,10 +96,10 @@ def draw_areas(view: MemoryView, window: range | None = None) -> str:
     drawn = columns(view, window)
     frame = Axes(window, byte_ticks(view.peak_bytes)[-1])
     named, rest = areas(view, drawn)
-    colours = {id(block): i for i, block in enumerate(view.named_blocks)}
+    colors = {id(block): i for i, block in enumerate(view.named_blocks)}
     parts = [*frame.grid()]
     for block, steps in named:
-        parts += [_area(frame, run, f"c{colours[id(block)]}", _tooltip(block)) for run in runs(steps)]
+        parts += [_area(frame, run, f"c{colors[id(block)]}", _tooltip(block)) for run in runs(steps)]
     parts += [_area(frame, run, "rest", "all other tensors") for run in runs(rest)]
     if frame.step >= 2:  # closer lines would hide the areas
         parts += [_polyline(frame, run) for run in runs(outline(view, drawn))]
@@ -112,14 +112,14 @@ def draw_areas(view: MemoryView, window: range | None = None) -> str:
 def draw_plan(view: MemoryView) -> str:
     """The slots of a plan: time from left to right, offsets from the bottom up."""
     frame = Axes(range(len(view.points)), byte_ticks(view.arena)[-1])
-    colours = {(block.name, block.birth): i for i, block in enumerate(view.named_blocks)}
+    colors = {(block.name, block.birth): i for i, block in enumerate(view.named_blocks)}
     parts = [*frame.grid()]
     slots = sorted((s for s in view.slots if s.size), key=lambda s: -s.size)
     for slot in slots[:MAX_SLOTS]:
-        colour = colours.get((slot.name, slot.lower))
+        color = colors.get((slot.name, slot.lower))
         x, y = frame.x(slot.lower), frame.y(slot.offset + slot.size)
         width, height = frame.x(slot.upper) - x, frame.y(slot.offset) - y
-        style = f"slot {_style(colour)}" + (" edge" if width > 4 and height > 3 else "")
+        style = f"slot {_style(color)}" + (" edge" if width > 4 and height > 3 else "")
         tooltip = (
             f"{quote_text(slot.name)}\n{format_bytes(slot.size)} at {slot.offset}, #{slot.lower} to #{slot.upper - 1}"
         )
@@ -128,7 +128,7 @@ def draw_plan(view: MemoryView) -> str:
             f'height="{height:.2f}"><title>{tooltip}</title></rect>'
         )
         if height > 13:
-            parts.append(_name(slot.name, width, x + width / 2, y + height / 2, on_rest=colour is None))
+            parts.append(_name(slot.name, width, x + width / 2, y + height / 2, on_rest=color is None))
     parts += _limits(frame, view)
     return _svg(frame, parts, "Offsets of tensors in memory over time")
 
@@ -145,8 +145,8 @@ def _limits(frame: Axes, view: MemoryView) -> Iterator[str]:
         yield f'<text class="mark" x="{x}" y="{above - 5}" text-anchor="{anchor}">{text}</text>'
 
 
-def _style(colour: int | None) -> str:
-    return "rest" if colour is None else f"c{colour}"
+def _style(color: int | None) -> str:
+    return "rest" if color is None else f"c{color}"
 
 
 def _tooltip(block: Block) -> str:

@@ -21,10 +21,10 @@ COUNTED: tuple[Role, ...] = ("activation", "output")
 """The roles of the outputs of nodes; inputs and weights are totals only."""
 
 MAX_NAMED = 10
-"""The tensors with a colour and a name; all others are one area."""
+"""The tensors with a color and a name; all others are one area."""
 
 MIN_NAMED_SHARE = 0.005
-"""The least part of the peak that is visible: smaller tensors have no colour."""
+"""The least part of the peak that is visible: smaller tensors have no color."""
 
 
 class PlannedSlot(Protocol):
@@ -119,7 +119,7 @@ class MemoryView:
 
     @cached_property
     def named_blocks(self) -> tuple[Block, ...]:
-        """The blocks with a colour and a name: the largest at the peak, then the largest of all."""
+        """The blocks with a color and a name: the largest at the peak, then the largest of all."""
         largest = sorted(self.blocks, key=lambda b: (-b.size, b.birth))
         alive = self.alive(self.peak)[: MAX_NAMED * 2 // 3]
         candidates = {id(block): block for block in (*alive, *largest[: MAX_NAMED + len(alive)])}

@@ -116,4 +116,4 @@ def test_csv(model: Path, tmp_path: Path) -> None:
 def test_wrong_options(model: Path, tmp_path: Path) -> None:
     assert run(model, "--bind", "m=1").exit_code == 2
     assert run(tmp_path / "none.onnx").exit_code == 3
-    assert run(model, "--by", "colour").exit_code == 2
+    assert run(model, "--by", "color").exit_code == 2

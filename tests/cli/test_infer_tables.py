@@ -196,7 +196,7 @@ def test_long_names_lose_their_middle_on_a_terminal(name: str, width: int, expec
     assert expected is None or row.split()[0] == expected
 
 
-def test_columns_are_honoured_in_a_pipe(model: Path) -> None:
+def test_columns_are_honored_in_a_pipe(model: Path) -> None:
     plain = run(model).stdout
     assert run(model, env={"COLUMNS": "200"}).stdout == plain
     cut = run(model, env={"COLUMNS": "60"}).stdout
@@ -206,7 +206,7 @@ def test_columns_are_honoured_in_a_pipe(model: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("env", "coloured"),
+    ("env", "colored"),
     [
         ({}, False),
         ({"FORCE_COLOR": "1"}, True),
@@ -214,9 +214,9 @@ def test_columns_are_honoured_in_a_pipe(model: Path) -> None:
         ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
     ],
 )
-def test_colours(model: Path, env: dict[str, str | None], coloured: bool) -> None:
+def test_colors(model: Path, env: dict[str, str | None], colored: bool) -> None:
     result = run(model, env={"NO_COLOR": None, "FORCE_COLOR": None, **env})
-    assert ("\x1b[" in result.stdout) is coloured
+    assert ("\x1b[" in result.stdout) is colored
 
 
 def test_a_tree_of_modules(model: Path) -> None:

@@ -22,7 +22,7 @@ CONVNET = str(ROOT / "examples" / "convnet.onnx")
 SIZES = ["--bind", "batch=1,height=32,width=32"]
 
 # `GraphNodeData`, `NodeDataResult` and `GradientItem` of the package ai-edge-model-explorer (node_data_builder.py).
-COLOUR = {"type": "string", "pattern": "^#[0-9a-f]{6}$"}
+COLOR = {"type": "string", "pattern": "^#[0-9a-f]{6}$"}
 GRAPH_NODE_DATA = {
     "type": "object",
     "required": ["results"],
@@ -34,7 +34,7 @@ GRAPH_NODE_DATA = {
                 "type": "object",
                 "required": ["value"],
                 "additionalProperties": False,
-                "properties": {"value": {"type": ["number", "string"]}, "bgColor": COLOUR, "textColor": COLOUR},
+                "properties": {"value": {"type": ["number", "string"]}, "bgColor": COLOR, "textColor": COLOR},
             },
         },
         "gradient": {
@@ -46,8 +46,8 @@ GRAPH_NODE_DATA = {
                 "additionalProperties": False,
                 "properties": {
                     "stop": {"type": "number", "minimum": 0, "maximum": 1},
-                    "bgColor": COLOUR,
-                    "textColor": COLOUR,
+                    "bgColor": COLOR,
+                    "textColor": COLOR,
                 },
             },
         },

@@ -164,7 +164,7 @@ def test_a_state_keeps_its_shape():
 
 WRONG_SCANS = [
     ("body = 'step'", "body = 'stop'", "not a fragment"),
-    ("('w', w)", "('v', w)", "gets no value"),
+    ("('w', w)", "('v', w)", "has no value"),
     ("'h', h, 'n'", "'h', h, 'm'", "no result 'm'"),
     ("('n', 'last', 0, 1)", "('n', 'first', 0, 1)", "'full' or 'last'"),
     (", ('n', 'last', 0, 1)", "", "has 1 tensor"),

@@ -58,7 +58,7 @@ def test_the_join_is_exact(size: int) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_minimum_and_maximum_separate_neighbours(size: int) -> None:
+def test_minimum_and_maximum_separate_neighbors(size: int) -> None:
     x = Scope().symbol("x", size, size + 1)
     assert maximum(x, size) is x
     assert maximum(x, size + 1) == size + 1
@@ -67,7 +67,7 @@ def test_minimum_and_maximum_separate_neighbours(size: int) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_constraints_separate_neighbours(size: int) -> None:
+def test_constraints_separate_neighbors(size: int) -> None:
     scope = Scope()
     x, y = scope.symbol("x", 1), scope.symbol("y", 1)
     store = ShapeStore(scope)

@@ -154,7 +154,7 @@ def test_of_a_large_file_only_the_heads_of_weights_are_read(tmp_path, monkeypatc
 
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="this system has no paths of pipes")
 def test_a_model_comes_from_a_pipe():
-    """Its bytes are there only once: they are not read to recognise the format."""
+    """Its bytes are there only once: they are not read to recognize the format."""
     data = min((path.read_bytes() for path in EXAMPLES), key=len)
     read_end, write_end = os.pipe()
     with os.fdopen(read_end, "rb"), os.fdopen(write_end, "wb") as file:

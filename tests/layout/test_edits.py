@@ -150,4 +150,4 @@ def test_values_without_a_layout_differ_from_arrays():
 
 def test_unknown_aspects_are_refused():
     with pytest.raises(LayoutError, match="cannot ignore"):
-        equal(TOKEN, TOKEN, ignoring=["colour"])
+        equal(TOKEN, TOKEN, ignoring=["color"])

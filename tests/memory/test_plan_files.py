@@ -100,7 +100,7 @@ HEAD = "id,lower,upper,size,offset\n"
         ("\n\n", 1, "must name the columns"),
         ("id,lower,upper\n", 1, "column 'size' is missing"),
         ("id,lower,upper,size,size\n", 1, "column 'size' is duplicated"),
-        ("id,lower,upper,size,colour\n", 1, "column 'colour' is unknown"),
+        ("id,lower,upper,size,color\n", 1, "column 'color' is unknown"),
         ("# pool_offset=3\nid,lower,upper,size\n", 1, "is unknown"),
         (HEAD + "x,0,1,4\n", 2, "expected 5 fields, not 4"),
         (HEAD + "x,0,1,4,0\n\ny,0,1,four,0\n", 4, "size must be an int of 64 bits, not 'four'"),

@@ -104,7 +104,7 @@ def make_an_invalid_node(editor: Editor) -> None:
 
 
 def make_an_unknown_attribute(editor: Editor) -> None:
-    node(editor, "Relu").attributes["colour"] = ir.AttrInt64("colour", 1)
+    node(editor, "Relu").attributes["color"] = ir.AttrInt64("color", 1)
 
 
 def drop_a_required_input(editor: Editor) -> None:
@@ -135,7 +135,7 @@ WRONG = [
     (give_an_input_a_default, "interface changed at u"),
     (declare_a_size, "interface changed at x"),
     (make_an_invalid_node, "NoOperator"),
-    (make_an_unknown_attribute, "colour"),
+    (make_an_unknown_attribute, "color"),
     (drop_a_required_input, "Mul"),
     (use_an_operator_of_a_later_opset, "Gelu"),
     (remove_a_constant_that_is_read, "w"),

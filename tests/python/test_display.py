@@ -114,7 +114,7 @@ ALLOWED = {"div", "style", "p", "strong", "table", "thead", "tbody", "tr", "th",
 
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("model", [CONVNET, None], ids=["convnet", "hostile"])
-def test_notebooks_show_tables_without_colours_and_without_markup_of_the_file(name: str, model: str | None) -> None:
+def test_notebooks_show_tables_without_colors_and_without_markup_of_the_file(name: str, model: str | None) -> None:
     hostile = graph_of([HOSTILE, HOSTILE + "1", HOSTILE + "2"], op=HOSTILE) if model is None else model
     if model is None and name == "plan":
         pytest.skip("the hostile model has no sizes to plan for")

@@ -147,7 +147,7 @@ def test_marks_stay_inside_of_the_drawing() -> None:
         assert len(mark.text or "") * 7.5 <= room, "bold letters of 12 pixels are 7 wide, a bit more with capitals"
 
 
-def test_an_invisible_tensor_has_no_colour() -> None:
+def test_an_invisible_tensor_has_no_color() -> None:
     page = memory_page(view_of(3, [(100_000, 0, 3), (8, 0, 3), (8, 1, 3)]))
     assert page.count('<span class="key c0">') == 1 and page.count('<span class="key rest">') == 2
 

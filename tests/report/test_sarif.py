@@ -1,6 +1,6 @@
 """SARIF logs are valid by the schema of SARIF 2.1.0, and point to files, nodes and tensors.
 
-The schema is that of OASIS, as Microsoft's package `@microsoft/jest-sarif` has it (MIT licence).
+The schema is that of OASIS, as Microsoft's package `@microsoft/jest-sarif` has it (MIT license).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Recognises the files of PNNX, and those of ncnn among them, by their names, by their first line, or as a text."""
+"""Recognizes the files of PNNX, and those of ncnn among them, by their names, by their first line, or as a text."""
 
 from __future__ import annotations
 

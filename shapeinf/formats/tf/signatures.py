@@ -71,7 +71,7 @@ def add_signatures(graph: Graph, signatures: Mapping[str, Signature]) -> None:
 
 
 def _resolve(graph: Graph, name: str, signature: Signature) -> Signature:
-    """A signature with the names of values, without outputs of nodes that have none, such as initialisers.
+    """A signature with the names of values, without outputs of nodes that have none, such as initializers.
 
     Raises ModelError for a tensor that the graph does not have.
     """

@@ -1,4 +1,4 @@
-"""Recognises TensorFlow's messages in files by their first bytes: binary messages have no header."""
+"""Recognizes TensorFlow's messages in files by their first bytes: binary messages have no header."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def pack_skyline(blocks: Blocks, order: Ints) -> Ints:
     """The offset of every block, in units: each at the lowest free one, by priority among those that fit there.
 
     The skyline is the top of the placed blocks at each point. Its lowest segment is filled with blocks that are live
-    only there; when none is left, it is raised to its lower neighbour, and the space below is lost.
+    only there; when none is left, it is raised to its lower neighbor, and the space below is lost.
     """
     offsets = np.zeros(len(blocks), dtype=np.int64)
     order = order[blocks.units[order] > 0]
@@ -115,7 +115,7 @@ def pack_skyline(blocks: Blocks, order: Ints) -> Ints:
 
 
 class Skyline:
-    """Heights over time, as segments of equal height; neighbours differ.
+    """Heights over time, as segments of equal height; neighbors differ.
 
     >>> skyline = Skyline(10)
     >>> skyline.fill(0, 2, 4, 7)
@@ -146,12 +146,12 @@ class Skyline:
         self._join(at + before)
 
     def lift(self, at: int) -> None:
-        """Raise a segment to the lower one of its neighbours."""
+        """Raise a segment to the lower one of its neighbors."""
         self.heights[at] = min(self.heights[max(at - 1, 0) : at] + self.heights[at + 1 : at + 2])
         self._join(at)
 
     def _join(self, at: int) -> None:
-        """Merge a segment with its neighbours of the same height."""
+        """Merge a segment with its neighbors of the same height."""
         for left in (at, at - 1):
             if left >= 0 and left + 1 < len(self.heights) and self.heights[left] == self.heights[left + 1]:
                 del self.heights[left + 1], self.edges[left + 1]

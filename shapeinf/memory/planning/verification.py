@@ -213,7 +213,7 @@ class OccupiedBlock:
 def overlaps(blocks: Sequence[OccupiedBlock]) -> Iterator[tuple[OccupiedBlock, OccupiedBlock]]:
     """The pairs of blocks of different owners that share a byte at some point, at most MAX_OVERLAPS + 1.
 
-    A sweep over time. Live blocks that overlap no other stay sorted, so that only neighbours are compared. The
+    A sweep over time. Live blocks that overlap no other stay sorted, so that only neighbors are compared. The
     others are few, and are compared with every new block.
     """
     events = sorted(
@@ -233,7 +233,7 @@ def overlaps(blocks: Sequence[OccupiedBlock]) -> Iterator[tuple[OccupiedBlock, O
             else:
                 del disjoint[bisect_left(disjoint, entry)]
             continue
-        others = [*_neighbours(disjoint, blocks, i), *(k for k in overlapping if _share_bytes(blocks[k], blocks[i]))]
+        others = [*_neighbors(disjoint, blocks, i), *(k for k in overlapping if _share_bytes(blocks[k], blocks[i]))]
         for k in others:
             if blocks[k].owner != blocks[i].owner:
                 yield (blocks[k], blocks[i]) if k < i else (blocks[i], blocks[k])
@@ -250,12 +250,12 @@ def _share_bytes(a: OccupiedBlock, b: OccupiedBlock) -> bool:
     return a.bottom < b.top and b.bottom < a.top
 
 
-def _neighbours(disjoint: list[tuple[int, int]], blocks: Sequence[OccupiedBlock], i: int) -> list[int]:
+def _neighbors(disjoint: list[tuple[int, int]], blocks: Sequence[OccupiedBlock], i: int) -> list[int]:
     """The blocks of `disjoint` that share a byte with block i."""
     block = blocks[i]
     at = bisect_left(disjoint, (block.bottom, -1))
-    neighbours = [disjoint[at - 1][1]] if at and blocks[disjoint[at - 1][1]].top > block.bottom else []
+    neighbors = [disjoint[at - 1][1]] if at and blocks[disjoint[at - 1][1]].top > block.bottom else []
     while at < len(disjoint) and disjoint[at][0] < block.top:
-        neighbours.append(disjoint[at][1])
+        neighbors.append(disjoint[at][1])
         at += 1
-    return neighbours
+    return neighbors

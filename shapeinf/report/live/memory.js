@@ -3,7 +3,7 @@
 const MAX_COLUMNS = 600;
 const MAX_NAMED = 8;
 const MAX_NAMED_AT_PEAK = 5;
-/** Smaller parts of the peak, in thousandths, are not visible and need no colour. */
+/** Smaller parts of the peak, in thousandths, are not visible and need no color. */
 const MIN_NAMED_SHARE = 5n;
 const MAX_LIVE = 12;
 const [WIDTH, HEIGHT] = [1000, 240];
@@ -91,7 +91,7 @@ class MemoryView {
     return live.sort((a, b) => (this.size(a) < this.size(b) ? 1 : this.size(a) > this.size(b) ? -1 : a - b));
   }
 
-  /** The buffers with a colour: the largest at the peak, then the largest of all.
+  /** The buffers with a color: the largest at the peak, then the largest of all.
    * @returns {number[]} */
   named() {
     const least = (this.inUse[this.peak] * MIN_NAMED_SHARE) / 1000n;
@@ -207,15 +207,15 @@ class MemoryView {
 
   /** @param {number} buffer
    * @param {number} point
-   * @param {number} colour */
-  liveRow(buffer, point, colour) {
+   * @param {number} color */
+  liveRow(buffer, point, color) {
     const { buffers } = this.timeline;
     const size = this.size(buffer);
     const percent = Number((size * 1000n) / this.inUse[point]) / 10;
     const amount = this.amounts[buffers.bytes[buffer]];
     const least = buffers.unbounded[buffer] && !amount.exact;
     const text = least ? `≥ ${bytesText(size)}` : amountText(amount, bytesText);
-    const key = element("span", { class: `key ${colour < 0 ? "rest" : `c${colour}`}` });
+    const key = element("span", { class: `key ${color < 0 ? "rest" : `c${color}`}` });
     return element(
       "tr",
       {},

@@ -14,7 +14,7 @@ SIZE = np.array([5, 11], np.int32)
 
 
 def png(height, width):
-    """A grey image, one byte a pixel."""
+    """A gray image, one byte a pixel."""
 
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -26,7 +26,7 @@ def png(height, width):
 
 
 def bmp(height, width):
-    """A colour image, rows padded to 4 bytes."""
+    """A color image, rows padded to 4 bytes."""
     row = bytes(width * 3 + -width * 3 % 4)
     header = struct.pack("<IiiHHIIiiII", 40, width, height, 1, 24, 0, len(row) * height, 0, 0, 0, 0)
     data = header + row * height
@@ -104,7 +104,7 @@ def codecs():
     yield Case("EncodeWav", ("float32[50, 2]", np.array(8000, np.int32)))
 
 
-def colours():
+def colors():
     for op in ("RGBToHSV", "HSVToRGB"):
         for shape in ("[2, 7, 9, 3]", "[4, 3]", "[3]", "[0, 3]"):
             yield Case(op, (f"float32{shape}",))
@@ -158,4 +158,4 @@ def audio():
     yield Case("Mfcc", ("float32[2, 0, 129]", np.array(16000, np.int32)))
 
 
-CASES = [*resizes(), *codecs(), *colours(), *boxes(), *audio()]
+CASES = [*resizes(), *codecs(), *colors(), *boxes(), *audio()]

@@ -63,7 +63,7 @@ def test_constants_of_the_graph():
 
 
 def test_a_weight_with_the_name_of_a_blob():
-    """At optimisation level 1 blobs have names such as `x.1`."""
+    """At optimization level 1 blobs have names such as `x.1`."""
     graph = load(network("pnnx.Input i 0 1 x.1", "my.Op x 1 1 x.1 y @1=(3)f32 @y=(4)f32", "pnnx.Output o 1 0 y"))
     assert graph.nodes[0].inputs == ("x.1", "@x.1", "x.y")
     assert set(graph.constants) == {"@x.1", "x.y"}
@@ -221,7 +221,7 @@ def test_a_rule_reads_contents(saved, tmp_path):
 # -- other files -----------------------------------------------------------------------------------------------------
 
 
-def test_lines_of_ncnn_are_recognised():
+def test_lines_of_ncnn_are_recognized():
     assert is_ncnn(NCNN.splitlines()[2:])
     assert is_ncnn(["Convolution c 1 1 in out 0=64 -23301=1,2"])
     assert not is_ncnn(CONVOLUTION.splitlines()[2:])

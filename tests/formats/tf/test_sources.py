@@ -1,4 +1,4 @@
-"""Sources of TensorFlow models: files, folders, archives, objects, TensorFlow.js; how they are recognised."""
+"""Sources of TensorFlow models: files, folders, archives, objects, TensorFlow.js; how they are recognized."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ SOURCES = {
 
 
 @pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
-def test_sources_are_recognised(source, tmp_path):
+def test_sources_are_recognized(source, tmp_path):
     graph = load(source)
     assert graph.dialect == "tf"
     path = tmp_path / "model"

@@ -132,8 +132,8 @@ def test_20000_nodes_stay_small() -> None:
 # -- contrasts ---------------------------------------------------------------------------------------------------------
 
 
-def luminance(colour: str) -> float:
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+def luminance(color: str) -> float:
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
@@ -157,14 +157,14 @@ def test_contrast_of_black_and_white_is_21() -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_texts_have_enough_contrast(scheme: str) -> None:
-    colours = schemes()[scheme]
-    assert len(set(schemes()["light"].values()) & set(schemes()["dark"].values())) < len(colours)
+    colors = schemes()[scheme]
+    assert len(set(schemes()["light"].values()) & set(schemes()["dark"].values())) < len(colors)
     for back in ("back", "panel", "chosen"):
         for text in ("text", "soft", "accent", "good", "error"):
-            assert contrast(colours[text], colours[back]) >= 4.5, (text, back)
+            assert contrast(colors[text], colors[back]) >= 4.5, (text, back)
 
 
-def test_every_colour_is_a_variable() -> None:
+def test_every_color_is_a_variable() -> None:
     rules = re.sub(r":root \{.*?\}", "", read_asset("page.css"), flags=re.DOTALL)
     assert not re.findall(r"#[0-9a-f]{3,8}\b(?=[;\s])", rules)
 

@@ -1,4 +1,4 @@
-"""Recognises archives by their first bytes, and reads compressed ones as streams."""
+"""Recognizes archives by their first bytes, and reads compressed ones as streams."""
 
 from __future__ import annotations
 
