@@ -143,15 +143,9 @@ class BoundBody:
             self._run_trip(child, "required")
 
     def _run_trip(self, child: Inference, trip: int | str | None) -> None:
-        """Run the body; a trip that is not any trip is an execution with join sites of its own."""
-        relaxer = self.outer.store.relaxer
-        execution = relaxer.execution
-        if trip is not None:
-            relaxer.execution = f"{execution}{child.path}{trip};"
-        try:
+        """Run the body; a trip that is not any trip has joins of its own."""
+        with self.outer.store.relaxer.inside("" if trip is None else f"{self.name}:{trip};"):
             child.run()
-        finally:
-            relaxer.execution = execution
         self.outer.created_unknowns |= child.created_unknowns
 
     def _child(self, inputs: Sequence[Type | None], certain: bool) -> Inference:

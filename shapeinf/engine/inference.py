@@ -408,6 +408,11 @@ class Inference:
 
     def _run_step(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
         """The outputs of a row that needs its node: in strict mode, with bodies, or of an operator without a rule."""
+        with self.store.relaxer.inside(f"{step.index}/"):  # its name may be that of another node's output
+            return self._run_operation(step, types)
+
+    def _run_operation(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
+        """The outputs of `_run_step`, while joins are those of this node."""
         operation = step.operation
         if operation.call is None:
             return self._expand(step, types) if operation.known else self._reject_operator(step, types)

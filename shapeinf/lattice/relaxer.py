@@ -5,7 +5,7 @@ hull of the bounds so far. A bound that widens more than twice goes to its extre
 per axis is at most 4: known, two widenings, no bound).
 
 A node in the body of a loop runs in several trips, with different sizes: trips that are inferred one by one are
-different *executions*, and each has sites of its own.
+different *executions*, and each has sites of its own. So have nodes with bodies: the name of a node need not be unique.
 
 The upper limit of a join is symbolic too, the maximum of both sides, where it means the same in every iteration: sides
 of the same iteration (the branches of an If) may hold any symbol, those of different iterations only named symbols.
@@ -13,6 +13,8 @@ of the same iteration (the branches of an If) may hold any symbol, those of diff
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import inf
 
 import attrs
@@ -53,7 +55,7 @@ class Relaxer:
         """Without sites; `widenings` counts the changes of bounds of sites."""
         self.store = store
         self.execution = ""
-        """The trips of loops, from the outermost in, in which joins are made now; empty outside of such trips."""
+        """The nodes with bodies and the trips, from the outermost in, in which joins are made now; see `inside`."""
         self.sites: dict[SiteKey, _Site] = {}
         self.unknown: dict[tuple[str, str], Shape] = {}
         self.widenings = 0
@@ -63,6 +65,16 @@ class Relaxer:
         """The symbols of joins in cycles, which differ between iterations, with their sites and axes."""
         self.last_sites: dict[Dimension, SiteKey] = {}
         """The key of the symbol that replaces each of them after its cycle; see `leave_cycle`."""
+
+    @contextmanager
+    def inside(self, part: str) -> Iterator[None]:
+        """Make the joins of a part of the current execution: a node with bodies, or a trip of a loop."""
+        outside = self.execution
+        self.execution = outside + part
+        try:
+            yield
+        finally:
+            self.execution = outside
 
     def dim(
         self, a: Dim, b: Dim, site: str, axis: int = 0, least: Bound = -inf, *, same_iteration: bool = False

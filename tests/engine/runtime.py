@@ -49,11 +49,15 @@ def run(model: onnx.ModelProto, feeds: dict[str, Any]) -> dict[str, Any]:
 
 
 def check(text: str, *runs: dict[str, Any], opset: int = 19, **options: Any) -> Result:
+    """The result for a model as text; see `check_model`."""
+    return check_model(parsed(text, opset), *runs, **options)
+
+
+def check_model(model: onnx.ModelProto, *runs: dict[str, Any], **options: Any) -> Result:
     """The result for a model, which must allow every run; a run is its inputs, arrays or lists of them.
 
     Named dims get the sizes that the inputs of the run have.
     """
-    model = parsed(text, opset)
     result = infer_shapes(model, **options)
     assert not [d for d in result.diagnostics if d.severity == "error"], result.diagnostics
     for feeds in runs:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from shapeinf import ModelError
-from tests.engine.runtime import check, inferred, ones, shapes
+from tests.engine.runtime import check, check_model, inferred, ones, parsed, shapes
 
 BRANCHES = """
   y = If (c) <
@@ -65,6 +65,20 @@ def test_sizes_that_differ_are_bounded_by_both_branches():
     rows, columns = result.tensors["y"].shape
     assert columns == 4
     assert str(result.interval(rows)) == "3..6"
+
+
+def test_a_node_with_the_name_of_another_output_has_sizes_of_its_own():
+    """A node without a name has the one of its output; nodes and values may have the same names."""
+    text = """g (bool c, float[3] x, float[7] z) => (float[] y, float[] w) {
+      one = Constant<value = float[1] {1.0}>()
+      y = If (c) < then_branch = a () => (float[] p) { p = Identity(x) },
+                   else_branch = b () => (float[] q) { q = Concat<axis = 0>(x, one) } >
+      w = If (c) < then_branch = d () => (float[] r) { r = Identity(z) },
+                   else_branch = e () => (float[] s) { s = Concat<axis = 0>(z, one) } >
+    }"""
+    model = parsed(text)
+    model.graph.node[2].name = "y"
+    check_model(model, *({"c": c, "x": ones(3), "z": ones(7)} for c in (True, False)))
 
 
 def test_ranks_that_differ_are_unknown():
