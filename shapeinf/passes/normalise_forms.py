@@ -1,4 +1,4 @@
-"""`normalize_forms`: attributes that became inputs in a later opset become inputs, and replaced operators change.
+"""`normalise_forms`: attributes that became inputs in a later opset become inputs, and replaced operators change.
 
 The opset of the model rises to the highest one that such a form requires, if every node has a form of the same meaning
 there; else to the next lower one.
@@ -10,7 +10,7 @@ from shapeinf.passes.editor import Editor, Leave
 from shapeinf.passes.forms import FIRST, Edit, edits, form_version
 
 
-def normalize_forms(editor: Editor) -> None:
+def normalise_forms(editor: Editor) -> None:
     """Raise the opset as far as the forms of the nodes require it, and edit the nodes for it."""
     nodes = [node for scope in editor.scopes() for node in scope if node.domain in ("", "ai.onnx")]
     forms = [(node, version) for node in nodes if (version := form_version(node)) and version > editor.opset]
