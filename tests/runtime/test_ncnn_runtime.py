@@ -15,6 +15,7 @@ from shapeinf.cli import main
 from shapeinf.errors import MissingPackageError, ModelError
 from shapeinf.inputs.options import DEFAULT_OPTIONS
 from shapeinf.runtime import Verification, verify
+from tests.differential.pnnx.case import parse_types
 from tests.differential.pnnx.cases_networks import CASES
 from tests.differential.pnnx.record import run_pnnx
 from tests.runtime.test_torch_runtime import CONV, param
@@ -124,7 +125,7 @@ def test_fresh_networks(case: Any, kind: str, tmp_path: Path) -> None:
     texts = [case.inputs] if kind == "static" else [case.inputs, case.others]
     path = run_pnnx(case, texts, tmp_path)
     for text in texts if kind == "static" else [*texts, case.third]:
-        verification = ncnn_verify(path, *(shape for _, shape in case.specs(text)))
+        verification = ncnn_verify(path, *(shape for _, shape in parse_types(text)))
         assert not verification.mismatches, str(verification)
         run = verification.runs[0]
         if run.refused:

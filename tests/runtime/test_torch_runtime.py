@@ -15,6 +15,7 @@ from shapeinf.cli import main
 from shapeinf.errors import MissingPackageError, ModelError
 from shapeinf.inputs.options import DEFAULT_OPTIONS
 from shapeinf.runtime import Verification, verify
+from tests.differential.pnnx.case import parse_types
 from tests.differential.pnnx.cases_networks import CASES
 from tests.differential.pnnx.random_networks import random_case
 from tests.differential.pnnx.record import network, run_pnnx, tensors_of
@@ -135,7 +136,7 @@ def test_fresh_networks(case: Any, kind: str, tmp_path: Path) -> None:
     texts = [case.inputs] if kind == "static" else [case.inputs, case.others]
     path = run_pnnx(case, texts, tmp_path)
     for text in texts if kind == "static" else [*texts, case.third]:
-        shapes = [shape for _, shape in case.specs(text)]
+        shapes = [shape for _, shape in parse_types(text)]
         names = as_graph(path, DEFAULT_OPTIONS).inputs
         options = InferenceOptions(inputs=dict(zip(names, shapes, strict=True)))
         verification = torch_verify(path, options=options, timeout=60)
@@ -153,7 +154,7 @@ def test_outputs_are_those_of_the_module(case: Any, tmp_path: Path) -> None:
     from shapeinf.runtime.torch_runtime import runtime
 
     path = run_pnnx(case, [case.inputs], tmp_path)
-    inputs = tensors_of(case, case.inputs)
+    inputs = tensors_of(case.inputs)
     graph = as_graph(path, DEFAULT_OPTIONS)
     outputs = runtime().open(graph, None).outputs(dict(zip(graph.inputs, inputs, strict=True)))
     with torch.no_grad():
@@ -181,7 +182,7 @@ def test_random_networks(seed: int, kind: str, tmp_path: Path) -> None:
         pytest.skip("pnnx does not convert it")
     for text in texts if kind == "static" else [*texts, case.third]:
         names = as_graph(path, DEFAULT_OPTIONS).inputs
-        shapes = dict(zip(names, (shape for _, shape in case.specs(text)), strict=True))
+        shapes = dict(zip(names, (shape for _, shape in parse_types(text)), strict=True))
         verification = torch_verify(path, options=InferenceOptions(inputs=shapes, declared="ignore"), timeout=60)
         assert not verification.mismatches, str(verification)
         assert not verification.runs[0].unknown, str(verification)
