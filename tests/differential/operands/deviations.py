@@ -73,6 +73,7 @@ DEVIATIONS = (
     stricter(REDUCTIONS, "axes must be distinct", NAMED_TWICE),
     stricter("Squeeze Unsqueeze", "axes must be distinct", NAMED_TWICE),
     stricter("Resize Upsample", "must be of rank 1", "scales and sizes hold one value an axis: a list"),
+    stricter("Resize", "roi must have", "roi: 2*N values, N the length of axes; the kernel also takes the rank"),
     looser("Resize", "scale values being 1", ONLY_THIS_KERNEL),
     looser("Resize", "outermost", ONLY_THIS_KERNEL),
     looser(
