@@ -47,7 +47,7 @@ class Trip:
     body: Body
 
     def inputs(self, number: Element, condition: Element, carried: Sequence[Type | None]) -> list[Type | None]:
-        """The inputs of the body in trip `number`, counted from 0; `condition` is the one before the trip."""
+        """The inputs of the body in trip `number`, counted from 0, where `condition` is the value before the trip."""
         return [*carried]
 
     def outputs(self, results: list[Type], trip: int | None, *, certain: bool, accumulate: bool) -> list[Type]:
@@ -117,7 +117,7 @@ def iterate(
 ) -> LoopResult:
     """The result of a loop of at most `limit` trips (None: no limit) that runs while its condition is true.
 
-    `condition` is the one before the first trip, `carried` the values that enter it.
+    `condition` is its value before the first trip, `carried` are the values that enter that trip.
     """
     if isinstance(limit, int) and limit >= ENDLESS:
         limit = None
@@ -259,7 +259,7 @@ class _Loop:
             return PartialTensor(dtype, a.shape, None)
         if a.shape.dims is not None and b.shape.dims is not None:
             counts = self.c.numel(a.shape), self.c.numel(b.shape)
-            self.c.same_count(*counts, "a scan output must have the same shape in every iteration")
+            self.c.same_count(*counts, "a scan output must have the same number of elements in every iteration")
         return PartialTensor(dtype, Shape.unknown(), None)
 
     # -- fixpoint ----------------------------------------------------------------------------------------------------

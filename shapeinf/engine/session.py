@@ -3,7 +3,7 @@
 A `Session` is a compiled graph with the options of a user; it is immutable. `run` creates the `Inference`: types of
 inputs and constants, then the constraints of file and user, then the rules. Two things may make it start over:
 
-- `min_dim` is the least size of named dims, but a bound of the user goes before it. A symbol cannot be made smaller
+- `min_dim` is the least size of named dims, but a bound of the user takes precedence. A symbol cannot be made smaller
   later, so the inference is set up again with the dims in question *lowered*.
 - Rules may *assume* sizes, such as that a window fits into its input. Where nodes fail under assumptions, the result is
   that without them.

@@ -103,6 +103,6 @@ def test_elements_of_a_scan_output_have_one_number_of_elements():
 def test_a_scan_output_that_grows_is_a_violation():
     model = parsed(SCANNED.replace("NEXT", "Concat<axis = 0>(h, h)"))
     (violation,) = [d for d in infer_shapes(model).diagnostics if d.severity == "error"]
-    assert violation.code == "S101" and "a scan output must have the same shape" in violation.message
+    assert violation.code == "S101" and "a scan output must have the same number of elements" in violation.message
     with pytest.raises(Exception, match="Inconsistent shape in loop output"):
         run(model, {"x": ones(2, 3)})

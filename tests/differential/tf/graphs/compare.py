@@ -90,9 +90,8 @@ def _contains(result, dim, column, sizes):
     """Whether a dim, or its bounds where it is unknown, agrees with the sizes of the runs."""
     if isinstance(dim, int) or not dim.is_anonymous:
         return [(evaluate(dim, turn),) * 2 for turn in sizes] == column
+    interval = result.interval(dim)
     return all(
-        agrees(result, dim, least, turn)
-        if least == most
-        else least in result.interval(dim) and most in result.interval(dim)
+        least in interval and most in interval and (least != most or agrees(result, dim, least, turn))
         for (least, most), turn in zip(column, sizes, strict=True)
     )
