@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.branching import run_branch
-from opdefs.rules.elements import to_dim
+from opdefs.rules.branching import run_branch, truth_of_number
+from opdefs.rules.elements import logical_not, to_dim
 from opdefs.rules.iteration import NumberedTrip, iterate
 from opdefs.rules.operands import require_count
 from opdefs.rules.sequences import create_sequence
@@ -26,9 +26,8 @@ def if_(c: InferenceContext, condition: Value, *, then_branch: Graph, else_branc
     With an unknown condition, a branch that is certain to fail at run time is ignored.
     """
     require_count(c, condition.shape, 1, SINGLE_CONDITION)
-    decided = condition.elements[0] if condition.elements else None
-    taken = None if not isinstance(decided, (bool, int)) else 0 if decided else 1
-    return run_branch(c, (c.bodies["then_branch"], c.bodies["else_branch"]), (), taken)
+    holds = truth_of_number(c, condition.elements[0] if condition.elements else None)
+    return run_branch(c, (c.bodies["then_branch"], c.bodies["else_branch"]), (), (holds, logical_not(holds)))
 
 
 @onnx("Loop")

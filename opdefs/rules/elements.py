@@ -336,6 +336,12 @@ def compare_le(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
     return nonnegative_condition(b - a)
 
 
+def compare_eq(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
+    """`a == b`, decided or as a condition: the smaller of both differences is not negative."""
+    decided = c.prove_eq(a, b)
+    return nonnegative_condition(minimum(a - b, b - a)) if decided is None else decided
+
+
 def nonnegative_condition(expression: Dim) -> bool | Condition:
     """`expression >= 0`, decided for an int, else as a condition."""
     return expression >= 0 if isinstance(expression, int) else Condition(expression)
@@ -359,7 +365,7 @@ def logical_or(a: Element, b: Element) -> Element:
     return True if a is True or b is True else None
 
 
-def logical_not(a: Element) -> Element:
+def logical_not(a: Element) -> Verdict:
     """`not a` of a bool or a condition; None where it is unknown."""
     if isinstance(a, Condition):
         return nonnegative_condition(-a.expression - 1)

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import attrs
 
-from opdefs.rules.branching import run_branch
-from opdefs.rules.elements import to_dim
+from opdefs.rules.branching import index_conditions, run_branch, truth_of_number
+from opdefs.rules.elements import logical_not, nonnegative_condition, to_dim
 from opdefs.rules.iteration import Trip, Truth, iterate
 from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension, maximum
 from shapeinf.graph import DeclaredType, FunctionReference
-from shapeinf.lattice import Condition, Element, PartialTensor, Quotient, Shape, TensorType, Type
+from shapeinf.lattice import Element, PartialTensor, Shape, TensorType, Type
 from shapeinf.ops import Body, InferenceContext, Value
 
 Shapes = tuple[DeclaredType, ...]
@@ -108,8 +108,8 @@ def _choose(
 ) -> tuple[Type, ...]:
     """The outputs of the branch that runs; the join of both if the condition is undecided."""
     branches = [_body(c, name, len(values), c.num_outputs) for name in (then_branch, else_branch)]
-    decided = _truth(c, cond)
-    return run_branch(c, branches, values, None if not isinstance(decided, bool) else 0 if decided else 1)
+    holds = _truth(c, cond)
+    return run_branch(c, branches, values, (holds, logical_not(holds)))
 
 
 @tf("Case", "StatelessCase", labels={"branches": "branch"})
@@ -125,13 +125,9 @@ def case(
     if not branches:
         c.fail("Case requires at least one branch")
     bodies = [_body(c, f"branches[{i}]", len(values), c.num_outputs) for i in range(len(branches))]
-    index = branch_index.elements[0] if branch_index.elements else None
-    taken = None
-    if isinstance(index, int):
-        taken = index if 0 <= index < len(bodies) else len(bodies) - 1
-    elif len(bodies) == 1:
-        taken = 0
-    return _declare(c, run_branch(c, bodies, values, taken), output_shapes)
+    index = to_dim(branch_index.elements[0]) if branch_index.elements else None
+    conditions: list[Truth] = [None] * len(bodies) if index is None else index_conditions(c, index, len(bodies))
+    return _declare(c, run_branch(c, bodies, values, conditions), output_shapes)
 
 
 def _truth(c: InferenceContext, value: TensorType) -> Truth:
@@ -140,21 +136,8 @@ def _truth(c: InferenceContext, value: TensorType) -> Truth:
     if dims is None:
         return None
     if dims:
-        count = c.numel(dims)
-        return False if count == 0 else True if c.prove_le(1, count) is True else None
-    return _truth_of_element(c, value.elements[0] if value.elements else None)
-
-
-def _truth_of_element(c: InferenceContext, element: Element) -> Truth:
-    """The truth of a scalar condition with this element."""
-    if element is None or isinstance(element, (bool, Condition)):
-        return element
-    if isinstance(element, Quotient):
-        return None
-    if not isinstance(element, Dimension):
-        return bool(element)
-    is_zero = c.prove_eq(element, 0)
-    return None if is_zero is None else not is_zero
+        return c.decide(nonnegative_condition(c.numel(dims) - 1))
+    return truth_of_number(c, value.elements[0] if value.elements else None)
 
 
 # -- loops -------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from shapeinf.lattice.joins import (
     relax_type,
 )
 from shapeinf.lattice.mapping import map_dims, map_type, type_symbols
-from shapeinf.lattice.relaxer import Relaxer
+from shapeinf.lattice.relaxer import Alternatives, Relaxer
 from shapeinf.lattice.shape import SCALAR, OptionalAxes, Shape
 from shapeinf.lattice.shape_store import ShapeStore
 from shapeinf.lattice.types import (
@@ -36,6 +36,7 @@ from shapeinf.lattice.types import (
 __all__ = [
     "MAX_ELEMENTS",
     "SCALAR",
+    "Alternatives",
     "BoundedTensor",
     "BroadcastAxes",
     "Condition",

@@ -293,6 +293,8 @@ def _differing_symbols(store: ConstraintStore, other: ConstraintStore) -> list[D
                 for atom, entry in entries.items()
                 if others_entries.get(atom) is not entry
             )
+    for condition in {*store.conditions} ^ {*other.conditions}:
+        changed.update(dict.fromkeys(condition.symbols()))
     for solved in (store.solved, other.solved) if changed else ():
         for symbol, value in solved.items():
             if isinstance(value, Dimension) and not changed.keys().isdisjoint(value.symbols()):

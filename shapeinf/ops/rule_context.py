@@ -13,6 +13,8 @@ from typing import Final, NoReturn, overload
 from shapeinf.errors import Contradiction, NotKnown, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, Interval
 from shapeinf.lattice import (
+    Alternatives,
+    Condition,
     OptionalAxes,
     PartialTensor,
     Shape,
@@ -141,6 +143,18 @@ class RuleContext:
         except Contradiction as error:
             raise Contradiction(message, error.first, error.second, (str(a), str(b))) from None
 
+    def require_condition(self, condition: Condition, message: str) -> None:
+        """Add that a condition holds. Raises Contradiction."""
+        self.store.add_condition(condition.expression, self.source(message))
+
+    def decide(self, truth: bool | Condition | None) -> bool | Condition | None:
+        """A truth that is decided where the constraints prove or exclude it."""
+        if not isinstance(truth, Condition):
+            return truth
+        if self.store.excludes(truth.expression):
+            return False
+        return True if self.store.excludes(-truth.expression - 1) else truth
+
     def divisible(self, d: Dim, divisor: int, message: str) -> None:
         """Add that `divisor` divides `d`. Raises Contradiction."""
         try:
@@ -203,10 +217,10 @@ class RuleContext:
             joined = self.store.relaxer.shape(joined, shape, self.site)
         return joined
 
-    def relax_type(self, a: Type, b: Type, label: str, *, same_iteration: bool = False) -> Type:
+    def relax_type(self, a: Type, b: Type, label: str, *, alternatives: Alternatives | None = None) -> Type:
         """The join of two types at a label of this site; unknown for types of different kinds.
 
-        `same_iteration`: both belong to the same iteration of all loops around the node, like branches of a condition.
+        `alternatives`: where each of them is true, in the same iteration of all loops around the node.
         """
         if a == b:
             return a
@@ -214,7 +228,7 @@ class RuleContext:
         tensors = isinstance(a, TensorType), isinstance(b, TensorType)
         if tensors[0] != tensors[1] or (not tensors[0] and type(a) is not type(b)):
             return PartialTensor(None, Shape.unknown(), None)
-        return relax_type(self.store.relaxer, a, b, f"{self.site}.{label}", same_iteration=same_iteration)
+        return relax_type(self.store.relaxer, a, b, f"{self.site}.{label}", alternatives=alternatives)
 
     @property
     def widenings(self) -> int:
