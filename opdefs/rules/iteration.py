@@ -121,8 +121,9 @@ def iterate(
     """
     if isinstance(limit, int) and limit >= ENDLESS:
         limit = None
-    if condition is False or limit == 0:
-        return LoopResult(0, list(carried), _unknown_scans(c, trip, len(carried)))
+    condition = c.decide(condition)
+    if condition is False or (limit is not None and c.prove_le(limit, 0) is True):
+        return LoopResult(0, list(carried), _scans_without_trips(trip, carried))
     number = c.fresh("iteration", 0) if limit is None else c.fresh_at_most(maximum(limit, 1) - 1, "iteration")
     certain = condition is True and (limit is None or c.prove_le(1, limit) is True)
     loop = _Loop(c, trip, limit, condition, list(carried), number, certain, len(c.store.scope.atoms))
@@ -389,5 +390,11 @@ def _trip_limits(c: InferenceContext, condition: Truth, after: Type, number: Dim
     return limits
 
 
-def _unknown_scans(c: InferenceContext, trip: Trip, width: int) -> list[Type]:
-    return [TensorType(None, c.unknown_shape()) for _ in range(trip.count_scans(width))]
+def _scans_without_trips(trip: Trip, carried: Sequence[Type]) -> list[Type]:
+    """The scan outputs of a first trip that does not take place: the element types of empty outputs."""
+    count = trip.count_scans(len(carried))
+    if not count:
+        return []
+    outputs = trip.run(0, None, carried, certain=False)
+    trip.body.discard()
+    return outputs[len(outputs) - count :]

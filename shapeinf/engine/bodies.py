@@ -122,6 +122,10 @@ class BoundBody:
         if self.name in self.outer.children.get(self.step.index, {}):
             self._last.repeated = Repetition(trips, number)
 
+    def discard(self) -> None:
+        """See `shapeinf.ops.Body`."""
+        self.outer.children.get(self.step.index, {}).pop(self.name, None)
+
     @property
     def failure(self) -> str:
         """See `shapeinf.ops.Body`."""

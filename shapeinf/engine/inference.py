@@ -28,8 +28,8 @@ from shapeinf.errors import ModelError, ShapeError, UnknownOperatorError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING, UNUSED, FunctionKey, Row
 from shapeinf.inputs.options import DeclaredMode, Progress
-from shapeinf.lattice import PartialTensor, Shape, ShapeStore, TensorType, Type, relax_type
-from shapeinf.ops import Body, Call, Contents, ElementTypes, Outcome
+from shapeinf.lattice import ShapeStore, TensorType, Type, relax_type
+from shapeinf.ops import Body, Call, Contents, Outcome, unknown_outputs
 
 Refine = Callable[["Inference", int, int], int]
 """Compares the inferred type of a slot with its declaration: `refine(inference, number of the type, index of the row)`
@@ -434,7 +434,8 @@ class Inference:
         if self.strict and may_raise:  # a branch with an error may never run
             error.location = error.location or self.compiled.graph.locations.get(step.node.name, "")
             raise error
-        return self._set_unknown(step, error.as_diagnostic(site, str(step.operation), self.operands(step)), types)
+        note = error.as_diagnostic(site, str(step.operation), self.operands(step))
+        return self._set_unknown(step, note, types, error.outputs)
 
     def _apply_rule(
         self,
@@ -494,22 +495,27 @@ class Inference:
             return self._unknown_outputs(step, types)
         return self._set_unknown(step, note, types)
 
-    def _set_unknown(self, step: NodeStep, diagnostic: Diagnostic, types: Sequence[Type | None]) -> Sequence[int]:
-        """The unknown outputs of a node with this diagnostic, which is added."""
+    def _set_unknown(
+        self,
+        step: NodeStep,
+        diagnostic: Diagnostic,
+        types: Sequence[Type | None],
+        outputs: Sequence[Type] | None = None,
+    ) -> Sequence[int]:
+        """The unknown outputs of a node with this diagnostic, which is added; `outputs` if the rule states them."""
         self.created_unknowns = True
         diagnostic = downgrade(diagnostic) if self._conditional else diagnostic
         self.node_diagnostics.setdefault(step.index, []).append(diagnostic)
         self.reasons[step.index] = diagnostic.message
-        return self._unknown_outputs(step, types)
+        return self._unknown_outputs(step, types) if outputs is None else [self.table.add(t) for t in outputs]
 
     def _unknown_outputs(self, step: NodeStep, types: Sequence[Type | None]) -> Sequence[int]:
-        """Outputs of unknown shape, with the element types of the operator's definition."""
+        """Outputs of unknown shape, with the kinds and element types of the operator's definition."""
         operation = step.operation
         if operation.op_def is None:
             return [self.table.add(unknown_type()) for _ in step.outputs]
-        dtypes = ElementTypes(operation.op_def, operation.kind.attrs, len(step.outputs))
         arguments = types[: len(step.arguments)]
-        outputs = (PartialTensor(dtypes.output(i, arguments), Shape.unknown(), None) for i in range(len(step.outputs)))
+        outputs = unknown_outputs(operation.op_def, operation.kind.attrs, len(step.outputs), arguments)
         return [self.table.add(output) for output in outputs]
 
     def _note_unknown(self, step: NodeStep, reason: str, types: Sequence[Type | None]) -> None:

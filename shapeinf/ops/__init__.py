@@ -9,7 +9,7 @@ from shapeinf.ops.element_types import ElementTypes
 from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
 from shapeinf.ops.registry import Dialect, DialectEntry, OpRegistry, default_registry
 from shapeinf.ops.rule import Floats, InputUse, Ints, Operand, Rule, Value
-from shapeinf.ops.run import Call, Contents, Outcome
+from shapeinf.ops.run import Call, Contents, Outcome, unknown_outputs
 from shapeinf.ops.signatures import SignatureTable
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "SignatureTable",
     "Value",
     "default_registry",
+    "unknown_outputs",
 ]
 
 if TYPE_CHECKING:

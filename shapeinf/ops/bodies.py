@@ -50,6 +50,9 @@ class Body(Protocol):
         `number` is the symbol in it that stands for the number of a trip, from 0 on.
         """
 
+    def discard(self) -> None:
+        """Forget the last run, which does not take place."""
+
     @property
     def store(self) -> ShapeStore:
         """The constraints that hold where the last run takes place; see `Alternatives`."""

@@ -65,6 +65,8 @@ class RuleContext:
     size_terms: SizeTerms | None = None
     """A table for an explanation, which collects the parameters of sizes; see `describe_size`."""
     _relaxed = 0
+    outputs_of_error: Sequence[Type] | None = None
+    """The types of the outputs if the rule fails, where the definition of the operator does not state them."""
 
     # -- constraints -------------------------------------------------------------------------------------------------
 

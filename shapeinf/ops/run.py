@@ -142,6 +142,9 @@ class Call:
             result = self._run_raw(c) if rule.raw else rule.function(c, *rule.arguments(inputs), **keywords)
         except NotKnown as unknown:
             return Outcome(self._unknown_types(unknown, inputs), unknown.reason, True, c.warnings)
+        except ShapeError as error:
+            error.outputs = c.outputs_of_error
+            raise
         if self.outputs == 1 and not isinstance(result, tuple):
             outcome = Outcome((self.fill_type(result, 0, inputs),), None, c.created_unknowns, c.warnings)
             if not inputs and not c.created_unknowns:
@@ -175,8 +178,7 @@ class Call:
         """The output types after NotKnown."""
         if error.shape is not None:
             return [self.fill_type(error.shape, 0, inputs)]
-        nothing = None if error.dtype is None else PartialTensor(error.dtype, Shape.unknown(), None)
-        return [self.fill_type(nothing, i, inputs) for i in range(self.outputs)]
+        return unknown_outputs(self.op_def, self.attributes, self.outputs, inputs, error.dtype)
 
     def fill_type(self, result: object, index: int, inputs: Sequence[Type | None]) -> Type:
         """The type of an output from what a rule returned for it: a Shape, a type, or None for an unknown shape.
@@ -299,6 +301,16 @@ def _containers(op_def: OpDef, outputs: int) -> list[type[SequenceType] | None]:
     """For each output the class of the sequence or optional that it is; None for a tensor."""
     args = [op_def.output(i) for i in range(outputs)]
     return [None if arg is None else _KINDS.get(arg.kind) for arg in args]
+
+
+def unknown_outputs(
+    op_def: OpDef, attributes: Mapping[str, object], count: int, inputs: Sequence[Type | None], dtype: str | None = None
+) -> list[Type]:
+    """Outputs of unknown shape, with the kinds and element types of the operator's definition; `dtype` precedes it."""
+    dtypes = ElementTypes(op_def, attributes, count)
+    tensors = [PartialTensor(dtype or dtypes.output(i, inputs), Shape.unknown(), None) for i in range(count)]
+    containers = _containers(op_def, count)
+    return [t if container is None else container(t) for t, container in zip(tensors, containers, strict=True)]
 
 
 def _read_contents(op_def: OpDef) -> Contents:
