@@ -6,17 +6,18 @@ known there, and outputs are joined as values of alternatives, of which one is t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from opdefs.rules.elements import Verdict, compare_eq, logical_not, nonnegative_condition
+from opdefs.rules.elements import compare_eq, logical_not, nonnegative_condition
 from shapeinf.expr import Dim, Dimension, maximum
-from shapeinf.lattice import Alternatives, Condition, Element, Quotient, Type
+from shapeinf.lattice import Alternatives, Condition, Element, Quotient, ShapeStore, Type, type_symbols
+from shapeinf.lattice.truths import Truth
 from shapeinf.ops import Body, InferenceContext
 
 NEITHER = "neither branch can run"
 
 
-def truth_of_number(c: InferenceContext, element: Element) -> Verdict:
+def truth_of_number(c: InferenceContext, element: Element) -> Truth:
     """The truth of a scalar with this element, a bool or a number: whether it is not 0; None where it is unknown."""
     if element is None or isinstance(element, (bool, Condition)):
         return c.decide(element)
@@ -27,16 +28,15 @@ def truth_of_number(c: InferenceContext, element: Element) -> Verdict:
     return c.decide(logical_not(compare_eq(c, element, 0)))
 
 
-def index_conditions(c: InferenceContext, index: Dim, count: int) -> list[Verdict]:
-    """For each of `count` branches the condition that `index` selects it; the last one also for an index out of range.
-    """
+def index_conditions(c: InferenceContext, index: Dim, count: int) -> list[Truth]:
+    """For each of `count` branches whether `index` selects it; one out of range selects the last branch."""
     last = count - 1
     outside = nonnegative_condition(maximum(-index - 1, index - last))
     return [*(compare_eq(c, index, number) for number in range(last)), outside]
 
 
 def run_branch(
-    c: InferenceContext, branches: Sequence[Body], inputs: Sequence[Type | None], conditions: Sequence[Verdict]
+    c: InferenceContext, branches: Sequence[Body], inputs: Sequence[Type | None], conditions: Sequence[Truth]
 ) -> tuple[Type, ...]:
     """The outputs of the branch whose condition holds, of `conditions` in the order of the branches; None is unknown.
 
@@ -71,6 +71,42 @@ def run_branch(
         message = "both branches" if len(branches) == 2 else "all branches"
         c.fail(f"{message} must have the same number of outputs", *(len(outputs[i]) for i in possible))
     return _join(c, [branches[i] for i in possible], [outputs[i] for i in possible], first_atom)
+
+
+def join_values(c: InferenceContext, values: Sequence[Type], conditions: Sequence[Truth], label: str) -> Type:
+    """The join, at a label, of values of which one exists: each where its condition holds; None is unknown."""
+    decided = [c.decide(condition) for condition in conditions] or [None] * len(values)
+    possible = [i for i, condition in enumerate(decided) if condition is not False] or [*range(len(values))]
+    if True in decided:
+        possible = [decided.index(True)]
+    if len(possible) < len(values):
+        c.created_unknowns = True  # the result depends on more than the inputs: no other node may reuse it
+    known = {s for i in possible for s in _symbols_of(decided[i])}
+    joined, stores = values[possible[0]], (_store_under(c, decided[possible[0]]),)
+    for i in possible[1:]:
+        known |= type_symbols(joined) & type_symbols(values[i])
+        alternatives = Alternatives(stores, (_store_under(c, decided[i]),), _outside(known))
+        joined = c.relax_type(joined, values[i], label, alternatives=alternatives)
+        stores = *stores, *alternatives.second
+    return joined
+
+
+def _outside(known: set[Dimension]) -> Callable[[Dimension], bool]:
+    """Whether a symbol is an unknown of a node that may be part of a single branch: all but the `known` ones."""
+    return lambda symbol: symbol.is_anonymous and symbol not in known
+
+
+def _symbols_of(truth: Truth) -> Iterable[Dimension]:
+    return truth.expression.symbols() if isinstance(truth, Condition) else ()
+
+
+def _store_under(c: InferenceContext, condition: Truth) -> ShapeStore:
+    """The constraints where a condition holds, which they do not exclude."""
+    if not isinstance(condition, Condition):
+        return c.store
+    store = c.store.copy()
+    store.add_condition(condition.expression, c.source("the condition of the branch"))
+    return store
 
 
 def _join(

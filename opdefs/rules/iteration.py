@@ -16,6 +16,7 @@ from opdefs.rules.extrapolation import Extrapolation, confirm, extrapolate
 from shapeinf.expr import Dim, Dimension, maximum, minimum, substitute
 from shapeinf.expr.extremum import expand_maximum
 from shapeinf.lattice import Condition, Element, PartialTensor, Shape, TensorType, Type, map_dims, type_symbols
+from shapeinf.lattice.truths import Truth
 from shapeinf.ops import Body, InferenceContext
 
 MAX_UNROLLED = 32
@@ -26,9 +27,6 @@ MAX_ROUNDS = 64
 
 ENDLESS = 2**31 - 1
 """Trip limits from here on mean no limit: exporters of `while` write the largest int32 or int64."""
-
-Truth = bool | Condition | None
-"""The value of a condition: decided, symbolic, or unknown."""
 
 
 @attrs.frozen

@@ -5,12 +5,13 @@ A value behind a switch exists only where the condition holds. A loop is a cycle
 
 from __future__ import annotations
 
+from opdefs.rules.branching import join_values
 from opdefs.tf.dialect import tf
 from shapeinf.lattice import SCALAR, PartialTensor, Shape, TensorType, Type
 from shapeinf.ops import InferenceContext
 
 
-@tf("Switch", "RefSwitch", views={0: 0, 1: 0}, conditions=1)
+@tf("Switch", "RefSwitch", views={0: 0, 1: 0}, conditions=1, selector=1)
 def switch(c: InferenceContext, data: TensorType, pred: Shape) -> tuple[TensorType, TensorType]:
     """[*S], [] -> [*S], [*S]: the data at both outputs, of which one has a value when the graph runs."""
     c.with_rank(pred, 0)
@@ -33,6 +34,8 @@ def merge(c: InferenceContext, *inputs: TensorType | None) -> tuple[Type, Partia
     values = [value for value in inputs if value is not None]
     if not values:
         c.fail("takes at least 1 input, got 0")
+    if c.conditions and len(values) == len(inputs):
+        return join_values(c, values, c.conditions, "value"), PartialTensor("int32", SCALAR, None)
     joined: Type = values[0]
     for other in values[1:]:
         joined = c.relax_type(joined, other, "value")

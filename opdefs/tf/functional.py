@@ -8,13 +8,14 @@ import attrs
 
 from opdefs.rules.branching import index_conditions, run_branch, truth_of_number
 from opdefs.rules.elements import logical_not, nonnegative_condition, to_dim
-from opdefs.rules.iteration import Trip, Truth, iterate
+from opdefs.rules.iteration import Trip, iterate
 from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension, maximum
 from shapeinf.graph import DeclaredType, FunctionReference
 from shapeinf.lattice import Element, PartialTensor, Shape, TensorType, Type
+from shapeinf.lattice.truths import Truth
 from shapeinf.ops import Body, InferenceContext, Value
 
 Shapes = tuple[DeclaredType, ...]

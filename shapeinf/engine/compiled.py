@@ -13,7 +13,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from operator import itemgetter
 
 from shapeinf.compilation import mypyc_attr
-from shapeinf.engine.conditions import conditional_rows
+from shapeinf.engine.conditions import Guards, conditional_rows, find_guards
 from shapeinf.errors import ModelError, ShapeError
 from shapeinf.graph import (
     MISSING,
@@ -258,6 +258,21 @@ class CompiledGraph:
         if not any([operation.changes_conditions for operation in self.operations.values()]):
             return None
         return conditional_rows(self.rows, {key: operation.op_def for key, operation in self.operations.items()})
+
+    @cached_property
+    def guards(self) -> Guards:
+        """What must hold for rows to run that may not; empty where all rows run."""
+        if self.conditional is None:
+            return Guards({}, {}, {})
+        return find_guards(self.rows, {key: operation.op_def for key, operation in self.operations.items()})
+
+    @cached_property
+    def dependents(self) -> list[list[int]]:
+        """For each slot the indices of the nodes whose outputs depend on it: they read it, or run where it holds."""
+        readers = self.guards.readers
+        if not readers:
+            return self.consumers
+        return [sorted({*nodes, *readers.get(slot, ())}) for slot, nodes in enumerate(self.consumers)]
 
     @cached_property
     def consumers(self) -> list[list[int]]:

@@ -37,7 +37,7 @@ def _iterate(inference: Inference, group: list[int]) -> None:
     state at the start, and all nodes run again.
     """
     store, before = inference.store, inference.store.copy()
-    consumers = inference.compiled.consumers
+    consumers = inference.compiled.dependents
     widenings = store.relaxer.widenings
     inside = set(group)
     heap, queued = sorted(group), set(group)

@@ -22,13 +22,15 @@ import attrs
 from shapeinf.compilation import mypyc_attr
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
+from shapeinf.engine.conditions import Selection
 from shapeinf.engine.saved_store import SavedStore, state_of
-from shapeinf.engine.type_table import TypeTable, unknown_type
-from shapeinf.errors import ModelError, ShapeError, UnknownOperatorError
+from shapeinf.engine.type_table import TypeTable, canonicalize, unknown_type
+from shapeinf.errors import ModelError, ShapeError, Source, UnknownOperatorError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING, UNUSED, FunctionKey, Row
 from shapeinf.inputs.options import DeclaredMode, Progress
-from shapeinf.lattice import ShapeStore, TensorType, Type, relax_type
+from shapeinf.lattice import Condition, ShapeStore, TensorType, Type, relax_type
+from shapeinf.lattice.truths import Truth, logical_and, logical_not
 from shapeinf.ops import Body, Call, Contents, Outcome, unknown_outputs
 
 Refine = Callable[["Inference", int, int], int]
@@ -151,8 +153,8 @@ class Inference:
         self._initial_store: ShapeStore | None = store
         self._initial_version = store.version
         self._memo: dict[Key, Sequence[int]] = {} if outer is None or not certain else outer._memo
-        self._conditional_memo: dict[Key, Sequence[int]] = {}
-        """The memo of nodes that may not run: their constraints are undone."""
+        self._conditional_memos: dict[Truth, dict[Key, Sequence[int]]] = {}
+        """The memos of nodes that may not run, by what holds where they do: their constraints are undone."""
         self._repeatable: dict[tuple[str, tuple[int, ...]], tuple[int, Operation, Key, Sequence[int]]] = {}
         """By operator and input slots: the last node whose outputs have unknowns of its own, and these outputs."""
 
@@ -200,7 +202,8 @@ class Inference:
         other.extra_runs, other.visited, other.progress = {}, 0, None
         other.declared_mode, other.make_refiners, other.refiners, other.infer_smaller = "ignore", None, {}, None
         other._memo, other._repeatable = dict(self._memo), dict(self._repeatable)
-        other._conditional_memo, other._saved = dict(self._conditional_memo), None
+        other._conditional_memos = {known: dict(memo) for known, memo in self._conditional_memos.items()}
+        other._saved = None
         return other
 
     # -- running -----------------------------------------------------------------------------------------------------
@@ -254,7 +257,7 @@ class Inference:
     def forget_calls(self) -> None:
         """Clear the memo and bring types up to date, after constraints were undone on which calls may depend."""
         self._memo.clear()
-        self._conditional_memo.clear()
+        self._conditional_memos.clear()
         self.table.refresh()
 
     def update(self, changed: Iterable[int]) -> None:
@@ -262,7 +265,7 @@ class Inference:
 
         For acyclic graphs: each node is visited once.
         """
-        consumers = self.compiled.consumers
+        consumers = self.compiled.dependents
         heap = sorted({reader for slot in changed for reader in consumers[slot]})
         queued = set(heap)
         while heap:
@@ -342,13 +345,31 @@ class Inference:
             return self.outputs_of(index, row)
         before = self.save_store()
         state = self._memo, self.certain, store.tentative
-        self._memo, self.certain, store.tentative, self._conditional = self._conditional_memo, False, True, True
+        self.certain, store.tentative, self._conditional = False, True, True
+        condition = self._truth(self.compiled.guards.rows.get(index, ()))
+        self._memo = self._conditional_memos.setdefault(condition, {})
         try:
-            return self.outputs_of(index, row)
+            if not isinstance(condition, Condition) or store.excludes(condition.expression):
+                return self.outputs_of(index, row)
+            store.add_condition(condition.expression, Source("", "the condition of the branch"))
+            self.table.refresh()
+            types = map(self.table.types.__getitem__, self.outputs_of(index, row))
+            return [0 if t is None else self.table.add(canonicalize(store, t)) for t in types]
         finally:
             self._memo, self.certain, store.tentative = state
             self._conditional = False
             self.restore_store(before)
+
+    def _truth(self, guard: Iterable[Selection]) -> Truth:
+        """Whether all parts of a guard hold; None where nothing is known of them."""
+        result: Truth = True
+        for slot, value in sorted(guard):
+            selected = self.type_of(slot)
+            known = selected.elements if isinstance(selected, TensorType) else None
+            part = known[0] if known and len(known) == 1 else None
+            truth = part if isinstance(part, (bool, Condition)) else None
+            result = logical_and(result, truth if value else logical_not(truth))  # type: ignore[assignment]
+        return result
 
     def save_store(self) -> SavedStore:
         """A copy of the store; the last one again as long as nothing has changed."""
@@ -449,7 +470,11 @@ class Inference:
         """The numbers of the output types of a rule; unknown with a diagnostic (S301) where the rule itself fails."""
         site = self.path + (row[3] or self.compiled.step(index).site)
         try:
-            outcome = call.run(types, self.store, site, bodies)
+            if operation.changes_conditions:
+                joined = self.compiled.guards.joins.get(index, ())
+                outcome = call.run(types, self.store, site, conditions=[*map(self._truth, joined)])
+            else:
+                outcome = call.run(types, self.store, site, bodies)
             add, outputs = self.table.add, outcome.types
             numbers = [add(outputs[0])] if len(outputs) == 1 else [add(output) for output in outputs]
         except (ShapeError, ModelError):

@@ -230,7 +230,13 @@ def relax_type(relaxer: Relaxer, a: Type, b: Type, site: str, *, alternatives: A
 
 
 def _relax_handles(
-    relaxer: Relaxer, dtype: str | None, shape: Shape, a: HandleType, b: HandleType, site: str, alternatives: Alternatives | None
+    relaxer: Relaxer,
+    dtype: str | None,
+    shape: Shape,
+    a: HandleType,
+    b: HandleType,
+    site: str,
+    alternatives: Alternatives | None,
 ) -> HandleType:
     """The join of handles at a site; a list without known items is empty, or has zeros of the shape of the others."""
     length: Dim | None = None
@@ -274,7 +280,9 @@ def _relax_sequences(
     return SequenceType(element, relaxer.dim(a.length, b.length, f"{site}.length", alternatives=alternatives))
 
 
-def _relax_element(relaxer: Relaxer, x: Element, y: Element, site: str, index: int, alternatives: Alternatives | None) -> Element:
+def _relax_element(
+    relaxer: Relaxer, x: Element, y: Element, site: str, index: int, alternatives: Alternatives | None
+) -> Element:
     """The element itself where both are the same; integers that differ are joined like sizes."""
     if _identical(x, y):
         return x

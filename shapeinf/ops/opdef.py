@@ -105,6 +105,7 @@ class OpDef:
         calls: the attribute with the function that the operator calls with its inputs, to return the outputs.
         conditions: for control flow of single nodes, how many more conditions must hold for the readers of a node to
             run than for the node itself; negative for a join.
+        selector: the position of the bool that selects the output with a value: 1 where it is true, 0 where it is not.
         back_edge: the outputs are read in the next iteration. A join that reads one is at the top of a loop, and ends
             no condition.
         container: the operator only packs its inputs into a sequence, or unpacks one into its items; nothing is copied.
@@ -128,6 +129,7 @@ class OpDef:
     labels: Mapping[str, str] = attrs.Factory(dict)
     calls: str = ""
     conditions: int = 0
+    selector: int | None = None
     back_edge: bool = False
     container: Literal["", "pack", "unpack"] = ""
 

@@ -59,6 +59,7 @@ class _Registration:
     labels: Mapping[str, str]
     calls: str
     conditions: int
+    selector: int | None
     back_edge: bool
     container: Literal["", "pack", "unpack"]
 
@@ -124,6 +125,7 @@ class Dialect:
         labels: Mapping[str, str] = NO_LABELS,
         calls: str = "",
         conditions: int = 0,
+        selector: int | None = None,
         back_edge: bool = False,
         container: Literal["", "pack", "unpack"] = "",
     ) -> Callable[[Function], Function]:
@@ -136,7 +138,18 @@ class Dialect:
             keys = [(domain, name, since) for name in names]
             rule = None if all(map(self.signatures.module, keys)) else Rule.from_function(function)
             entry = _Registration(
-                since, function, rule, views, in_place, stored, labels, calls, conditions, back_edge, container
+                since,
+                function,
+                rule,
+                views,
+                in_place,
+                stored,
+                labels,
+                calls,
+                conditions,
+                selector,
+                back_edge,
+                container,
             )
             for key in keys:
                 self._register(key, entry)
@@ -256,6 +269,7 @@ class Dialect:
             labels=registered.labels,
             calls=registered.calls,
             conditions=registered.conditions,
+            selector=registered.selector,
             back_edge=registered.back_edge,
             container=registered.container,
         )

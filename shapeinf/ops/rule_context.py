@@ -28,6 +28,7 @@ from shapeinf.lattice import (
     quick_broadcast,
     relax_type,
 )
+from shapeinf.lattice.truths import Truth
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.opdef import OpDef
 
@@ -62,6 +63,8 @@ class RuleContext:
     bodies: Mapping[str, Body] = _NO_BODIES
     written: Mapping[str, object] = _NOTHING
     """The attributes of the node as the file has them, with `InputContents` where they are contents of inputs."""
+    conditions: Sequence[Truth] = ()
+    """For a join of branches, what holds where each input has a value."""
     size_terms: SizeTerms | None = None
     """A table for an explanation, which collects the parameters of sizes; see `describe_size`."""
     _relaxed = 0
@@ -149,7 +152,7 @@ class RuleContext:
         """Add that a condition holds. Raises Contradiction."""
         self.store.add_condition(condition.expression, self.source(message))
 
-    def decide(self, truth: bool | Condition | None) -> bool | Condition | None:
+    def decide(self, truth: Truth) -> Truth:
         """A truth that is decided where the constraints prove or exclude it."""
         if not isinstance(truth, Condition):
             return truth

@@ -22,6 +22,7 @@ from shapeinf.lattice import (
     Type,
 )
 from shapeinf.lattice.dtypes import KINDS
+from shapeinf.lattice.truths import Truth
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext
 from shapeinf.ops.element_types import ElementTypes
@@ -118,8 +119,11 @@ class Call:
         site: str,
         bodies: Mapping[str, Body] | None = None,
         size_terms: SizeTerms | None = None,
+        conditions: Sequence[Truth] = (),
     ) -> Outcome:
         """Run the rule; `site` is the name of the node. The rule adds the parameters of sizes to `size_terms`.
+
+        `conditions`: for a join of branches what holds where each input has a value; empty for other nodes.
 
         Raises ShapeError where the inputs violate a requirement of the operator. NotKnown of the rule becomes unknown
         outputs.
@@ -136,6 +140,8 @@ class Call:
             c.bodies = bodies
         if size_terms is not None:
             c.size_terms = size_terms
+        if conditions:
+            c.conditions = conditions
         rule = self.rule
         try:
             keywords = self._read_keywords() if self._keywords is None else self._keywords

@@ -15,7 +15,7 @@ SIDES = st.lists(st.tuples(EXPRESSIONS, EXPRESSIONS), min_size=1, max_size=5)
 def test_no_side_is_larger(pairs, same_iteration, env):
     scope = Scope()
     store = ShapeStore(scope)
-    joined = [store.relaxer.dim(a(scope), b(scope), "site", same_iteration=same_iteration) for (a, _), (b, _) in pairs]
+    joined = [store.relaxer.dim(a(scope), b(scope), "site", alternatives=alternatives) for (a, _), (b, _) in pairs]
     sites = {d for d in joined if not isinstance(d, int) and d in scope.limits}
     for ((_, left), (_, right)), join in zip(pairs, joined, strict=True):
         if not isinstance(join, int) and join in sites:
@@ -29,12 +29,12 @@ def test_a_side_that_depends_on_the_join_has_no_limit(first, second, step, same_
     scope = Scope()
     relaxer = ShapeStore(scope).relaxer
     a, b = first[0](scope), second[0](scope)
-    joined = relaxer.dim(a, b, "site", same_iteration=same_iteration)
+    joined = relaxer.dim(a, b, "site", alternatives=alternatives)
     if joined in (a, b):
         return
-    relaxer.dim(joined, joined + step, "site", same_iteration=same_iteration)
+    relaxer.dim(joined, joined + step, "site", alternatives=alternatives)
     if late:
-        relaxer.dim(joined, a, "site", same_iteration=same_iteration)
+        relaxer.dim(joined, a, "site", alternatives=alternatives)
     assert joined not in scope.limits
 
 
@@ -44,7 +44,7 @@ def test_sides_of_different_trips_must_be_the_same_in_all_of_them(expression, lo
     scope = Scope()
     relaxer = ShapeStore(scope).relaxer
     a, unknown = expression[0](scope), scope.fresh("unknown of a trip", lowest)
-    once = relaxer.dim(a, unknown, "once", same_iteration=True)
-    over = relaxer.dim(a, unknown, "over", same_iteration=False)
+    once = relaxer.dim(a, unknown, "once", alternatives=EITHER)
+    over = relaxer.dim(a, unknown, "over")
     assert once in scope.limits
     assert over not in scope.limits
