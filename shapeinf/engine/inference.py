@@ -360,6 +360,18 @@ class Inference:
             self._conditional = False
             self.restore_store(before)
 
+    def _truths_of_join(self, index: int) -> list[Truth]:
+        """What holds where each input of a join has a value; empty for other rows.
+
+        An input without a guard may have one by control edges, which graphs do not keep: of two inputs one has a value.
+        """
+        guards = self.compiled.guards.joins.get(index, ())
+        truths = [self._truth(guard) if guard else None for guard in guards]
+        if len(guards) == 2 and bool(guards[0]) != bool(guards[1]):
+            guarded = truths[0] if guards[0] else truths[1]
+            truths = [guarded if guard else logical_not(guarded) for guard in guards]
+        return truths
+
     def _truth(self, guard: Iterable[Selection]) -> Truth:
         """Whether all parts of a guard hold; None where nothing is known of them."""
         result: Truth = True
@@ -471,8 +483,7 @@ class Inference:
         site = self.path + (row[3] or self.compiled.step(index).site)
         try:
             if operation.changes_conditions:
-                joined = self.compiled.guards.joins.get(index, ())
-                outcome = call.run(types, self.store, site, conditions=[*map(self._truth, joined)])
+                outcome = call.run(types, self.store, site, conditions=self._truths_of_join(index))
             else:
                 outcome = call.run(types, self.store, site, bodies)
             add, outputs = self.table.add, outcome.types
