@@ -166,6 +166,11 @@ class _ConditionalTrip(Trip):
         tested = self.cond.run(carried, certain=certain, accumulate=accumulate, trip=trip)[0]
         return _truth(self.c, tested) if isinstance(tested, TensorType) else None
 
+    def preview_condition(self, carried: Sequence[Type]) -> Truth:
+        """See `Trip`."""
+        tested = self.cond.preview(carried)[0]
+        return _truth(self.c, tested) if isinstance(tested, TensorType) else None
+
     def repeat(self, trips: Dim, number: Dimension) -> None:
         """See `Trip`; the condition runs as often as the body."""
         self.body.repeat(trips, number)

@@ -122,9 +122,16 @@ class BoundBody:
         if self.name in self.outer.children.get(self.step.index, {}):
             self._last.repeated = Repetition(trips, number)
 
-    def discard(self) -> None:
+    def preview(self, inputs: Sequence[Type | None]) -> list[Type]:
         """See `shapeinf.ops.Body`."""
-        self.outer.children.get(self.step.index, {}).pop(self.name, None)
+        children = self.outer.children.setdefault(self.step.index, {})
+        last = children.pop(self.name, None)
+        try:
+            return self.run(inputs, certain=False)
+        finally:
+            children.pop(self.name, None)
+            if last is not None:
+                children[self.name] = last
 
     @property
     def failure(self) -> str:

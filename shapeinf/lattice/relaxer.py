@@ -37,20 +37,24 @@ SiteKey = tuple[str, str, int]
 
 @attrs.frozen(eq=False)
 class Alternatives:
-    """Where the sides of a join are true, such as two branches: one side is, in the same iteration of all loops.
+    """Where the sides of a join are true, such as two branches: one side is.
 
     Args:
         first: the constraints where the first side is true, several for a side that is a join itself.
         second: the same for the second side.
         own: the symbols that only exist inside of one of the alternatives.
+        same_iteration: whether both sides belong to the same iteration of all loops around the join.
     """
 
     first: tuple[ConstraintStore, ...]
     second: tuple[ConstraintStore, ...]
     own: Callable[[Dimension], bool]
+    same_iteration: bool = True
 
     def common(self, a: Dim, b: Dim) -> Dim | None:
         """A dim that is `a` where the first side is true and `b` where the second is; None where none is found."""
+        if not self.same_iteration:
+            return None
         candidates = {a: None, b: None, maximum(a, b): None, minimum(a, b): None}
         equal = [
             d
@@ -125,12 +129,12 @@ class Relaxer:
     ) -> Dim:
         """The join of two dims at an axis of a site; `least` is a lower bound of both, 0 for sizes.
 
-        `alternatives`: where each of them is true, in the same iteration of all loops around the site.
+        `alternatives`: where each of them is true; by default everywhere, in any iteration.
         """
         a, b = self.store.canon(a), self.store.canon(b)
         if a is b or a == b:
             return a
-        same_iteration = alternatives is not None
+        same_iteration = alternatives is not None and alternatives.same_iteration
         if alternatives is None:
             low, high = _hull(self.store.bounds(a), self.store.bounds(b))
         else:

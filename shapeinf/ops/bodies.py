@@ -50,8 +50,11 @@ class Body(Protocol):
         `number` is the symbol in it that stands for the number of a trip, from 0 on.
         """
 
-    def discard(self) -> None:
-        """Forget the last run, which does not take place."""
+    def preview(self, inputs: Sequence[Type | None]) -> list[Type]:
+        """The types of the outputs for inputs of these types; the run is not recorded, and adds no constraint.
+
+        Raises what `run` does.
+        """
 
     @property
     def store(self) -> ShapeStore:

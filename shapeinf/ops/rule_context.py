@@ -225,7 +225,7 @@ class RuleContext:
     def relax_type(self, a: Type, b: Type, label: str, *, alternatives: Alternatives | None = None) -> Type:
         """The join of two types at a label of this site; unknown for types of different kinds.
 
-        `alternatives`: where each of them is true, in the same iteration of all loops around the node.
+        `alternatives`: where each of them is true; by default everywhere, in any iteration of all loops.
         """
         if a == b:
             return a
