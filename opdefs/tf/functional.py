@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import attrs
 
-from opdefs.rules.branching import index_conditions, run_branch, truth_of_number
-from opdefs.rules.elements import logical_not, nonnegative_condition, to_dim
+from opdefs.rules.branching import index_conditions, run_branch
+from opdefs.rules.elements import logical_not, to_dim
 from opdefs.rules.iteration import Trip, iterate
 from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
+from opdefs.tf.loops import ConditionalTrip, truth_of
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension, maximum
 from shapeinf.graph import DeclaredType, FunctionReference
@@ -109,7 +110,7 @@ def _choose(
 ) -> tuple[Type, ...]:
     """The outputs of the branch that runs; the join of both if the condition is undecided."""
     branches = [_body(c, name, len(values), c.num_outputs) for name in (then_branch, else_branch)]
-    holds = _truth(c, cond)
+    holds = truth_of(c, cond)
     return run_branch(c, branches, values, (holds, logical_not(holds)))
 
 
@@ -131,50 +132,9 @@ def case(
     return _declare(c, run_branch(c, bodies, values, conditions), output_shapes)
 
 
-def _truth(c: InferenceContext, value: TensorType) -> Truth:
-    """The truth of a condition: a scalar is true unless it is 0 or empty, any other tensor if it has elements."""
-    dims = value.shape.dims
-    if dims is None:
-        return None
-    if dims:
-        return c.decide(nonnegative_condition(c.numel(dims) - 1))
-    return truth_of_number(c, value.elements[0] if value.elements else None)
-
-
 # -- loops -------------------------------------------------------------------------------------------------------------
 
 LOOP = {"cond": "cond", "body": "body"}
-
-
-@attrs.frozen
-class _ConditionalTrip(Trip):
-    """A trip of a loop whose condition is a function of the loop variables."""
-
-    c: InferenceContext
-    cond: Body
-
-    def outputs(self, results: list[Type], trip: int | None, *, certain: bool, accumulate: bool) -> list[Type]:
-        """See `Trip`."""
-        following = None if trip is None else trip + 1
-        again = self.test(results, following, certain=certain, accumulate=accumulate)
-        return [PartialTensor("bool", Shape(()), None if again is None else (again,)), *results]
-
-    def test(
-        self, carried: Sequence[Type | None], trip: int | None, *, certain: bool, accumulate: bool = False
-    ) -> Truth:
-        """The condition before trip `trip` for these values."""
-        tested = self.cond.run(carried, certain=certain, accumulate=accumulate, trip=trip)[0]
-        return _truth(self.c, tested) if isinstance(tested, TensorType) else None
-
-    def preview_condition(self, carried: Sequence[Type]) -> Truth:
-        """See `Trip`."""
-        tested = self.cond.preview(carried)[0]
-        return _truth(self.c, tested) if isinstance(tested, TensorType) else None
-
-    def repeat(self, trips: Dim, number: Dimension) -> None:
-        """See `Trip`; the condition runs as often as the body."""
-        self.body.repeat(trips, number)
-        self.cond.repeat(trips, number)
 
 
 @tf("While", "StatelessWhile", "RiscWhile", labels=LOOP)
@@ -201,7 +161,7 @@ def _loop(c: InferenceContext, values: Sequence[TensorType]) -> tuple[Type, ...]
     """The loop variables after the last trip."""
     width = len(values)
     cond, body = _body(c, "cond", width, 1), _body(c, "body", width, width)
-    trip = _ConditionalTrip(body, c, cond)
+    trip = ConditionalTrip(body, c, cond)
     result = iterate(c, trip, None, trip.test(values, 0, certain=True), values)
     if result.trips != 0:
         trip.test(values, 0, certain=True, accumulate=True)  # the condition before the first trip counts too

@@ -11,6 +11,7 @@ import heapq
 from typing import TYPE_CHECKING
 
 from shapeinf.engine.compiled import NodeStep
+from shapeinf.engine.frames import leave_loop
 from shapeinf.graph import MISSING
 
 if TYPE_CHECKING:
@@ -21,13 +22,14 @@ MAX_VISITS = 64
 
 
 def run_cycle(inference: Inference, group: list[int]) -> None:
-    """Run the nodes of a cycle, by index, to their fixpoint."""
+    """Run the nodes of a cycle, by index, to their fixpoint; then infer the values behind a loop."""
     relaxer = inference.store.relaxer
     relaxer.cycles += 1
     try:
         _iterate(inference, group)
     finally:
         relaxer.cycles -= 1
+    leave_loop(inference, group)
 
 
 def _iterate(inference: Inference, group: list[int]) -> None:

@@ -144,6 +144,8 @@ class Inference:
         """The last run of each body of a node."""
         self.extra_runs: dict[int, list[Inference]] = {}
         """Runs of bodies for inputs that are certain to occur, such as those of the last iteration of a loop."""
+        self.exits: dict[int, int] = {}
+        """For slots whose value leaves a loop, the number of its type behind the loop, where that is inferred."""
         self.make_refiners: Callable[[Inference], dict[int, Refine]] | None = (
             None if outer is None else outer.make_refiners
         )
@@ -215,13 +217,25 @@ class Inference:
             self.run_straight()
             return
         for group in compiled.groups:
-            step = compiled.step(group[0])
-            if len(group) == 1 and not any(slot in step.outputs for slot in step.inputs if slot != MISSING):
-                self.visit(step)
-            else:
-                from shapeinf.engine.cycles import run_cycle  # most graphs have no cycle
+            self.run_group(group)
 
-                run_cycle(self, group)
+    def run_group(self, group: list[int]) -> None:
+        """Run a single node, or the nodes of a cycle."""
+        step = self.compiled.step(group[0])
+        if len(group) == 1 and not any(slot in step.outputs for slot in step.inputs if slot != MISSING):
+            self.visit(step)
+        else:
+            from shapeinf.engine.cycles import run_cycle  # most graphs have no cycle
+
+            run_cycle(self, group)
+
+    def trial(self) -> Inference:
+        """A copy for a run whose types are not kept; store, types and budget are those of this inference."""
+        other = copy(self)
+        other.numbers, other.exits, other.progress = list(self.numbers), dict(self.exits), None
+        other.node_diagnostics, other.reasons, other.children, other.extra_runs = {}, {}, {}, {}
+        other._memo, other._conditional_memos, other._repeatable, other._saved = {}, {}, {}, None
+        return other
 
     def run_straight(self, start: int = 0) -> None:
         """Run the rows of an acyclic graph once, in order, from the index `start` on."""
@@ -286,8 +300,10 @@ class Inference:
             table.pop(step.index, None)
         changed = []
         row = self.compiled.rows[step.index]
-        conditional = self.compiled.conditional is not None
-        outputs = self._outputs_if_it_runs(step.index, row) if conditional else self.outputs_of(step.index, row)
+        outputs = self._outputs_of_exit(row) if self.exits else None
+        if outputs is None:
+            conditional = self.compiled.conditional is not None
+            outputs = self._outputs_if_it_runs(step.index, row) if conditional else self.outputs_of(step.index, row)
         for slot, number in zip(step.outputs, outputs, strict=False):
             if slot == UNUSED:
                 continue
@@ -300,6 +316,12 @@ class Inference:
                 self.numbers[slot] = number
                 changed.append(slot)
         return changed
+
+    def _outputs_of_exit(self, row: Row) -> Sequence[int] | None:
+        """The output of a row that takes a value out of a loop; None for other rows, and for unknown values."""
+        op_def = self.compiled.operations[row[0]].op_def
+        leaves = op_def is not None and op_def.conditions < -1 and len(row[1]) == 1
+        return (self.exits[row[1][0]],) if leaves and row[1][0] in self.exits else None
 
     def _join(self, a: int, b: int, site: str) -> int:
         """The join of two types at a site, by number."""

@@ -20,7 +20,7 @@ from shapeinf.errors import OpDefError, StaleTableError
 from shapeinf.graph import Graph
 from shapeinf.ops.deferred import DeferredCall, referenced_inputs
 from shapeinf.ops.entry_points import EntryPoint, installed_entry_points
-from shapeinf.ops.opdef import OpDef
+from shapeinf.ops.opdef import LoopRule, OpDef
 from shapeinf.ops.rule import Rule
 from shapeinf.ops.run import Call
 from shapeinf.ops.signatures import COMMAND, Key, SignatureTable
@@ -60,6 +60,7 @@ class _Registration:
     calls: str
     conditions: int
     selector: int | None
+    loop: LoopRule | None
     back_edge: bool
     container: Literal["", "pack", "unpack"]
 
@@ -126,6 +127,7 @@ class Dialect:
         calls: str = "",
         conditions: int = 0,
         selector: int | None = None,
+        loop: LoopRule | None = None,
         back_edge: bool = False,
         container: Literal["", "pack", "unpack"] = "",
     ) -> Callable[[Function], Function]:
@@ -148,6 +150,7 @@ class Dialect:
                 calls,
                 conditions,
                 selector,
+                loop,
                 back_edge,
                 container,
             )
@@ -270,6 +273,7 @@ class Dialect:
             calls=registered.calls,
             conditions=registered.conditions,
             selector=registered.selector,
+            loop=registered.loop,
             back_edge=registered.back_edge,
             container=registered.container,
         )
