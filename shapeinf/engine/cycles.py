@@ -11,7 +11,7 @@ import heapq
 from typing import TYPE_CHECKING
 
 from shapeinf.engine.compiled import NodeStep
-from shapeinf.engine.frames import leave_loop
+from shapeinf.engine.frames import leave_loop, share_exit_types
 from shapeinf.graph import MISSING
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def run_cycle(inference: Inference, group: list[int]) -> None:
         _iterate(inference, group)
     finally:
         relaxer.cycles -= 1
+    share_exit_types(inference, group)
     leave_loop(inference, group)
 
 

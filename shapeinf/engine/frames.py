@@ -7,7 +7,7 @@ each header passes its value on to the trip where the condition holds, and out o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
@@ -71,6 +71,16 @@ def leave_loop(inference: Inference, group: list[int]) -> None:
         number = inference.table.add(value)
         inference.exits.update(dict.fromkeys(header.exits, number))
     inference.table.refresh()
+
+
+def share_exit_types(inference: Inference, rows: Iterable[int]) -> None:
+    """Give what leaves a loop the type behind it already at its switch: it has a value only after the last trip."""
+    compiled = inference.compiled
+    for index in rows:
+        key, inputs, outputs, _ = compiled.rows[index]
+        op_def = compiled.operations[key].op_def
+        if op_def is not None and op_def.conditions < -1 and len(inputs) == len(outputs) == 1 and MISSING not in inputs:
+            inference.numbers[inputs[0]] = inference.numbers[outputs[0]]
 
 
 def find_frame(compiled: CompiledGraph, group: Sequence[int]) -> Frame | None:

@@ -218,6 +218,10 @@ class Inference:
             return
         for group in compiled.groups:
             self.run_group(group)
+        if compiled.conditional is not None:
+            from shapeinf.engine.frames import share_exit_types
+
+            share_exit_types(self, range(len(compiled.rows)))
 
     def run_group(self, group: list[int]) -> None:
         """Run a single node, or the nodes of a cycle."""

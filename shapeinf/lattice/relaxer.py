@@ -104,8 +104,6 @@ class Relaxer:
         """The number of nested cycles of the graph that are being iterated."""
         self.cycle_symbols: dict[Dimension, SiteKey] = {}
         """The symbols of joins in cycles, which differ between iterations, with their sites and axes."""
-        self.last_sites: dict[Dimension, SiteKey] = {}
-        """The key of the symbol that replaces each of them after its cycle; see `leave_cycle`."""
 
     @contextmanager
     def inside(self, part: str) -> Iterator[None]:
@@ -174,26 +172,12 @@ class Relaxer:
         renamed: dict[Dimension, Dim] = {s: self._last_symbol(s) for s in symbols if s in self.cycle_symbols}
         return substitute(d, renamed) if renamed else d
 
-    def inner_names(self) -> dict[Dimension, Dim]:
-        """For each new symbol of `leave_cycle` the symbol that it replaces, where both have the same constraints.
-
-        Reports use the name of the symbol inside the cycle for both.
-        """
-        store = self.store
-        pairs = ((self.sites[key].symbol, s) for s, key in self.last_sites.items())
-        return {
-            last: s
-            for last, s in pairs
-            if store.canon(last) is last and store.canon(s) is s and store.bounds(last) == store.bounds(s)
-        }
-
     def _last_symbol(self, symbol: Dimension) -> Dimension:
         execution, site, axis = self.cycle_symbols[symbol]
         key, bounds = (execution, f"{site}.last", axis), self.store.bounds(symbol)
         if key not in self.sites:
             self.sites[key] = _Site(self.store.scope.fresh(f"{site}.last.{axis}", None, None), bounds, [0, 0])
         self._extend(self.sites[key], bounds)
-        self.last_sites[symbol] = key
         return self.sites[key].symbol
 
     def _limit(self, site: _Site, sides: tuple[Dim, Dim], same_iteration: bool) -> None:
