@@ -82,12 +82,13 @@ def join_values(c: InferenceContext, values: Sequence[Type], conditions: Sequenc
     if len(possible) < len(values):
         c.created_unknowns = True  # the result depends on more than the inputs: no other node may reuse it
     known = {s for i in possible for s in _symbols_of(decided[i])}
-    joined, stores = values[possible[0]], (_store_under(c, decided[possible[0]]),)
+    joined = values[possible[0]]
+    stores: tuple[ShapeStore, ...] = (_store_under(c, decided[possible[0]]),)
     for i in possible[1:]:
         known |= type_symbols(joined) & type_symbols(values[i])
-        alternatives = Alternatives(stores, (_store_under(c, decided[i]),), _outside(known))
-        joined = c.relax_type(joined, values[i], label, alternatives=alternatives)
-        stores = *stores, *alternatives.second
+        store = _store_under(c, decided[i])
+        joined = c.relax_type(joined, values[i], label, alternatives=Alternatives(stores, (store,), _outside(known)))
+        stores = *stores, store
     return joined
 
 
@@ -118,7 +119,8 @@ def _join(
     def own(symbol: Dimension) -> bool:
         return symbol.atom >= first_atom or symbol in created
 
-    joined, stores = outputs[0], (branches[0].store,)
+    joined = outputs[0]
+    stores: tuple[ShapeStore, ...] = (branches[0].store,)
     for branch, other in zip(branches[1:], outputs[1:], strict=True):
         alternatives = Alternatives(stores, (branch.store,), own)
         pairs = enumerate(zip(joined, other, strict=True))
