@@ -209,13 +209,13 @@ class _Loop:
         """The result, when it is known that the condition does not hold for the values behind the loop."""
         if self.limit is None:
             holds = self.trip.preview_condition(result.carried)
-            self._add_fact(logical_not(holds))
+            self._add_known(logical_not(holds))
         return result
 
-    def _add_fact(self, fact: Truth) -> None:
+    def _add_known(self, known: Truth) -> None:
         """Add what holds by definition: no node requires it."""
-        if isinstance(fact, Condition) and not self.c.store.excludes(fact.expression):
-            self.c.store.add_condition(fact.expression, Source("", "the loop has ended"))
+        if isinstance(known, Condition) and not self.c.store.excludes(known.expression):
+            self.c.store.add_condition(known.expression, Source("", "the loop has ended"))
 
     def _result(self, formulas: Sequence[Extrapolation | None], outputs: list[Type], trips: Dim) -> LoopResult:
         """The result where all carried values grow evenly."""
@@ -393,7 +393,7 @@ class _Loop:
         if not isinstance(ended, Condition) or self.c.store.excludes(ended.expression):
             return self.c.store
         if self.certain:
-            self._add_fact(ended)
+            self._add_known(ended)
             return self.c.store
         store = self.c.store.copy()
         store.add_condition(ended.expression, Source("", "the loop has ended"))

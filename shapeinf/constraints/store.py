@@ -394,7 +394,7 @@ class ConstraintStore:
         self.congruences = Congruences(self.scope, before.congruences)
         self._known = known_bounds(self.ranges, self.congruences)
         self._pending = ConstraintIndex(self._undo_log, before._pending)
-        self.narrowed = bool(self.ranges or self.congruences or self.conditions)
+        self.narrowed = bool(self.ranges or self.congruences or before.conditions)
         self.conditions = before.conditions
         self.origins = before.origins
         self.epoch += 1

@@ -107,7 +107,7 @@ class BoundBody:
             return [canonicalize(store, output) for output in output_types(child)]
         finally:
             store.tentative = tentative
-            if store.version != before.version:
+            if before.differs_from(store):
                 child.undone = entered, store.copy()
             outer.restore_store(before)
 

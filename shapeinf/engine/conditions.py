@@ -6,10 +6,12 @@ of a node depend on than the node itself: 1 for a switch, -1 for the join of its
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from shapeinf.graph import Row, RowKey
+from shapeinf.lattice import Condition, Element, TensorType, Type
+from shapeinf.lattice.truths import Truth, logical_and, logical_not
 from shapeinf.ops import OpDef
 
 _Guard = tuple[int, "_Guard | None"]
@@ -103,6 +105,31 @@ def find_guards(rows: Sequence[Row], op_defs: Mapping[RowKey, OpDef | None]) -> 
         for slot in {slot for slot, _ in needed}:
             readers.setdefault(slot, []).append(index)
     return Guards({index: guard for index, guard in guards.items() if guard}, joins, readers)
+
+
+def truths_of_join(index: int, guards: Guards, type_of: Callable[[int], Type | None]) -> list[Truth]:
+    """What holds where each input of a join has a value, by the types of slots; empty for other rows.
+
+    An input without a guard may have one by control edges, which graphs do not keep: of two inputs one has a value.
+    """
+    inputs = guards.joins.get(index, ())
+    truths = [truth_of(guard, type_of) if guard else None for guard in inputs]
+    if len(inputs) == 2 and bool(inputs[0]) != bool(inputs[1]):
+        guarded = truths[0] if inputs[0] else truths[1]
+        truths = [guarded if guard else logical_not(guarded) for guard in inputs]
+    return truths
+
+
+def truth_of(guard: Iterable[Selection], type_of: Callable[[int], Type | None]) -> Truth:
+    """Whether all parts of a guard hold, by the types of slots; None where nothing is known of them."""
+    result: Element = True
+    for slot, value in sorted(guard):
+        selected = type_of(slot)
+        known = selected.elements if isinstance(selected, TensorType) else None
+        part = known[0] if known and len(known) == 1 else None
+        truth = part if isinstance(part, (bool, Condition)) else None
+        result = logical_and(result, truth if value else logical_not(truth))
+    return result if isinstance(result, (bool, Condition)) else None
 
 
 def _is_back_edge(op_def: OpDef | None) -> bool:

@@ -168,7 +168,7 @@ class FrameBody:
         outer = self.outer
         if not outer.budget.spend(len(self.frame.rows)):
             raise NotKnown("the bodies of this model run too many nodes to be inferred")
-        child = self.last = outer.trial()
+        child = self.last = outer.what_if_copy()
         for header, value in zip(self.frame.headers, inputs, strict=True):
             child.numbers[header.value] = 0 if value is None else outer.table.add(value)
         outer.table.refresh()

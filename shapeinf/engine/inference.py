@@ -22,7 +22,7 @@ import attrs
 from shapeinf.compilation import mypyc_attr
 from shapeinf.diagnostics import Diagnostic
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
-from shapeinf.engine.conditions import Selection
+from shapeinf.engine.conditions import truth_of, truths_of_join
 from shapeinf.engine.saved_store import SavedStore, state_of
 from shapeinf.engine.type_table import TypeTable, canonicalize, unknown_type
 from shapeinf.errors import ModelError, ShapeError, Source, UnknownOperatorError
@@ -30,7 +30,7 @@ from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import MISSING, UNUSED, FunctionKey, Row
 from shapeinf.inputs.options import DeclaredMode, Progress
 from shapeinf.lattice import Condition, ShapeStore, TensorType, Type, relax_type
-from shapeinf.lattice.truths import Truth, logical_and, logical_not
+from shapeinf.lattice.truths import Truth
 from shapeinf.ops import Body, Call, Contents, Outcome, unknown_outputs
 
 Refine = Callable[["Inference", int, int], int]
@@ -233,7 +233,7 @@ class Inference:
 
             run_cycle(self, group)
 
-    def trial(self) -> Inference:
+    def what_if_copy(self) -> Inference:
         """A copy for a run whose types are not kept; store, types and budget are those of this inference."""
         other = copy(self)
         other.numbers, other.exits, other.progress = list(self.numbers), dict(self.exits), None
@@ -372,7 +372,7 @@ class Inference:
         before = self.save_store()
         state = self._memo, self.certain, store.tentative
         self.certain, store.tentative, self._conditional = False, True, True
-        condition = self._truth(self.compiled.guards.rows.get(index, ()))
+        condition = truth_of(self.compiled.guards.rows.get(index, ()), self.type_of)
         self._memo = self._conditional_memos.setdefault(condition, {})
         try:
             if not isinstance(condition, Condition) or store.excludes(condition.expression):
@@ -385,29 +385,6 @@ class Inference:
             self._memo, self.certain, store.tentative = state
             self._conditional = False
             self.restore_store(before)
-
-    def _truths_of_join(self, index: int) -> list[Truth]:
-        """What holds where each input of a join has a value; empty for other rows.
-
-        An input without a guard may have one by control edges, which graphs do not keep: of two inputs one has a value.
-        """
-        guards = self.compiled.guards.joins.get(index, ())
-        truths = [self._truth(guard) if guard else None for guard in guards]
-        if len(guards) == 2 and bool(guards[0]) != bool(guards[1]):
-            guarded = truths[0] if guards[0] else truths[1]
-            truths = [guarded if guard else logical_not(guarded) for guard in guards]
-        return truths
-
-    def _truth(self, guard: Iterable[Selection]) -> Truth:
-        """Whether all parts of a guard hold; None where nothing is known of them."""
-        result: Truth = True
-        for slot, value in sorted(guard):
-            selected = self.type_of(slot)
-            known = selected.elements if isinstance(selected, TensorType) else None
-            part = known[0] if known and len(known) == 1 else None
-            truth = part if isinstance(part, (bool, Condition)) else None
-            result = logical_and(result, truth if value else logical_not(truth))  # type: ignore[assignment]
-        return result
 
     def save_store(self) -> SavedStore:
         """A copy of the store; the last one again as long as nothing has changed."""
@@ -509,7 +486,9 @@ class Inference:
         site = self.path + (row[3] or self.compiled.step(index).site)
         try:
             if operation.changes_conditions:
-                outcome = call.run(types, self.store, site, conditions=self._truths_of_join(index))
+                outcome = call.run(
+                    types, self.store, site, conditions=truths_of_join(index, self.compiled.guards, self.type_of)
+                )
             else:
                 outcome = call.run(types, self.store, site, bodies)
             add, outputs = self.table.add, outcome.types

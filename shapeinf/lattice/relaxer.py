@@ -60,8 +60,8 @@ class Alternatives:
             d
             for d in candidates
             if (isinstance(d, int) or not any(map(self.own, d.symbols())))
-            and all(store.prove_eq(d, a) is True for store in self.first)
-            and all(store.prove_eq(d, b) is True for store in self.second)
+            and all(_are_equal(store, d, a) for store in self.first)
+            and all(_are_equal(store, d, b) for store in self.second)
         ]
         return min(equal, key=_plainness) if equal else None
 
@@ -69,6 +69,10 @@ class Alternatives:
         """Bounds of the join."""
         pairs = [store.bounds(a) for store in self.first] + [store.bounds(b) for store in self.second]
         return min(low for low, _ in pairs), max(high for _, high in pairs)
+
+
+def _are_equal(store: ConstraintStore, a: Dim, b: Dim) -> bool:
+    return store.prove_eq(a, b) is True or (store.prove_le(a, b) is True and store.prove_le(b, a) is True)
 
 
 def _plainness(d: Dim) -> tuple[bool, int, object]:
