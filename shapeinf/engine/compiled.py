@@ -58,6 +58,7 @@ class Operation:
         "contents",
         "kind",
         "known",
+        "leaves_loop",
         "op_def",
         "version",
     )
@@ -79,6 +80,8 @@ class Operation:
         """Whether the operator has a rule or a definition."""
         self.changes_conditions = op_def is not None and (op_def.conditions != 0 or op_def.back_edge)
         """Whether nodes of this operator decide whether other nodes run."""
+        self.leaves_loop = op_def is not None and op_def.conditions < -1
+        """Whether nodes of this operator take a value out of a loop."""
 
     def __str__(self) -> str:
         """Domain, operator and version, as in messages."""

@@ -78,8 +78,7 @@ def share_exit_types(inference: Inference, rows: Iterable[int]) -> None:
     compiled = inference.compiled
     for index in rows:
         key, inputs, outputs, _ = compiled.rows[index]
-        op_def = compiled.operations[key].op_def
-        if op_def is not None and op_def.conditions < -1 and len(inputs) == len(outputs) == 1 and MISSING not in inputs:
+        if compiled.operations[key].leaves_loop and len(inputs) == len(outputs) == 1 and MISSING not in inputs:
             inference.numbers[inputs[0]] = inference.numbers[outputs[0]]
 
 

@@ -21,6 +21,7 @@ import attrs
 
 from shapeinf.compilation import mypyc_attr
 from shapeinf.diagnostics import Diagnostic
+from shapeinf.engine.budget import BodyBudget
 from shapeinf.engine.compiled import CompiledGraph, NodeStep, Operation
 from shapeinf.engine.conditions import truth_of, truths_of_join
 from shapeinf.engine.saved_store import SavedStore, state_of
@@ -37,20 +38,8 @@ Refine = Callable[["Inference", int, int], int]
 """Compares the inferred type of a slot with its declaration: `refine(inference, number of the type, index of the row)`
 returns the number of the refined type."""
 
-MAX_WORK_IN_BODIES = 300_000
-"""Nodes of bodies that one inference runs, in all iterations and calls: a few seconds of work."""
-
-
-@attrs.define
-class BodyBudget:
-    """The number of nodes of bodies that an inference may still run: nested loops run theirs many times."""
-
-    left: int = attrs.Factory(lambda: MAX_WORK_IN_BODIES)
-
-    def spend(self, nodes: int) -> bool:
-        """Count a run of this number of nodes, and 30 for its start; False when the budget is exhausted."""
-        self.left -= nodes + 30
-        return self.left >= 0
+Key = tuple[Any, ...]
+"""An operation and the numbers of its inputs' types."""
 
 
 class Repetition(NamedTuple):
@@ -58,6 +47,14 @@ class Repetition(NamedTuple):
 
     trips: Dim
     number: Dimension | None = None
+
+
+class OpenCall(NamedTuple):
+    """A call that created unknowns: its row, its key, and the length of the list of changed symbols when it ran."""
+
+    index: int
+    key: Key
+    changes: int
 
 
 class BodyRunner(Protocol):
@@ -69,9 +66,6 @@ class BodyRunner(Protocol):
     def expand(self, outer: Inference, step: NodeStep, types: Sequence[Type | None]) -> list[Type] | None:
         """The output types of a node that is defined by a graph; None where none is defined for these inputs."""
 
-
-Key = tuple[Any, ...]
-"""An operation and the numbers of its inputs' types."""
 
 _NONE, _TOGETHER = Contents.NONE, Contents.TOGETHER
 
@@ -144,6 +138,8 @@ class Inference:
         """The last run of each body of a node."""
         self.extra_runs: dict[int, list[Inference]] = {}
         """Runs of bodies for inputs that are certain to occur, such as those of the last iteration of a loop."""
+        self.open_calls: list[OpenCall] = []
+        """The calls that created unknowns, in order."""
         self.exits: dict[int, int] = {}
         """For slots whose value leaves a loop, the number of its type behind the loop, where that is inferred."""
         self.make_refiners: Callable[[Inference], dict[int, Refine]] | None = (
@@ -203,6 +199,7 @@ class Inference:
         other.children = {index: dict(bodies) for index, bodies in self.children.items()}
         other.extra_runs, other.visited, other.progress = {}, 0, None
         other.declared_mode, other.make_refiners, other.refiners, other.infer_smaller = "ignore", None, {}, None
+        other.open_calls = []
         other._memo, other._repeatable = dict(self._memo), dict(self._repeatable)
         other._conditional_memos = {known: dict(memo) for known, memo in self._conditional_memos.items()}
         other._saved = None
@@ -215,6 +212,10 @@ class Inference:
         compiled = self.compiled
         if compiled.groups is None:
             self.run_straight()
+            if self.open_calls and self.certain and self.open_calls[0].changes != len(self.store.changed_symbols):
+                from shapeinf.engine.again import run_affected_again  # what later nodes infer rarely helps earlier ones
+
+                run_affected_again(self)
             return
         for group in compiled.groups:
             self.run_group(group)
@@ -238,6 +239,7 @@ class Inference:
         other = copy(self)
         other.numbers, other.exits, other.progress = list(self.numbers), dict(self.exits), None
         other.node_diagnostics, other.reasons, other.children, other.extra_runs = {}, {}, {}, {}
+        other.open_calls = []
         other._memo, other._conditional_memos, other._repeatable, other._saved = {}, {}, {}, None
         return other
 
@@ -304,8 +306,10 @@ class Inference:
             table.pop(step.index, None)
         changed = []
         row = self.compiled.rows[step.index]
-        outputs = self._outputs_of_exit(row) if self.exits else None
-        if outputs is None:
+        outputs: Sequence[int]
+        if self.exits and step.operation.leaves_loop and row[1][0] in self.exits:
+            outputs = (self.exits[row[1][0]],)
+        else:
             conditional = self.compiled.conditional is not None
             outputs = self._outputs_if_it_runs(step.index, row) if conditional else self.outputs_of(step.index, row)
         for slot, number in zip(step.outputs, outputs, strict=False):
@@ -320,12 +324,6 @@ class Inference:
                 self.numbers[slot] = number
                 changed.append(slot)
         return changed
-
-    def _outputs_of_exit(self, row: Row) -> Sequence[int] | None:
-        """The output of a row that takes a value out of a loop; None for other rows, and for unknown values."""
-        op_def = self.compiled.operations[row[0]].op_def
-        leaves = op_def is not None and op_def.conditions < -1 and len(row[1]) == 1
-        return (self.exits[row[1][0]],) if leaves and row[1][0] in self.exits else None
 
     def _join(self, a: int, b: int, site: str) -> int:
         """The join of two types at a site, by number."""
@@ -353,6 +351,11 @@ class Inference:
         key = self._key(operation, row[1])
         outputs = self._memo.get(key)
         return self._call(index, row, operation, key) if outputs is None else outputs
+
+    def call_key(self, index: int) -> Key:
+        """The key of the call of a row, for the types that its inputs have now."""
+        row = self.compiled.rows[index]
+        return self._key(self.compiled.operations[row[0]], row[1])
 
     def _key(self, operation: Operation, inputs: Sequence[int]) -> Key:
         """The key of a call in the memo: types without contents where the rule reads none."""
@@ -421,6 +424,8 @@ class Inference:
             self._memo[key] = outputs
         elif self._is_repeatable(index, row, operation):
             self._repeatable[operation.kind.op, row[1]] = index, operation, key, outputs
+        if self.created_unknowns:
+            self.open_calls.append(OpenCall(index, key, len(self.store.changed_symbols)))
         self.created_unknowns = created_before or self.created_unknowns
         if self.store.epoch != table.epoch:
             table.refresh()
