@@ -11,6 +11,7 @@ from opdefs.rules.iteration import NumberedTrip, iterate
 from opdefs.rules.operands import require_count
 from opdefs.rules.sequences import create_sequence
 from opdefs.rules.unknowns import element_shape
+from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim
 from shapeinf.graph import Graph
 from shapeinf.lattice import Condition, PartialTensor, SequenceType, Shape, TensorType, Type
@@ -35,13 +36,17 @@ def loop(
     c: InferenceContext, limit: Value | None = None, condition: Value | None = None, *carried: Type, body: Graph
 ) -> tuple[Type, ...]:
     """The carried values after the last trip, then each scan output: [trips, *element]."""
-    require_count(c, None if limit is None else limit.shape, 1, "the trip count must have exactly one element")
-    require_count(c, None if condition is None else condition.shape, 1, SINGLE_CONDITION)
     run = c.bodies["body"]
     width = run.num_inputs - 2
     if not 0 <= width <= len(carried) or run.num_outputs < 1 + width:
         signature = f"{run.num_inputs} inputs and {run.num_outputs} outputs for {len(carried)} values"
         c.fail("the body must have an input and an output for each carried value", signature)
+    try:
+        require_count(c, None if limit is None else limit.shape, 1, "the trip count must have exactly one element")
+        require_count(c, None if condition is None else condition.shape, 1, SINGLE_CONDITION)
+    except ShapeError:
+        c.state_types(*run.preview([None, None, *carried[:width]])[1:])
+        raise
     most = None if limit is None else to_dim(limit.elements[0]) if limit.elements else c.fresh("limit")
     start = True if condition is None else condition.elements[0] if condition.elements else None
     go_on = start if isinstance(start, Condition) else bool(start) if isinstance(start, (bool, int)) else None

@@ -58,6 +58,7 @@ def run_branch(
         )
     possible = [i for i in allowed if not branches[i].failure]
     if not possible:
+        c.state_types(*outputs[allowed[0]])
         c.fail(NEITHER if len(branches) == 2 else "no branch can run", *(branches[i].failure for i in allowed))
     for i in allowed:
         condition = logical_not(conditions[i])

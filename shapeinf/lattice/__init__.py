@@ -9,7 +9,7 @@ from shapeinf.lattice.joins import (
     quick_broadcast,
     relax_type,
 )
-from shapeinf.lattice.mapping import map_dims, map_type, type_symbols
+from shapeinf.lattice.mapping import drop_shape, map_dims, map_type, type_symbols
 from shapeinf.lattice.relaxer import Alternatives, Relaxer
 from shapeinf.lattice.shape import SCALAR, OptionalAxes, Shape
 from shapeinf.lattice.shape_store import ShapeStore
@@ -57,6 +57,7 @@ __all__ = [
     "broadcast",
     "broadcast_dim",
     "dims_in",
+    "drop_shape",
     "element_bits",
     "map_dims",
     "map_type",

@@ -23,6 +23,7 @@ from shapeinf.lattice import (
     Type,
     broadcast,
     broadcast_dim,
+    drop_shape,
     map_dims,
     merge_shape,
     quick_broadcast,
@@ -179,6 +180,15 @@ class RuleContext:
                 self.merge(a, b, message)
         except ShapeError as error:
             self.warnings = (*self.warnings, error)
+
+    def state_types(self, *types: Type | str | None) -> None:
+        """State the types of the outputs, in order, as they are even where the rule fails; a name is an element type.
+
+        Shapes and lengths are dropped. For types that depend on more than the operator's definition.
+        """
+        self.outputs_of_error = [
+            PartialTensor(t, Shape.unknown(), None) if t is None or isinstance(t, str) else drop_shape(t) for t in types
+        ]
 
     def same_count(self, total: Dim, known: Dim, message: str) -> None:
         """Add that the number of elements (`total`) is the one that the node requires (`known`).
