@@ -84,10 +84,10 @@ def join_values(c: InferenceContext, values: Sequence[Type], conditions: Sequenc
         c.created_unknowns = True  # the result depends on more than the inputs: no other node may reuse it
     known = {s for i in possible for s in _symbols_of(decided[i])}
     joined = values[possible[0]]
-    stores: tuple[ShapeStore, ...] = (_store_under(c, decided[possible[0]]),)
+    stores: tuple[ShapeStore, ...] = (c.store_under(decided[possible[0]]),)
     for i in possible[1:]:
         known |= type_symbols(joined) & type_symbols(values[i])
-        store = _store_under(c, decided[i])
+        store = c.store_under(decided[i])
         joined = c.relax_type(joined, values[i], label, alternatives=Alternatives(stores, (store,), _outside(known)))
         stores = *stores, store
     return joined
@@ -100,15 +100,6 @@ def _outside(known: set[Dimension]) -> Callable[[Dimension], bool]:
 
 def _symbols_of(truth: Truth) -> Iterable[Dimension]:
     return truth.expression.symbols() if isinstance(truth, Condition) else ()
-
-
-def _store_under(c: InferenceContext, condition: Truth) -> ShapeStore:
-    """The constraints where a condition holds, which they do not exclude."""
-    if not isinstance(condition, Condition):
-        return c.store
-    store = c.store.copy()
-    store.add_condition(condition.expression, c.source("the condition of the branch"))
-    return store
 
 
 def _join(

@@ -354,7 +354,10 @@ def selection(c: InferenceContext) -> Operation:
         if isinstance(condition, bool):
             return a if condition else b
         left, right = to_dim(a), to_dim(b)
-        same = left is not None and right is not None and c.prove_eq(left, right) is True
-        return a if same else None
+        if left is None or right is None:
+            return None
+        if c.prove_eq(left, right) is True:
+            return a
+        return c.select(condition, left, right) if isinstance(condition, Condition) else None
 
     return select

@@ -29,7 +29,7 @@ from shapeinf.lattice import (
     quick_broadcast,
     relax_type,
 )
-from shapeinf.lattice.truths import Truth
+from shapeinf.lattice.truths import Truth, logical_not
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.opdef import OpDef
 
@@ -160,6 +160,22 @@ class RuleContext:
         if self.store.excludes(truth.expression):
             return False
         return True if self.store.excludes(-truth.expression - 1) else truth
+
+    def store_under(self, condition: Truth) -> ShapeStore:
+        """The constraints where a condition holds, which they do not exclude."""
+        if not isinstance(condition, Condition):
+            return self.store
+        store = self.store.copy()
+        store.add_condition(condition.expression, self.source("the condition of the branch"))
+        return store
+
+    def select(self, condition: Condition, a: Dim, b: Dim) -> Dim | None:
+        """A dim that is `a` where an undecided condition holds, and `b` where it does not; None where none is found."""
+        sides = condition, logical_not(condition)
+        if any(isinstance(side, Condition) and self.store.excludes(side.expression) for side in sides):
+            return None
+        first, second = map(self.store_under, sides)
+        return Alternatives((first,), (second,), lambda symbol: False).common(a, b)
 
     def divisible(self, d: Dim, divisor: int, message: str) -> None:
         """Add that `divisor` divides `d`. Raises Contradiction."""
