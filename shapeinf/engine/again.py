@@ -23,8 +23,8 @@ def run_affected_again(inference: Inference) -> None:
     """Run the nodes again whose unknowns depend on what was inferred after them, and the readers of what changes."""
     for _ in range(MAX_ROUNDS):
         calls, inference.open_calls = inference.open_calls, []
-        affected = {call.index for call in calls if _is_affected(inference, call)}
-        inference.open_calls += [call for call in calls if call.index not in affected]
+        affected = {call.row for call in calls if _is_affected(inference, call)}
+        inference.open_calls += [call for call in calls if call.row not in affected]
         if not affected:
             return
         _run_rows(inference, affected)
@@ -32,7 +32,7 @@ def run_affected_again(inference: Inference) -> None:
 
 def _is_affected(inference: Inference, call: OpenCall) -> bool:
     """Whether an input of a call has another type now, or more is known about a symbol in its type."""
-    if inference.call_key(call.index) != call.key:
+    if inference.call_key(call.row) != call.key:
         return True
     later = set(inference.store.changed_symbols[call.changes :])
     types = inference.table.types

@@ -52,7 +52,7 @@ class Repetition(NamedTuple):
 class OpenCall(NamedTuple):
     """A call that created unknowns: its row, its key, and the length of the list of changed symbols when it ran."""
 
-    index: int
+    row: int
     key: Key
     changes: int
 

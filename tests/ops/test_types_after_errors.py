@@ -149,8 +149,8 @@ def test_most_operators_fail_for_some_inputs():
             "tensor",
         ),
         (
-            "seven = Constant<value = int64[2] {7, 3}>() wide = ConstantOfShape(seven) y = Scan <num_scan_inputs = 2, body = b (float[3] h, float[3] k) "
-            "=> (p) { p = Add(h, k) }> (x, wide)",
+            "seven = Constant<value = int64[2] {7, 3}>() wide = ConstantOfShape(seven) y = Scan <num_scan_inputs = 2, "
+            "body = b (float[3] h, float[3] k) => (p) { p = Add(h, k) }> (x, wide)",
             "tensor",
         ),
     ],
