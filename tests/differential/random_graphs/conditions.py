@@ -125,14 +125,16 @@ def grow(m: Fitted) -> str:
         after = inner.add("Concat", state, more, axis=0)
     else:
         step = inner.known([2 if kind == "half" else 1])
-        start = inner.known([1 if kind == "drop" else 0])
-        after = inner.add("Slice", state, start, inner.known([99]), inner.known([0]), step)
+        begins = inner.known([1 if kind == "drop" else 0])
+        after = inner.add("Slice", state, begins, inner.known([99]), inner.known([0]), step)
     op = "Less" if kind in ("row", "double") else "Greater"
     again = inner.add("Squeeze", inner.add(op, inner.size(after, 0), inner.known([most])))
-    start_condition = m.add("Squeeze", m.add(op, m.size(first, 0), m.known([most])))
+    begin = m.add(op, m.size(first, 0), m.known([most]))
+    some = m.add("Greater", m.size(first, 0), m.known([0]))  # none would stay none in all trips
+    start = m.add("Squeeze", m.add("And", begin, some))
     inputs = [value(count, INT, []), value(go_on, BOOL, []), value(state)]
     body = inner.body(inputs, [value(again, BOOL, []), value(after)])
-    return m.add("Loop", "", start_condition, first, body=body)
+    return m.add("Loop", "", start, first, body=body)
 
 
 PLAIN = (
