@@ -53,7 +53,7 @@ def dims(value: onnx.ValueInfoProto) -> list[int | str]:
 
 
 def save_bound(model: Any, path: Path, wanted: dict[str, Any], **options: Any) -> onnx.ModelProto:
-    bind(model, wanted, options=InferenceOptions(**options)).save(path)
+    bind(model, wanted, options=InferenceOptions(**options)).save(path, annotate="all")
     after = onnx.load(path)
     onnx.checker.check_model(after, full_check=True)
     return after
@@ -114,7 +114,7 @@ def test_bounds_stay_in_the_file(tmp_path: Path) -> None:
     result = infer_shapes(path)
     bounds = {name: str(result.interval(result.scope.symbol(name))) for name in ("batch", "seq")}
     assert bounds == {"batch": "2..8", "seq": "1..512"}
-    bind(path, {"seq": "tokens"}).save(path, annotate="all")
+    bind(path, {"seq": "tokens"}).save(path)
     assert sorted(infer_shapes(path).graph.assumptions) == sorted(
         ["batch <= tokens", "batch >= 2", "batch <= 8", "tokens <= 512"]
     )
