@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from shapeinf.constraints import ConstraintStore
 from shapeinf.errors import Contradiction, ShapeError, Source
 from shapeinf.expr import Dim, Dimension, dim_label, maximum
-from shapeinf.expr.interval import finite_bound
+from shapeinf.expr.interval import bounds_of, finite_bound
 from shapeinf.lattice.relaxer import Alternatives, Relaxer
 from shapeinf.lattice.shape import Shape
 from shapeinf.lattice.shape_store import ShapeStore
@@ -70,12 +70,23 @@ def broadcast_dim(store: ConstraintStore, a: Dim, b: Dim, source: Source) -> Dim
         return a if a_is_not_1 else b
     if a_low >= 1 and b_low >= 1:
         return maximum(a, b)
-    return store.scope.symbol(
-        f"broadcast({dim_label(a)}, {dim_label(b)})",
-        finite_bound(min(a_low, b_low)),
-        finite_bound(max(a_high, b_high)),
-        anonymous=True,
-    )
+    return _undecided_broadcast(store, a, b)
+
+
+def _undecided_broadcast(store: ConstraintStore, a: Dim, b: Dim) -> Dim:
+    """The unknown for the broadcast of two sizes, of which one may be 0.
+
+    All broadcasts of these two have it, so its own bounds are those that hold everywhere; narrower ones, such as those
+    of a branch, are constraints.
+    """
+    (a_low, a_high), (b_low, b_high) = bounds_of(a), bounds_of(b)
+    lowest, highest = finite_bound(min(a_low, b_low)), finite_bound(max(a_high, b_high))
+    symbol = store.scope.symbol(f"broadcast({dim_label(a)}, {dim_label(b)})", lowest, highest, anonymous=True)
+    (a_low, a_high), (b_low, b_high) = store.bounds(a), store.bounds(b)
+    low, high = finite_bound(min(a_low, b_low)), finite_bound(max(a_high, b_high))
+    if (low, high) != (lowest, highest):
+        store.add_range(symbol, low, high, Source("", "operands broadcast"))
+    return symbol
 
 
 def quick_broadcast(shapes: Sequence[Shape]) -> Shape | None:

@@ -172,3 +172,18 @@ def test_a_disjunction_that_both_branches_require_is_a_precondition():
     assert [c.text for c in result.contract.preconditions] == ["n == m or n == 1 or m == 1"]
     assert result.contract.check(n=2, m=3).verdict is False
     assert result.contract.check(n=3, m=3).verdict is True
+
+
+def test_an_unknown_of_several_branches_has_the_bounds_of_each():
+    """With sizes of 0 a broadcast has one unknown wherever it occurs; a branch for few sizes says nothing of it."""
+    text = """g (float[a] x, float[b] z) => (float[] y, float[] w) {
+      s = Shape(x)  t = Shape(z)  three = Constant<value = int64[1] {3}>()
+      few = Less(s, three)  few2 = Less(t, three)  both = And(few, few2)  c = Squeeze(both)
+      y = If (c) <then_branch = p () => (float[] q) { q = Add(x, z) },
+                  else_branch = e () => (float[] r) { r = Mul(x, z) }>
+      w = Sub(x, z)
+    }"""
+    model = parsed(text)
+    result = infer_shapes(model, min_dim=0)
+    for name in ("y", "w"):
+        assert str(result.interval(result.tensors[name].shape[0])) == "0.."
