@@ -214,8 +214,8 @@ class _Loop:
 
     def _add_known(self, known: Truth) -> None:
         """Add what holds by definition: no node requires it."""
-        if isinstance(known, Condition) and not self.c.store.excludes(known.expression):
-            self.c.store.add_condition(known.expression, Source("", "the loop has ended"))
+        if isinstance(known, Condition):
+            self.c.store.try_condition(known.expression, Source("", "the loop has ended"))
 
     def _result(self, formulas: Sequence[Extrapolation | None], outputs: list[Type], trips: Dim) -> LoopResult:
         """The result where all carried values grow evenly."""
@@ -390,14 +390,12 @@ class _Loop:
     def _store_behind_last(self, condition: Type) -> ShapeStore:
         """What holds behind a last trip, which ends with this condition; it is added where there is a trip."""
         ended = logical_not(_condition_of(condition)) if self.limit is None else None
-        if not isinstance(ended, Condition) or self.c.store.excludes(ended.expression):
+        if not isinstance(ended, Condition):
             return self.c.store
         if self.certain:
             self._add_known(ended)
             return self.c.store
-        store = self.c.store.copy()
-        store.add_condition(ended.expression, Source("", "the loop has ended"))
-        return store
+        return self.c.store.under(ended.expression, Source("", "the loop has ended"))
 
     def _after(self, index: int, last: Type, behind: ShapeStore) -> Type:
         """The relaxed value after the loop, `last` after its last trip; or the first value if there may be no trip."""
@@ -405,9 +403,8 @@ class _Loop:
             return last
         store = self.c.store
         without = logical_not(self.condition) if self.limit is None else None
-        if isinstance(without, Condition) and not store.excludes(without.expression):
-            store = store.copy()
-            store.add_condition(without.expression, Source("", "the loop has no trip"))
+        if isinstance(without, Condition):
+            store = store.under(without.expression, Source("", "the loop has no trip"))
         sides = Alternatives((store,), (behind,), _never, same_iteration=False)
         return self.c.relax_type(self.carried[index], last, f"after.{index}", alternatives=sides)
 

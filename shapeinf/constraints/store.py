@@ -294,11 +294,15 @@ class ConstraintStore:
         """Whether `expression >= 0` contradicts the constraints."""
         if isinstance(expression, int) or self.prove_le(0, expression) is False:
             return isinstance(expression, Dimension) or expression < 0
+        return not self.copy().try_condition(expression, Source("", "a condition"))
+
+    def try_condition(self, expression: Dim, source: Source) -> bool:
+        """Add a condition; False, and nothing is added, where it cannot hold."""
         try:
-            self.copy().add_condition(expression, Source("", "a condition"))
+            self.add_condition(expression, source)
         except Contradiction:
-            return True
-        return False
+            return False
+        return True
 
     def add_divisible(self, d: Dim, divisor: int, source: Source) -> None:
         """Add that `divisor` (1 or more) divides `d`. Raises Contradiction when it cannot."""

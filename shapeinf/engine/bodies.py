@@ -100,7 +100,7 @@ class BoundBody:
         tentative, store.tentative = store.tentative, True
         try:
             if condition is not None:
-                store.add_condition(condition.expression, Source("", "the condition of the branch"))
+                store.try_condition(condition.expression, Source("", "the condition of the branch"))
                 outer.table.refresh()
                 entered = store.copy()
             self._run_trip(child, trip)

@@ -211,11 +211,9 @@ class FrameBody:
         store = self.outer.store
         value = None if self.last is None else self.last.type_of(self.frame.condition)
         holds = value.elements[0] if isinstance(value, TensorType) and value.elements else None
-        if not isinstance(holds, Condition) or store.excludes(holds.expression):
+        if not isinstance(holds, Condition):
             return store
-        store = store.copy()
-        store.add_condition(holds.expression, Source("", "the condition of the loop"))
-        return store
+        return store.under(holds.expression, Source("", "the condition of the loop"))
 
     @property
     def failure(self) -> str:

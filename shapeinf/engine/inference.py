@@ -378,9 +378,9 @@ class Inference:
         condition = truth_of(self.compiled.guards.rows.get(index, ()), self.type_of)
         self._memo = self._conditional_memos.setdefault(condition, {})
         try:
-            if not isinstance(condition, Condition) or store.excludes(condition.expression):
+            source = Source("", "the condition of the branch")
+            if not isinstance(condition, Condition) or not store.try_condition(condition.expression, source):
                 return self.outputs_of(index, row)
-            store.add_condition(condition.expression, Source("", "the condition of the branch"))
             self.table.refresh()
             types = map(self.table.types.__getitem__, self.outputs_of(index, row))
             return [0 if t is None else self.table.add(canonicalize(store, t)) for t in types]

@@ -268,6 +268,11 @@ class ShapeStore(ConstraintStore):
         other._share(self)
         return other
 
+    def under(self, condition: Dim, source: Source) -> ShapeStore:
+        """A copy in which `condition >= 0` holds; this store where it cannot hold."""
+        copy = self.copy()
+        return copy if copy.try_condition(condition, source) else self
+
     def copy_empty(self) -> ShapeStore:
         """A copy of this store as it was before any constraint was added."""
         empty = ShapeStore(self.scope)

@@ -162,12 +162,10 @@ class RuleContext:
         return True if self.store.excludes(-truth.expression - 1) else truth
 
     def store_under(self, condition: Truth) -> ShapeStore:
-        """The constraints where a condition holds, which they do not exclude."""
+        """The constraints where a condition holds."""
         if not isinstance(condition, Condition):
             return self.store
-        store = self.store.copy()
-        store.add_condition(condition.expression, self.source("the condition of the branch"))
-        return store
+        return self.store.under(condition.expression, self.source("the condition of the branch"))
 
     def select(self, condition: Condition, a: Dim, b: Dim) -> Dim | None:
         """A dim that is `a` where an undecided condition holds, and `b` where it does not; None where none is found."""
