@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from shapeinf.lazy_names import import_on_first_use
 from shapeinf.ops.bodies import Body
 from shapeinf.ops.context import InferenceContext
-from shapeinf.ops.element_types import ElementTypes
 from shapeinf.ops.opdef import ArgDef, AttrDef, OpDef
 from shapeinf.ops.registry import Dialect, DialectEntry, OpRegistry, default_registry
 from shapeinf.ops.rule import Floats, InputUse, Ints, Operand, Rule, Value
@@ -22,7 +21,6 @@ __all__ = [
     "CostRule",
     "Dialect",
     "DialectEntry",
-    "ElementTypes",
     "Floats",
     "InferenceContext",
     "InputUse",
