@@ -14,6 +14,7 @@ from math import inf
 
 from shapeinf.constraints.congruences import Congruences, NoSolution, known_bounds
 from shapeinf.constraints.index import ConstraintIndex, Solutions, UndoLog, Uses
+from shapeinf.constraints.piecewise import common_variable, solution_ranges
 from shapeinf.constraints.records import Clause, Constraint, Range
 from shapeinf.errors import Contradiction, Source
 from shapeinf.expr.atoms import Floor, Symbol
@@ -21,6 +22,7 @@ from shapeinf.expr.dimension import Dim, Dimension, Scope
 from shapeinf.expr.equations import as_linear, primitive_part
 from shapeinf.expr.evaluation import simplify_maxima, substitute
 from shapeinf.expr.interval import Bounds, Interval, as_interval, bounds_with
+from shapeinf.expr.nests import has_outer_maximum
 
 _MAX_RELATIONS_TRIED = 64
 _MAX_SOLVED_SEARCHED = 64
@@ -275,7 +277,14 @@ class ConstraintStore:
 
     def add_disjunction(self, template: str, source: Source, *operands: Dim) -> None:
         """Add a disjunction of the operands `{0}`, `{1}`..., such as `{0} == {1} or {0} == 1`; once for each node."""
-        self._pending.add_disjunction(template, source, operands, map(self.canon, operands))
+        disjunction = Constraint("disjunction", source, template=template, operands=operands)
+        if self._pending.has_disjunction(disjunction):
+            return
+        if disjunction.alternatives is not None and self._add_solutions(
+            disjunction.clauses_in(self.canon), disjunction
+        ):
+            return
+        self._pending.add_disjunction(disjunction, map(self.canon, operands))
 
     def add(self, constraint: Constraint) -> None:
         """Add a constraint of another store over the same scope. Raises Contradiction when it cannot hold."""
@@ -354,6 +363,8 @@ class ConstraintStore:
             )
         chosen = self.congruences.solution(e)
         if chosen is None:
+            if has_outer_maximum(e) and self._add_solutions((Clause(e, True),), Constraint("equality", source, e)):
+                return
             if not self._pending.has_equality(e):
                 text = f"{operands[0]} == {operands[1]}"
                 self._pending.add(Constraint("equality", source, e, template=text), e)
@@ -431,8 +442,32 @@ class ConstraintStore:
             expressions.append(int(bounds[1]) - e)
         for expression in expressions:
             if self.prove_le(0, expression) is None:
-                self._pending.add(Constraint("relation", source, expression), expression)
-                self.version += 1
+                relation = Constraint("relation", source, expression)
+                if not has_outer_maximum(expression) or not self._add_solutions(relation.clauses, relation):
+                    self._pending.add(relation, expression)
+                    self.version += 1
+
+    def _add_solutions(self, clauses: Sequence[Clause], constraint: Constraint) -> bool:
+        """Add that one of these clauses holds, as bounds, where they are equivalent to bounds of one dim.
+
+        Where its solutions are an interval with gaps, nothing is added.
+        """
+        variable = common_variable([clause.expression for clause in clauses])
+        if variable is None:
+            return False
+        low, high = self.bounds(variable)
+        if low == -inf:
+            return False
+        ranges = solution_ranges(clauses, variable, int(low), None if high == inf else int(high))
+        if ranges is None or len(ranges) > 1:
+            return False
+        if not ranges:
+            message = f"{constraint.text or constraint.expression} must hold"
+            raise Contradiction(message, constraint.source, self._conflict_source(variable))
+        least, most = ranges[0]
+        with self._transaction():
+            self._bound(variable, (least, inf if most is None else most), constraint.source)
+        return True
 
     def _narrow(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
         atom = symbol.atom

@@ -266,9 +266,9 @@ def with_choices(choices, equations, numbers):
     for name in NAMES:
         scope.symbol(name, 1, HIGH)
     store = ShapeStore(scope)
-    for pair in choices:
-        store.add_disjunction(CHOICE, Source("choice", "required"), *(parse_dim(t, scope) for t in pair))
     try:
+        for pair in choices:
+            store.add_disjunction(CHOICE, Source("choice", "required"), *(parse_dim(t, scope) for t in pair))
         for left, right in [*equations, *numbers.items()]:
             store.add_equal(parse_dim(left, scope), parse_dim(str(right), scope), Source("n", "required"))
     except Contradiction:
