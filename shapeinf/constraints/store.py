@@ -450,7 +450,8 @@ class ConstraintStore:
     def _add_solutions(self, clauses: Sequence[Clause], constraint: Constraint) -> bool:
         """Add that one of these clauses holds, as bounds, where they are equivalent to bounds of one dim.
 
-        Where its solutions are an interval with gaps, nothing is added.
+        Where its solutions have gaps, as those of `n == 1 or n == 64`, a symbol gets their bounds, but the constraint says
+        more, and False is returned.
         """
         variable = common_variable([clause.expression for clause in clauses])
         if variable is None:
@@ -459,17 +460,23 @@ class ConstraintStore:
         if low == -inf:
             return False
         ranges = solution_ranges(clauses, variable, int(low), None if high == inf else int(high))
-        if ranges is None or len(ranges) > 1:
+        if ranges is None:
             return False
         if not ranges:
             message = f"{constraint.text or constraint.expression} must hold"
             raise Contradiction(message, constraint.source, self._conflict_source(variable))
-        least, most = ranges[0]
+        most = ranges[-1][1]
+        bounds = ranges[0][0], inf if most is None else most
+        gaps = len(ranges) > 1
         with self._transaction():
-            self._bound(variable, (least, inf if most is None else most), constraint.source)
-        return True
+            if not gaps:
+                self._bound(variable, bounds, constraint.source)
+            elif variable.is_symbol and not any([has_outer_maximum(clause.expression) for clause in clauses]):
+                self._narrow(variable, bounds, constraint.source, implied=True)
+        return not gaps
 
-    def _narrow(self, symbol: Dimension, bounds: Bounds, source: Source) -> None:
+    def _narrow(self, symbol: Dimension, bounds: Bounds, source: Source, implied: bool = False) -> None:
+        """Add bounds of a symbol; `implied`: they follow from another constraint, which is added too."""
         atom = symbol.atom
         low, high = self._known.symbol(atom, symbol.symbol)
         new = self.congruences.tighten(atom, (max(low, bounds[0]), min(high, bounds[1])))
@@ -478,7 +485,7 @@ class ConstraintStore:
             raise Contradiction(message, source, self._conflict_source(symbol))
         if new == (low, high):
             return
-        self._undo_log.put(self.ranges, atom, Range(new, source, self.ranges.get(atom)))
+        self._undo_log.put(self.ranges, atom, Range(new, source, self.ranges.get(atom), implied))
         self.narrowed = True
         self.changed_symbols.append(symbol)
         self.epoch += self.scope.has_maxima
@@ -505,6 +512,8 @@ class ConstraintStore:
             second = self._conflict_source(expression, relation.expression)
             raise Contradiction(f"{relation.expression} must be at least 0", relation.source, second)
         self._pending.follow(relation, expression)
+        if has_outer_maximum(expression):
+            self._add_solutions((Clause(expression, False),), relation)
 
     def _recheck_divisibility(self, constraint: Constraint) -> None:
         expression = self.canon(constraint.expression)
@@ -525,10 +534,12 @@ class ConstraintStore:
             self._equate(equation, equality.source, (left, right), equality.expression)
 
     def _recheck_disjunction(self, disjunction: Constraint, symbol: Dimension) -> None:
-        if all(self.prove_eq(clause.expression, 0) is False for clause in disjunction.clauses_in(self.canon)):
+        clauses = disjunction.clauses_in(self.canon)
+        if all(self.prove_eq(clause.expression, 0) is False for clause in clauses):
             last = self._conflict_source(symbol) or disjunction.source
             raise Contradiction(f"{disjunction.text} must hold", last, disjunction.source)
         self._pending.follow_disjunction(disjunction, map(self.canon, disjunction.operands))
+        self._add_solutions(clauses, disjunction)
 
     def _conflict_source(self, *dims: Dim | str) -> Source | None:
         """The second source of a contradiction: that of a constraint on the symbols of these dims.

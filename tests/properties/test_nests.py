@@ -1,7 +1,7 @@
 """Nests of maxima and minima: equal functions are one object, and none is wrong; numpy computes their values.
 
 A nest of symbols, numbers, and symbols with a number added has one form. Nests of other sums may have several, since
-parts such as `n`, `2*n` and `n + m` have relations of more than two: `min(n, 5)` is below `max(2*n, 5) - 1` for all `n`.
+parts such as `n`, `2*n` and `n + m` have relations of more than two: `min(2*n, 5)` is at most `n + 3` for all `n`.
 """
 
 from __future__ import annotations
