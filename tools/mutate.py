@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -176,9 +177,7 @@ def find_changes(source: bytes) -> list[Change]:
     >>> [(change.old, change.new) for change in find_changes(b"x = a < 2")]
     [('<', '<='), ('2', '3')]
     """
-    places = _Places(source)
-    places.visit(ast.parse(source))
-    return sorted(change for change in places.changes if _compiles(change.apply(source)))
+    return [change for change in _places(source) if _compiles(change.apply(source))]
 
 
 def _compiles(source: bytes) -> bool:
@@ -193,21 +192,17 @@ def choose(root: Path, seed: int, count: int, paths: Sequence[str] = ()) -> list
     """Random changes of tracked source files, each place of the source as likely as any other."""
     draw = random.Random(seed)
     files = [path for path in tracked_files(root) if _is_source(path, paths)]
-    places = [(path, index) for path in files for index in range(_count_places(root / path))]
-    chosen = draw.sample(places, min(count * 2, len(places)))
-    mutants = []
-    for path, index in chosen:
-        changes = find_changes((root / path).read_bytes())
-        if index < len(changes):
-            mutants.append(Mutant(path, changes[index]))
-    return mutants[:count]
+    sources = {path: (root / path).read_bytes() for path in files}
+    drawn = [Mutant(path, change) for path in files for change in _places(sources[path])]
+    draw.shuffle(drawn)
+    return list(islice((m for m in drawn if _compiles(m.change.apply(sources[m.path]))), count))
 
 
-def _count_places(path: Path) -> int:
-    """The number of places of a file, some of which may not compile."""
-    places = _Places(path.read_bytes())
-    places.visit(ast.parse(places.source))
-    return len(places.changes)
+def _places(source: bytes) -> list[Change]:
+    """The changes of a source, some of which may not compile."""
+    places = _Places(source)
+    places.visit(ast.parse(source))
+    return sorted(places.changes)
 
 
 def _is_source(path: str, paths: Sequence[str]) -> bool:

@@ -310,7 +310,9 @@ def test_little_work_leaves_preconditions_as_they_were_added(text):
 
 
 def test_a_minimum_that_needs_work_to_be_a_range():
-    text = "g (float[n] x) => (float[] y) <int64[1] z = {0}, int64[1] e = {64}> { p = Slice(x, z, e)  y = Add(p, x) }"
+    text = """g (float[n] x) => (float[] y) <int64[1] z = {0}, int64[1] e = {64}, int64[1] last = {9999}, int64[1] two = {2}>
+        { p = Slice(x, z, e) h = Slice(x, z, last, z, two) a = Concat<axis = 0>(p, h) b = Concat<axis = 0>(x, h)
+          y = Add(a, b) }"""
     full = contract(text)
     (condition,) = full
     assert condition.text == "n <= 64"
