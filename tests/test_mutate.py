@@ -79,7 +79,7 @@ def project(tmp_path: Path) -> Path:
     files = {
         "shapeinf/__init__.py": "",
         "shapeinf/sign.py": "def sign(x):\n    return 1 if x > 0 else 7\n",
-        "tests/test_sign.py": "from shapeinf.sign import sign\ndef test_sign():\n    assert sign(3) == 1 and sign(0) != 1\n",
+        "tests/test_sign.py": "from shapeinf.sign import sign\ndef test_sign():\n    assert sign(3) == 1 != sign(0)\n",
     }
     for name, text in files.items():
         path = tmp_path / name

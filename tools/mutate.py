@@ -6,8 +6,8 @@ Everything happens in a copy of the tracked files in a temporary folder: the wor
 program is killed. PATHs (files or folders of `shapeinf` and `opdefs`) limit the places. A seed always chooses the same
 places of the same source; `--list` prints them and runs nothing.
 
-For each change the tests that cover its file run until one fails (`find_tests`). A test file that fails without a change
-is left out. A change that all of them pass survives: the exit status is 1 if there is one.
+For each change the tests that cover its file run until one fails (`find_tests`); a test file that fails without a
+change is left out. A change that all of them pass survives: the exit status is 1 if there is one.
 """
 
 from __future__ import annotations

@@ -56,12 +56,12 @@ def common_variable(dims: Iterable[Dim]) -> Dimension | None:
         linear, maxima = _split_maxima(d)
         left += [a for atom in maxima for a in atom.args if isinstance(a, Dimension) and a not in seen]
         seen.update(left)
-        found = _primitive(linear)
-        if found is None:
+        primitive = _primitive(linear)
+        if primitive is None:
             continue
-        if variable is not None and found is not variable:
+        if variable is not None and primitive is not variable:
             return None
-        variable = found
+        variable = primitive
     return variable
 
 

@@ -450,8 +450,8 @@ class ConstraintStore:
     def _add_solutions(self, clauses: Sequence[Clause], constraint: Constraint) -> bool:
         """Add that one of these clauses holds, as bounds, where they are equivalent to bounds of one dim.
 
-        Where its solutions have gaps, as those of `n == 1 or n == 64`, a symbol gets their bounds, but the constraint says
-        more, and False is returned.
+        Where its solutions have gaps, as those of `n == 1 or n == 64`, a symbol gets their bounds, but the constraint
+        states more, and False is returned.
         """
         variable = common_variable([clause.expression for clause in clauses])
         if variable is None:

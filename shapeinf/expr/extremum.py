@@ -68,10 +68,10 @@ def expand_maximum(d: Dim) -> list[Dim]:
     >>> sorted(str(part) for part in expand_maximum(maximum(x, 4) + 1))
     ['5', 'x + 1']
     """
-    found = outer_maximum(d) if isinstance(d, Dimension) else None
-    if found is None or found.coefficient < 0:
+    outer = outer_maximum(d) if isinstance(d, Dimension) else None
+    if outer is None or outer.coefficient < 0:
         return [d]
-    return [found.rest + found.coefficient * a for a in found.args]
+    return [outer.rest + outer.coefficient * a for a in outer.args]
 
 
 def _maximum(scope: Scope, dims: Sequence[Dim], at_least_zero: Callable[[Dim], bool]) -> Dim:

@@ -67,25 +67,25 @@ def outer_maximum(d: Dimension) -> OuterMaximum | None:
     if not maxima:
         return None
     deepest = max([atom.depth for _, _, atom in maxima])
-    found = [(m, c, a) for m, c, a in maxima if a.depth == deepest]
-    if len(found) > 1:
+    outermost = [(m, c, a) for m, c, a in maxima if a.depth == deepest]
+    if len(outermost) > 1:
         return None
-    ((monomial, coefficient, atom),) = found
+    ((monomial, coefficient, atom),) = outermost
     return OuterMaximum(d.without(monomial), coefficient, atom.args)
 
 
 def open_dim(scope: Scope, d: Dim, at_least_zero: Callable[[Dim], bool]) -> Clauses:
     """The clauses of a dim: those of its outermost maximum, opened; the dim alone where it has none."""
-    found = outer_maximum(d) if isinstance(d, Dimension) else None
-    if found is None:
+    outer = outer_maximum(d) if isinstance(d, Dimension) else None
+    if outer is None:
         return ((d,),)
     opened = []
-    for a in found.args:
-        part = scope.combine(1, found.rest, found.coefficient, a)
+    for a in outer.args:
+        part = scope.combine(1, outer.rest, outer.coefficient, a)
         if part is None:
             return ((d,),)
         opened.append(open_dim(scope, part, at_least_zero))
-    return join(opened, at_least_zero) if found.coefficient > 0 else meet(opened, at_least_zero)
+    return join(opened, at_least_zero) if outer.coefficient > 0 else meet(opened, at_least_zero)
 
 
 def join(nests: Sequence[Clauses], at_least_zero: Callable[[Dim], bool]) -> Clauses:

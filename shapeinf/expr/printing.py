@@ -190,12 +190,12 @@ class _Printer:
     def minimum(self, d: Dimension) -> str | None:
         """`r - max(a, b)` as `min(r - a, r - b)`, with a factor; other maxima stay outside of the minimum."""
         maxima = [(m, c, a) for m, c in d.terms if isinstance(a := self.scope.only_atom(m), Maximum)]
-        negative = [found for found in maxima if found[1] < 0]
+        negative = [term for term in maxima if term[1] < 0]
         if len(negative) != 1:
             return None
         ((monomial, factor, maximum),) = negative
-        beside = {m: c for m, c, _ in maxima if c > 0}
-        rest = {m: c for m, c in d.terms if m != monomial and m not in beside}
+        outside = {m: c for m, c, _ in maxima if c > 0}
+        rest = {m: c for m, c in d.terms if m != monomial and m not in outside}
         if any([c % factor for c in rest.values()]):
             return None
         inside = self.scope.make({m: c // -factor for m, c in rest.items()})
@@ -205,7 +205,7 @@ class _Printer:
         least = self._call("min", [a for a in args if a is not None])
         text = least if factor == -1 else f"{-factor}*{least}"
         return (
-            f"{self.polynomial(others)} + {text}" if isinstance(others := self.scope.make(beside), Dimension) else text
+            f"{self.polynomial(others)} + {text}" if isinstance(others := self.scope.make(outside), Dimension) else text
         )
 
     def _call(self, function: str, args: Sequence[Dim]) -> str:

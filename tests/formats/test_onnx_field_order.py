@@ -53,7 +53,8 @@ def text_model() -> onnx.ModelProto:
         g (float[N, 4] x, bool c) => (float[] y, float[] z)
         <float[2, 4] w = {1, 2, 3, 4, 5, 6, 7, 8}, int64[1] k = {-1}> {
             a = my.twice(x)
-            y = If (c) <then_branch = t () => (float[] p) { p = Add(a, x) }, else_branch = e () => (float[] q) { q = Relu(a) }>
+            y = If (c) <then_branch = t () => (float[] p) { p = Add(a, x) },
+                        else_branch = e () => (float[] q) { q = Relu(a) }>
             z = Reshape(w, k)
         }
         <domain: "my", opset_import: ["" : 18]> twice (v) => (u) { u = Concat<axis = 0>(v, v) }"""
