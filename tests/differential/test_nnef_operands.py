@@ -121,7 +121,7 @@ LAYERS = {
 
 
 @pytest.mark.parametrize("op", LAYERS)
-@pytest.mark.parametrize("bias", [(), (1,), (1, 1), "right", "short", "long", "batch", (1, 1, 1, 6), (6, 1)])
+@pytest.mark.parametrize("bias", [(), (1,), (1, 1), "right", "short", "long", "batch", (1, 1, 6), (1, 1, 1, 6), (6, 1)])
 def test_a_bias_has_one_item_a_channel_or_one(op, bias):
     """Section 4.2.1 of the specification: of shape [1, channels], or a single value; singular axes may be left out."""
     x, filters, attributes, channels = LAYERS[op]
@@ -134,3 +134,4 @@ def test_a_bias_has_one_item_a_channel_or_one(op, bias):
     outputs, result = inferred(op, [x, filters, shape], attributes, 1, declared)
     if len(shape) < 3:
         assert outputs is not None and not result.diagnostics
+        assert [str(size) for size in result.tensors["in2"].shape][-1:] == ["b0", "b1"][len(shape) - 1 : len(shape)]

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from shapeinf.expr import Dim, Scope, evaluate, interval, maximum, minimum, parse_dim
+from shapeinf.expr.extremum import expand_maximum
 
 NAMES = ("n", "m", "k")
 Sizes = dict[str, np.ndarray]
@@ -164,3 +165,21 @@ def test_equal_means_identical(left: str, right: str, value: Callable[[int, int,
     assert a is b
     for sizes in itertools.product((1, 2, 3, 5, 8, 13), repeat=3):
         assert evaluate(a, dict(zip(NAMES, sizes, strict=True))) == value(*sizes)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("max(n, m) + k", ["n + k", "m + k"]),
+        ("2*max(n, m) + 1", ["2*n + 1", "2*m + 1"]),
+        ("min(n, m)", ["min(n, m)"]),
+        ("max(min(n, 11), 2)", ["min(n, 11)", "2"]),
+        ("max(n, m) + max(m, k)", ["max(n, m) + max(m, k)"]),
+        ("n + 1", ["n + 1"]),
+    ],
+)
+def test_a_maximum_is_that_of_its_parts(text: str, parts: list[str]) -> None:
+    scope = Scope()
+    for name in NAMES:
+        scope.symbol(name)
+    assert set(expand_maximum(parse_dim(text, scope))) == {parse_dim(part, scope) for part in parts}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tests.engine.tf.graphs import errors, graph, infer, node, types
 from tests.engine.tf.loops import CONSTANTS, INPUTS, SLICE, TRIPS, frame
@@ -114,7 +115,8 @@ def test_an_update_of_the_inputs_is_a_new_inference():
     assert types(updated, *outputs) == types(fresh, *outputs)
 
 
-def test_calls_under_narrow_bounds_are_made_again_when_these_widen():
+@pytest.mark.parametrize("source", ["v0/merge", "v0/switch:1"])
+def test_calls_under_narrow_bounds_are_made_again_when_these_widen(source):
     """A value loses a row in each trip, from 4 to 1; its first 2 rows are 1 row in the end.
 
     The value that the next trip gets depends on the first rows, through the number of columns: they are in the cycle.
@@ -122,7 +124,7 @@ def test_calls_under_narrow_bounds_are_made_again_when_these_widen():
     model, _, _ = frame(["keep"], [4])
     model.nodes = [step for step in model.nodes if step.name != "next0"]
     nodes = [
-        node("StridedSlice", ["v0/switch:1", "from", "to", "by"], "first", begin_mask=2, end_mask=2),
+        node("StridedSlice", [source, "from", "to", "by"], "first", begin_mask=2, end_mask=2),
         node("Shape", ["first"], "sizes", out_type="int32"),
         node("StridedSlice", ["sizes", "one_", "two_", "one_"], "columns", shrink_axis_mask=1),
         node("Pack", ["all", "columns"], "size", N=2),
