@@ -277,20 +277,22 @@ class Runner:
 
     def find_killer(self, mutant: Mutant, deadline: float) -> tuple[str | None, list[str]]:
         """The first test file that fails with a change, if any, and those that pass."""
-        tests = [test for test in find_tests(self.copy, mutant.path) if self.passes_unchanged(test)]
         path = self.copy / mutant.path
         source = path.read_bytes()
         passed: list[str] = []
-        path.write_bytes(mutant.change.apply(source))
-        try:
-            for test in tests:
-                if time.monotonic() > deadline:
-                    break
-                if not self.passes(test, 10 + 4 * self.seconds[test]):
-                    return test, passed
-                passed.append(test)
-        finally:
-            path.write_bytes(source)
+        for test in find_tests(self.copy, mutant.path):
+            if not self.passes_unchanged(test):
+                continue
+            if time.monotonic() > deadline:
+                break
+            path.write_bytes(mutant.change.apply(source))
+            try:
+                killed = not self.passes(test, 10 + 4 * self.seconds[test])
+            finally:
+                path.write_bytes(source)
+            if killed:
+                return test, passed
+            passed.append(test)
         return None, passed
 
     def passes_unchanged(self, test: str) -> bool:
