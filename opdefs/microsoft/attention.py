@@ -12,7 +12,7 @@ from opdefs.rules.operands import (
     merge_optional,
     part_size,
     require_broadcast_size,
-    require_either,
+    require_one_of,
     require_single,
     require_vector,
 )
@@ -42,7 +42,7 @@ def constrain_key_mask(c: InferenceContext, mask: Shape | None, batch: Dim, quer
     if mask is None or mask.dims is None:
         return
     if len(mask.dims) == 1:
-        require_either(c, mask.dims[0], (batch, 3 * batch + 2), message)
+        require_one_of(c, mask.dims[0], (batch, 3 * batch + 2), message)
     elif len(mask.dims) in (2, 3):
         keys = mask.dims[-1] if keys is None else keys
         merge_optional(c, Shape((batch, keys) if len(mask.dims) == 2 else (batch, queries, keys)), mask, message)
@@ -272,7 +272,7 @@ def rotary_embedding(
         if isinstance(half, int) and half:
             c.divisible(x[2], 2 * half, "the hidden size must be divisible by twice the last axis of cos_cache")
     elif rotary_embedding_dim:
-        require_either(c, half, (width // 2, rotary_embedding_dim // 2), CACHE_WIDTH)
+        require_one_of(c, half, (width // 2, rotary_embedding_dim // 2), CACHE_WIDTH)
     else:
         c.merge(half, width // 2, CACHE_WIDTH)
     if positions.dims is not None and len(positions.dims) == 2:

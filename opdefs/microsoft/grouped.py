@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from opdefs.microsoft.attention import HIDDEN_SIZE, constrain_scores_bias
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.rules.operands import part_size, require_count, require_single, require_vector, scalar_size
+from opdefs.rules.operands import part_size, require_count, require_single, require_vector
+from opdefs.rules.requested import scalar_size
 from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext, Value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.recurrent import Cells, recurrent_states
-from opdefs.rules.operands import merge_optional, part_size, require_count, require_either, require_vector
+from opdefs.rules.operands import merge_optional, part_size, require_count, require_one_of, require_vector
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -56,7 +56,7 @@ def _constrain_gate(c: InferenceContext, query: Shape, gate: Shape | None, choic
         batch, steps, last = c.require_rank(gate, 3, name)
         for size, expected in ((batch, query[0]), (steps, query[1])):
             c.merge(size, expected, f"{name} must have the batch size and the length of the query")
-        require_either(c, last, choices, f"the last axis of {name} must be {choices[0]} or {choices[1]}")
+        require_one_of(c, last, choices, f"the last axis of {name} must be {choices[0]} or {choices[1]}")
 
 
 @onnx("LinearAttentionGate", domain=MS)

@@ -6,6 +6,7 @@ from opdefs.nnef.attributes import Listed, check_choice, read_axis, read_ints
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.tract_parts import replace_axis
 from opdefs.nnef.tract_shapes import read_sizes
+from opdefs.rules.operands import require_broadcast_to
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -105,12 +106,7 @@ def experts(
 @nnef("tract_transformers_scaled_masked_softmax")
 def masked_softmax(c: InferenceContext, input: Shape, mask: Shape) -> TensorType:
     """[*S], a mask that broadcasts to it, aligned at the last axis -> [*S]."""
-    if input.dims is not None and mask.dims is not None:
-        if len(mask) > len(input):
-            c.fail("mask must have at most the rank of the input", input, mask)
-        for own, other in zip(reversed(input.dims), reversed(mask.dims), strict=False):
-            if c.prove_le(2, other) is True:  # a named extent may also be 1
-                c.merge(own, other, "mask must broadcast to the shape of the input")
+    require_broadcast_to(c, mask, input, "mask must broadcast to the shape of the input")
     return TensorType(c.dtype(0), input)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.operands import constrain_filter_scales, require_single, require_single_scale, require_vector
+from opdefs.rules.operands import require_single, require_vector
+from opdefs.rules.scales import constrain_filter_scales, require_single_scale
 from opdefs.rules.window import (
     Window,
     advise_no_cropping,

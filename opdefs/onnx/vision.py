@@ -6,7 +6,7 @@ from math import prod
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import MAX_RANK, known_dims, known_ints
-from opdefs.rules.operands import size_or_fresh
+from opdefs.rules.requested import size_or_fresh
 from opdefs.rules.sampling import affine_grid, grid_sample
 from opdefs.rules.window import pad_pairs, spatial_attribute, transposed_window_size, window_size
 from shapeinf.expr import Dim

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.operands import scalar_size
+from opdefs.rules.requested import scalar_size
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import SparseShapes, sparse_output
 from shapeinf.expr import Dim

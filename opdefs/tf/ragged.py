@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from opdefs.rules.elements import known_dims
-from opdefs.rules.operands import scalar_size_or_fresh
+from opdefs.rules.requested import scalar_size_or_fresh
 from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse import filled_count

@@ -37,6 +37,7 @@ class Node:
     arrays: tuple[np.ndarray | None, ...]
     types: tuple[tuple[str, int], ...] = ()
     oracles: tuple[str, ...] = ("onnxruntime", "reference")
+    open: bool = False
 
     @property
     def op(self) -> str:
@@ -58,6 +59,8 @@ class Node:
 
     def _is_constant(self, index: int) -> bool:
         array = self.arrays[index]
+        if self.open:
+            return False
         first = next(k for k, a in enumerate(self.arrays) if a is not None)
         return array is not None and index != first and array.dtype.kind not in NO_CONTENTS
 
