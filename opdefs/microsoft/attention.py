@@ -11,6 +11,7 @@ from opdefs.microsoft.dialect import MS, onnx
 from opdefs.rules.operands import (
     merge_optional,
     part_size,
+    prove_one,
     require_broadcast_size,
     require_one_of,
     require_single,
@@ -20,6 +21,7 @@ from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Ints
 
+KEY_MASK = "the mask must be [batch, keys], [batch, queries, keys] or sequence lengths"
 SCORES_BIAS = "attention_bias must be [batch or 1, heads or 1, queries, keys]"
 
 
@@ -38,16 +40,15 @@ def constrain_scores_bias(
 
 def constrain_key_mask(c: InferenceContext, mask: Shape | None, batch: Dim, queries: Dim, keys: Dim | None) -> None:
     """Require [B, keys], [B, S, keys], or lengths [B] or [3*B + 2]; masks of rank 0 and 4 are not checked."""
-    message = "the mask must be [batch, keys], [batch, queries, keys] or sequence lengths"
     if mask is None or mask.dims is None:
         return
     if len(mask.dims) == 1:
-        require_one_of(c, mask.dims[0], (batch, 3 * batch + 2), message)
+        require_one_of(c, mask.dims[0], (batch, 3 * batch + 2), KEY_MASK)
     elif len(mask.dims) in (2, 3):
         keys = mask.dims[-1] if keys is None else keys
-        merge_optional(c, Shape((batch, keys) if len(mask.dims) == 2 else (batch, queries, keys)), mask, message)
+        merge_optional(c, Shape((batch, keys) if len(mask.dims) == 2 else (batch, queries, keys)), mask, KEY_MASK)
     elif len(mask.dims) > 4:
-        c.fail(message, mask)
+        c.fail(KEY_MASK, mask)
 
 
 HIDDEN_SIZE = "the hidden size must be divisible by num_heads"
@@ -102,8 +103,11 @@ def attention(
     present = append_to_pair(c, past, (x[0], num_heads, width), x[1], bool(past_present_share_buffer))
     keys = None if past_present_share_buffer else present[3]
     # a vector has three forms, and a last axis of size 1 stands for no mask
-    if mask is not None and mask.rank != 1 and mask.dims and mask.dims[-1] != 1:
-        constrain_key_mask(c, mask, x[0], x[1], keys)
+    if mask is not None and mask.rank != 1 and mask.dims:
+        if prove_one(c, mask.dims[-1]) is False:
+            constrain_key_mask(c, mask, x[0], x[1], keys)
+        elif keys is not None and len(mask.dims) in (2, 3):
+            require_broadcast_size(c, mask.dims[-1], keys, KEY_MASK)
     constrain_scores_bias(c, scores_bias, x[0], num_heads, x[1], keys)
     require_single(c, past_length, "past_sequence_length must have exactly one element")
     return Shape((x[0], x[1], values)), present

@@ -37,6 +37,13 @@ def share_rank(c: InferenceContext, first: Shape, second: Shape) -> tuple[Shape,
     return None if rank is None else (c.with_rank(first, rank), c.with_rank(second, rank))
 
 
+def shape_of_rank(c: InferenceContext, index: int, rank: int) -> Shape:
+    """The shape of this rank in the vector input `index`, whose length must be the rank."""
+    shape = c.with_rank(c.make_shape_from_shape_tensor(index), rank)
+    c.with_value(c.with_rank(c.input(index), 1)[0], rank)
+    return shape
+
+
 def size_from_scalar(c: InferenceContext, size: PartialTensor, index: int) -> Dim:
     """The size in input `index`, the scalar `size`; requires that it is at least 0."""
     known = size.elements[0] if size.shape.dims == () and size.elements else None

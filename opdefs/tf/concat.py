@@ -287,7 +287,9 @@ def tile_grad(c: InferenceContext, x: Value, multiples: Value) -> Shape:
 @tf("BroadcastTo")
 def broadcast_to(c: InferenceContext, x: Value, shape: Value) -> PartialTensor:
     """[*A], shape [R] -> [*shape], to which A must broadcast."""
-    c.with_rank(shape.shape, 1)
+    length = c.with_rank(shape.shape, 1)[0]
+    if x.shape.dims is not None and not isinstance(length, int):
+        c.at_least(length, len(x.shape), "the shape must have as many axes as the input, or more")
     wanted = requested_dims(c, shape)
     c.with_rank_at_most(x.shape, len(wanted))
     lead = len(wanted) - len(x.shape) if x.shape.dims is not None else len(wanted)

@@ -77,11 +77,13 @@ def _count(band: tuple[int, int]) -> int:
 
 
 def _check_band(c: InferenceContext, rows: Dim, columns: Dim, band: tuple[int, int]) -> None:
-    """Raise ShapeError if a diagonal lies outside the matrix; diagonal 0 never does."""
+    """Require that no diagonal lies outside the matrix; diagonal 0 never does."""
     for name, index in zip(("lower", "upper"), band, strict=True):
         size, reach = (rows, -index) if index < 0 else (columns, index)
         if index and c.prove_le(size, reach) is True:
             raise ShapeError(f"{name}_diag_index is out of bound. It must be between {-rows} and {columns}.")
+        if index:
+            c.at_least(size, reach + 1, f"{name}_diag_index must be inside the matrix")
 
 
 @tf("MatrixDiagPartV2", "MatrixDiagPartV3")

@@ -285,6 +285,8 @@ def _requested_sizes(c: InferenceContext, shape: PartialTensor, wanted: Shape, r
     """The requested sizes: -1 where the operator chooses the size, None where the request is unknown."""
     if wanted.dims is None:
         unknown = c.rank(shape.shape) != 0
+        if shape.shape.rank == 1:
+            c.merge(shape.shape[0], rank, "the requested shape must have a size for each axis of the ragged tensor")
         return [None if unknown else -1] * rank
     if len(wanted) != rank:
         requested = "[" + ",".join("?" for _ in wanted) + "]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.tf.common import require_scalars
+from opdefs.tf.common import require_scalars, shape_of_rank
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape
@@ -11,8 +11,7 @@ from shapeinf.ops import InferenceContext, Value
 
 def requested_size(c: InferenceContext, index: int) -> tuple[Dim, Dim]:
     """The height and the width in an input."""
-    c.with_value(c.with_rank(c.input(index), 1)[0], 2)
-    height, width = c.with_rank(c.make_shape_from_shape_tensor(index), 2)
+    height, width = shape_of_rank(c, index, 2)
     return height, width
 
 
@@ -73,7 +72,7 @@ def crop_and_resize_grad_image(
     c: InferenceContext, grads: Shape, boxes: Shape, box_ind: Shape, image_size: Value
 ) -> Shape:
     """[M, h, w, C], [M, 4], [M], [4] -> the shape in `image_size`."""
-    image = c.with_rank(c.make_shape_from_shape_tensor(3), 4)
+    image = shape_of_rank(c, 3, 4)
     channels = c.with_rank(grads, 4)[3]
     return c.replace_dim(image, 3, c.merge(image[3], channels))
 
