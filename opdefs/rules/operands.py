@@ -132,6 +132,18 @@ def require_broadcast_to(
         require_broadcast_size(c, size, extent, message)
 
 
+def require_any(c: InferenceContext, sizes: Sequence[Dim], value: int, message: str) -> None:
+    """Require that one of several sizes has a value."""
+    verdicts = [c.prove_eq(size, value) for size in sizes]
+    possible = [size for size, verdict in zip(sizes, verdicts, strict=True) if verdict is None]
+    if True in verdicts:
+        return
+    if not possible:
+        c.fail(message, *sizes)
+    template = " or ".join(f"{{{i}}} == {value}" for i in range(len(possible)))
+    c.store.add_disjunction(template, c.source(message), *possible)
+
+
 def require_one_of(c: InferenceContext, size: Dim, choices: Sequence[Dim], message: str) -> None:
     """Require that a size equals one of several."""
     verdicts = [c.prove_eq(size, choice) for choice in choices]
