@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims, known_ints, requested_dims
+from opdefs.rules.operands import require_vector
 from opdefs.rules.repetition import broadcast_elements, repeat_size
 from opdefs.rules.repetition import concat as concat_tensors
 from opdefs.rules.repetition import tile as tile_axes
@@ -12,9 +13,15 @@ from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value
 
 
-@onnx("Concat")
-def concat(c: InferenceContext, *xs: Value, axis: int = 1) -> PartialTensor:
+@onnx("Concat", since=4)
+def concat(c: InferenceContext, *xs: Value, axis: int) -> PartialTensor:
     """[*A, n, *B], [*A, m, *B], ... -> [*A, n + m + ..., *B]."""
+    return concat_tensors(c, xs, axis)
+
+
+@onnx("Concat")
+def concat_with_default(c: InferenceContext, *xs: Value, axis: int = 1) -> PartialTensor:
+    """Before opset 4 the axis is 1 by default."""
     return concat_tensors(c, xs, axis)
 
 
@@ -49,10 +56,8 @@ def tile(c: InferenceContext, x: Value, repeats: Value) -> PartialTensor:
     """[d, ...], repeats [r, ...] -> [d*r, ...]."""
     if x.shape.dims is None:
         return PartialTensor(x.dtype, Shape(c.fresh(f"tile.{i}") for i in range(len(requested_dims(c, repeats)))), None)
-    c.require_rank(repeats.shape, 1, "`repeats`")
+    require_vector(c, repeats.shape, len(x.shape), "repeats must have one value per axis of the input")
     counts = known_dims(repeats) or (None,) * len(x.shape)
-    if len(counts) != len(x.shape):
-        c.fail("repeats must have one value per axis of the input", x.shape, counts)
     return tile_axes(c, x, counts)
 
 

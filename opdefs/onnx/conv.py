@@ -150,10 +150,23 @@ def conv_transpose(
     if output_shape:
         return Shape((x[0], channels, *_requested_transposed(c, full, steps, output_shape)))
     extra = spatial_attribute(output_padding, rank, 0, c, "output_padding")
+    _constrain_output_padding(c, x[2:], extra, steps, spread)
     padded = [size + more for size, more in zip(full, extra, strict=True)]
     cropped, pairs = _crop_transposed(c, x[2:], padded, steps, window)
     describe_windows(c, cropped, w[2:], steps, pairs, spread)
     return Shape((x[0], channels, *cropped))
+
+
+def _constrain_output_padding(
+    c: InferenceContext, sizes: Sequence[Dim], extra: Sequence[int], steps: Sequence[int], spread: Sequence[int]
+) -> None:
+    """Require that a convolution of the padded output returns the size of the input."""
+    for size, more, step, dilation in zip(sizes, extra, steps, spread, strict=True):
+        if more >= max(step, dilation, 1):
+            c.fail("output_padding must be less than the stride or the dilation", more, step, dilation)
+        if more:
+            c.at_least(size, 1, "output_padding requires an input that is not empty")
+            c.advise_at_most(more, step - 1, "onnxruntime requires an output_padding that is less than the stride")
 
 
 def _transposed_operands(c: InferenceContext, x: Shape, w: Shape, kernel_shape: Ints) -> tuple[Shape, Shape]:
