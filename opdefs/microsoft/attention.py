@@ -39,7 +39,7 @@ def constrain_scores_bias(
 
 
 def constrain_key_mask(c: InferenceContext, mask: Shape | None, batch: Dim, queries: Dim, keys: Dim | None) -> None:
-    """Require [B, keys], [B, S, keys], or lengths [B] or [3*B + 2]; masks of rank 0 and 4 are not checked."""
+    """Require [B, keys], [B, S, keys], or lengths [B] or [3*B + 2]."""
     if mask is None or mask.dims is None:
         return
     if len(mask.dims) == 1:
@@ -47,7 +47,7 @@ def constrain_key_mask(c: InferenceContext, mask: Shape | None, batch: Dim, quer
     elif len(mask.dims) in (2, 3):
         keys = mask.dims[-1] if keys is None else keys
         merge_optional(c, Shape((batch, keys) if len(mask.dims) == 2 else (batch, queries, keys)), mask, KEY_MASK)
-    elif len(mask.dims) > 4:
+    else:
         c.fail(KEY_MASK, mask)
 
 
@@ -102,15 +102,27 @@ def attention(
     width = part_size(c, values, num_heads, HIDDEN_SIZE)
     present = append_to_pair(c, past, (x[0], num_heads, width), x[1], bool(past_present_share_buffer))
     keys = None if past_present_share_buffer else present[3]
-    # a vector has three forms, and a last axis of size 1 stands for no mask
-    if mask is not None and mask.rank != 1 and mask.dims:
-        if prove_one(c, mask.dims[-1]) is False:
-            constrain_key_mask(c, mask, x[0], x[1], keys)
-        elif keys is not None and len(mask.dims) in (2, 3):
-            require_broadcast_size(c, mask.dims[-1], keys, KEY_MASK)
+    _constrain_mask(c, mask, x[0], x[1], keys)
     constrain_scores_bias(c, scores_bias, x[0], num_heads, x[1], keys)
     require_single(c, past_length, "past_sequence_length must have exactly one element")
     return Shape((x[0], x[1], values)), present
+
+
+def _constrain_mask(c: InferenceContext, mask: Shape | None, batch: Dim, queries: Dim, keys: Dim | None) -> None:
+    """Require [B, keys], [B, S, keys], lengths [B], [2*B] or [3*B + 2]; [B, 1] and [1, 1] stand for no mask.
+
+    Masks of rank 4 are not checked: kernels of CPUs do not have them.
+    """
+    if mask is None or mask.dims is None or len(mask.dims) == 4:
+        return
+    if len(mask.dims) == 1:
+        require_one_of(c, mask.dims[0], (batch, 2 * batch, 3 * batch + 2), KEY_MASK)
+    elif len(mask.dims) == 2 and prove_one(c, mask.dims[1]) is not False:
+        require_broadcast_size(c, mask.dims[0], batch, KEY_MASK)
+        if keys is not None:
+            require_broadcast_size(c, mask.dims[1], keys, KEY_MASK)
+    else:
+        constrain_key_mask(c, mask, batch, queries, keys)
 
 
 def _value_width(c: InferenceContext, width: Dim, weights: Shape, bias: Shape | None, sizes: Ints) -> Dim:

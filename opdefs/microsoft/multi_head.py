@@ -168,8 +168,18 @@ def decoder_multi_head_attention(
     keys = None if past_present_share_buffer else outputs[1][2]
     if mask is not None:
         mask = c.require_rank(mask, 2, "mask_index")
+    if cache_indirection is not None:
+        _constrain_beams(c, cache_indirection, query[0], past_key if past_present_share_buffer else None)
     _constrain_masks(c, sizes, bias, mask, scores_bias, num_heads, keys)
     return outputs
+
+
+def _constrain_beams(c: InferenceContext, indirection: Shape, rows: Dim, buffer: Shape | None) -> None:
+    """Require [samples, beams, M] for `rows` rows, the beams of all samples, and a buffer [*, *, M, *]."""
+    samples, beams, length = c.require_rank(indirection, 3, "cache_indirection")
+    c.merge(samples * beams, rows, "cache_indirection must have a row for each beam of each sample")
+    if buffer is not None:
+        c.merge(length, c.require_rank(buffer, 4, "past_key")[2], "cache_indirection must be as long as the cache")
 
 
 @onnx("GatedRelativePositionBias", domain=MS)

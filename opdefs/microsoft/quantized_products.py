@@ -45,6 +45,9 @@ def matmul_n_bits(
     packed = c.dtype(3) == "uint8"
     _constrain_block_scales(c, zeros, N, ceildiv(blocks * bits, 8) if packed else blocks, "zero_points")
     require_vector(c, bias, N, "the bias must have N elements")
+    if groups is not None:
+        length = c.require_rank(groups, 1, "g_idx")[0]
+        require_one_of(c, length, (K, blocks * block_size), "g_idx must have one index per row of B, or per padded row")
     return project(c, a, K, N)
 
 

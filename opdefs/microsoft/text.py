@@ -64,6 +64,8 @@ def bifurcation_detector(
     if known:
         message = "pred_tokens must have one token more than src_tokens from prev_suffix_match_idx on"
         c.merge(more, total + 1 - known[0], message)
+    else:
+        c.at_most(more, total + 1, "pred_tokens must have at most one token more than src_tokens")
     low, high = c.interval(have).lo or 0, c.interval(have + more).hi
     return Shape((c.fresh("tokens", low, high),)), previous.shape
 
