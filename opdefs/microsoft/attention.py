@@ -109,13 +109,15 @@ def attention(
 
 
 def _constrain_mask(c: InferenceContext, mask: Shape | None, batch: Dim, queries: Dim, keys: Dim | None) -> None:
-    """Require [B, keys], [B, S, keys], lengths [B], [2*B] or [3*B + 2]; [B, 1] and [1, 1] stand for no mask.
+    """Require [B, keys], [B, S, keys], [B, 1, M, M], or lengths [B], [2*B] or [3*B + 2].
 
-    Masks of rank 4 are not checked: kernels of CPUs do not have them.
+    [B, 1] and [1, 1] stand for no mask.
     """
-    if mask is None or mask.dims is None or len(mask.dims) == 4:
+    if mask is None or mask.dims is None:
         return
-    if len(mask.dims) == 1:
+    if len(mask.dims) == 4:
+        c.merge(mask, Shape((batch, 1, mask.dims[2], mask.dims[2])), KEY_MASK)
+    elif len(mask.dims) == 1:
         require_one_of(c, mask.dims[0], (batch, 2 * batch, 3 * batch + 2), KEY_MASK)
     elif len(mask.dims) == 2 and prove_one(c, mask.dims[1]) is not False:
         require_broadcast_size(c, mask.dims[0], batch, KEY_MASK)

@@ -9,6 +9,7 @@ from opdefs.nnef.sliding import Sliding
 from opdefs.nnef.tract_elementwise import read_dtype
 from opdefs.rules.contraction import einsum
 from opdefs.rules.numbers import check_count
+from opdefs.rules.operands import require_broadcast_size
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -99,6 +100,6 @@ def quantized_conv(
     """
     (count,) = read_ints(c, group if groups == 1 else groups, "groups", 0)
     shape = conv(c, input, filter, sliding=sliding, groups=count)
-    if bias is not None and bias.rank == 1 and bias.dims is not None and bias[0] != 1:
-        c.merge(bias[0], shape[1], "the bias must have one element per output channel")
+    if bias is not None and bias.rank == 1:
+        require_broadcast_size(c, bias[0], shape[1], "the bias must have one element, or one per output channel")
     return TensorType(read_dtype(c, output_dt) if output_dt else None, shape)

@@ -6,8 +6,7 @@ from opdefs.nnef.attributes import Listed, check_choice, read_axis, read_ints
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.tract_parts import replace_axis
 from opdefs.nnef.tract_shapes import read_sizes
-from opdefs.rules.operands import require_broadcast_to
-from shapeinf.expr import Dim
+from opdefs.rules.operands import require_broadcast_to, require_multiple
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -28,7 +27,7 @@ def attention(
     batch = c.merge(batch, v[0], "query and value must have the same batch size")
     if rank == 4:
         c.merge(k[1], v[1], "key and value must have the same number of heads")
-        _check_groups(c, q[1], k[1])
+        require_multiple(c, q[1], k[1], HEADS)
     return TensorType(c.dtype(0), Shape((batch, *q[1:-1], v[-1])))
 
 
@@ -54,16 +53,11 @@ def cached_attention(c: InferenceContext, q: Shape, k: Shape, v: Shape, *, axis:
     c.merge(k, v, "key and value must have the same shape")
     c.merge(q[0], k[0], "query and key must have the same batch size")
     c.merge(q[-1], k[-1], "query and key must have the same head size")
-    _check_groups(c, q[1], k[1])
+    require_multiple(c, q[1], k[1], HEADS)
     return TensorType(c.dtype(0), q)
 
 
-def _check_groups(c: InferenceContext, queries: Dim, keys: Dim) -> None:
-    """Reject known numbers of heads of which that of the query is not a multiple of that of the key."""
-    if isinstance(queries, int) and isinstance(keys, int) and (keys == 0 or queries % keys):
-        c.fail("the query heads must be a multiple of the key heads", queries, keys)
-
-
+HEADS = "the query heads must be a multiple of the key heads"
 LAYOUTS = ("canonical", "linear")
 """Layouts of expert weights: [E, in, out], or [E, out, in] as in torch."""
 

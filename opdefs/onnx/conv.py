@@ -212,7 +212,7 @@ def pool(c: InferenceContext, x: Shape, *, window: Window, ceil_mode: int = 0) -
     """[N, C, *S] -> [N, C, *window(S)]."""
     kernel = window.kernel_shape
     if not kernel:
-        c.fail("the required attribute 'kernel_shape' is missing")
+        c.fail("kernel_shape must have a size for each spatial axis")
     x = c.require_rank(x, len(kernel) + 2, "x")
     _advise_elements(c, x)
     return Shape((*x[:2], *windows(c, x[2:], kernel, window, bool(ceil_mode), must_fit=False)))
