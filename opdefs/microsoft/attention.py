@@ -102,13 +102,13 @@ def attention(
     width = part_size(c, values, num_heads, HIDDEN_SIZE)
     present = append_to_pair(c, past, (x[0], num_heads, width), x[1], bool(past_present_share_buffer))
     keys = None if past_present_share_buffer else present[3]
-    _constrain_mask(c, mask, x[0], x[1], keys)
+    _constrain_index(c, mask, x[0], x[1], keys)
     constrain_scores_bias(c, scores_bias, x[0], num_heads, x[1], keys)
     require_single(c, past_length, "past_sequence_length must have exactly one element")
     return Shape((x[0], x[1], values)), present
 
 
-def _constrain_mask(c: InferenceContext, mask: Shape | None, batch: Dim, queries: Dim, keys: Dim | None) -> None:
+def _constrain_index(c: InferenceContext, mask: Shape | None, batch: Dim, queries: Dim, keys: Dim | None) -> None:
     """Require [B, keys], [B, S, keys], [B, 1, M, M], or lengths [B], [2*B] or [3*B + 2].
 
     [B, 1] and [1, 1] stand for no mask.

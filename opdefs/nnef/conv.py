@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, read_ints
+from opdefs.nnef.attributes import Listed
 from opdefs.nnef.broadcasting import fit_rank, require_equal_ranks
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.sliding import Sliding, slide, unslide
-from opdefs.rules.numbers import read_int
+from opdefs.rules.numbers import read_int, read_ints
 from opdefs.rules.operands import is_one, require_broadcast_size, require_multiple
 from shapeinf.expr import Dim
 from shapeinf.formats.nnef.versions import TRACT

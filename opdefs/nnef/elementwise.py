@@ -219,11 +219,11 @@ def batch_normalization(
             for size in shape[len(input) :]:
                 c.expect(size, 1, "no parameter of batch_normalization may have more axes than the input")
             shape = Shape(shape[: len(input)])
-        _require_broadcast_to(c, input, shape, name)
+        _require_range(c, input, shape, name)
     return input
 
 
-def _require_broadcast_to(c: InferenceContext, target: Shape, shape: Shape, name: str) -> None:
+def _require_range(c: InferenceContext, target: Shape, shape: Shape, name: str) -> None:
     require_broadcast_to(c, shape, target, f"{name} must broadcast to the shape of the input", from_front=True)
 
 
@@ -249,7 +249,7 @@ def _check_quantization(c: InferenceContext, x: Shape, bits: int, **ranges: Shap
     if read_int(c, bits, "bits") < 1:
         c.fail("bits must be at least 1", bits)
     for name, shape in ranges.items():
-        _require_broadcast_to(c, x, shape, name)
+        _require_range(c, x, shape, name)
     return x
 
 

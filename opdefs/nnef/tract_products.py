@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, read_axis, read_ints
+from opdefs.nnef.attributes import Listed, read_front_axis
 from opdefs.nnef.conv import conv
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.sliding import Sliding
 from opdefs.nnef.tract_elementwise import read_dtype
 from opdefs.rules.contraction import einsum
-from opdefs.rules.numbers import check_count
+from opdefs.rules.numbers import check_count, read_ints
 from opdefs.rules.operands import require_broadcast_size
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
@@ -71,7 +71,7 @@ def _product(c: InferenceContext, a: Shape, b: Shape, axes: Listed) -> Shape:
     rank = c.same_rank(a, b)
     listed = read_ints(c, axes, "axes", 0)
     check_count(c, listed, "axes", 6, "axis of the three matrices")
-    rows, sum_a, sum_b, columns, rows_out, columns_out = (read_axis(c, axis, rank) for axis in listed)
+    rows, sum_a, sum_b, columns, rows_out, columns_out = (read_front_axis(c, axis, rank) for axis in listed)
     if rows == sum_a or columns == sum_b or rows_out == columns_out:
         c.fail("axes must name two different axes of A, of B and of the result", axes)
     c.merge(a[sum_a], b[sum_b], "the inner dimensions of A and B must be equal")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, check_choice, read_axis, read_ints
+from opdefs.nnef.attributes import Listed, check_choice, read_front_axis
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.tract_parts import replace_axis
-from opdefs.nnef.tract_shapes import read_sizes
+from opdefs.nnef.tract_shapes import read_extents
+from opdefs.rules.numbers import read_ints
 from opdefs.rules.operands import require_broadcast_to, require_multiple
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -36,10 +37,10 @@ def token_cache(
     c: InferenceContext, input: Shape, *, axis: int, past_sequence_shape: Listed, input_sequence_shape: Listed
 ) -> TensorType:
     """[*A, S, *B] -> [*A, P + S, *B]: the input behind the past, whose shape is an attribute."""
-    past = read_sizes(c, past_sequence_shape, "past_sequence_shape")
-    new = read_sizes(c, input_sequence_shape, "input_sequence_shape")
+    past = read_extents(c, past_sequence_shape, "past_sequence_shape")
+    new = read_extents(c, input_sequence_shape, "input_sequence_shape")
     input = c.require_rank(input, len(past))
-    at = read_axis(c, axis, len(past))
+    at = read_front_axis(c, axis, len(past))
     c.expect(input, Shape(new), "the input must have the shape input_sequence_shape")
     c.expect(replace_axis(input, at, past[at]), Shape(past), "past and input must have equal sizes except along axis")
     return TensorType(c.dtype(0), replace_axis(input, at, past[at] + input[at]))
@@ -49,7 +50,7 @@ def token_cache(
 def cached_attention(c: InferenceContext, q: Shape, k: Shape, v: Shape, *, axis: int) -> TensorType:
     """[B, Hq, S, D], [B, H, T, D] twice -> [B, Hq, S, D]; the cached keys and values are not in the document."""
     q, k, v = (c.require_rank(x, 4, name) for x, name in ((q, "q"), (k, "k"), (v, "v")))
-    read_axis(c, axis, 4)
+    read_front_axis(c, axis, 4)
     c.merge(k, v, "key and value must have the same shape")
     c.merge(q[0], k[0], "query and key must have the same batch size")
     c.merge(q[-1], k[-1], "query and key must have the same head size")

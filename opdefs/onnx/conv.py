@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.operands import require_single, require_vector
+from opdefs.rules.operands import require_groups, require_single, require_vector
 from opdefs.rules.scales import constrain_filter_scales, require_single_scale
 from opdefs.rules.window import (
     Window,
@@ -40,14 +40,6 @@ def _match_kernel(c: InferenceContext, kernel: Sequence[Dim], kernel_shape: Ints
     """Require the attribute `kernel_shape`, if it is set, to equal the spatial axes of the weights."""
     for known, size in zip(kernel_shape, kernel, strict=False):
         c.merge(size, known, "kernel_shape must equal the spatial axes of w")
-
-
-def require_groups(c: InferenceContext, channels: Dim, group: int, message: str) -> None:
-    """Require that the channels split into groups of equal size."""
-    if group < 1:
-        c.fail("group must be at least 1", group)
-    if group > 1:
-        c.divisible(channels, group, message)
 
 
 @onnx("ConvInteger")

@@ -92,7 +92,7 @@ def _pad_dims(c: InferenceContext, x: Shape, axes: Sequence[int], amounts: Seque
         if isinstance(begin, int) and isinstance(end, int) and begin + end > INT64_MAX:
             c.fail("the sum of the pads of an axis must be at most 2**63 - 1", begin, end)
         if mode != "constant":
-            _require_elements(c, dims[axis], begin, end)
+            _require_filling(c, dims[axis], begin, end)
         if mode == "reflect" and begin is not None and end is not None:
             _advise_reflection(c, _crop(dims[axis], begin, end), begin, end)
         dims[axis] = c.fresh(f"pad.{axis}") if begin is None or end is None else _pad_dim(c, dims[axis], begin + end)
@@ -104,7 +104,7 @@ def _crop(size: Dim, begin: Dim, end: Dim) -> Dim:
     return size + minimum(begin, 0) + minimum(end, 0)
 
 
-def _require_elements(c: InferenceContext, size: Dim, begin: Dim | None, end: Dim | None) -> None:
+def _require_filling(c: InferenceContext, size: Dim, begin: Dim | None, end: Dim | None) -> None:
     """Require that an axis that grows has elements after the crop: these are the padding.
 
     Where both pads cancel each other, an empty axis stays empty. An axis that is only cropped needs no elements, but

@@ -41,7 +41,7 @@ def resize(
         require_vector(c, roi, 2 * len(named), "roi must have a start and an end for each axis")
     old = [x[i] for i in named]
     new = (
-        _requested_sizes(c, old, sizes, keep_aspect_ratio_policy)
+        _sizes_of_operand(c, old, sizes, keep_aspect_ratio_policy)
         if requested is sizes
         else _scale_sizes(c, old, requested, cropped)
     )
@@ -56,7 +56,7 @@ def _drop_empty(values: PartialTensor | None) -> PartialTensor | None:
     return None if values is None or values.shape.dims == (0,) else values
 
 
-def _requested_sizes(
+def _sizes_of_operand(
     c: InferenceContext, old: Sequence[Dim], sizes: PartialTensor, policy: str
 ) -> Sequence[Dim | None]:
     requested = known_dims(sizes) or (None,) * len(old)
@@ -82,7 +82,7 @@ def _require_scale(c: InferenceContext, size: Dim, new: Dim) -> None:
 def _scale_sizes(c: InferenceContext, old: Sequence[Dim], scales: PartialTensor, cropped: bool) -> Sequence[Dim | None]:
     """The floor of each size times its scale; with cropping it also depends on the region, unless the scale is 1."""
     factors = scales.elements or (None,) * len(old)
-    return [None if cropped and f != 1 else scale_size(c, d, f) for d, f in zip(old, factors, strict=True)]
+    return [None if cropped and scale != 1 else scale_size(c, d, scale) for d, scale in zip(old, factors, strict=True)]
 
 
 @onnx("Resize", since=10)

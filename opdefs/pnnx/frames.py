@@ -35,7 +35,7 @@ class FrameSizes:
     window: int
 
 
-def _read_sizes(c: InferenceContext, frames: Frames) -> FrameSizes:
+def _frame_sizes(c: InferenceContext, frames: Frames) -> FrameSizes:
     length = read_int(c, frames.n_fft, "n_fft")
     step = length // 4 if frames.hop_length is None else read_int(c, frames.hop_length, "hop_length")
     window = length if frames.win_length is None else read_int(c, frames.win_length, "win_length")
@@ -56,7 +56,7 @@ def stft(
     return_complex: bool | None = None,
 ) -> TensorType:
     """[L] or [B, L] -> [(B,) frequencies, frames] of complex numbers, or [(B,) frequencies, frames, 2] of real ones."""
-    sizes = _read_sizes(c, frames)
+    sizes = _frame_sizes(c, frames)
     require_vector(c, window, sizes.window, "the window must have win_length elements")
     dtype = c.dtype(0)
     require_kind(c, dtype, "the signal must have floats or complex numbers", "float", "complex")
@@ -122,7 +122,7 @@ def istft(
     return_complex: bool = False,
 ) -> TensorType:
     """[frequencies, frames] or [B, frequencies, frames] of complex numbers -> [L] or [B, L]."""
-    sizes = _read_sizes(c, frames)
+    sizes = _frame_sizes(c, frames)
     require_kind(c, c.dtype(0), "the spectrogram must have complex numbers", "complex")
     require_known(c, "length", length)
     require_vector(c, window, sizes.window, "the window must have win_length elements")
@@ -177,7 +177,7 @@ def spectrogram(
     power: object = None,
 ) -> TensorType:
     """[*B, L] -> [*B, frequencies, frames], of complex numbers without `power`; `pad` zeros are added at both ends."""
-    sizes = _read_sizes(c, frames)
+    sizes = _frame_sizes(c, frames)
     require_vector(c, window, sizes.window, "the window must have win_length elements")
     require_known(c, "power", power)
     dtype = complex_type(c.dtype(0)) if power is None else real_type(c.dtype(0))
@@ -200,7 +200,7 @@ def inverse_spectrogram(
     pad: int = 0,
 ) -> TensorType:
     """[*B, frequencies, frames] of complex numbers -> [*B, L], or [*B, length]."""
-    sizes = _read_sizes(c, frames)
+    sizes = _frame_sizes(c, frames)
     require_kind(c, c.dtype(0), "the spectrogram must have complex numbers", "complex")
     require_known(c, "length", length)
     require_vector(c, window, sizes.window, "the window must have win_length elements")

@@ -68,7 +68,7 @@ def group_norm_module(
         return group_norm(c, input, weight, bias, num_groups=num_groups)
     if input.dims is not None:
         c.merge(channels_of(c, input), num_channels, "the channels of the input must equal num_channels")
-    _constrain_groups(c, input, num_channels, num_groups)
+    _constrain_statistics(c, input, num_channels, num_groups)
     _constrain_channels(c, num_channels, weight, bias)
     return input
 
@@ -79,12 +79,12 @@ def group_norm(
 ) -> Shape:
     """[N, C, *S], [C], [C] -> [N, C, *S]."""
     channels = channels_of(c, input)
-    _constrain_groups(c, input, channels, num_groups)
+    _constrain_statistics(c, input, channels, num_groups)
     _constrain_channels(c, channels, weight, bias)
     return input
 
 
-def _constrain_groups(c: InferenceContext, input: Shape, channels: Dim, groups: int) -> None:
+def _constrain_statistics(c: InferenceContext, input: Shape, channels: Dim, groups: int) -> None:
     """Require groups of equal size; torch rejects an input with a single element per group."""
     size = part_size(c, channels, groups, "num_groups must divide the channels")
     if input.dims is not None:

@@ -126,7 +126,7 @@ def conv(
         return c.unknown_shape()
     layout = tensor_format(data_format, len(weights) - 2)
     batch, image = x[:batch_dims], Shape((1, *x[batch_dims:]))
-    _constrain_groups(c, image[layout.channels], weights[-2], weights[-1], groups)
+    _constrain_group_depths(c, image[layout.channels], weights[-2], weights[-1], groups)
     window = ConvWindow(strides, padding, explicit_paddings, data_format, dilations or (1,) * layout.length)
     spatial = convolved_sizes(c, image, weights[:-2], window, layout)
     return Shape((*batch, *layout.shape(1, spatial, weights[-1])[1:]))
@@ -150,7 +150,7 @@ def _operands(c: InferenceContext, x: Shape, weights: Shape, batch_dims: int) ->
     return x, weights
 
 
-def _constrain_groups(c: InferenceContext, depth: Dim, filter_depth: Dim, output_depth: Dim, groups: int) -> None:
+def _constrain_group_depths(c: InferenceContext, depth: Dim, filter_depth: Dim, output_depth: Dim, groups: int) -> None:
     """Require that the channels of input, filter and output are those of `groups` groups."""
     if groups <= 0:
         raise ShapeError(f"groups attribute should be a positive integer, but got: {groups}")

@@ -152,12 +152,12 @@ def matrices_of_diagonals(
         square = c.max(least_rows, least_columns)
         return c.concatenate(lead, c.matrix(square, square))
     requested = [None if known is None else known[0] for known in sizes]
-    rows = _requested_size(c, requested, least_rows, "num_rows")
-    columns = _requested_size(c, requested[::-1], least_columns, "num_cols")
+    rows = _matrix_size(c, requested, least_rows, "num_rows")
+    columns = _matrix_size(c, requested[::-1], least_columns, "num_cols")
     return c.concatenate(lead, c.matrix(rows, columns))
 
 
-def _requested_size(c: InferenceContext, requested: list[int | None], least: Dim, name: str) -> Dim:
+def _matrix_size(c: InferenceContext, requested: list[int | None], least: Dim, name: str) -> Dim:
     """A requested size, or for -1 the smallest that fits; an unknown where the request is.
 
     `requested` has the size of this axis, then that of the other one: if both are open, the matrices are square.

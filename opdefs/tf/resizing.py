@@ -9,7 +9,7 @@ from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Value
 
 
-def requested_size(c: InferenceContext, index: int) -> tuple[Dim, Dim]:
+def image_size(c: InferenceContext, index: int) -> tuple[Dim, Dim]:
     """The height and the width in an input."""
     height, width = shape_of_rank(c, index, 2)
     return height, width
@@ -19,7 +19,7 @@ def requested_size(c: InferenceContext, index: int) -> tuple[Dim, Dim]:
 def resize(c: InferenceContext, images: Shape, size: Value) -> Shape:
     """[N, H, W, C], size [2] -> [N, *size, C]."""
     images = c.with_rank(images, 4)
-    return Shape((images[0], *requested_size(c, 1), images[3]))
+    return Shape((images[0], *image_size(c, 1), images[3]))
 
 
 @tf("ScaleAndTranslate")
@@ -55,7 +55,7 @@ def transform_images(
     c.with_value(transforms[1], 8)
     if fill_value is not None:
         c.with_rank(fill_value, 0)
-    return Shape((images[0], *requested_size(c, 2), images[3]))
+    return Shape((images[0], *image_size(c, 2), images[3]))
 
 
 @tf("CropAndResize")
@@ -64,7 +64,7 @@ def crop_and_resize(c: InferenceContext, image: Shape, boxes: Shape, box_ind: Sh
     image, boxes, indices = c.with_rank(image, 4), c.with_rank(boxes, 2), c.with_rank(box_ind, 1)
     count = c.merge(boxes[0], indices[0])
     c.with_value(boxes[1], 4)
-    return Shape((count, *requested_size(c, 3), image[3]))
+    return Shape((count, *image_size(c, 3), image[3]))
 
 
 @tf("CropAndResizeGradImage")
@@ -90,7 +90,7 @@ def extract_glimpse(c: InferenceContext, input_: Shape, size: Value, offsets: Sh
     x, offsets = c.with_rank(input_, 4), c.with_rank(offsets, 2)
     batch = c.merge(x[0], offsets[0])
     c.with_value(offsets[1], 2)
-    return Shape((batch, *requested_size(c, 1), x[3]))
+    return Shape((batch, *image_size(c, 1), x[3]))
 
 
 @tf("RandomCrop")
@@ -98,4 +98,4 @@ def random_crop(c: InferenceContext, image: Shape, size: Value) -> Shape:
     """[H, W, C], size [2] -> [*size, C]."""
     image = c.with_rank(image, 3)
     c.merge(size.shape, Shape((2,)))
-    return Shape((*requested_size(c, 1), image[2]))
+    return Shape((*image_size(c, 1), image[2]))
