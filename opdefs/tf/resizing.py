@@ -11,6 +11,7 @@ from shapeinf.ops import InferenceContext, Value
 
 def image_size(c: InferenceContext, index: int) -> tuple[Dim, Dim]:
     """The height and the width in an input."""
+    c.with_value(c.with_rank(c.input(index), 1)[0], 2)  # which has another text than `shape_of_rank`
     height, width = shape_of_rank(c, index, 2)
     return height, width
 
