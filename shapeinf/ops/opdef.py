@@ -107,6 +107,7 @@ class OpDef:
             run than for the node itself; negative for a join.
         back_edge: the outputs are read in the next iteration. A join that reads one is at the top of a loop, and ends
             no condition.
+        complete: a node without a required attribute is an error; without this, only for attributes that the rule reads.
         container: the operator only packs its inputs into a sequence, or unpacks one into its items; nothing is copied.
     """
 
@@ -129,6 +130,7 @@ class OpDef:
     calls: str = ""
     conditions: int = 0
     back_edge: bool = False
+    complete: bool = False
     container: Literal["", "pack", "unpack"] = ""
 
     def flatten(self, attributes: Mapping[str, object], inputs: int, outputs: int) -> OpDef:
