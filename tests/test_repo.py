@@ -193,10 +193,10 @@ def comparisons_with_one(tree: ast.Module) -> Iterator[int]:
                 yield node.lineno
         elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
             right = node.comparators[0]
-            is_one = isinstance(right, ast.Constant) and type(right.value) is int and right.value == 1
+            is_unit = isinstance(right, ast.Constant) and type(right.value) is int and right.value == 1
             is_number = isinstance(node.left, (ast.Call, ast.Attribute))  # len(x) and x.rank
             is_number = is_number or (isinstance(node.left, ast.Name) and node.left.id in NO_SIZES)
-            if is_one and not is_number:
+            if is_unit and not is_number:
                 yield node.lineno
 
 
@@ -205,7 +205,7 @@ def test_only_one_module_tests_a_size_for_1(path: Path) -> None:
     if name_of(path) not in COMPARE_WITH_ONE:
         lines = list(comparisons_with_one(ast.parse(path.read_text(encoding="utf-8"))))
         assert not lines, (
-            f"{name_of(path)}, lines {lines}: call is_one, prove_one or require_broadcast_size of {OPERANDS.name}"
+            f"{name_of(path)}, lines {lines}: call is_unit, prove_unit or require_broadcast_size of {OPERANDS.name}"
         )
 
 

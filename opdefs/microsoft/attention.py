@@ -11,9 +11,9 @@ from opdefs.microsoft.dialect import MS, onnx
 from opdefs.rules.operands import (
     merge_optional,
     part_size,
-    prove_one,
+    prove_unit,
     require_broadcast_size,
-    require_one_of,
+    require_choice,
     require_single,
     require_vector,
 )
@@ -43,7 +43,7 @@ def constrain_key_mask(c: InferenceContext, mask: Shape | None, batch: Dim, quer
     if mask is None or mask.dims is None:
         return
     if len(mask.dims) == 1:
-        require_one_of(c, mask.dims[0], (batch, 3 * batch + 2), KEY_MASK)
+        require_choice(c, mask.dims[0], (batch, 3 * batch + 2), KEY_MASK)
     elif len(mask.dims) in (2, 3):
         keys = mask.dims[-1] if keys is None else keys
         merge_optional(c, Shape((batch, keys) if len(mask.dims) == 2 else (batch, queries, keys)), mask, KEY_MASK)
@@ -118,8 +118,8 @@ def _constrain_index(c: InferenceContext, mask: Shape | None, batch: Dim, querie
     if len(mask.dims) == 4:
         c.merge(mask, Shape((batch, 1, mask.dims[2], mask.dims[2])), KEY_MASK)
     elif len(mask.dims) == 1:
-        require_one_of(c, mask.dims[0], (batch, 2 * batch, 3 * batch + 2), KEY_MASK)
-    elif len(mask.dims) == 2 and prove_one(c, mask.dims[1]) is not False:
+        require_choice(c, mask.dims[0], (batch, 2 * batch, 3 * batch + 2), KEY_MASK)
+    elif len(mask.dims) == 2 and prove_unit(c, mask.dims[1]) is not False:
         require_broadcast_size(c, mask.dims[0], batch, KEY_MASK)
         if keys is not None:
             require_broadcast_size(c, mask.dims[1], keys, KEY_MASK)
@@ -290,7 +290,7 @@ def rotary_embedding(
         if isinstance(half, int) and half:
             c.divisible(x[2], 2 * half, "the hidden size must be divisible by twice the last axis of cos_cache")
     elif rotary_embedding_dim:
-        require_one_of(c, half, (width // 2, rotary_embedding_dim // 2), CACHE_WIDTH)
+        require_choice(c, half, (width // 2, rotary_embedding_dim // 2), CACHE_WIDTH)
     else:
         c.merge(half, width // 2, CACHE_WIDTH)
     if positions.dims is not None and len(positions.dims) == 2:

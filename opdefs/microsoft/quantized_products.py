@@ -6,7 +6,7 @@ from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.contraction import gemm
 from opdefs.rules.contraction import matmul
 from opdefs.rules.elements import known_dims
-from opdefs.rules.operands import merge_optional, require_broadcast_size, require_count, require_one_of, require_vector
+from opdefs.rules.operands import merge_optional, require_broadcast_size, require_choice, require_count, require_vector
 from opdefs.rules.scales import constrain_column_scales, require_single_scale
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import Shape, TensorType
@@ -47,7 +47,7 @@ def matmul_n_bits(
     require_vector(c, bias, N, "the bias must have N elements")
     if groups is not None:
         length = c.require_rank(groups, 1, "g_idx")[0]
-        require_one_of(c, length, (K, blocks * block_size), "g_idx must have one index per row of B, or per padded row")
+        require_choice(c, length, (K, blocks * block_size), "g_idx must have one index per row of B, or per padded row")
     return project(c, a, K, N)
 
 
@@ -250,7 +250,7 @@ def mixture_of_experts(
         _constrain_layer(c, router, layer, weights, bias)
     if x.dims and first.dims and second.dims:
         for v, name in ((first, "fc1_experts_weights"), (second, "fc2_experts_weights")):
-            require_one_of(c, x.dims[-1], (v[1], v[2]), f"{name} must have an axis of the hidden size of the input")
+            require_choice(c, x.dims[-1], (v[1], v[2]), f"{name} must have an axis of the hidden size of the input")
     return x
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.operands import prove_one
+from opdefs.rules.operands import prove_unit
 from shapeinf.formats.nnef.versions import PROVISIONAL
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
@@ -35,7 +35,7 @@ def fit_rank(c: InferenceContext, shape: Shape, rank: int) -> Shape:
 
     Symbolic sizes that are removed must be 1; a shape with other sizes there is returned as it is.
     """
-    if c.version != PROVISIONAL or shape.dims is None or any(prove_one(c, d) is False for d in shape[rank:]):
+    if c.version != PROVISIONAL or shape.dims is None or any(prove_unit(c, d) is False for d in shape[rank:]):
         return shape
     for d in shape[rank:]:
         c.merge(d, 1, f"an operand of rank {rank} may have more axes of extent 1 only")

@@ -7,7 +7,7 @@ from opdefs.nnef.broadcasting import fit_rank, require_equal_ranks
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.sliding import Sliding, slide, unslide
 from opdefs.rules.numbers import read_int, read_ints
-from opdefs.rules.operands import is_one, require_broadcast_size, require_multiple
+from opdefs.rules.operands import is_unit, require_broadcast_size, require_multiple
 from shapeinf.expr import Dim
 from shapeinf.formats.nnef.versions import TRACT
 from shapeinf.lattice import Shape
@@ -158,7 +158,7 @@ def _group_count(c: InferenceContext, groups: int) -> int:
 
 def _check_bias(c: InferenceContext, bias: Shape | None, channels: Dim) -> None:
     """Require a bias of one element, or [1, channels]."""
-    if bias is None or bias.dims is None or all(map(is_one, bias)):
+    if bias is None or bias.dims is None or all(map(is_unit, bias)):
         return
     message = "bias must have one item for each output channel, or one for all"
     if c.version == TRACT:  # accepts any shape with this number of elements

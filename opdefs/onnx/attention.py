@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.operands import part_size, require_broadcast_to, require_multiple, require_one_of, require_vector
+from opdefs.rules.operands import part_size, require_broadcast_to, require_choice, require_multiple, require_vector
 from shapeinf.expr import Dim
 from shapeinf.graph import Graph
 from shapeinf.lattice import PartialTensor, Shape, TensorType
@@ -239,7 +239,7 @@ def require_gate(c: InferenceContext, query: Shape, gate: Shape | None, choices:
     batch, steps, last = c.require_rank(gate, 3, name)
     for size, expected in ((batch, query[0]), (steps, query[1])):
         c.merge(size, expected, f"{name} must have the batch size and the length of the query")
-    require_one_of(c, last, choices, f"the last axis of {name} must be {choices[0]} or {choices[1]}")
+    require_choice(c, last, choices, f"the last axis of {name} must be {choices[0]} or {choices[1]}")
 
 
 @onnx("CausalConvWithState", since=27)

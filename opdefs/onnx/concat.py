@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_dims, known_ints, requested_dims
-from opdefs.rules.operands import is_one, prove_one, require_vector
+from opdefs.rules.operands import is_unit, prove_unit, require_vector
 from opdefs.rules.repetition import broadcast_elements, repeat_size
 from opdefs.rules.repetition import concat as concat_tensors
 from opdefs.rules.repetition import tile as tile_axes
@@ -42,12 +42,13 @@ def _expand_shape(c: InferenceContext, x: Shape, requested: tuple[Dim | None, ..
     for i, (a, b) in enumerate(zip(left, right, strict=True)):
         if isinstance(b, int) and b < 0:
             c.fail("the sizes in shape must be at least 0", b)
-        if (a == b or is_one(a) or is_one(b)) and (isinstance(b, int) or (b is not None and c.store.bounds(b)[0] >= 0)):
-            result.append(b if is_one(a) else a)
+        is_size = isinstance(b, int) or (b is not None and c.store.bounds(b)[0] >= 0)
+        if is_size and b is not None and (a == b or is_unit(a) or is_unit(b)):
+            result.append(b if is_unit(a) else a)
         elif b is not None and c.prove_le(0, b) is True:
             result.append(c.broadcast_dim(a, b))
         else:
-            result.append(a if prove_one(c, a) is False else c.fresh(f"expand.{i}"))
+            result.append(a if prove_unit(c, a) is False else c.fresh(f"expand.{i}"))
     return Shape(result)
 
 

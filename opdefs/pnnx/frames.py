@@ -9,7 +9,7 @@ from opdefs.pnnx.complex_numbers import complex_type, real_type
 from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.operands import is_kind, require_kind
 from opdefs.rules.numbers import read_dim, read_int
-from opdefs.rules.operands import require_one_of, require_vector
+from opdefs.rules.operands import require_choice, require_vector
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
@@ -142,7 +142,7 @@ def _require_bins(c: InferenceContext, bins: Dim, length: int, onesided: bool | 
     """Require the number of frequencies of frames of this length; either number if `onesided` is None."""
     message = "the spectrogram must have n_fft frequencies, or n_fft // 2 + 1 if it is one-sided"
     if onesided is None:
-        require_one_of(c, bins, (_bins(length, True), length), message)
+        require_choice(c, bins, (_bins(length, True), length), message)
     else:
         c.merge(bins, _bins(length, onesided), message)
 

@@ -1,7 +1,7 @@
 """What operators require of the sizes of operands: lengths, groups, parts, sizes that are 1 or equal.
 
 Each requirement adds a constraint where the sizes are symbolic, and is an error where they are known and wrong. Only
-this module compares a size with 1: others call `is_one`, `prove_one` or `require_broadcast_size`.
+this module compares a size with 1: others call `is_unit`, `prove_unit` or `require_broadcast_size`.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def require_multiple(c: InferenceContext, size: Dim, divisor: Dim, message: str)
 # -- sizes that are 1, or equal to another ----------------------------------------------------------------------------
 
 
-def is_one(size: Dim | None) -> bool:
+def is_unit(size: Dim | None) -> bool:
     """Whether a size is the number 1; a symbol that may be 1 is not."""
     return size.__class__ is int and size == 1
 
@@ -99,7 +99,7 @@ def is_single(v: Shape) -> bool:
     return v.dims == () or (v.dims is not None and len(v.dims) == 1 and v.dims[0] == 1)
 
 
-def prove_one(c: InferenceContext, size: Dim) -> bool | None:
+def prove_unit(c: InferenceContext, size: Dim) -> bool | None:
     """Whether a size is 1: always (True), never (False) or undecided (None)."""
     return c.prove_eq(size, 1)
 
@@ -144,7 +144,7 @@ def require_any(c: InferenceContext, sizes: Sequence[Dim], value: int, message: 
     c.store.add_disjunction(template, c.source(message), *possible)
 
 
-def require_one_of(c: InferenceContext, size: Dim, choices: Sequence[Dim], message: str) -> None:
+def require_choice(c: InferenceContext, size: Dim, choices: Sequence[Dim], message: str) -> None:
     """Require that a size equals one of several."""
     verdicts = [c.prove_eq(size, choice) for choice in choices]
     if True in verdicts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.rules.elements import known_dims
-from opdefs.rules.operands import require_broadcast_size, require_one_of
+from opdefs.rules.operands import require_broadcast_size, require_choice
 from opdefs.rules.requested import scalar_size
 from opdefs.rules.unknowns import fresh_count
 from opdefs.tf.common import require_scalars
@@ -164,7 +164,7 @@ def draw_bounding_boxes(c: InferenceContext, images: Shape, boxes: Shape, colors
     message = "Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)"
     if isinstance(images[3], int) and images[3] not in CHANNELS:
         raise ShapeError(f"{message}, but is {images[3]}")
-    require_one_of(c, images[3], CHANNELS, message)
+    require_choice(c, images[3], CHANNELS, message)
     boxes = c.with_rank(boxes, 3)
     c.with_value(boxes[2], 4)
     if colors is not None:

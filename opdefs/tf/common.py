@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from opdefs.rules.operands import is_one
+from opdefs.rules.operands import is_unit
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, Dimension
 from shapeinf.lattice import PartialTensor, Shape
@@ -96,9 +96,9 @@ def broadcast_binary_op_output_shape(
 
 def _broadcast(c: InferenceContext, x: Dim, y: Dim, must_broadcast: bool) -> Dim | None:
     """The broadcast of two sizes; None for ints that do not broadcast, unless they must."""
-    if x is y or is_one(y):
+    if x is y or is_unit(y):
         return x
-    if is_one(x):
+    if is_unit(x):
         return y
     if isinstance(x, int) and isinstance(y, int):
         return c.merge(x, y) if must_broadcast or x == y else None

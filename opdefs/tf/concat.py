@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.rules.elements import known_dims, known_ints, requested_dims
-from opdefs.rules.operands import prove_one, require_broadcast_size
+from opdefs.rules.operands import prove_unit, require_broadcast_size
 from opdefs.rules.parts import split_axis
 from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.repetition import broadcast_elements
@@ -302,13 +302,13 @@ def broadcast_to(c: InferenceContext, x: Value, shape: Value) -> PartialTensor:
 def _broadcast_size(c: InferenceContext, size: Dim | None, wanted: Dim | None, axis: int) -> Dim:
     """The size of a broadcast axis; if the request is unknown, the size itself where that cannot be 1."""
     if wanted is None:
-        is_size = size is not None and prove_one(c, size) is False
+        is_size = size is not None and prove_unit(c, size) is False
         return size if is_size and size is not None else c.fresh(f"broadcast.{axis}")
     if isinstance(wanted, int) and wanted < 0:
         c.fail("a size must be at least 0", wanted)
     if c.prove_le(0, wanted) is not True:
         c.at_least(wanted, 0, "a size must be at least 0")
-    if size is not None and prove_one(c, size) is False:
+    if size is not None and prove_unit(c, size) is False:
         if isinstance(size, int) and isinstance(wanted, int) and size != wanted:
             c.fail(f"Dimensions must be equal, but are {size} and {wanted} for axis {axis} of the result")
         return c.merge(size, wanted)

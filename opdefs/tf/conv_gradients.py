@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.operands import require_one_of
+from opdefs.rules.operands import require_choice
 from opdefs.rules.window import window_span
 from opdefs.tf.common import shape_of_rank
 from opdefs.tf.dialect import tf
@@ -79,7 +79,7 @@ def _input_shape(
     message = f"{c.op_def.name} requires input_sizes to contain {' or '.join(f'{n} values' for n in lengths)}"
     if rank not in lengths:
         raise ShapeError(f"{message}, but got: {rank}")
-    require_one_of(c, c.with_rank(c.input(0), 1)[0], lengths, message)
+    require_choice(c, c.with_rank(c.input(0), 1)[0], lengths, message)
     steps = spatial_values(c, window.strides, layout, "stride")
     spread = spatial_values(c, window.dilations, layout, "dilation")
     pads = padding_pairs(window.padding, window.explicit_paddings, layout)

@@ -107,7 +107,7 @@ class OpDef:
             run than for the node itself; negative for a join.
         back_edge: the outputs are read in the next iteration. A join that reads one is at the top of a loop, and ends
             no condition.
-        complete: a node without a required attribute is an error; without this, only for attributes that the rule reads.
+        complete: a node without a required attribute is an error, also where the rule does not read the attribute.
         container: the operator only packs its inputs into a sequence, or unpacks one into its items; nothing is copied.
     """
 

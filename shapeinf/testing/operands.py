@@ -86,10 +86,10 @@ def likely_contents(array: Array) -> Iterator[Array]:
     """An array, and contents of its shape that operators may accept: zeros, ones, distinct integers, a -1 and ones."""
     yield array
     yield np.zeros_like(array)
-    yield np.ones_like(array)
+    yield np.full_like(array, 1)
     if array.dtype.kind in "iu":
         yield np.arange(array.size).reshape(array.shape).astype(array.dtype)
     if array.dtype.kind == "i" and array.size:
-        rest = np.ones_like(array)
+        rest = np.full_like(array, 1)
         rest.reshape(-1)[0] = -1
         yield rest

@@ -80,7 +80,7 @@ def is_explained(disagreement: Disagreement) -> bool:
 
 def unexplained(chosen: Sequence[Node]) -> list[str]:
     """The texts of the disagreements that nothing explains."""
-    return [str(found) for found in disagreements(changes(chosen)) if not is_explained(found)]
+    return [str(case) for case in disagreements(changes(chosen)) if not is_explained(case)]
 
 
 def test_a_few_lengths_and_ranks() -> None:
