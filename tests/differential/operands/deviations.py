@@ -116,6 +116,9 @@ DATA = {
     ("com.microsoft.DecoderMaskedMultiHeadAttention", 3): "the number of keys in a buffer is data",
     ("com.microsoft.VarlenNGramHashMapping", 2): "the ends of the sequences must cover all tokens",
     ("com.microsoft.VarlenNGramHashMapping", 3): "the ends of the sequences must cover all tokens",
+    ("com.microsoft.QMoE", 2): "packed weights come in several layouts",
+    ("com.microsoft.QMoE", 5): "packed weights come in several layouts",
+    ("com.microsoft.QMoE", 8): "packed weights come in several layouts",
     ("Loop", 1): "trip counts and conditions of more than one element",
 }
 """Operands whose legal sizes depend on contents, by operator and position, with the reason."""
