@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from opdefs.nnef.broadcasting import broadcast, require_broadcast_to
+from opdefs.nnef.broadcasting import broadcast
 from opdefs.nnef.dialect import nnef
 from opdefs.rules.elements import (
     Verdict,
@@ -22,6 +22,7 @@ from opdefs.rules.elements import (
     selection,
 )
 from opdefs.rules.numbers import read_int
+from opdefs.rules.operands import require_broadcast_size, require_broadcast_to
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Operand, Value
@@ -213,15 +214,17 @@ def batch_normalization(
 
     Khronos' exporter writes parameters with more axes than the input, which Khronos' tools ignore: a warning.
     """
-    longer = 0
     for name, shape in (("mean", mean), ("variance", variance), ("offset", offset), ("scale", scale)):
         if input.dims is not None and shape.dims is not None:
-            longer += any(d != 1 for d in shape[len(input) :])
+            for size in shape[len(input) :]:
+                c.expect(size, 1, "no parameter of batch_normalization may have more axes than the input")
             shape = Shape(shape[: len(input)])
-        require_broadcast_to(c, input, shape, name)
-    if longer:
-        c.expect(mean, input, "no parameter of batch_normalization may have more axes than the input")
+        _require_range(c, input, shape, name)
     return input
+
+
+def _require_range(c: InferenceContext, target: Shape, shape: Shape, name: str) -> None:
+    require_broadcast_to(c, shape, target, f"{name} must broadcast to the shape of the input", from_front=True)
 
 
 @nnef("min_max_linear_quantize", "linear_quantize")
@@ -246,7 +249,7 @@ def _check_quantization(c: InferenceContext, x: Shape, bits: int, **ranges: Shap
     if read_int(c, bits, "bits") < 1:
         c.fail("bits must be at least 1", bits)
     for name, shape in ranges.items():
-        require_broadcast_to(c, x, shape, name)
+        _require_range(c, x, shape, name)
     return x
 
 
@@ -266,6 +269,5 @@ def quantized_by(c: InferenceContext, tensor: Shape, *, parameter: str, shape: t
     if len(shape) > rank:
         c.fail(f"{message}: its rank must be at most {rank}")
     for axis, extent in enumerate(shape):
-        if extent != 1:
-            c.merge(tensor[axis], extent, message)
+        require_broadcast_size(c, extent, tensor[axis], message)
     return ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, read_axes
+from opdefs.nnef.attributes import Listed, read_front_axes
 from opdefs.nnef.broadcasting import extend_rank
 from opdefs.nnef.dialect import nnef
 from opdefs.rules.numbers import read_int
@@ -11,11 +11,11 @@ from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext
 
 
-def _read_axes(c: InferenceContext, x: Shape, axes: Listed) -> tuple[Shape, tuple[int, ...]]:
+def _extend_to_axes(c: InferenceContext, x: Shape, axes: Listed) -> tuple[Shape, tuple[int, ...]]:
     """The input and the axes; in the provisional dialect the input has implicit trailing axes of extent 1."""
     if c.version == PROVISIONAL and axes:
         x = extend_rank(c, x, 1 + max(read_int(c, axis, "an item of axes") for axis in axes))
-    return x, read_axes(c, axes, len(x))
+    return x, read_front_axes(c, axes, len(x))
 
 
 @nnef(
@@ -24,7 +24,7 @@ def _read_axes(c: InferenceContext, x: Shape, axes: Listed) -> tuple[Shape, tupl
 )
 def reduce(c: InferenceContext, input: Shape, *, axes: Listed) -> Shape:
     """The extents of the axes become 1."""
-    x, reduced = _read_axes(c, input, axes)
+    x, reduced = _extend_to_axes(c, input, axes)
     return Shape(1 if i in reduced else d for i, d in enumerate(x))
 
 
@@ -50,4 +50,4 @@ def normalization(c: InferenceContext, input: Shape, *, axes: Listed) -> Shape:
 def _check_axes(c: InferenceContext, x: Shape, axes: Listed) -> Shape:
     if x.dims is None:  # the axes cannot be checked
         return x
-    return _read_axes(c, x, axes)[0]
+    return _extend_to_axes(c, x, axes)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.nnef.attributes import Listed, read_axes, read_axis
+from opdefs.nnef.attributes import Listed, read_front_axes, read_front_axis
 from opdefs.nnef.broadcasting import broadcast
 from opdefs.nnef.dialect import nnef
 from opdefs.rules.conversion import convert
@@ -94,7 +94,7 @@ def cast(c: InferenceContext, input: Value, *, to: str = "") -> PartialTensor:
 def softmax(c: InferenceContext, x: Shape, *, axes: Listed) -> TensorType:
     """[*S] -> [*S]."""
     if x.dims is not None:
-        read_axes(c, axes, len(x))
+        read_front_axes(c, axes, len(x))
     return TensorType(c.dtype(0), x)
 
 
@@ -102,7 +102,7 @@ def softmax(c: InferenceContext, x: Shape, *, axes: Listed) -> TensorType:
 def along_axis(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
     """[*S] -> [*S]."""
     if input.dims is not None:
-        read_axis(c, axis, len(input))
+        read_front_axis(c, axis, len(input))
     return TensorType(c.dtype(0), input)
 
 
@@ -110,7 +110,7 @@ def along_axis(c: InferenceContext, input: Shape, *, axis: int) -> TensorType:
 def scaled_rms_norm(c: InferenceContext, input: Shape, scale: Shape, *, axis: int, out_dt: str = "") -> TensorType:
     """[*S] -> [*S] in the type `out_dt`, by default that of the input."""
     if input.dims is not None:
-        read_axis(c, axis, len(input))
+        read_front_axis(c, axis, len(input))
     return TensorType(read_dtype(c, out_dt) if out_dt else c.dtype(0), input)
 
 
@@ -132,7 +132,7 @@ def _check_state(c: InferenceContext, input: Shape, state: Shape, axis: int, *, 
     """Require that the state has the shape of a slice of the input, without the axis of parts if there is one."""
     if input.dims is None:
         return
-    at = read_axis(c, axis, len(input) - parts)
+    at = read_front_axis(c, axis, len(input) - parts)
     rest = [d for i, d in enumerate(input) if i != at]
     if parts:
         c.merge(rest.pop(), 2, "the last axis must have size 2 (real and imaginary part)")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from math import prod
 
-from opdefs.nnef.attributes import Listed, flatten, read_axes, read_axis, read_ints
+from opdefs.nnef.attributes import Listed, flatten, read_front_axes, read_front_axis
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.tract_elementwise import read_dtype
-from opdefs.nnef.tract_shapes import read_size
+from opdefs.nnef.tract_shapes import read_extent
 from opdefs.rules.elements import to_dim
 from opdefs.rules.gathering import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
+from opdefs.rules.numbers import read_ints
 from opdefs.rules.parts import HUGE, slice_size
 from opdefs.rules.unknowns import box_count, fresh_count, nonzero_count, top_k_shape
 from shapeinf.expr import Dim, Dimension
@@ -29,14 +30,14 @@ def tract_gather(
     c: InferenceContext, input: Value, indices: Value, *, axis: int, datum_type: str = ""
 ) -> PartialTensor:
     """[*A, d, *B], indices [*I] -> [*A, *I, *B]; `datum_type` is the type of unpacked elements."""
-    gathered = gather(c, input, indices, axis=read_axis(c, axis, len(input.shape)))
+    gathered = gather(c, input, indices, axis=read_front_axis(c, axis, len(input.shape)))
     return PartialTensor(read_dtype(c, datum_type), gathered.shape, None) if datum_type else gathered
 
 
 @nnef("tract_core_gather_elements")
 def tract_gather_elements(c: InferenceContext, input: Shape, indices: Value, *, axis: int) -> TensorType:
     """[*S], indices [*T] -> [*T]."""
-    return TensorType(c.dtype(0), gather_elements(c, input, indices, axis=read_axis(c, axis, len(input))))
+    return TensorType(c.dtype(0), gather_elements(c, input, indices, axis=read_front_axis(c, axis, len(input))))
 
 
 @nnef("tract_core_gather_nd")
@@ -53,7 +54,7 @@ def tract_scatter_elements(
     c: InferenceContext, input: Value, indices: Value, updates: Value, *, axis: int, reduction: str = "none"
 ) -> PartialTensor:
     """[*S], indices and updates [*T] -> [*S]; tract checks the updates at run time: a warning."""
-    at = read_axis(c, axis, len(input.shape))
+    at = read_front_axis(c, axis, len(input.shape))
     c.expect(indices.shape, updates.shape, "indices and updates must have the same shape")
     if c.warnings:
         return PartialTensor(input.dtype, input.shape, None)
@@ -66,15 +67,15 @@ def downsample(c: InferenceContext, input: Shape, *, axis: int, stride: int, mod
     (step,), (first,) = read_ints(c, stride, "stride"), read_ints(c, modulo, "modulo", 0)
     if step == 0:
         c.fail("stride must not be 0")
-    at = read_axis(c, axis, len(input))
+    at = read_front_axis(c, axis, len(input))
     return TensorType(c.dtype(0), replace_axis(input, at, slice_size(c, input[at], first, HUGE, abs(step))))
 
 
 @nnef("tract_core_dyn_slice")
 def dyn_slice(c: InferenceContext, input: Shape, *, start: object, end: object, len_: object, axis: int) -> TensorType:
     """[*A, d, *B] -> [*A, len, *B]: `start:end` of an axis."""
-    at = read_axis(c, axis, len(input))
-    length = read_size(c, len_, "len")
+    at = read_front_axis(c, axis, len(input))
+    length = read_extent(c, len_, "len")
     first, last = flatten((start,)), flatten((end,))
     if len(first) != 1 or len(last) != 1:
         c.fail("start and end must each be one number", first, last)
@@ -87,10 +88,10 @@ def dyn_slice(c: InferenceContext, input: Shape, *, start: object, end: object, 
 @nnef("tract_core_topk")
 def top_k(c: InferenceContext, input: Shape, *, k: object, axis: int) -> tuple[TensorType, TensorType]:
     """[*A, d, *B] -> values and indices [*A, k, *B]."""
-    at = read_axis(c, axis, len(input))
+    at = read_front_axis(c, axis, len(input))
     known = all(item is not None for item in flatten((k,)))
     if known:
-        shape = top_k_shape(c, input, at, read_size(c, k, "k"))
+        shape = top_k_shape(c, input, at, read_extent(c, k, "k"))
     else:
         shape = replace_axis(input, at, fresh_count(c, input[at]))
     return TensorType(c.dtype(0), shape), TensorType("int64", shape)
@@ -107,8 +108,8 @@ def triangle(c: InferenceContext, input: Shape, k: Shape) -> TensorType:
 @nnef("tract_core_one_hot")
 def one_hot(c: InferenceContext, input: Shape, *, axis: int, dim: object) -> TensorType:
     """[*A, *B] -> [*A, dim, *B] with the new axis at `axis`."""
-    at = read_axis(c, axis, len(input) + 1)
-    return TensorType("float32", Shape((*input[:at], read_size(c, dim, "dim"), *input[at:])))
+    at = read_front_axis(c, axis, len(input) + 1)
+    return TensorType("float32", Shape((*input[:at], read_extent(c, dim, "dim"), *input[at:])))
 
 
 @nnef("tract_onnx_non_zero")
@@ -157,5 +158,5 @@ def product(c: InferenceContext, input: Value, *, axes: Listed) -> PartialTensor
 
 
 def _reduce(c: InferenceContext, x: Shape, axes: Listed) -> Shape:
-    reduced = set(read_axes(c, axes, len(x)))
+    reduced = set(read_front_axes(c, axes, len(x)))
     return Shape(1 if i in reduced else d for i, d in enumerate(x))

@@ -45,13 +45,13 @@ def constant_of_shape(c: InferenceContext, shape: Value, *, value: PartialTensor
     dtype = value.dtype if value is not None else "float32"
     fill: Element = value.elements[0] if value is not None and value.elements else 0.0
     c.state_types(dtype)
-    result = _requested_shape(c, shape, dtype)
+    result = _constant_shape(c, shape, dtype)
     if not is_listable(result):
         return fill_tensor(dtype, result, fill)
     return PartialTensor(dtype, result, (fill,) * int(c.numel(d for d in result if isinstance(d, int))))
 
 
-def _requested_shape(c: InferenceContext, shape: Value, dtype: str | None) -> Shape:
+def _constant_shape(c: InferenceContext, shape: Value, dtype: str | None) -> Shape:
     dims = requested_dims(c, shape, dtype=dtype)
     if shape.dtype == "int32":
         c.fail("`input` must have type int64", shape.dtype)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.contraction import einsum as einstein_sum
 from opdefs.rules.contraction import matmul as product
-from opdefs.rules.operands import constrain_column_scales, constrain_row_scales, require_broadcast_to
+from opdefs.rules.operands import require_broadcast_to
+from opdefs.rules.scales import constrain_column_scales, constrain_row_scales
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 

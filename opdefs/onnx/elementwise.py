@@ -85,7 +85,7 @@ def triangle(c: InferenceContext, x: Shape, k: Shape | None = None) -> Shape:
     return x
 
 
-def _read_axis(c: InferenceContext, x: Shape, axis: PartialTensor) -> int | None:
+def _axis_of_operand(c: InferenceContext, x: Shape, axis: PartialTensor) -> int | None:
     """The axis that the one-element input `axis` holds; None if it or the rank is unknown."""
     require_single(c, axis.shape, "axis must have exactly one element")
     if x.dims == ():
@@ -97,7 +97,7 @@ def _read_axis(c: InferenceContext, x: Shape, axis: PartialTensor) -> int | None
 @onnx("CumProd")
 def cumulative_product(c: InferenceContext, x: Shape, axis: Value) -> Shape:
     """[*S] -> [*S]; `axis` has one element."""
-    _read_axis(c, x, axis)
+    _axis_of_operand(c, x, axis)
     return x
 
 
@@ -106,7 +106,7 @@ def cumulative_sum(
     c: InferenceContext, x: Value, axis: Value, *, exclusive: int = 0, reverse: int = 0
 ) -> PartialTensor:
     """[*S] -> [*S]; the contents of vectors stay known."""
-    return running_total(c, x, _read_axis(c, x.shape, axis), exclusive=bool(exclusive), reverse=bool(reverse))
+    return running_total(c, x, _axis_of_operand(c, x.shape, axis), exclusive=bool(exclusive), reverse=bool(reverse))
 
 
 @onnx("Identity", views={0: 0})

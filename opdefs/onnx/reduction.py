@@ -22,9 +22,9 @@ def reduce(
     c.require_rank(axes.shape, 1, "`axes`")
     known = known_ints(axes)
     if known is None:
-        count = None if axes.shape.dims is None else c.concrete(c.numel(axes.shape))
-        if count is not None and count > len(x.shape):
-            c.fail("the number of axes must be at most the rank of the input", x.shape)
+        length = c.require_rank(axes.shape, 1, "`axes`")[0]
+        c.at_most(length, len(x.shape), "the number of axes must be at most the rank of the input")
+        count = c.concrete(length)
         return PartialTensor(x.dtype, reduce_unknown_axes(c, x.shape, count, bool(keepdims)), None)
     if not known:
         return _reduce_axes(c, x, () if noop_with_empty_axes else None, keepdims)

@@ -6,6 +6,7 @@ from opdefs.onnx.dialect import onnx
 from opdefs.rules.elements import known_ints, requested_dims
 from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.reshaping import (
+    constrain_unit_axes,
     insert_axes,
     insert_unit_axes,
     remove_unit_axes,
@@ -81,6 +82,7 @@ def squeeze(c: InferenceContext, x: Value, axes: Value | None = None) -> Partial
     c.require_rank(axes.shape, 1, "`axes`")
     known = known_ints(axes)
     if known is None:
+        constrain_unit_axes(c, x.shape, axes.shape[0])
         count = len(requested_dims(c, axes, "axes"))
         units = unit_axes(c, x.shape, count)
         if units is None:

@@ -7,7 +7,7 @@ from opdefs.pnnx.promotion import promote
 from opdefs.rules.contraction import einsum as einstein_sum
 from opdefs.rules.contraction import matmul as product
 from opdefs.rules.numbers import read_int
-from opdefs.rules.operands import require_broadcast_to
+from opdefs.rules.operands import require_any, require_broadcast_to
 from shapeinf.lattice import Shape, TensorType
 from shapeinf.ops import InferenceContext
 
@@ -83,12 +83,16 @@ def cross(c: InferenceContext, input: Shape, other: Shape, *, dim: object = None
 
 
 def _default_axis(c: InferenceContext, input: Shape) -> int | None:
-    """The first axis of size 3; None if it depends on symbols."""
-    for at, size in enumerate(input.require()):
-        verdict = c.prove_eq(size, 3)
-        if verdict is not False:
-            return at if verdict else None
-    c.fail("without dim, the input must have an axis of size 3", input)
+    """The first axis of size 3, which must exist; None if it depends on symbols."""
+    dims = input.require()
+    possible = [(at, c.prove_eq(size, 3)) for at, size in enumerate(dims) if c.prove_eq(size, 3) is not False]
+    if not possible:
+        c.fail("without dim, the input must have an axis of size 3", input)
+    if len(possible) == 1 or possible[0][1]:
+        return possible[0][0]
+    sizes = [dims[at] for at, _ in possible]
+    require_any(c, sizes, 3, "without dim, the input must have an axis of size 3")
+    return None
 
 
 @pnnx("torch.t")

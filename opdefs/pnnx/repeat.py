@@ -10,7 +10,7 @@ from opdefs.pnnx.dialect import pnnx
 from opdefs.rules.elements import MAX_RANK, known_dims, move_elements
 from opdefs.rules.numbers import check_count, read_dim, read_dims, read_int, read_ints
 from opdefs.rules.numpy_functions import numpy_function
-from opdefs.rules.operands import require_broadcast_size, require_broadcast_to
+from opdefs.rules.operands import prove_unit, require_broadcast_size, require_broadcast_to
 from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.repetition import broadcast_elements, repeat_size
 from opdefs.rules.repetition import tile as tile_axes
@@ -62,7 +62,7 @@ def _expand_size(c: InferenceContext, d: Dim, size: Dim | None, axis: int) -> Di
     if isinstance(size, int) and size < 0:
         c.fail("the items of sizes must be at least 0, or -1", size)
     if size is None or c.prove_le(0, size) is not True:
-        return d if c.prove_eq(d, 1) is False else c.fresh(f"expand.{axis}")
+        return d if prove_unit(c, d) is False else c.fresh(f"expand.{axis}")
     require_broadcast_size(c, d, size, BROADCAST)
     return size
 

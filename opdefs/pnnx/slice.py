@@ -13,7 +13,7 @@ from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.rules.elements import MAX_RANK, known_dims
 from opdefs.rules.gathering import constrain_indices
 from opdefs.rules.numbers import check_count, read_dim, read_dims
-from opdefs.rules.operands import require_broadcast_to
+from opdefs.rules.operands import is_unit, require_broadcast_to
 from opdefs.rules.parts import HUGE, count_from_front, select_index, slice_axes
 from opdefs.rules.reshaping import shape_of_sizes
 from shapeinf.expr import Dim
@@ -157,7 +157,7 @@ def slice_copy(c: InferenceContext, self: Shape, src: Shape | None = None, *, sl
 def _drop_unit_axes(src: Shape, target: Shape) -> Shape:
     """The source without leading axes of size 1 that the slice does not have: an assignment ignores these."""
     dims = src.dims
-    while dims is not None and target.dims is not None and len(dims) > len(target.dims) and dims[0] == 1:
+    while dims is not None and target.dims is not None and len(dims) > len(target.dims) and is_unit(dims[0]):
         dims = dims[1:]
     return src if dims is None else Shape(dims)
 

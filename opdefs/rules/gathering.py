@@ -49,6 +49,10 @@ def gather_elements(c: InferenceContext, x: Shape, indices: Value, *, axis: int 
     return shape
 
 
+INDEX_LENGTH = "the length of an index must be at most the rank of the data"
+UPDATES = "updates must have the shape of the indexed slices"
+
+
 def constrain_index_shape(c: InferenceContext, indices: Shape, x: Shape, axis: int) -> None:
     """Require that `indices` is at most as large as the data along all axes except `axis`."""
     for i, (count, size) in enumerate(zip(indices, x, strict=True)):
@@ -61,12 +65,13 @@ def gather_nd(c: InferenceContext, x: Value, indices: Value, *, batch_dims: int 
     if indices.shape.dims == ():
         c.fail("indices must have rank 1 or more", indices.shape)
     depth = c.concrete(indices.shape[-1])
-    if depth is None:
-        raise c.unknowable("the length of an index (the last axis of `indices`) is unknown")
     if not 0 <= batch_dims < min(len(x.shape), len(indices.shape)):
         c.fail("batch_dims must be less than both ranks", batch_dims, x.shape, indices.shape)
+    if depth is None:
+        c.at_most(indices.shape[-1], len(x.shape) - batch_dims, INDEX_LENGTH)
+        raise c.unknowable("the length of an index (the last axis of `indices`) is unknown")
     if batch_dims + depth > len(x.shape):
-        c.fail("the length of an index must be at most the rank of the data", x.shape, indices.shape)
+        c.fail(INDEX_LENGTH, x.shape, indices.shape)
     for i in range(batch_dims):
         c.merge(x.shape[i], indices.shape[i], f"batch axis {i} of data and indices must be equal")
     constrain_index_tuples(c, indices, x.shape[batch_dims : batch_dims + depth])
@@ -126,12 +131,27 @@ def constrain_updates(c: InferenceContext, x: Shape, indices: Shape, updates: Sh
     """Require updates [*I, *D[k:]] for data [*D] and indices [*I, k]; a violation is a warning."""
     if indices.dims == ():
         c.fail("indices must have rank 1 or more", indices)
-    depth = None if x.dims is None or indices.dims is None else c.concrete(indices[-1])
-    if depth is None:
-        return
-    if depth > len(x):
-        c.fail("the length of an index must be at most the rank of the data", x, indices)
-    c.expect(Shape((*indices[:-1], *x[depth:])), updates, "updates must have the shape of the indexed slices")
+    depth = infer_index_length(c, x, indices, updates)
+    if depth is not None:
+        c.expect(Shape((*indices[:-1], *x[depth:])), updates, UPDATES)
+
+
+def infer_index_length(c: InferenceContext, x: Shape, indices: Shape, updates: Shape) -> int | None:
+    """The length k of each index in [*I, k], also as it follows from the rank of the updates [*I, *D[k:]].
+
+    None where it is unknown, or a rank is. Raises ShapeError for a length above the rank of the data.
+    """
+    if x.dims is None or indices.dims is None:
+        return None
+    depth = c.concrete(indices[-1])
+    if depth is None and updates.dims is not None:
+        depth = len(indices) - 1 + len(x) - len(updates)
+        c.expect(indices[-1], max(depth, 0), UPDATES)
+    elif depth is None:
+        c.at_most(indices[-1], len(x), INDEX_LENGTH)
+    if depth is not None and depth > len(x):
+        c.fail(INDEX_LENGTH, x, indices)
+    return None if depth is None or depth < 0 else depth
 
 
 def constrain_indices(c: InferenceContext, indices: PartialTensor, size: Dim, *, from_end: bool = True) -> None:

@@ -18,6 +18,7 @@ from opdefs.rules.elements import (
     without_overflow,
 )
 from opdefs.rules.floats import FloatArithmetic, arithmetic
+from opdefs.rules.operands import is_unit, prove_unit
 from opdefs.rules.progressions import extremes, running_sum
 from opdefs.rules.unknowns import cover_dim
 from shapeinf.expr import Dim, maximum, minimum
@@ -59,7 +60,7 @@ def reduce_broadcast_axes(c: InferenceContext, shape: Shape, axes: BroadcastAxes
 def _sum_repeated_axis(c: InferenceContext, axis: int, result: Dim, size: Dim | None, other: Dim | None) -> Dim:
     """A size of the broadcast of `size` and `other`, `result`, after the sum along the axis if `size` is repeated."""
     if size is not None:
-        if c.prove_eq(size, 1) is False or c.prove_eq(result, size) is True:
+        if prove_unit(c, size) is False or c.prove_eq(result, size) is True:
             return result
         if other is not None and c.prove_eq(result, c.broadcast_dim(size, other)) is True:
             return size
@@ -70,7 +71,7 @@ def _reduced_or_same(c: InferenceContext, axis: int, size: Dim) -> Dim:
     """An unknown that is the size or 1. A symbolic size counts as at least 0, also where named dims are at least 1."""
     low = min(size, 1) if isinstance(size, int) else 0
     high = c.interval(size).hi
-    return size if size == 1 else c.fresh(f"reduce.{axis}", low, None if high is None else max(high, 1))
+    return size if is_unit(size) else c.fresh(f"reduce.{axis}", low, None if high is None else max(high, 1))
 
 
 def reduce_axes(

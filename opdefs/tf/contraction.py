@@ -79,7 +79,7 @@ def einsum(c: InferenceContext, *inputs: Shape, equation: str) -> Shape:
     sizes: dict[str, Dim] = {}
     spread = Shape(())
     for term, operand in zip(terms, inputs, strict=True):
-        spread = _read_term(c, term, c.store.canon_shape(operand), sizes, spread)
+        spread = _einsum_sides(c, term, c.store.canon_shape(operand), sizes, spread)
     missing = [letter for letter in result.replace(ELLIPSIS, "") if letter not in sizes]
     if missing:
         raise ShapeError(f"Einsum output subscripts {result} contain the label '{missing[0]}', which no input has")
@@ -102,7 +102,7 @@ def _parse_equation(equation: str) -> tuple[list[str], str]:
     return terms, parts[1]
 
 
-def _read_term(c: InferenceContext, term: str, operand: Shape, sizes: dict[str, Dim], spread: Shape) -> Shape:
+def _einsum_sides(c: InferenceContext, term: str, operand: Shape, sizes: dict[str, Dim], spread: Shape) -> Shape:
     """Record the sizes of an operand's letters in `sizes`; returns `spread` broadcast with its ellipsis axes."""
     head, dots, tail = term.partition(ELLIPSIS)
     letters = [*head, *tail]

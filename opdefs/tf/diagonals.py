@@ -77,11 +77,13 @@ def _count(band: tuple[int, int]) -> int:
 
 
 def _check_band(c: InferenceContext, rows: Dim, columns: Dim, band: tuple[int, int]) -> None:
-    """Raise ShapeError if a diagonal lies outside the matrix; diagonal 0 never does."""
+    """Require that no diagonal lies outside the matrix; diagonal 0 never does."""
     for name, index in zip(("lower", "upper"), band, strict=True):
         size, reach = (rows, -index) if index < 0 else (columns, index)
         if index and c.prove_le(size, reach) is True:
             raise ShapeError(f"{name}_diag_index is out of bound. It must be between {-rows} and {columns}.")
+        if index:
+            c.at_least(size, reach + 1, f"{name}_diag_index must be inside the matrix")
 
 
 @tf("MatrixDiagPartV2", "MatrixDiagPartV3")
@@ -150,12 +152,12 @@ def matrices_of_diagonals(
         square = c.max(least_rows, least_columns)
         return c.concatenate(lead, c.matrix(square, square))
     requested = [None if known is None else known[0] for known in sizes]
-    rows = _requested_size(c, requested, least_rows, "num_rows")
-    columns = _requested_size(c, requested[::-1], least_columns, "num_cols")
+    rows = _matrix_size(c, requested, least_rows, "num_rows")
+    columns = _matrix_size(c, requested[::-1], least_columns, "num_cols")
     return c.concatenate(lead, c.matrix(rows, columns))
 
 
-def _requested_size(c: InferenceContext, requested: list[int | None], least: Dim, name: str) -> Dim:
+def _matrix_size(c: InferenceContext, requested: list[int | None], least: Dim, name: str) -> Dim:
     """A requested size, or for -1 the smallest that fits; an unknown where the request is.
 
     `requested` has the size of this axis, then that of the other one: if both are open, the matrices are square.

@@ -73,10 +73,11 @@ def activation_grad(c: InferenceContext, gradients: Shape, features: Shape) -> S
 @tf("InvGrad", "ReciprocalGrad", "RsqrtGrad", "SigmoidGrad", "SqrtGrad", "TanhGrad", in_place=(0, 1))
 def unary_gradient(c: InferenceContext, y: Shape, dy: Shape) -> Shape:
     """[*S], [*T] of as many elements -> [*S]: the output of the operator, and the gradient."""
-    if y.dims is not None and dy.dims is not None and c.prove_eq(c.numel(y), c.numel(dy)) is False:
-        raise ShapeError(
-            "The two arguments to a cwise op must have same number of elements", operands=(str(y), str(dy))
-        )
+    message = "The two arguments to a cwise op must have same number of elements"
+    if y.dims is not None and dy.dims is not None and y.dims != dy.dims:
+        if c.prove_eq(c.numel(y), c.numel(dy)) is False:
+            raise ShapeError(message, operands=(str(y), str(dy)))
+        c.merge(c.numel(y), c.numel(dy), message)
     return y
 
 

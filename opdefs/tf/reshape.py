@@ -161,6 +161,8 @@ def transpose(c: InferenceContext, x: Value, perm: Value) -> PartialTensor:
     assert rank is not None
     if count is not None and count != rank:
         c.fail(f"Dimension must be {rank} but is {count}")
+    if count is None and perm.shape.dims is not None:
+        c.merge(c.numel(perm.shape), rank, "perm must have one value for each axis of the input")
     shape = c.with_rank(x.shape, rank)
     for axis in order or ():
         if isinstance(axis, int) and not -rank <= axis < rank:

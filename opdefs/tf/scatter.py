@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from opdefs.rules.constants import constant_tensor, zero_of
 from opdefs.rules.elements import known_ints
-from opdefs.rules.gathering import constrain_index_tuples, constrain_indices, scatter_tuples
+from opdefs.rules.gathering import constrain_index_tuples, constrain_indices, infer_index_length, scatter_tuples
 from opdefs.rules.reshaping import shape_from_sizes
 from opdefs.tf.dialect import tf
 from opdefs.tf.gather import IGNORES
 from opdefs.tf.shapes import variable
 from shapeinf.errors import ShapeError
+from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value
 from shapeinf.ops.rule_context import tf_shape
@@ -22,6 +23,8 @@ def scatter_nd(
     """[*I, k], [*I, *D[k:]], shape [R] -> [*D], the requested shape: updates added to zeros."""
     c.with_rank(shape.shape, 1)
     result = shape_from_sizes(c, shape, "shape")
+    if result.dims is None:
+        result = _infer_rank(c, indices.shape, updates.shape, shape.shape[0])
     _check_updates(c, indices.shape, updates.shape, result, "output")
     if bad_indices_policy == IGNORES or result.dims is None:
         return PartialTensor(updates.dtype, result, None)
@@ -32,6 +35,16 @@ def scatter_nd(
     if known is None or not isinstance(depth, int) or zeros.elements is None or not _are_distinct(known, depth):
         return PartialTensor(updates.dtype, result, None)
     return scatter_tuples(zeros, indices, updates)
+
+
+def _infer_rank(c: InferenceContext, indices: Shape, updates: Shape, length: Dim) -> Shape:
+    """[*I, k], [*I, *D[k:]] and the length of the shape, which must be that of [*D] -> a shape of the rank of [*D]."""
+    depth = c.concrete(indices.dims[-1]) if indices.dims else None
+    if depth is None or indices.dims is None or updates.dims is None or len(updates) < len(indices) - 1:
+        return c.unknown_shape()
+    rank = depth + len(updates) - (len(indices) - 1)
+    c.merge(length, rank, "the shape must have as many axes as indices and updates have together")
+    return c.unknown_shape_of_rank(rank)
 
 
 @tf("TensorScatterUpdate", in_place=(0,))
@@ -92,11 +105,9 @@ def _check_updates(c: InferenceContext, indices: Shape, updates: Shape, x: Shape
     except ShapeError as error:
         sides = _dims_of("indices", indices, 0, outer), _dims_of("updates", updates, 0, outer)
         raise ShapeError("Dimensions {} must match dimensions {}".format(*sides), because=error.because) from None
-    depth = c.concrete(indices.dims[-1])
+    depth = infer_index_length(c, x, indices, updates)
     if depth is None or x.dims is None:
         return
-    if depth > len(x.dims):
-        c.fail("the length of an index must be at most the rank of the data", indices, x)
     try:
         c.merge(Shape(x.dims[depth:]), Shape(updated[outer:]))
     except ShapeError as error:

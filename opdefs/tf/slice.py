@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from opdefs.rules.elements import known_dims, known_ints
+from opdefs.rules.operands import require_broadcast_to
 from opdefs.rules.parts import HUGE, slice_axes
 from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.reshaping import shape_from_sizes
@@ -272,7 +273,7 @@ def assign_strided_slice(
 def _check_update(
     c: InferenceContext, x: PartialTensor, ends: Sequence[PartialTensor], value: Shape, masks: Masks
 ) -> None:
-    """Raise ShapeError if a value does not broadcast to a slice of known sizes."""
+    """Require that a value broadcasts to a slice."""
     begin, end, strides = ends
     if x.shape.dims is None or value.dims is None or known_ints(strides) is None:
         return
@@ -284,3 +285,4 @@ def _check_update(
     misfits = (isinstance(a, int) and isinstance(b, int) and a not in (1, b) for a, b in sizes)
     if lead < 0 or any(misfits):
         raise ShapeError("the value must broadcast to the slice", operands=(str(value), str(target)))
+    require_broadcast_to(c, value, target, "the value must broadcast to the slice")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opdefs.rules.elements import known_ints
+from opdefs.tf.common import shape_of_rank
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import (
     SparseShapes,
@@ -105,7 +106,7 @@ def sparse_tensor_dense_matmul(
 ) -> Shape:
     """A sparse [M, K], [K, N] -> [M, N], for operands that may be adjoint."""
     require_sparse_ranks(c, a_indices, a_values, a_shape.shape)
-    rows, inner = c.with_rank(c.make_shape_from_shape_tensor(2), 2)
+    rows, inner = shape_of_rank(c, 2, 2)
     depth, columns = c.with_rank(b, 2)
     if adjoint_a:
         rows, inner = inner, rows
