@@ -57,7 +57,10 @@ class _Checker:
     def __init__(self, document: Document, standard: Library, reporter: Reporter) -> None:
         self.document = document
         self.standard = standard
-        self.library = standard.with_fragments(document.fragments) if document.fragments else standard
+        self.fragments = document.fragments
+        if document.dialect == "provisional":
+            self.fragments = tuple(map(with_open_element_types, document.fragments))
+        self.library = standard.with_fragments(self.fragments) if self.fragments else standard
         self.reporter = reporter
         self.casting = Casting(document.dialect)
         self.forms: dict[tuple[object, ...], MaybeType] = {}
@@ -69,7 +72,7 @@ class _Checker:
         if document.dialect == "tract":
             # The graph may introduce symbols that fragments use.
             self._graphs()
-        for fragment in document.fragments:
+        for fragment in self.fragments:
             self._fragment(fragment)
         if document.dialect != "tract":
             self._graphs()
@@ -237,7 +240,6 @@ class _Body(InvocationTypes):
                 return
             if (
                 self.fragment is None
-                and self.dialect == "final"
                 and isinstance(of, ArrayOf | TupleOf)
                 and has_tensor(of)
             ):

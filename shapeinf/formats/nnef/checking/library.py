@@ -46,6 +46,21 @@ class Signature:
         )
 
 
+def with_open_element_types(fragment: Fragment) -> Fragment:
+    """A fragment of the provisional dialect, in which `tensor` is a tensor of any element type."""
+    parameters = [attrs.evolve(parameter, type=_open(parameter.type)) for parameter in fragment.parameters]
+    results = [attrs.evolve(result, type=_open(result.type)) for result in fragment.results]
+    return attrs.evolve(fragment, parameters=tuple(parameters), results=tuple(results))
+
+
+def _open(of: NnefType) -> NnefType:
+    if isinstance(of, ArrayOf):
+        return of if of.of is None else ArrayOf(_open(of.of))
+    if isinstance(of, TupleOf):
+        return TupleOf(tuple(map(_open, of.items)))
+    return TensorOf(None) if isinstance(of, TensorOf) else of
+
+
 class Library(Mapping[str, Fragment]):
     """Operations by name; of two with the same name the last one counts."""
 
