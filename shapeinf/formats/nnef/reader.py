@@ -89,12 +89,12 @@ def _parse(source: SourceText, options: NnefOptions) -> _Parsed:
 
 def _evaluate(source: SourceText, document: Document, expand: Expand) -> _Parsed:
     library = _library(document.dialect)
-    diagnostics = check(document, source, library)
-    errors = [diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"]
+    warnings: list[Diagnostic] = []
+    errors = check(document, source, library, warnings)
     if errors:
         raise NnefError(errors, source.render)
     operations = evaluate(document, source, library, _operations_to_expand(document, library, expand))
-    return document, operations, diagnostics
+    return document, operations, warnings
 
 
 def _operations_to_expand(document: Document, library: Library, expand: Expand) -> Expand:

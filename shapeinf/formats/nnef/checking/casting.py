@@ -14,6 +14,7 @@ import attrs
 from shapeinf.formats.nnef.language.types import (
     GENERIC,
     INTEGER,
+    LOGICAL,
     SCALAR,
     ArrayOf,
     NnefType,

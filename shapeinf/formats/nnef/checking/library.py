@@ -8,7 +8,7 @@ import attrs
 
 from shapeinf.formats.nnef.checking.casting import has_attribute, is_generic
 from shapeinf.formats.nnef.language.ast import Fragment, Parameter
-from shapeinf.formats.nnef.language.types import NnefType, TupleOf
+from shapeinf.formats.nnef.language.types import SCALAR, ArrayOf, NnefType, TensorOf, TupleOf
 
 
 @attrs.frozen
@@ -58,7 +58,7 @@ def _open(of: NnefType) -> NnefType:
         return of if of.of is None else ArrayOf(_open(of.of))
     if isinstance(of, TupleOf):
         return TupleOf(tuple(map(_open, of.items)))
-    return TensorOf(None) if isinstance(of, TensorOf) else of
+    return TensorOf(None) if of == TensorOf(SCALAR) else of
 
 
 class Library(Mapping[str, Fragment]):

@@ -28,6 +28,7 @@ class Reporter:
         """`source` is the text that offsets refer to."""
         self.source = source
         self.diagnostics: list[Diagnostic] = []
+        self.warnings: list[Diagnostic] = []
         self._broken_rules: set[str] = set()
         self.shared_positions = False
         """Whether invocations share arguments, whose offsets are then those of the first invocation."""
@@ -42,7 +43,7 @@ class Reporter:
         """Report that a rule of the provisional specification is broken, the first time only."""
         if rule not in self._broken_rules:
             self._broken_rules.add(rule)
-            self.diagnostics.append(self.source.warning("N408", f"{message} (the rule: {rule})", at))
+            self.warnings.append(self.source.warning("N408", f"{message} (the rule: {rule})", at))
 
     def name_offset(self, declared: Fragment | GraphDefinition) -> int:
         """The offset of the name of a fragment or a graph."""

@@ -188,8 +188,7 @@ class _Parser(DeclarationParser):
         self.expect("->", "after the parameters of the graph")
         self.expect("(", "before the results of the graph")
         results = self.list_of(lambda: self.name("the name of a graph result"), ")", "a graph result")
-        flat = self.dialect == "provisional" or not self._has(OPERATORS)
-        return GraphDefinition(name, parameters, results, self._body(flat=flat), at)
+        return GraphDefinition(name, parameters, results, self._body(flat=not self._has(OPERATORS)), at)
 
     def _body(self, *, flat: bool) -> tuple[Assignment, ...]:
         self.expect("{", "before a body")
@@ -246,14 +245,11 @@ class _Parser(DeclarationParser):
             subject, at = "this expression", self.beyond_flat
         elif not isinstance(value, Invocation):
             subject = "a right side that is not an invocation"
-        elif self.nested_call >= 0 and (self.dialect == "provisional" or not self._has(FRAGMENTS)):
+        elif self.nested_call >= 0 and not self._has(FRAGMENTS):
             subject, at = "a call in another call", self.nested_call
         else:
             return
-        needed = f"needs 'extension {OPERATORS};'"
-        if self.dialect == "provisional":
-            needed = "is for the bodies of fragments: that of a graph is flat"
-        self._error("N205", f"{subject} {needed}", at)
+        self._error("N205", f"{subject} needs 'extension {OPERATORS};'", at)
 
     def _right_side(self) -> Expr:
         value = self.expression()
