@@ -27,6 +27,7 @@ def cast(c: InferenceContext, x: Value, *, to: object, saturate: int = 1) -> Par
 @onnx("BitCast", in_place=(0,))
 def bit_cast(c: InferenceContext, x: Shape, *, to: int) -> TensorType:
     """[*S] -> [*S] in the type `to`, which has as many bits as that of the input."""
+    c.state_types(dtype_name(to))
     target, source = dtype_name(to), c.dtype(0)
     if target is None or target == "string" or source == "string":
         c.fail("the type of the input and `to` must be numeric", source, target or to)

@@ -44,6 +44,7 @@ def constant_of_shape(c: InferenceContext, shape: Value, *, value: PartialTensor
     """A tensor of the shape in the input, filled with the only element of `value` (default: the float 0)."""
     dtype = value.dtype if value is not None else "float32"
     fill: Element = value.elements[0] if value is not None and value.elements else 0.0
+    c.state_types(dtype)
     result = _requested_shape(c, shape, dtype)
     if not is_listable(result):
         return fill_tensor(dtype, result, fill)
@@ -66,12 +67,14 @@ onnx("Range")(arithmetic_range)
 @onnx("EyeLike")
 def eye_like(c: InferenceContext, x: Shape, *, dtype: int = 0) -> PartialTensor:
     """[M, N] -> [M, N]."""
+    c.state_types(dtype_name(dtype) or c.dtype(0))
     return PartialTensor(dtype_name(dtype) or c.dtype(0), c.require_rank(x, 2, "input"), None)
 
 
 @onnx("RandomNormal", "RandomUniform")
 def random(c: InferenceContext, *, shape: Ints, dtype: int = 1) -> TensorType:
     """The attribute `shape`."""
+    c.state_types(dtype_name(dtype))
     for d in shape:
         if d < 0:
             c.fail("the sizes in shape must be at least 0", d)
@@ -87,6 +90,7 @@ def random_like(c: InferenceContext, x: Shape, *, dtype: int = 0) -> TensorType:
 @onnx("Multinomial")
 def multinomial(c: InferenceContext, x: Shape, *, sample_size: int = 1, dtype: int = 6) -> TensorType:
     """[batch, classes] -> [batch, sample_size]."""
+    c.state_types(dtype_name(dtype))
     return TensorType(dtype_name(dtype), Shape((c.require_rank(x, 2, "input")[0], sample_size)))
 
 

@@ -113,6 +113,7 @@ def sequence_erase(c: InferenceContext, sequence: Elements, position: Value | No
 @onnx("SequenceAt")
 def sequence_at(c: InferenceContext, sequence: Elements, position: Value) -> TensorType:
     """The element at a position."""
+    c.state_types(sequence.element if isinstance(sequence, SequenceType) else None)
     items = _items(sequence)
     if items is not None and known_ints(position) is not None:
         at = _position(c, position, len(items), len(items), 0)
@@ -134,6 +135,7 @@ def sequence_length(c: InferenceContext, sequence: Elements) -> PartialTensor:
 def concat_from_sequence(c: InferenceContext, sequence: Elements, *, axis: int, new_axis: int = 0) -> TensorType:
     """The elements concatenated along an axis, or stacked along a new one with `new_axis`."""
     element = _element(c, sequence)
+    c.state_types(element.dtype)
     length = _require_sequence(c, sequence).length
     if length is not None:
         c.at_least(length, 1, "the sequence must have at least one tensor")
@@ -173,6 +175,7 @@ def split_to_sequence(
     c: InferenceContext, x: Shape, split: Value | None = None, *, axis: int = 0, keepdims: int = 1
 ) -> SequenceType:
     """Parts along an axis: of the sizes in `split`, of equal size with a smaller last one, or of size 1 by default."""
+    c.state_types(SequenceType(TensorType(c.dtype(0), c.unknown_shape())))
     if x.dims is None:
         return SequenceType(TensorType(c.dtype(0), c.unknown_shape()))
     dims, at = x.dims, c.axis(axis, len(x.dims))

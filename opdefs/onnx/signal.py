@@ -121,6 +121,7 @@ def stft(
 @onnx("HannWindow", "HammingWindow", "BlackmanWindow")
 def window(c: InferenceContext, size: Value, *, output_datatype: int = 1) -> TensorType:
     """[size], the value of the scalar input."""
+    c.state_types(dtype_name(output_datatype))
     require_scalar(c, size.shape, "`size`")
     return TensorType(dtype_name(output_datatype), Shape((read_size(c, size, "size"),)))
 
@@ -130,6 +131,7 @@ def mel_weight_matrix(
     c: InferenceContext, bins: Value, length: Value, rate: Shape, low: Shape, high: Shape, *, output_datatype: int = 1
 ) -> TensorType:
     """[dft_length // 2 + 1, num_mel_bins], the values of two scalar inputs."""
+    c.state_types(dtype_name(output_datatype))
     names = "num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz"
     for v, name in zip((bins.shape, length.shape, rate, low, high), names, strict=True):
         require_single(c, v, f"`{name}` must have exactly one element")

@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from shapeinf.expr import Dim, Dimension, maximum, minimum
 from shapeinf.lattice import MAX_ELEMENTS, Condition, Element, PartialTensor, Quotient, Shape
 from shapeinf.lattice.dtypes import INTEGER_RANGES
+from shapeinf.lattice.truths import Truth
+from shapeinf.lattice.truths import logical_and as logical_and
+from shapeinf.lattice.truths import logical_not as logical_not
+from shapeinf.lattice.truths import logical_or as logical_or
+from shapeinf.lattice.truths import nonnegative_condition as nonnegative_condition
 from shapeinf.ops import InferenceContext
 
 if TYPE_CHECKING:
@@ -325,7 +330,7 @@ def requested_dims(
     return known if known is not None else (None,) * length
 
 
-Verdict = bool | Condition | None
+Verdict = Truth
 
 
 def compare_le(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
@@ -336,34 +341,10 @@ def compare_le(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
     return nonnegative_condition(b - a)
 
 
-def nonnegative_condition(expression: Dim) -> bool | Condition:
-    """`expression >= 0`, decided for an int, else as a condition."""
-    return expression >= 0 if isinstance(expression, int) else Condition(expression)
-
-
-def logical_and(a: Element, b: Element) -> Element:
-    """`a and b` of bools and conditions; None where it is unknown."""
-    if a is True or b is True:
-        return b if a is True else a
-    if isinstance(a, Condition) and isinstance(b, Condition):
-        return nonnegative_condition(minimum(a.expression, b.expression))
-    return False if a is False or b is False else None
-
-
-def logical_or(a: Element, b: Element) -> Element:
-    """`a or b` of bools and conditions; None where it is unknown."""
-    if a is False or b is False:
-        return b if a is False else a
-    if isinstance(a, Condition) and isinstance(b, Condition):
-        return nonnegative_condition(maximum(a.expression, b.expression))
-    return True if a is True or b is True else None
-
-
-def logical_not(a: Element) -> Element:
-    """`not a` of a bool or a condition; None where it is unknown."""
-    if isinstance(a, Condition):
-        return nonnegative_condition(-a.expression - 1)
-    return not a if isinstance(a, bool) else None
+def compare_eq(c: InferenceContext, a: Dim, b: Dim) -> Verdict:
+    """`a == b`, decided or as a condition: the smaller of both differences is not negative."""
+    decided = c.prove_eq(a, b)
+    return nonnegative_condition(minimum(a - b, b - a)) if decided is None else decided
 
 
 def selection(c: InferenceContext) -> Operation:
@@ -373,7 +354,10 @@ def selection(c: InferenceContext) -> Operation:
         if isinstance(condition, bool):
             return a if condition else b
         left, right = to_dim(a), to_dim(b)
-        same = left is not None and right is not None and c.prove_eq(left, right) is True
-        return a if same else None
+        if left is None or right is None:
+            return None
+        if c.prove_eq(left, right) is True:
+            return a
+        return c.select(condition, left, right) if isinstance(condition, Condition) else None
 
     return select

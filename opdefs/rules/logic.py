@@ -8,9 +8,11 @@ from typing import Any
 from opdefs.rules.arithmetic import Broadcast
 from opdefs.rules.elements import (
     Verdict,
+    compare_eq,
     compare_le,
     fold_dims,
     logical_and,
+    logical_not,
     map_elements,
     nonnegative_condition,
 )
@@ -23,16 +25,12 @@ Compare = Callable[[InferenceContext, Dim, Dim], Verdict]
 Comparison = tuple[Callable[[Any, Any], Any], Compare]
 """An operation on numpy arrays, and the same one on dims."""
 
-EQUAL: Comparison = (numpy_function("equal"), lambda c, a, b: c.prove_eq(a, b))
-NOT_EQUAL: Comparison = (numpy_function("not_equal"), lambda c, a, b: _negate(c.prove_eq(a, b)))
+EQUAL: Comparison = (numpy_function("equal"), lambda c, a, b: compare_eq(c, a, b))
+NOT_EQUAL: Comparison = (numpy_function("not_equal"), lambda c, a, b: logical_not(compare_eq(c, a, b)))
 LESS: Comparison = (numpy_function("less"), lambda c, a, b: compare_le(c, a + 1, b))
 GREATER: Comparison = (numpy_function("greater"), lambda c, a, b: compare_le(c, b + 1, a))
 LESS_EQUAL: Comparison = (numpy_function("less_equal"), compare_le)
 GREATER_EQUAL: Comparison = (numpy_function("greater_equal"), lambda c, a, b: compare_le(c, b, a))
-
-
-def _negate(verdict: bool | None) -> bool | None:
-    return None if verdict is None else not verdict
 
 
 def compare(

@@ -39,6 +39,8 @@ def body_preconditions(inference: Inference, budget: Budget) -> Iterator[Precond
     for where, states in _bodies(inference):
         store = inference.store.copy()
         for constraint in new_constraints(*states):
+            if inference.store.implies(constraint):
+                continue
             with suppress(ShapeError):  # the rest of the graph contradicts it
                 store.add(constraint)
         reader = PreconditionReader(inference, budget, inference.store, store)

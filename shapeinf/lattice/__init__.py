@@ -9,8 +9,8 @@ from shapeinf.lattice.joins import (
     quick_broadcast,
     relax_type,
 )
-from shapeinf.lattice.mapping import map_dims, map_type, type_symbols
-from shapeinf.lattice.relaxer import Relaxer
+from shapeinf.lattice.mapping import drop_shape, map_dims, map_type, type_symbols
+from shapeinf.lattice.relaxer import Alternatives, Relaxer
 from shapeinf.lattice.shape import SCALAR, OptionalAxes, Shape
 from shapeinf.lattice.shape_store import ShapeStore
 from shapeinf.lattice.types import (
@@ -36,6 +36,7 @@ from shapeinf.lattice.types import (
 __all__ = [
     "MAX_ELEMENTS",
     "SCALAR",
+    "Alternatives",
     "BoundedTensor",
     "BroadcastAxes",
     "Condition",
@@ -56,6 +57,7 @@ __all__ = [
     "broadcast",
     "broadcast_dim",
     "dims_in",
+    "drop_shape",
     "element_bits",
     "map_dims",
     "map_type",
