@@ -8,7 +8,7 @@ from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.concat import concat
 from opdefs.onnx.conv import global_pool, pool
 from opdefs.onnx.reduction import reduce_by_attribute
-from opdefs.rules.elements import requested_dims
+from opdefs.rules.contents.elements import requested_dims
 from opdefs.rules.operands import (
     constrain_scales,
     require_scalar_inputs,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.contraction import gemm
+from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.contraction import matmul
-from opdefs.rules.elements import known_dims
 from opdefs.rules.operands import (
     constrain_column_scales,
     merge_optional,

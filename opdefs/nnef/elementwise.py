@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from opdefs.nnef.broadcasting import broadcast, require_broadcast_to
 from opdefs.nnef.dialect import nnef
-from opdefs.rules.elements import (
+from opdefs.rules.contents.elements import (
     Verdict,
     compare_le,
     dim_operation,

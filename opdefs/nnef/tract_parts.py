@@ -8,7 +8,7 @@ from opdefs.nnef.attributes import Listed, flatten, read_axes, read_axis, read_i
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.tract_elementwise import read_dtype
 from opdefs.nnef.tract_shapes import read_size
-from opdefs.rules.elements import to_dim
+from opdefs.rules.contents.elements import to_dim
 from opdefs.rules.gathering import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
 from opdefs.rules.parts import HUGE, slice_size
 from opdefs.rules.unknowns import box_count, fresh_count, nonzero_count, top_k_shape

@@ -7,7 +7,7 @@ from math import isfinite
 from opdefs.nnef.attributes import read_axis, read_ints
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.tract_parts import replace_axis
-from opdefs.rules.elements import known_dims
+from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.operands import size_or_fresh
 from opdefs.rules.resize import scale_size
 from opdefs.rules.sampling import grid_sample as sample_at_grid

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.branching import run_branch
-from opdefs.rules.elements import to_dim
+from opdefs.rules.contents.elements import to_dim
 from opdefs.rules.iteration import NumberedTrip, iterate
 from opdefs.rules.operands import require_count
 from opdefs.rules.sequences import create_sequence

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.arithmetic import (
+from opdefs.rules.contents.arithmetic import (
     absolute,
     binary_rule,
     division_rule,
@@ -26,11 +26,11 @@ from opdefs.rules.arithmetic import (
     unary_rule,
     unknown,
 )
-from opdefs.rules.elements import dim_operation, fold_elements, is_float, known_ints
-from opdefs.rules.floats import FloatArithmetic
-from opdefs.rules.numpy_functions import numpy_function, positive_part
+from opdefs.rules.contents.elements import dim_operation, fold_elements, is_float, known_ints
+from opdefs.rules.contents.floats import FloatArithmetic
+from opdefs.rules.contents.numpy_functions import numpy_function, positive_part
+from opdefs.rules.contents.progressions import add, multiply, subtract
 from opdefs.rules.operands import require_broadcast_size, require_broadcast_to, require_scalar, require_single
-from opdefs.rules.progressions import add, multiply, subtract
 from opdefs.rules.reduction import running_total
 from shapeinf.expr import maximum
 from shapeinf.lattice import PartialTensor, Shape, Type

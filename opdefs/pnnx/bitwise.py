@@ -6,7 +6,7 @@ from typing import Any
 
 from opdefs.pnnx.dialect import own_types
 from opdefs.pnnx.operands import convert_operands, require_kind, require_operand, result_type
-from opdefs.rules.elements import (
+from opdefs.rules.contents.elements import (
     dim_operation,
     fold_elements,
     logical_and,
@@ -15,8 +15,8 @@ from opdefs.rules.elements import (
     map_elements,
     without_overflow,
 )
-from opdefs.rules.logic import logical_xor
-from opdefs.rules.numpy_functions import numpy_function
+from opdefs.rules.contents.logic import logical_xor
+from opdefs.rules.contents.numpy_functions import numpy_function
 from shapeinf.expr import Dim
 from shapeinf.lattice import Element, PartialTensor
 from shapeinf.ops import InferenceContext, Operand

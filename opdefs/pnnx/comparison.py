@@ -14,10 +14,10 @@ from opdefs.pnnx.operands import (
     result_type,
     tensor_or_number,
 )
-from opdefs.rules.arithmetic import extreme, limit_elements, numpy_broadcast
-from opdefs.rules.conversion import convert
-from opdefs.rules.elements import logical_not, logical_or, map_elements, selection
-from opdefs.rules.logic import (
+from opdefs.rules.contents.arithmetic import extreme, limit_elements, numpy_broadcast
+from opdefs.rules.contents.conversion import convert
+from opdefs.rules.contents.elements import logical_not, logical_or, map_elements, selection
+from opdefs.rules.contents.logic import (
     EQUAL,
     GREATER,
     GREATER_EQUAL,

@@ -1,7 +1,7 @@
 """Contents of the results of expressions: sizes, and the fractions of sizes that floats hold.
 
-Integers are those of Python; an integer out of the range of its type is unknown. `rules.floats` infers floats where
-they are exact. Contents of half precision are unknown: torch computes some in float32 and rounds others at each step.
+Integers are those of Python; an integer out of the range of its type is unknown. `rules.contents.floats` infers floats
+where they are exact. Contents of half precision are unknown: torch computes some in float32, and rounds others at each step.
 """
 
 from __future__ import annotations
@@ -11,12 +11,19 @@ from collections.abc import Callable
 from typing import Any
 
 from opdefs.pnnx.expression_types import EXTREMES, LOGICAL, SHIFTS, TO_INTEGER, Form, Operand, common_form
-from opdefs.rules.arithmetic import floored_quotient, floored_remainder, integer_power, truncated_remainder
-from opdefs.rules.conversion import convert
-from opdefs.rules.elements import Operation, dim_operation, logical_and, logical_or, map_elements, without_overflow
-from opdefs.rules.floats import FloatArithmetic, float_operation
-from opdefs.rules.logic import logical_xor
-from opdefs.rules.numpy_functions import numpy_function
+from opdefs.rules.contents.arithmetic import floored_quotient, floored_remainder, integer_power, truncated_remainder
+from opdefs.rules.contents.conversion import convert
+from opdefs.rules.contents.elements import (
+    Operation,
+    dim_operation,
+    logical_and,
+    logical_or,
+    map_elements,
+    without_overflow,
+)
+from opdefs.rules.contents.floats import FloatArithmetic, float_operation
+from opdefs.rules.contents.logic import logical_xor
+from opdefs.rules.contents.numpy_functions import numpy_function
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import reduce as fold_left
 from itertools import accumulate
 
-from opdefs.rules.elements import (
+from opdefs.rules.contents.elements import (
     Elements,
     element_array,
     is_float,
@@ -17,8 +17,8 @@ from opdefs.rules.elements import (
     to_dim,
     without_overflow,
 )
-from opdefs.rules.floats import FloatArithmetic, arithmetic
-from opdefs.rules.progressions import extremes, running_sum
+from opdefs.rules.contents.floats import FloatArithmetic, arithmetic
+from opdefs.rules.contents.progressions import extremes, running_sum
 from opdefs.rules.unknowns import cover_dim
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import BroadcastAxes, Element, PartialTensor, Progression, Shape

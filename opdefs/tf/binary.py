@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from opdefs.rules.arithmetic import (
+from opdefs.rules.contents.arithmetic import (
     binary_rule,
     division_rule,
     element_arithmetic,
@@ -19,7 +19,7 @@ from opdefs.rules.arithmetic import (
     total,
     truncated_remainder,
 )
-from opdefs.rules.elements import (
+from opdefs.rules.contents.elements import (
     dim_operation,
     fold_elements,
     is_float,
@@ -29,9 +29,9 @@ from opdefs.rules.elements import (
     to_dim,
     without_overflow,
 )
-from opdefs.rules.floats import FloatArithmetic, float_operation
-from opdefs.rules.numpy_functions import numpy_function
-from opdefs.rules.progressions import add, multiply, subtract
+from opdefs.rules.contents.floats import FloatArithmetic, float_operation
+from opdefs.rules.contents.numpy_functions import numpy_function
+from opdefs.rules.contents.progressions import add, multiply, subtract
 from opdefs.tf.broadcasting import broadcast
 from opdefs.tf.common import merge_all
 from opdefs.tf.dialect import tf

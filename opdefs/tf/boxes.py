@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import known_dims
+from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.operands import scalar_size
 from opdefs.rules.unknowns import fresh_count
 from opdefs.tf.common import require_scalars

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from opdefs.rules.elements import Elements, element_array, is_listable, known_ints, tensor_from_array
-from opdefs.rules.progressions import extremes, progression
+from opdefs.rules.contents.elements import Elements, element_array, is_listable, known_ints, tensor_from_array
+from opdefs.rules.contents.progressions import extremes, progression
 from opdefs.rules.unknowns import fresh_count, nonzero_count
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim, Dimension, maximum

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from opdefs.rules.arithmetic import absolute, limit_elements, sign, unary_rule, unknown
-from opdefs.rules.elements import dim_operation, fold_elements, logical_not, map_elements
-from opdefs.rules.floats import FloatArithmetic
-from opdefs.rules.numpy_functions import numpy_function, positive_part
+from opdefs.rules.contents.arithmetic import absolute, limit_elements, sign, unary_rule, unknown
+from opdefs.rules.contents.elements import dim_operation, fold_elements, logical_not, map_elements
+from opdefs.rules.contents.floats import FloatArithmetic
+from opdefs.rules.contents.numpy_functions import numpy_function, positive_part
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, maximum, minimum

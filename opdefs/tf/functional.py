@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from opdefs.rules.branching import run_branch
-from opdefs.rules.elements import to_dim
+from opdefs.rules.contents.elements import to_dim
 from opdefs.rules.iteration import Trip, Truth, iterate
 from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf

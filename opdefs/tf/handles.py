@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import known_dims
+from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.unknowns import element_shape, is_steady
 from shapeinf.expr import Dim, Dimension
 from shapeinf.graph import DeclaredType

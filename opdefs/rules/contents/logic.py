@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from opdefs.rules.arithmetic import Broadcast
-from opdefs.rules.elements import (
+from opdefs.rules.contents.arithmetic import Broadcast
+from opdefs.rules.contents.elements import (
     Verdict,
     compare_le,
     fold_dims,
@@ -14,7 +14,7 @@ from opdefs.rules.elements import (
     map_elements,
     nonnegative_condition,
 )
-from opdefs.rules.numpy_functions import numpy_function
+from opdefs.rules.contents.numpy_functions import numpy_function
 from shapeinf.expr import Dim, minimum
 from shapeinf.lattice import Condition, Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Operand, Value

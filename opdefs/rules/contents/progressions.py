@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import INDEX_TYPES, Array, clamp_at_zero, is_listable, known_dims, to_dim
-from opdefs.rules.floats import FLOAT64, FloatArithmetic, arithmetic, float_format
+from opdefs.rules.contents.elements import INDEX_TYPES, Array, clamp_at_zero, is_listable, known_dims, to_dim
+from opdefs.rules.contents.floats import FLOAT64, FloatArithmetic, arithmetic, float_format
 from opdefs.rules.operands import require_single
 from shapeinf.expr import Dim, Dimension, ceildiv
 from shapeinf.lattice import BoundedTensor, Element, PartialTensor, Progression, Shape

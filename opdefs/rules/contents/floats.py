@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 import attrs
 
-from opdefs.rules.elements import Operation
+from opdefs.rules.contents.elements import Operation
 from shapeinf.expr import Dim, Dimension, ceildiv, maximum
 from shapeinf.lattice import Element, Quotient, numpy_dtype
 from shapeinf.ops import InferenceContext

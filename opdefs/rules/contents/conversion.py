@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from opdefs.rules.elements import (
+from opdefs.rules.contents.elements import (
     INDEX_TYPES,
     are_dims,
     drop_overflow,
@@ -15,8 +15,8 @@ from opdefs.rules.elements import (
     map_elements,
     without_overflow,
 )
-from opdefs.rules.floats import FloatArithmetic, arithmetic, float_format, to_fraction
-from opdefs.rules.progressions import convert_progression
+from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_format, to_fraction
+from opdefs.rules.contents.progressions import convert_progression
 from shapeinf.expr import Dimension
 from shapeinf.lattice import Condition, Element, PartialTensor, Progression, Quotient, numpy_dtype
 from shapeinf.lattice.dtypes import INTEGER_RANGES, KINDS

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
-from opdefs.rules.elements import (
+from opdefs.rules.contents.elements import (
     Operation,
     dim_operation,
     fold_dims,
@@ -21,8 +21,8 @@ from opdefs.rules.elements import (
     truncated_quotient,
     without_overflow,
 )
-from opdefs.rules.floats import FloatArithmetic, float_operation
-from opdefs.rules.numpy_functions import numpy_function
+from opdefs.rules.contents.floats import FloatArithmetic, float_operation
+from opdefs.rules.contents.numpy_functions import numpy_function
 from shapeinf.expr import Dim, Dimension, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext, Operand
