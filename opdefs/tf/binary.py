@@ -8,8 +8,8 @@ from typing import Any
 
 from opdefs.rules.contents.arithmetic import (
     binary_rule,
+    calculate,
     division_rule,
-    element_arithmetic,
     extreme,
     float_quotient,
     floored_quotient,
@@ -29,7 +29,7 @@ from opdefs.rules.contents.elements import (
     to_dim,
     without_overflow,
 )
-from opdefs.rules.contents.floats import FloatArithmetic, float_operation
+from opdefs.rules.contents.floats import FloatArithmetic, fold_floats
 from opdefs.rules.contents.numpy_functions import numpy_function
 from opdefs.rules.contents.progressions import add, multiply, subtract
 from opdefs.tf.broadcasting import broadcast
@@ -74,11 +74,8 @@ def floor_divide(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
     shape = broadcast(c, x.shape, y.shape)
     if not is_float(x.dtype):
         return integer_division(c, shape, numpy_function("floor_divide"), floored_quotient(c), x, y)
-    quotient = float_quotient(c, shape, x, y)
-    operation = float_operation(c, x.dtype, numpy_function("floor"), FloatArithmetic.floor)
-    return fold_elements(
-        None, shape, numpy_function("floor"), operation, PartialTensor(x.dtype, shape, quotient.elements)
-    )
+    quotient = PartialTensor(x.dtype, shape, float_quotient(c, shape, x, y).elements)
+    return fold_floats(c, None, shape, numpy_function("floor"), FloatArithmetic.floor, quotient)
 
 
 @tf("FloorMod", in_place=(0, 1))
@@ -180,8 +177,7 @@ def squared_difference(c: InferenceContext, x: Operand, y: Operand) -> PartialTe
 
         return np.square(a - b)
 
-    operation = element_arithmetic(c, x.dtype, concrete, lambda a, b: (a - b) * (a - b), square)
-    return fold_elements(None, broadcast(c, x.shape, y.shape), concrete, operation, x, y)
+    return calculate(c, None, broadcast(c, x.shape, y.shape), concrete, lambda a, b: (a - b) * (a - b), square, x, y)
 
 
 # -- bits --------------------------------------------------------------------------------------------------------------
@@ -228,8 +224,7 @@ def shift(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
         limited = np.clip(bits, 0, array.dtype.itemsize * 8 - 1)
         return np.left_shift(array, limited) if left else np.right_shift(array, limited)
 
-    shifted = element_arithmetic(c, x.dtype, concrete, operation, None)
-    return fold_elements(None, broadcast(c, x.shape, y.shape), concrete, shifted, x, y)
+    return calculate(c, None, broadcast(c, x.shape, y.shape), concrete, operation, None, x, y)
 
 
 # -- sums of many, and operands of one shape ---------------------------------------------------------------------------

@@ -88,7 +88,7 @@ tf("Relu6", in_place=(0,))(unary_rule(lambda x: x.clip(0, 6), lambda d: minimum(
 tf("Floor", in_place=(0,))(unary_rule(numpy_function("floor"), lambda d: d, FloatArithmetic.floor))
 tf("Ceil", in_place=(0,))(unary_rule(numpy_function("ceil"), lambda d: d, FloatArithmetic.ceil))
 tf("Round", "Rint", in_place=(0,))(unary_rule(numpy_function("rint"), lambda d: d, FloatArithmetic.round))
-tf("Sqrt", in_place=(0,))(unary_rule(numpy_function("sqrt"), unknown))
+tf("Sqrt", in_place=(0,))(unary_rule(numpy_function("sqrt"), unknown, FloatArithmetic.square_root))
 
 
 def _square(floats: FloatArithmetic, x: Any) -> Any:
