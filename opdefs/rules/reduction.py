@@ -15,9 +15,9 @@ from opdefs.rules.contents.elements import (
     logical_and,
     logical_or,
     to_dim,
-    without_overflow,
 )
 from opdefs.rules.contents.floats import FloatArithmetic, arithmetic
+from opdefs.rules.contents.integers import wrap_element
 from opdefs.rules.contents.progressions import extremes, running_sum
 from opdefs.rules.unknowns import cover_dim
 from shapeinf.expr import Dim, maximum, minimum
@@ -134,14 +134,14 @@ def _sum(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> El
     if is_float(dtype):
         return _fold_floats(c, dtype, group, FloatArithmetic.add)
     known = _known_elements(group)
-    return None if known is None else without_overflow(c, dtype, sum(known))
+    return None if known is None else wrap_element(c, dtype, sum(known))
 
 
 def _product(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
     if is_float(dtype):
         return _fold_floats(c, dtype, group, FloatArithmetic.multiply)
     known = _known_elements(group)
-    return None if known is None else without_overflow(c, dtype, c.numel(known))
+    return None if known is None else wrap_element(c, dtype, c.numel(known))
 
 
 def _fold_floats(
@@ -219,4 +219,4 @@ def running_total(
     totals = list(accumulate(ordered, step))
     if exclusive:
         totals = [1 if operation == "Prod" else 0, *totals][: len(ordered)]
-    return PartialTensor(x.dtype, x.shape, [without_overflow(c, x.dtype, t) for t in totals[:: -1 if reverse else 1]])
+    return PartialTensor(x.dtype, x.shape, [wrap_element(c, x.dtype, t) for t in totals[:: -1 if reverse else 1]])
