@@ -6,7 +6,7 @@ from math import inf
 
 from shapeinf.expr.atoms import Floor, Symbol
 from shapeinf.expr.dimension import Dim, Monomial, Scope
-from shapeinf.expr.interval import Bounds, BoundsTable, bounds_with, quotient_bounds
+from shapeinf.expr.interval import Bounds, BoundsTable, bounds_with, declared_bounds, quotient_bounds
 
 
 def usual_bounds(d: Dim, known: BoundsTable, cap: int, *, cap_powers: bool = False) -> Bounds:
@@ -23,6 +23,18 @@ def usual_bounds(d: Dim, known: BoundsTable, cap: int, *, cap_powers: bool = Fal
         products = [coefficient * end for end in ends]
         low, high = low + min(products), high + max(products)
     return low, high
+
+
+def usual_interval(d: Dim, cap: int) -> tuple[int, int]:
+    """`usual_bounds` from the declared bounds of the symbols.
+
+    >>> usual_interval(3 * Scope().symbol("n", 1, None) + 2, 100)
+    (5, 302)
+    """
+    if isinstance(d, int):
+        return d, d
+    low, high = usual_bounds(d, BoundsTable(declared_bounds, d.scope.declared_bounds), cap)
+    return int(low), int(high)
 
 
 def _bound_monomial(
