@@ -21,6 +21,7 @@ from opdefs.rules.contents.arithmetic import (
     limit_elements,
     numpy_broadcast,
     power,
+    reciprocal,
     sign,
     total,
     truncated_remainder,
@@ -125,7 +126,7 @@ onnx("Round", in_place=(0,))(unary_rule(numpy_function("rint"), lambda d: d, Flo
 onnx("Sqrt", in_place=(0,))(unary_rule(numpy_function("sqrt"), unknown, FloatArithmetic.square_root))
 onnx("Exp", in_place=(0,))(approximate_rule("exp"))
 onnx("Log", in_place=(0,))(approximate_rule("log"))
-onnx("Reciprocal", in_place=(0,))(unary_rule(lambda x: 1 / x, unknown, lambda floats, x: floats.divide(1.0, x)))
+onnx("Reciprocal", in_place=(0,))(reciprocal)
 onnx("Sign", in_place=(0,))(sign)
 
 

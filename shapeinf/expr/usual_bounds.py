@@ -42,7 +42,7 @@ def _bound_monomial(
 ) -> tuple[int, int]:
     """The bounds of a product of atoms."""
     bounded, unbounded = (1, 1), (1, 1)
-    largest, is_capped = cap, True
+    largest, is_capped = cap, True  # the largest product, where that of the sizes is at most the cap
     for atom in monomial:
         low, high = bounds_with(scope.atom_dim(atom), known)
         if low != -inf and high != inf:
@@ -50,7 +50,10 @@ def _bound_monomial(
             continue
         ends = _bound_atom(scope, atom, known, cap, cap_powers)
         unbounded = _multiply(unbounded, (int(max(low, ends[0])), int(min(high, ends[1]))))
-        largest = max(largest, -ends[0], ends[1])
+        if scope.atoms[atom].depth:  # at most `slope * size + constant`
+            slope = -(-max(-ends[0], ends[1]) // cap)
+            constant = max(map(abs, _bound_atom(scope, atom, known, 1, cap_powers)))
+            largest *= max(1, slope) + constant
         is_capped = is_capped and (cap_powers or monomial.count(atom) == 1)
     if is_capped:
         unbounded = max(unbounded[0], -largest), min(unbounded[1], largest)

@@ -144,15 +144,23 @@ def binary_rule(
 
 def integer_quotient(a: Any, b: Any) -> Any:
     """The quotients of two arrays of integers, rounded towards zero."""
-    import numpy as np
-
-    quotient = np.abs(a) // np.abs(b)
-    return np.where((a < 0) == (b < 0), quotient, -quotient).astype(a.dtype)
+    quotient = a // b
+    return (quotient + ((quotient < 0) & (quotient * b != a))).astype(a.dtype)
 
 
 def float_quotient(c: InferenceContext, shape: Shape, a: PartialTensor, b: PartialTensor) -> PartialTensor:
     """The quotients of floats; fractions of sizes stay known until they are rounded."""
+    if any([isinstance(e, (int, float)) and e == 0 for e in b.elements or ()]):
+        return map_elements(
+            None, shape, float_operation(c, a.dtype, numpy_function("divide"), FloatArithmetic.divide), a, b
+        )
     return fold_floats(c, None, shape, numpy_function("divide"), FloatArithmetic.divide, a, b)
+
+
+def reciprocal(c: InferenceContext, x: Operand) -> PartialTensor:
+    """[*S] -> [*S]: `1 / x`, rounded once."""
+    one = PartialTensor(x.dtype, Shape(()), (1.0,))
+    return PartialTensor(x.dtype, x.shape, float_quotient(c, x.shape, one, x).elements)
 
 
 def division_rule(broadcast: Broadcast) -> Callable[..., PartialTensor]:

@@ -38,7 +38,6 @@ from opdefs.rules.contents.float_intervals import (
     approximate_power,
     are_numbers,
     combine,
-    divide,
     float_ends,
     integral,
     square_root,
@@ -209,9 +208,9 @@ class FloatArithmetic:
         """`a / b` for a divisor of known sign."""
         if are_numbers(a, b) or _is_interval(a, b):
             ends = self._ends(b)
-            if ends is None or (ends[0][0] < ends[0][1] and ends[0][0] <= 0 <= ends[0][1]):
+            if ends is None or ends[0][0] <= 0 <= ends[0][1]:  # the zeros of contents have no sign
                 return None
-            return self._combine(divide, a, b)
+            return self._combine(operator.truediv, a, b)
         left = to_fraction(a) if _is_power_of_two(b) else self.exact(a)
         right = self.exact(b)
         if left is None or right is None:
