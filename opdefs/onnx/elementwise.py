@@ -119,7 +119,9 @@ def identity(c: InferenceContext, x: Type) -> Type:
 
 onnx("Abs", in_place=(0,))(absolute)
 onnx("Neg", in_place=(0,))(unary_rule(numpy_function("negative"), lambda d: -d, FloatArithmetic.negate))
-onnx("Relu", in_place=(0,))(unary_rule(positive_part, lambda d: maximum(d, 0)))
+onnx("Relu", in_place=(0,))(
+    unary_rule(positive_part, lambda d: maximum(d, 0), lambda floats, x: floats.maximum(x, 0.0))
+)
 onnx("Floor", in_place=(0,))(unary_rule(numpy_function("floor"), lambda d: d, FloatArithmetic.floor))
 onnx("Ceil", in_place=(0,))(unary_rule(numpy_function("ceil"), lambda d: d, FloatArithmetic.ceil))
 onnx("Round", in_place=(0,))(unary_rule(numpy_function("rint"), lambda d: d, FloatArithmetic.round))
