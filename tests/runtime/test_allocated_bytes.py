@@ -26,6 +26,9 @@ pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: nothing
 
 HERE = Path(__file__).parent
 TOLERANCE = 1.01
+SMALL = 512
+"""Bytes more that are no failure: vectors of a few numbers, whose static sizes cannot be written differently, wait."""
+
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 OTHER_MACHINE = {"resnet18.ts+ortall": "onnxruntime optimized it for blocks of channels of another processor"}
 
@@ -85,6 +88,11 @@ def annotated(path: Path, folder: Path, annotate: Any) -> Path:
     return target
 
 
+def larger_peaks(peaks: dict[str, int], bare: dict[str, int]) -> set[str]:
+    """The options of sessions with which a file needs more memory than the bare one."""
+    return {option for option in bare if peaks[option] > bare[option] * TOLERANCE + SMALL}
+
+
 @pytest.mark.parametrize("name", ["convnet", "decoder"])
 def test_an_example_with_annotations_needs_no_more_memory(name: str, counter: Counter, tmp_path: Path) -> None:
     path = PROJECT / "examples" / f"{name}.onnx"
@@ -94,7 +102,7 @@ def test_an_example_with_annotations_needs_no_more_memory(name: str, counter: Co
     bare = counter.peaks(path, arrays)
     for annotate in ("chains", "io"):
         peaks = counter.peaks(annotated(path, tmp_path, annotate), arrays)
-        assert all(peaks[option] <= bare[option] * TOLERANCE for option in bare), (annotate, peaks, bare)
+        assert not larger_peaks(peaks, bare), (annotate, peaks, bare)
 
 
 def test_equal_texts_make_buffers_wait(counter: Counter, tmp_path: Path) -> None:
@@ -145,5 +153,4 @@ def test_a_real_model_with_annotations_needs_no_more_memory(truth: Path, counter
         inputs = inputs_at(path, binding, arrays)
         bare = counter.peaks(path, inputs) if reason is None else pytest.skip(reason)
         peaks = counter.peaks(annotated(path, tmp_path, "chains"), inputs)
-        larger = {option for option in bare if peaks[option] > bare[option] * TOLERANCE}
-        assert not {option for option in larger if "arena" not in option}, (peaks, bare)
+        assert not {option for option in larger_peaks(peaks, bare) if "arena" not in option}, (peaks, bare)
