@@ -8,12 +8,15 @@ from shapeinf.expr.atoms import Floor, Symbol
 from shapeinf.expr.dimension import Dim, Monomial, Scope
 from shapeinf.expr.interval import Bounds, BoundsTable, bounds_with, declared_bounds, quotient_bounds
 
+MAX_BASE = 2**31
+"""An absolute value that a size without a bound is less than where its powers have no cap."""
+
 
 def usual_bounds(d: Dim, known: BoundsTable, cap: int, *, cap_powers: bool = False) -> Bounds:
     """The bounds of a dim, with a cap for the absolute value of symbols without a bound.
 
-    The cap also holds for the product of several of these, which is a number of elements, and with `cap_powers` for
-    powers of them.
+    The cap also holds for the product of several different ones, which is a number of elements, and with `cap_powers`
+    for powers.
     """
     if isinstance(d, int):
         return d, d
@@ -48,16 +51,27 @@ def _bound_monomial(
         if low != -inf and high != inf:
             bounded = _multiply(bounded, (int(low), int(high)))
             continue
-        ends = _bound_atom(scope, atom, known, cap, cap_powers)
+        is_power = not cap_powers and _occurs_again(scope, monomial, atom)
+        ends = _bound_atom(scope, atom, known, min(cap, MAX_BASE) if is_power else cap, cap_powers)
         unbounded = _multiply(unbounded, (int(max(low, ends[0])), int(min(high, ends[1]))))
         if scope.atoms[atom].depth:  # at most `slope * size + constant`
             slope = -(-max(-ends[0], ends[1]) // cap)
             constant = max(map(abs, _bound_atom(scope, atom, known, 1, cap_powers)))
             largest *= max(1, slope) + constant
-        is_capped = is_capped and (cap_powers or monomial.count(atom) == 1)
+        is_capped = is_capped and not is_power
     if is_capped:
         unbounded = max(unbounded[0], -largest), min(unbounded[1], largest)
     return _multiply(bounded, unbounded)
+
+
+def _occurs_again(scope: Scope, monomial: Monomial, atom: int) -> bool:
+    """Whether a symbol of an atom is in another factor of a product too, as in `n*n` and `n*(n//2)`."""
+    if len(monomial) == 1:
+        return False
+    if monomial.count(atom) > 1:
+        return True
+    symbols = scope.symbols_of(atom)
+    return any([other != atom and not symbols.isdisjoint(scope.symbols_of(other)) for other in monomial])
 
 
 def _multiply(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
