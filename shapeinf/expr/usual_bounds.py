@@ -12,6 +12,10 @@ MAX_BASE = 2**31
 """An absolute value that a size without a bound is less than where its powers have no cap."""
 
 
+HUGE = 1 << 256
+"""The absolute value of symbols that stand for expressions past the caps of the algebra, which may be any number."""
+
+
 def usual_bounds(d: Dim, known: BoundsTable, cap: int, *, cap_powers: bool = False) -> Bounds:
     """The bounds of a dim, with a cap for the absolute value of symbols without a bound.
 
@@ -58,7 +62,7 @@ def _bound_monomial(
             slope = -(-max(-ends[0], ends[1]) // cap)
             constant = max(map(abs, _bound_atom(scope, atom, known, 1, cap_powers)))
             largest *= max(1, slope) + constant
-        is_capped = is_capped and not is_power
+        is_capped = is_capped and not is_power and scope.atom_dim(atom) not in scope.capped
     if is_capped:
         unbounded = max(unbounded[0], -largest), min(unbounded[1], largest)
     return _multiply(bounded, unbounded)
@@ -83,7 +87,8 @@ def _bound_atom(scope: Scope, atom: int, known: BoundsTable, cap: int, cap_power
     """The bounds of an atom that has none, from those of the dims in it."""
     record = scope.atoms[atom]
     if isinstance(record, Symbol):
-        return -cap, cap
+        most = HUGE if scope.atom_dim(atom) in scope.capped else cap
+        return -most, most
     parts = (record.numerator, record.denominator) if isinstance(record, Floor) else record.args
     bounds = [usual_bounds(part, known, cap, cap_powers=cap_powers) for part in parts]
     if isinstance(record, Floor):

@@ -139,3 +139,24 @@ def test_results_that_all_runtimes_share_are_numbers():
 def test_assumptions_are_in_the_contract(name, assumption):
     texts = [p.text for p in infer_shapes(MODELS[name]).contract if p.kind == "assumption"]
     assert texts == ([] if assumption is None else [assumption])
+
+
+def test_an_expression_past_the_caps_of_the_algebra_may_wrap_around():
+    """`(n**3 + 2**30 + 1) ** 3` in int32 has coefficients that a dim does not hold."""
+    nodes = [
+        helper.make_node("Shape", ["x"], ["n"]),
+        helper.make_node("Cast", ["n"], ["i"], to=INT32),
+        helper.make_node("Pow", ["i", "three"], ["a"]),
+        helper.make_node("Add", ["a", "c"], ["b"]),
+        helper.make_node("Pow", ["b", "three"], ["p"]),
+        helper.make_node("Cast", ["p"], ["end"], to=INT64),
+        helper.make_node("Slice", ["x", "zero", "end"], ["y"]),
+    ]
+    numbers = {"three": np.array([3], np.int32), "c": np.array([2**30 + 1], np.int32), "zero": np.array([0])}
+    graph = model(nodes, numbers)
+    result = infer_shapes(graph)
+    (size,) = result.tensors["y"].shape
+    (real,) = session_of(graph).run(None, {"x": np.zeros(100, np.float32)})[0].shape
+    assert real == 0
+    assert size.is_anonymous
+    assert real in result.interval(size)
