@@ -93,6 +93,6 @@ def _bound_atom(scope: Scope, atom: int, known: BoundsTable, cap: int, cap_power
     bounds = [usual_bounds(part, known, cap, cap_powers=cap_powers) for part in parts]
     if isinstance(record, Floor):
         low, high = quotient_bounds(*bounds)
-        most = max(-bounds[0][0], bounds[0][1]) + 1  # for divisors of unknown sign
-        return int(max(low, -most)), int(min(high, most))
+        furthest = max(-bounds[0][0], bounds[0][1]) + 1  # for divisors of unknown sign
+        return int(max(low, -furthest)), int(min(high, furthest))
     return int(max(b[0] for b in bounds)), int(max(b[1] for b in bounds))
