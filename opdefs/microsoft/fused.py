@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.elementwise import triangle
-from opdefs.rules.elements import known_ints
+from opdefs.rules.contents.elements import known_ints
 from opdefs.rules.operands import merge_optional, part_size, require_scalar, require_single, require_vector
 from shapeinf.expr import ceildiv
 from shapeinf.lattice import PartialTensor, Shape, TensorType

@@ -8,7 +8,7 @@ from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.concat import concat
 from opdefs.onnx.conv import global_pool, pool
 from opdefs.onnx.reduction import reduce_by_attribute
-from opdefs.rules.elements import requested_dims
+from opdefs.rules.contents.elements import requested_dims
 from opdefs.rules.operands import require_scalar_inputs, require_single, require_single_inputs
 from opdefs.rules.requested import size_or_fresh
 from opdefs.rules.scales import constrain_scales

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.contraction import gemm
+from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.contraction import matmul
-from opdefs.rules.elements import known_dims
 from opdefs.rules.operands import merge_optional, require_broadcast_size, require_choice, require_count, require_vector
 from opdefs.rules.scales import constrain_column_scales, require_single_scale
 from shapeinf.expr import Dim, ceildiv

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
 from opdefs.onnx.pad import pad
-from opdefs.rules.elements import known_dims
+from opdefs.rules.contents.elements import known_dims
+from opdefs.rules.contents.progressions import arithmetic_range
 from opdefs.rules.gathering import constrain_indices, gather_nd
 from opdefs.rules.operands import require_vector
-from opdefs.rules.progressions import arithmetic_range
 from shapeinf.expr import Dim, ceildiv
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value

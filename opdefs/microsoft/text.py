@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.microsoft.dialect import MS, onnx
-from opdefs.rules.elements import known_ints
+from opdefs.rules.contents.elements import known_ints
 from opdefs.rules.operands import merge_optional, require_scalar, require_single, require_vector
 from opdefs.rules.requested import scalar_size_or_fresh
 from shapeinf.expr import Dim

@@ -7,13 +7,13 @@ from opdefs.nnef.broadcasting import extend_rank, require_equal_ranks
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.schemas import TYPE_ARGUMENT
 from opdefs.nnef.sliding import check_border, read_pairs
-from opdefs.rules.conversion import convert
-from opdefs.rules.elements import move_elements
+from opdefs.rules.contents.conversion import convert
+from opdefs.rules.contents.elements import move_elements
+from opdefs.rules.contents.numpy_functions import numpy_function
+from opdefs.rules.contents.progressions import reshape_elements
 from opdefs.rules.gathering import gather as gather_tensor
 from opdefs.rules.numbers import check_count, read_int, read_ints
-from opdefs.rules.numpy_functions import numpy_function
 from opdefs.rules.parts import split_axis
-from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.repetition import concat as concatenation
 from opdefs.rules.repetition import repeat_size
 from shapeinf.expr import Dim, exact_quotient

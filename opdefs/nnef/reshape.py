@@ -5,9 +5,9 @@ from __future__ import annotations
 from opdefs.nnef.attributes import Listed, read_flat_dims, read_front_axes
 from opdefs.nnef.broadcasting import extend_rank
 from opdefs.nnef.dialect import nnef
-from opdefs.rules.elements import move_elements
+from opdefs.rules.contents.elements import move_elements
+from opdefs.rules.contents.progressions import reshape_elements
 from opdefs.rules.numbers import read_int, read_ints
-from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.reshaping import reshape_dims
 from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor, Shape

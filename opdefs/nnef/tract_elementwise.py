@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.nnef.attributes import Listed, read_front_axes, read_front_axis
 from opdefs.nnef.broadcasting import broadcast
 from opdefs.nnef.dialect import nnef
-from opdefs.rules.conversion import convert
+from opdefs.rules.contents.conversion import convert
 from shapeinf.formats.nnef.files.datum_types import dtype_of
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value

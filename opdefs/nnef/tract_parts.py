@@ -8,7 +8,7 @@ from opdefs.nnef.attributes import Listed, flatten, read_front_axes, read_front_
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.tract_elementwise import read_dtype
 from opdefs.nnef.tract_shapes import read_extent
-from opdefs.rules.elements import to_dim
+from opdefs.rules.contents.elements import to_dim
 from opdefs.rules.gathering import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
 from opdefs.rules.numbers import read_ints
 from opdefs.rules.parts import HUGE, slice_size

@@ -5,10 +5,10 @@ from __future__ import annotations
 from opdefs.nnef.attributes import Listed, flatten
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.tract_elementwise import read_dtype
-from opdefs.rules.elements import move_elements, to_dim
+from opdefs.rules.contents.elements import move_elements, to_dim
+from opdefs.rules.contents.numpy_functions import numpy_function
+from opdefs.rules.contents.progressions import arithmetic_range
 from opdefs.rules.numbers import read_ints
-from opdefs.rules.numpy_functions import numpy_function
-from opdefs.rules.progressions import arithmetic_range
 from shapeinf.expr import Dim, Dimension, parse_dim_lenient
 from shapeinf.lattice import SCALAR, PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value

@@ -7,7 +7,7 @@ from math import isfinite
 from opdefs.nnef.attributes import read_front_axis
 from opdefs.nnef.dialect import nnef
 from opdefs.nnef.tract_parts import replace_axis
-from opdefs.rules.elements import known_dims
+from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.numbers import read_ints
 from opdefs.rules.requested import size_or_fresh
 from opdefs.rules.resize import scale_size

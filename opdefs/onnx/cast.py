@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.conversion import convert
+from opdefs.rules.contents.conversion import convert
 from shapeinf.lattice import PartialTensor, Shape, TensorType, numpy_dtype
 from shapeinf.lattice.dtypes import FROM_ONNX_NAMES, ONNX_CODES, ONNX_NAMES
 from shapeinf.ops import InferenceContext, Value

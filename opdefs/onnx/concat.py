@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_dims, known_ints, requested_dims
+from opdefs.rules.contents.elements import known_dims, known_ints, requested_dims
 from opdefs.rules.operands import is_unit, prove_unit, require_vector
 from opdefs.rules.repetition import broadcast_elements, repeat_size
 from opdefs.rules.repetition import concat as concat_tensors

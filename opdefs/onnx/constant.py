@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import is_listable, requested_dims
-from opdefs.rules.progressions import arithmetic_range, fill_tensor
+from opdefs.rules.contents.elements import is_listable, requested_dims
+from opdefs.rules.contents.progressions import arithmetic_range, fill_tensor
 from shapeinf.lattice import SCALAR, Element, PartialTensor, Shape, TensorType
 from shapeinf.ops import Floats, InferenceContext, Ints, Value
 

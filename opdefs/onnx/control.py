@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.branching import run_branch, truth_of_number
-from opdefs.rules.elements import logical_not, to_dim
+from opdefs.rules.contents.elements import logical_not, to_dim
 from opdefs.rules.iteration import NumberedTrip, iterate
 from opdefs.rules.operands import require_count
 from opdefs.rules.sequences import create_sequence

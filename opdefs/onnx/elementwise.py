@@ -10,8 +10,9 @@ from collections.abc import Callable
 from functools import partial
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.arithmetic import (
+from opdefs.rules.contents.arithmetic import (
     absolute,
+    approximate_rule,
     binary_rule,
     division_rule,
     extreme,
@@ -20,17 +21,18 @@ from opdefs.rules.arithmetic import (
     limit_elements,
     numpy_broadcast,
     power,
+    reciprocal,
     sign,
     total,
     truncated_remainder,
     unary_rule,
     unknown,
 )
-from opdefs.rules.elements import dim_operation, fold_elements, is_float, known_ints
-from opdefs.rules.floats import FloatArithmetic
-from opdefs.rules.numpy_functions import numpy_function, positive_part
+from opdefs.rules.contents.elements import dim_operation, fold_elements, is_float, known_ints
+from opdefs.rules.contents.floats import FloatArithmetic
+from opdefs.rules.contents.numpy_functions import numpy_function, positive_part
+from opdefs.rules.contents.progressions import add, multiply, subtract
 from opdefs.rules.operands import require_broadcast_size, require_broadcast_to, require_scalar, require_single
-from opdefs.rules.progressions import add, multiply, subtract
 from opdefs.rules.reduction import running_total
 from shapeinf.expr import maximum
 from shapeinf.lattice import PartialTensor, Shape, Type
@@ -117,14 +119,16 @@ def identity(c: InferenceContext, x: Type) -> Type:
 
 onnx("Abs", in_place=(0,))(absolute)
 onnx("Neg", in_place=(0,))(unary_rule(numpy_function("negative"), lambda d: -d, FloatArithmetic.negate))
-onnx("Relu", in_place=(0,))(unary_rule(positive_part, lambda d: maximum(d, 0)))
+onnx("Relu", in_place=(0,))(
+    unary_rule(positive_part, lambda d: maximum(d, 0), lambda floats, x: floats.maximum(x, 0.0))
+)
 onnx("Floor", in_place=(0,))(unary_rule(numpy_function("floor"), lambda d: d, FloatArithmetic.floor))
 onnx("Ceil", in_place=(0,))(unary_rule(numpy_function("ceil"), lambda d: d, FloatArithmetic.ceil))
 onnx("Round", in_place=(0,))(unary_rule(numpy_function("rint"), lambda d: d, FloatArithmetic.round))
-onnx("Sqrt", in_place=(0,))(unary_rule(numpy_function("sqrt"), unknown))
-onnx("Exp", in_place=(0,))(unary_rule(numpy_function("exp"), unknown))
-onnx("Log", in_place=(0,))(unary_rule(numpy_function("log"), unknown))
-onnx("Reciprocal", in_place=(0,))(unary_rule(lambda x: 1 / x, unknown, lambda floats, x: floats.divide(1.0, x)))
+onnx("Sqrt", in_place=(0,))(unary_rule(numpy_function("sqrt"), unknown, FloatArithmetic.square_root))
+onnx("Exp", in_place=(0,))(approximate_rule("exp"))
+onnx("Log", in_place=(0,))(approximate_rule("log"))
+onnx("Reciprocal", in_place=(0,))(reciprocal)
 onnx("Sign", in_place=(0,))(sign)
 
 
@@ -161,7 +165,7 @@ def pow_(c: InferenceContext, a: Operand, b: Operand) -> PartialTensor:
 def _extreme_rule(name: str) -> Callable[..., PartialTensor]:
     def rule(c: InferenceContext, *xs: Operand) -> PartialTensor:
         """Numpy broadcasting of any number of inputs."""
-        return extreme(name, c.broadcast(*(x.shape for x in xs)), *xs)
+        return extreme(c, name, c.broadcast(*(x.shape for x in xs)), *xs)
 
     return rule
 
@@ -213,7 +217,7 @@ def clip(c: InferenceContext, x: Value, low: Value | None = None, high: Value | 
         return PartialTensor(x.dtype, x.shape, None)
     for bound, name in ((low, "min"), (high, "max")):
         require_single(c, None if bound is None else bound.shape, f"{name} must have exactly one element")
-    return limit_elements(x, low, high)
+    return limit_elements(c, x, low, high)
 
 
 # In versions 7 to 11, which are for inference only, the output is the input; others may drop elements.

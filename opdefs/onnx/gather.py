@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import is_listable, known_dims, known_ints
+from opdefs.rules.contents.elements import is_listable, known_dims, known_ints
 from opdefs.rules.gathering import gather, gather_elements, gather_nd, one_hot_tensor, scatter_elements, scatter_nd
 from opdefs.rules.operands import require_single, require_vector
 from shapeinf.lattice import PartialTensor, Shape

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.arithmetic import numpy_broadcast
-from opdefs.rules.elements import logical_not, logical_or, map_elements, selection
-from opdefs.rules.logic import (
+from opdefs.rules.contents.arithmetic import numpy_broadcast
+from opdefs.rules.contents.elements import logical_not, logical_or, map_elements, selection
+from opdefs.rules.contents.logic import (
     EQUAL,
     GREATER,
     GREATER_EQUAL,

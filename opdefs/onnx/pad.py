@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_dims, known_ints, move_elements
+from opdefs.rules.contents.elements import known_dims, known_ints, move_elements
 from opdefs.rules.operands import require_single, require_vector
 from opdefs.rules.padding import pad_elements
 from shapeinf.expr import Dim, maximum, minimum

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_ints
+from opdefs.rules.contents.elements import known_ints
 from opdefs.rules.reduction import reduce_axes, reduce_unknown_axes
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Ints, Value

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_ints, requested_dims
-from opdefs.rules.progressions import reshape_elements
+from opdefs.rules.contents.elements import known_ints, requested_dims
+from opdefs.rules.contents.progressions import reshape_elements
 from opdefs.rules.reshaping import (
     constrain_unit_axes,
     insert_axes,

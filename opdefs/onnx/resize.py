@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from opdefs.onnx.dialect import onnx
 from opdefs.rules.blocks import blocks_to_channels, channels_to_blocks
-from opdefs.rules.elements import known_dims
+from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.operands import require_vector
 from opdefs.rules.resize import keep_aspect_ratio, scale_size
 from opdefs.rules.unknowns import is_steady

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import tensor_from_array, to_dim
+from opdefs.rules.contents.elements import tensor_from_array, to_dim
+from opdefs.rules.contents.progressions import progression
 from opdefs.rules.operands import require_single, require_vector
-from opdefs.rules.progressions import progression
 from opdefs.rules.unknowns import box_count, fresh_count, nonzero_count, top_k_shape
 from shapeinf.expr import Dim
 from shapeinf.lattice import Shape, TensorType

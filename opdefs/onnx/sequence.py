@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_dims, known_ints
+from opdefs.rules.contents.elements import known_dims, known_ints
 from opdefs.rules.sequences import MAX_ITEMS, create_sequence
 from opdefs.rules.unknowns import cover_shape, element_shape
 from shapeinf.expr import Dim, ceildiv

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opdefs.onnx.cast import dtype_name
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import known_ints
+from opdefs.rules.contents.elements import known_ints
 from opdefs.rules.operands import require_scalar, require_single
 from opdefs.rules.requested import scalar_size_or_fresh
 from opdefs.rules.unknowns import cover_dim

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from opdefs.onnx.dialect import onnx
-from opdefs.rules.elements import MAX_RANK, known_dims, known_ints
+from opdefs.rules.contents.elements import MAX_RANK, known_dims, known_ints
 from opdefs.rules.requested import size_or_fresh
 from opdefs.rules.sampling import affine_grid, grid_sample
 from opdefs.rules.window import pad_pairs, spatial_attribute, transposed_window_size, window_size

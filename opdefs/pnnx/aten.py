@@ -12,8 +12,8 @@ from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.operands import is_kind, require_kind, require_operand, result_type
 from opdefs.pnnx.promotion import to_float
 from opdefs.pnnx.splits import chunk, split
-from opdefs.rules.conversion import convert
-from opdefs.rules.elements import MAX_RANK, known_dims, known_ints
+from opdefs.rules.contents.conversion import convert
+from opdefs.rules.contents.elements import MAX_RANK, known_dims, known_ints
 from opdefs.rules.reshaping import shape_of_sizes
 from opdefs.rules.sequences import create_tuple
 from shapeinf.expr import Dim

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.operands import read_type
 from opdefs.pnnx.promotion import DEFAULT_FLOAT, default_type
-from opdefs.rules.constants import constant_tensor, number_of
-from opdefs.rules.conversion import convert
-from opdefs.rules.elements import INDEX_TYPES, MAX_RANK, is_float, to_dim
-from opdefs.rules.floats import FLOAT64, FloatArithmetic
+from opdefs.rules.contents.constants import constant_tensor, number_of
+from opdefs.rules.contents.conversion import convert
+from opdefs.rules.contents.elements import INDEX_TYPES, MAX_RANK, is_float, to_dim
+from opdefs.rules.contents.float_formats import FLOAT64
+from opdefs.rules.contents.floats import FloatArithmetic
+from opdefs.rules.contents.progressions import arithmetic_range
 from opdefs.rules.numbers import read_dims
 from opdefs.rules.operands import require_count
-from opdefs.rules.progressions import arithmetic_range
 from opdefs.rules.ranges import require_order, step_sign
 from opdefs.rules.reshaping import shape_of_sizes
 from shapeinf.expr import Dim

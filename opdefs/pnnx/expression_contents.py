@@ -1,7 +1,8 @@
 """Contents of the results of expressions: sizes, and the fractions of sizes that floats hold.
 
-Integers are those of Python; an integer out of the range of its type is unknown. `rules.floats` infers floats where
-they are exact. Contents of half precision are unknown: torch computes some in float32 and rounds others at each step.
+Integers wrap around as those of torch do. `rules.contents.floats` infers floats
+where they are exact. Contents of half precision are unknown: torch computes some in float32, and rounds others at each
+step.
 """
 
 from __future__ import annotations
@@ -11,12 +12,18 @@ from collections.abc import Callable
 from typing import Any
 
 from opdefs.pnnx.expression_types import EXTREMES, LOGICAL, SHIFTS, TO_INTEGER, Form, Operand, common_form
-from opdefs.rules.arithmetic import floored_quotient, floored_remainder, integer_power, truncated_remainder
-from opdefs.rules.conversion import convert
-from opdefs.rules.elements import Operation, dim_operation, logical_and, logical_or, map_elements, without_overflow
-from opdefs.rules.floats import FloatArithmetic, float_operation
-from opdefs.rules.logic import logical_xor
-from opdefs.rules.numpy_functions import numpy_function
+from opdefs.rules.contents.arithmetic import floored_quotient, floored_remainder, integer_power, truncated_remainder
+from opdefs.rules.contents.conversion import convert
+from opdefs.rules.contents.elements import (
+    Operation,
+    integer_operation,
+    logical_and,
+    logical_or,
+    map_elements,
+)
+from opdefs.rules.contents.floats import FloatArithmetic, float_operation
+from opdefs.rules.contents.logic import logical_xor
+from opdefs.rules.contents.numpy_functions import numpy_function
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext
@@ -71,8 +78,7 @@ def _operation(c: InferenceContext, function: str, dtype: str) -> Operation | No
     operation = _integer_operations(c).get(function)
     if operation is None:
         return None
-    on_dims = dim_operation(operation)
-    return lambda *elements: without_overflow(c, dtype, on_dims(*elements))
+    return integer_operation(c, dtype, operation)
 
 
 def _integer_operations(c: InferenceContext) -> dict[str, DimOperation]:
@@ -133,20 +139,16 @@ def _floor_divide(floats: FloatArithmetic, a: Element, b: Element) -> Element:
     return floats.element(n // d) if is_simple and floats.c.prove_le(1, d) is True else None
 
 
-def _unknown(*_: object) -> Element:
-    return None
-
-
 _FLOAT_OPERATIONS: dict[str, tuple[Callable[..., Any], Callable[..., Element]]] = {
     "add": (numpy_function("add"), FloatArithmetic.add),
     "sub": (numpy_function("subtract"), FloatArithmetic.subtract),
     "mul": (numpy_function("multiply"), FloatArithmetic.multiply),
     "div": (numpy_function("divide"), FloatArithmetic.divide),
     "floor_divide": (numpy_function("floor_divide"), _floor_divide),
-    "remainder": (numpy_function("remainder"), _unknown),
-    "fmod": (numpy_function("fmod"), _unknown),
+    "remainder": (numpy_function("remainder"), FloatArithmetic.floored_remainder),
+    "fmod": (numpy_function("fmod"), FloatArithmetic.truncated_remainder),
     "neg": (numpy_function("negative"), FloatArithmetic.negate),
-    "abs": (numpy_function("abs"), _unknown),
+    "abs": (numpy_function("abs"), FloatArithmetic.absolute),
     "square": (numpy_function("square"), lambda floats, x: floats.multiply(x, x)),
     "floor": (numpy_function("floor"), FloatArithmetic.floor),
     "ceil": (numpy_function("ceil"), FloatArithmetic.ceil),

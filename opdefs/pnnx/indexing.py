@@ -8,7 +8,7 @@ import attrs
 
 from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.dialect import pnnx
-from opdefs.rules.elements import clamp_at_zero, is_listable
+from opdefs.rules.contents.elements import clamp_at_zero, is_listable
 from opdefs.rules.gathering import constrain_index_shape, constrain_indices, take_axis
 from opdefs.rules.numbers import read_int
 from opdefs.rules.operands import require_broadcast_to

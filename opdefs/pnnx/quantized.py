@@ -5,7 +5,7 @@ from __future__ import annotations
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.operands import read_type
 from opdefs.pnnx.promotion import DEFAULT_FLOAT
-from opdefs.rules.elements import known_ints
+from opdefs.rules.contents.elements import known_ints
 from opdefs.rules.repetition import concat
 from shapeinf.lattice import PartialTensor, Shape, TensorType
 from shapeinf.ops import InferenceContext, Value

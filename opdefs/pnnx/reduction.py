@@ -12,7 +12,7 @@ from opdefs.pnnx.complex_numbers import real_type
 from opdefs.pnnx.dialect import own_types, pnnx
 from opdefs.pnnx.operands import is_kind, read_type, require_kind
 from opdefs.pnnx.promotion import to_float
-from opdefs.rules.conversion import convert
+from opdefs.rules.contents.conversion import convert
 from opdefs.rules.numbers import read_int
 from opdefs.rules.reduction import reduce_axes, running_total
 from shapeinf.lattice import PartialTensor, Shape, TensorType

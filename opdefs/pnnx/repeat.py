@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from opdefs.pnnx.arguments import require_known
 from opdefs.pnnx.axes import read_axes
 from opdefs.pnnx.dialect import pnnx
-from opdefs.rules.elements import MAX_RANK, known_dims, move_elements
+from opdefs.rules.contents.elements import MAX_RANK, known_dims, move_elements
+from opdefs.rules.contents.numpy_functions import numpy_function
+from opdefs.rules.contents.progressions import reshape_elements
 from opdefs.rules.numbers import check_count, read_dim, read_dims, read_int, read_ints
-from opdefs.rules.numpy_functions import numpy_function
 from opdefs.rules.operands import prove_unit, require_broadcast_size, require_broadcast_to
-from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.repetition import broadcast_elements, repeat_size
 from opdefs.rules.repetition import tile as tile_axes
 from opdefs.rules.reshaping import flip as flip_axes

@@ -10,7 +10,7 @@ import attrs
 from opdefs.pnnx.arguments import require_known
 from opdefs.pnnx.axes import read_axis
 from opdefs.pnnx.dialect import own_types, pnnx
-from opdefs.rules.elements import MAX_RANK, known_dims
+from opdefs.rules.contents.elements import MAX_RANK, known_dims
 from opdefs.rules.gathering import constrain_indices
 from opdefs.rules.numbers import check_count, read_dim, read_dims
 from opdefs.rules.operands import is_unit, require_broadcast_to

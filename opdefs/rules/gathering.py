@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import Array, Elements, element_array, is_listable, known_ints, move_elements
-from opdefs.rules.numpy_functions import numpy_function
-from opdefs.rules.progressions import extremes
+from opdefs.rules.contents.elements import Array, Elements, element_array, is_listable, known_ints, move_elements
+from opdefs.rules.contents.numpy_functions import numpy_function
+from opdefs.rules.contents.progressions import extremes
 from shapeinf.expr import Dim
 from shapeinf.lattice import Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext, Value

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from opdefs.rules.elements import clamp_at_zero
+from opdefs.rules.contents.elements import clamp_at_zero
 from opdefs.rules.extrapolation import Extrapolation, confirm, extrapolate
 from shapeinf.errors import Source
 from shapeinf.expr import Dim, Dimension, maximum, minimum, substitute

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import to_dim
+from opdefs.rules.contents.elements import to_dim
 from shapeinf.expr import Dim
 from shapeinf.ops import InferenceContext
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import clamp_at_zero, is_listable, select_elements
+from opdefs.rules.contents.elements import clamp_at_zero, is_listable, select_elements
+from opdefs.rules.contents.progressions import reshape_elements, slice_progression
 from opdefs.rules.operands import is_unit
-from opdefs.rules.progressions import reshape_elements, slice_progression
 from shapeinf.expr import Dim, ceildiv, maximum, minimum
 from shapeinf.lattice import PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext

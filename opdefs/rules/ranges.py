@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import to_dim
+from opdefs.rules.contents.elements import to_dim
 from shapeinf.lattice import Element
 from shapeinf.ops import InferenceContext
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import reduce as fold_left
 from itertools import accumulate
 
-from opdefs.rules.elements import (
+from opdefs.rules.contents.elements import (
     Elements,
     element_array,
     is_float,
@@ -15,11 +15,11 @@ from opdefs.rules.elements import (
     logical_and,
     logical_or,
     to_dim,
-    without_overflow,
 )
-from opdefs.rules.floats import FloatArithmetic, arithmetic
+from opdefs.rules.contents.floats import FloatArithmetic, arithmetic
+from opdefs.rules.contents.integers import wrap_element
+from opdefs.rules.contents.progressions import extremes, running_sum
 from opdefs.rules.operands import is_unit, prove_unit
-from opdefs.rules.progressions import extremes, running_sum
 from opdefs.rules.unknowns import cover_dim
 from shapeinf.expr import Dim, maximum, minimum
 from shapeinf.lattice import BroadcastAxes, Element, PartialTensor, Progression, Shape
@@ -135,14 +135,14 @@ def _sum(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> El
     if is_float(dtype):
         return _fold_floats(c, dtype, group, FloatArithmetic.add)
     known = _known_elements(group)
-    return None if known is None else without_overflow(c, dtype, sum(known))
+    return None if known is None else wrap_element(c, dtype, sum(known))
 
 
 def _product(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
     if is_float(dtype):
         return _fold_floats(c, dtype, group, FloatArithmetic.multiply)
     known = _known_elements(group)
-    return None if known is None else without_overflow(c, dtype, c.numel(known))
+    return None if known is None else wrap_element(c, dtype, c.numel(known))
 
 
 def _fold_floats(
@@ -220,4 +220,4 @@ def running_total(
     totals = list(accumulate(ordered, step))
     if exclusive:
         totals = [1 if operation == "Prod" else 0, *totals][: len(ordered)]
-    return PartialTensor(x.dtype, x.shape, [without_overflow(c, x.dtype, t) for t in totals[:: -1 if reverse else 1]])
+    return PartialTensor(x.dtype, x.shape, [wrap_element(c, x.dtype, t) for t in totals[:: -1 if reverse else 1]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import (
+from opdefs.rules.contents.elements import (
     Elements,
     broadcast_list,
     concatenate_elements,
@@ -12,9 +12,9 @@ from opdefs.rules.elements import (
     is_listable,
     move_elements,
 )
-from opdefs.rules.numpy_functions import numpy_function
+from opdefs.rules.contents.numpy_functions import numpy_function
+from opdefs.rules.contents.progressions import broadcast_progression
 from opdefs.rules.operands import is_unit
-from opdefs.rules.progressions import broadcast_progression
 from shapeinf.expr import Dim
 from shapeinf.lattice import Element, PartialTensor, Progression, Shape
 from shapeinf.ops import InferenceContext

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import to_dim
+from opdefs.rules.contents.elements import to_dim
 from shapeinf.expr import Dim
 from shapeinf.lattice import PartialTensor
 from shapeinf.ops import InferenceContext

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import move_elements, requested_dims
+from opdefs.rules.contents.elements import move_elements, requested_dims
+from opdefs.rules.contents.progressions import reshape_elements, transpose_progression
 from opdefs.rules.operands import is_unit, prove_unit
-from opdefs.rules.progressions import reshape_elements, transpose_progression
 from opdefs.rules.unknowns import cover_dim
 from shapeinf.expr import Dim, exact_quotient
 from shapeinf.lattice import OptionalAxes, PartialTensor, Progression, Shape

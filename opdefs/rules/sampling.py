@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import known_dims
+from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.requested import size_or_fresh
 from shapeinf.lattice import Shape
 from shapeinf.ops import InferenceContext, Value

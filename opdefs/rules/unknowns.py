@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import known_dims
-from opdefs.rules.progressions import has_no_zeros
+from opdefs.rules.contents.elements import known_dims
+from opdefs.rules.contents.progressions import has_no_zeros
 from shapeinf.expr import Dim, maximum
 from shapeinf.lattice import PartialTensor, Shape
 from shapeinf.ops import InferenceContext

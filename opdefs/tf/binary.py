@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from opdefs.rules.arithmetic import (
+from opdefs.rules.contents.arithmetic import (
     binary_rule,
+    calculate,
     division_rule,
-    element_arithmetic,
     extreme,
     float_quotient,
     floored_quotient,
@@ -19,19 +19,19 @@ from opdefs.rules.arithmetic import (
     total,
     truncated_remainder,
 )
-from opdefs.rules.elements import (
+from opdefs.rules.contents.elements import (
     dim_operation,
     fold_elements,
+    integer_operation,
     is_float,
     is_listable,
     list_elements,
     map_elements,
     to_dim,
-    without_overflow,
 )
-from opdefs.rules.floats import FloatArithmetic, float_operation
-from opdefs.rules.numpy_functions import numpy_function
-from opdefs.rules.progressions import add, multiply, subtract
+from opdefs.rules.contents.floats import FloatArithmetic, fold_floats
+from opdefs.rules.contents.numpy_functions import numpy_function
+from opdefs.rules.contents.progressions import add, multiply, subtract
 from opdefs.tf.broadcasting import broadcast
 from opdefs.tf.common import merge_all
 from opdefs.tf.dialect import tf
@@ -74,11 +74,8 @@ def floor_divide(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
     shape = broadcast(c, x.shape, y.shape)
     if not is_float(x.dtype):
         return integer_division(c, shape, numpy_function("floor_divide"), floored_quotient(c), x, y)
-    quotient = float_quotient(c, shape, x, y)
-    operation = float_operation(c, x.dtype, numpy_function("floor"), FloatArithmetic.floor)
-    return fold_elements(
-        None, shape, numpy_function("floor"), operation, PartialTensor(x.dtype, shape, quotient.elements)
-    )
+    quotient = PartialTensor(x.dtype, shape, float_quotient(c, shape, x, y).elements)
+    return fold_floats(c, None, shape, numpy_function("floor"), FloatArithmetic.floor, quotient)
 
 
 @tf("FloorMod", in_place=(0, 1))
@@ -105,8 +102,7 @@ def power(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
     shape = broadcast(c, x.shape, y.shape)
     if is_float(x.dtype):
         return PartialTensor(x.dtype, shape, None)
-    operation = dim_operation(integer_power)
-    return map_elements(None, shape, lambda *elements: without_overflow(c, x.dtype, operation(*elements)), x, y)
+    return map_elements(None, shape, integer_operation(c, x.dtype, integer_power), x, y)
 
 
 @tf("Maximum", in_place=(0, 1))
@@ -114,7 +110,7 @@ def elementwise_maximum(c: InferenceContext, x: Value, y: Value) -> PartialTenso
     """[*A], [*B] -> [*broadcast(A, B)]; an unknown element is at least a known one at its position."""
     shape = broadcast(c, x.shape, y.shape)
     if not _are_bounded(shape, x, y):
-        return extreme("Max", shape, x, y)
+        return extreme(c, "Max", shape, x, y)
 
     def operation(a: Dim | None, b: Dim | None) -> Dim | None:
         if a is None or b is None:
@@ -130,7 +126,7 @@ def elementwise_minimum(c: InferenceContext, x: Value, y: Value) -> PartialTenso
     """[*A], [*B] -> [*broadcast(A, B)]; an unknown element is at most a known one at its position."""
     shape = broadcast(c, x.shape, y.shape)
     if not _are_bounded(shape, x, y):
-        return extreme("Min", shape, x, y)
+        return extreme(c, "Min", shape, x, y)
 
     def operation(a: Dim | None, b: Dim | None) -> Dim | None:
         if a is not None and b is not None:
@@ -180,8 +176,7 @@ def squared_difference(c: InferenceContext, x: Operand, y: Operand) -> PartialTe
 
         return np.square(a - b)
 
-    operation = element_arithmetic(c, x.dtype, concrete, lambda a, b: (a - b) * (a - b), square)
-    return fold_elements(None, broadcast(c, x.shape, y.shape), concrete, operation, x, y)
+    return calculate(c, None, broadcast(c, x.shape, y.shape), concrete, lambda a, b: (a - b) * (a - b), square, x, y)
 
 
 # -- bits --------------------------------------------------------------------------------------------------------------
@@ -228,8 +223,7 @@ def shift(c: InferenceContext, x: Operand, y: Operand) -> PartialTensor:
         limited = np.clip(bits, 0, array.dtype.itemsize * 8 - 1)
         return np.left_shift(array, limited) if left else np.right_shift(array, limited)
 
-    shifted = element_arithmetic(c, x.dtype, concrete, operation, None)
-    return fold_elements(None, broadcast(c, x.shape, y.shape), concrete, shifted, x, y)
+    return calculate(c, None, broadcast(c, x.shape, y.shape), concrete, operation, None, x, y)
 
 
 # -- sums of many, and operands of one shape ---------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import known_dims
+from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.operands import require_broadcast_size, require_choice
 from opdefs.rules.requested import scalar_size
 from opdefs.rules.unknowns import fresh_count

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import known_dims, known_ints, requested_dims
+from opdefs.rules.contents.elements import known_dims, known_ints, requested_dims
+from opdefs.rules.contents.progressions import reshape_elements
 from opdefs.rules.operands import prove_unit, require_broadcast_size
 from opdefs.rules.parts import split_axis
-from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.repetition import broadcast_elements
 from opdefs.rules.repetition import concat as concat_tensors
 from opdefs.rules.repetition import tile as tile_axes

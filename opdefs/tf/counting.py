@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import known_dims
+from opdefs.rules.contents.elements import known_dims
 from opdefs.tf.common import require_scalars, size_from_scalar
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim, minimum

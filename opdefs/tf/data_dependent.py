@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from opdefs.rules.elements import Elements, element_array, is_listable, known_ints, tensor_from_array
-from opdefs.rules.progressions import extremes, progression
+from opdefs.rules.contents.elements import Elements, element_array, is_listable, known_ints, tensor_from_array
+from opdefs.rules.contents.progressions import extremes, progression
 from opdefs.rules.unknowns import fresh_count, nonzero_count
 from opdefs.tf.dialect import tf
 from shapeinf.expr import Dim, Dimension, maximum
-from shapeinf.lattice import Condition, Element, PartialTensor, Progression, Quotient, Shape
+from shapeinf.lattice import Condition, Element, FloatInterval, PartialTensor, Progression, Quotient, Shape
 from shapeinf.ops import InferenceContext, Value
 from shapeinf.ops.from_tensors import MAX_DIMENSIONS
 
@@ -40,7 +40,7 @@ def _true_count(c: InferenceContext, decided: Sequence[bool | None]) -> Dim:
 
 def _is_nonzero(c: InferenceContext, element: Element) -> bool | None:
     """Whether an element is not zero; None where that is undecided."""
-    if element is None or isinstance(element, (Condition, Quotient, str)):
+    if element is None or isinstance(element, (Condition, FloatInterval, Quotient, str)):
         return None
     if isinstance(element, Dimension):
         verdict = c.prove_eq(element, 0)

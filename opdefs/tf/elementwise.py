@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from opdefs.rules.arithmetic import absolute, limit_elements, sign, unary_rule, unknown
-from opdefs.rules.elements import dim_operation, fold_elements, logical_not, map_elements
-from opdefs.rules.floats import FloatArithmetic
-from opdefs.rules.numpy_functions import numpy_function, positive_part
+from opdefs.rules.contents.arithmetic import absolute, limit_elements, sign, unary_rule, unknown
+from opdefs.rules.contents.elements import dim_operation, fold_elements, logical_not, map_elements
+from opdefs.rules.contents.floats import FloatArithmetic
+from opdefs.rules.contents.numpy_functions import numpy_function, positive_part
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError
 from shapeinf.expr import Dim, maximum, minimum
@@ -84,12 +84,18 @@ def unary_gradient(c: InferenceContext, y: Shape, dy: Shape) -> Shape:
 tf("Abs", in_place=(0,))(absolute)
 tf("Sign", in_place=(0,))(sign)
 tf("Neg", in_place=(0,))(unary_rule(numpy_function("negative"), lambda d: -d, FloatArithmetic.negate))
-tf("Relu", in_place=(0,))(unary_rule(positive_part, lambda d: maximum(d, 0)))
-tf("Relu6", in_place=(0,))(unary_rule(lambda x: x.clip(0, 6), lambda d: minimum(maximum(d, 0), 6)))
+tf("Relu", in_place=(0,))(unary_rule(positive_part, lambda d: maximum(d, 0), lambda floats, x: floats.maximum(x, 0.0)))
+tf("Relu6", in_place=(0,))(
+    unary_rule(
+        lambda x: x.clip(0, 6),
+        lambda d: minimum(maximum(d, 0), 6),
+        lambda floats, x: floats.minimum(floats.maximum(x, 0.0), 6.0),
+    )
+)
 tf("Floor", in_place=(0,))(unary_rule(numpy_function("floor"), lambda d: d, FloatArithmetic.floor))
 tf("Ceil", in_place=(0,))(unary_rule(numpy_function("ceil"), lambda d: d, FloatArithmetic.ceil))
 tf("Round", "Rint", in_place=(0,))(unary_rule(numpy_function("rint"), lambda d: d, FloatArithmetic.round))
-tf("Sqrt", in_place=(0,))(unary_rule(numpy_function("sqrt"), unknown))
+tf("Sqrt", in_place=(0,))(unary_rule(numpy_function("sqrt"), unknown, FloatArithmetic.square_root))
 
 
 def _square(floats: FloatArithmetic, x: Any) -> Any:
@@ -136,7 +142,7 @@ def clip_by_value(c: InferenceContext, t: Operand, clip_value_min: Operand, clip
     for limit in (clip_value_min, clip_value_max):
         if limit.shape.dims is None or len(limit.shape.dims) > 0:
             return PartialTensor(t.dtype, t.shape, None)
-    return limit_elements(t, clip_value_min, clip_value_max)
+    return limit_elements(c, t, clip_value_min, clip_value_max)
 
 
 @tf("StochasticCastToInt")

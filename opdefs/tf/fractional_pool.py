@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from math import floor
 
-from opdefs.rules.elements import to_dim
-from opdefs.rules.floats import FLOAT32, FloatArithmetic
+from opdefs.rules.contents.elements import to_dim
+from opdefs.rules.contents.float_formats import FLOAT32
+from opdefs.rules.contents.floats import FloatArithmetic
 from opdefs.tf.common import shape_of_rank
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError

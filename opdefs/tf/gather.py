@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from opdefs.rules.elements import is_listable, known_ints
+from opdefs.rules.contents.elements import is_listable, known_ints
 from opdefs.rules.gathering import constrain_index_tuples, constrain_indices, one_hot_tensor, pick_tuples, take_axis
 from opdefs.tf.common import require_scalars, size_from_scalar
 from opdefs.tf.dialect import tf

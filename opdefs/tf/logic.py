@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import list_elements, logical_not, logical_or, map_elements, selection
-from opdefs.rules.logic import (
+from opdefs.rules.contents.elements import list_elements, logical_not, logical_or, map_elements, selection
+from opdefs.rules.contents.logic import (
     EQUAL,
     GREATER,
     GREATER_EQUAL,
@@ -14,7 +14,7 @@ from opdefs.rules.logic import (
     conjunction_rule,
     connective_rule,
 )
-from opdefs.rules.progressions import broadcast_progression
+from opdefs.rules.contents.progressions import broadcast_progression
 from opdefs.tf.broadcasting import broadcast, broadcast_if_compatible
 from opdefs.tf.dialect import tf
 from shapeinf.lattice import HandleType, PartialTensor, Progression, Shape

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from opdefs.rules.elements import known_dims
+from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.requested import scalar_size_or_fresh
 from opdefs.tf.common import require_scalars
 from opdefs.tf.dialect import tf

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from opdefs.rules.conversion import convert
-from opdefs.rules.elements import name_scalar, to_dim
-from opdefs.rules.progressions import arithmetic_range
+from opdefs.rules.contents.conversion import convert
+from opdefs.rules.contents.elements import name_scalar, to_dim
+from opdefs.rules.contents.progressions import arithmetic_range
 from opdefs.rules.ranges import require_order, step_sign
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import known_ints, name_scalar
+from opdefs.rules.contents.elements import known_ints, name_scalar
 from opdefs.rules.reduction import (
     reduce_broadcast_axes,
     reduce_elements,

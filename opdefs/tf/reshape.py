@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import known_dims, known_ints, requested_dims
-from opdefs.rules.progressions import reshape_elements
+from opdefs.rules.contents.elements import known_dims, known_ints, requested_dims
+from opdefs.rules.contents.progressions import reshape_elements
 from opdefs.rules.reshaping import flip, insert_unit_axes, reshape_dims, squeeze_units
 from opdefs.rules.reshaping import transpose as transpose_axes
 from opdefs.tf.common import require_scalars, warn

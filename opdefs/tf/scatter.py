@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from opdefs.rules.constants import constant_tensor, zero_of
-from opdefs.rules.elements import known_ints
+from opdefs.rules.contents.constants import constant_tensor, zero_of
+from opdefs.rules.contents.elements import known_ints
 from opdefs.rules.gathering import constrain_index_tuples, constrain_indices, infer_index_length, scatter_tuples
 from opdefs.rules.reshaping import shape_from_sizes
 from opdefs.tf.dialect import tf

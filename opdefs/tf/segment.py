@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import to_dim
-from opdefs.rules.progressions import extremes
+from opdefs.rules.contents.elements import to_dim
+from opdefs.rules.contents.progressions import extremes
 from opdefs.tf.common import size_from_scalar
 from opdefs.tf.dialect import tf
 from shapeinf.errors import ShapeError

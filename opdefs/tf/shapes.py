@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opdefs.rules.elements import known_dims
+from opdefs.rules.contents.elements import known_dims
 from opdefs.rules.operands import prove_unit
 from opdefs.tf.common import align_dims
 from opdefs.tf.dialect import tf

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import attrs
 
-from opdefs.rules.elements import known_dims, known_ints
+from opdefs.rules.contents.elements import known_dims, known_ints
+from opdefs.rules.contents.progressions import reshape_elements
 from opdefs.rules.operands import require_broadcast_to
 from opdefs.rules.parts import HUGE, slice_axes
-from opdefs.rules.progressions import reshape_elements
 from opdefs.rules.reshaping import shape_from_sizes
 from opdefs.tf.common import warn
 from opdefs.tf.dialect import tf

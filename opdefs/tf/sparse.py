@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opdefs.rules.elements import known_ints
+from opdefs.rules.contents.elements import known_ints
 from opdefs.tf.common import shape_of_rank
 from opdefs.tf.dialect import tf
 from opdefs.tf.sparse_operands import (

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from shapeinf.expr import Dimension, evaluate
-from shapeinf.lattice import Condition, Progression, Quotient
+from shapeinf.lattice import Condition, FloatInterval, Progression, Quotient
 from tests.differential.tf.case import _dim_problem, infer
 from tests.differential.tf.record import outputs
 
@@ -79,7 +79,12 @@ def _element_problems(store, sizes, index, got, dims, values):
             element = evaluate(element.expression, sizes) >= 0
         if isinstance(element, Quotient):
             element = _round(element, got.dtype, sizes)
-        why = _dim_problem(store, element, value, sizes, False) if isinstance(element, Dimension) else element != value
+        if isinstance(element, FloatInterval):
+            why = not element.low <= value <= element.high
+        elif isinstance(element, Dimension):
+            why = _dim_problem(store, element, value, sizes, False)
+        else:
+            why = element != value
         if why:
             yield f"output {index}, element {position} is {element}, not {value}"
     if elements is not None and len(elements) != len(values):

@@ -247,11 +247,7 @@ class _Body(InvocationTypes):
                 use = "a parameter, it cannot be assigned" if name in self.parameters else "assigned already"
                 self.reporter.error("N402", f"{name!r} is {use}", target.at)
                 return
-            if (
-                self.fragment is None
-                and isinstance(of, ArrayOf | TupleOf)
-                and has_tensor(of)
-            ):
+            if self.fragment is None and isinstance(of, ArrayOf | TupleOf) and has_tensor(of):
                 kind = "an array" if isinstance(of, ArrayOf) else "a tuple"
                 message = (
                     f"every tensor of the graph has a name of its own: {name!r} would be {kind}, {format_type(of)}"
