@@ -1,0 +1,105 @@
+"""Strings of known contents: conversions from and to numbers, joins, parts and cases.
+
+A string with U+FFFD stands for bytes that are not UTF-8, and counts as unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from math import isfinite
+
+from opdefs.rules.contents.elements import map_elements
+from shapeinf.lattice import Element, PartialTensor, Shape
+from shapeinf.lattice.dtypes import INTEGER_RANGES
+
+LOST = "\ufffd"
+
+
+def known_text(element: Element) -> str | None:
+    """An element that is a string whose bytes are known; None for any other."""
+    return element if isinstance(element, str) and LOST not in element else None
+
+
+def map_texts(
+    dtype: str, shape: Shape, operation: Callable[..., Element], *values: PartialTensor
+) -> PartialTensor:
+    """An operation on strings, applied to the broadcast of tensors of strings; unknown where one of them is."""
+
+    def apply(*elements: Element) -> Element:
+        texts = [known_text(e) for e in elements]
+        return None if any(t is None for t in texts) else operation(*texts)
+
+    return map_elements(dtype, shape, apply, *values)
+
+
+def join_texts(shape: Shape, separator: str, *values: PartialTensor) -> PartialTensor:
+    """The strings at each position, joined."""
+    return map_texts("string", shape, lambda *texts: separator.join(texts), *values)
+
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def parse_number(text: str, dtype: str) -> Element:
+    """A decimal number as an element of a numeric type; None for other texts, and for integers out of range."""
+    stripped = text.strip(" \t\n\v\f\r")
+    if dtype in INTEGER_RANGES:
+        least, most = INTEGER_RANGES[dtype]
+        number = int(stripped) if _INTEGER.fullmatch(stripped) and len(stripped) < 40 else None
+        return number if number is not None and least <= number <= most else None
+    if dtype not in ("float32", "float64") or not _DECIMAL.fullmatch(stripped):
+        return None
+    number = float(stripped)
+    return number if dtype == "float64" else _nearest_float32(Fraction(stripped), number)
+
+
+def _nearest_float32(exact: Fraction, number: float) -> float | None:
+    """The float32 that is nearest to a number, which is `number` as a float64; None if it is infinite, or two are."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        middle = np.float32(number)
+        around = [float(n) for n in (np.nextafter(middle, np.float32(s * np.inf)) for s in (-1, 1))]
+    nearest = float(middle)
+    if not all(map(isfinite, (nearest, *around))):
+        return None
+    distance = abs(Fraction(nearest) - exact)
+    return nearest if all(distance < abs(Fraction(other) - exact) for other in around) else None
+
+
+def format_integer(element: Element) -> str | None:
+    """The decimal text of an integer; None for other elements."""
+    return str(element) if type(element) is int else None
+
+
+def lower(text: str) -> str:
+    """The text with small ASCII letters; other characters are unchanged."""
+    return "".join(chr(ord(s) + 32) if "A" <= s <= "Z" else s for s in text)
+
+
+def upper(text: str) -> str:
+    """The text with capital ASCII letters; other characters are unchanged."""
+    return "".join(chr(ord(s) - 32) if "a" <= s <= "z" else s for s in text)
+
+
+def split_text(text: str, separator: str, most: int | None) -> list[str]:
+    """The parts of a text, as Python's `split`: without a separator, at runs of ASCII white space."""
+    limit = -1 if most is None else most
+    if separator:
+        return text.split(separator, limit)
+    parts = []
+    rest = text.strip(" \t\n\v\f\r")
+    while rest:
+        if limit >= 0 and len(parts) == limit:
+            return [*parts, rest]
+        part, _, rest = _partition_at_space(rest)
+        parts.append(part)
+    return parts
+
+
+def _partition_at_space(text: str) -> tuple[str, str, str]:
+    match = re.search(r"[ \t\n\v\f\r]+", text)
+    return (text, "", "") if match is None else (text[: match.start()], match.group(), text[match.end() :])
