@@ -34,9 +34,9 @@ def tract_gather(
 
 
 @nnef("tract_core_gather_elements")
-def tract_gather_elements(c: InferenceContext, input: Shape, indices: Value, *, axis: int) -> TensorType:
+def tract_gather_elements(c: InferenceContext, input: Value, indices: Value, *, axis: int) -> PartialTensor:
     """[*S], indices [*T] -> [*T]."""
-    return TensorType(c.dtype(0), gather_elements(c, input, indices, axis=read_axis(c, axis, len(input))))
+    return gather_elements(c, input, indices, axis=read_axis(c, axis, len(input.shape)))
 
 
 @nnef("tract_core_gather_nd")

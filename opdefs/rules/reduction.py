@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from fractions import Fraction
 from functools import reduce as fold_left
 from itertools import accumulate
+from math import prod
 
 from opdefs.rules.contents.constants import number_of
 from opdefs.rules.contents.elements import (
@@ -139,24 +141,26 @@ def _sum(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> El
 
 
 def _product(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
-    if is_float(dtype):
-        return _fold_floats(c, dtype, group, FloatArithmetic.multiply)
+    floats = arithmetic(c, dtype)
+    if floats is not None:
+        return _product_of_floats(floats, list(group))
     known = _known_elements(group)
     return None if known is None else without_overflow(c, dtype, c.numel(known))
 
 
-def _fold_floats(
-    c: InferenceContext,
-    dtype: str | None,
-    group: Iterable[Element],
-    operation: Callable[[FloatArithmetic, Element, Element], Element],
-) -> Element:
-    """The elements of floats, folded in sequence. Any order gives this result if none is negative and none rounds."""
-    floats = arithmetic(c, dtype)
-    elements = list(group)
-    if floats is None or any((d := to_dim(e)) is None or c.prove_le(0, d) is not True for e in elements):
+def _product_of_floats(floats: FloatArithmetic, factors: Sequence[Element]) -> Element:
+    """The product of floats where that of some of them is never rounded, so that their order does not matter."""
+    numbers = [abs(e) for e in factors if isinstance(e, (int, float)) and e]
+    large = prod(n for n in numbers if n > 1)
+    small = prod(Fraction(n) for n in numbers if n < 1)
+    if not large <= floats.format.largest or small < floats.format.least_normal:
         return None
-    return fold_left(lambda a, b: operation(floats, a, b), elements)
+    result: Element = 1.0
+    for factor in factors:
+        result = floats.multiply(result, factor)
+        if floats.exact(result) is None:
+            return None
+    return result
 
 
 def _mean(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
@@ -164,10 +168,27 @@ def _mean(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> E
     elements = list(group)
     total = sum_elements(c, dtype, elements)
     if is_float(dtype):
-        divide = float_operation(c, dtype, numpy_function("divide"), FloatArithmetic.divide)
-        return None if total is None else divide(total, float(len(elements)))
+        return _quotient(c, dtype, total, len(elements))
     known = to_dim(total)
     return None if known is None else truncated_quotient(c)(known, len(elements))
+
+
+def mean_by_weight(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
+    """The mean, known only if a multiplication of the sum by the reciprocal of the number gives it as well."""
+    elements = list(group)
+    count = len(elements)
+    if count & (count - 1):
+        total = sum_elements(c, dtype, elements)
+        weight = multiplication(c, dtype)(1.0, _quotient(c, dtype, 1.0, count))
+        if not isinstance(total, float) or multiplication(c, dtype)(total, weight) != _quotient(c, dtype, total, count):
+            return None
+    return _mean(c, dtype, elements)
+
+
+def _quotient(c: InferenceContext, dtype: str | None, total: Element, count: int) -> Element:
+    """A float divided by a count."""
+    divide = float_operation(c, dtype, numpy_function("divide"), FloatArithmetic.divide)
+    return None if total is None else divide(total, float(count))
 
 
 def _sum_of_squares(c: InferenceContext, dtype: str | None, group: Iterable[Element]) -> Element:
@@ -229,6 +250,11 @@ FOLDS: dict[str, Fold] = {
     "Any": _connective(logical_or),
 }
 """By operation, the reduction of a group of elements to one. Contents of other reductions are unknown."""
+
+
+def reduce_group(c: InferenceContext, dtype: str | None, operation: str, elements: Sequence[Element]) -> Element:
+    """The reduction of some elements of a type by one of FOLDS."""
+    return FOLDS[operation](c, dtype, elements)
 
 
 def running_total(

@@ -17,6 +17,7 @@ from opdefs.rules.contents.elements import (
 )
 from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_format, to_fraction
 from opdefs.rules.contents.progressions import convert_progression
+from opdefs.rules.contents.text import format_integer, map_texts, parse_number
 from shapeinf.expr import Dimension
 from shapeinf.lattice import Condition, Element, PartialTensor, Progression, Quotient, numpy_dtype
 from shapeinf.lattice.dtypes import INTEGER_RANGES, KINDS
@@ -31,8 +32,10 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
 
     With `saturate`, values beyond the range of an 8-bit float type become its largest number.
     """
-    if x.contents is None or dtype is None or dtype == "string" or x.dtype == "string" or x.dtype is None:
+    if x.contents is None or dtype is None or x.dtype is None:
         return PartialTensor(dtype, x.shape, None)
+    if "string" in (dtype, x.dtype):
+        return _convert_texts(x, dtype)
     if dtype == x.dtype == "bool":
         return x
     if x.elements is not None and _is_exact(x.elements, x.dtype, dtype):
@@ -45,6 +48,15 @@ def convert(c: InferenceContext, x: PartialTensor, dtype: str | None, saturate: 
     if dtype == "float8e8m0":  # powers of two, rounded up or down by an attribute
         return PartialTensor(dtype, x.shape, None)
     return _convert_elements(c, x, dtype, saturate and dtype.startswith("float8"))
+
+
+def _convert_texts(x: PartialTensor, dtype: str) -> PartialTensor:
+    """Strings of integers, or numbers of strings."""
+    if dtype == x.dtype:
+        return x
+    if dtype == "string":
+        return map_elements(dtype, x.shape, format_integer, x)
+    return map_texts(dtype, x.shape, lambda text: parse_number(text, dtype), x)
 
 
 def _convert_elements(c: InferenceContext, x: PartialTensor, dtype: str, saturate: bool) -> PartialTensor:

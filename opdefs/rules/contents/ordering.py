@@ -65,9 +65,7 @@ def sorted_positions(c: InferenceContext, row: Sequence[Element], *, largest: bo
         return None
 
 
-def extreme_position(
-    c: InferenceContext, row: Sequence[Element], *, largest: bool, last: bool = False
-) -> int | None:
+def extreme_position(c: InferenceContext, row: Sequence[Element], *, largest: bool, last: bool = False) -> int | None:
     """The position of the largest or the smallest element: of several, the first or the last one."""
     if not row:
         return None

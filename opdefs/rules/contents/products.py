@@ -10,10 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from math import prod
 
-from opdefs.rules.contents.arithmetic import element_arithmetic
-from opdefs.rules.contents.elements import Operation, is_float, is_listable, to_dim, without_overflow
-from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, to_fraction
+from opdefs.rules.contents.elements import (
+    Operation,
+    dim_operation,
+    is_float,
+    is_listable,
+    map_elements,
+    to_dim,
+    without_overflow,
+)
+from opdefs.rules.contents.floats import FloatArithmetic, arithmetic, float_operation, to_fraction
 from opdefs.rules.contents.numpy_functions import numpy_function
+from shapeinf.expr import Dim
 from shapeinf.lattice import MAX_ELEMENTS, Element, PartialTensor, Shape
 from shapeinf.ops import InferenceContext
 
@@ -21,12 +29,26 @@ Labels = Sequence[object]
 """The names of the axes of an operand or of the result of an Einstein sum."""
 
 
+def element_operation(
+    c: InferenceContext,
+    dtype: str | None,
+    concrete: Callable[..., object],
+    symbolic: Callable[..., Dim | None],
+    rounded: Callable[..., Element],
+) -> Operation:
+    """An operation on elements of any numeric type: of floats, `concrete` on numbers and else `rounded`."""
+    if is_float(dtype):
+        return float_operation(c, dtype, concrete, rounded)
+    operation = dim_operation(symbolic)
+    return lambda *elements: without_overflow(c, dtype, operation(*elements))
+
+
 def multiplication(c: InferenceContext, dtype: str | None, *, exact: bool = False) -> Operation:
     """`a * b` of elements of a type; with `exact`, None where a float is rounded: fused operations do not round it."""
     floats = arithmetic(c, dtype) if exact else None
     if floats is not None:
         return lambda a, b: _exact_product(floats, a, b)
-    return element_arithmetic(c, dtype, numpy_function("multiply"), lambda a, b: a * b, FloatArithmetic.multiply)
+    return element_operation(c, dtype, numpy_function("multiply"), lambda a, b: a * b, FloatArithmetic.multiply)
 
 
 def _exact_product(floats: FloatArithmetic, a: Element, b: Element) -> Element:
@@ -36,7 +58,12 @@ def _exact_product(floats: FloatArithmetic, a: Element, b: Element) -> Element:
 
 def addition(c: InferenceContext, dtype: str | None) -> Operation:
     """`a + b` of elements of a type."""
-    return element_arithmetic(c, dtype, numpy_function("add"), lambda a, b: a + b, FloatArithmetic.add)
+    return element_operation(c, dtype, numpy_function("add"), lambda a, b: a + b, FloatArithmetic.add)
+
+
+def negation(c: InferenceContext, dtype: str | None) -> Operation:
+    """`-a` of elements of a type."""
+    return element_operation(c, dtype, numpy_function("negative"), lambda a: -a, FloatArithmetic.negate)
 
 
 def sum_elements(c: InferenceContext, dtype: str | None, terms: Sequence[Element]) -> Element:
@@ -153,7 +180,17 @@ def matrix_product(
     return contract(c, dtype, shape, [*range(lead), *result], operands)
 
 
+def add_term(c: InferenceContext, product: PartialTensor, term: PartialTensor) -> PartialTensor:
+    """A product plus a term that broadcasts to it; runtimes may begin the sums of the product with the term."""
+
+    def add(a: Element, b: Element) -> Element:
+        return sum_elements(c, product.dtype, [a, b])
+
+    return map_elements(product.dtype, product.shape, add, product, term)
+
+
 ELLIPSIS = "..."
+"""Stands for any number of axes in a term of an equation."""
 
 
 def einstein_sum(

@@ -155,5 +155,3 @@ def identity_matrix(dtype: str | None, shape: Shape, offset: int, one: Element, 
         return PartialTensor(dtype, shape, None)
     rows, columns = (int(d) for d in shape if isinstance(d, int))
     return PartialTensor(dtype, shape, [one if j - i == offset else zero for i in range(rows) for j in range(columns)])
-
-

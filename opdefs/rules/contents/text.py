@@ -22,9 +22,14 @@ def known_text(element: Element) -> str | None:
     return element if isinstance(element, str) and LOST not in element else None
 
 
-def map_texts(
-    dtype: str, shape: Shape, operation: Callable[..., Element], *values: PartialTensor
-) -> PartialTensor:
+def known_texts(x: PartialTensor) -> list[str] | None:
+    """The contents where all of them are known strings; else None."""
+    texts = [known_text(element) for element in x.elements or ()]
+    known = [text for text in texts if text is not None]
+    return known if x.elements is not None and len(known) == len(texts) else None
+
+
+def map_texts(dtype: str, shape: Shape, operation: Callable[..., Element], *values: PartialTensor) -> PartialTensor:
     """An operation on strings, applied to the broadcast of tensors of strings; unknown where one of them is."""
 
     def apply(*elements: Element) -> Element:
@@ -85,21 +90,6 @@ def upper(text: str) -> str:
     return "".join(chr(ord(s) - 32) if "a" <= s <= "z" else s for s in text)
 
 
-def split_text(text: str, separator: str, most: int | None) -> list[str]:
-    """The parts of a text, as Python's `split`: without a separator, at runs of ASCII white space."""
-    limit = -1 if most is None else most
-    if separator:
-        return text.split(separator, limit)
-    parts = []
-    rest = text.strip(" \t\n\v\f\r")
-    while rest:
-        if limit >= 0 and len(parts) == limit:
-            return [*parts, rest]
-        part, _, rest = _partition_at_space(rest)
-        parts.append(part)
-    return parts
-
-
-def _partition_at_space(text: str) -> tuple[str, str, str]:
-    match = re.search(r"[ \t\n\v\f\r]+", text)
-    return (text, "", "") if match is None else (text[: match.start()], match.group(), text[match.end() :])
+def split_text(text: str, separator: str) -> list[str]:
+    """The parts of a text as Python's `split`: without a separator, those between runs of ASCII white space."""
+    return text.split(separator) if separator else re.findall(r"[^ \t\n\v\f\r]+", text)

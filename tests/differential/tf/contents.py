@@ -33,7 +33,9 @@ def symbols(store, sizes, label, elements):
 
 
 def _symbol(store, sizes, name, element):
-    if isinstance(element, bool) or not isinstance(element, (int, float)) or element < 1 or element != int(element):
+    if isinstance(element, bool) or not isinstance(element, (int, float)) or not 1 <= element < 2**63:
+        return element
+    if element != int(element):
         return element
     sizes[name] = int(element)
     return store.scope.symbol(name, 1)
@@ -79,6 +81,8 @@ def _element_problems(store, sizes, index, got, dims, values):
             element = evaluate(element.expression, sizes) >= 0
         if isinstance(element, Quotient):
             element = _round(element, got.dtype, sizes)
+        if element != element and value != value:  # NaN
+            continue
         why = _dim_problem(store, element, value, sizes, False) if isinstance(element, Dimension) else element != value
         if why:
             yield f"output {index}, element {position} is {element}, not {value}"
